@@ -1,0 +1,114 @@
+/* Architecture descriptors: what Heddle knows about a chip, read from YAML.  See DESIGN section 7 and doc/arch.md.
+ *
+ * A value that no file in the inheritance chain gives is "unset": numbers are 0 and `set` is false.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef HEDDLE_DESCRIPTOR_H
+#define HEDDLE_DESCRIPTOR_H
+
+#include "base/base.h"
+
+/* A sourced quantity, converted to its base unit (bytes, count, Hz, bytes/s, seconds, flop/s). */
+typedef struct heddle_quantity {
+	double value;
+	bool set;
+	bool assumed;	    /* a guess, no source */
+	const char *source; /* where it was read; NULL only when assumed or derived */
+	const char *unit;   /* as written: "KiB" */
+	const char *from;   /* name of the descriptor that states it (inheritance) */
+} heddle_quantity;
+
+typedef enum heddle_execution {
+	HEDDLE_SIMT, /* blocks of many threads in warps */
+	HEDDLE_SIMD, /* blocks of one thread with vectors */
+} heddle_execution;
+
+/* One level of memory, from "register" outward: register, shared, l1, l2, l3, global. */
+typedef struct heddle_memory {
+	const char *name;
+	heddle_quantity size;	   /* bytes per scope instance */
+	heddle_quantity line;	   /* bytes per cache line */
+	heddle_quantity sector;	   /* bytes of the least transfer */
+	heddle_quantity banks;	   /* count */
+	heddle_quantity bank_width; /* bytes */
+	heddle_quantity bandwidth; /* bytes/s of all instances together */
+	heddle_quantity latency;   /* seconds */
+	const char *scope;	   /* thread, block, unit, device */
+} heddle_memory;
+
+/* Peak arithmetic rate of one type, without matrix instructions. */
+typedef struct heddle_rate {
+	heddle_type type;
+	heddle_quantity flops; /* flop/s of the chip, FMA counted as two */
+} heddle_rate;
+
+typedef struct heddle_matrix_instruction {
+	const char *name;
+	int m, n, k, lanes;
+	heddle_type a, b, c;
+	heddle_quantity flops;
+} heddle_matrix_instruction;
+
+/* A command with placeholders {source}, {output}, {arch}, {options}; NULL-ended. */
+typedef struct heddle_command {
+	const char **argv;
+	int n;
+} heddle_command;
+
+typedef struct heddle_descriptor {
+	const char *name; /* "h200" */
+	const char *inherits;
+	const char *title; /* "NVIDIA H200 SXM" */
+	int n_alias;
+	const char **alias;   /* "sm_90a" ... */
+	const char *backend;  /* the dialect it speaks by default: "cuda", "hip", "opencl" */
+	const char *compile_arch; /* what that dialect's compilers call it: "sm_90a", "gfx942", "" */
+	bool abstract;	      /* only to be inherited from */
+	heddle_execution execution;
+	heddle_quantity units;		    /* processors that hold blocks (SM, CU, core) */
+	heddle_quantity clock;		    /* Hz */
+	heddle_quantity warp;		    /* threads; for simd: 1 */
+	heddle_quantity threads_per_block;  /* limit */
+	heddle_quantity threads_per_unit;
+	heddle_quantity blocks_per_unit;
+	heddle_quantity registers_per_unit; /* 32-bit registers */
+	heddle_quantity registers_per_thread;
+	heddle_quantity register_granularity; /* registers are given to a warp in multiples of this many per thread */
+	heddle_quantity shared_per_block;   /* bytes a block may use */
+	heddle_quantity shared_per_block_static; /* bytes a block may declare statically, when less */
+	heddle_quantity shared_per_unit;
+	heddle_quantity shared_granularity;
+	heddle_quantity grid_limit;	    /* blocks in a launch */
+	heddle_quantity vector_bytes;	    /* widest load or store of one thread; for simd the vector register */
+	heddle_quantity vector_registers;   /* simd: architectural vector registers */
+	heddle_quantity launch_overhead;    /* seconds */
+	bool unaligned_vectors;		    /* vector loads need element alignment only */
+	bool shuffles;			    /* warp shuffles can be used */
+	bool float64;			    /* double arithmetic */
+	int n_memory;
+	heddle_memory *memory;
+	int n_rate;
+	heddle_rate *rate;
+	int n_matrix;
+	heddle_matrix_instruction *matrix;
+	heddle_command compiler; /* argv NULL: the dialect's own */
+	heddle_command runner;
+	const char *path; /* file it came from */
+} heddle_descriptor;
+
+/* By name or alias, its inheritance resolved.  In the context's arena, read once.  NULL with a diagnostic: unknown (with
+ * did-you-mean), or whatever is wrong in the file (E04xx with file and line). */
+const heddle_descriptor *heddle_descriptor_find(heddle_ctx *ctx, const char *name);
+/* A file by path, checked the same way. */
+const heddle_descriptor *heddle_descriptor_read(heddle_ctx *ctx, const char *path);
+/* Names of all descriptors that can be found (not the abstract ones), sorted, NULL-ended. */
+const char *const *heddle_descriptor_names(heddle_ctx *ctx);
+const heddle_memory *heddle_descriptor_memory(const heddle_descriptor *descriptor, const char *name); /* NULL: none */
+/* Peak flop/s for arithmetic in `type`; the float32 rate for types without their own; 0: unknown. */
+double heddle_descriptor_rate(const heddle_descriptor *descriptor, heddle_type type);
+/* Every set field as JSON (jansson) / as a table. */
+struct json_t;
+struct json_t *heddle_descriptor_json(const heddle_descriptor *descriptor);
+void heddle_descriptor_show(const heddle_descriptor *descriptor, heddle_text *out);
+
+#endif

@@ -1,0 +1,89 @@
+/* The manifest: what anyone needs to compile and launch a source (DESIGN section 10), as a struct and as JSON.
+ *
+ * The harness levels emulate, opencl-cpu, compile and device take a manifest and its source and nothing else, so a
+ * hand-written kernel is tested like a generated one.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef HEDDLE_MANIFEST_H
+#define HEDDLE_MANIFEST_H
+
+#include "backends/backend.h"
+#include "base/base.h"
+
+/* Integer formula over sizes: + - * / % min(,) max(,) and parentheses; / rounds toward zero.  Kept as text. */
+typedef const char *heddle_formula;
+
+typedef enum heddle_argument_role {
+	HEDDLE_ARGUMENT_INPUT,
+	HEDDLE_ARGUMENT_OUTPUT,
+	HEDDLE_ARGUMENT_INOUT,
+	HEDDLE_ARGUMENT_TEMPORARY, /* part of the workspace at `offset` */
+	HEDDLE_ARGUMENT_SCALAR,	   /* by value */
+	HEDDLE_ARGUMENT_SIZE,	   /* by value */
+} heddle_argument_role;
+
+typedef struct heddle_argument {
+	const char *name;
+	heddle_argument_role role;
+	heddle_type type;
+	int rank;
+	heddle_formula *shape;	 /* [rank] */
+	heddle_formula *strides; /* [rank] in elements; NULL: dense, row-major */
+	int align;		 /* bytes */
+	heddle_formula offset;	 /* temporary: bytes into the workspace */
+} heddle_argument;
+
+/* One kernel argument: a tensor, scalar or size of the list above by name, or a literal. */
+typedef struct heddle_kernel_argument {
+	const char *name;      /* of an argument or size; NULL: literal */
+	bool size;	       /* it is a size (passed as `type`) */
+	heddle_type type;      /* sizes and literals: how it is passed (int64 unless said) */
+	double literal;
+	int64_t offset;	       /* OpenCL: tensors are followed by a byte offset argument when the entry passes one; else 0 */
+} heddle_kernel_argument;
+
+typedef struct heddle_manifest_launch {
+	const char *kernel;
+	heddle_formula grid[3];	 /* blocks, for every backend */
+	int block[3];		 /* threads */
+	heddle_formula dynamic_shared_bytes;
+	int n_argument;
+	heddle_kernel_argument *argument;
+} heddle_manifest_launch;
+
+typedef struct heddle_manifest_size {
+	const char *name;
+	int64_t min, max, divisor;
+} heddle_manifest_size;
+
+typedef struct heddle_manifest {
+	heddle_arena *arena; /* owns everything below */
+	const char *definition, *backend, *arch, *source, *config, *policy, *proof;
+	int warp;
+	int n_size;
+	heddle_manifest_size *size;
+	int n_precondition;
+	const char **precondition; /* over sizes */
+	heddle_formula workspace_bytes;
+	int n_nvrtc, n_hipcc, n_host;
+	const char **nvrtc, **hipcc, **host; /* compiler options */
+	const char *opencl;		     /* build options */
+	int n_argument;
+	heddle_argument *argument; /* in the entry's order */
+	int n_launch;
+	heddle_manifest_launch *launch;
+	const char *path; /* where it was read; NULL when made from a program.  `source` is relative to its folder */
+} heddle_manifest;
+
+heddle_manifest *heddle_manifest_from_program(heddle_ctx *ctx, const heddle_target *target, const heddle_program *program,
+					      const heddle_emit_options *options);
+heddle_manifest *heddle_manifest_free(heddle_manifest *manifest);
+/* JSON text, keys in a fixed order, ended by a newline. */
+void heddle_manifest_print(const heddle_manifest *manifest, heddle_text *out);
+/* Read and check JSON text against the schema's rules.  NULL with diagnostics E07xx naming the key. */
+heddle_manifest *heddle_manifest_parse(heddle_ctx *ctx, const char *name, const char *text);
+/* Value of a formula under sizes by name; 0, or -1 with a diagnostic. */
+int heddle_formula_evaluate(heddle_ctx *ctx, heddle_formula formula, int n_size, const heddle_manifest_size *size,
+			    const int64_t *value, int64_t *result);
+
+#endif
