@@ -1,0 +1,99 @@
+/* The context: everything that one user of the library owns.
+ * SPDX-License-Identifier: MIT
+ */
+#include "base/ctx.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static void insert_path(heddle_ctx *ctx, int at, const char *folder, size_t length)
+{
+	const char **path = HEDDLE_NEW_ARRAY(ctx->arena, const char *, ctx->n_path + 2);
+	for (int i = 0; i < at; i++)
+		path[i] = ctx->path[i];
+	path[at] = heddle_arena_strndup(ctx->arena, folder, length);
+	for (int i = at; i < ctx->n_path; i++)
+		path[i + 1] = ctx->path[i];
+	ctx->path = path;
+	ctx->n_path++;
+}
+
+heddle_ctx *heddle_ctx_new(void)
+{
+	heddle_ctx *ctx = calloc(1, sizeof(*ctx));
+	if (!ctx)
+		return NULL;
+	ctx->arena = heddle_arena_new();
+	if (!ctx->arena) {
+		free(ctx);
+		return NULL;
+	}
+	ctx->path = HEDDLE_NEW_ARRAY(ctx->arena, const char *, 1);
+	for (const char *p = getenv("HEDDLE_PATH"); p && *p;) {
+		size_t length = strcspn(p, ":");
+		if (length)
+			insert_path(ctx, ctx->n_path, p, length);
+		p += length + (p[length] == ':');
+	}
+	return ctx;
+}
+
+heddle_ctx *heddle_ctx_free(heddle_ctx *ctx)
+{
+	if (!ctx)
+		return NULL;
+	heddle_text_free(&ctx->messages);
+	heddle_arena_free(ctx->arena);
+	free(ctx);
+	return NULL;
+}
+
+int heddle_ctx_add_path(heddle_ctx *ctx, const char *folder)
+{
+	insert_path(ctx, ctx->n_added++, folder, strlen(folder));
+	return 0;
+}
+
+const char *heddle_ctx_messages(heddle_ctx *ctx)
+{
+	heddle_text_clear(&ctx->messages);
+	for (const heddle_diagnostic *d = ctx->first; d; d = d->next)
+		heddle_diagnostic_print(d, &ctx->messages);
+	return heddle_text_str(&ctx->messages);
+}
+
+heddle_arena *heddle_ctx_arena(heddle_ctx *ctx)
+{
+	return ctx->arena;
+}
+
+const char *const *heddle_ctx_paths(const heddle_ctx *ctx)
+{
+	return ctx->path;
+}
+
+const char *heddle_version(void)
+{
+	return HEDDLE_VERSION;
+}
+
+void heddle_string_free(char *string)
+{
+	free(string);
+}
+
+const heddle_embedded *heddle_embedded_find(const char *path)
+{
+	for (const heddle_embedded *e = heddle_embedded_files; e->path; e++)
+		if (!strcmp(e->path, path))
+			return e;
+	return NULL;
+}
+
+double heddle_now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}

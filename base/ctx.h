@@ -1,0 +1,20 @@
+/* The context's fields: for base/ alone.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef HEDDLE_CTX_H
+#define HEDDLE_CTX_H
+
+#include "base/base.h"
+
+struct heddle_ctx {
+	heddle_arena *arena;
+	heddle_diagnostic *first, *last;
+	heddle_diagnostic *newest; /* error or warning: where a fix-it goes */
+	int n_error;
+	int n_path;	   /* all of them */
+	int n_added;	   /* of these, added by the user: they come before HEDDLE_PATH's */
+	const char **path; /* NULL-ended */
+	heddle_text messages;
+};
+
+#endif
