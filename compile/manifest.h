@@ -39,7 +39,9 @@ typedef struct heddle_kernel_argument {
 	bool size;	       /* it is a size (passed as `type`) */
 	heddle_type type;      /* sizes and literals: how it is passed (int64 unless said) */
 	double literal;
-	int64_t offset;	       /* OpenCL: tensors are followed by a byte offset argument when the entry passes one; else 0 */
+	int64_t offset;	       /* tensors: bytes that the caller adds to the buffer's start (0 from the reader) */
+	bool byte_offset;      /* this argument is the byte offset of tensor `name`, a uint64 (OpenCL: a cl_mem cannot be
+				* moved).  JSON: {"offset": "A"}.  Where a kernel takes it, it follows its tensor. */
 } heddle_kernel_argument;
 
 typedef struct heddle_manifest_launch {
