@@ -160,6 +160,9 @@ heddle_arena *heddle_ctx_arena(heddle_ctx *ctx);
 /* Folders of --path and HEDDLE_PATH, in order; NULL-ended. */
 const char *const *heddle_ctx_paths(const heddle_ctx *ctx);
 
+/* Say how far long work has come; a no-op unless the user asked with heddle_ctx_set_progress. */
+void heddle_progress(heddle_ctx *ctx, const char *format, ...) HEDDLE_PRINTF(2, 3);
+
 /* Data files compiled into the binary (descriptors, dialects, preludes, shims): path as in the source tree
  * ("arch/h200.yaml").  The table is generated at build time from cmake/embed.cmake. */
 typedef struct heddle_embedded {

@@ -73,6 +73,25 @@ const char *const *heddle_ctx_paths(const heddle_ctx *ctx)
 	return ctx->path;
 }
 
+void heddle_ctx_set_progress(heddle_ctx *ctx, void (*line)(void *user, const char *text), void *user)
+{
+	ctx->progress = line;
+	ctx->progress_user = user;
+}
+
+void heddle_progress(heddle_ctx *ctx, const char *format, ...)
+{
+	if (!ctx->progress)
+		return;
+	heddle_text text = {0};
+	va_list args;
+	va_start(args, format);
+	heddle_text_vprintf(&text, format, args);
+	va_end(args);
+	ctx->progress(ctx->progress_user, heddle_text_str(&text));
+	heddle_text_free(&text);
+}
+
 const char *heddle_version(void)
 {
 	return HEDDLE_VERSION;

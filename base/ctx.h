@@ -15,6 +15,8 @@ struct heddle_ctx {
 	int n_added;	   /* of these, added by the user: they come before HEDDLE_PATH's */
 	const char **path; /* NULL-ended */
 	heddle_text messages;
+	void (*progress)(void *user, const char *text); /* NULL: not wanted */
+	void *progress_user;
 };
 
 #endif

@@ -33,16 +33,14 @@ if(CMAKE_SCRIPT_MODE_FILE)
 	return()
 endif()
 
-set(patterns arch/*.yaml backends/*.yaml backends/*/*.yaml backends/*prelude* backends/*/*prelude* backends/*/*.h
-	backends/emulator/*.hpp backends/emulator/*.inc backends/emulator/*.txt backends/emulator/*shim* schema/*.json
-	compile/*.json)
+set(patterns arch/*.yaml backends/*.yaml backends/*/* schema/*.json)
 set(files)
 foreach(pattern ${patterns})
 	file(GLOB more CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/${pattern})
 	list(APPEND files ${more})
 endforeach()
 list(REMOVE_DUPLICATES files)
-list(FILTER files EXCLUDE REGEX "\\.c$")
+list(FILTER files EXCLUDE REGEX "\\.(c|md|tmp)$")
 list(SORT files)
 set(list_file ${CMAKE_BINARY_DIR}/embedded.list)
 string(REPLACE ";" "\n" list_text "${files}")

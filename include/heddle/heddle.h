@@ -25,6 +25,9 @@ heddle_ctx *heddle_ctx_free(heddle_ctx *ctx);
 int heddle_ctx_add_path(heddle_ctx *ctx, const char *folder);
 /* All diagnostics so far as text, oldest first; valid until the next call on `ctx`. */
 const char *heddle_ctx_messages(heddle_ctx *ctx);
+/* Lines about work that takes long ("12/40 cases"), as it goes: `line` is called with each, without a newline, until set to
+ * NULL. */
+void heddle_ctx_set_progress(heddle_ctx *ctx, void (*line)(void *user, const char *text), void *user);
 const char *heddle_version(void);
 
 /* Run one verb exactly as the program does: argv[0] is the verb ("emit"), results go to `*out` and reports to `*err`, both

@@ -1,0 +1,118 @@
+/* heddle check: parse and check files, print what was found.
+ * SPDX-License-Identifier: MIT
+ */
+#include "cli/cli.h"
+
+#include <string.h>
+
+static const char *const role_names[] = {"input", "output", "inout", "temporary"};
+
+static void print_tensor(const heddle_tensor *tensor, heddle_text *out)
+{
+	heddle_text_printf(out, "  %-9s %s %s", role_names[tensor->role], heddle_type_name(tensor->type), tensor->name);
+	for (int d = 0; d < tensor->rank; d++) {
+		heddle_text_add(out, d ? "," : "(");
+		heddle_expr_print(tensor->extent[d], out);
+	}
+	heddle_text_add(out, tensor->rank ? ")\n" : "\n");
+}
+
+static void print_sizes(const heddle_definition *definition, heddle_text *out)
+{
+	for (int i = 0; i < definition->n_size; i++) {
+		const heddle_size *s = definition->size[i];
+		heddle_text_printf(out, "%s%s", i ? ", " : "  sizes     ", s->name);
+		if (s->min == s->max)
+			heddle_text_printf(out, "=%lld", (long long)s->min);
+		else if (s->min > 0 || s->max != INT32_MAX)
+			heddle_text_printf(out, "=%lld:%lld", (long long)s->min, (long long)s->max);
+		if (s->divisor > 1 && s->min != s->max)
+			heddle_text_printf(out, ", a multiple of %lld", (long long)s->divisor);
+	}
+	if (definition->n_size)
+		heddle_text_add(out, "\n");
+}
+
+static void print_definition(const heddle_definition *definition, heddle_text *out)
+{
+	heddle_text_printf(out, "%s\n", definition->name);
+	print_sizes(definition, out);
+	for (int i = 0; i < definition->n_tensor; i++)
+		print_tensor(definition->tensor[i], out);
+	for (int i = 0; i < definition->n_precondition; i++) {
+		heddle_text_add(out, "  requires  ");
+		heddle_expr_print(definition->precondition[i], out);
+		heddle_text_add(out, "\n");
+	}
+}
+
+static json_t *expr_json(const heddle_expr *expr)
+{
+	heddle_text text = {0};
+	heddle_expr_print(expr, &text);
+	json_t *s = json_string(heddle_text_str(&text));
+	heddle_text_free(&text);
+	return s;
+}
+
+static json_t *definition_json(const heddle_definition *definition)
+{
+	json_t *sizes = json_object(), *tensors = json_array(), *conditions = json_array();
+	for (int i = 0; i < definition->n_size; i++) {
+		const heddle_size *s = definition->size[i];
+		json_object_set_new(sizes, s->name,
+				    s->min == s->max ? json_integer(s->min)
+						     : json_pack("{s:I, s:I, s:I}", "min", (json_int_t)s->min, "max",
+								 (json_int_t)s->max, "divisor", (json_int_t)s->divisor));
+	}
+	for (int i = 0; i < definition->n_tensor; i++) {
+		const heddle_tensor *t = definition->tensor[i];
+		json_t *shape = json_array();
+		for (int d = 0; d < t->rank; d++)
+			json_array_append_new(shape, expr_json(t->extent[d]));
+		json_array_append_new(tensors, json_pack("{s:s, s:s, s:s, s:o}", "name", t->name, "role", role_names[t->role],
+							 "type", heddle_type_name(t->type), "shape", shape));
+	}
+	for (int i = 0; i < definition->n_precondition; i++)
+		json_array_append_new(conditions, expr_json(definition->precondition[i]));
+	return json_pack("{s:s, s:o, s:o, s:o}", "name", definition->name, "sizes", sizes, "tensors", tensors, "preconditions",
+			 conditions);
+}
+
+static int check_file(heddle_cli *cli, const char *path, const heddle_size_list *sizes, json_t *files)
+{
+	heddle_module *module = heddle_cli_module(cli, path, sizes);
+	if (!module)
+		return -1;
+	const char *only = heddle_cli_value(cli, HEDDLE_OPTION_DEF);
+	int result = only && !heddle_module_find(cli->ctx, module, only) ? -1 : 0;
+	json_t *definitions = files ? json_array() : NULL;
+	for (int i = 0; i < module->n_definition && result == 0; i++) {
+		const heddle_definition *definition = module->definition[i];
+		if (only && strcmp(only, definition->name) != 0)
+			continue;
+		if (definitions)
+			json_array_append_new(definitions, definition_json(definition));
+		else
+			print_definition(definition, &cli->out);
+	}
+	if (definitions)
+		json_array_append_new(files, json_pack("{s:s, s:o}", "file", path, "definitions", definitions));
+	heddle_module_free(module);
+	return result;
+}
+
+int heddle_cli_check(heddle_cli *cli)
+{
+	heddle_size_list *sizes;
+	if (heddle_cli_sizes(cli, 0, &sizes) < 0)
+		return -1;
+	json_t *files = cli->result ? json_array() : NULL;
+	int result = HEDDLE_EXIT_FINE;
+	for (int i = 0; i < cli->n_word; i++)
+		if (check_file(cli, cli->word[i], sizes, files) < 0)
+			result = -1;
+	if (files)
+		json_object_set_new(cli->result, "files", files);
+	return result;
+}

@@ -1,0 +1,129 @@
+/* Verbs: the one table, and heddle_verb.
+ * SPDX-License-Identifier: MIT
+ */
+#include "cli/cli.h"
+
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+
+const heddle_verb_row heddle_verb_rows[] = {
+	[HEDDLE_VERB_CHECK] = {"check", "FILE... [-s SIZES]", "Parse and check files: types, shapes, ranges, bounds",
+			       "Prints each definition with the shapes found.  FILE may be - for standard input.\n", 1, -1,
+			       heddle_cli_check},
+	[HEDDLE_VERB_EMIT] = {"emit", "FILE [--def NAME] -s SIZES -t TARGETS -o DIR",
+			      "Write kernels, their header and manifests",
+			      "One C header for all targets and per target a source and a manifest.  If anything fails, nothing is\n"
+			      "written.  A size that is not given stays symbolic.\n",
+			      1, 1, heddle_cli_emit},
+	[HEDDLE_VERB_PLAN] = {"plan", "FILE [--def NAME] -s SIZES -t TARGET", "Show what the kernels will do, how fast, and why",
+			      "Schedule, spaces, traffic per memory level, predicted time, and what limits it.\n", 1, 1,
+			      heddle_cli_plan},
+	[HEDDLE_VERB_TEST] = {"test", "FILE|DIR... [-t TARGETS] [--level LEVELS] [--impl K.json]",
+			      "Compare kernels with the definition at every level available",
+			      "Cases stand in the file as '#: sizes M=64 ...'.  A level or target named must be there (exit code 4).\n",
+			      1, -1, heddle_cli_test},
+	[HEDDLE_VERB_RUN] = {"run", "FILE [--def NAME] -s SIZES [-t TARGET] [--input A=a.npy]... [--output DIR]",
+			     "Run a definition on NumPy files",
+			     "All sizes must be given.  Without --output the result's shape and a few numbers are printed.\n", 1, 1,
+			     heddle_cli_run},
+	[HEDDLE_VERB_BENCH] = {"bench", "FILE [--def NAME] -s SIZES [-t TARGET] [--impl K.json]...", "Time kernels",
+			       "Time, GB/s, GFLOP/s and the share of the roofline; results are checked before they are timed.\n", 1,
+			       1, heddle_cli_bench},
+	[HEDDLE_VERB_ARCH] = {"arch", "list | show NAME | validate FILE... | diff A B | new --from NAME",
+			      "Architecture descriptors", "Those compiled in and those found in --path and HEDDLE_PATH.\n", 1, -1,
+			      heddle_cli_arch},
+	[HEDDLE_VERB_DOCTOR] = {"doctor", "", "Say which levels and drivers work here, and how to add the rest", "", 0, 0,
+				heddle_cli_doctor},
+	[HEDDLE_VERB_EXPLAIN] = {"explain", "[E0123...]", "Explain the code of a message; without one, list all", "", 0, -1,
+				 heddle_cli_explain},
+};
+_Static_assert(HEDDLE_COUNT(heddle_verb_rows) == HEDDLE_N_VERB, "one row per verb");
+
+/* The text given away as a malloc'ed string. */
+static char *take_text(heddle_text *text)
+{
+	char *s = text->data ? text->data : heddle_xstrdup("");
+	*text = (heddle_text){0};
+	return s;
+}
+
+static int run_verb(heddle_cli *cli)
+{
+	for (int i = 0; i < cli->option[HEDDLE_OPTION_PATH].n; i++)
+		heddle_ctx_add_path(cli->ctx, cli->option[HEDDLE_OPTION_PATH].value[i]);
+	if (heddle_cli_flag(cli, HEDDLE_OPTION_JSON))
+		cli->result = json_object();
+	int code = cli->verb->run(cli);
+	if (code < 0)
+		code = heddle_exit_code(cli->ctx);
+	/* A failure that nobody explained is a defect of ours, and not success. */
+	if (code < 0 || (code == HEDDLE_EXIT_FINE && heddle_error_count(cli->ctx)))
+		code = heddle_exit_code(cli->ctx) ? heddle_exit_code(cli->ctx) : HEDDLE_EXIT_INTERNAL;
+	return code;
+}
+
+/* The document of --json: verb, exit code, the verb's own members, diagnostics. */
+static void finish_json(heddle_cli *cli, int code)
+{
+	json_t *document = json_object();
+	json_object_set_new(document, "heddle", json_string(heddle_version()));
+	json_object_set_new(document, "verb", json_string(cli->verb->name));
+	json_object_set_new(document, "exit", json_integer(code));
+	json_object_update(document, cli->result);
+	char *text = json_dumps(document, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
+	heddle_text_clear(&cli->out);
+	if (text)
+		heddle_text_printf(&cli->out, "%s\n", text);
+	free(text);
+	json_decref(document);
+	json_decref(cli->result);
+	cli->result = NULL;
+}
+
+static int dispatch(heddle_cli *cli, int argc, const char *const *argv)
+{
+	if (argc > 0 && !strcmp(argv[argc - 1], "--version")) {
+		heddle_text_printf(&cli->out, "heddle %s\n", heddle_version());
+		return HEDDLE_EXIT_FINE;
+	}
+	int code;
+	if (heddle_cli_parse(cli, argc, argv) < 0) {
+		code = HEDDLE_EXIT_USAGE;
+	} else if (heddle_cli_flag(cli, HEDDLE_OPTION_HELP)) {
+		heddle_cli_help(cli->verb, &cli->out);
+		code = HEDDLE_EXIT_FINE;
+	} else if (!cli->verb) {
+		heddle_cli_help(NULL, &cli->err);
+		code = HEDDLE_EXIT_USAGE;
+	} else {
+		code = run_verb(cli);
+	}
+	heddle_cli_report(cli);
+	if (cli->result)
+		finish_json(cli, code);
+	return code;
+}
+
+int heddle_verb(heddle_ctx *ctx, int argc, const char *const *argv, char **out, char **err)
+{
+	heddle_cli cli = {.ctx = ctx, .arena = heddle_arena_new()};
+	if (!cli.arena)
+		return HEDDLE_EXIT_LIMIT;
+	/* Numbers are read and written with a point whatever the process has set. */
+	locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+	locale_t before = plain ? uselocale(plain) : (locale_t)0;
+	int code = dispatch(&cli, argc, argv);
+	if (plain) {
+		uselocale(before);
+		freelocale(plain);
+	}
+	if (out)
+		*out = take_text(&cli.out);
+	if (err)
+		*err = take_text(&cli.err);
+	heddle_text_free(&cli.out);
+	heddle_text_free(&cli.err);
+	heddle_arena_free(cli.arena);
+	return code;
+}

@@ -1,0 +1,70 @@
+/* The program heddle: a verb of the library on a terminal.
+ * SPDX-License-Identifier: MIT
+ */
+#include <heddle/heddle.h>
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { UNWRITABLE = 2, LIMIT = 5 };
+
+/* On a terminal one line that overwrites itself; elsewhere plain lines. */
+struct progress {
+	bool terminal;
+	bool shown;
+};
+
+static void show_progress(void *user, const char *text)
+{
+	struct progress *progress = user;
+	if (progress->terminal)
+		fprintf(stderr, "\r\033[K%.100s", text);
+	else
+		fprintf(stderr, "%s\n", text);
+	fflush(stderr);
+	progress->shown = true;
+}
+
+static bool wants_colour(void)
+{
+	const char *no = getenv("NO_COLOR"), *terminal = getenv("TERM");
+	return isatty(STDERR_FILENO) && !(no && *no) && terminal && strcmp(terminal, "dumb") != 0;
+}
+
+int main(int argc, char **argv)
+{
+	heddle_ctx *ctx = heddle_ctx_new();
+	const char **words = calloc((size_t)argc + 2, sizeof(*words));
+	if (!ctx || !words) {
+		fputs("heddle: out of memory\n", stderr);
+		return LIMIT;
+	}
+	int n = 0;
+	if (wants_colour())
+		words[n++] = "--colour"; /* before the verb: for all of them */
+	for (int i = 1; i < argc; i++)
+		words[n++] = argv[i];
+
+	struct progress progress = {.terminal = isatty(STDERR_FILENO) == 1};
+	heddle_ctx_set_progress(ctx, show_progress, &progress);
+	char *out = NULL, *err = NULL;
+	int code = heddle_verb(ctx, n, words, &out, &err);
+	if (progress.terminal && progress.shown)
+		fputs("\r\033[K", stderr);
+	if (err)
+		fputs(err, stderr);
+	if (out)
+		fputs(out, stdout);
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		perror("heddle: cannot write the output");
+		code = code ? code : UNWRITABLE;
+	}
+	heddle_string_free(out);
+	heddle_string_free(err);
+	heddle_ctx_free(ctx);
+	free(words);
+	return code;
+}
