@@ -7,6 +7,50 @@
 #include "base/base.h"
 
 const heddle_code heddle_codes[] = {
+	{400, "unknown chip",
+	 "The word after the colon of a target is the name or an alias of a descriptor: `heddle arch list` shows them.  Private ones\n"
+	 "are looked for in the folders of --path and of HEDDLE_PATH.\n"
+	 "Wrong:  -t cuda:h20\n"
+	 "Right:  -t cuda:h200\n"},
+	{402, "a descriptor or dialect that is not YAML",
+	 "The YAML parser stopped at this place; tabs for indentation and missing blanks after a colon are the usual reasons.\n"},
+	{403, "unknown key in a descriptor",
+	 "Every key has a meaning, so a misspelt one is not passed over.  doc/arch.md lists them all.\n"
+	 "Wrong:  shared_per_blok: { value: 48, unit: KiB, source: \"...\" }\n"
+	 "Right:  shared_per_block: { value: 48, unit: KiB, source: \"...\" }\n"},
+	{404, "a key is given twice",
+	 "One of the two would be lost: keep the right one.\n"},
+	{405, "a value in a descriptor has the wrong form",
+	 "The message says which form the key wants: a text, true or false, a list, or a quantity.\n"
+	 "Wrong:  aliases: sm_90a\n"
+	 "Right:  aliases: [sm_90a]\n"},
+	{406, "a quantity without its unit",
+	 "48 of what?  Numbers about a chip always say their unit, and where they come from.\n"
+	 "Wrong:  shared_per_block: 48\n"
+	 "Right:  shared_per_block: { value: 48, unit: KiB, source: \"programming guide, table 21\" }\n"},
+	{407, "a quantity in the wrong unit",
+	 "The unit is not known, or is one of another kind (a time where memory is wanted).  The message lists those that fit.\n"
+	 "Wrong:  clock: { value: 1980, unit: MB, source: \"...\" }\n"
+	 "Right:  clock: { value: 1980, unit: MHz, source: \"...\" }\n"},
+	{408, "an impossible value in a descriptor",
+	 "The value cannot be true of any chip (nothing or less, a warp that is no power of two), or contradicts another value (a block\n"
+	 "that may use more shared memory than its unit has).\n"},
+	{409, "a number without a source",
+	 "Say where the number was read, or say that it is a guess.\n"
+	 "Wrong:  units: { value: 132, unit: count }\n"
+	 "Right:  units: { value: 132, unit: count, source: \"H200 datasheet\" }\n"
+	 "Right:  units: { value: 132, unit: count, assumed: true }\n"},
+	{410, "a descriptor inherits from an unknown one",
+	 "There is no file of that name beside this one, in the search folders, or among those compiled in.\n"},
+	{411, "descriptors inherit in a circle",
+	 "Following `inherits` leads back to where it began.  To change a descriptor that comes with Heddle, inherit from it under a new\n"
+	 "name.\n"},
+	{412, "an abstract descriptor as a target",
+	 "A descriptor with `abstract: true` holds what several chips share.  Name one of those chips.\n"},
+	{413, "a descriptor is not complete",
+	 "What must be known of every chip was not given, neither in the file nor in what it inherits from.\n"},
+	{414, "a descriptor's file has another name than the descriptor",
+	 "Descriptors are found by file name, so NAME.yaml says `name: NAME`.\n"},
 	{901, "a file cannot be read",
 	 "The file does not exist, is a folder, may not be read, or is larger than 64 MiB.  The message has the system's reason.\n"},
 	{902, "a file or folder cannot be written",

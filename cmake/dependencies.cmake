@@ -43,3 +43,6 @@ endfunction()
 heddle_dependency(isl HEADER isl/ctx.h MODULE isl LIBRARIES isl gmp PACKAGE "libisl-dev and libgmp-dev")
 heddle_dependency(cyaml HEADER cyaml/cyaml.h MODULE libcyaml LIBRARIES cyaml yaml PACKAGE "libcyaml-dev and libyaml-dev")
 heddle_dependency(jansson HEADER jansson.h MODULE jansson LIBRARIES jansson PACKAGE libjansson-dev)
+# Descriptors are read through libyaml's own interface, which gives each value its line; libcyaml's has none.
+heddle_dependency(yaml HEADER yaml.h MODULE yaml-0.1 LIBRARIES yaml PACKAGE libyaml-dev)
+target_link_libraries(cyaml_library INTERFACE yaml_library)

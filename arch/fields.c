@@ -1,0 +1,118 @@
+/* The keys of a descriptor that hold quantities, and the units that they may be written in.
+ * SPDX-License-Identifier: MIT
+ */
+#include "arch/reader.h"
+
+#include <string.h>
+
+#define KIB 1024.0
+#define MIB (1024.0 * 1024.0)
+#define GIB (1024.0 * 1024.0 * 1024.0)
+
+const unit heddle_units[] = {
+	{"count", DIMENSION_COUNT, 1},
+	{"B", DIMENSION_BYTES, 1},
+	{"KiB", DIMENSION_BYTES, KIB},
+	{"MiB", DIMENSION_BYTES, MIB},
+	{"GiB", DIMENSION_BYTES, GIB},
+	{"KB", DIMENSION_BYTES, 1e3},
+	{"MB", DIMENSION_BYTES, 1e6},
+	{"GB", DIMENSION_BYTES, 1e9},
+	{"Hz", DIMENSION_HERTZ, 1},
+	{"kHz", DIMENSION_HERTZ, 1e3},
+	{"MHz", DIMENSION_HERTZ, 1e6},
+	{"GHz", DIMENSION_HERTZ, 1e9},
+	{"B/s", DIMENSION_BYTES_PER_SECOND, 1},
+	{"MB/s", DIMENSION_BYTES_PER_SECOND, 1e6},
+	{"GB/s", DIMENSION_BYTES_PER_SECOND, 1e9},
+	{"TB/s", DIMENSION_BYTES_PER_SECOND, 1e12},
+	{"GiB/s", DIMENSION_BYTES_PER_SECOND, GIB},
+	{"s", DIMENSION_SECONDS, 1},
+	{"ms", DIMENSION_SECONDS, 1e-3},
+	{"us", DIMENSION_SECONDS, 1e-6},
+	{"ns", DIMENSION_SECONDS, 1e-9},
+	{"FLOP/s", DIMENSION_FLOPS, 1},
+	{"MFLOP/s", DIMENSION_FLOPS, 1e6},
+	{"GFLOP/s", DIMENSION_FLOPS, 1e9},
+	{"TFLOP/s", DIMENSION_FLOPS, 1e12},
+	{"PFLOP/s", DIMENSION_FLOPS, 1e15},
+	{NULL, DIMENSION_COUNT, 0},
+};
+
+const unit *heddle_unit_find(const char *name)
+{
+	for (const unit *u = heddle_units; u->name; u++)
+		if (!strcmp(u->name, name))
+			return u;
+	return NULL;
+}
+
+void heddle_unit_list(unit_dimension dimension, heddle_text *out)
+{
+	const char *separator = "";
+	for (const unit *u = heddle_units; u->name; u++) {
+		if (u->dimension != dimension)
+			continue;
+		heddle_text_printf(out, "%s%s", separator, u->name);
+		separator = ", ";
+	}
+}
+
+const char *heddle_dimension_name(unit_dimension dimension)
+{
+	switch (dimension) {
+	case DIMENSION_COUNT:
+		return "a count";
+	case DIMENSION_BYTES:
+		return "an amount of memory";
+	case DIMENSION_HERTZ:
+		return "a frequency";
+	case DIMENSION_BYTES_PER_SECOND:
+		return "a bandwidth";
+	case DIMENSION_SECONDS:
+		return "a time";
+	case DIMENSION_FLOPS:
+		return "an arithmetic rate";
+	}
+	return "?";
+}
+
+#define AT(member) offsetof(heddle_descriptor, member)
+/* The greatest values are far beyond any chip: they catch a wrong unit, not a new product. */
+const field heddle_descriptor_fields[] = {
+	{"units", AT(units), DIMENSION_COUNT, FIELD_WHOLE | FIELD_REQUIRED, 1e7},
+	{"clock", AT(clock), DIMENSION_HERTZ, 0, 1e12},
+	{"warp", AT(warp), DIMENSION_COUNT, FIELD_WHOLE | FIELD_POWER_OF_TWO | FIELD_REQUIRED, 1024},
+	{"threads_per_block", AT(threads_per_block), DIMENSION_COUNT, FIELD_WHOLE | FIELD_REQUIRED, 65536},
+	{"threads_per_unit", AT(threads_per_unit), DIMENSION_COUNT, FIELD_WHOLE, 1e6},
+	{"blocks_per_unit", AT(blocks_per_unit), DIMENSION_COUNT, FIELD_WHOLE, 1e6},
+	{"registers_per_unit", AT(registers_per_unit), DIMENSION_COUNT, FIELD_WHOLE, 1e9},
+	{"registers_per_thread", AT(registers_per_thread), DIMENSION_COUNT, FIELD_WHOLE, 1e6},
+	{"register_granularity", AT(register_granularity), DIMENSION_COUNT, FIELD_WHOLE, 1024},
+	{"shared_per_block", AT(shared_per_block), DIMENSION_BYTES, FIELD_WHOLE | FIELD_REQUIRED, GIB},
+	{"shared_per_block_static", AT(shared_per_block_static), DIMENSION_BYTES, FIELD_WHOLE, GIB},
+	{"shared_per_unit", AT(shared_per_unit), DIMENSION_BYTES, FIELD_WHOLE, GIB},
+	{"shared_granularity", AT(shared_granularity), DIMENSION_BYTES, FIELD_WHOLE | FIELD_POWER_OF_TWO, 1e6},
+	{"grid_limit", AT(grid_limit), DIMENSION_COUNT, FIELD_WHOLE, 9e18},
+	{"vector_bytes", AT(vector_bytes), DIMENSION_BYTES, FIELD_WHOLE | FIELD_POWER_OF_TWO | FIELD_REQUIRED, 4096},
+	{"vector_registers", AT(vector_registers), DIMENSION_COUNT, FIELD_WHOLE, 65536},
+	{"launch_overhead", AT(launch_overhead), DIMENSION_SECONDS, 0, 10},
+	{NULL, 0, DIMENSION_COUNT, 0, 0},
+};
+_Static_assert(HEDDLE_COUNT(heddle_descriptor_fields) <= HEDDLE_N_DESCRIPTOR_FIELD, "locations hold every field");
+
+#undef AT
+#define AT(member) offsetof(heddle_memory, member)
+const field heddle_memory_fields[] = {
+	{"size", AT(size), DIMENSION_BYTES, FIELD_WHOLE, 1e18},
+	{"line", AT(line), DIMENSION_BYTES, FIELD_WHOLE | FIELD_POWER_OF_TWO, 65536},
+	{"sector", AT(sector), DIMENSION_BYTES, FIELD_WHOLE | FIELD_POWER_OF_TWO, 65536},
+	{"banks", AT(banks), DIMENSION_COUNT, FIELD_WHOLE, 4096},
+	{"bank_width", AT(bank_width), DIMENSION_BYTES, FIELD_WHOLE, 4096},
+	{"bandwidth", AT(bandwidth), DIMENSION_BYTES_PER_SECOND, 0, 1e18},
+	{"latency", AT(latency), DIMENSION_SECONDS, 0, 1},
+	{NULL, 0, DIMENSION_COUNT, 0, 0},
+};
+
+const char *const heddle_memory_names[] = {"register", "shared", "l1", "l2", "l3", "global", NULL};
+const char *const heddle_memory_scopes[] = {"thread", "block", "unit", "device", NULL};
