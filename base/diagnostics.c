@@ -164,8 +164,16 @@ void heddle_diagnostic_print(const heddle_diagnostic *d, heddle_text *out)
 		heddle_text_printf(out, "    %s\n", d->fixit);
 }
 
+/* Names that are only ever given on the command line: a chip, an abstract one, a backend, a target. */
+static bool is_wrong_name(int code)
+{
+	return code == 400 || code == 412 || code == 450 || code == 456;
+}
+
 static int exit_code_of(int code)
 {
+	if (is_wrong_name(code))
+		return HEDDLE_EXIT_USAGE;
 	if (code >= 950)
 		return HEDDLE_EXIT_INTERNAL;
 	if (code >= 900)

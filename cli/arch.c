@@ -1,0 +1,261 @@
+/* heddle arch: list, show, validate, compare and begin descriptors.
+ * SPDX-License-Identifier: MIT
+ */
+#include "cli/cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The right number of words after `list`, `show`...; 0 or -1. */
+static int want_words(heddle_cli *cli, int least, int most)
+{
+	int n = cli->n_word - 1;
+	if (n < least) {
+		heddle_error(cli->ctx, 913, NULL, "'arch %s' needs %s", cli->word[0], least == 2 ? "two names" : "a name");
+		return heddle_note(cli->ctx, NULL, "usage: heddle arch %s", cli->verb->form), -1;
+	}
+	if (most >= 0 && n > most)
+		return heddle_error(cli->ctx, 914, NULL, "'arch %s' has no use for the argument '%s'", cli->word[0],
+				    cli->word[1 + most]);
+	return 0;
+}
+
+static void add_aliases(const heddle_descriptor *d, heddle_text *rows)
+{
+	for (int i = 0; i < d->n_alias; i++)
+		heddle_text_printf(rows, "%s%s", i ? ", " : "", d->alias[i]);
+}
+
+static int list(heddle_cli *cli)
+{
+	if (want_words(cli, 0, 0) < 0)
+		return -1;
+	heddle_text rows = {0};
+	heddle_text_add(&rows, "name\ttarget\taliases\ttitle\n");
+	json_t *all = cli->result ? json_array() : NULL;
+	int result = HEDDLE_EXIT_FINE;
+	for (const char *const *name = heddle_descriptor_names(cli->ctx); *name; name++) {
+		const heddle_descriptor *d = heddle_descriptor_find(cli->ctx, *name);
+		if (!d) {
+			result = -1;
+			continue;
+		}
+		if (all)
+			json_array_append_new(all, heddle_descriptor_json(d));
+		heddle_text_printf(&rows, "%s\t%s:%s\t", d->name, d->backend, d->name);
+		add_aliases(d, &rows);
+		heddle_text_printf(&rows, "\t%s\n", d->title ? d->title : "");
+	}
+	if (all)
+		json_object_set_new(cli->result, "descriptors", all);
+	else
+		heddle_cli_table(heddle_text_str(&rows), &cli->out);
+	heddle_text_free(&rows);
+	return result;
+}
+
+static int show(heddle_cli *cli)
+{
+	if (want_words(cli, 1, 1) < 0)
+		return -1;
+	const heddle_descriptor *d = heddle_descriptor_find(cli->ctx, cli->word[1]);
+	if (!d)
+		return -1;
+	if (cli->result)
+		json_object_set_new(cli->result, "descriptor", heddle_descriptor_json(d));
+	else
+		heddle_descriptor_show(d, &cli->out);
+	return HEDDLE_EXIT_FINE;
+}
+
+static int validate(heddle_cli *cli)
+{
+	if (want_words(cli, 1, -1) < 0)
+		return -1;
+	json_t *all = cli->result ? json_array() : NULL;
+	int result = HEDDLE_EXIT_FINE;
+	for (int i = 1; i < cli->n_word; i++) {
+		const heddle_descriptor *d = heddle_descriptor_read(cli->ctx, cli->word[i]);
+		if (!d)
+			result = -1;
+		else if (all)
+			json_array_append_new(all, heddle_descriptor_json(d));
+		else
+			heddle_text_printf(&cli->out, "%s: %s is valid\n", cli->word[i], d->name);
+	}
+	if (all)
+		json_object_set_new(cli->result, "descriptors", all);
+	return result;
+}
+
+/* ---- diff ------------------------------------------------------------------------------------------------------------ */
+
+/* A leaf, or a quantity as one: "3.35e+12 byte/s". */
+static void add_leaf(const json_t *value, heddle_text *out)
+{
+	char buffer[40];
+	const json_t *number = json_is_object(value) ? json_object_get(value, "value") : value;
+	if (!value)
+		heddle_text_add(out, "-");
+	else if (json_is_number(number))
+		heddle_text_add(out, heddle_format_double(json_number_value(number), buffer));
+	else if (json_is_string(value))
+		heddle_text_add(out, json_string_value(value));
+	else if (json_is_boolean(value))
+		heddle_text_add(out, json_is_true(value) ? "yes" : "no");
+	else {
+		char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+		heddle_text_add(out, text ? text : "?");
+		free(text);
+	}
+	const json_t *unit = json_is_object(value) ? json_object_get(value, "unit") : NULL;
+	if (json_is_string(unit) && strcmp(json_string_value(unit), "count") != 0)
+		heddle_text_printf(out, " %s", json_string_value(unit));
+}
+
+static bool is_branch(const json_t *value)
+{
+	return json_is_object(value) && !json_object_get(value, "value");
+}
+
+static bool same_leaf(const json_t *a, const json_t *b)
+{
+	if (json_is_object(a) && json_is_object(b))
+		return json_equal(json_object_get(a, "value"), json_object_get(b, "value"));
+	return a && b && json_equal((json_t *)a, (json_t *)b);
+}
+
+static void compare(heddle_cli *cli, const char *prefix, json_t *a, json_t *b, heddle_text *rows, json_t *differences);
+
+static void compare_member(heddle_cli *cli, const char *prefix, const char *key, json_t *a, json_t *b, heddle_text *rows,
+			   json_t *differences)
+{
+	static const char *const identity[] = {"name", "title", "aliases", "inherits", "file"};
+	for (size_t i = 0; i < HEDDLE_COUNT(identity); i++)
+		if (!*prefix && !strcmp(key, identity[i]))
+			return;
+	const char *name = heddle_arena_printf(cli->arena, "%s%s", prefix, key);
+	if (is_branch(a ? a : b)) {
+		compare(cli, heddle_arena_printf(cli->arena, "%s.", name), a, b, rows, differences);
+		return;
+	}
+	if (same_leaf(a, b))
+		return;
+	heddle_text_printf(rows, "%s\t", name);
+	add_leaf(a, rows);
+	heddle_text_add(rows, "\t");
+	add_leaf(b, rows);
+	heddle_text_add(rows, "\n");
+	json_object_set_new(differences, name, json_pack("[O?, O?]", a, b));
+}
+
+/* Members of a, then those that only b has. */
+static void compare(heddle_cli *cli, const char *prefix, json_t *a, json_t *b, heddle_text *rows, json_t *differences)
+{
+	const char *key;
+	json_t *value;
+	json_object_foreach(a, key, value)
+		compare_member(cli, prefix, key, value, json_object_get(b, key), rows, differences);
+	json_object_foreach(b, key, value)
+		if (!json_object_get(a, key))
+			compare_member(cli, prefix, key, NULL, value, rows, differences);
+}
+
+static int diff(heddle_cli *cli)
+{
+	if (want_words(cli, 2, 2) < 0)
+		return -1;
+	const heddle_descriptor *a = heddle_descriptor_find(cli->ctx, cli->word[1]);
+	const heddle_descriptor *b = heddle_descriptor_find(cli->ctx, cli->word[2]);
+	if (!a || !b)
+		return -1;
+	json_t *ja = heddle_descriptor_json(a), *jb = heddle_descriptor_json(b), *differences = json_object();
+	heddle_text rows = {0};
+	heddle_text_printf(&rows, "\t%s\t%s\n", a->name, b->name);
+	compare(cli, "", ja, jb, &rows, differences);
+	if (cli->result)
+		json_object_set(cli->result, "differences", differences);
+	else
+		heddle_cli_table(heddle_text_str(&rows), &cli->out);
+	heddle_text_free(&rows);
+	json_decref(ja);
+	json_decref(jb);
+	json_decref(differences);
+	return HEDDLE_EXIT_FINE;
+}
+
+/* ---- new ------------------------------------------------------------------------------------------------------------- */
+
+/* What the parent says, as comments to be filled with the new chip's own figures. */
+static void add_fields(json_t *object, int depth, heddle_text *out)
+{
+	const char *key;
+	json_t *value;
+	json_object_foreach(object, key, value)
+	{
+		if (!json_is_object(value))
+			continue;
+		heddle_text_add(out, "# ");
+		for (int i = 0; i < depth; i++)
+			heddle_text_add(out, "  ");
+		if (is_branch(value)) {
+			heddle_text_printf(out, "%s:\n", key);
+			add_fields(value, depth + 1, out);
+			continue;
+		}
+		char number[40];
+		heddle_text_printf(out, "%s: { value: %s, unit: %s, source: \"\" }\n", key,
+				   heddle_format_double(json_number_value(json_object_get(value, "value")), number),
+				   json_string_value(json_object_get(value, "unit")));
+	}
+}
+
+static int begin(heddle_cli *cli)
+{
+	const char *from = heddle_cli_value(cli, HEDDLE_OPTION_FROM);
+	if (want_words(cli, 0, 1) < 0)
+		return -1;
+	if (!from)
+		return heddle_error(cli->ctx, 913, NULL, "'arch new' needs --from NAME: the descriptor to start from");
+	const heddle_descriptor *parent = heddle_descriptor_find(cli->ctx, from);
+	if (!parent)
+		return -1;
+	const char *name = cli->n_word > 1 ? cli->word[1] : "mychip";
+	heddle_text text = {0};
+	heddle_text_printf(&text,
+			   "# A descriptor that starts from %s.  Save it as %s.yaml in a folder named by --path or HEDDLE_PATH,\n"
+			   "# take the comment sign from what differs, and name the source of each figure (or say `assumed: true`).\n"
+			   "name: %s\ninherits: %s\ntitle: %s\n\n",
+			   parent->name, name, name, parent->name, name);
+	json_t *fields = heddle_descriptor_json(parent);
+	add_fields(fields, 0, &text);
+	json_decref(fields);
+	if (cli->result)
+		json_object_set_new(cli->result, "yaml", json_string(heddle_text_str(&text)));
+	else
+		heddle_text_add(&cli->out, heddle_text_str(&text));
+	heddle_text_free(&text);
+	return HEDDLE_EXIT_FINE;
+}
+
+static const struct {
+	const char *name;
+	int (*run)(heddle_cli *cli);
+} actions[] = {{"list", list}, {"show", show}, {"validate", validate}, {"diff", diff}, {"new", begin}};
+
+int heddle_cli_arch(heddle_cli *cli)
+{
+	const char *names[HEDDLE_COUNT(actions)];
+	for (size_t i = 0; i < HEDDLE_COUNT(actions); i++) {
+		names[i] = actions[i].name;
+		if (!strcmp(cli->word[0], actions[i].name))
+			return actions[i].run(cli);
+	}
+	heddle_error(cli->ctx, 915, NULL, "'arch' cannot '%s'", cli->word[0]);
+	const char *nearest = heddle_nearest(cli->word[0], names, (int)HEDDLE_COUNT(actions));
+	if (nearest)
+		heddle_note(cli->ctx, NULL, "did you mean '%s'?", nearest);
+	else
+		heddle_note(cli->ctx, NULL, "usage: heddle arch %s", cli->verb->form);
+	return HEDDLE_EXIT_USAGE;
+}
