@@ -97,7 +97,7 @@ static int check_file(heddle_cli *cli, const char *path, const heddle_size_list 
 			print_definition(definition, &cli->out);
 	}
 	if (definitions)
-		json_array_append_new(files, json_pack("{s:s, s:o}", "file", path, "definitions", definitions));
+		json_array_append_new(files, json_pack("{s:o, s:o}", "file", heddle_cli_json_string(path), "definitions", definitions));
 	heddle_module_free(module);
 	return result;
 }

@@ -131,6 +131,8 @@ int heddle_cli_fixed_sizes(heddle_cli *cli, const heddle_definition *definition,
 
 /* The diagnostics as text in cli->err and, with --json, as the member "diagnostics". */
 void heddle_cli_report(heddle_cli *cli);
+/* A JSON string; text that is not UTF-8 comes out with question marks instead of being lost. */
+json_t *heddle_cli_json_string(const char *s);
 /* A table: cells are separated by tabs, rows by newlines; columns come out aligned, those of numbers to the right. */
 void heddle_cli_table(const char *rows, heddle_text *out);
 /* Seconds as "1.23 ms", bytes as "4.0 KiB"; into `buffer`. */

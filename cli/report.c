@@ -9,6 +9,19 @@
 
 static const char *const severity_names[] = {"error", "warning", "note"};
 
+json_t *heddle_cli_json_string(const char *s)
+{
+	json_t *string = json_string(s);
+	if (string)
+		return string;
+	heddle_text ascii = {0};
+	for (; *s; s++)
+		heddle_text_addn(&ascii, (unsigned char)*s < 128 ? s : "?", 1);
+	string = json_string(heddle_text_str(&ascii));
+	heddle_text_free(&ascii);
+	return string;
+}
+
 static json_t *diagnostic_json(const heddle_diagnostic *d)
 {
 	json_t *o = json_object();
@@ -16,16 +29,16 @@ static json_t *diagnostic_json(const heddle_diagnostic *d)
 	if (d->code)
 		json_object_set_new(o, "code", json_sprintf("%c%04d", d->severity == HEDDLE_WARNING ? 'W' : 'E', d->code));
 	if (d->location.source) {
-		json_object_set_new(o, "file", json_string(d->location.source->name));
+		json_object_set_new(o, "file", heddle_cli_json_string(d->location.source->name));
 		if (d->location.line > 0) {
 			json_object_set_new(o, "line", json_integer(d->location.line));
 			json_object_set_new(o, "column", json_integer(d->location.column));
 			json_object_set_new(o, "length", json_integer(d->location.length));
 		}
 	}
-	json_object_set_new(o, "message", json_string(d->message));
+	json_object_set_new(o, "message", heddle_cli_json_string(d->message));
 	if (d->fixit)
-		json_object_set_new(o, "fixit", json_string(d->fixit));
+		json_object_set_new(o, "fixit", heddle_cli_json_string(d->fixit));
 	return o;
 }
 
