@@ -82,5 +82,10 @@ const heddle_code heddle_codes[] = {
 	{950, "internal error",
 	 "Heddle contradicted itself.  This is a defect in Heddle, not in your source; please report it with the source, the sizes\n"
 	 "and the command line.\n"},
+	{951, "the text of a program cannot be read",
+	 "`--dump program` prints programs in a text form that is read back by tests and tools; doc/ir.md describes it.  The\n"
+	 "message says what was expected at the place.\n"
+	 "Wrong:  C[i] = x        (x is a buffer)\n"
+	 "Right:  C[i] = x[]      (a scalar)      C[i] = x[i]  (an element)\n"},
 	{0, NULL, NULL},
 };

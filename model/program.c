@@ -203,6 +203,7 @@ heddle_value *heddle_value_size(heddle_program *p, int position)
 {
 	heddle_value *v = value_new(p, HEDDLE_VALUE_SIZE, HEDDLE_INT64, 1, 0);
 	v->i = position;
+	v->name = position >= 0 && position < p->n_size ? p->size[position].name : NULL;
 	return v;
 }
 
@@ -545,9 +546,12 @@ heddle_value *heddle_value_shuffle(heddle_program *p, heddle_value *a, int mask)
 
 /* ---- values: questions ------------------------------------------------------------------------------------------------- */
 
-static bool names_equal(const char *a, const char *b)
+/* Only variables are told apart by name; a size carries its name for printing. */
+static bool names_equal(const heddle_value *a, const heddle_value *b)
 {
-	return a == b || (a && b && strcmp(a, b) == 0);
+	if (a->kind != HEDDLE_VALUE_VARIABLE || a->name == b->name)
+		return true;
+	return a->name && b->name && strcmp(a->name, b->name) == 0;
 }
 
 bool heddle_value_equal(const heddle_value *a, const heddle_value *b)
@@ -555,7 +559,7 @@ bool heddle_value_equal(const heddle_value *a, const heddle_value *b)
 	if (a == b)
 		return true;
 	if (!a || !b || a->kind != b->kind || a->type != b->type || a->width != b->width || a->op != b->op ||
-	    a->i != b->i || a->buffer != b->buffer || a->n_arg != b->n_arg || !names_equal(a->name, b->name))
+	    a->i != b->i || a->buffer != b->buffer || a->n_arg != b->n_arg || !names_equal(a, b))
 		return false;
 	if (memcmp(&a->f, &b->f, sizeof(a->f)) != 0)
 		return false;
