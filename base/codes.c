@@ -51,6 +51,16 @@ const heddle_code heddle_codes[] = {
 	 "What must be known of every chip was not given, neither in the file nor in what it inherits from.\n"},
 	{414, "a descriptor's file has another name than the descriptor",
 	 "Descriptors are found by file name, so NAME.yaml says `name: NAME`.\n"},
+	{801, "a command cannot be started",
+	 "A tool that Heddle runs (a compiler, a validator, a descriptor's command) is not there, may not be executed, or the system\n"
+	 "has no room for another process.  `heddle doctor` lists the tools and how to add each.\n"},
+	{802, "a compiler or driver failed by itself",
+	 "The tool did not judge the source, it broke: a library without an expected function, a missing device library, no memory.\n"
+	 "The message has its own words.  This says nothing about the kernel.\n"},
+	{803, "a descriptor's command has a placeholder that does not exist",
+	 "Known are {source}, {output}, {arch} and {options}.\n"
+	 "Wrong:  compiler: [mycc, {input}, -o, {output}]\n"
+	 "Right:  compiler: [mycc, \"{options}\", \"{source}\", -o, \"{output}\"]\n"},
 	{901, "a file cannot be read",
 	 "The file does not exist, is a folder, may not be read, or is larger than 64 MiB.  The message has the system's reason.\n"},
 	{902, "a file or folder cannot be written",

@@ -1,0 +1,642 @@
+/* OpenCL drivers through the ICD loader (or a library that is a driver of its own): CPU drivers, a checking simulator, GPUs.
+ * SPDX-License-Identifier: MIT
+ */
+#define CL_TARGET_OPENCL_VERSION 120
+#define CL_USE_DEPRECATED_OPENCL_1_1_APIS
+#include "backends/rtc.h"
+
+#include <CL/cl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What tells one driver from another. */
+typedef struct opencl_words {
+	const char *const *libraries; /* NULL-ended */
+	const char *platform;	      /* part of its name; NULL: any that has a device of this type */
+	cl_device_type type;
+	const char *const *environment; /* "NAME=value" set before the library is loaded, unless set already; NULL-ended */
+	const char *log;		/* environment variable that names a file for its checker's findings; NULL: none */
+} opencl_words;
+
+#define FUNCTIONS(X)                                                                                                   \
+	X(clGetPlatformIDs)                                                                                            \
+	X(clGetPlatformInfo)                                                                                           \
+	X(clGetDeviceIDs)                                                                                              \
+	X(clGetDeviceInfo)                                                                                             \
+	X(clCreateContext)                                                                                             \
+	X(clReleaseContext)                                                                                            \
+	X(clCreateCommandQueue)                                                                                        \
+	X(clReleaseCommandQueue)                                                                                       \
+	X(clCreateProgramWithSource)                                                                                   \
+	X(clBuildProgram)                                                                                              \
+	X(clGetProgramBuildInfo)                                                                                       \
+	X(clReleaseProgram)                                                                                            \
+	X(clCreateKernel)                                                                                              \
+	X(clReleaseKernel)                                                                                             \
+	X(clGetKernelInfo)                                                                                             \
+	X(clSetKernelArg)                                                                                              \
+	X(clCreateBuffer)                                                                                              \
+	X(clCreateSubBuffer)                                                                                           \
+	X(clReleaseMemObject)                                                                                          \
+	X(clEnqueueReadBuffer)                                                                                         \
+	X(clEnqueueWriteBuffer)                                                                                        \
+	X(clEnqueueFillBuffer)                                                                                         \
+	X(clEnqueueNDRangeKernel)                                                                                      \
+	X(clGetEventProfilingInfo)                                                                                     \
+	X(clReleaseEvent)                                                                                              \
+	X(clFinish)
+
+typedef struct opencl_state {
+	const opencl_words *words;
+	cl_platform_id platform;
+	cl_device_id device;
+	cl_context context;
+	cl_command_queue queue;
+	cl_program program;
+	size_t base_align; /* bytes to which a sub-buffer must be aligned */
+	int n_kernel;
+	cl_kernel *kernel;
+	char log[64]; /* the checker's file, or "" */
+#define DECLARE(name) __typeof__(name) *name;
+	FUNCTIONS(DECLARE)
+#undef DECLARE
+} opencl_state;
+
+static const char *error_name(cl_int error)
+{
+	static const struct {
+		cl_int error;
+		const char *name;
+	} table[] = {
+		{ -1, "CL_DEVICE_NOT_FOUND" },
+		{ -2, "CL_DEVICE_NOT_AVAILABLE" },
+		{ -3, "CL_COMPILER_NOT_AVAILABLE" },
+		{ -4, "CL_MEM_OBJECT_ALLOCATION_FAILURE" },
+		{ -5, "CL_OUT_OF_RESOURCES" },
+		{ -6, "CL_OUT_OF_HOST_MEMORY" },
+		{ -11, "CL_BUILD_PROGRAM_FAILURE" },
+		{ -14, "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST" },
+		{ -30, "CL_INVALID_VALUE" },
+		{ -36, "CL_INVALID_COMMAND_QUEUE" },
+		{ -43, "CL_INVALID_BUILD_OPTIONS" },
+		{ -45, "CL_INVALID_PROGRAM_EXECUTABLE" },
+		{ -46, "CL_INVALID_KERNEL_NAME" },
+		{ -48, "CL_INVALID_KERNEL" },
+		{ -49, "CL_INVALID_ARG_INDEX" },
+		{ -50, "CL_INVALID_ARG_VALUE" },
+		{ -51, "CL_INVALID_ARG_SIZE" },
+		{ -52, "CL_INVALID_KERNEL_ARGS" },
+		{ -53, "CL_INVALID_WORK_DIMENSION" },
+		{ -54, "CL_INVALID_WORK_GROUP_SIZE" },
+		{ -55, "CL_INVALID_WORK_ITEM_SIZE" },
+		{ -61, "CL_INVALID_BUFFER_SIZE" },
+		{ -63, "CL_INVALID_GLOBAL_WORK_SIZE" },
+		{ -13, "CL_MISALIGNED_SUB_BUFFER_OFFSET" },
+	};
+	for (size_t i = 0; i < HEDDLE_COUNT(table); i++)
+		if (table[i].error == error)
+			return table[i].name;
+	return "OpenCL error";
+}
+
+/* A result as 0 or -1 with a message; what a kernel's own demands can cause is its failure. */
+static int check(heddle_device *device, const char *what, cl_int error)
+{
+	if (error == CL_SUCCESS)
+		return 0;
+	device->message = heddle_arena_printf(device->arena, "%s: %s (%d)", what, error_name(error), (int)error);
+	device->failure = NULL;
+	if (error == CL_OUT_OF_RESOURCES || error == CL_INVALID_WORK_GROUP_SIZE || error == CL_INVALID_WORK_ITEM_SIZE ||
+	    error == CL_INVALID_GLOBAL_WORK_SIZE || error == CL_MEM_OBJECT_ALLOCATION_FAILURE)
+		device->failure = "limit";
+	return -1;
+}
+
+static void set_environment(opencl_state *s)
+{
+	for (const char *const *e = s->words->environment; e && *e; e++) {
+		const char *equal = strchr(*e, '=');
+		char name[64];
+		snprintf(name, sizeof(name), "%.*s", (int)(equal - *e), *e);
+		setenv(name, equal + 1, 0);
+	}
+	if (s->words->log) {
+		snprintf(s->log, sizeof(s->log), "/tmp/heddle-check-XXXXXX");
+		int fd = mkstemp(s->log);
+		if (fd >= 0)
+			close(fd);
+		setenv(s->words->log, s->log, 1);
+	}
+}
+
+static int load(opencl_state *s, const heddle_driver *driver, heddle_arena *arena, const char **why)
+{
+	set_environment(s);
+	void *library = heddle_library_open(s->words->libraries);
+	if (!library) {
+		*why = heddle_arena_printf(arena, "library %s not found: %s", s->words->libraries[0], driver->install);
+		return -1;
+	}
+#define RESOLVE(name)                                                                                                  \
+	if (!heddle_symbol(library, #name, &s->name)) {                                                                \
+		*why = "the OpenCL library has no " #name;                                                             \
+		return -1;                                                                                             \
+	}
+	FUNCTIONS(RESOLVE)
+#undef RESOLVE
+	return 0;
+}
+
+static const char *platform_text(const opencl_state *s, heddle_arena *arena, cl_platform_id platform,
+				 cl_platform_info what)
+{
+	char text[1024] = "";
+	s->clGetPlatformInfo(platform, what, sizeof(text) - 1, text, NULL);
+	return heddle_arena_strdup(arena, text);
+}
+
+static const char *device_text(const opencl_state *s, heddle_arena *arena, cl_device_id device, cl_device_info what)
+{
+	char text[1024] = "";
+	s->clGetDeviceInfo(device, what, sizeof(text) - 1, text, NULL);
+	return heddle_arena_strdup(arena, text);
+}
+
+static uint64_t device_number(const opencl_state *s, cl_device_info what, size_t size)
+{
+	uint64_t value = 0;
+	uint32_t value32 = 0;
+	if (size == sizeof(value32))
+		return s->clGetDeviceInfo(s->device, what, size, &value32, NULL) == CL_SUCCESS ? value32 : 0;
+	return s->clGetDeviceInfo(s->device, what, size, &value, NULL) == CL_SUCCESS ? value : 0;
+}
+
+enum { MOST = 32 };
+
+/* Call `each` with every device of the driver; it returns true to stop. */
+static void each_device(const opencl_state *s, heddle_arena *arena,
+			bool (*each)(const opencl_state *s, heddle_arena *arena, cl_platform_id platform,
+				     cl_device_id device, void *data),
+			void *data)
+{
+	cl_platform_id platform[MOST];
+	cl_device_id device[MOST];
+	cl_uint n_platform = 0, n_device;
+	if (s->clGetPlatformIDs(MOST, platform, &n_platform) != CL_SUCCESS)
+		return;
+	for (cl_uint p = 0; p < n_platform && p < MOST; p++) {
+		if (s->words->platform && !strstr(platform_text(s, arena, platform[p], CL_PLATFORM_NAME), s->words->platform))
+			continue;
+		n_device = 0;
+		if (s->clGetDeviceIDs(platform[p], s->words->type, MOST, device, &n_device) != CL_SUCCESS)
+			continue;
+		for (cl_uint d = 0; d < n_device && d < MOST; d++)
+			if (each(s, arena, platform[p], device[d], data))
+				return;
+	}
+}
+
+static bool list_one(const opencl_state *s, heddle_arena *arena, cl_platform_id platform, cl_device_id device, void *data)
+{
+	heddle_text *out = data;
+	heddle_text_printf(out, "%s\t%s, %s\n", device_text(s, arena, device, CL_DEVICE_NAME),
+			   platform_text(s, arena, platform, CL_PLATFORM_NAME),
+			   platform_text(s, arena, platform, CL_PLATFORM_VERSION));
+	return false;
+}
+
+static void forget_log(opencl_state *s)
+{
+	if (s->log[0])
+		unlink(s->log);
+	s->log[0] = '\0';
+}
+
+static int opencl_list(const heddle_driver *driver, heddle_arena *arena, heddle_text *out, const char **why)
+{
+	opencl_state *s = HEDDLE_NEW(arena, opencl_state);
+	s->words = driver->words;
+	size_t before = out->length;
+	int status = load(s, driver, arena, why);
+	if (status == 0)
+		each_device(s, arena, list_one, out);
+	if (status == 0 && out->length == before) {
+		*why = heddle_arena_printf(arena, "no such OpenCL device: %s", driver->install);
+		status = -1;
+	}
+	forget_log(s);
+	return status;
+}
+
+typedef struct choice {
+	const char *which;
+	int number; /* of the device now looked at */
+	cl_platform_id platform;
+	cl_device_id device;
+} choice;
+
+static bool choose_one(const opencl_state *s, heddle_arena *arena, cl_platform_id platform, cl_device_id device, void *data)
+{
+	choice *c = data;
+	char *end = NULL;
+	long wanted = c->which ? strtol(c->which, &end, 10) : 0;
+	bool by_number = !c->which || (*c->which && !*end);
+	bool fits = by_number ? wanted == c->number : strstr(device_text(s, arena, device, CL_DEVICE_NAME), c->which) != NULL;
+	c->number++;
+	if (fits) {
+		c->platform = platform;
+		c->device = device;
+	}
+	return fits;
+}
+
+static int opencl_open(const heddle_driver *driver, heddle_arena *arena, const char *which, heddle_device *device,
+		       const char **why)
+{
+	opencl_state *s = HEDDLE_NEW(arena, opencl_state);
+	s->words = driver->words;
+	*device = (heddle_device){ .driver = driver, .arena = arena, .state = s, .arch = "" };
+	if (load(s, driver, arena, why) != 0) {
+		forget_log(s);
+		return -1;
+	}
+	choice c = { .which = which };
+	each_device(s, arena, choose_one, &c);
+	if (!c.device) {
+		*why = c.number ? heddle_arena_printf(arena, "no device '%s' among %d", which, c.number) :
+				  heddle_arena_printf(arena, "no such OpenCL device: %s", driver->install);
+		forget_log(s);
+		return -1;
+	}
+	s->platform = c.platform;
+	s->device = c.device;
+	cl_int error = CL_SUCCESS;
+	cl_context_properties properties[] = { CL_CONTEXT_PLATFORM, (cl_context_properties)s->platform, 0 };
+	s->context = s->clCreateContext(properties, 1, &s->device, NULL, NULL, &error);
+	if (error == CL_SUCCESS)
+		s->queue = s->clCreateCommandQueue(s->context, s->device, CL_QUEUE_PROFILING_ENABLE, &error);
+	device->name = device_text(s, arena, s->device, CL_DEVICE_NAME);
+	if (error != CL_SUCCESS) {
+		*why = heddle_arena_printf(arena, "no context on %s: %s", device->name, error_name(error));
+		forget_log(s);
+		return -1;
+	}
+	device->version = platform_text(s, arena, s->platform, CL_PLATFORM_VERSION);
+	device->memory_bytes = device_number(s, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(cl_ulong));
+	device->max_threads = (int64_t)device_number(s, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(size_t));
+	device->max_shared = (int64_t)device_number(s, CL_DEVICE_LOCAL_MEM_SIZE, sizeof(cl_ulong));
+	device->exact_bounds = s->words->log != NULL;
+	s->base_align = (size_t)device_number(s, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof(cl_uint)) / 8;
+	return 0;
+}
+
+static void opencl_close(heddle_device *device)
+{
+	opencl_state *s = device->state;
+	for (int i = 0; i < s->n_kernel; i++)
+		s->clReleaseKernel(s->kernel[i]);
+	if (s->program)
+		s->clReleaseProgram(s->program);
+	if (s->queue)
+		s->clReleaseCommandQueue(s->queue);
+	if (s->context)
+		s->clReleaseContext(s->context);
+	forget_log(s);
+	device->state = NULL;
+}
+
+static void read_build_log(opencl_state *s, heddle_text *log)
+{
+	size_t size = 0;
+	if (s->clGetProgramBuildInfo(s->program, s->device, CL_PROGRAM_BUILD_LOG, 0, NULL, &size) != CL_SUCCESS || size < 2)
+		return;
+	char *text = heddle_xalloc(size + 1);
+	if (s->clGetProgramBuildInfo(s->program, s->device, CL_PROGRAM_BUILD_LOG, size, text, NULL) == CL_SUCCESS) {
+		text[size] = '\0';
+		heddle_text_add(log, text);
+	}
+	free(text);
+}
+
+static int opencl_build(heddle_device *device, const heddle_source_build *build, heddle_text *log)
+{
+	opencl_state *s = device->state;
+	heddle_text options = { 0 };
+	for (const char *const *o = build->option; o && *o; o++)
+		heddle_text_printf(&options, "%s%s", options.length ? " " : "", *o);
+	cl_int error;
+	const char *source = build->source;
+	s->program = s->clCreateProgramWithSource(s->context, 1, &source, NULL, &error);
+	if (error == CL_SUCCESS) {
+		error = s->clBuildProgram(s->program, 1, &s->device, heddle_text_str(&options), NULL, NULL);
+		read_build_log(s, log);
+	}
+	heddle_text_free(&options);
+	if (check(device, "clBuildProgram", error) == 0)
+		return 0;
+	if (error == CL_BUILD_PROGRAM_FAILURE)
+		device->failure = "compile";
+	return -1;
+}
+
+static int opencl_kernel(heddle_device *device, const char *name, void **kernel)
+{
+	opencl_state *s = device->state;
+	cl_int error;
+	cl_kernel made = s->clCreateKernel(s->program, name, &error);
+	if (check(device, heddle_arena_printf(device->arena, "clCreateKernel(\"%s\")", name), error) != 0) {
+		device->failure = error == CL_INVALID_KERNEL_NAME ? "compile" : NULL;
+		return -1;
+	}
+	HEDDLE_PUSH(device->arena, s->kernel, s->n_kernel, made);
+	*kernel = made;
+	return 0;
+}
+
+static int opencl_takes_offsets(heddle_device *device, const heddle_kernel_launch *launch, int n_tensor)
+{
+	opencl_state *s = device->state;
+	cl_uint count = 0;
+	if (check(device, "clGetKernelInfo",
+		  s->clGetKernelInfo(launch->kernel, CL_KERNEL_NUM_ARGS, sizeof(count), &count, NULL)) != 0)
+		return -1;
+	/* Dynamic shared memory is one __local pointer after all others. */
+	int rest = (int)count - launch->n_argument - (launch->shared_bytes > 0);
+	if (rest == 0)
+		return 0;
+	if (rest == n_tensor)
+		return 1;
+	device->message = heddle_arena_printf(device->arena, "the kernel takes %u arguments, the manifest names %d", count,
+					      launch->n_argument);
+	device->failure = "compile";
+	return -1;
+}
+
+static int opencl_can_move(heddle_device *device, size_t offset)
+{
+	const opencl_state *s = device->state;
+	return s->base_align == 0 ? offset == 0 : offset % s->base_align == 0;
+}
+
+static cl_mem object_of(const heddle_device_memory *buffer)
+{
+	return (cl_mem)(uintptr_t)buffer->handle;
+}
+
+static int opencl_allocate(heddle_device *device, size_t bytes, heddle_device_memory *buffer)
+{
+	opencl_state *s = device->state;
+	cl_int error;
+	cl_mem memory = s->clCreateBuffer(s->context, CL_MEM_READ_WRITE, bytes ? bytes : 1, NULL, &error);
+	*buffer = (heddle_device_memory){ 0, bytes };
+	if (check(device, heddle_arena_printf(device->arena, "clCreateBuffer(%zu bytes)", bytes), error) != 0)
+		return -1;
+	buffer->handle = (uint64_t)(uintptr_t)memory;
+	return 0;
+}
+
+static void opencl_release(heddle_device *device, heddle_device_memory *buffer)
+{
+	opencl_state *s = device->state;
+	if (buffer->handle)
+		s->clReleaseMemObject(object_of(buffer));
+	buffer->handle = 0;
+}
+
+static int opencl_upload(heddle_device *device, const heddle_device_memory *buffer, size_t offset, const void *data, size_t bytes)
+{
+	opencl_state *s = device->state;
+	if (bytes == 0)
+		return 0;
+	return check(device, "clEnqueueWriteBuffer",
+		     s->clEnqueueWriteBuffer(s->queue, object_of(buffer), CL_TRUE, offset, bytes, data, 0, NULL, NULL));
+}
+
+static int opencl_download(heddle_device *device, const heddle_device_memory *buffer, size_t offset, void *data, size_t bytes)
+{
+	opencl_state *s = device->state;
+	if (bytes == 0)
+		return 0;
+	return check(device, "clEnqueueReadBuffer",
+		     s->clEnqueueReadBuffer(s->queue, object_of(buffer), CL_TRUE, offset, bytes, data, 0, NULL, NULL));
+}
+
+static int opencl_fill(heddle_device *device, const heddle_device_memory *buffer, size_t offset, unsigned char byte, size_t bytes)
+{
+	opencl_state *s = device->state;
+	if (bytes == 0)
+		return 0;
+	if (check(device, "clEnqueueFillBuffer",
+		  s->clEnqueueFillBuffer(s->queue, object_of(buffer), &byte, 1, offset, bytes, 0, NULL, NULL)) != 0)
+		return -1;
+	return check(device, "clFinish", s->clFinish(s->queue));
+}
+
+/* A tensor's memory object: its buffer, or the part of it that begins at the offset when the kernel takes no offsets. */
+static cl_mem part_of(opencl_state *s, const heddle_launch_argument *a, cl_int *error)
+{
+	cl_buffer_region region = { a->offset, a->buffer->bytes - a->offset };
+	return s->clCreateSubBuffer(object_of(a->buffer), CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, error);
+}
+
+static int set_offset(opencl_state *s, cl_kernel kernel, cl_uint index, size_t offset, cl_int *error)
+{
+	cl_ulong wide = offset;
+	cl_uint narrow = (cl_uint)offset;
+	*error = s->clSetKernelArg(kernel, index, sizeof(wide), &wide);
+	if (*error == CL_INVALID_ARG_SIZE && offset <= UINT32_MAX)
+		*error = s->clSetKernelArg(kernel, index, sizeof(narrow), &narrow);
+	return *error == CL_SUCCESS ? 0 : -1;
+}
+
+/* Set all arguments; sub-buffers made for them are kept in `part` until the launch is over. */
+static int set_arguments(heddle_device *device, const heddle_kernel_launch *launch, cl_mem *part, int *n_part)
+{
+	opencl_state *s = device->state;
+	cl_uint index = 0;
+	cl_int error = CL_SUCCESS;
+	for (int i = 0; i < launch->n_argument && error == CL_SUCCESS; i++) {
+		const heddle_launch_argument *a = &launch->argument[i];
+		if (!a->buffer) {
+			error = s->clSetKernelArg(launch->kernel, index++, a->size, a->value);
+			continue;
+		}
+		cl_mem memory = object_of(a->buffer);
+		if (!launch->pass_offsets && a->offset > 0) {
+			memory = part_of(s, a, &error);
+			if (error != CL_SUCCESS)
+				break;
+			part[(*n_part)++] = memory;
+		}
+		error = s->clSetKernelArg(launch->kernel, index++, sizeof(memory), &memory);
+		if (error == CL_SUCCESS && launch->pass_offsets)
+			set_offset(s, launch->kernel, index++, a->offset, &error);
+	}
+	if (error == CL_SUCCESS && launch->shared_bytes > 0)
+		error = s->clSetKernelArg(launch->kernel, index++, launch->shared_bytes, NULL);
+	return check(device, heddle_arena_printf(device->arena, "clSetKernelArg(%u)", index ? index - 1 : 0), error);
+}
+
+static double seconds_of(opencl_state *s, cl_event event)
+{
+	cl_ulong begin = 0, end = 0;
+	s->clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof(begin), &begin, NULL);
+	s->clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof(end), &end, NULL);
+	return end > begin ? (double)(end - begin) * 1e-9 : 0;
+}
+
+static int launch_one(heddle_device *device, const heddle_kernel_launch *launch, double *seconds)
+{
+	opencl_state *s = device->state;
+	size_t global[3], local[3];
+	for (int d = 0; d < 3; d++) {
+		local[d] = (size_t)launch->block[d];
+		global[d] = (size_t)launch->grid[d] * local[d];
+	}
+	cl_mem *part = HEDDLE_NEW_ARRAY(device->arena, cl_mem, launch->n_argument + 1);
+	int n_part = 0, status = set_arguments(device, launch, part, &n_part);
+	cl_event event = NULL;
+	if (status == 0)
+		status = check(device, "clEnqueueNDRangeKernel",
+			       s->clEnqueueNDRangeKernel(s->queue, launch->kernel, 3, NULL, global, local, 0, NULL, &event));
+	if (status == 0)
+		status = check(device, "clFinish", s->clFinish(s->queue));
+	if (status == 0 && seconds)
+		*seconds += seconds_of(s, event);
+	if (event)
+		s->clReleaseEvent(event);
+	for (int i = 0; i < n_part; i++)
+		s->clReleaseMemObject(part[i]);
+	return status;
+}
+
+static int opencl_launch(heddle_device *device, int n, const heddle_kernel_launch *launch, int repeat, double *seconds)
+{
+	for (int r = 0; r < (repeat > 0 ? repeat : 1); r++) {
+		if (repeat > 0)
+			seconds[r] = 0;
+		for (int i = 0; i < n; i++)
+			if (launch_one(device, &launch[i], repeat > 0 ? &seconds[r] : NULL) != 0)
+				return -1;
+	}
+	return 0;
+}
+
+/* ---- oclgrind's log --------------------------------------------------------------------------------------------------- */
+
+/* A report is a paragraph: its first line says what, indented lines say where ("At line 5 of input.cl:"). */
+static const char *kind_of(const char *head)
+{
+	static const struct {
+		const char *words, *kind;
+	} table[] = {
+		{ "data race", "race" },	  { "Uninitialized", "uninitialised" }, { "uninitialized", "uninitialised" },
+		{ "barrier", "barrier" },	  { "divergence", "barrier" },		{ "Invalid read", "bounds" },
+		{ "Invalid write", "bounds" },	  { "out of bounds", "bounds" },	{ "Invalid load", "bounds" },
+		{ "Invalid store", "bounds" },	  { "unaligned", "bounds" },		{ "Unaligned", "bounds" },
+		{ "NULL pointer", "bounds" },
+	};
+	for (size_t i = 0; i < HEDDLE_COUNT(table); i++)
+		if (strstr(head, table[i].words))
+			return table[i].kind;
+	return "crash";
+}
+
+static void one_report(heddle_arena *arena, const char *text, size_t length, const char *source_path, heddle_faults *out)
+{
+	static const char at_line[] = "At line ";
+	char *report = heddle_arena_strndup(arena, text, length);
+	for (size_t n = strlen(report); n > 0 && (report[n - 1] == '\n' || report[n - 1] == ' '); n--)
+		report[n - 1] = '\0';
+	const char *place = strstr(report, at_line);
+	int line = place ? atoi(place + strlen(at_line)) : 0;
+	size_t head = strcspn(report, "\n");
+	const char *kind = kind_of(heddle_arena_strndup(arena, report, head));
+	for (int i = 0; i < out->n; i++)
+		if (out->fault[i].line == line && line && strcmp(out->fault[i].kind, kind) == 0)
+			return; /* the same place again, in another thread */
+	heddle_fault_add(arena, out, kind, source_path, line, report);
+}
+
+static int opencl_faults(heddle_device *device, const char *source_path, heddle_faults *out)
+{
+	enum { MOST_FAULTS = 50 };
+	opencl_state *s = device->state;
+	heddle_text text = { 0 };
+	FILE *file = s->log[0] ? fopen(s->log, "r") : NULL;
+	char chunk[4096];
+	if (!file) {
+		device->message = "the checker's log cannot be read";
+		return -1;
+	}
+	for (size_t n = fread(chunk, 1, sizeof(chunk), file); n > 0; n = fread(chunk, 1, sizeof(chunk), file))
+		heddle_text_addn(&text, chunk, n);
+	fclose(file);
+	const char *at = heddle_text_str(&text);
+	while (*at && out->n < MOST_FAULTS) {
+		at += strspn(at, "\n");
+		const char *end = strstr(at, "\n\n");
+		size_t length = end ? (size_t)(end - at) : strlen(at);
+		if (length > 0)
+			one_report(device->arena, at, length, source_path, out);
+		at += length;
+	}
+	heddle_text_free(&text);
+	return 0;
+}
+
+/* ---- the drivers -------------------------------------------------------------------------------------------------------- */
+
+#define OPENCL_FUNCTIONS                                                                                               \
+	.backend = "opencl", .options = "opencl", .list = opencl_list, .open = opencl_open, .close = opencl_close,      \
+	.build = opencl_build, .kernel = opencl_kernel, .takes_offsets = opencl_takes_offsets,                         \
+	.can_move = opencl_can_move, .allocate = opencl_allocate, .release = opencl_release, .upload = opencl_upload,  \
+	.download = opencl_download, .fill = opencl_fill, .launch = opencl_launch
+
+static const char *const loader[] = { "libOpenCL.so.1", "libOpenCL.so", NULL };
+
+static const opencl_words pocl_words = { loader, "Portable Computing Language", CL_DEVICE_TYPE_CPU, NULL, NULL };
+const heddle_driver heddle_driver_pocl = {
+	.level = "opencl-cpu",
+	.name = "pocl",
+	.install = "install it: apt install pocl-opencl-icd",
+	.words = &pocl_words,
+	OPENCL_FUNCTIONS,
+};
+
+static const char *const rusticl_environment[] = { "RUSTICL_ENABLE=llvmpipe", NULL };
+static const opencl_words rusticl_words = { loader, "rusticl", CL_DEVICE_TYPE_ALL, rusticl_environment, NULL };
+const heddle_driver heddle_driver_rusticl = {
+	.level = "opencl-cpu",
+	.name = "rusticl",
+	.install = "install it: apt install mesa-opencl-icd",
+	.words = &rusticl_words,
+	OPENCL_FUNCTIONS,
+};
+
+/* It is a library with the functions of OpenCL, to be opened in the loader's place. */
+static const char *const oclgrind_libraries[] = { "/usr/lib/oclgrind/liboclgrind-rt.so",
+						  "/usr/local/lib/oclgrind/liboclgrind-rt.so",
+						  "$OCLGRIND_HOME/lib/oclgrind/liboclgrind-rt.so", "liboclgrind-rt.so", NULL };
+static const char *const oclgrind_environment[] = { "OCLGRIND_DATA_RACES=1", "OCLGRIND_UNINITIALIZED=1",
+						    "OCLGRIND_MAX_ERRORS=100", NULL };
+static const opencl_words oclgrind_words = { oclgrind_libraries, "Oclgrind", CL_DEVICE_TYPE_ALL, oclgrind_environment,
+					     "OCLGRIND_LOG" };
+const heddle_driver heddle_driver_oclgrind = {
+	.level = "opencl-cpu",
+	.name = "oclgrind",
+	.install = "install it: apt install oclgrind",
+	.words = &oclgrind_words,
+	OPENCL_FUNCTIONS,
+	.faults = opencl_faults,
+};
+
+static const opencl_words gpu_words = { loader, NULL, CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR, NULL, NULL };
+const heddle_driver heddle_driver_opencl = {
+	.level = "device",
+	.name = "opencl",
+	.install = "needs a GPU with an OpenCL driver: the GPU's vendor's package, or mesa-opencl-icd or intel-opencl-icd",
+	.words = &gpu_words,
+	OPENCL_FUNCTIONS,
+};

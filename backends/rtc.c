@@ -1,0 +1,127 @@
+/* Run-time compilers of one shape.
+ * SPDX-License-Identifier: MIT
+ */
+#include "backends/rtc.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+bool heddle_symbol(void *library, const char *name, void *function)
+{
+	void *address = dlsym(library, name);
+	memcpy(function, &address, sizeof(address)); /* ISO C has no cast from object to function pointer */
+	return address != NULL;
+}
+
+int heddle_rtc_open(heddle_rtc *rtc, const heddle_rtc_words *words, heddle_arena *arena, const char **why)
+{
+	memset(rtc, 0, sizeof(*rtc));
+	rtc->words = words;
+	rtc->library = heddle_library_open(words->libraries);
+	if (!rtc->library) {
+		*why = heddle_arena_printf(arena, "library %s not found", words->libraries[0]);
+		return -1;
+	}
+	const struct {
+		const char *name;
+		void *function;
+	} table[] = {
+		{ words->version, &rtc->version },
+		{ words->error, &rtc->error },
+		{ words->create, &rtc->create },
+		{ words->destroy, &rtc->destroy },
+		{ words->add_name, &rtc->add_name },
+		{ words->lowered_name, &rtc->lowered_name },
+		{ words->compile, &rtc->compile },
+		{ words->log_size, &rtc->log_size },
+		{ words->log, &rtc->log },
+		{ words->binary_size, &rtc->binary_size },
+		{ words->binary, &rtc->binary },
+	};
+	for (size_t i = 0; i < HEDDLE_COUNT(table); i++)
+		if (!heddle_symbol(rtc->library, table[i].name, table[i].function)) {
+			*why = heddle_arena_printf(arena, "library without %s", table[i].name);
+			heddle_rtc_close(rtc);
+			return -1;
+		}
+	return 0;
+}
+
+void heddle_rtc_close(heddle_rtc *rtc)
+{
+	/* The library stays loaded: some of these compilers do not survive being unloaded. */
+	rtc->library = NULL;
+}
+
+static const char **options_of(const heddle_rtc *rtc, heddle_arena *arena, const heddle_source_build *build, int *n)
+{
+	const char **option = NULL;
+	*n = 0;
+	if (build->arch && *build->arch && rtc->words->arch_option) {
+		/* The format is one of our own tables. */
+		const char *format = rtc->words->arch_option, *at = strstr(format, "%s");
+		HEDDLE_PUSH(arena, option, *n,
+			    heddle_arena_printf(arena, "%.*s%s", (int)(at - format), format, build->arch));
+	}
+	for (const char *const *o = rtc->words->extra_option; o && *o; o++)
+		HEDDLE_PUSH(arena, option, *n, *o);
+	for (const char *const *o = build->option; o && *o; o++)
+		HEDDLE_PUSH(arena, option, *n, *o);
+	for (const char *const *i = rtc->words->include; i && *i; i++) {
+		const char *folder = heddle_path_expand(arena, *i);
+		struct stat info;
+		if (folder && stat(folder, &info) == 0 && S_ISDIR(info.st_mode))
+			HEDDLE_PUSH(arena, option, *n,
+				    heddle_arena_printf(arena, "%s%s", rtc->words->include_option, folder));
+	}
+	return option;
+}
+
+int heddle_rtc_compile(heddle_rtc *rtc, heddle_arena *arena, const heddle_source_build *build, heddle_compiled *out,
+		       const char **lowered, const char **why)
+{
+	void *program = NULL;
+	int result = rtc->create(&program, build->source, build->name, 0, NULL, NULL), n_option = 0;
+	if (result != 0) {
+		*why = heddle_arena_printf(arena, "%s: %s", rtc->words->create, rtc->error(result));
+		return -1;
+	}
+	for (const char *const *k = build->kernel; k && *k; k++)
+		rtc->add_name(program, *k);
+	const char **option = options_of(rtc, arena, build, &n_option);
+	result = rtc->compile(program, n_option, option);
+	out->fine = result == 0;
+	size_t size = 0;
+	if (rtc->log_size(program, &size) == 0 && size > 1) {
+		char *log = heddle_xalloc(size + 1);
+		if (rtc->log(program, log) == 0) {
+			log[size] = '\0';
+			heddle_text_add(&out->log, log);
+		}
+		free(log);
+	}
+	if (!out->fine && !out->log.length)
+		heddle_text_printf(&out->log, "%s: error: %s", build->name, rtc->error(result));
+	int status = 0;
+	if (out->fine) {
+		for (int i = 0; lowered && build->kernel && build->kernel[i]; i++) {
+			const char *name = NULL;
+			lowered[i] = rtc->lowered_name(program, build->kernel[i], &name) == 0 && name ?
+					     heddle_arena_strdup(arena, name) :
+					     build->kernel[i];
+		}
+		result = rtc->binary_size(program, &out->binary_bytes);
+		if (result == 0 && out->binary_bytes > 0) {
+			out->binary = heddle_xalloc(out->binary_bytes);
+			result = rtc->binary(program, out->binary);
+		}
+		if (result != 0) {
+			*why = heddle_arena_printf(arena, "%s: %s", rtc->words->binary, rtc->error(result));
+			status = -1;
+		}
+	}
+	rtc->destroy(&program);
+	return status;
+}

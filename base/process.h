@@ -1,0 +1,42 @@
+/* Running commands, and running a function in a child process: capture, time limit, environment.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef HEDDLE_PROCESS_H
+#define HEDDLE_PROCESS_H
+
+#include "base/base.h"
+
+/* One command and what came of it.  Zero it, fill the first part, run it, free it. */
+typedef struct heddle_process {
+	/* in */
+	const char *const *argv;	/* NULL-ended; argv[0] is looked up in PATH */
+	const char *folder;		/* to run in; NULL: here */
+	const char *const *environment; /* "NAME=value" added to ours, "NAME" taken away, NULL-ended; NULL: ours */
+	const void *input;		/* for its stdin; NULL: empty */
+	size_t input_length;
+	double timeout; /* seconds; 0: 60.  Then it and its children are killed */
+	size_t limit;	/* bytes kept of each output; 0: 16 MiB */
+	/* out */
+	int status;	/* exit code; -1: ended by a signal */
+	int signal;	/* that signal, or 0 */
+	bool timed_out; /* signal is SIGKILL then */
+	double seconds;
+	heddle_text output, error;
+} heddle_process;
+
+/* Run and wait.  0 when it ran, whatever its exit code; -1 with E0801 when it could not be started. */
+int heddle_process_run(heddle_ctx *ctx, heddle_process *process);
+void heddle_process_free(heddle_process *process);
+/* "exit code 3", "killed by signal 11 (Segmentation fault)", "no end after 60 s": what to say of a command that failed. */
+void heddle_process_describe(const heddle_process *process, heddle_text *out);
+/* The full path of a command that PATH (or the path itself, when it has a slash) finds; NULL: none. */
+const char *heddle_process_find(heddle_arena *arena, const char *name);
+/* First line of the command's output or error, in `arena`; NULL when it cannot run or fails. */
+const char *heddle_process_first_line(heddle_ctx *ctx, heddle_arena *arena, const char *const *argv);
+
+/* Run `function` in a forked child and bring its text back: for drivers that change the process they are loaded into.
+ * 0; else -1: `*why` (in `arena`) says which signal, or that the time was over. */
+int heddle_process_call(heddle_arena *arena, double timeout, void (*function)(void *data, heddle_text *out), void *data,
+			heddle_text *out, const char **why);
+
+#endif

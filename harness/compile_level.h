@@ -1,0 +1,19 @@
+/* The level `compile`: a source is given to the vendors' compilers, or to the command that a descriptor names.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef HEDDLE_COMPILE_LEVEL_H
+#define HEDDLE_COMPILE_LEVEL_H
+
+#include "backends/driver.h"
+#include "harness/level.h"
+
+/* Compile for the manifest's chip; for others instead when run->device or the environment variable HEDDLE_COMPILE_ARCH
+ * names them ("sm_75,sm_90a").  Fails on errors, spills and stack frames.  The out fields hold the greatest of all kernels and
+ * arches.  0, or -1 with a diagnostic when the compiler itself failed. */
+int heddle_compile_run(heddle_ctx *ctx, const heddle_compiler *compiler, heddle_run *run);
+int heddle_compile_available(heddle_ctx *ctx, const heddle_compiler *compiler, const char **why);
+/* The same with the `compiler` command of the manifest's descriptor: placeholders {source}, {output}, {arch}, {options};
+ * exit code 0 is accepted.  HEDDLE_MISSING when the descriptor names none or its program is not there. */
+int heddle_compile_run_command(heddle_ctx *ctx, heddle_run *run);
+
+#endif

@@ -1,0 +1,27 @@
+/* Running a manifest and its source on a driver, real device or simulated: the same steps for all of them.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef HEDDLE_DEVICE_H
+#define HEDDLE_DEVICE_H
+
+#include "backends/driver.h"
+#include "harness/level.h"
+
+/* Fill the out fields of `run`: build, allocate with guards on both sides, launch all in order, look at guards, inputs and
+ * the driver's own findings, bring outputs back, time.  0, or -1 with a diagnostic when Heddle itself failed. */
+int heddle_device_run(heddle_ctx *ctx, const heddle_driver *driver, heddle_run *run);
+/* 1 when the driver has a device here; asked in a child process, for drivers change the process they are loaded into.  It
+ * takes a while (0.1 s to 1 s): ask once.  `*why` is in the context's arena. */
+int heddle_device_available(heddle_ctx *ctx, const heddle_driver *driver, const char **why);
+/* Its devices as lines "name\tversion", asked in a child process; 0, or -1 with `*why`. */
+int heddle_device_list(heddle_arena *arena, const heddle_driver *driver, heddle_text *out, const char **why);
+/* The compiler options that a manifest holds for "nvrtc", "hipcc" or "opencl"; NULL-ended, in `arena`. */
+const char *const *heddle_manifest_options(heddle_arena *arena, const heddle_manifest *manifest, const char *which);
+/* What the compilers of its backend call the manifest's chip; "" when the descriptor does not say. */
+const char *heddle_manifest_arch(heddle_ctx *ctx, const heddle_manifest *manifest);
+/* Names of its kernels, each once, NULL-ended. */
+const char *const *heddle_manifest_kernels(heddle_arena *arena, const heddle_manifest *manifest);
+/* Add a finding of kind `kind`; the texts are copied into run->arena. */
+void heddle_run_finding(heddle_run *run, const char *kind, const char *file, int line, const char *text);
+
+#endif
