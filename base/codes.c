@@ -51,6 +51,39 @@ const heddle_code heddle_codes[] = {
 	 "What must be known of every chip was not given, neither in the file nor in what it inherits from.\n"},
 	{414, "a descriptor's file has another name than the descriptor",
 	 "Descriptors are found by file name, so NAME.yaml says `name: NAME`.\n"},
+	{701, "an .npy file has a bad header",
+	 "The file is not NumPy's .npy format, or its header is damaged, cut short, of an unknown version or has more than 8\n"
+	 "dimensions.  `numpy.save` writes what is wanted here.\n"},
+	{702, "an .npy file holds another type",
+	 "The file's element type differs from the tensor's, or has no counterpart (complex, records, text).  Convert it first:\n"
+	 "    numpy.save(\"a.npy\", a.astype(numpy.float32))\n"
+	 "NumPy has no bfloat16: such a tensor is read from and written as uint16 (its bits).\n"},
+	{703, "an .npy file is shorter or longer than its shape says",
+	 "The bytes after the header are not those of shape and type: the file was cut short or overwritten.\n"},
+	{710, "a subscript leaves its tensor",
+	 "While the definition was evaluated a subscript was outside 0:extent.  With a subscript that is read from a tensor\n"
+	 "(gather) the index tensor holds a value that does not fit: correct the input.\n"},
+	{711, "an element is read before it is written",
+	 "A statement reads an element of a temporary or output that no statement before it wrote, or accumulates into one.\n"
+	 "Wrong:  C(m,n) += A(m,k) * B(k,n)     with C a temporary\n"
+	 "Right:  C(m,n) +=! A(m,k) * B(k,n)    which initialises first\n"},
+	{712, "a precondition does not hold",
+	 "The definition is only meaningful for sizes for which the stated condition is true: choose other sizes.\n"},
+	{713, "integer division by zero, or a shift by too many bits",
+	 "The result is undefined on every device.  Correct the input, or guard: (d == 0) ? 0 : n / d\n"},
+	{714, "arrays that do not suit the definition",
+	 "Each input needs an array of the type and shape that the definition gives it for these sizes.\n"},
+	{715, "an output element that no statement writes",
+	 "The statements leave part of an output without a value; it could hold anything.\n"},
+	{716, "sizes for a test cannot be chosen",
+	 "No small sizes fulfil the ranges, divisors and preconditions, or no index values keep a gather inside its tensor.  Name\n"
+	 "them in the file:  #: sizes M=64 N=64 K=64\n"},
+	{717, "a bad test line in a file",
+	 "A `#:` line of a definition is not understood.  Known: sizes, config, expect, fill, error.\n"
+	 "Right:  #: sizes M=64 N=64 K=64\n"
+	 "Right:  #: fill A=0.5:2 B=integers\n"},
+	{720, "a process or shared memory cannot be made",
+	 "The system refused a child process, a file in memory or shared memory: its reason is in the message.\n"},
 	{801, "a command cannot be started",
 	 "A tool that Heddle runs (a compiler, a validator, a descriptor's command) is not there, may not be executed, or the system\n"
 	 "has no room for another process.  `heddle doctor` lists the tools and how to add each.\n"},
