@@ -1,0 +1,1078 @@
+/* The reference evaluator: ranges, loop nests, assignments, samples.
+ *
+ * Each statement is a nest of loops over its indices, the last of them taken in strips.  Where the order of instances is
+ * free the strip index is the one with the most instances; a statement that reads its own target runs one instance at a
+ * time in the order of the definition.
+ * SPDX-License-Identifier: MIT
+ */
+#include "harness/reference_machine.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- integer expressions over sizes and indices -------------------------------------------------------------------------- */
+
+static int64_t floor_div(int64_t a, int64_t b)
+{
+	return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+
+/* Value of a bound under the current index values; 0, or -1. */
+static int scalar(const heddle_expr *x, const int64_t *size, const int64_t *at, int64_t *r)
+{
+	int64_t a = 0, b = 0;
+	switch (x->kind) {
+	case HEDDLE_EXPR_INT:
+		*r = x->i;
+		return 0;
+	case HEDDLE_EXPR_SIZE:
+		*r = size[x->size->position];
+		return 0;
+	case HEDDLE_EXPR_INDEX:
+		if (!at)
+			return -1;
+		*r = at[x->index->position];
+		return 0;
+	case HEDDLE_EXPR_CAST:
+		return scalar(x->arg[0], size, at, r);
+	case HEDDLE_EXPR_UNARY:
+		if (scalar(x->arg[0], size, at, &a) < 0)
+			return -1;
+		*r = x->op == HEDDLE_OP_NEG ? -a : !a;
+		return 0;
+	case HEDDLE_EXPR_SELECT:
+		return scalar(x->arg[0], size, at, &a) < 0 ? -1 : scalar(x->arg[a ? 1 : 2], size, at, r);
+	case HEDDLE_EXPR_BINARY:
+		break;
+	default:
+		return -1;
+	}
+	if (scalar(x->arg[0], size, at, &a) < 0 || scalar(x->arg[1], size, at, &b) < 0)
+		return -1;
+	switch (x->op) {
+	case HEDDLE_OP_ADD:
+		*r = a + b;
+		return 0;
+	case HEDDLE_OP_SUB:
+		*r = a - b;
+		return 0;
+	case HEDDLE_OP_MUL:
+		*r = a * b;
+		return 0;
+	case HEDDLE_OP_DIV:
+	case HEDDLE_OP_MOD:
+		if (!b)
+			return -1;
+		*r = x->op == HEDDLE_OP_DIV ? floor_div(a, b) : a - b * floor_div(a, b);
+		return 0;
+	case HEDDLE_OP_MIN:
+		*r = a < b ? a : b;
+		return 0;
+	case HEDDLE_OP_MAX:
+		*r = a > b ? a : b;
+		return 0;
+	case HEDDLE_OP_LT:
+		*r = a < b;
+		return 0;
+	case HEDDLE_OP_LE:
+		*r = a <= b;
+		return 0;
+	case HEDDLE_OP_GT:
+		*r = a > b;
+		return 0;
+	case HEDDLE_OP_GE:
+		*r = a >= b;
+		return 0;
+	case HEDDLE_OP_EQ:
+		*r = a == b;
+		return 0;
+	case HEDDLE_OP_NE:
+		*r = a != b;
+		return 0;
+	case HEDDLE_OP_AND:
+		*r = a && b;
+		return 0;
+	case HEDDLE_OP_OR:
+		*r = a || b;
+		return 0;
+	default:
+		return -1;
+	}
+}
+
+int heddle_index_hull(const heddle_index *index, const int64_t *size, int64_t *low, int64_t *high)
+{
+	int64_t unused;
+	if (heddle_expr_hull(index->lower, size, low, &unused) < 0 || heddle_expr_hull(index->upper, size, &unused, high) < 0)
+		return -1;
+	*high -= 1;
+	return 0;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int64_t greatest(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+int heddle_expr_hull(const heddle_expr *x, const int64_t *size, int64_t *low, int64_t *high)
+{
+	int64_t al, ah, bl, bh;
+	switch (x->kind) {
+	case HEDDLE_EXPR_INT:
+		*low = *high = x->i;
+		return 0;
+	case HEDDLE_EXPR_SIZE:
+		*low = *high = size[x->size->position];
+		return 0;
+	case HEDDLE_EXPR_INDEX:
+		return heddle_index_hull(x->index, size, low, high);
+	case HEDDLE_EXPR_CAST:
+		return heddle_type_is_float(x->type) ? -1 : heddle_expr_hull(x->arg[0], size, low, high);
+	case HEDDLE_EXPR_UNARY:
+		if (x->op != HEDDLE_OP_NEG || heddle_expr_hull(x->arg[0], size, &al, &ah) < 0)
+			return -1;
+		*low = -ah;
+		*high = -al;
+		return 0;
+	case HEDDLE_EXPR_SELECT:
+		if (heddle_expr_hull(x->arg[1], size, &al, &ah) < 0 || heddle_expr_hull(x->arg[2], size, &bl, &bh) < 0)
+			return -1;
+		*low = least(al, bl);
+		*high = greatest(ah, bh);
+		return 0;
+	case HEDDLE_EXPR_BINARY:
+		break;
+	default:
+		return -1;
+	}
+	if (heddle_type_is_float(x->type) || heddle_expr_hull(x->arg[0], size, &al, &ah) < 0 ||
+	    heddle_expr_hull(x->arg[1], size, &bl, &bh) < 0)
+		return -1;
+	switch (x->op) {
+	case HEDDLE_OP_ADD:
+		*low = al + bl;
+		*high = ah + bh;
+		return 0;
+	case HEDDLE_OP_SUB:
+		*low = al - bh;
+		*high = ah - bl;
+		return 0;
+	case HEDDLE_OP_MUL:
+		*low = least(least(al * bl, al * bh), least(ah * bl, ah * bh));
+		*high = greatest(greatest(al * bl, al * bh), greatest(ah * bl, ah * bh));
+		return 0;
+	case HEDDLE_OP_DIV:
+		if (bl != bh || !bl)
+			return -1;
+		*low = least(floor_div(al, bl), floor_div(ah, bl));
+		*high = greatest(floor_div(al, bl), floor_div(ah, bl));
+		return 0;
+	case HEDDLE_OP_MOD:
+		if (bl != bh || bl <= 0)
+			return -1;
+		*low = al >= 0 ? 0 : 1 - bl;
+		*high = al >= 0 && ah < bl ? ah : bl - 1;
+		return 0;
+	case HEDDLE_OP_MIN:
+		*low = least(al, bl);
+		*high = least(ah, bh);
+		return 0;
+	case HEDDLE_OP_MAX:
+		*low = greatest(al, bl);
+		*high = greatest(ah, bh);
+		return 0;
+	default:
+		return -1;
+	}
+}
+
+int heddle_tensor_shape(const heddle_tensor *tensor, const int64_t *size, int64_t *shape)
+{
+	for (int d = 0; d < tensor->rank; ++d)
+		if (scalar(tensor->extent[d], size, NULL, &shape[d]) < 0 || shape[d] < 0)
+			return -1;
+	return 0;
+}
+
+static double statement_cost(const heddle_statement *statement, const int64_t *size)
+{
+	double instances = 1;
+	for (int k = 0; k < statement->n_index; ++k) {
+		int64_t low, high;
+		if (heddle_index_hull(statement->index[k], size, &low, &high) < 0)
+			return INFINITY;
+		instances *= high >= low ? (double)(high - low + 1) : 0;
+	}
+	return instances;
+}
+
+double heddle_reference_cost(const heddle_definition *definition, const int64_t *size)
+{
+	double total = 0;
+	for (int s = 0; s < definition->n_statement; ++s)
+		total += statement_cost(definition->statement[s], size);
+	return total;
+}
+
+/* Does `expr` name an index for which `chosen` [by position] is `value`? */
+static bool names_index(const heddle_expr *expr, const bool *chosen, bool value)
+{
+	if (expr->kind == HEDDLE_EXPR_INDEX)
+		return chosen[expr->index->position] == value;
+	for (int k = 0; k < expr->n_arg; ++k)
+		if (names_index(expr->arg[k], chosen, value))
+			return true;
+	return false;
+}
+
+/* Does `expr` name the index at `position`? */
+static bool names_one(const heddle_expr *expr, int position)
+{
+	if (expr->kind == HEDDLE_EXPR_INDEX)
+		return expr->index->position == position;
+	for (int k = 0; k < expr->n_arg; ++k)
+		if (names_one(expr->arg[k], position))
+			return true;
+	return false;
+}
+
+static bool reads_tensor(const heddle_expr *expr, const heddle_tensor *tensor)
+{
+	if (expr->kind == HEDDLE_EXPR_READ && expr->tensor == tensor)
+		return true;
+	for (int k = 0; k < expr->n_arg; ++k)
+		if (reads_tensor(expr->arg[k], tensor))
+			return true;
+	return false;
+}
+
+/* ---- one statement ----------------------------------------------------------------------------------------------------- */
+
+typedef struct bound {
+	const heddle_expr *lower, *upper;
+	bool constant;
+	bool late; /* refers to an index that the nest has not fixed yet: the hull is looped over, the leaf checks */
+	int64_t low, high; /* constant or late: low <= i < high */
+} bound;
+
+typedef struct plan {
+	heddle_machine *m;
+	const heddle_statement *statement;
+	heddle_oracle_node *value;
+	heddle_access *target;
+	heddle_store *store;
+	bound *bound; /* [n_index] */
+	int *order;   /* nest from outer to inner */
+	int n_order;
+	int lanes;     /* greatest strip */
+	bool any_late;
+	bool sequential; /* reads its own target: each update rounds at once, in order */
+	double *absolute; /* [store->n] float sums: sum |terms| */
+	double *term;	  /* [store->n] their number */
+	bool updating;	  /* false: the initialisation runs */
+} plan;
+
+static long double identity_float(heddle_assign assign)
+{
+	return assign == HEDDLE_ASSIGN_MUL   ? 1
+	       : assign == HEDDLE_ASSIGN_MIN ? INFINITY
+	       : assign == HEDDLE_ASSIGN_MAX ? -INFINITY
+					     : 0;
+}
+
+static int64_t identity_int(heddle_assign assign, heddle_type type)
+{
+	if (assign == HEDDLE_ASSIGN_ADD || assign == HEDDLE_ASSIGN_SET)
+		return 0;
+	if (assign == HEDDLE_ASSIGN_MUL)
+		return 1;
+	const bool is_signed = heddle_type_is_signed(type), max = assign == HEDDLE_ASSIGN_MAX;
+	if (type == HEDDLE_BOOL)
+		return !max;
+	if (!is_signed)
+		return max ? 0 : heddle_oracle_wrap(type, -1);
+	const int bits = 8 * heddle_type_size(type);
+	const int64_t top = (int64_t)(UINT64_MAX >> (65 - bits));
+	return max ? -top - 1 : top;
+}
+
+/* target (op)= one value, for everything but sums of floats outside recurrences. */
+static void update(plan *p, int64_t o, long double v, int64_t i, double e, unsigned char q)
+{
+	heddle_store *t = p->store;
+	const heddle_assign assign = p->statement->assign;
+	const heddle_type type = t->tensor->type;
+	const bool real = t->value != NULL;
+	const bool max = assign == HEDDLE_ASSIGN_MAX;
+	t->mark[o] |= HEDDLE_MARK_TOUCHED | HEDDLE_MARK_WRITTEN;
+	if (assign == HEDDLE_ASSIGN_SET) {
+		if (real)
+			t->value[o] = v;
+		else
+			t->integer[o] = i;
+		t->error[o] = e;
+		t->mark[o] = (unsigned char)((t->mark[o] & ~HEDDLE_MARK_BRANCH) | q);
+		return;
+	}
+	const double old = t->error[o];
+	unsigned char mark = t->mark[o] | q;
+	if (!real) {
+		const int64_t a = t->integer[o];
+		double gap, error;
+		bool keep;
+		switch (assign) {
+		case HEDDLE_ASSIGN_ADD:
+			t->integer[o] = heddle_oracle_wrap(type, (int64_t)((uint64_t)a + (uint64_t)i));
+			error = old + e;
+			break;
+		case HEDDLE_ASSIGN_MUL:
+			t->integer[o] = heddle_oracle_wrap(type, (int64_t)((uint64_t)a * (uint64_t)i));
+			error = old > 0 || e > 0 ? fabs((double)a) * e + fabs((double)i) * old + old * e : 0;
+			break;
+		default:
+			keep = heddle_type_is_unsigned(type) ? (max ? (uint64_t)a >= (uint64_t)i : (uint64_t)a <= (uint64_t)i)
+							     : (max ? a >= i : a <= i);
+			t->integer[o] = keep ? a : i;
+			gap = fabs((double)a - (double)i);
+			error = gap > old + e ? (keep ? old : e) : fmax(old, e);
+			if (gap > old + e)
+				mark = (unsigned char)((mark & ~HEDDLE_MARK_BRANCH) |
+						       ((keep ? t->mark[o] : q) & HEDDLE_MARK_BRANCH));
+		}
+		t->error[o] = isnan(error) ? INFINITY : error;
+		t->mark[o] = mark;
+		return;
+	}
+	const long double a = t->value[o];
+	const heddle_type arithmetic = type == HEDDLE_FLOAT64 ? HEDDLE_FLOAT64 : HEDDLE_FLOAT32;
+	long double r;
+	double error;
+	if (assign == HEDDLE_ASSIGN_ADD || assign == HEDDLE_ASSIGN_MUL) {
+		bool unknown = isinf(old) || isinf(e);
+		r = assign == HEDDLE_ASSIGN_ADD ? a + v : a * v;
+		error = assign == HEDDLE_ASSIGN_ADD ? old + e : (double)fabsl(a) * e + (double)fabsl(v) * old + old * e;
+		if (unknown || (isfinite(r) && isnan(error)))
+			error = INFINITY;
+		else
+			heddle_oracle_round(arithmetic, &r, &error, &mark);
+	} else {
+		bool keep = isnan(a) || (!isnan(v) && (max ? a >= v : a <= v));
+		r = keep ? a : v;
+		double gap = isnan(r) || a == v ? 0 : (double)fabsl(a - v);
+		error = gap > old + e ? (keep ? old : e) : fmax(old, e);
+		if (gap > old + e)
+			mark = (unsigned char)((mark & ~HEDDLE_MARK_BRANCH) | ((keep ? t->mark[o] : q) & HEDDLE_MARK_BRANCH));
+	}
+	t->value[o] = r;
+	t->error[o] = error;
+	t->mark[o] = mark;
+}
+
+static inline bool is_whole(long double v)
+{
+	return fabsl(v) < 0x1p62L && (long double)(int64_t)v == v;
+}
+
+/* Sums of floats: value, term errors, sum |terms| and count apart; rounding is added when the statement ends. */
+static void add_terms(plan *p, const heddle_strip *s, int n)
+{
+	heddle_store *t = p->store;
+	const heddle_access *a = p->target;
+	if (a->linear && a->step == 0) {
+		long double sum = 0;
+		double error = 0, absolute = 0;
+		unsigned char mark = 0;
+		for (int l = 0; l < n; ++l) {
+			sum += s->v[l];
+			absolute += fabs((double)s->v[l]);
+		}
+		if (!s->clean)
+			for (int l = 0; l < n; ++l) {
+				error += s->e[l];
+				mark |= s->q[l];
+			}
+		for (int l = 0; l < n; ++l)
+			if (!is_whole(s->v[l])) {
+				mark |= HEDDLE_MARK_FRACTION;
+				break;
+			}
+		const int64_t o = a->offset[0];
+		t->value[o] += sum;
+		t->error[o] += error;
+		t->mark[o] |= mark | HEDDLE_MARK_TOUCHED | HEDDLE_MARK_WRITTEN;
+		p->absolute[o] += absolute;
+		p->term[o] += n;
+		return;
+	}
+	for (int l = 0; l < n; ++l) {
+		const int64_t o = a->linear ? a->offset[0] + l * a->step : a->offset[l];
+		t->value[o] += s->v[l];
+		t->error[o] += s->e[l];
+		t->mark[o] |= s->q[l] | HEDDLE_MARK_TOUCHED | HEDDLE_MARK_WRITTEN |
+			      (is_whole(s->v[l]) ? 0 : HEDDLE_MARK_FRACTION);
+		p->absolute[o] += fabs((double)s->v[l]);
+		p->term[o] += 1;
+	}
+}
+
+static bool late_bounds_hold(const plan *p)
+{
+	const heddle_machine *m = p->m;
+	for (int k = 0; k < p->statement->n_index; ++k) {
+		int64_t low, high;
+		if (!p->bound[k].late)
+			continue;
+		if (scalar(p->bound[k].lower, m->size, m->at, &low) < 0 || scalar(p->bound[k].upper, m->size, m->at, &high) < 0)
+			return false;
+		if (m->at[k] < low || m->at[k] >= high)
+			return false;
+	}
+	return true;
+}
+
+static void leaf(plan *p)
+{
+	heddle_machine *m = p->m;
+	heddle_store *t = p->store;
+	if (p->any_late && p->updating && !late_bounds_hold(p))
+		return;
+	heddle_oracle_locate(m, p->target);
+	if (m->failed)
+		return;
+	const heddle_access *a = p->target;
+	if (!a->linear)
+		for (int l = 0; l < m->n; ++l)
+			if (a->offset[l] < 0) {
+				heddle_oracle_fault(m, l, 710, p->target->location,
+						    "the place where '%s' is written depends on rounding", t->tensor->name);
+				return;
+			}
+	if (!p->updating) {
+		for (int l = 0; l < m->n; ++l) {
+			const int64_t o = a->linear ? a->offset[0] + l * a->step : a->offset[l];
+			if (t->value)
+				t->value[o] = identity_float(p->statement->assign);
+			else
+				t->integer[o] = identity_int(p->statement->assign, t->tensor->type);
+			t->error[o] = 0;
+			t->mark[o] = HEDDLE_MARK_WRITTEN | HEDDLE_MARK_TOUCHED;
+			if (p->absolute)
+				p->absolute[o] = p->term[o] = 0;
+		}
+		return;
+	}
+	m->instances += m->n;
+	heddle_oracle_eval(m, p->value);
+	if (m->failed)
+		return;
+	const heddle_strip *s = &p->value->s;
+	if (p->statement->assign != HEDDLE_ASSIGN_SET && !p->statement->initialise)
+		for (int l = 0; l < m->n; ++l) {
+			const int64_t o = a->linear ? a->offset[0] + l * a->step : a->offset[l];
+			if (!(t->mark[o] & HEDDLE_MARK_WRITTEN)) {
+				heddle_oracle_fault(m, l, 711, &p->statement->location,
+						    "'%s' is accumulated into before it has a value", t->tensor->name);
+				return;
+			}
+		}
+	if (p->absolute) {
+		add_terms(p, s, m->n);
+		return;
+	}
+	for (int l = 0; l < m->n; ++l)
+		update(p, a->linear ? a->offset[0] + l * a->step : a->offset[l], s->v[l], s->i[l], s->e[l], s->q[l]);
+}
+
+/* Loops p->order[level ..) inside the values fixed so far; the last one in strips. */
+static void nest(plan *p, int level)
+{
+	heddle_machine *m = p->m;
+	if (m->failed)
+		return;
+	if (level == p->n_order) {
+		m->strip = -1;
+		m->n = 1;
+		leaf(p);
+		return;
+	}
+	const int k = p->order[level];
+	const bound *b = &p->bound[k];
+	int64_t low = b->low, high = b->high;
+	if (!b->constant && !b->late &&
+	    (scalar(b->lower, m->size, m->at, &low) < 0 || scalar(b->upper, m->size, m->at, &high) < 0)) {
+		heddle_oracle_fault(m, 0, 950, &p->statement->index[k]->location, "the range of '%s' cannot be computed",
+				    p->statement->index[k]->name);
+		return;
+	}
+	if (level + 1 < p->n_order) {
+		for (int64_t i = low; i < high && !m->failed; ++i) {
+			m->at[k] = i;
+			nest(p, level + 1);
+		}
+		return;
+	}
+	m->strip = k;
+	for (int64_t i = low; i < high && !m->failed; i += p->lanes) {
+		m->at[k] = i;
+		m->n = (int)(high - i < p->lanes ? high - i : p->lanes);
+		leaf(p);
+	}
+	m->strip = -1;
+}
+
+/* Put the indices chosen by `take` into p->order, each after those that its bounds name; `fixed` ones have values already.
+ * `natural`: keep the definition's order, marking bounds that come too early as late. */
+static int order_indices(plan *p, const bool *take, const bool *fixed, bool natural)
+{
+	const heddle_statement *s = p->statement;
+	const int n = s->n_index;
+	bool *known = HEDDLE_NEW_ARRAY(p->m->arena, bool, n);
+	memcpy(known, fixed, sizeof(bool) * (size_t)n);
+	p->n_order = 0;
+	p->any_late = false;
+	int wanted = 0;
+	for (int k = 0; k < n; ++k)
+		wanted += take[k];
+	while (p->n_order < wanted) {
+		int next = -1;
+		for (int k = 0; k < n && next < 0; ++k)
+			if (take[k] && !known[k] &&
+			    (natural || (!names_index(s->index[k]->lower, known, false) &&
+					 !names_index(s->index[k]->upper, known, false))))
+				next = k;
+		if (next < 0)
+			return -1;
+		bound *b = &p->bound[next];
+		b->lower = s->index[next]->lower;
+		b->upper = s->index[next]->upper;
+		b->late = names_index(b->lower, known, false) || names_index(b->upper, known, false);
+		b->constant = !b->late && !names_index(b->lower, known, true) && !names_index(b->upper, known, true);
+		p->any_late = p->any_late || b->late;
+		if (b->late) {
+			if (heddle_index_hull(s->index[next], p->m->size, &b->low, &b->high) < 0)
+				return -1;
+			b->high += 1;
+		} else if (b->constant && (scalar(b->lower, p->m->size, p->m->at, &b->low) < 0 ||
+					   scalar(b->upper, p->m->size, p->m->at, &b->high) < 0)) {
+			return -1;
+		}
+		known[next] = true;
+		p->order[p->n_order++] = next;
+	}
+	return 0;
+}
+
+/* Of the indices that no other bound names, move the one with the most instances to the end: it becomes the strip. */
+static void choose_strip(plan *p)
+{
+	int best = -1;
+	int64_t best_extent = -1;
+	for (int k = 0; k < p->n_order; ++k) {
+		const int index = p->order[k];
+		bool named = false;
+		for (int j = 0; j < p->n_order; ++j)
+			named = named || names_one(p->statement->index[p->order[j]]->lower, index) ||
+				names_one(p->statement->index[p->order[j]]->upper, index);
+		int64_t low, high;
+		if (named || heddle_index_hull(p->statement->index[index], p->m->size, &low, &high) < 0)
+			continue;
+		int64_t extent = high - low + 1 < HEDDLE_STRIP ? high - low + 1 : HEDDLE_STRIP;
+		if (extent >= best_extent) {
+			best_extent = extent;
+			best = k;
+		}
+	}
+	if (best < 0)
+		return;
+	const int index = p->order[best];
+	memmove(&p->order[best], &p->order[best + 1], sizeof(int) * (size_t)(p->n_order - best - 1));
+	p->order[p->n_order - 1] = index;
+}
+
+/* ---- running a statement ------------------------------------------------------------------------------------------------- */
+
+/* Over all values of the indices in `take`; `update`: the assignment, else the initialisation. */
+static int sweep(plan *p, const bool *take, const bool *fixed, bool updating)
+{
+	/* Free order: sums, products, extrema and plain assignments whose target elements are distinct. */
+	bool natural = updating && p->sequential;
+	bool last_wins = false;
+	for (int k = 0; k < p->statement->n_index; ++k)
+		last_wins = last_wins || p->statement->index[k]->reduction;
+	last_wins = last_wins && p->statement->assign == HEDDLE_ASSIGN_SET;
+	for (int d = 0; d < p->statement->n_lhs; ++d)
+		if (p->statement->lhs[d]->kind != HEDDLE_EXPR_INDEX && p->statement->assign == HEDDLE_ASSIGN_SET)
+			last_wins = true;
+	natural = natural || (updating && last_wins);
+	if (order_indices(p, take, fixed, natural) < 0) {
+		heddle_oracle_fault(p->m, 0, 950, &p->statement->location, "the ranges of this statement cannot be computed");
+		return -1;
+	}
+	if (!natural)
+		choose_strip(p);
+	p->lanes = p->sequential || p->any_late ? 1 : HEDDLE_STRIP;
+	p->updating = updating;
+	nest(p, 0);
+	return p->m->failed ? -1 : 0;
+}
+
+/* The rounding of sums, and of the store, for every element that the statement changed. */
+static void finish(plan *p)
+{
+	heddle_store *t = p->store;
+	const heddle_type type = t->tensor->type;
+	const bool wide = type == HEDDLE_FLOAT64;
+	const double u = wide ? 0x1p-53 : 0x1p-24;
+	const double tiny = wide ? 0x1p-1074 : 0x1p-149;
+	const double whole = wide ? 0x1p53 : 0x1p24;
+	for (int64_t o = 0; o < t->n; ++o) {
+		if (!(t->mark[o] & HEDDLE_MARK_TOUCHED))
+			continue;
+		if (p->absolute) {
+			double k = p->term[o] - 1;
+			bool exact = !(t->mark[o] & HEDDLE_MARK_FRACTION) && p->absolute[o] <= whole;
+			if (!isfinite(t->value[o])) {
+				if (!isinf(t->error[o]))
+					t->error[o] = 0;
+			} else {
+				if (!exact && k > 0)
+					t->error[o] += fmin(k, 4 * sqrt(k)) * u * p->absolute[o] + tiny;
+				if (isnan(t->error[o]))
+					t->error[o] = INFINITY;
+				/* The roundings are counted above; this finds overflow. */
+				double before = t->error[o];
+				heddle_oracle_round(wide ? HEDDLE_FLOAT64 : HEDDLE_FLOAT32, &t->value[o], &t->error[o], &t->mark[o]);
+				if (isfinite(t->value[o]) && isfinite(t->error[o]))
+					t->error[o] = before;
+			}
+		}
+		if (t->value && heddle_type_size(type) == 2)
+			heddle_oracle_round(type, &t->value[o], &t->error[o], &t->mark[o]);
+		t->mark[o] &= (unsigned char)~(HEDDLE_MARK_TOUCHED | HEDDLE_MARK_FRACTION);
+	}
+}
+
+/* What `op=` adds to: the element's value counts as a term of the sum. */
+static void begin_sum(plan *p)
+{
+	heddle_store *t = p->store;
+	p->absolute = heddle_xalloc(sizeof(double) * (size_t)(t->n ? t->n : 1));
+	p->term = heddle_xalloc(sizeof(double) * (size_t)(t->n ? t->n : 1));
+	for (int64_t o = 0; o < t->n; ++o) {
+		p->absolute[o] = fabs((double)t->value[o]);
+		p->term[o] = 1;
+		if (!is_whole(t->value[o]))
+			t->mark[o] |= HEDDLE_MARK_FRACTION;
+	}
+}
+
+/* Sampled target: the left-hand indices take the sampled elements' subscripts, one after the other. */
+static int run_sampled(plan *p)
+{
+	heddle_machine *m = p->m;
+	const heddle_statement *s = p->statement;
+	const int n = s->n_index;
+	bool *fixed = HEDDLE_NEW_ARRAY(m->arena, bool, n), *take = HEDDLE_NEW_ARRAY(m->arena, bool, n);
+	const bool *none = HEDDLE_NEW_ARRAY(m->arena, bool, n);
+	for (int d = 0; d < s->n_lhs; ++d)
+		fixed[s->lhs[d]->index->position] = true;
+	for (int k = 0; k < n; ++k)
+		take[k] = !fixed[k];
+	for (int64_t e = 0; e < p->store->n && !m->failed; ++e) {
+		int64_t number = p->store->sample[e];
+		bool inside = true;
+		for (int d = s->n_lhs - 1; d >= 0; --d) {
+			m->at[s->lhs[d]->index->position] = number % p->store->extent[d];
+			number /= p->store->extent[d];
+		}
+		for (int k = 0; k < n && inside; ++k) {
+			int64_t low, high;
+			if (!fixed[k])
+				continue;
+			inside = scalar(s->index[k]->lower, m->size, m->at, &low) == 0 &&
+				 scalar(s->index[k]->upper, m->size, m->at, &high) == 0 && m->at[k] >= low && m->at[k] < high;
+		}
+		if (!inside)
+			continue;
+		m->sample = e;
+		if (s->initialise && sweep(p, none, fixed, false) < 0)
+			return -1;
+		if (sweep(p, take, fixed, true) < 0)
+			return -1;
+	}
+	return m->failed ? -1 : 0;
+}
+
+static int run_full(plan *p)
+{
+	const heddle_statement *s = p->statement;
+	const int n = s->n_index;
+	heddle_arena *arena = p->m->arena;
+	bool *left = HEDDLE_NEW_ARRAY(arena, bool, n), *all = HEDDLE_NEW_ARRAY(arena, bool, n);
+	const bool *none = HEDDLE_NEW_ARRAY(arena, bool, n);
+	for (int k = 0; k < n; ++k) {
+		left[k] = !s->index[k]->reduction;
+		all[k] = true;
+	}
+	if (s->initialise) {
+		/* A left-hand range that depends on a reduction index needs that one too. */
+		for (bool more = true; more;) {
+			more = false;
+			for (int k = 0; k < n; ++k)
+				for (int j = 0; j < n && left[k]; ++j)
+					if (!left[j] && (names_one(s->index[k]->lower, j) || names_one(s->index[k]->upper, j)))
+						left[j] = more = true;
+		}
+		if (sweep(p, left, none, false) < 0)
+			return -1;
+	}
+	return sweep(p, all, none, true);
+}
+
+static int run_statement(heddle_machine *m, const heddle_statement *s)
+{
+	/* Nodes and tables of one statement: an arena of its own, freed when it has run. */
+	heddle_arena *outer = m->arena;
+	m->arena = heddle_arena_new();
+	if (!m->arena) {
+		m->arena = outer;
+		return -1;
+	}
+	m->statement = s;
+	m->strip = -1;
+	m->n = 1;
+	m->mask = NULL;
+	m->at = HEDDLE_NEW_ARRAY(m->arena, int64_t, s->n_index);
+	plan p = { .m = m, .statement = s, .store = &m->store[s->target->position] };
+	p.bound = HEDDLE_NEW_ARRAY(m->arena, bound, s->n_index);
+	p.order = HEDDLE_NEW_ARRAY(m->arena, int, s->n_index);
+	p.sequential = reads_tensor(s->value, s->target);
+	for (int d = 0; d < s->n_lhs; ++d)
+		p.sequential = p.sequential || reads_tensor(s->lhs[d], s->target);
+	p.value = heddle_oracle_convert(m, heddle_oracle_compile(m, s->value), s->target->type);
+	p.target = heddle_oracle_access(m, p.store, s->n_lhs, s->lhs, &s->location);
+	if (!m->failed) {
+		if (p.store->value && s->assign == HEDDLE_ASSIGN_ADD && !p.sequential)
+			begin_sum(&p);
+		int rc = p.store->sampled ? run_sampled(&p) : run_full(&p);
+		if (rc == 0)
+			finish(&p);
+	}
+	free(p.absolute);
+	free(p.term);
+	heddle_arena_free(m->arena);
+	m->arena = outer;
+	return m->failed ? -1 : 0;
+}
+
+/* ---- sampling -------------------------------------------------------------------------------------------------------------- */
+
+/* Left-hand sides are distinct plain indices whose ranges name no reduction index. */
+static bool plain_target(heddle_arena *arena, const heddle_statement *s)
+{
+	bool *seen = HEDDLE_NEW_ARRAY(arena, bool, s->n_index);
+	for (int d = 0; d < s->n_lhs; ++d) {
+		if (s->lhs[d]->kind != HEDDLE_EXPR_INDEX || seen[s->lhs[d]->index->position])
+			return false;
+		seen[s->lhs[d]->index->position] = true;
+	}
+	for (int d = 0; d < s->n_lhs; ++d) {
+		const heddle_index *i = s->lhs[d]->index;
+		if (names_index(i->lower, seen, false) || names_index(i->upper, seen, false))
+			return false;
+	}
+	return true;
+}
+
+/* Every read of `tensor` in `expr` is at the element that the statement writes. */
+static bool reads_in_place(const heddle_statement *s, const heddle_expr *expr, const heddle_tensor *tensor)
+{
+	if (expr->kind == HEDDLE_EXPR_READ && expr->tensor == tensor) {
+		if (expr->n_arg != s->n_lhs)
+			return false;
+		for (int d = 0; d < s->n_lhs; ++d)
+			if (expr->arg[d]->kind != HEDDLE_EXPR_INDEX || expr->arg[d]->index != s->lhs[d]->index)
+				return false;
+	}
+	for (int k = 0; k < expr->n_arg; ++k)
+		if (!reads_in_place(s, expr->arg[k], tensor))
+			return false;
+	return true;
+}
+
+static bool same_shape(const heddle_store *a, const heddle_store *b)
+{
+	if (a->tensor->rank != b->tensor->rank)
+		return false;
+	for (int d = 0; d < a->tensor->rank; ++d)
+		if (a->extent[d] != b->extent[d])
+			return false;
+	return true;
+}
+
+/* The greatest set of computed tensors that can be computed at some elements only: a tensor leaves it when a statement
+ * needs other elements of it. */
+static void choose_sampled(heddle_machine *m, int64_t sample)
+{
+	const heddle_definition *d = m->definition;
+	for (int k = 0; k < d->n_tensor; ++k)
+		m->store[k].sampled = d->tensor[k]->role != HEDDLE_ROLE_INPUT && m->store[k].count > 2 * sample;
+	for (int s = 0; s < d->n_statement; ++s)
+		if (!plain_target(m->arena, d->statement[s]))
+			m->store[d->statement[s]->target->position].sampled = false;
+	for (bool changed = true; changed;) {
+		changed = false;
+		for (int s = 0; s < d->n_statement; ++s) {
+			const heddle_statement *statement = d->statement[s];
+			const heddle_store *to = &m->store[statement->target->position];
+			for (int k = 0; k < d->n_tensor; ++k) {
+				heddle_store *from = &m->store[k];
+				if (!from->sampled || !reads_tensor(statement->value, from->tensor))
+					continue;
+				if (to->sampled && same_shape(to, from) &&
+				    reads_in_place(statement, statement->value, from->tensor))
+					continue;
+				from->sampled = false;
+				changed = true;
+			}
+		}
+	}
+}
+
+static int order_numbers(const void *a, const void *b)
+{
+	const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+/* Element numbers of a sample: both ends, the ends of the first and last row, and random ones.  Tensors of one shape get
+ * the same sample, since they may be read in place of one another. */
+static void draw_sample(heddle_machine *m, heddle_store *t, const heddle_reference_options *options, int64_t wanted)
+{
+	const int64_t row = t->tensor->rank ? t->extent[t->tensor->rank - 1] : 1;
+	int64_t *number = HEDDLE_NEW_ARRAY(m->arena, int64_t, wanted);
+	int64_t n = 0;
+	number[n++] = 0;
+	number[n++] = row - 1;
+	number[n++] = t->count - row;
+	number[n++] = t->count - 1;
+	uint64_t seed = options->seed;
+	for (int d = 0; d < t->tensor->rank; ++d)
+		seed = heddle_random(seed, (uint64_t)t->extent[d]);
+	for (uint64_t k = 0; n < wanted; ++k)
+		number[n++] = (int64_t)(heddle_random(seed, k) % (uint64_t)t->count);
+	qsort(number, (size_t)n, sizeof(*number), order_numbers);
+	t->sample = number;
+	t->n = 0;
+	for (int64_t k = 0; k < n; ++k)
+		if (!t->n || number[k] != number[t->n - 1])
+			number[t->n++] = number[k];
+}
+
+/* ---- the whole definition ---------------------------------------------------------------------------------------------------- */
+
+static int check_array(heddle_machine *m, const heddle_store *t, const heddle_array *array)
+{
+	const heddle_tensor *tensor = t->tensor;
+	if (!array)
+		return heddle_error(m->ctx, 714, &tensor->location, "no array for '%s'", tensor->name);
+	if (array->type != tensor->type)
+		return heddle_error(m->ctx, 714, &tensor->location, "'%s' is %s, its array is %s", tensor->name,
+				    heddle_type_name(tensor->type), heddle_type_name(array->type));
+	bool same = array->rank == tensor->rank;
+	for (int d = 0; same && d < tensor->rank; ++d)
+		same = array->shape[d] == t->extent[d];
+	if (same)
+		return 0;
+	heddle_text wanted = { 0 }, given = { 0 };
+	for (int d = 0; d < tensor->rank; ++d)
+		heddle_text_printf(&wanted, "%s%lld", d ? "," : "", (long long)t->extent[d]);
+	for (int d = 0; d < array->rank; ++d)
+		heddle_text_printf(&given, "%s%lld", d ? "," : "", (long long)array->shape[d]);
+	heddle_error(m->ctx, 714, &tensor->location, "'%s' has shape (%s), its array has (%s)", tensor->name,
+		     heddle_text_str(&wanted), heddle_text_str(&given));
+	heddle_text_free(&wanted);
+	heddle_text_free(&given);
+	return -1;
+}
+
+static int open_store(heddle_machine *m, int k, heddle_array *const *array)
+{
+	heddle_store *t = &m->store[k];
+	t->tensor = m->definition->tensor[k];
+	if (t->tensor->rank > HEDDLE_MAX_RANK || heddle_tensor_shape(t->tensor, m->size, t->extent) < 0)
+		return heddle_error(m->ctx, 714, &t->tensor->location, "the shape of '%s' cannot be computed for these sizes",
+				    t->tensor->name);
+	t->count = 1;
+	for (int d = t->tensor->rank - 1; d >= 0; --d) {
+		t->stride[d] = t->count;
+		t->count *= t->extent[d];
+	}
+	t->n = t->count;
+	if (t->tensor->role == HEDDLE_ROLE_INPUT || t->tensor->role == HEDDLE_ROLE_INOUT) {
+		if (check_array(m, t, array[k]) < 0)
+			return -1;
+		if (t->tensor->role == HEDDLE_ROLE_INPUT) {
+			t->array = array[k];
+			memcpy(t->stride, array[k]->stride, sizeof(t->stride));
+		}
+	}
+	return 0;
+}
+
+static void fill_store(heddle_machine *m, heddle_store *t, const heddle_array *initial)
+{
+	(void)m;
+	const size_t n = (size_t)(t->n ? t->n : 1);
+	const bool real = heddle_type_is_float(t->tensor->type);
+	if (real)
+		t->value = heddle_xalloc(sizeof(long double) * n);
+	else
+		t->integer = heddle_xalloc(sizeof(int64_t) * n);
+	t->error = heddle_xalloc(sizeof(double) * n);
+	t->mark = heddle_xalloc(n);
+	const bool has_value = initial || t->tensor->zero_fill;
+	for (int64_t o = 0; o < t->n; ++o) {
+		int64_t offset = initial ? heddle_array_offset(initial, t->sampled ? t->sample[o] : o) : 0;
+		if (real)
+			t->value[o] = initial ? heddle_array_get(initial, offset) : 0;
+		else
+			t->integer[o] = initial ? heddle_array_get_int(initial, offset) : 0;
+		t->error[o] = 0;
+		t->mark[o] = has_value ? HEDDLE_MARK_WRITTEN : 0;
+	}
+}
+
+static bool has_read(const heddle_expr *expr)
+{
+	if (expr->kind == HEDDLE_EXPR_READ)
+		return true;
+	for (int k = 0; k < expr->n_arg; ++k)
+		if (has_read(expr->arg[k]))
+			return true;
+	return false;
+}
+
+static int check_preconditions(heddle_machine *m)
+{
+	for (int k = 0; k < m->definition->n_precondition; ++k) {
+		const heddle_expr *x = m->definition->precondition[k];
+		int64_t holds;
+		if (has_read(x))
+			continue; /* gather subscripts are checked where they are used */
+		if (scalar(x, m->size, NULL, &holds) < 0 || !holds) {
+			heddle_text text = { 0 };
+			heddle_expr_print(x, &text);
+			heddle_error(m->ctx, 712, &x->location, "the precondition %s does not hold", heddle_text_str(&text));
+			heddle_text_free(&text);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/* Hand the contents of output `t` over to `out`. */
+static int collect(heddle_machine *m, heddle_reference *r, heddle_store *t, heddle_expected *out)
+{
+	out->tensor = t->tensor;
+	out->count = t->count;
+	out->n = t->n;
+	if (t->sampled) {
+		out->element = HEDDLE_NEW_ARRAY(r->arena, int64_t, t->n);
+		memcpy(out->element, t->sample, sizeof(int64_t) * (size_t)t->n);
+		r->sampled = true;
+	}
+	for (int64_t o = 0; o < t->n; ++o) {
+		if (!(t->mark[o] & HEDDLE_MARK_WRITTEN))
+			return heddle_error(m->ctx, 715, &t->tensor->location, "no statement writes element %lld of output '%s'",
+					    (long long)(t->sampled ? t->sample[o] : o), t->tensor->name);
+		t->mark[o] &= HEDDLE_MARK_BRANCH;
+		r->n_branch += t->mark[o];
+		r->exact = r->exact && t->error[o] == 0;
+	}
+	out->value = t->value;
+	out->integer = t->integer;
+	out->error = t->error;
+	out->branch = t->mark;
+	t->value = NULL;
+	t->integer = NULL;
+	t->error = NULL;
+	t->mark = NULL;
+	return 0;
+}
+
+static int evaluate(heddle_machine *m, heddle_reference *r, heddle_array *const *array,
+		    const heddle_reference_options *options)
+{
+	const heddle_definition *d = m->definition;
+	const int64_t sample = options->sample > 4 ? options->sample : 512;
+	if (check_preconditions(m) < 0)
+		return -1;
+	for (int k = 0; k < d->n_tensor; ++k)
+		if (open_store(m, k, array) < 0)
+			return -1;
+	if (options->budget > 0 && heddle_reference_cost(d, m->size) > options->budget)
+		choose_sampled(m, sample);
+	for (int k = 0; k < d->n_tensor; ++k) {
+		heddle_store *t = &m->store[k];
+		if (t->tensor->role == HEDDLE_ROLE_INPUT)
+			continue;
+		if (t->sampled)
+			draw_sample(m, t, options, sample);
+		fill_store(m, t, t->tensor->role == HEDDLE_ROLE_INOUT ? array[k] : NULL);
+	}
+	for (int s = 0; s < d->n_statement; ++s)
+		if (run_statement(m, d->statement[s]) < 0)
+			return -1;
+	r->instances = m->instances;
+	r->exact = true;
+	for (int k = 0; k < d->n_tensor; ++k) {
+		const heddle_role role = d->tensor[k]->role;
+		if ((role == HEDDLE_ROLE_OUTPUT || role == HEDDLE_ROLE_INOUT) &&
+		    collect(m, r, &m->store[k], &r->output[r->n_output++]) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+heddle_reference *heddle_reference_evaluate(heddle_ctx *ctx, const heddle_definition *definition, const int64_t *size,
+					    heddle_array *const *array, const heddle_reference_options *options)
+{
+	const heddle_reference_options defaults = { 0 };
+	heddle_reference *r = heddle_xalloc(sizeof(*r));
+	memset(r, 0, sizeof(*r));
+	r->arena = heddle_arena_new();
+	r->output = HEDDLE_NEW_ARRAY(r->arena, heddle_expected, definition->n_tensor);
+	heddle_machine m = { .ctx = ctx, .arena = heddle_arena_new(), .definition = definition, .size = size };
+	m.store = HEDDLE_NEW_ARRAY(m.arena, heddle_store, definition->n_tensor);
+	int rc = evaluate(&m, r, array, options ? options : &defaults);
+	for (int k = 0; k < definition->n_tensor; ++k) {
+		free(m.store[k].value);
+		free(m.store[k].integer);
+		free(m.store[k].error);
+		free(m.store[k].mark);
+	}
+	heddle_arena_free(m.arena);
+	return rc < 0 ? heddle_reference_free(r) : r;
+}
+
+heddle_reference *heddle_reference_free(heddle_reference *r)
+{
+	if (!r)
+		return NULL;
+	for (int k = 0; k < r->n_output; ++k) {
+		free(r->output[k].value);
+		free(r->output[k].integer);
+		free(r->output[k].error);
+		free(r->output[k].branch);
+	}
+	heddle_arena_free(r->arena);
+	free(r);
+	return NULL;
+}

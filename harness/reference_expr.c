@@ -1,0 +1,1011 @@
+/* Expressions of the reference evaluator: compiled once per statement, evaluated strip by strip.
+ * SPDX-License-Identifier: MIT
+ */
+#include "harness/reference_machine.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#define U32 0x1p-24
+#define U64 0x1p-53
+
+double heddle_unit_roundoff(heddle_type type)
+{
+	switch (type) {
+	case HEDDLE_FLOAT16:
+		return 0x1p-11;
+	case HEDDLE_BFLOAT16:
+		return 0x1p-8;
+	case HEDDLE_FLOAT64:
+		return U64;
+	default:
+		return U32;
+	}
+}
+
+int64_t heddle_oracle_wrap(heddle_type type, int64_t value)
+{
+	switch (type) {
+	case HEDDLE_BOOL:
+		return value != 0;
+	case HEDDLE_INT8:
+		return (int8_t)(uint8_t)value;
+	case HEDDLE_INT16:
+		return (int16_t)(uint16_t)value;
+	case HEDDLE_INT32:
+		return (int32_t)(uint32_t)value;
+	case HEDDLE_UINT8:
+		return (uint8_t)value;
+	case HEDDLE_UINT16:
+		return (uint16_t)value;
+	case HEDDLE_UINT32:
+		return (uint32_t)value;
+	default:
+		return value;
+	}
+}
+
+void heddle_oracle_fault(heddle_machine *m, int lane, int code, const heddle_location *location, const char *format, ...)
+{
+	if (m->failed)
+		return;
+	m->failed = true;
+	heddle_text text = { 0 };
+	va_list args;
+	va_start(args, format);
+	heddle_text_vprintf(&text, format, args);
+	va_end(args);
+	heddle_error(m->ctx, code, location, "%s", heddle_text_str(&text));
+	heddle_text_clear(&text);
+	for (int k = 0; k < m->statement->n_index; ++k)
+		heddle_text_printf(&text, "%s%s=%lld", k ? " " : "", m->statement->index[k]->name,
+				   (long long)(m->at[k] + (k == m->strip ? lane : 0)));
+	if (m->statement->n_index)
+		heddle_note(m->ctx, &m->statement->location, "in this statement at %s", heddle_text_str(&text));
+	heddle_text_free(&text);
+}
+
+/* ---- rounding ---------------------------------------------------------------------------------------------------------- */
+
+void heddle_oracle_round(heddle_type type, long double *value, double *error, unsigned char *mark)
+{
+	long double near;
+	double limit;
+	switch (type) {
+	case HEDDLE_FLOAT16:
+		near = (long double)heddle_float16_to(heddle_float16_from(*value));
+		limit = 65504;
+		break;
+	case HEDDLE_BFLOAT16:
+		near = (long double)heddle_bfloat16_to(heddle_bfloat16_from(*value));
+		limit = 0x1.FEp127;
+		break;
+	case HEDDLE_FLOAT64:
+		near = (long double)(double)*value;
+		limit = DBL_MAX;
+		break;
+	default:
+		near = (long double)(float)*value;
+		limit = (double)FLT_MAX;
+	}
+	if (!isfinite(*value)) {
+		if (*error <= DBL_MAX || isnan(*error))
+			*error = 0;
+		return;
+	}
+	long double magnitude = fabsl(*value);
+	if (*error > 0 && magnitude - *error <= limit && magnitude + *error > limit) {
+		*error = INFINITY; /* may or may not overflow */
+		*mark |= HEDDLE_MARK_BRANCH;
+	} else if (isinf(near)) {
+		*value = near;
+		*error = 0;
+	} else if (near != *value || *error > 0) {
+		double smallest = type == HEDDLE_FLOAT16    ? 0x1p-24
+				  : type == HEDDLE_BFLOAT16 ? 0x1p-133
+				  : type == HEDDLE_FLOAT64  ? 0x1p-1074
+							    : 0x1p-149;
+		*error += heddle_unit_roundoff(type) * (double)magnitude + smallest;
+	}
+}
+
+/* Lane `l` of a node becomes v with the inputs' error e, plus its own rounding when v is not representable.  `unknown`: an
+ * input may be anything. */
+static inline void settle(heddle_oracle_node *n, int l, long double v, double e, unsigned char q, bool unknown)
+{
+	heddle_strip *s = &n->s;
+	long double near = n->wide ? (long double)(double)v : (long double)(float)v;
+	if (near != v) {
+		if (isnan(v)) {
+			e = 0;
+		} else if (isinf(near)) {
+			/* Overflow, unless the error reaches back below the limit. */
+			long double limit = n->wide ? (long double)DBL_MAX : (long double)FLT_MAX;
+			if (fabsl(v) - e * 2 <= limit)
+				e = INFINITY;
+			else
+				e = 0;
+			v = near;
+		} else {
+			e += n->u * (double)fabsl(v) + n->tiny;
+		}
+	} else if (isinf(v)) {
+		e = 0;
+	}
+	if (unknown || !(e <= DBL_MAX)) {
+		e = INFINITY;
+		q = HEDDLE_MARK_BRANCH;
+	} else if (e > 0 && isfinite(v) && fabsl(v) + e > (n->wide ? (long double)DBL_MAX : (long double)FLT_MAX)) {
+		e = INFINITY;
+		q = HEDDLE_MARK_BRANCH;
+	}
+	s->v[l] = v;
+	s->e[l] = e;
+	s->q[l] = q;
+	if (e > 0 || q)
+		s->clean = false;
+}
+
+static inline bool lane_on(const heddle_machine *m, int l)
+{
+	return !m->mask || m->mask[l] == HEDDLE_LANE_ON;
+}
+
+/* ---- compiling ----------------------------------------------------------------------------------------------------------- */
+
+/* Integer value of a subscript expression as an affine function of the statement's indices; false where it is none. */
+static bool affine(const heddle_machine *m, const heddle_expr *x, heddle_affine *out)
+{
+	const int n = m->statement->n_index;
+	out->base = 0;
+	out->coefficient = HEDDLE_NEW_ARRAY(m->arena, int64_t, n);
+	switch (x->kind) {
+	case HEDDLE_EXPR_INT:
+		out->base = x->i;
+		return true;
+	case HEDDLE_EXPR_SIZE:
+		out->base = m->size[x->size->position];
+		return true;
+	case HEDDLE_EXPR_INDEX:
+		out->coefficient[x->index->position] = 1;
+		return true;
+	case HEDDLE_EXPR_CAST:
+		return (x->type == HEDDLE_INT32 || x->type == HEDDLE_INT64) && !heddle_type_is_float(x->arg[0]->type) &&
+		       affine(m, x->arg[0], out);
+	case HEDDLE_EXPR_UNARY:
+		if (x->op != HEDDLE_OP_NEG || !affine(m, x->arg[0], out))
+			return false;
+		out->base = -out->base;
+		for (int k = 0; k < n; ++k)
+			out->coefficient[k] = -out->coefficient[k];
+		return true;
+	case HEDDLE_EXPR_BINARY:
+		break;
+	default:
+		return false;
+	}
+	heddle_affine a, b;
+	if ((x->op != HEDDLE_OP_ADD && x->op != HEDDLE_OP_SUB && x->op != HEDDLE_OP_MUL) || !affine(m, x->arg[0], &a) ||
+	    !affine(m, x->arg[1], &b))
+		return false;
+	if (x->op != HEDDLE_OP_MUL) {
+		const int64_t sign = x->op == HEDDLE_OP_ADD ? 1 : -1;
+		out->base = a.base + sign * b.base;
+		for (int k = 0; k < n; ++k)
+			out->coefficient[k] = a.coefficient[k] + sign * b.coefficient[k];
+		return true;
+	}
+	bool a_constant = true, b_constant = true;
+	for (int k = 0; k < n; ++k) {
+		a_constant = a_constant && !a.coefficient[k];
+		b_constant = b_constant && !b.coefficient[k];
+	}
+	if (!a_constant && !b_constant)
+		return false;
+	const heddle_affine *varying = a_constant ? &b : &a;
+	const int64_t factor = a_constant ? a.base : b.base;
+	out->base = factor * varying->base;
+	for (int k = 0; k < n; ++k)
+		out->coefficient[k] = factor * varying->coefficient[k];
+	return true;
+}
+
+heddle_access *heddle_oracle_access(heddle_machine *m, heddle_store *store, int rank, heddle_expr *const *subscript,
+				    const heddle_location *location)
+{
+	heddle_access *a = HEDDLE_NEW(m->arena, heddle_access);
+	a->store = store;
+	a->location = location;
+	a->rank = rank;
+	a->affine = true;
+	a->form = HEDDLE_NEW_ARRAY(m->arena, heddle_affine, rank);
+	a->subscript = HEDDLE_NEW_ARRAY(m->arena, heddle_oracle_node *, rank);
+	for (int d = 0; d < rank; ++d) {
+		if (!affine(m, subscript[d], &a->form[d])) {
+			a->affine = false;
+			a->subscript[d] = heddle_oracle_compile(m, subscript[d]);
+		}
+	}
+	return a;
+}
+
+static heddle_oracle_node *node_new(heddle_machine *m, heddle_expr_kind kind, heddle_type type)
+{
+	heddle_oracle_node *n = HEDDLE_NEW(m->arena, heddle_oracle_node);
+	n->kind = kind;
+	n->type = type;
+	n->real = heddle_type_is_float(type);
+	n->wide = type == HEDDLE_FLOAT64;
+	n->u = n->wide ? U64 : U32;
+	n->tiny = n->wide ? 0x1p-1074 : 0x1p-149;
+	n->s.clean = true;
+	return n;
+}
+
+static void fill_constant(heddle_oracle_node *n, long double v, int64_t i)
+{
+	double e = 0;
+	unsigned char q = 0;
+	if (n->real && n->kind == HEDDLE_EXPR_FLOAT)
+		heddle_oracle_round(n->type, &v, &e, &q);
+	for (int l = 0; l < HEDDLE_STRIP; ++l) {
+		n->s.v[l] = v;
+		n->s.i[l] = heddle_oracle_wrap(n->type, i);
+		n->s.e[l] = e;
+	}
+	n->s.clean = e == 0;
+}
+
+heddle_oracle_node *heddle_oracle_convert(heddle_machine *m, heddle_oracle_node *arg, heddle_type type)
+{
+	if (arg->type == type)
+		return arg;
+	heddle_oracle_node *n = node_new(m, HEDDLE_EXPR_CAST, type);
+	n->expr = arg->expr;
+	n->n_arg = 1;
+	n->arg = HEDDLE_NEW(m->arena, heddle_oracle_node *);
+	n->arg[0] = arg;
+	return n;
+}
+
+/* The type that both operands of an operation have; the checker's casts make them equal, a missing cast is made here. */
+static heddle_type operand_type(const heddle_expr *x)
+{
+	const heddle_type a = x->arg[0]->type, b = x->arg[1]->type;
+	if (heddle_type_is_float(a) != heddle_type_is_float(b))
+		return heddle_type_is_float(a) ? a : b;
+	return heddle_type_size(b) > heddle_type_size(a) ? b : a;
+}
+
+heddle_oracle_node *heddle_oracle_compile(heddle_machine *m, const heddle_expr *x)
+{
+	heddle_oracle_node *n = node_new(m, x->kind, x->type);
+	n->expr = x;
+	if (x->kind == HEDDLE_EXPR_READ) {
+		n->access = heddle_oracle_access(m, &m->store[x->tensor->position], x->n_arg, x->arg, &x->location);
+		return n;
+	}
+	n->n_arg = x->n_arg;
+	n->arg = HEDDLE_NEW_ARRAY(m->arena, heddle_oracle_node *, x->n_arg);
+	for (int k = 0; k < x->n_arg; ++k)
+		n->arg[k] = heddle_oracle_compile(m, x->arg[k]);
+	switch (x->kind) {
+	case HEDDLE_EXPR_INT:
+		fill_constant(n, (long double)x->i, x->i);
+		break;
+	case HEDDLE_EXPR_FLOAT:
+		fill_constant(n, (long double)x->f, (int64_t)0);
+		break;
+	case HEDDLE_EXPR_SIZE:
+		fill_constant(n, (long double)m->size[x->size->position], m->size[x->size->position]);
+		break;
+	case HEDDLE_EXPR_INDEX:
+		n->position = x->index->position;
+		break;
+	case HEDDLE_EXPR_BINARY:
+		if (x->op != HEDDLE_OP_SHL && x->op != HEDDLE_OP_SHR)
+			for (int k = 0; k < 2; ++k)
+				n->arg[k] = heddle_oracle_convert(m, n->arg[k], operand_type(x));
+		break;
+	case HEDDLE_EXPR_SELECT:
+		n->mask = heddle_arena_alloc(m->arena, 2 * HEDDLE_STRIP);
+		for (int k = 1; k < 3; ++k)
+			n->arg[k] = heddle_oracle_convert(m, n->arg[k], x->type);
+		break;
+	case HEDDLE_EXPR_CALL:
+		n->special = heddle_special_find(heddle_builtins[x->builtin].name);
+		if (!n->special) {
+			heddle_error(m->ctx, 950, &x->location, "the reference has no function '%s'",
+				     heddle_builtins[x->builtin].name);
+			m->failed = true;
+		}
+		/* Arguments of another type are converted, as the call in generated code does. */
+		for (int k = 0; k < x->n_arg; ++k)
+			if (!n->arg[k]->real)
+				n->arg[k] = heddle_oracle_convert(m, n->arg[k], x->type);
+		break;
+	default:
+		break;
+	}
+	return n;
+}
+
+/* ---- accesses --------------------------------------------------------------------------------------------------------- */
+
+/* Per lane: subscripts that are not affine, or that leave the tensor on some lane. */
+static void locate_slowly(heddle_machine *m, heddle_access *a)
+{
+	const heddle_store *s = a->store;
+	a->linear = false;
+	for (int l = 0; l < m->n; ++l)
+		a->offset[l] = 0;
+	for (int d = 0; d < a->rank; ++d) {
+		const heddle_oracle_node *x = a->subscript[d];
+		int64_t start = 0, step = 0;
+		if (!x) {
+			start = a->form[d].base;
+			for (int k = 0; k < m->statement->n_index; ++k)
+				start += a->form[d].coefficient[k] * m->at[k];
+			step = m->strip >= 0 ? a->form[d].coefficient[m->strip] : 0;
+		}
+		for (int l = 0; l < m->n; ++l) {
+			if ((m->mask && m->mask[l] == HEDDLE_LANE_OFF) || a->offset[l] < 0) {
+				a->offset[l] = -1;
+				continue;
+			}
+			int64_t i = x ? x->s.i[l] : start + l * step;
+			bool unsure = x && x->s.e[l] > 0;
+			if (i < 0 || i >= s->extent[d]) {
+				if (lane_on(m, l) && !unsure)
+					heddle_oracle_fault(m, l, 710, a->location,
+							    "subscript %d of '%s' is %lld, outside 0:%lld", d + 1,
+							    s->tensor->name, (long long)i, (long long)s->extent[d]);
+				a->offset[l] = -1;
+			} else if (unsure) {
+				a->offset[l] = -1; /* which element is read depends on rounding */
+			} else {
+				a->offset[l] += i * s->stride[d];
+			}
+		}
+	}
+}
+
+void heddle_oracle_locate(heddle_machine *m, heddle_access *a)
+{
+	const heddle_store *s = a->store;
+	if (s->sampled) {
+		a->linear = true;
+		a->step = 0;
+		a->offset[0] = m->sample;
+		return;
+	}
+	for (int d = 0; d < a->rank; ++d)
+		if (a->subscript[d])
+			heddle_oracle_eval(m, a->subscript[d]);
+	if (!a->affine) {
+		locate_slowly(m, a);
+		return;
+	}
+	int64_t offset = 0, total = 0;
+	for (int d = 0; d < a->rank; ++d) {
+		int64_t start = a->form[d].base;
+		for (int k = 0; k < m->statement->n_index; ++k)
+			start += a->form[d].coefficient[k] * m->at[k];
+		int64_t step = m->strip >= 0 ? a->form[d].coefficient[m->strip] : 0;
+		int64_t last = start + (m->n - 1) * step;
+		if (start < 0 || start >= s->extent[d] || last < 0 || last >= s->extent[d]) {
+			locate_slowly(m, a);
+			return;
+		}
+		offset += start * s->stride[d];
+		total += step * s->stride[d];
+	}
+	a->linear = true;
+	a->step = total;
+	a->offset[0] = offset;
+}
+
+/* Input tensors are read where they lie. */
+#define LOAD(ctype, target, convert)                                                                                    \
+	for (int l = 0; l < m->n; ++l) {                                                                                \
+		if (offset[l] < 0)                                                                                      \
+			continue;                                                                                       \
+		ctype x;                                                                                                \
+		memcpy(&x, data + (size_t)offset[l] * sizeof(x), sizeof(x));                                            \
+		target[l] = convert(x);                                                                                 \
+	}                                                                                                               \
+	break
+
+#define AS_LONG_DOUBLE(x) ((long double)(x))
+#define AS_INT(x) ((int64_t)(x))
+#define AS_HALF(x) ((long double)heddle_float16_to(x))
+#define AS_BFLOAT(x) ((long double)heddle_bfloat16_to(x))
+
+static void load_input(const heddle_machine *m, heddle_oracle_node *n, const heddle_array *array, const int64_t *offset)
+{
+	const unsigned char *data = array->data;
+	heddle_strip *s = &n->s;
+	switch (array->type) {
+	case HEDDLE_BOOL:
+	case HEDDLE_UINT8:
+		LOAD(uint8_t, s->i, AS_INT);
+	case HEDDLE_INT8:
+		LOAD(int8_t, s->i, AS_INT);
+	case HEDDLE_INT16:
+		LOAD(int16_t, s->i, AS_INT);
+	case HEDDLE_INT32:
+		LOAD(int32_t, s->i, AS_INT);
+	case HEDDLE_INT64:
+		LOAD(int64_t, s->i, AS_INT);
+	case HEDDLE_UINT16:
+		LOAD(uint16_t, s->i, AS_INT);
+	case HEDDLE_UINT32:
+		LOAD(uint32_t, s->i, AS_INT);
+	case HEDDLE_UINT64:
+		LOAD(uint64_t, s->i, AS_INT);
+	case HEDDLE_FLOAT16:
+		LOAD(uint16_t, s->v, AS_HALF);
+	case HEDDLE_BFLOAT16:
+		LOAD(uint16_t, s->v, AS_BFLOAT);
+	case HEDDLE_FLOAT32:
+		LOAD(float, s->v, AS_LONG_DOUBLE);
+	case HEDDLE_FLOAT64:
+		LOAD(double, s->v, AS_LONG_DOUBLE);
+	case HEDDLE_N_TYPE:
+		break;
+	}
+}
+
+static void load_computed(heddle_machine *m, heddle_oracle_node *n, const int64_t *offset)
+{
+	const heddle_store *t = n->access->store;
+	heddle_strip *s = &n->s;
+	for (int l = 0; l < m->n; ++l) {
+		const int64_t o = offset[l];
+		if (o < 0)
+			continue;
+		if (!(t->mark[o] & HEDDLE_MARK_WRITTEN) && lane_on(m, l))
+			heddle_oracle_fault(m, l, 711, n->access->location, "an element of '%s' is read before it is written",
+					    t->tensor->name);
+		if (n->real)
+			s->v[l] = t->value[o];
+		else
+			s->i[l] = t->integer[o];
+		s->e[l] = t->error[o];
+		s->q[l] = t->mark[o] & HEDDLE_MARK_BRANCH;
+		if (s->e[l] > 0 || s->q[l])
+			s->clean = false;
+	}
+}
+
+static void eval_read(heddle_machine *m, heddle_oracle_node *n)
+{
+	heddle_access *a = n->access;
+	heddle_strip *s = &n->s;
+	heddle_oracle_locate(m, a);
+	if (m->failed)
+		return;
+	if (a->linear)
+		for (int l = 1; l < m->n; ++l)
+			a->offset[l] = a->offset[0] + l * a->step;
+	s->clean = true;
+	memset(s->e, 0, sizeof(*s->e) * (size_t)m->n);
+	memset(s->q, 0, (size_t)m->n);
+	if (a->store->array)
+		load_input(m, n, a->store->array, a->offset);
+	else
+		load_computed(m, n, a->offset);
+	if (a->linear)
+		return;
+	for (int l = 0; l < m->n; ++l) {
+		if (a->offset[l] >= 0)
+			continue;
+		s->v[l] = 0;
+		s->i[l] = 0;
+		if (!m->mask || m->mask[l] != HEDDLE_LANE_OFF) {
+			s->e[l] = INFINITY;
+			s->q[l] = HEDDLE_MARK_BRANCH;
+			s->clean = false;
+		}
+	}
+}
+
+/* ---- operations ---------------------------------------------------------------------------------------------------------- */
+
+/* Lane `l` of an integer node. */
+static inline void settle_int(heddle_oracle_node *n, int l, int64_t i, double e, unsigned char q)
+{
+	heddle_strip *s = &n->s;
+	s->i[l] = heddle_oracle_wrap(n->type, i);
+	s->e[l] = isnan(e) ? INFINITY : e;
+	s->q[l] = q;
+	if (e != 0 || q)
+		s->clean = false;
+}
+
+/* f(x) moved by each argument's error to either side: the greatest change, added over the arguments.  `*jump`: f changed by
+ * more than a function without jumps could, or is undefined on one side. */
+typedef long double (*evaluator)(const heddle_oracle_node *n, const long double *x);
+
+static double secants(const heddle_oracle_node *n, evaluator f, int n_arg, long double *x, const double *e, long double v,
+		      bool *jump)
+{
+	double total = 0;
+	for (int k = 0; k < n_arg; ++k) {
+		if (e[k] == 0)
+			continue;
+		const long double here = x[k];
+		long double worst = 0;
+		for (int side = -1; side <= 1; side += 2) {
+			x[k] = here + side * (long double)e[k];
+			long double moved = f(n, x);
+			if (isnan(moved) != isnan(v) || (isinf(moved) != isinf(v)))
+				worst = INFINITY;
+			else if (!isnan(v) && !isinf(v))
+				worst = fmaxl(worst, fabsl(moved - v));
+		}
+		x[k] = here;
+		if (isinf(worst))
+			*jump = true;
+		total += (double)worst;
+	}
+	return total;
+}
+
+static long double modulo(const heddle_oracle_node *n, const long double *x)
+{
+	(void)n;
+	return fmodl(x[0], x[1]);
+}
+
+static long double quotient(const heddle_oracle_node *n, const long double *x)
+{
+	(void)n;
+	return x[0] / x[1];
+}
+
+static long double call(const heddle_oracle_node *n, const long double *x)
+{
+	if (!n->special->nextafter)
+		return heddle_special_value(n->special, x);
+	return n->wide ? (long double)nextafter((double)x[0], (double)x[1])
+		       : (long double)nextafterf((float)x[0], (float)x[1]);
+}
+
+/* A function of floats; `pole`: it has a pole where its last argument is zero. */
+static void apply(heddle_machine *m, heddle_oracle_node *n, evaluator f, int n_arg, double ulp, double absolute, bool step,
+		  bool pole)
+{
+	n->s.clean = true;
+	for (int l = 0; l < m->n; ++l) {
+		long double x[4] = { 0 };
+		double e[4] = { 0 }, moved = 0;
+		unsigned char q = 0;
+		bool unknown = false, dirty = false, jump = false;
+		if (m->mask && m->mask[l] == HEDDLE_LANE_OFF) {
+			settle(n, l, 0, 0, 0, false);
+			continue;
+		}
+		for (int k = 0; k < n_arg; ++k) {
+			x[k] = n->arg[k]->s.v[l];
+			e[k] = n->arg[k]->s.e[l];
+			q |= n->arg[k]->s.q[l];
+			unknown = unknown || isinf(e[k]);
+			dirty = dirty || e[k] > 0;
+		}
+		long double v = f(n, x);
+		if (dirty && !unknown) {
+			double in = 0;
+			for (int k = 0; k < n_arg; ++k)
+				in += e[k];
+			moved = secants(n, f, n_arg, x, e, v, &jump);
+			if (pole && fabsl(x[n_arg - 1]) <= e[n_arg - 1])
+				jump = true; /* the last argument may be zero: unbounded between the two sides */
+			if (step && moved > 2 * in)
+				q = HEDDLE_MARK_BRANCH;
+		}
+		if (ulp > 0.5 && isfinite(v))
+			moved += (2 * ulp * (double)fabsl(v) + absolute) * n->u + n->tiny;
+		settle(n, l, v, moved, q, unknown || jump);
+	}
+}
+
+/* A value between two candidates, for min and max of numbers that may be NaN. */
+static void eval_minmax(heddle_machine *m, heddle_oracle_node *n, bool max)
+{
+	const heddle_strip *a = &n->arg[0]->s, *b = &n->arg[1]->s;
+	heddle_strip *s = &n->s;
+	const bool u = heddle_type_is_unsigned(n->arg[0]->type);
+	s->clean = a->clean && b->clean;
+	for (int l = 0; l < m->n; ++l) {
+		bool first;
+		double gap;
+		if (n->real) {
+			first = isnan(a->v[l]) || (!isnan(b->v[l]) && (max ? a->v[l] >= b->v[l] : a->v[l] <= b->v[l]));
+			s->v[l] = first ? a->v[l] : b->v[l];
+			gap = isnan(s->v[l]) ? 0 : a->v[l] == b->v[l] ? 0 : (double)fabsl(a->v[l] - b->v[l]);
+		} else {
+			bool less = u ? (uint64_t)a->i[l] < (uint64_t)b->i[l] : a->i[l] < b->i[l];
+			first = less != max;
+			s->i[l] = first ? a->i[l] : b->i[l];
+			gap = fabs((double)a->i[l] - (double)b->i[l]);
+		}
+		double ea = a->e[l], eb = b->e[l];
+		s->e[l] = gap > ea + eb ? (first ? ea : eb) : fmax(ea, eb);
+		s->q[l] = gap > ea + eb ? (first ? a->q[l] : b->q[l]) : a->q[l] | b->q[l];
+	}
+}
+
+static bool compare(heddle_op op, int order)
+{
+	switch (op) {
+	case HEDDLE_OP_LT:
+		return order < 0;
+	case HEDDLE_OP_LE:
+		return order <= 0;
+	case HEDDLE_OP_GT:
+		return order > 0;
+	case HEDDLE_OP_GE:
+		return order >= 0;
+	case HEDDLE_OP_EQ:
+		return order == 0;
+	default:
+		return order != 0;
+	}
+}
+
+/* A comparison is certain when its operands lie further apart than their errors, or are the same value with the same error
+ * (both are then read from one result: argmax compares an element with the maximum that it gave). */
+static void eval_compare(heddle_machine *m, heddle_oracle_node *n)
+{
+	const heddle_strip *a = &n->arg[0]->s, *b = &n->arg[1]->s;
+	const bool real = n->arg[0]->real, u = heddle_type_is_unsigned(n->arg[0]->type);
+	const heddle_op op = n->expr->op;
+	n->s.clean = true;
+	for (int l = 0; l < m->n; ++l) {
+		const double slack = a->e[l] + b->e[l];
+		int order;
+		double gap;
+		if (real) {
+			if (isnan(a->v[l]) || isnan(b->v[l])) {
+				bool unknown = isinf(slack);
+				settle_int(n, l, op == HEDDLE_OP_NE, unknown ? 1 : 0, unknown);
+				continue;
+			}
+			order = a->v[l] < b->v[l] ? -1 : a->v[l] > b->v[l];
+			gap = order ? (double)fabsl(a->v[l] - b->v[l]) : 0;
+		} else {
+			order = u ? ((uint64_t)a->i[l] < (uint64_t)b->i[l] ? -1 : (uint64_t)a->i[l] > (uint64_t)b->i[l])
+				  : (a->i[l] < b->i[l] ? -1 : a->i[l] > b->i[l]);
+			gap = fabs((double)a->i[l] - (double)b->i[l]);
+		}
+		bool certain = slack == 0 || gap > slack || (order == 0 && a->e[l] == b->e[l] && !isinf(slack));
+		settle_int(n, l, compare(op, order), certain ? 0 : 1, !certain);
+	}
+}
+
+static void eval_logical(heddle_machine *m, heddle_oracle_node *n)
+{
+	const heddle_strip *a = &n->arg[0]->s, *b = &n->arg[1]->s;
+	const bool and = n->expr->op == HEDDLE_OP_AND;
+	n->s.clean = true;
+	for (int l = 0; l < m->n; ++l) {
+		bool x = a->i[l] != 0, y = b->i[l] != 0;
+		/* A certain side that decides makes the result certain: false for and, true for or. */
+		bool decided = (a->e[l] == 0 && x != and) || (b->e[l] == 0 && y != and);
+		bool unsure = !decided && (a->e[l] > 0 || b->e[l] > 0);
+		settle_int(n, l, and ? x && y : x || y, unsure ? 1 : 0, unsure);
+	}
+}
+
+static void eval_float_binary(heddle_machine *m, heddle_oracle_node *n)
+{
+	const heddle_strip *a = &n->arg[0]->s, *b = &n->arg[1]->s;
+	const bool clean = a->clean && b->clean;
+	n->s.clean = true;
+	switch (n->expr->op) {
+	case HEDDLE_OP_ADD:
+	case HEDDLE_OP_SUB: {
+		const int sign = n->expr->op == HEDDLE_OP_ADD ? 1 : -1;
+		for (int l = 0; l < m->n; ++l)
+			settle(n, l, a->v[l] + sign * b->v[l], a->e[l] + b->e[l], a->q[l] | b->q[l],
+			       isinf(a->e[l]) || isinf(b->e[l]));
+		return;
+	}
+	case HEDDLE_OP_MUL:
+		if (clean) {
+			for (int l = 0; l < m->n; ++l)
+				settle(n, l, a->v[l] * b->v[l], 0, 0, false);
+			return;
+		}
+		for (int l = 0; l < m->n; ++l)
+			settle(n, l, a->v[l] * b->v[l],
+			       (double)fabsl(a->v[l]) * b->e[l] + (double)fabsl(b->v[l]) * a->e[l] + a->e[l] * b->e[l],
+			       a->q[l] | b->q[l], isinf(a->e[l]) || isinf(b->e[l]));
+		return;
+	case HEDDLE_OP_DIV:
+		/* OpenCL allows 2.5 ulp; a divisor that may be zero makes either side's result right. */
+		apply(m, n, quotient, 2, 2.5, 0, false, true);
+		return;
+	case HEDDLE_OP_MOD:
+		apply(m, n, modulo, 2, 0, 0, true, true);
+		return;
+	default:
+		heddle_oracle_fault(m, 0, 950, &n->expr->location, "operator '%s' has no meaning for floats",
+				    heddle_op_symbol(n->expr->op));
+	}
+}
+
+/* One integer operation on 64-bit patterns of equal type.  false: undefined. */
+static bool integer_op(heddle_op op, heddle_type type, int64_t a, int64_t b, int64_t *r)
+{
+	const uint64_t x = (uint64_t)a, y = (uint64_t)b;
+	const bool u = heddle_type_is_unsigned(type);
+	switch (op) {
+	case HEDDLE_OP_ADD:
+		*r = (int64_t)(x + y);
+		return true;
+	case HEDDLE_OP_SUB:
+		*r = (int64_t)(x - y);
+		return true;
+	case HEDDLE_OP_MUL:
+		*r = (int64_t)(x * y);
+		return true;
+	case HEDDLE_OP_DIV:
+		if (!b)
+			return false;
+		*r = u ? (int64_t)(x / y) : b == -1 ? (int64_t)(0 - x) : a / b;
+		return true;
+	case HEDDLE_OP_MOD:
+		if (!b)
+			return false;
+		*r = u ? (int64_t)(x % y) : b == -1 ? 0 : a % b;
+		return true;
+	case HEDDLE_OP_BITAND:
+		*r = (int64_t)(x & y);
+		return true;
+	case HEDDLE_OP_BITOR:
+		*r = (int64_t)(x | y);
+		return true;
+	case HEDDLE_OP_BITXOR:
+		*r = (int64_t)(x ^ y);
+		return true;
+	case HEDDLE_OP_SHL:
+	case HEDDLE_OP_SHR:
+		if (b < 0 || b >= 8 * heddle_type_size(type))
+			return false;
+		*r = op == HEDDLE_OP_SHL ? (int64_t)(x << y) : u ? (int64_t)(x >> y) : a >> b;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static double integer_error(heddle_op op, int64_t a, double ea, int64_t b, double eb)
+{
+	switch (op) {
+	case HEDDLE_OP_ADD:
+	case HEDDLE_OP_SUB:
+		return ea + eb;
+	case HEDDLE_OP_MUL:
+		return fabs((double)a) * eb + fabs((double)b) * ea + ea * eb;
+	default:
+		return INFINITY;
+	}
+}
+
+static void eval_integer_binary(heddle_machine *m, heddle_oracle_node *n)
+{
+	const heddle_strip *a = &n->arg[0]->s, *b = &n->arg[1]->s;
+	const heddle_op op = n->expr->op;
+	n->s.clean = true;
+	for (int l = 0; l < m->n; ++l) {
+		int64_t r = 0;
+		if (m->mask && m->mask[l] == HEDDLE_LANE_OFF) {
+			settle_int(n, l, 0, 0, 0);
+			continue;
+		}
+		double e = a->e[l] > 0 || b->e[l] > 0 ? integer_error(op, a->i[l], a->e[l], b->i[l], b->e[l]) : 0;
+		if (!integer_op(op, n->arg[0]->type, a->i[l], b->i[l], &r)) {
+			e = INFINITY;
+			if (lane_on(m, l) && b->e[l] == 0)
+				heddle_oracle_fault(m, l, 713, &n->expr->location,
+						    op == HEDDLE_OP_DIV || op == HEDDLE_OP_MOD
+							    ? "integer division by zero"
+							    : "shift by %lld bits",
+						    (long long)b->i[l]);
+		}
+		settle_int(n, l, r, e, (a->q[l] | b->q[l]) || isinf(e));
+	}
+}
+
+static void eval_unary(heddle_machine *m, heddle_oracle_node *n)
+{
+	const heddle_strip *a = &n->arg[0]->s;
+	n->s.clean = a->clean;
+	for (int l = 0; l < m->n; ++l) {
+		n->s.v[l] = -a->v[l];
+		if (!n->real)
+			n->s.i[l] = n->expr->op == HEDDLE_OP_NOT
+					    ? !a->i[l]
+					    : heddle_oracle_wrap(n->type, (int64_t)(0 - (uint64_t)a->i[l]));
+		n->s.e[l] = a->e[l];
+		n->s.q[l] = a->q[l];
+	}
+}
+
+static void float_to_int(heddle_machine *m, heddle_oracle_node *n)
+{
+	const heddle_strip *a = &n->arg[0]->s;
+	for (int l = 0; l < m->n; ++l) {
+		const long double v = a->v[l];
+		if (n->type == HEDDLE_BOOL) {
+			bool unsure = a->e[l] > 0 && fabsl(v) <= a->e[l];
+			settle_int(n, l, v != 0, unsure ? 1 : 0, unsure || a->q[l]);
+			continue;
+		}
+		int bits = 8 * heddle_type_size(n->type);
+		bool is_signed = heddle_type_is_signed(n->type);
+		long double high = ldexpl(1, is_signed ? bits - 1 : bits), low = is_signed ? -high : 0;
+		long double whole = truncl(v);
+		if (!(whole >= low && whole < high) || isinf(a->e[l])) {
+			/* Not representable: C leaves it undefined, devices differ. */
+			settle_int(n, l, 0, m->mask && m->mask[l] == HEDDLE_LANE_OFF ? 0 : INFINITY, HEDDLE_MARK_BRANCH);
+			continue;
+		}
+		double e = 0;
+		if (a->e[l] > 0)
+			e = (double)fmaxl(fabsl(truncl(v + a->e[l]) - whole), fabsl(truncl(v - a->e[l]) - whole));
+		settle_int(n, l, n->type == HEDDLE_UINT64 ? (int64_t)(uint64_t)whole : (int64_t)whole, e, a->q[l] || e > 0);
+	}
+}
+
+static void eval_cast(heddle_machine *m, heddle_oracle_node *n)
+{
+	const heddle_oracle_node *from = n->arg[0];
+	const heddle_strip *a = &from->s;
+	n->s.clean = true;
+	if (!n->real && from->real) {
+		float_to_int(m, n);
+	} else if (!n->real) {
+		for (int l = 0; l < m->n; ++l)
+			settle_int(n, l, a->i[l], n->type == HEDDLE_BOOL && a->e[l] > 0 ? 1 : a->e[l], a->q[l]);
+	} else {
+		const bool from_u64 = from->type == HEDDLE_UINT64;
+		for (int l = 0; l < m->n; ++l) {
+			long double v = from->real ? a->v[l]
+				      : from_u64   ? (long double)(uint64_t)a->i[l]
+						   : (long double)a->i[l];
+			settle(n, l, v, a->e[l], a->q[l], isinf(a->e[l]));
+			if (heddle_type_size(n->type) == 2) {
+				/* Rounded here or kept in float32 until the store: both are right. */
+				double before = n->s.e[l];
+				heddle_oracle_round(n->type, &n->s.v[l], &n->s.e[l], &n->s.q[l]);
+				if (n->s.e[l] != before || n->s.q[l])
+					n->s.clean = false;
+			}
+		}
+	}
+}
+
+/* Evaluate a branch under its own mask; false when no lane takes it. */
+static bool eval_branch(heddle_machine *m, heddle_oracle_node *branch, const unsigned char *mask)
+{
+	bool any = false;
+	for (int l = 0; l < m->n; ++l)
+		any = any || mask[l];
+	if (!any)
+		return false;
+	const unsigned char *outer = m->mask;
+	m->mask = mask;
+	heddle_oracle_eval(m, branch);
+	m->mask = outer;
+	return true;
+}
+
+static void eval_select(heddle_machine *m, heddle_oracle_node *n)
+{
+	const heddle_strip *c = &n->arg[0]->s, *a = &n->arg[1]->s, *b = &n->arg[2]->s;
+	unsigned char *then = n->mask, *otherwise = n->mask + HEDDLE_STRIP;
+	heddle_strip *s = &n->s;
+	heddle_oracle_eval(m, n->arg[0]);
+	for (int l = 0; l < m->n; ++l) {
+		unsigned char on = m->mask ? m->mask[l] : HEDDLE_LANE_ON;
+		bool unsure = c->e[l] > 0;
+		then[l] = !on ? HEDDLE_LANE_OFF : unsure ? HEDDLE_LANE_MAYBE : c->i[l] ? on : HEDDLE_LANE_OFF;
+		otherwise[l] = !on ? HEDDLE_LANE_OFF : unsure ? HEDDLE_LANE_MAYBE : c->i[l] ? HEDDLE_LANE_OFF : on;
+	}
+	eval_branch(m, n->arg[1], then);
+	if (!m->failed)
+		eval_branch(m, n->arg[2], otherwise);
+	if (m->failed)
+		return;
+	s->clean = true;
+	for (int l = 0; l < m->n; ++l) {
+		if (m->mask && m->mask[l] == HEDDLE_LANE_OFF) {
+			s->v[l] = 0;
+			s->i[l] = 0;
+			s->e[l] = 0;
+			s->q[l] = 0;
+			continue;
+		}
+		const heddle_strip *t = c->i[l] ? a : b, *o = c->i[l] ? b : a;
+		s->v[l] = t->v[l];
+		s->i[l] = t->i[l];
+		s->e[l] = t->e[l];
+		s->q[l] = t->q[l];
+		if (c->e[l] > 0) {
+			bool same = n->real ? t->v[l] == o->v[l] || (isnan(t->v[l]) && isnan(o->v[l])) : t->i[l] == o->i[l];
+			double gap = same      ? 0
+				     : n->real ? (double)fabsl(t->v[l] - o->v[l])
+					       : fabs((double)t->i[l] - (double)o->i[l]);
+			if (isnan(gap))
+				gap = INFINITY;
+			s->e[l] = fmax(t->e[l], gap + o->e[l]);
+			s->q[l] |= o->q[l] | (same ? 0 : HEDDLE_MARK_BRANCH);
+		}
+		if (s->e[l] > 0 || s->q[l])
+			s->clean = false;
+	}
+}
+
+void heddle_oracle_eval(heddle_machine *m, heddle_oracle_node *n)
+{
+	if (m->failed)
+		return;
+	switch (n->kind) {
+	case HEDDLE_EXPR_INT:
+	case HEDDLE_EXPR_FLOAT:
+	case HEDDLE_EXPR_SIZE:
+		return;
+	case HEDDLE_EXPR_READ:
+		eval_read(m, n);
+		return;
+	case HEDDLE_EXPR_SELECT:
+		eval_select(m, n);
+		return;
+	case HEDDLE_EXPR_INDEX: {
+		int64_t start = m->at[n->position], step = n->position == m->strip;
+		n->s.clean = true;
+		for (int l = 0; l < m->n; ++l) {
+			n->s.i[l] = start + l * step;
+			n->s.v[l] = (long double)n->s.i[l];
+			n->s.e[l] = 0;
+			n->s.q[l] = 0;
+		}
+		return;
+	}
+	default:
+		break;
+	}
+	for (int k = 0; k < n->n_arg; ++k)
+		heddle_oracle_eval(m, n->arg[k]);
+	if (m->failed)
+		return;
+	switch (n->kind) {
+	case HEDDLE_EXPR_UNARY:
+		eval_unary(m, n);
+		return;
+	case HEDDLE_EXPR_CAST:
+		eval_cast(m, n);
+		return;
+	case HEDDLE_EXPR_CALL:
+		apply(m, n, call, n->n_arg, n->special->ulp, n->special->absolute, n->special->step,
+		      n->special->pole);
+		return;
+	default:
+		break;
+	}
+	const heddle_op op = n->expr->op;
+	if (op == HEDDLE_OP_MIN || op == HEDDLE_OP_MAX)
+		eval_minmax(m, n, op == HEDDLE_OP_MAX);
+	else if (op >= HEDDLE_OP_LT && op <= HEDDLE_OP_NE)
+		eval_compare(m, n);
+	else if (op == HEDDLE_OP_AND || op == HEDDLE_OP_OR)
+		eval_logical(m, n);
+	else if (n->real)
+		eval_float_binary(m, n);
+	else
+		eval_integer_binary(m, n);
+}

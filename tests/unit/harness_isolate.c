@@ -1,0 +1,177 @@
+/* harness/: runners in child processes: results come back, crashes and hangs become findings.
+ * SPDX-License-Identifier: MIT
+ */
+#include "harness/isolate.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static int fine(heddle_ctx *ctx, heddle_run *run)
+{
+	(void)ctx;
+	printf("words on standard output\n");
+	heddle_array_set(run->argument[1], 2, 42);
+	run->verdict = HEDDLE_PASS;
+	run->message = heddle_arena_printf(run->arena, "seed %d", (int)run->seed);
+	run->n_finding = 2;
+	run->finding = HEDDLE_NEW_ARRAY(run->arena, heddle_finding, 2);
+	run->finding[0] = (heddle_finding){"race", "k.cu", 12, "two threads"};
+	run->finding[1] = (heddle_finding){"bounds", NULL, 0, ""};
+	run->seconds = HEDDLE_NEW_ARRAY(run->arena, double, run->repeat);
+	run->seconds[1] = 0.25;
+	run->registers = 33;
+	return 0;
+}
+
+static int crash(heddle_ctx *ctx, heddle_run *run)
+{
+	(void)ctx;
+	(void)run;
+	fprintf(stderr, "about to die\n");
+	fflush(stderr);
+	raise(SIGKILL);
+	return 0;
+}
+
+static int leave(heddle_ctx *ctx, heddle_run *run)
+{
+	(void)ctx;
+	(void)run;
+	_exit(3);
+}
+
+static int hang(heddle_ctx *ctx, heddle_run *run)
+{
+	(void)ctx;
+	(void)run;
+	while (pause())
+		;
+	return 0;
+}
+
+static int fault(heddle_ctx *ctx, heddle_run *run)
+{
+	(void)run;
+	return heddle_error(ctx, 720, NULL, "no such thing");
+}
+
+static int missing(heddle_ctx *ctx, const char **why)
+{
+	(void)ctx;
+	*why = "apt install it";
+	return 0;
+}
+
+static int dies(heddle_ctx *ctx, const char **why)
+{
+	(void)ctx;
+	(void)why;
+	abort();
+}
+
+typedef struct bench {
+	heddle_ctx *ctx;
+	heddle_array *array[2];
+	heddle_manifest manifest;
+	heddle_run run;
+} bench;
+
+static int isolated(bench *b, int (*function)(heddle_ctx *, heddle_run *), double timeout)
+{
+	const int64_t shape[1] = {4};
+	const heddle_runner runner = {"emulate", "test", "cuda", missing, function};
+	memset(b, 0, sizeof(*b));
+	b->ctx = heddle_ctx_new();
+	b->array[0] = heddle_array_new(HEDDLE_FLOAT32, 1, shape);
+	b->array[1] = heddle_array_new(HEDDLE_INT32, 1, shape);
+	b->manifest.n_argument = 2;
+	b->run = (heddle_run){.arena = heddle_arena_new(), .manifest = &b->manifest, .argument = b->array, .timeout = timeout,
+			      .seed = 7, .repeat = 2};
+	return heddle_run_isolated(b->ctx, &runner, &b->run);
+}
+
+static void finish(bench *b)
+{
+	heddle_arena_free(b->run.arena);
+	heddle_array_free(b->array[0]);
+	heddle_array_free(b->array[1]);
+	heddle_ctx_free(b->ctx);
+}
+
+static void results_come_back(void **state)
+{
+	(void)state;
+	bench b;
+	assert_int_equal(isolated(&b, fine, 0), 0);
+	assert_int_equal(heddle_array_get_int(b.array[1], 2), 42);
+	assert_true(heddle_array_is_poison(b.array[1], 1));
+	assert_true(heddle_array_guards_intact(b.array[1], NULL));
+	assert_int_equal(b.run.verdict, HEDDLE_PASS);
+	assert_string_equal(b.run.message, "seed 7");
+	assert_int_equal(b.run.n_finding, 2);
+	assert_string_equal(b.run.finding[0].file, "k.cu");
+	assert_int_equal(b.run.finding[0].line, 12);
+	assert_null(b.run.finding[1].file);
+	assert_true(b.run.seconds[1] == 0.25);
+	assert_int_equal(b.run.registers, 33);
+	finish(&b);
+}
+
+static void deaths(void **state)
+{
+	(void)state;
+	bench b;
+	assert_int_equal(isolated(&b, crash, 0), 0);
+	assert_int_equal(b.run.verdict, HEDDLE_FAIL);
+	assert_int_equal(b.run.n_finding, 1);
+	assert_string_equal(b.run.finding[0].kind, "crash");
+	assert_non_null(strstr(b.run.finding[0].text, "signal 9"));
+	assert_non_null(strstr(b.run.finding[0].text, "about to die"));
+	assert_non_null(strstr(b.run.message, "about to die"));
+	finish(&b);
+	assert_int_equal(isolated(&b, leave, 0), 0);
+	assert_int_equal(b.run.verdict, HEDDLE_FAIL);
+	finish(&b);
+	double start = heddle_now();
+	assert_int_equal(isolated(&b, hang, 0.3), 0);
+	assert_true(heddle_now() - start < 5);
+	assert_int_equal(b.run.verdict, HEDDLE_FAIL);
+	assert_string_equal(b.run.finding[0].kind, "timeout");
+	finish(&b);
+	assert_int_equal(isolated(&b, fault, 0), -1);
+	assert_int_equal(heddle_diagnostics(b.ctx)->code, 720);
+	assert_non_null(strstr(heddle_diagnostics(b.ctx)->message, "no such thing"));
+	finish(&b);
+}
+
+static void availability(void **state)
+{
+	(void)state;
+	heddle_ctx *ctx = heddle_ctx_new();
+	heddle_arena *arena = heddle_arena_new();
+	const char *why;
+	const heddle_runner absent = {"emulate", "test", "cuda", missing, fine};
+	const heddle_runner broken = {"emulate", "test", "cuda", dies, fine};
+	assert_int_equal(heddle_runner_available(ctx, arena, &absent, &why), 0);
+	assert_string_equal(why, "apt install it");
+	assert_int_equal(heddle_runner_available(ctx, arena, &broken, &why), 0);
+	assert_non_null(strstr(why, "signal 6"));
+	heddle_arena_free(arena);
+	heddle_ctx_free(ctx);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(results_come_back),
+		cmocka_unit_test(deaths),
+		cmocka_unit_test(availability),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,443 @@
+/* harness/: the reference evaluator against plain loops, and its error bounds: wide enough for an honest float32
+ * evaluation, too narrow for a wrong one.
+ * SPDX-License-Identifier: MIT
+ */
+#include "harness/compare.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define MAX_TENSOR 16
+
+/* One definition with its arrays. */
+typedef struct bench {
+	heddle_ctx *ctx;
+	heddle_module *module;
+	heddle_definition *d;
+	int64_t size[8];
+	heddle_array *array[MAX_TENSOR];
+	heddle_reference *r;
+} bench;
+
+/* Parse `text`, set the sizes (in order of heddle_definition.size, by name), make and fill the arrays. */
+static void open_bench(bench *b, const char *text, const char *sizes)
+{
+	memset(b, 0, sizeof(*b));
+	b->ctx = heddle_ctx_new();
+	b->module = heddle_module_parse(b->ctx, "test.tc", text, NULL);
+	if (!b->module)
+		fail_msg("%s", heddle_ctx_messages(b->ctx));
+	b->d = heddle_module_find(b->ctx, b->module, NULL);
+	heddle_size_list *list = heddle_sizes_parse(b->ctx, b->module->arena, sizes);
+	assert_non_null(list);
+	for (int k = 0; k < b->d->n_size; ++k) {
+		bool found = false;
+		for (int j = 0; j < list->n; ++j)
+			if (!strcmp(list->range[j].name, b->d->size[k]->name)) {
+				b->size[k] = list->range[j].min;
+				found = true;
+			}
+		if (!found)
+			fail_msg("no value for size %s", b->d->size[k]->name);
+	}
+	for (int k = 0; k < b->d->n_tensor; ++k) {
+		int64_t shape[HEDDLE_MAX_RANK];
+		const heddle_tensor *t = b->d->tensor[k];
+		if (t->role == HEDDLE_ROLE_TEMPORARY)
+			continue;
+		assert_int_equal(heddle_tensor_shape(t, b->size, shape), 0);
+		b->array[k] = heddle_array_new(t->type, t->rank, shape);
+		heddle_array_fill_random(b->array[k], (uint64_t)k + 1);
+	}
+}
+
+static heddle_reference *run_with(bench *b, const heddle_reference_options *options)
+{
+	heddle_reference_free(b->r);
+	b->r = heddle_reference_evaluate(b->ctx, b->d, b->size, b->array, options);
+	return b->r;
+}
+
+static heddle_expected *run(bench *b)
+{
+	if (!run_with(b, NULL))
+		fail_msg("%s", heddle_ctx_messages(b->ctx));
+	return b->r->output;
+}
+
+static void close_bench(bench *b)
+{
+	heddle_reference_free(b->r);
+	for (int k = 0; k < MAX_TENSOR; ++k)
+		heddle_array_free(b->array[k]);
+	heddle_module_free(b->module);
+	heddle_ctx_free(b->ctx);
+}
+
+static heddle_array *array_of(bench *b, const char *name)
+{
+	for (int k = 0; k < b->d->n_tensor; ++k)
+		if (!strcmp(b->d->tensor[k]->name, name))
+			return b->array[k];
+	fail_msg("no tensor %s", name);
+	return NULL;
+}
+
+static double get(bench *b, const char *name, int64_t offset)
+{
+	return (double)heddle_array_get(array_of(b, name), offset);
+}
+
+static void within(const heddle_expected *x, int64_t k, double got)
+{
+	if (!(fabs(got - (double)x->value[k]) <= x->error[k]))
+		fail_msg("element %d: %.17g, expected %.17Lg within %g", (int)k, got, x->value[k], x->error[k]);
+}
+
+static const char matmul[] = "def mm(float(M,K) A, float(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }\n";
+
+static void sums(void **state)
+{
+	(void)state;
+	bench b;
+	open_bench(&b, matmul, "M=17,N=70,K=300");
+	heddle_expected *x = run(&b);
+	assert_false(b.r->exact);
+	for (int m = 0; m < 17; ++m)
+		for (int n = 0; n < 70; ++n) {
+			float sum = 0, backward = 0, most = 0;
+			double wide = 0;
+			for (int k = 0; k < 300; ++k) {
+				float t = (float)get(&b, "A", m * 300 + k) * (float)get(&b, "B", k * 70 + n);
+				sum += t;
+				wide += get(&b, "A", m * 300 + k) * get(&b, "B", k * 70 + n);
+				most = fabsf(t) > fabsf(most) ? t : most;
+			}
+			for (int k = 299; k >= 0; --k)
+				backward += (float)get(&b, "A", m * 300 + k) * (float)get(&b, "B", k * 70 + n);
+			const int64_t o = m * 70 + n;
+			assert_true(fabs(wide - (double)x->value[o]) < 1e-13);
+			within(x, o, (double)sum);
+			within(x, o, (double)backward);
+			/* One term left out lies outside the bound, which is small. */
+			assert_true(x->error[o] < 1e-3);
+			assert_true(fabs((double)(sum - most) - (double)x->value[o]) > x->error[o]);
+		}
+	/* Whole numbers: exact. */
+	heddle_array_fill_integers(array_of(&b, "A"), 1, 4);
+	heddle_array_fill_integers(array_of(&b, "B"), 2, 4);
+	x = run(&b);
+	assert_true(b.r->exact);
+	double sum = 0;
+	for (int k = 0; k < 300; ++k)
+		sum += get(&b, "A", k) * get(&b, "B", k * 70);
+	assert_true((double)x->value[0] == sum);
+	close_bench(&b);
+}
+
+static void empty_reduction_and_order(void **state)
+{
+	(void)state;
+	bench b;
+	open_bench(&b, matmul, "M=3,N=2,K=0");
+	heddle_expected *x = run(&b);
+	assert_int_equal(x->n, 6);
+	for (int k = 0; k < 6; ++k)
+		assert_true(x->value[k] == 0 && x->error[k] == 0);
+	close_bench(&b);
+	/* Statements run in source order, and op=! initialises each time. */
+	open_bench(&b, "def f(float(N) A) -> (B, C) { B(i) = A(i)\n C(i) = B(i) + 1\n B(i) +=! A(i) * 2\n }\n", "N=100");
+	x = run(&b);
+	for (int k = 0; k < 100; ++k) {
+		within(&x[0], k, 2 * get(&b, "A", k));
+		within(&x[1], k, get(&b, "A", k) + 1);
+	}
+	close_bench(&b);
+}
+
+static void softmax(void **state)
+{
+	(void)state;
+	bench b;
+	open_bench(&b,
+		   "def softmax(float(N,D) I) -> (O) {\n m(n) max=! I(n,d)\n e(n,d) = exp(I(n,d) - m(n))\n s(n) +=! e(n,d)\n"
+		   " O(n,d) = e(n,d) / s(n)\n}\n",
+		   "N=5,D=200");
+	heddle_expected *x = run(&b);
+	for (int n = 0; n < 5; ++n) {
+		float max = -INFINITY, sum = 0;
+		for (int d = 0; d < 200; ++d)
+			max = fmaxf(max, (float)get(&b, "I", n * 200 + d));
+		for (int d = 0; d < 200; ++d)
+			sum += expf((float)get(&b, "I", n * 200 + d) - max);
+		for (int d = 0; d < 200; ++d) {
+			const int64_t o = n * 200 + d;
+			within(x, o, (double)(expf((float)get(&b, "I", o) - max) / sum));
+			assert_true(x->error[o] < 2e-5 * (double)x->value[o]);
+		}
+	}
+	close_bench(&b);
+}
+
+static void scans_and_triangles(void **state)
+{
+	(void)state;
+	bench b;
+	open_bench(&b, "def scan(float(N) A) -> (C) { C(i) +=! A(j) where i in 0:N, j in 0:i+1 }\n", "N=150");
+	heddle_expected *x = run(&b);
+	double sum = 0;
+	for (int i = 0; i < 150; ++i) {
+		sum += get(&b, "A", i);
+		assert_true(fabs((double)x->value[i] - sum) < 1e-12);
+	}
+	assert_true(x->error[0] == 0 && x->error[149] > 0);
+	close_bench(&b);
+}
+
+static void integers(void **state)
+{
+	(void)state;
+	bench b;
+	open_bench(&b,
+		   "def f(int32(N) A, int32(N) B, uint8(N) C) -> (Q, R, P, S, T) { Q(i) = A(i) / B(i)\n R(i) = A(i) % B(i)\n"
+		   " P() *=! A(i)\n S(i) = C(i) + uint8(255)\n T(i) = bool(A(i) > B(i)) ? A(i) - B(i) : 0 }\n",
+		   "N=40");
+	int32_t product = 1;
+	for (int i = 0; i < 40; ++i) {
+		heddle_array_set_int(array_of(&b, "A"), i, i * 7 - 120);
+		heddle_array_set_int(array_of(&b, "B"), i, i % 2 ? 5 : -3);
+		product = (int32_t)((uint32_t)product * (uint32_t)(i * 7 - 120));
+	}
+	heddle_expected *x = run(&b);
+	assert_true(b.r->exact);
+	for (int i = 0; i < 40; ++i) {
+		int a = i * 7 - 120, d = i % 2 ? 5 : -3;
+		assert_int_equal(x[0].integer[i], a / d);
+		assert_int_equal(x[1].integer[i], a % d);
+		assert_int_equal(x[3].integer[i], (uint8_t)((int)get(&b, "C", i) + 255));
+		assert_int_equal(x[4].integer[i], a > d ? a - d : 0);
+	}
+	assert_int_equal(x[2].integer[0], product);
+	heddle_array_set_int(array_of(&b, "B"), 7, 0);
+	assert_null(run_with(&b, NULL));
+	assert_int_equal(heddle_diagnostics(b.ctx)->code, 713);
+	close_bench(&b);
+}
+
+static void nan_and_extrema(void **state)
+{
+	(void)state;
+	bench b;
+	open_bench(&b, "def f(float(N) A) -> (L, H, M) { L() min=! A(i)\n H() max=! A(i)\n M(i) = max(A(i), 0.0) }\n", "N=70");
+	heddle_expected *x = run(&b);
+	double low = INFINITY, high = -INFINITY;
+	for (int i = 0; i < 70; ++i) {
+		low = fmin(low, get(&b, "A", i));
+		high = fmax(high, get(&b, "A", i));
+	}
+	assert_true((double)x[0].value[0] == low && (double)x[1].value[0] == high && b.r->exact);
+	heddle_array_set(array_of(&b, "A"), 33, NAN);
+	x = run(&b);
+	assert_true(isnan(x[0].value[0]) && isnan(x[1].value[0]) && isnan(x[2].value[33]) && !isnan(x[2].value[34]));
+	assert_true(x[0].error[0] == 0);
+	close_bench(&b);
+}
+
+static void gather(void **state)
+{
+	(void)state;
+	bench b;
+	open_bench(&b, "def lut(float(E,D) T, int32(N) I) -> (O) { O(n,d) = T(I(n),d) }\n", "E=20,D=5,N=9");
+	for (int n = 0; n < 9; ++n)
+		heddle_array_set_int(array_of(&b, "I"), n, (n * 13) % 20);
+	heddle_expected *x = run(&b);
+	for (int n = 0; n < 9; ++n)
+		for (int d = 0; d < 5; ++d)
+			assert_true((double)x->value[n * 5 + d] == get(&b, "T", (n * 13) % 20 * 5 + d));
+	heddle_array_set_int(array_of(&b, "I"), 8, 20);
+	assert_null(run_with(&b, NULL));
+	assert_int_equal(heddle_diagnostics(b.ctx)->code, 710);
+	assert_non_null(strstr(heddle_diagnostics(b.ctx)->message, "20"));
+	assert_int_equal(heddle_diagnostics(b.ctx)->location.line, 1);
+	close_bench(&b);
+}
+
+static void branches(void **state)
+{
+	(void)state;
+	/* A sum that is zero but for rounding decides: both outcomes are accepted, and counted. */
+	bench b;
+	open_bench(&b, "def f(float(N,K) A) -> (O) { s(n) +=! A(n,k)\n O(n) = (s(n) > 0.0) ? 1.0 : 2.0 }\n", "N=4,K=3");
+	const double rows[4][3] = {{0.1, 0.2, -0.3}, {1, 2, 3}, {-1, -2, 0.5}, {1e-3, 0, 0}};
+	for (int k = 0; k < 12; ++k)
+		heddle_array_set(array_of(&b, "A"), k, (long double)rows[k / 3][k % 3]);
+	heddle_expected *x = run(&b);
+	assert_int_equal(b.r->n_branch, 1);
+	assert_true(x->branch[0] && x->error[0] >= 1);
+	assert_true(x->value[1] == 1 && x->error[1] == 0 && x->value[2] == 2 && x->value[3] == 1);
+	close_bench(&b);
+	/* The element that is the maximum equals it, computed or not: no branch is open. */
+	open_bench(&b,
+		   "def f(float(N) A) -> (I) { t(n) = exp(A(n))\n m() max=! t(n)\n I() min=! (t(n) == m()) ? n : N }\n", "N=50");
+	x = run(&b);
+	int64_t best = 0;
+	for (int n = 1; n < 50; ++n)
+		if (get(&b, "A", n) > get(&b, "A", best))
+			best = n;
+	assert_int_equal(x->integer[0], best);
+	assert_true(x->error[0] == 0);
+	close_bench(&b);
+}
+
+static void half_storage(void **state)
+{
+	(void)state;
+	bench b;
+	open_bench(&b, "def f(float16(N) A, float16(N) B) -> (float16(N) C) { C(i) = A(i) * B(i) + A(i) }\n", "N=64");
+	heddle_expected *x = run(&b);
+	for (int i = 0; i < 64; ++i) {
+		float t = (float)get(&b, "A", i) * (float)get(&b, "B", i) + (float)get(&b, "A", i);
+		within(x, i, (double)heddle_float16_to(heddle_float16_from((long double)t)));
+		assert_true(x->error[i] <= 0x1.1p-11 * fabs((double)x->value[i]) + 1e-6);
+	}
+	close_bench(&b);
+}
+
+static void functions_carry_errors(void **state)
+{
+	(void)state;
+	bench b;
+	open_bench(&b, "def f(float(N) A) -> (O) { t(n) = A(n) * 3.3 + 7.7\n O(n) = sqrt(log(t(n))) / tanh(t(n) * 0.01) }\n",
+		   "N=500");
+	heddle_expected *x = run(&b);
+	for (int n = 0; n < 500; ++n) {
+		float t = (float)get(&b, "A", n) * 3.3f + 7.7f;
+		within(x, n, (double)(sqrtf(logf(t)) / tanhf(t * 0.01f)));
+		assert_true(x->error[n] < 1e-4 * (double)x->value[n]);
+	}
+	/* The square root of a difference that may be zero or less: nothing can be said. */
+	close_bench(&b);
+	open_bench(&b, "def f(float(N) A) -> (O) { t(n) = A(n) * 1.1\n O(n) = sqrt(t(n) - t(n)) }\n", "N=3");
+	x = run(&b);
+	assert_true(isinf(x->error[0]));
+	close_bench(&b);
+}
+
+static void samples(void **state)
+{
+	(void)state;
+	bench b;
+	open_bench(&b,
+		   "def f(float(M,K) A, float(K,N) B, float(N) c) -> (O) { t(m,n) +=! A(m,k) * B(k,n)\n"
+		   " O(m,n) = fmax(t(m,n) + c(n), 0.0) }\n",
+		   "M=60,N=70,K=40");
+	heddle_expected full = *run(&b);
+	heddle_reference *whole = b.r;
+	b.r = NULL;
+	const heddle_reference_options options = { .budget = 1000, .sample = 100, .seed = 3 };
+	assert_non_null(run_with(&b, &options));
+	assert_true(b.r->sampled);
+	const heddle_expected *x = b.r->output;
+	assert_true(x->n > 50 && x->n <= 100 && x->count == 4200);
+	assert_int_equal(x->element[0], 0);
+	assert_int_equal(x->element[x->n - 1], 4199);
+	for (int64_t k = 0; k < x->n; ++k) {
+		assert_true(fabsl(x->value[k] - full.value[x->element[k]]) < 1e-15L);
+		assert_true(fabs(x->error[k] - full.error[x->element[k]]) <= 1e-3 * full.error[x->element[k]]);
+	}
+	assert_true(b.r->instances < whole->instances / 20);
+	heddle_reference_free(whole);
+	close_bench(&b);
+	/* A softmax needs every element of its row: not sampled. */
+	open_bench(&b, "def f(float(M,K) A) -> (O) { s(m) +=! A(m,k)\n O(m,k) = A(m,k) / s(m) }\n", "M=60,K=70");
+	assert_non_null(run_with(&b, &options));
+	assert_true(b.r->sampled && b.r->output->n <= 100);
+	close_bench(&b);
+}
+
+static void comparison(void **state)
+{
+	(void)state;
+	bench b;
+	heddle_comparison c;
+	open_bench(&b, matmul, "M=8,N=8,K=20");
+	heddle_expected *x = run(&b);
+	heddle_array *result = array_of(&b, "C");
+	heddle_arena *arena = heddle_arena_new();
+	heddle_array_poison(result);
+	heddle_compare(arena, x, result, &c);
+	assert_false(c.pass);
+	assert_int_equal(c.wrong, 64);
+	assert_int_equal(c.untouched, 64);
+	for (int k = 0; k < 64; ++k)
+		heddle_array_set(result, k, x->value[k]);
+	heddle_compare(arena, x, result, &c);
+	assert_true(c.pass && c.checked == 64 && c.ratio < 1);
+	heddle_array_set(result, 19, x->value[19] + 3 * x->error[19]);
+	heddle_compare(arena, x, result, &c);
+	assert_false(c.pass);
+	assert_int_equal(c.wrong, 1);
+	assert_int_equal(c.worst, 19);
+	assert_non_null(strstr(c.message, "C[2,3]"));
+	heddle_array_set(result, 19, NAN);
+	heddle_compare(arena, x, result, &c);
+	assert_int_equal(c.wrong, 1);
+	heddle_array_set(result, 19, x->value[19]);
+	result->data[64 * 4] = 0; /* one past the end */
+	heddle_compare(arena, x, result, &c);
+	assert_false(c.pass);
+	assert_int_equal(c.wrong, 0);
+	assert_non_null(strstr(c.message, "past the end"));
+	result->data[64 * 4] = 0xA5;
+	x->error[5] = 1e6;
+	heddle_compare(arena, x, result, &c);
+	assert_true(!c.pass && c.vacuous);
+	x->branch[5] = 1; /* excused by an open comparison */
+	heddle_compare(arena, x, result, &c);
+	assert_true(c.pass && c.unchecked == 1);
+	heddle_arena_free(arena);
+	close_bench(&b);
+}
+
+static void inout_and_recurrence(void **state)
+{
+	(void)state;
+	bench b;
+	open_bench(&b, "def f(float(N) A) -> (C) { C(i) += A(i) }\n", "N=10");
+	heddle_expected *x = run(&b);
+	for (int k = 0; k < 10; ++k)
+		within(x, k, get(&b, "C", k) + get(&b, "A", k));
+	close_bench(&b);
+}
+
+static void speed(void **state)
+{
+	(void)state;
+	bench b;
+	open_bench(&b, matmul, "M=256,N=256,K=256");
+	double start = heddle_now();
+	run(&b);
+	double seconds = heddle_now() - start;
+	print_message("256^3 products: %.2f s\n", seconds);
+	assert_true(b.r->instances == 256.0 * 256 * 256);
+	close_bench(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sums),	      cmocka_unit_test(empty_reduction_and_order),
+		cmocka_unit_test(softmax),    cmocka_unit_test(scans_and_triangles),
+		cmocka_unit_test(integers),   cmocka_unit_test(nan_and_extrema),
+		cmocka_unit_test(gather),     cmocka_unit_test(branches),
+		cmocka_unit_test(half_storage), cmocka_unit_test(functions_carry_errors),
+		cmocka_unit_test(samples),    cmocka_unit_test(comparison),
+		cmocka_unit_test(inout_and_recurrence), cmocka_unit_test(speed),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
