@@ -108,8 +108,15 @@ void heddle_log_errors(heddle_arena *arena, const char *log, const char *source,
 		int number = 0;
 		if (is_error(line, end, &message)) {
 			const char *file = source_path;
-			if (place_of(line, message, &file_end, &number)) {
-				const char *named = heddle_arena_strndup(arena, line, (size_t)(file_end - line));
+			/* "FILE:1:2: error: text", or "error: FILE:1:2: text". */
+			const char *after = message + strcspn(message, ":") + 1, *begin = line;
+			bool found = place_of(line, message, &file_end, &number);
+			if (!found && after < end) {
+				begin = after + strspn(after, " ");
+				found = place_of(begin, end, &file_end, &number);
+			}
+			if (found) {
+				const char *named = heddle_arena_strndup(arena, begin, (size_t)(file_end - begin));
 				if (source_names(source, named))
 					file = named;
 			}

@@ -35,7 +35,7 @@ typedef struct heddle_device {
 	int64_t max_threads;	 /* of a block; 0: unknown */
 	int64_t max_shared;	 /* bytes of a block; 0: unknown */
 	int64_t warp;		 /* 0: unknown */
-	bool exact_bounds;	 /* it checks each access itself: no guards, buffers end with their tensor */
+	bool exact_bounds;	 /* it checks each access itself: no guards, no poison, buffers end with their tensor */
 	const char *message;	 /* of the last failure */
 	const char *failure;	 /* its kind, as in heddle_fault; NULL: a fault of the driver or of us */
 	void *state;

@@ -112,6 +112,7 @@ int heddle_compile_run(heddle_ctx *ctx, const heddle_compiler *compiler, heddle_
 		list = "";
 	else if (!list || !*list)
 		list = heddle_manifest_arch(ctx, run->manifest);
+	const char *wanted = list;
 	heddle_text taken = { 0 };
 	int n = 0, status = 0;
 	if (!compiler->sample_arch) {
@@ -127,9 +128,7 @@ int heddle_compile_run(heddle_ctx *ctx, const heddle_compiler *compiler, heddle_
 	if (n == 0) {
 		run->verdict = HEDDLE_UNSUPPORTED;
 		run->message = heddle_arena_printf(run->arena, "%s does not know %s", version,
-						   *heddle_manifest_arch(ctx, run->manifest) ?
-							   heddle_manifest_arch(ctx, run->manifest) :
-							   "the manifest's arch: its descriptor names no compile_arch");
+						   *wanted ? wanted : "the manifest's arch: its descriptor names no compile_arch");
 	} else if (status == 0) {
 		summarise(run, version, heddle_text_str(&taken));
 	}

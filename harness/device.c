@@ -170,7 +170,7 @@ static size_t guard_before(const session *s)
 	return s->device.exact_bounds ? 0 : GUARD_BYTES;
 }
 
-/* A buffer with guards, all of it poisoned. */
+/* A buffer with guards, all of it poisoned; left untouched for a driver that knows itself what was never written. */
 static int make_buffer(session *s, size_t before, size_t bytes, heddle_device_memory *buffer)
 {
 	size_t after = s->device.exact_bounds ? 0 : GUARD_BYTES, all = before + bytes + after;
@@ -185,6 +185,8 @@ static int make_buffer(session *s, size_t before, size_t bytes, heddle_device_me
 		verdict(s, HEDDLE_UNSUPPORTED, s->device.message);
 		return 0;
 	}
+	if (s->device.exact_bounds)
+		return 0;
 	return d->fill(&s->device, buffer, 0, POISON, all) == 0 ? 0 : refused(s);
 }
 
@@ -221,6 +223,19 @@ static int place_alone(session *s, int i, size_t bytes)
 	return make_buffer(s, p->offset, bytes, p->buffer);
 }
 
+/* The tensor's data, with its gap in one piece where nothing else has filled that. */
+static int send(session *s, const placed *p, const void *data)
+{
+	if (!s->device.exact_bounds || p->offset == 0)
+		return s->driver->upload(&s->device, p->buffer, p->offset, data, p->bytes) == 0 ? 0 : refused(s);
+	unsigned char *image = heddle_xalloc(p->offset + p->bytes);
+	memset(image, POISON, p->offset);
+	memcpy(image + p->offset, data, p->bytes);
+	int status = s->driver->upload(&s->device, p->buffer, 0, image, p->offset + p->bytes) == 0 ? 0 : refused(s);
+	free(image);
+	return status;
+}
+
 static int place_argument(session *s, int i)
 {
 	const heddle_argument *a = &s->run->manifest->argument[i];
@@ -234,10 +249,7 @@ static int place_argument(session *s, int i)
 			return heddle_error(s->ctx, 802, NULL, "no data for the argument %s", a->name);
 		if (place_alone(s, i, array_bytes(array)) != 0)
 			return -1;
-		if (!s->stop && s->driver->upload(&s->device, s->place[i].buffer, s->place[i].offset, array->data,
-						  s->place[i].bytes) != 0)
-			return refused(s);
-		return 0;
+		return s->stop ? 0 : send(s, &s->place[i], array->data);
 	}
 	if (temporary_bytes(s, a, &bytes) != 0 || evaluate(s, a->offset, &offset) != 0)
 		return -1;

@@ -535,7 +535,7 @@ static const char *kind_of(const char *head)
 		{ "barrier", "barrier" },	  { "divergence", "barrier" },		{ "Invalid read", "bounds" },
 		{ "Invalid write", "bounds" },	  { "out of bounds", "bounds" },	{ "Invalid load", "bounds" },
 		{ "Invalid store", "bounds" },	  { "unaligned", "bounds" },		{ "Unaligned", "bounds" },
-		{ "NULL pointer", "bounds" },
+		{ "NULL pointer", "bounds" },	  { "suppressing further errors", "more" },
 	};
 	for (size_t i = 0; i < HEDDLE_COUNT(table); i++)
 		if (strstr(head, table[i].words))
@@ -553,6 +553,8 @@ static void one_report(heddle_arena *arena, const char *text, size_t length, con
 	int line = place ? atoi(place + strlen(at_line)) : 0;
 	size_t head = strcspn(report, "\n");
 	const char *kind = kind_of(heddle_arena_strndup(arena, report, head));
+	if (strcmp(kind, "more") == 0)
+		return; /* not a report: those before it are */
 	for (int i = 0; i < out->n; i++)
 		if (out->fault[i].line == line && line && strcmp(out->fault[i].kind, kind) == 0)
 			return; /* the same place again, in another thread */
@@ -615,7 +617,9 @@ const heddle_driver heddle_driver_rusticl = {
 	OPENCL_FUNCTIONS,
 };
 
-/* It is a library with the functions of OpenCL, to be opened in the loader's place. */
+/* It is a library with the functions of OpenCL, to be opened in the loader's place.  Version 21.10 takes memory for
+ * uninitialised for ever, also after a kernel has written it, once the host has written to its buffer anywhere but from the
+ * begin (clEnqueueFillBuffer included): `exact_bounds` keeps us from doing so. */
 static const char *const oclgrind_libraries[] = { "/usr/lib/oclgrind/liboclgrind-rt.so",
 						  "/usr/local/lib/oclgrind/liboclgrind-rt.so",
 						  "$OCLGRIND_HOME/lib/oclgrind/liboclgrind-rt.so", "liboclgrind-rt.so", NULL };
