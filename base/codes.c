@@ -51,6 +51,8 @@ const heddle_code heddle_codes[] = {
 	 "What must be known of every chip was not given, neither in the file nor in what it inherits from.\n"},
 	{414, "a descriptor's file has another name than the descriptor",
 	 "Descriptors are found by file name, so NAME.yaml says `name: NAME`.\n"},
+	{620, "a tensor is too large",
+	 "Under these sizes a tensor does not fit the memory here.  Give smaller sizes.\n"},
 	{701, "an .npy file has a bad header",
 	 "The file is not NumPy's .npy format, or its header is damaged, cut short, of an unknown version or has more than 8\n"
 	 "dimensions.  `numpy.save` writes what is wanted here.\n"},
@@ -94,6 +96,11 @@ const heddle_code heddle_codes[] = {
 	 "Known are {source}, {output}, {arch} and {options}.\n"
 	 "Wrong:  compiler: [mycc, {input}, -o, {output}]\n"
 	 "Right:  compiler: [mycc, \"{options}\", \"{source}\", -o, \"{output}\"]\n"},
+	{810, "nothing here can run a kernel for this target",
+	 "Running needs a device of the target, or for a processor an OpenCL driver.  `heddle doctor` says what works here and how\n"
+	 "to add the rest; `--level emulate` runs CUDA and HIP text on the processor.\n"},
+	{811, "a way of running gives no times",
+	 "Only real devices and OpenCL drivers can be timed.\n"},
 	{901, "a file cannot be read",
 	 "The file does not exist, is a folder, may not be read, or is larger than 64 MiB.  The message has the system's reason.\n"},
 	{902, "a file or folder cannot be written",
@@ -122,6 +129,14 @@ const heddle_code heddle_codes[] = {
 	 "Wrong:  -s M=64,N=64          (K is missing)\n"
 	 "Wrong:  -s M=64,N=64,K=64,Q=1 (no size Q)\n"
 	 "Right:  -s M=64,N=64,K=64\n"},
+	{919, "two files of the same name",
+	 "Two definitions or targets would write the same file.  Write them to different folders, or use --prefix.\n"},
+	{920, "an input that does not fit",
+	 "--input NAME=FILE.npy must name an input of the definition, and the file must hold the shape that the sizes give.\n"
+	 "Wrong:  -s M=4,K=8 --input A=a.npy    where a.npy is (8,4)\n"
+	 "Right:  -s M=8,K=4 --input A=a.npy\n"},
+	{921, "a hand-written kernel does not fit the definition",
+	 "The tensors, sizes and types of the manifest given with --impl must be those of the definition, by name.\n"},
 	{950, "internal error",
 	 "Heddle contradicted itself.  This is a defect in Heddle, not in your source; please report it with the source, the sizes\n"
 	 "and the command line.\n"},

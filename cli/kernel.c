@@ -1,0 +1,324 @@
+/* Kernels for the verbs that write, run or time them: compiled from a definition or read, bound to arrays, given a device.
+ * SPDX-License-Identifier: MIT
+ */
+#include "cli/kernel.h"
+
+#include "backends/driver.h"
+#include "backends/drivers.h"
+#include "harness/device.h"
+#include "harness/isolate.h"
+#include "harness/reference.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+void heddle_kernel_files_free(heddle_kernel_files *kernel)
+{
+	heddle_manifest_free(kernel->manifest);
+	heddle_program_free(kernel->program);
+	heddle_text_free(&kernel->source);
+	heddle_text_free(&kernel->header);
+	*kernel = (heddle_kernel_files){0};
+}
+
+/* A path in the folder of another file. */
+static const char *beside(heddle_cli *cli, const char *path, const char *name)
+{
+	const char *slash = strrchr(path, '/');
+	if (!slash || name[0] == '/')
+		return name;
+	return heddle_arena_printf(cli->arena, "%.*s/%s", (int)(slash - path), path, name);
+}
+
+int heddle_cli_read_impl(heddle_cli *cli, const char *path, heddle_kernel_files *kernel)
+{
+	*kernel = (heddle_kernel_files){.base = path, .header_name = path};
+	char *text = heddle_file_read(cli->ctx, path, NULL);
+	if (!text)
+		return -1;
+	kernel->manifest = heddle_manifest_parse(cli->ctx, path, text);
+	free(text);
+	if (!kernel->manifest)
+		return -1;
+	kernel->manifest->path = heddle_arena_strdup(kernel->manifest->arena, path);
+	char *source = heddle_file_read(cli->ctx, beside(cli, path, kernel->manifest->source), NULL);
+	if (!source)
+		return -1;
+	heddle_text_add(&kernel->source, source);
+	free(source);
+	const char *target = heddle_arena_printf(cli->arena, "%s:%s", kernel->manifest->backend, kernel->manifest->arch);
+	return heddle_target_parse(cli->ctx, target, &kernel->target);
+}
+
+/* ---- devices ---------------------------------------------------------------------------------------------------------- */
+
+/* `name` as a part of the device's own name, whatever the case: "h200" in "NVIDIA H200". */
+static bool is_part(const char *whole, const char *name)
+{
+	size_t length = strlen(name);
+	for (const char *p = whole; *p; p++) {
+		size_t i = 0;
+		while (i < length && p[i] && tolower((unsigned char)p[i]) == tolower((unsigned char)name[i]))
+			i++;
+		if (i == length)
+			return true;
+	}
+	return false;
+}
+
+/* The chip whose name, the longest, is part of the device's; NULL: none. */
+static const char *chip_of(heddle_cli *cli, const char *device)
+{
+	const char *found = NULL;
+	for (const char *const *name = heddle_descriptor_names(cli->ctx); *name; name++)
+		if (is_part(device, *name) && (!found || strlen(*name) > strlen(found)))
+			found = *name;
+	return found;
+}
+
+/* The first real device that a descriptor is known for, as a target's text; NULL: none. */
+static const char *real_target(heddle_cli *cli)
+{
+	static const heddle_driver *const drivers[] = {&heddle_driver_cuda, &heddle_driver_hip, &heddle_driver_opencl};
+	const char *found = NULL;
+	for (size_t i = 0; i < HEDDLE_COUNT(drivers) && !found; i++) {
+		heddle_text list = {0};
+		const char *why;
+		if (heddle_device_list(cli->arena, drivers[i], &list, &why) == 0 && list.length) {
+			const char *device = heddle_arena_strndup(cli->arena, list.data, strcspn(list.data, "\t\n"));
+			const char *chip = chip_of(cli, device);
+			if (chip)
+				found = heddle_arena_printf(cli->arena, "%s:%s", drivers[i]->backend, chip);
+		}
+		heddle_text_free(&list);
+	}
+	return found;
+}
+
+int heddle_cli_device_targets(heddle_cli *cli, heddle_target **target, int *n)
+{
+	const char *standard[] = {"opencl:cpu", NULL};
+	if (!heddle_cli_flag(cli, HEDDLE_OPTION_TARGET)) {
+		const char *real = real_target(cli);
+		if (real)
+			standard[0] = real;
+		heddle_text_printf(&cli->err, "target %s\n", standard[0]);
+	}
+	return heddle_cli_targets(cli, standard, target, n);
+}
+
+/* The first usable runner of a level for a backend; `*why` is what the last one lacks. */
+static const heddle_runner *usable_runner(heddle_cli *cli, const char *level, const char *backend, const char **why)
+{
+	for (const heddle_runner *const *r = heddle_runners; *r; r++) {
+		if (strcmp((*r)->level, level) != 0 || strcmp((*r)->backend, backend) != 0)
+			continue;
+		const char *reason = NULL;
+		if (heddle_runner_available(cli->ctx, cli->arena, *r, &reason) == 1)
+			return *r;
+		if (!*why)
+			*why = reason;
+	}
+	return NULL;
+}
+
+const heddle_runner *heddle_cli_runner(heddle_cli *cli, const heddle_kernel_files *kernel)
+{
+	const heddle_target *target = &kernel->target;
+	const char *why = NULL;
+	/* A simd descriptor is a processor: its OpenCL drivers are those of level opencl-cpu. */
+	const char *level = heddle_cli_value(cli, HEDDLE_OPTION_LEVEL);
+	if (!level)
+		level = target->descriptor->execution == HEDDLE_SIMD ? "opencl-cpu" : "device";
+	const heddle_runner *runner = usable_runner(cli, level, target->backend, &why);
+	if (runner)
+		return runner;
+	heddle_error(cli->ctx, 810, NULL, "nothing here can run %s at level '%s'", target->text, level);
+	if (why)
+		heddle_note(cli->ctx, NULL, "%s", why);
+	heddle_note(cli->ctx, NULL, "'heddle doctor' says what works here");
+	return NULL;
+}
+
+/* ---- arrays ------------------------------------------------------------------------------------------------------------ */
+
+static heddle_tensor *find_tensor(const heddle_definition *definition, const char *name)
+{
+	for (int i = 0; i < definition->n_tensor; i++)
+		if (!strcmp(definition->tensor[i]->name, name))
+			return definition->tensor[i];
+	return NULL;
+}
+
+static bool is_given(const heddle_tensor *tensor)
+{
+	return tensor->role == HEDDLE_ROLE_INPUT || tensor->role == HEDDLE_ROLE_INOUT;
+}
+
+static int wrong_input(heddle_cli *cli, const heddle_definition *definition, const char *text, const char *name)
+{
+	const char **names = HEDDLE_NEW_ARRAY(cli->arena, const char *, definition->n_tensor + 1);
+	int n = 0;
+	for (int i = 0; i < definition->n_tensor; i++)
+		if (is_given(definition->tensor[i]))
+			names[n++] = definition->tensor[i]->name;
+	heddle_error(cli->ctx, 920, NULL, "--input %s: '%s' has no input '%s'", text, definition->name, name);
+	const char *nearest = heddle_nearest(name, names, n);
+	if (nearest)
+		heddle_note(cli->ctx, NULL, "did you mean '%s'?", nearest);
+	return -1;
+}
+
+static int wrong_shape(heddle_cli *cli, const char *path, const heddle_tensor *tensor, const heddle_array *array,
+		       const int64_t *shape)
+{
+	heddle_text text = {0};
+	for (int d = 0; d < array->rank; d++)
+		heddle_text_printf(&text, "%s%lld", d ? "," : "(", (long long)array->shape[d]);
+	heddle_text_printf(&text, "%s but %s is ", array->rank ? ")" : "a single number", tensor->name);
+	for (int d = 0; d < tensor->rank; d++)
+		heddle_text_printf(&text, "%s%lld", d ? "," : "(", (long long)shape[d]);
+	heddle_error(cli->ctx, 920, NULL, "'%s' is %s%s", path, heddle_text_str(&text), tensor->rank ? ")" : "a single number");
+	heddle_text_free(&text);
+	return -1;
+}
+
+/* "A=a.npy" into the place of tensor A. */
+static int read_input(heddle_cli *cli, const heddle_definition *definition, const int64_t *size, const char *text,
+		      heddle_array **array)
+{
+	const char *equals = strchr(text, '=');
+	if (!equals || equals == text)
+		return heddle_error(cli->ctx, 920, NULL, "--input %s: write NAME=FILE.npy", text);
+	const char *name = heddle_arena_strndup(cli->arena, text, (size_t)(equals - text));
+	const heddle_tensor *tensor = find_tensor(definition, name);
+	if (!tensor || !is_given(tensor))
+		return wrong_input(cli, definition, text, name);
+	heddle_array *read = heddle_npy_read(cli->ctx, equals + 1, (int)tensor->type);
+	if (!read)
+		return -1;
+	int64_t shape[HEDDLE_MAX_RANK];
+	int result = heddle_tensor_shape(tensor, size, shape);
+	bool same = result == 0 && read->rank == tensor->rank;
+	for (int d = 0; same && d < tensor->rank; d++)
+		same = read->shape[d] == shape[d];
+	if (!same) {
+		result = wrong_shape(cli, equals + 1, tensor, read, shape);
+		heddle_array_free(read);
+		return result;
+	}
+	heddle_array_free(array[tensor->position]);
+	array[tensor->position] = read;
+	return 0;
+}
+
+void heddle_cli_arrays_free(const heddle_definition *definition, heddle_array **array)
+{
+	for (int i = 0; array && i < definition->n_tensor; i++)
+		array[i] = heddle_array_free(array[i]);
+}
+
+static int make_array(heddle_cli *cli, const heddle_tensor *tensor, const int64_t *size, uint64_t seed, heddle_array **array)
+{
+	int64_t shape[HEDDLE_MAX_RANK], count = 1;
+	if (tensor->rank > HEDDLE_MAX_RANK || heddle_tensor_shape(tensor, size, shape) < 0)
+		return heddle_error(cli->ctx, 918, &tensor->location, "'%s' has no shape under these sizes", tensor->name);
+	for (int d = 0; d < tensor->rank; d++)
+		if (__builtin_mul_overflow(count, shape[d], &count) || count > INT64_C(1) << 40)
+			return heddle_error(cli->ctx, 620, &tensor->location, "'%s' is too large for the memory here", tensor->name);
+	*array = heddle_array_new(tensor->type, tensor->rank, shape);
+	if (!*array)
+		return heddle_error(cli->ctx, 620, &tensor->location, "'%s' is too large for the memory here", tensor->name);
+	if (is_given(tensor))
+		heddle_array_fill_random(*array, seed + (uint64_t)tensor->position);
+	return 0;
+}
+
+int heddle_cli_arrays(heddle_cli *cli, const heddle_definition *definition, const int64_t *size, uint64_t seed,
+		      heddle_array ***array)
+{
+	*array = HEDDLE_NEW_ARRAY(cli->arena, heddle_array *, definition->n_tensor + 1);
+	int result = 0;
+	for (int i = 0; i < definition->n_tensor && result == 0; i++)
+		if (definition->tensor[i]->role != HEDDLE_ROLE_TEMPORARY)
+			result = make_array(cli, definition->tensor[i], size, seed, &(*array)[i]);
+	for (int i = 0; i < cli->option[HEDDLE_OPTION_INPUT].n && result == 0; i++)
+		result = read_input(cli, definition, size, cli->option[HEDDLE_OPTION_INPUT].value[i], *array);
+	if (result < 0)
+		heddle_cli_arrays_free(definition, *array);
+	return result;
+}
+
+/* ---- binding ------------------------------------------------------------------------------------------------------------ */
+
+static const heddle_size *find_size(const heddle_definition *definition, const char *name)
+{
+	for (int i = 0; i < definition->n_size; i++)
+		if (!strcmp(definition->size[i]->name, name))
+			return definition->size[i];
+	return NULL;
+}
+
+static int bind_sizes(heddle_cli *cli, const heddle_manifest *m, const heddle_definition *definition, const int64_t *size,
+		      heddle_run *run)
+{
+	int64_t *value = HEDDLE_NEW_ARRAY(cli->arena, int64_t, m->n_size + 1);
+	for (int i = 0; i < m->n_size; i++) {
+		const heddle_size *s = find_size(definition, m->size[i].name);
+		if (!s)
+			return heddle_error(cli->ctx, 921, NULL, "the kernel wants a size '%s', which '%s' does not have",
+					    m->size[i].name, definition->name);
+		value[i] = size[s->position];
+		if (value[i] < m->size[i].min || value[i] > m->size[i].max ||
+		    (m->size[i].divisor > 1 && value[i] % m->size[i].divisor != 0))
+			return heddle_error(cli->ctx, 918, NULL, "the kernel is not for %s=%lld", s->name, (long long)value[i]);
+	}
+	run->size = value;
+	return 0;
+}
+
+int heddle_cli_bind(heddle_cli *cli, const heddle_kernel_files *kernel, const heddle_definition *definition,
+		    const int64_t *size, heddle_array *const *array, heddle_run *run)
+{
+	const heddle_manifest *m = kernel->manifest;
+	heddle_array **argument = HEDDLE_NEW_ARRAY(cli->arena, heddle_array *, m->n_argument + 1);
+	for (int i = 0; i < m->n_argument; i++) {
+		if (m->argument[i].role == HEDDLE_ARGUMENT_TEMPORARY || m->argument[i].role == HEDDLE_ARGUMENT_SIZE)
+			continue;
+		const heddle_tensor *tensor = find_tensor(definition, m->argument[i].name);
+		if (!tensor || !array[tensor->position])
+			return heddle_error(cli->ctx, 921, NULL, "the kernel wants a tensor '%s', which '%s' does not have",
+					    m->argument[i].name, definition->name);
+		argument[i] = array[tensor->position];
+		if (argument[i]->type != m->argument[i].type || argument[i]->rank != m->argument[i].rank)
+			return heddle_error(cli->ctx, 921, NULL, "'%s' has another type or rank in the kernel than in '%s'",
+					    tensor->name, definition->name);
+	}
+	run->arena = cli->arena;
+	run->manifest = m;
+	run->source = heddle_text_str(&kernel->source);
+	run->source_path = m->source;
+	run->argument = argument;
+	return bind_sizes(cli, m, definition, size, run);
+}
+
+int heddle_cli_verdict(heddle_cli *cli, const char *name, const heddle_run *run)
+{
+	static const char *const words[] = {"pass", "FAIL", "unsupported", "missing"};
+	heddle_text_printf(&cli->err, "%s: %s%s%s\n", name, words[run->verdict], run->message ? ": " : "",
+			   run->message ? run->message : "");
+	for (int i = 0; i < run->n_finding; i++) {
+		const heddle_finding *f = &run->finding[i];
+		if (f->file && f->line)
+			heddle_text_printf(&cli->err, "  %s:%d: ", f->file, f->line);
+		else
+			heddle_text_add(&cli->err, "  ");
+		heddle_text_printf(&cli->err, "%s: %s\n", f->kind, f->text);
+	}
+	switch (run->verdict) {
+	case HEDDLE_PASS: return HEDDLE_EXIT_FINE;
+	case HEDDLE_FAIL: return HEDDLE_EXIT_FAILED;
+	default: return HEDDLE_EXIT_MISSING;
+	}
+}

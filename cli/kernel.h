@@ -1,0 +1,46 @@
+/* What the verbs that run or write kernels share: compiling for a target, a definition's arrays, choosing a device.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef HEDDLE_CLI_KERNEL_H
+#define HEDDLE_CLI_KERNEL_H
+
+#include "cli/cli.h"
+#include "compile/manifest.h"
+#include "harness/level.h"
+
+/* A kernel to be written or run: made from a definition, or read from --impl. */
+typedef struct heddle_kernel_files {
+	heddle_target target;
+	heddle_program *program; /* NULL: hand-written */
+	heddle_manifest *manifest;
+	heddle_text source;
+	heddle_text header;	 /* empty: hand-written */
+	const char *base;	 /* file name without suffix: "matmul__cuda_h200" */
+	const char *header_name; /* "matmul" */
+} heddle_kernel_files;
+
+/* Compile one definition for one target, with --config and --prefix.  0, or -1 with diagnostics; free in both cases. */
+int heddle_cli_compile(heddle_cli *cli, const heddle_module *module, const heddle_definition *definition,
+		       const heddle_target *target, heddle_kernel_files *kernel);
+/* Read a hand-written kernel's manifest and source. */
+int heddle_cli_read_impl(heddle_cli *cli, const char *path, heddle_kernel_files *kernel);
+void heddle_kernel_files_free(heddle_kernel_files *kernel);
+
+/* -t, or the first real device, else opencl:cpu; says on the report what it took. */
+int heddle_cli_device_targets(heddle_cli *cli, heddle_target **target, int *n);
+/* The runner that executes the kernel's text here: its device, else the CPU's OpenCL for a target that is a CPU.  NULL with
+ * E0810 that says what is missing. */
+const heddle_runner *heddle_cli_runner(heddle_cli *cli, const heddle_kernel_files *kernel);
+
+/* One array per tensor of the definition: inputs from --input and random numbers, the rest poisoned.  0 or -1. */
+int heddle_cli_arrays(heddle_cli *cli, const heddle_definition *definition, const int64_t *size, uint64_t seed,
+		      heddle_array ***array);
+void heddle_cli_arrays_free(const heddle_definition *definition, heddle_array **array);
+/* Point `run` at the kernel, the sizes and the arrays, matched by name.  0 or -1 (a tensor that the kernel wants and the
+ * definition does not have, or the other way round). */
+int heddle_cli_bind(heddle_cli *cli, const heddle_kernel_files *kernel, const heddle_definition *definition,
+		    const int64_t *size, heddle_array *const *array, heddle_run *run);
+/* A run's verdict other than PASS as a report on cli->err; the exit code. */
+int heddle_cli_verdict(heddle_cli *cli, const char *name, const heddle_run *run);
+
+#endif
