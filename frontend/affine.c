@@ -1,0 +1,1201 @@
+/* Affine forms and Fourier-Motzkin elimination.
+ *
+ * A row is tightened by the greatest common divisor of its coefficients, which makes the elimination exact for boxes and
+ * triangles with unit steps.  A row that overflows or is one too many is dropped: the set only grows, so "infeasible" stays
+ * true.  Alternatives are tried one at a time below a budget.
+ * SPDX-License-Identifier: MIT
+ */
+#include "frontend/affine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_ROWS = 1200, MAX_BRANCHES = 160, MAX_TERMS = 16 };
+
+affine_space *affine_space_new(heddle_arena *arena, heddle_arena *results)
+{
+	affine_space *space = HEDDLE_NEW(arena, affine_space);
+	space->arena = arena;
+	space->results = results;
+	return space;
+}
+
+/* ---- rows -------------------------------------------------------------------------------------------------------------- */
+
+bool affine_add(affine_row *to, const affine_row *row, int64_t factor)
+{
+	int64_t t;
+	for (int v = 0; v < AFFINE_VARIABLES; v++)
+		if (row->c[v] &&
+		    (__builtin_mul_overflow(row->c[v], factor, &t) || __builtin_add_overflow(to->c[v], t, &to->c[v])))
+			return false;
+	return !__builtin_mul_overflow(row->k, factor, &t) && !__builtin_add_overflow(to->k, t, &to->k);
+}
+
+affine_row affine_constant(int64_t k)
+{
+	return (affine_row){.k = k};
+}
+
+affine_row affine_variable_row(int v)
+{
+	affine_row row = {0};
+	row.c[v] = 1;
+	return row;
+}
+
+bool affine_is_constant(const affine_row *row)
+{
+	for (int v = 0; v < AFFINE_VARIABLES; v++)
+		if (row->c[v])
+			return false;
+	return true;
+}
+
+bool affine_size_only(const affine_space *space, const affine_row *row)
+{
+	for (int v = 0; v < space->n; v++)
+		if (row->c[v] && !space->variable[v].size_only)
+			return false;
+	return true;
+}
+
+static int64_t floor_div(int64_t a, int64_t b)
+{
+	int64_t q = a / b;
+	return q - (a % b != 0 && (a < 0) != (b < 0));
+}
+
+static int64_t gcd(int64_t a, int64_t b)
+{
+	while (b) {
+		int64_t t = a % b;
+		a = b;
+		b = t;
+	}
+	return a < 0 ? -a : a;
+}
+
+static affine_row *keep(affine_space *space, const affine_row *row)
+{
+	affine_row *copy = HEDDLE_NEW(space->arena, affine_row);
+	*copy = *row;
+	return copy;
+}
+
+static bool same_row(const affine_row *a, const affine_row *b)
+{
+	return a == b || (a && b && !memcmp(a, b, sizeof(*a)));
+}
+
+/* ---- variables ----------------------------------------------------------------------------------------------------------- */
+
+static int intern(affine_space *space, const affine_variable *new)
+{
+	for (int v = 0; v < space->n; v++) {
+		const affine_variable *old = &space->variable[v];
+		if (old->kind == new->kind && old->index == new->index && old->size == new->size && old->d == new->d &&
+		    same_row(old->a, new->a) && same_row(old->b, new->b) && old->alternative == new->alternative)
+			return v;
+	}
+	if (space->n == AFFINE_VARIABLES)
+		return -1;
+	space->variable[space->n] = *new;
+	return space->n++;
+}
+
+int affine_index_variable(affine_space *space, heddle_index *index)
+{
+	return intern(space, &(affine_variable){.kind = AFFINE_INDEX, .index = index});
+}
+
+static int size_variable(affine_space *space, heddle_size *size)
+{
+	return intern(space, &(affine_variable){.kind = AFFINE_SIZE, .size = size, .size_only = true});
+}
+
+static bool atom(affine_space *space, affine_kind kind, const affine_row *a, const affine_row *b, int64_t d,
+		 affine_row *out)
+{
+	affine_variable new = {
+		.kind = kind,
+		.a = keep(space, a),
+		.b = b ? keep(space, b) : NULL,
+		.d = d,
+		.size_only = affine_size_only(space, a) && (!b || affine_size_only(space, b)),
+	};
+	int v = intern(space, &new);
+	if (v < 0)
+		return false;
+	*out = affine_variable_row(v);
+	return true;
+}
+
+static bool divide(affine_space *space, affine_kind kind, const affine_row *a, int64_t d, affine_row *out)
+{
+	bool exact = a->k % d == 0;
+	for (int v = 0; v < space->n; v++)
+		exact = exact && a->c[v] % d == 0;
+	if (exact) {
+		*out = *a;
+		out->k /= d;
+		for (int v = 0; v < space->n; v++)
+			out->c[v] /= d;
+		return true;
+	}
+	if (affine_is_constant(a)) {
+		*out = affine_constant(kind == AFFINE_FLOOR ? floor_div(a->k, d) : a->k / d);
+		return true;
+	}
+	if (kind == AFFINE_FLOOR) {
+		/* floor((d * x + y) / d) = x + floor(y / d) keeps equal things equal. */
+		affine_row whole = {0}, rest = *a;
+		whole.k = floor_div(a->k, d);
+		rest.k -= whole.k * d;
+		for (int v = 0; v < space->n; v++) {
+			if (a->c[v] % d == 0) {
+				whole.c[v] = a->c[v] / d;
+				rest.c[v] = 0;
+			}
+		}
+		return atom(space, kind, &rest, NULL, d, out) && affine_add(out, &whole, 1);
+	}
+	return atom(space, kind, a, NULL, d, out);
+}
+
+bool affine_floor(affine_space *space, const affine_row *a, int64_t d, affine_row *out)
+{
+	return divide(space, AFFINE_FLOOR, a, d, out);
+}
+
+static bool min_max(affine_space *space, affine_kind kind, const affine_row *a, const affine_row *b, affine_row *out)
+{
+	if (same_row(a, b)) {
+		*out = *a;
+		return true;
+	}
+	if (affine_is_constant(a) && affine_is_constant(b)) {
+		*out = (a->k < b->k) == (kind == AFFINE_MIN) ? *a : *b;
+		return true;
+	}
+	return atom(space, kind, a, b, 0, out);
+}
+
+bool affine_extremum(affine_space *space, affine_kind kind, int n, const affine_row *row, affine_row *out)
+{
+	affine_row *kept = HEDDLE_NEW_ARRAY(space->arena, affine_row, n);
+	int m = 0;
+	for (int i = 0; i < n; i++) {
+		bool needed = true;
+		for (int j = 0; j < n && needed; j++) {
+			if (i == j)
+				continue;
+			/* Dropped when another is always at least as extreme; of equal ones the first stays. */
+			affine_row difference = row[i];
+			if (!affine_add(&difference, &row[j], -1))
+				continue;
+			if (kind == AFFINE_MAX) {
+				affine_row negative = {0};
+				affine_add(&negative, &difference, -1);
+				difference = negative;
+			}
+			bool equal = same_row(&row[i], &row[j]);
+			needed = !(equal ? j < i : affine_prove(space, &difference));
+			if (!needed && !equal) {
+				affine_row back = {0};
+				affine_add(&back, &difference, -1);
+				needed = j > i && affine_prove(space, &back);
+			}
+		}
+		if (needed)
+			kept[m++] = row[i];
+	}
+	*out = kept[0];
+	for (int i = 1; i < m; i++) {
+		affine_row left = *out;
+		if (!min_max(space, kind, &left, &kept[i], out))
+			return false;
+	}
+	return true;
+}
+
+/* ---- expressions --------------------------------------------------------------------------------------------------------- */
+
+static bool product(affine_space *space, const affine_row *a, const affine_row *b, affine_row *out)
+{
+	*out = affine_constant(0);
+	if (affine_is_constant(a))
+		return affine_add(out, b, a->k);
+	if (affine_is_constant(b))
+		return affine_add(out, a, b->k);
+	return atom(space, AFFINE_PRODUCT, a, b, 0, out);
+}
+
+static bool modulo(affine_space *space, const affine_row *a, int64_t d, bool floor, affine_row *out)
+{
+	affine_row quotient;
+	if (d == INT64_MIN)
+		return false;
+	d = d < 0 ? -d : d;
+	*out = *a;
+	return divide(space, floor ? AFFINE_FLOOR : AFFINE_TRUNC, a, d, &quotient) && affine_add(out, &quotient, -d);
+}
+
+static bool from_binary(affine_space *space, const heddle_expr *e, bool floor, affine_row *out)
+{
+	affine_row a, b;
+	if (!affine_from_expr(space, e->arg[0], floor, &a) || !affine_from_expr(space, e->arg[1], floor, &b))
+		return false;
+	bool constant = affine_is_constant(&b);
+	switch (e->op) {
+	case HEDDLE_OP_ADD:
+	case HEDDLE_OP_SUB:
+		*out = a;
+		return affine_add(out, &b, e->op == HEDDLE_OP_ADD ? 1 : -1);
+	case HEDDLE_OP_MUL:
+		return product(space, &a, &b, out);
+	case HEDDLE_OP_DIV:
+		if (!constant || b.k == 0 || b.k == INT64_MIN || (b.k < 0 && floor))
+			return false;
+		if (b.k < 0) {
+			affine_row positive;
+			*out = affine_constant(0);
+			return divide(space, AFFINE_TRUNC, &a, -b.k, &positive) && affine_add(out, &positive, -1);
+		}
+		return divide(space, floor ? AFFINE_FLOOR : AFFINE_TRUNC, &a, b.k, out);
+	case HEDDLE_OP_MOD:
+		return constant && b.k != 0 && modulo(space, &a, b.k, floor, out);
+	case HEDDLE_OP_MIN:
+		return min_max(space, AFFINE_MIN, &a, &b, out);
+	case HEDDLE_OP_MAX:
+		return min_max(space, AFFINE_MAX, &a, &b, out);
+	case HEDDLE_OP_SHL:
+		*out = affine_constant(0);
+		return constant && b.k >= 0 && b.k < 31 && affine_add(out, &a, (int64_t)1 << b.k);
+	case HEDDLE_OP_SHR:
+		return constant && b.k >= 0 && b.k < 31 && divide(space, AFFINE_FLOOR, &a, (int64_t)1 << b.k, out);
+	case HEDDLE_OP_BITAND: /* a & (2^n - 1) is the floor remainder */
+		return constant && b.k > 0 && !(b.k & (b.k + 1)) && b.k < INT32_MAX &&
+		       modulo(space, &a, b.k + 1, true, out);
+	default:
+		return false;
+	}
+}
+
+static void and_push(affine_space *space, affine_and *list, const affine_row *row)
+{
+	HEDDLE_PUSH(space->arena, list->row, list->n, *row);
+}
+
+static void or_push(affine_space *space, affine_or *list, const affine_and *term)
+{
+	HEDDLE_PUSH(space->arena, list->term, list->n, *term);
+}
+
+/* A variable s with (c and s == a) or (not c and s == b). */
+static bool from_select(affine_space *space, const heddle_expr *e, bool floor, affine_row *out)
+{
+	affine_or *choice = HEDDLE_NEW(space->arena, affine_or);
+	affine_variable new = {.kind = AFFINE_SELECT, .alternative = choice, .expr = (heddle_expr *)(uintptr_t)e};
+	for (int v = 0; v < space->n; v++) {
+		if (space->variable[v].kind == AFFINE_SELECT && space->variable[v].expr == e) {
+			*out = affine_variable_row(v);
+			return true;
+		}
+	}
+	affine_row branch[2];
+	if (!affine_from_expr(space, e->arg[1], floor, &branch[0]) ||
+	    !affine_from_expr(space, e->arg[2], floor, &branch[1]))
+		return false;
+	int s = intern(space, &new);
+	if (s < 0)
+		return false;
+	*out = affine_variable_row(s);
+	for (int i = 0; i < 2; i++) {
+		affine_or *when = affine_condition(space, e->arg[0], i == 1);
+		affine_row above = *out, below = branch[i];
+		if (!affine_add(&above, &branch[i], -1) || !affine_add(&below, out, -1))
+			return false;
+		for (int t = 0; t < when->n; t++) {
+			affine_and term = {0};
+			for (int r = 0; r < when->term[t].n; r++)
+				and_push(space, &term, &when->term[t].row[r]);
+			and_push(space, &term, &above);
+			and_push(space, &term, &below);
+			or_push(space, choice, &term);
+		}
+	}
+	return true;
+}
+
+/* The value of an expression whose sizes have one value each. */
+static bool fixed_value(const heddle_expr *e, int64_t *value)
+{
+	int64_t a, b;
+	if (e->kind == HEDDLE_EXPR_INT || (e->kind == HEDDLE_EXPR_SIZE && e->size->min == e->size->max)) {
+		*value = e->kind == HEDDLE_EXPR_INT ? e->i : e->size->min;
+		return true;
+	}
+	if (e->kind != HEDDLE_EXPR_BINARY || !fixed_value(e->arg[0], &a) || !fixed_value(e->arg[1], &b))
+		return false;
+	switch (e->op) {
+	case HEDDLE_OP_ADD:
+		return !__builtin_add_overflow(a, b, value);
+	case HEDDLE_OP_SUB:
+		return !__builtin_sub_overflow(a, b, value);
+	case HEDDLE_OP_MUL:
+		return !__builtin_mul_overflow(a, b, value);
+	default:
+		return false;
+	}
+}
+
+bool affine_from_expr(affine_space *space, const heddle_expr *e, bool floor, affine_row *out)
+{
+	int v;
+	switch (e->kind) {
+	case HEDDLE_EXPR_INT:
+		*out = affine_constant(e->i);
+		return true;
+	case HEDDLE_EXPR_INDEX:
+		v = affine_index_variable(space, e->index);
+		*out = v < 0 ? affine_constant(0) : affine_variable_row(v);
+		return v >= 0;
+	case HEDDLE_EXPR_SIZE:
+		v = size_variable(space, e->size);
+		*out = v < 0 ? affine_constant(0) : affine_variable_row(v);
+		return v >= 0;
+	case HEDDLE_EXPR_UNARY: {
+		affine_row a;
+		*out = affine_constant(0);
+		return e->op == HEDDLE_OP_NEG && affine_from_expr(space, e->arg[0], floor, &a) && affine_add(out, &a, -1);
+	}
+	case HEDDLE_EXPR_BINARY:
+		if (e->op == HEDDLE_OP_MUL || e->op == HEDDLE_OP_DIV || e->op == HEDDLE_OP_MOD) {
+			/* A size with one value is a constant where affinity depends on it. */
+			heddle_expr constant[2] = {{.kind = HEDDLE_EXPR_INT}, {.kind = HEDDLE_EXPR_INT}}, fixed = *e;
+			heddle_expr *arg[2] = {e->arg[0], e->arg[1]};
+			fixed.arg = arg;
+			if (fixed_value(e->arg[1], &constant[1].i))
+				arg[1] = &constant[1];
+			else if (e->op == HEDDLE_OP_MUL && fixed_value(e->arg[0], &constant[0].i))
+				arg[0] = &constant[0];
+			return from_binary(space, &fixed, floor, out);
+		}
+		return from_binary(space, e, floor, out);
+	case HEDDLE_EXPR_SELECT:
+		return from_select(space, e, floor, out);
+	case HEDDLE_EXPR_CAST:
+		/* Widening keeps the value; subscripts are taken as exact. */
+		return !heddle_type_is_float(e->type) && e->type != HEDDLE_BOOL && heddle_type_size(e->type) >= 4 &&
+		       !heddle_type_is_float(e->arg[0]->type) && e->arg[0]->type != HEDDLE_BOOL &&
+		       affine_from_expr(space, e->arg[0], floor, out);
+	default:
+		return false;
+	}
+}
+
+static heddle_expr *make(affine_space *space, heddle_expr_kind kind, heddle_op op, heddle_expr *a, heddle_expr *b)
+{
+	heddle_expr *e = HEDDLE_NEW(space->results, heddle_expr);
+	e->kind = kind;
+	e->type = HEDDLE_INT32;
+	e->op = op;
+	e->n_arg = b ? 2 : a ? 1 : 0;
+	if (a) {
+		e->arg = HEDDLE_NEW_ARRAY(space->results, heddle_expr *, e->n_arg);
+		e->arg[0] = a;
+		if (b)
+			e->arg[1] = b;
+	}
+	return e;
+}
+
+static heddle_expr *make_int(affine_space *space, int64_t i)
+{
+	heddle_expr *e = make(space, HEDDLE_EXPR_INT, 0, NULL, NULL);
+	e->i = i;
+	return e;
+}
+
+static heddle_expr *variable_expr(affine_space *space, int v)
+{
+	affine_variable *x = &space->variable[v];
+	heddle_expr *e;
+	if (x->expr)
+		return x->expr;
+	switch (x->kind) {
+	case AFFINE_INDEX:
+		e = make(space, HEDDLE_EXPR_INDEX, 0, NULL, NULL);
+		e->index = x->index;
+		break;
+	case AFFINE_SIZE:
+		e = make(space, HEDDLE_EXPR_SIZE, 0, NULL, NULL);
+		e->size = x->size;
+		break;
+	case AFFINE_FLOOR:
+	case AFFINE_TRUNC:
+		e = make(space, HEDDLE_EXPR_BINARY, HEDDLE_OP_DIV, affine_to_expr(space, x->a), make_int(space, x->d));
+		break;
+	case AFFINE_MULTIPLE: {
+		heddle_expr *size = make(space, HEDDLE_EXPR_SIZE, 0, NULL, NULL);
+		size->size = x->size;
+		e = make(space, HEDDLE_EXPR_BINARY, HEDDLE_OP_DIV, size, make_int(space, x->size->divisor));
+		break;
+	}
+	default: {
+		heddle_op op = x->kind == AFFINE_MIN	 ? HEDDLE_OP_MIN
+			       : x->kind == AFFINE_MAX ? HEDDLE_OP_MAX
+							 : HEDDLE_OP_MUL;
+		e = make(space, HEDDLE_EXPR_BINARY, op, affine_to_expr(space, x->a), affine_to_expr(space, x->b));
+	}
+	}
+	return x->expr = e;
+}
+
+heddle_expr *affine_to_expr(affine_space *space, const affine_row *row)
+{
+	heddle_expr *sum = NULL;
+	for (int negative = 0; negative < 2; negative++) {
+		for (int v = 0; v < space->n; v++) {
+			int64_t c = row->c[v];
+			if (!c || (c < 0) != (negative == 1))
+				continue;
+			heddle_expr *term = variable_expr(space, v);
+			int64_t size = c < 0 ? -c : c;
+			if (size != 1)
+				term = make(space, HEDDLE_EXPR_BINARY, HEDDLE_OP_MUL, make_int(space, size), term);
+			if (!sum && negative && row->k > 0)
+				sum = make_int(space, row->k);
+			if (!sum)
+				sum = negative ? make(space, HEDDLE_EXPR_UNARY, HEDDLE_OP_NEG, term, NULL) : term;
+			else
+				sum = make(space, HEDDLE_EXPR_BINARY, negative ? HEDDLE_OP_SUB : HEDDLE_OP_ADD, sum, term);
+		}
+	}
+	if (!sum)
+		return make_int(space, row->k);
+	bool positive = false;
+	for (int v = 0; v < space->n; v++)
+		positive |= row->c[v] > 0;
+	if (row->k > 0 && !positive)
+		return sum; /* the constant came first */
+	if (row->k)
+		sum = make(space, HEDDLE_EXPR_BINARY, row->k < 0 ? HEDDLE_OP_SUB : HEDDLE_OP_ADD, sum,
+			   make_int(space, row->k < 0 ? -row->k : row->k));
+	return sum;
+}
+
+heddle_expr *affine_negative_expr(affine_space *space, const affine_row *row)
+{
+	affine_row left = {0}, right = {0};
+	for (int v = 0; v < space->n; v++) {
+		if (row->c[v] > 0)
+			left.c[v] = row->c[v];
+		else
+			right.c[v] = -row->c[v];
+	}
+	/* left + k < right, or left + k + 1 <= right where that is shorter. */
+	bool strict = row->k >= 0;
+	int64_t k = strict ? row->k : row->k + 1;
+	if (k > 0)
+		left.k = k;
+	else
+		right.k = -k;
+	heddle_expr *e = make(space, HEDDLE_EXPR_BINARY, strict ? HEDDLE_OP_LT : HEDDLE_OP_LE, affine_to_expr(space, &left),
+			      affine_to_expr(space, &right));
+	e->type = HEDDLE_BOOL;
+	return e;
+}
+
+/* ---- conditions ---------------------------------------------------------------------------------------------------------- */
+
+static affine_or *truth(affine_space *space, bool value)
+{
+	affine_or *list = HEDDLE_NEW(space->arena, affine_or);
+	if (value)
+		or_push(space, list, &(affine_and){0});
+	return list;
+}
+
+static affine_or *or_of(affine_space *space, const affine_or *a, const affine_or *b)
+{
+	affine_or *list = HEDDLE_NEW(space->arena, affine_or);
+	if (a->n + b->n > MAX_TERMS)
+		return truth(space, true);
+	for (int i = 0; i < a->n; i++)
+		or_push(space, list, &a->term[i]);
+	for (int i = 0; i < b->n; i++)
+		or_push(space, list, &b->term[i]);
+	return list;
+}
+
+static affine_or *and_of(affine_space *space, affine_or *a, affine_or *b)
+{
+	if (a->n * b->n > MAX_TERMS)
+		return a->n < b->n ? a : b;
+	affine_or *list = HEDDLE_NEW(space->arena, affine_or);
+	for (int i = 0; i < a->n; i++) {
+		for (int j = 0; j < b->n; j++) {
+			affine_and term = {0};
+			for (int r = 0; r < a->term[i].n; r++)
+				and_push(space, &term, &a->term[i].row[r]);
+			for (int r = 0; r < b->term[j].n; r++)
+				and_push(space, &term, &b->term[j].row[r]);
+			or_push(space, list, &term);
+		}
+	}
+	return list;
+}
+
+/* factor * (a - b) + k >= 0 */
+static affine_or *compare(affine_space *space, const affine_row *a, const affine_row *b, int64_t factor, int64_t k)
+{
+	affine_row row = affine_constant(k);
+	if (!affine_add(&row, a, factor) || !affine_add(&row, b, -factor))
+		return truth(space, true);
+	affine_and term = {0};
+	and_push(space, &term, &row);
+	affine_or *list = HEDDLE_NEW(space->arena, affine_or);
+	or_push(space, list, &term);
+	return list;
+}
+
+static affine_or *comparison(affine_space *space, heddle_op op, const affine_row *a, const affine_row *b)
+{
+	switch (op) {
+	case HEDDLE_OP_LT:
+		return compare(space, a, b, -1, -1);
+	case HEDDLE_OP_LE:
+		return compare(space, a, b, -1, 0);
+	case HEDDLE_OP_GT:
+		return compare(space, a, b, 1, -1);
+	case HEDDLE_OP_GE:
+		return compare(space, a, b, 1, 0);
+	case HEDDLE_OP_EQ:
+		return and_of(space, compare(space, a, b, 1, 0), compare(space, a, b, -1, 0));
+	case HEDDLE_OP_NE:
+		return or_of(space, compare(space, a, b, 1, -1), compare(space, a, b, -1, -1));
+	default:
+		return truth(space, true);
+	}
+}
+
+static heddle_op opposite(heddle_op op)
+{
+	switch (op) {
+	case HEDDLE_OP_LT:
+		return HEDDLE_OP_GE;
+	case HEDDLE_OP_LE:
+		return HEDDLE_OP_GT;
+	case HEDDLE_OP_GT:
+		return HEDDLE_OP_LE;
+	case HEDDLE_OP_GE:
+		return HEDDLE_OP_LT;
+	case HEDDLE_OP_EQ:
+		return HEDDLE_OP_NE;
+	default:
+		return HEDDLE_OP_EQ;
+	}
+}
+
+affine_or *affine_condition(affine_space *space, const heddle_expr *e, bool negate)
+{
+	affine_row a, b;
+	if (e->kind == HEDDLE_EXPR_UNARY && e->op == HEDDLE_OP_NOT)
+		return affine_condition(space, e->arg[0], !negate);
+	if (e->kind == HEDDLE_EXPR_INT)
+		return truth(space, (e->i != 0) != negate);
+	if (e->kind != HEDDLE_EXPR_BINARY)
+		return truth(space, true);
+	if (e->op == HEDDLE_OP_AND || e->op == HEDDLE_OP_OR) {
+		affine_or *x = affine_condition(space, e->arg[0], negate), *y = affine_condition(space, e->arg[1], negate);
+		return (e->op == HEDDLE_OP_AND) != negate ? and_of(space, x, y) : or_of(space, x, y);
+	}
+	if (e->op < HEDDLE_OP_LT || e->op > HEDDLE_OP_NE || heddle_type_is_float(e->arg[0]->type) ||
+	    !affine_from_expr(space, e->arg[0], false, &a) || !affine_from_expr(space, e->arg[1], false, &b))
+		return truth(space, true);
+	return comparison(space, negate ? opposite(e->op) : e->op, &a, &b);
+}
+
+/* ---- ranges of indices ----------------------------------------------------------------------------------------------------- */
+
+/* The rows whose maximum (lower) or minimum (upper) an index bound is. */
+static int bound_rows(affine_space *space, const heddle_expr *e, heddle_op op, affine_row *out, int capacity)
+{
+	if (e->kind == HEDDLE_EXPR_BINARY && e->op == op) {
+		int n = bound_rows(space, e->arg[0], op, out, capacity);
+		return n + bound_rows(space, e->arg[1], op, out + n, capacity - n);
+	}
+	return capacity > 0 && affine_from_expr(space, e, true, out) ? 1 : 0;
+}
+
+static bool mentions_index(const heddle_expr *e, const heddle_index *index)
+{
+	if (e->kind == HEDDLE_EXPR_INDEX && e->index == index)
+		return true;
+	for (int i = 0; i < e->n_arg; i++)
+		if (mentions_index(e->arg[i], index))
+			return true;
+	return false;
+}
+
+/* Does the range of variable `v` (an index) depend on index `on`, directly or through others in the row? */
+static bool depends_on(const heddle_index *v, const heddle_index *on)
+{
+	return (v->lower && mentions_index(v->lower, on)) || (v->upper && mentions_index(v->upper, on));
+}
+
+/* The variable to eliminate next: an index with a range that no other such index of the row depends on for its own. */
+static int next_index(const affine_space *space, const affine_row *row)
+{
+	int found = -1;
+	for (int v = 0; v < space->n; v++) {
+		const affine_variable *x = &space->variable[v];
+		if (!row->c[v] || x->kind != AFFINE_INDEX || !x->index->lower)
+			continue;
+		if (found < 0)
+			found = v;
+		bool leaf = true;
+		for (int w = 0; w < space->n && leaf; w++) {
+			const affine_variable *y = &space->variable[w];
+			leaf = w == v || !row->c[w] || y->kind != AFFINE_INDEX || !y->index->lower ||
+			       !depends_on(y->index, x->index);
+		}
+		if (leaf)
+			return v;
+	}
+	return found;
+}
+
+static int replace_bound(affine_space *space, const affine_row *row, int v, const affine_row *with, bool want_max,
+			 affine_row *out, int capacity)
+{
+	affine_row replaced = *row;
+	int64_t c = row->c[v];
+	replaced.c[v] = 0;
+	if (!affine_add(&replaced, with, c))
+		return 0;
+	return affine_bounds(space, &replaced, want_max, out, capacity);
+}
+
+/* An index-dependent atom that is monotone in one form: floor and trunc. */
+static int bound_atom(affine_space *space, const affine_row *row, int v, bool want_max, affine_row *out, int capacity)
+{
+	const affine_variable *x = &space->variable[v];
+	affine_kind kind = x->kind;
+	int64_t d = x->d;
+	if (kind != AFFINE_FLOOR && kind != AFFINE_TRUNC)
+		return 0;
+	for (int w = 0; w < space->n; w++)
+		if (row->c[w] && w != v && !space->variable[w].size_only && x->a->c[w])
+			return 0; /* a remainder: not monotone */
+	affine_row inner[4];
+	int n = affine_bounds(space, x->a, (row->c[v] > 0) == want_max, inner, 4), total = 0;
+	for (int i = 0; i < n; i++) {
+		affine_row quotient;
+		if (affine_size_only(space, &inner[i]) && divide(space, kind, &inner[i], d, &quotient))
+			total += replace_bound(space, row, v, &quotient, want_max, out + total, capacity - total);
+	}
+	return total;
+}
+
+int affine_bounds(affine_space *space, const affine_row *row, bool want_max, affine_row *out, int capacity)
+{
+	if (capacity <= 0)
+		return 0;
+	for (int v = 0; v < space->n; v++)
+		if (row->c[v] && space->variable[v].kind != AFFINE_INDEX && !space->variable[v].size_only)
+			return bound_atom(space, row, v, want_max, out, capacity);
+	int v = next_index(space, row);
+	if (v < 0) {
+		*out = *row;
+		return 1;
+	}
+	heddle_index *index = space->variable[v].index;
+	bool upper = (row->c[v] > 0) == want_max;
+	affine_row bound[8];
+	int n = bound_rows(space, upper ? index->upper : index->lower, upper ? HEDDLE_OP_MIN : HEDDLE_OP_MAX, bound, 8);
+	int total = 0;
+	for (int i = 0; i < n; i++) {
+		bound[i].k -= upper;
+		total += replace_bound(space, row, v, &bound[i], want_max, out + total, capacity - total);
+	}
+	return total;
+}
+
+/* ---- problems -------------------------------------------------------------------------------------------------------------- */
+
+affine_problem *affine_problem_new(affine_space *space)
+{
+	affine_problem *p = HEDDLE_NEW(space->arena, affine_problem);
+	p->space = space;
+	return p;
+}
+
+affine_problem *affine_problem_copy(const affine_problem *problem)
+{
+	affine_problem *p = affine_problem_new(problem->space);
+	for (int i = 0; i < problem->all.n; i++)
+		and_push(p->space, &p->all, &problem->all.row[i]);
+	for (int i = 0; i < problem->n_alternative; i++)
+		HEDDLE_PUSH(p->space->arena, p->alternative, p->n_alternative, problem->alternative[i]);
+	return p;
+}
+
+void affine_require(affine_problem *problem, const affine_row *row)
+{
+	and_push(problem->space, &problem->all, row);
+}
+
+void affine_require_negative(affine_problem *problem, const affine_row *row)
+{
+	affine_row negated = affine_constant(-1);
+	if (affine_add(&negated, row, -1))
+		affine_require(problem, &negated);
+}
+
+void affine_require_or(affine_problem *problem, affine_or *alternatives)
+{
+	if (alternatives->n == 1) {
+		for (int i = 0; i < alternatives->term[0].n; i++)
+			affine_require(problem, &alternatives->term[0].row[i]);
+	} else {
+		HEDDLE_PUSH(problem->space->arena, problem->alternative, problem->n_alternative, alternatives);
+	}
+}
+
+/* a - b >= 0 */
+static void require_order(affine_problem *p, const affine_row *a, const affine_row *b, int64_t k)
+{
+	affine_row row = *a;
+	row.k += k;
+	if (affine_add(&row, b, -1))
+		affine_require(p, &row);
+}
+
+static void define_size(affine_problem *p, int v)
+{
+	const heddle_size *size = p->space->variable[v].size;
+	affine_row x = affine_variable_row(v), low = affine_constant(size->min), high = affine_constant(size->max);
+	require_order(p, &x, &low, 0);
+	require_order(p, &high, &x, 0);
+	if (size->divisor > 1 && size->min != size->max) {
+		affine_variable new = {.kind = AFFINE_MULTIPLE, .size = p->space->variable[v].size, .size_only = true};
+		int m = intern(p->space, &new);
+		if (m < 0)
+			return;
+		affine_row multiple = {0};
+		multiple.c[m] = size->divisor;
+		require_order(p, &x, &multiple, 0);
+		require_order(p, &multiple, &x, 0);
+	}
+}
+
+static void define_index(affine_problem *p, int v)
+{
+	heddle_index *index = p->space->variable[v].index;
+	affine_row x = affine_variable_row(v), bound[8];
+	if (!index->lower)
+		return;
+	int n = bound_rows(p->space, index->lower, HEDDLE_OP_MAX, bound, 8);
+	for (int i = 0; i < n; i++)
+		require_order(p, &x, &bound[i], 0);
+	n = bound_rows(p->space, index->upper, HEDDLE_OP_MIN, bound, 8);
+	for (int i = 0; i < n; i++)
+		require_order(p, &bound[i], &x, -1);
+}
+
+/* a - d * q >= low and d * q - a + high >= 0 */
+static void quotient_rows(affine_space *space, const affine_row *a, const affine_row *q, int64_t d, int64_t low,
+			  int64_t high, affine_and *out)
+{
+	affine_row below = *a, above = affine_constant(high);
+	below.k -= low;
+	if (affine_add(&below, q, -d))
+		and_push(space, out, &below);
+	if (affine_add(&above, q, d) && affine_add(&above, a, -1))
+		and_push(space, out, &above);
+}
+
+static void define_quotient(affine_problem *p, int v)
+{
+	affine_space *space = p->space;
+	const affine_row *a = space->variable[v].a;
+	int64_t d = space->variable[v].d;
+	affine_row q = affine_variable_row(v);
+	affine_or *choice = HEDDLE_NEW(space->arena, affine_or);
+	affine_and floor = {0}, ceiling = {0};
+	if (space->variable[v].kind == AFFINE_TRUNC) {
+		affine_row negative = affine_constant(-1);
+		and_push(space, &floor, a);
+		if (affine_add(&negative, a, -1))
+			and_push(space, &ceiling, &negative);
+		quotient_rows(space, a, &q, d, 1 - d, 0, &ceiling);
+		or_push(space, choice, &ceiling);
+	}
+	quotient_rows(space, a, &q, d, 0, d - 1, &floor);
+	or_push(space, choice, &floor);
+	affine_require_or(p, choice);
+}
+
+static void define_min_max(affine_problem *p, int v)
+{
+	affine_space *space = p->space;
+	const affine_variable *x = &space->variable[v];
+	affine_row m = affine_variable_row(v);
+	affine_or *choice = HEDDLE_NEW(space->arena, affine_or);
+	for (int i = 0; i < 2; i++) {
+		const affine_row *side = i ? x->b : x->a;
+		bool is_min = x->kind == AFFINE_MIN;
+		require_order(p, is_min ? side : &m, is_min ? &m : side, 0);
+		affine_row row = is_min ? m : *side;
+		affine_and term = {0};
+		if (affine_add(&row, is_min ? side : &m, -1))
+			and_push(space, &term, &row);
+		or_push(space, choice, &term);
+	}
+	affine_require_or(p, choice);
+}
+
+/* Constant bounds of a row over sizes and indices with constant ranges; false when there is none. */
+static bool constant_minimum(const affine_space *space, const affine_row *row, bool want_max, int64_t *out)
+{
+	*out = row->k;
+	for (int v = 0; v < space->n; v++) {
+		if (!row->c[v])
+			continue;
+		const affine_variable *x = &space->variable[v];
+		int64_t value, t;
+		bool high = (row->c[v] > 0) == want_max;
+		if (x->kind == AFFINE_SIZE)
+			value = high ? x->size->max : x->size->min;
+		else if (x->kind == AFFINE_INDEX && x->index->lower && !high && x->index->lower->kind == HEDDLE_EXPR_INT)
+			value = x->index->lower->i;
+		else if (x->kind == AFFINE_INDEX && x->index->upper && high && x->index->upper->kind == HEDDLE_EXPR_INT)
+			value = x->index->upper->i - 1;
+		else
+			return false;
+		if (__builtin_mul_overflow(row->c[v], value, &t) || __builtin_add_overflow(*out, t, out))
+			return false;
+	}
+	return true;
+}
+
+/* McCormick: (a - la) * (b - lb) >= 0 and (ua - a) * (b - lb) >= 0, and the two with a and b exchanged. */
+static void define_product(affine_problem *p, int v)
+{
+	affine_space *space = p->space;
+	const affine_row *f[2] = {space->variable[v].a, space->variable[v].b};
+	affine_row m = affine_variable_row(v);
+	int64_t low[2], high[2], t;
+	bool has_low[2], has_high[2];
+	for (int i = 0; i < 2; i++) {
+		has_low[i] = constant_minimum(space, f[i], false, &low[i]);
+		has_high[i] = constant_minimum(space, f[i], true, &high[i]);
+	}
+	if (!has_low[0] || !has_low[1] || __builtin_mul_overflow(low[0], low[1], &t))
+		return;
+	affine_row row = m;
+	row.k += t;
+	if (affine_add(&row, f[0], -low[1]) && affine_add(&row, f[1], -low[0]))
+		affine_require(p, &row);
+	for (int i = 0; i < 2; i++) {
+		/* (high_i - f_i) * (f_j - low_j) = high_i f_j - high_i low_j - m + low_j f_i */
+		int j = 1 - i;
+		affine_row above = {0};
+		if (!has_high[i] || __builtin_mul_overflow(high[i], low[j], &t))
+			continue;
+		above.k = -t;
+		if (affine_add(&above, f[j], high[i]) && affine_add(&above, f[i], low[j]) && affine_add(&above, &m, -1))
+			affine_require(p, &above);
+	}
+}
+
+static void define(affine_problem *p, int v)
+{
+	switch (p->space->variable[v].kind) {
+	case AFFINE_SIZE:
+		define_size(p, v);
+		break;
+	case AFFINE_INDEX:
+		define_index(p, v);
+		break;
+	case AFFINE_FLOOR:
+	case AFFINE_TRUNC:
+		define_quotient(p, v);
+		break;
+	case AFFINE_MIN:
+	case AFFINE_MAX:
+		define_min_max(p, v);
+		break;
+	case AFFINE_PRODUCT:
+		define_product(p, v);
+		break;
+	case AFFINE_SELECT:
+		affine_require_or(p, p->space->variable[v].alternative);
+		break;
+	case AFFINE_MULTIPLE:
+		break; /* defined with its size */
+	}
+}
+
+static bool occurs(const affine_problem *p, int v)
+{
+	for (int i = 0; i < p->all.n; i++)
+		if (p->all.row[i].c[v])
+			return true;
+	for (int i = 0; i < p->n_alternative; i++)
+		for (int t = 0; t < p->alternative[i]->n; t++)
+			for (int r = 0; r < p->alternative[i]->term[t].n; r++)
+				if (p->alternative[i]->term[t].row[r].c[v])
+					return true;
+	return false;
+}
+
+/* Everything known about the variables that occur, and about those in what is known. */
+static affine_problem *close_problem(const affine_problem *problem)
+{
+	affine_problem *p = affine_problem_copy(problem);
+	bool done[AFFINE_VARIABLES] = {false}, again = true;
+	while (again) {
+		again = false;
+		for (int v = 0; v < p->space->n; v++) {
+			if (!done[v] && occurs(p, v)) {
+				done[v] = again = true;
+				define(p, v);
+			}
+		}
+	}
+	return p;
+}
+
+/* ---- elimination ------------------------------------------------------------------------------------------------------------- */
+
+typedef struct row_list {
+	int n, capacity, n_variable;
+	affine_row *row;
+	bool contradiction;
+} row_list;
+
+static size_t row_bytes(int n_variable)
+{
+	return sizeof(int64_t) * (size_t)(n_variable + 1);
+}
+
+static bool tighten(affine_row *row, int n)
+{
+	int64_t g = 0;
+	for (int v = 0; v < n; v++)
+		if (row->c[v])
+			g = gcd(g, row->c[v]);
+	if (g > 1) {
+		for (int v = 0; v < n; v++)
+			row->c[v] /= g;
+		row->k = floor_div(row->k, g);
+	}
+	return g != 0;
+}
+
+static void list_push(row_list *list, const affine_row *row)
+{
+	affine_row r;
+	memcpy(&r, row, row_bytes(list->n_variable));
+	if (!tighten(&r, list->n_variable)) {
+		list->contradiction |= r.k < 0;
+		return;
+	}
+	for (int i = 0; i < list->n; i++) {
+		if (!memcmp(list->row[i].c, r.c, sizeof(int64_t) * (size_t)list->n_variable)) {
+			if (r.k < list->row[i].k)
+				list->row[i].k = r.k;
+			return;
+		}
+	}
+	if (list->n >= MAX_ROWS)
+		return;
+	if (list->n == list->capacity) {
+		list->capacity = list->capacity ? 2 * list->capacity : 64;
+		list->row = heddle_xrealloc(list->row, (size_t)list->capacity * sizeof(affine_row));
+	}
+	memcpy(&list->row[list->n++], &r, row_bytes(list->n_variable));
+}
+
+/* p * |n.c| + n * p.c without the variable; false on overflow. */
+static bool combine(const affine_row *p, const affine_row *n, int v, int n_variable, affine_row *out)
+{
+	int64_t a = -n->c[v], b = p->c[v], g = gcd(a, b), x, y;
+	a /= g;
+	b /= g;
+	if (__builtin_mul_overflow(p->k, a, &x) || __builtin_mul_overflow(n->k, b, &y) || __builtin_add_overflow(x, y, &out->k))
+		return false;
+	for (int w = 0; w < n_variable; w++)
+		if (__builtin_mul_overflow(p->c[w], a, &x) || __builtin_mul_overflow(n->c[w], b, &y) ||
+		    __builtin_add_overflow(x, y, &out->c[w]))
+			return false;
+	return true;
+}
+
+static void eliminate(row_list *list, int v)
+{
+	row_list out = {.n_variable = list->n_variable, .contradiction = list->contradiction};
+	affine_row combined;
+	for (int i = 0; i < list->n; i++)
+		if (!list->row[i].c[v])
+			list_push(&out, &list->row[i]);
+	for (int i = 0; i < list->n && !out.contradiction; i++)
+		for (int j = 0; j < list->n && list->row[i].c[v] > 0 && !out.contradiction; j++)
+			if (list->row[j].c[v] < 0 && combine(&list->row[i], &list->row[j], v, out.n_variable, &combined))
+				list_push(&out, &combined);
+	free(list->row);
+	*list = out;
+}
+
+/* The variable whose elimination makes the fewest rows; -1 when none is left. */
+static int cheapest(const row_list *list, const bool *kept)
+{
+	int best = -1;
+	long best_cost = 0;
+	for (int v = 0; v < list->n_variable; v++) {
+		long up = 0, down = 0;
+		for (int i = 0; i < list->n; i++) {
+			up += list->row[i].c[v] > 0;
+			down += list->row[i].c[v] < 0;
+		}
+		if ((up || down) && !(kept && kept[v]) && (best < 0 || up * down - up - down < best_cost)) {
+			best = v;
+			best_cost = up * down - up - down;
+		}
+	}
+	return best;
+}
+
+static void load(const affine_space *space, const affine_and *rows, row_list *list)
+{
+	list->n_variable = space->n;
+	for (int i = 0; i < rows->n; i++) {
+		affine_row row = rows->row[i];
+		bool fine = true;
+		for (int v = 0; v < space->n; v++) {
+			const heddle_size *size = space->variable[v].size;
+			int64_t t;
+			if (row.c[v] && space->variable[v].kind == AFFINE_SIZE && size->min == size->max) {
+				fine = fine && !__builtin_mul_overflow(row.c[v], size->min, &t) &&
+				       !__builtin_add_overflow(row.k, t, &row.k);
+				row.c[v] = 0;
+			}
+		}
+		if (fine)
+			list_push(list, &row);
+	}
+}
+
+static bool rows_infeasible(const affine_space *space, const affine_and *rows)
+{
+	row_list list = {0};
+	int v;
+	load(space, rows, &list);
+	while (!list.contradiction && (v = cheapest(&list, NULL)) >= 0)
+		eliminate(&list, v);
+	free(list.row);
+	return list.contradiction;
+}
+
+static void project_rows(affine_space *space, const affine_and *rows, affine_or *out)
+{
+	row_list list = {0};
+	bool kept[AFFINE_VARIABLES];
+	int v;
+	for (v = 0; v < space->n; v++)
+		kept[v] = space->variable[v].size_only;
+	load(space, rows, &list);
+	while (!list.contradiction && (v = cheapest(&list, kept)) >= 0)
+		eliminate(&list, v);
+	if (!list.contradiction) {
+		affine_and term = {0};
+		for (int i = 0; i < list.n; i++) {
+			affine_row row = {0};
+			memcpy(&row, &list.row[i], row_bytes(list.n_variable));
+			and_push(space, &term, &row);
+		}
+		or_push(space, out, &term);
+	}
+	free(list.row);
+}
+
+typedef struct explorer {
+	const affine_problem *problem;
+	int budget;
+	affine_or *projection; /* NULL: only whether there are points */
+} explorer;
+
+/* May some choice among alternative[level ..] have points? */
+static bool explore(explorer *x, int level, const affine_and *rows)
+{
+	affine_space *space = x->problem->space;
+	bool any = false;
+	if (rows_infeasible(space, rows))
+		return false;
+	if (level == x->problem->n_alternative || x->budget <= 0) {
+		if (x->projection)
+			project_rows(space, rows, x->projection);
+		return true;
+	}
+	const affine_or *choice = x->problem->alternative[level];
+	for (int t = 0; t < choice->n; t++) {
+		affine_and more = {0};
+		for (int i = 0; i < rows->n; i++)
+			and_push(space, &more, &rows->row[i]);
+		for (int i = 0; i < choice->term[t].n; i++)
+			and_push(space, &more, &choice->term[t].row[i]);
+		x->budget--;
+		any |= explore(x, level + 1, &more);
+		if (any && !x->projection)
+			return true;
+	}
+	return any;
+}
+
+bool affine_infeasible(const affine_problem *problem)
+{
+	explorer x = {.problem = close_problem(problem), .budget = MAX_BRANCHES};
+	return !explore(&x, 0, &x.problem->all);
+}
+
+bool affine_prove(affine_space *space, const affine_row *row)
+{
+	affine_problem *p = affine_problem_new(space);
+	affine_require_negative(p, row);
+	return affine_infeasible(p);
+}
+
+/* Does the problem's context with `others` imply row >= 0? */
+static bool implied(affine_space *space, const affine_and *others, int except, const affine_row *row)
+{
+	affine_problem *p = affine_problem_new(space);
+	for (int i = 0; i < others->n; i++)
+		if (i != except)
+			affine_require(p, &others->row[i]);
+	affine_require_negative(p, row);
+	return affine_infeasible(p);
+}
+
+static void drop_implied(affine_space *space, affine_and *term)
+{
+	for (int i = 0; i < term->n;) {
+		if (implied(space, term, i, &term->row[i]))
+			term->row[i] = term->row[--term->n];
+		else
+			i++;
+	}
+}
+
+affine_or *affine_project(const affine_problem *problem)
+{
+	affine_or *out = HEDDLE_NEW(problem->space->arena, affine_or);
+	explorer x = {.problem = close_problem(problem), .budget = MAX_BRANCHES, .projection = out};
+	explore(&x, 0, &x.problem->all);
+	for (int t = 0; t < out->n; t++)
+		drop_implied(problem->space, &out->term[t]);
+	return out;
+}

@@ -1,0 +1,98 @@
+/* State shared by the parts of the checker: names and types (checker.c), ranges (ranges.c), accesses (bounds.c).
+ * Private to frontend/.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef HEDDLE_CHECK_H
+#define HEDDLE_CHECK_H
+
+#include "frontend/affine.h"
+#include "frontend/syntax.h"
+
+/* The part of a tensor that one statement writes: lower <= subscript < upper in each dimension. */
+typedef struct tensor_write {
+	heddle_expr **lower;
+	heddle_expr **upper;
+	bool box; /* all of it, not a part of this box */
+} tensor_write;
+
+typedef struct tensor_state {
+	heddle_tensor *tensor;
+	const syntax_param *param; /* of an input or output; NULL for temporaries */
+	int rank;		   /* -1: not known yet */
+	bool typed;
+	bool defined;  /* an input, or written by an earlier statement */
+	bool bad;      /* an error was reported about it: no further ones */
+	bool declared; /* its extents were declared over known sizes */
+	heddle_expr **lower, **upper; /* of all writes so far */
+	int n_write;
+	tensor_write *write;
+	heddle_location first_write;
+} tensor_state;
+
+typedef struct checker {
+	heddle_ctx *ctx;
+	heddle_arena *arena;
+	heddle_arena *scratch;
+	const syntax_definition *syntax;
+	heddle_definition *def;
+	int n_state;
+	tensor_state *state; /* one per definition tensor */
+	int errors;
+} checker;
+
+typedef struct scope_let {
+	const char *name;
+	const syntax_clause *clause;
+	bool busy;
+	bool used;
+} scope_let;
+
+typedef struct scope_index {
+	heddle_index *index;
+	bool lhs;
+	const syntax_clause *range;
+	bool used;     /* on the left or in the value */
+	bool reported; /* an error about it was reported */
+} scope_index;
+
+/* One statement while it is checked. */
+typedef struct scope {
+	checker *c;
+	const syntax_statement *syntax;
+	heddle_statement *statement;
+	tensor_state *target;
+	int n_index;
+	scope_index *index;
+	int n_let;
+	scope_let *let;
+	int n_exists;
+	heddle_expr **exists;
+	bool in_lhs;
+	bool in_bound;
+	bool self_untyped; /* the target's type is not known yet: reads of it have the weakest type */
+	bool self_read;
+} scope;
+
+/* Record an error and count it.  Returns NULL so that `return fail(...)` works in expression code. */
+void *heddle_check_fail(checker *c, int code, const heddle_location *where, const char *format, ...) HEDDLE_PRINTF(4, 5);
+#define fail heddle_check_fail
+
+heddle_expr *heddle_expr_make(heddle_arena *arena, heddle_expr_kind kind, heddle_type type, int n_arg);
+/* `e` as `type`: itself, a literal of that type, or a CAST. */
+heddle_expr *heddle_expr_convert(heddle_arena *arena, heddle_expr *e, heddle_type type);
+/* The nearest name in sight, or NULL. */
+const char *heddle_check_nearest(const scope *s, const char *name);
+
+/* Give every index of the statement its range and enlarge the target's written box.  0 or -1. */
+int heddle_check_ranges(scope *s);
+/* The form of `e`, or false with an error: `code` (none when 0), or 209 for an unknown stride. */
+bool heddle_check_affine(checker *c, affine_space *space, const heddle_expr *e, bool floor, int code, const char *what,
+			 affine_row *out);
+/* Extents of all tensors, from what is written. */
+int heddle_check_shapes(checker *c);
+/* Every access of every statement is inside its tensor, or a precondition says when. */
+int heddle_check_accesses(checker *c);
+
+bool heddle_expr_equal(const heddle_expr *a, const heddle_expr *b);
+
+#endif

@@ -1,0 +1,1076 @@
+/* Names and types: the syntax tree of a definition to typed statements.
+ *
+ * Two types are kept of every expression: that of the notation (TC's rules: it decides the type of outputs) and that of the
+ * arithmetic, where 16-bit floats become float32 and narrow integers int32.
+ * SPDX-License-Identifier: MIT
+ */
+#include "frontend/check.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+void *heddle_check_fail(checker *c, int code, const heddle_location *where, const char *format, ...)
+{
+	va_list args;
+	heddle_text text = {0};
+	va_start(args, format);
+	heddle_text_vprintf(&text, format, args);
+	va_end(args);
+	heddle_error(c->ctx, code, where, "%s", heddle_text_str(&text));
+	heddle_text_free(&text);
+	c->errors++;
+	return NULL;
+}
+
+heddle_expr *heddle_expr_make(heddle_arena *arena, heddle_expr_kind kind, heddle_type type, int n_arg)
+{
+	heddle_expr *e = HEDDLE_NEW(arena, heddle_expr);
+	e->kind = kind;
+	e->type = type;
+	e->n_arg = n_arg;
+	e->arg = n_arg ? HEDDLE_NEW_ARRAY(arena, heddle_expr *, n_arg) : NULL;
+	return e;
+}
+
+/* ---- types ---------------------------------------------------------------------------------------------------------------- */
+
+/* An expression with its type in the notation.  A weak type (a floating literal's) gives way to any other float. */
+typedef struct value {
+	heddle_expr *e; /* NULL: an error was reported */
+	heddle_type type;
+	bool weak;
+} value;
+
+static const value nothing = {0};
+
+static heddle_type signed_of_size(int size)
+{
+	return size == 1 ? HEDDLE_INT8 : size == 2 ? HEDDLE_INT16 : size == 4 ? HEDDLE_INT32 : HEDDLE_INT64;
+}
+
+static heddle_type match_types(heddle_type a, heddle_type b)
+{
+	int size_a = heddle_type_size(a), size_b = heddle_type_size(b);
+	if (a == b)
+		return a;
+	if (heddle_type_is_float(a) || heddle_type_is_float(b)) {
+		if (!heddle_type_is_float(b))
+			return a;
+		if (!heddle_type_is_float(a))
+			return b;
+		return size_a == size_b ? HEDDLE_FLOAT32 : size_a > size_b ? a : b;
+	}
+	if (a == HEDDLE_BOOL || b == HEDDLE_BOOL)
+		return a == HEDDLE_BOOL ? b : a;
+	if (heddle_type_is_unsigned(a) && heddle_type_is_unsigned(b))
+		return size_a > size_b ? a : b;
+	return signed_of_size(size_a > size_b ? size_a : size_b);
+}
+
+static heddle_type match(const value *a, const value *b)
+{
+	if (a->weak && !b->weak && heddle_type_is_float(b->type))
+		return b->type;
+	if (b->weak && !a->weak && heddle_type_is_float(a->type))
+		return a->type;
+	return match_types(a->type, b->type);
+}
+
+/* The type in which values of a type are calculated with. */
+static heddle_type arithmetic(heddle_type type)
+{
+	if (heddle_type_is_float(type))
+		return heddle_type_size(type) < 4 ? HEDDLE_FLOAT32 : type;
+	return heddle_type_size(type) < 4 ? HEDDLE_INT32 : type;
+}
+
+static bool fits(int64_t i, heddle_type type)
+{
+	switch (type) {
+	case HEDDLE_BOOL:
+		return i == 0 || i == 1;
+	case HEDDLE_INT8:
+		return i >= INT8_MIN && i <= INT8_MAX;
+	case HEDDLE_INT16:
+		return i >= INT16_MIN && i <= INT16_MAX;
+	case HEDDLE_INT32:
+		return i >= INT32_MIN && i <= INT32_MAX;
+	case HEDDLE_INT64:
+		return true;
+	case HEDDLE_UINT8:
+		return i >= 0 && i <= UINT8_MAX;
+	case HEDDLE_UINT16:
+		return i >= 0 && i <= UINT16_MAX;
+	case HEDDLE_UINT32:
+		return i >= 0 && i <= UINT32_MAX;
+	case HEDDLE_UINT64:
+		return i >= 0;
+	default: /* every integer this small is a value of every float type */
+		return i >= -(1 << 8) && i <= 1 << 8;
+	}
+}
+
+/* `e` as `type`; literals become literals of the type, so that they keep their precision. */
+heddle_expr *heddle_expr_convert(heddle_arena *arena, heddle_expr *e, heddle_type type)
+{
+	if (e->type == type)
+		return e;
+	bool to_float = heddle_type_is_float(type);
+	if ((e->kind == HEDDLE_EXPR_FLOAT && to_float) || (e->kind == HEDDLE_EXPR_INT && fits(e->i, type))) {
+		heddle_expr *literal = HEDDLE_NEW(arena, heddle_expr);
+		*literal = *e;
+		literal->type = type;
+		if (to_float && e->kind == HEDDLE_EXPR_INT) {
+			literal->kind = HEDDLE_EXPR_FLOAT;
+			literal->f = (double)e->i;
+			literal->i = 0;
+		}
+		return literal;
+	}
+	heddle_expr *cast = heddle_expr_make(arena, HEDDLE_EXPR_CAST, type, 1);
+	cast->arg[0] = e;
+	cast->location = e->location;
+	return cast;
+}
+
+static heddle_expr *convert(checker *c, heddle_expr *e, heddle_type type)
+{
+	return heddle_expr_convert(c->arena, e, type);
+}
+
+/* ---- names ---------------------------------------------------------------------------------------------------------------- */
+
+static tensor_state *find_tensor(const checker *c, const char *name)
+{
+	for (int i = 0; i < c->n_state; i++)
+		if (!strcmp(c->state[i].tensor->name, name))
+			return &c->state[i];
+	return NULL;
+}
+
+static heddle_size *find_size(const heddle_definition *def, const char *name)
+{
+	for (int i = 0; i < def->n_size; i++)
+		if (!strcmp(def->size[i]->name, name))
+			return def->size[i];
+	return NULL;
+}
+
+static scope_index *find_index(scope *s, const char *name)
+{
+	for (int i = 0; i < s->n_index; i++)
+		if (!strcmp(s->index[i].index->name, name))
+			return &s->index[i];
+	return NULL;
+}
+
+static scope_let *find_let(scope *s, const char *name)
+{
+	for (int i = 0; i < s->n_let; i++)
+		if (!strcmp(s->let[i].name, name))
+			return &s->let[i];
+	return NULL;
+}
+
+static const syntax_clause *find_range(const scope *s, const char *name)
+{
+	for (int i = 0; i < s->syntax->n_clause; i++)
+		if (s->syntax->clause[i].kind == CLAUSE_RANGE && !strcmp(s->syntax->clause[i].name, name))
+			return &s->syntax->clause[i];
+	return NULL;
+}
+
+const char *heddle_check_nearest(const scope *s, const char *name)
+{
+	const checker *c = s->c;
+	const char **names = NULL;
+	int n = 0;
+	for (int i = 0; i < c->n_state; i++)
+		HEDDLE_PUSH(c->scratch, names, n, c->state[i].tensor->name);
+	for (int i = 0; i < c->def->n_size; i++)
+		HEDDLE_PUSH(c->scratch, names, n, c->def->size[i]->name);
+	for (int i = 0; i < s->n_index; i++)
+		if (strcmp(s->index[i].index->name, name))
+			HEDDLE_PUSH(c->scratch, names, n, s->index[i].index->name);
+	for (int i = 0; i < s->n_let; i++)
+		HEDDLE_PUSH(c->scratch, names, n, s->let[i].name);
+	if (strlen(name) > 2)
+		for (int i = 0; heddle_builtins[i].name; i++)
+			HEDDLE_PUSH(c->scratch, names, n, heddle_builtins[i].name);
+	/* One letter is one edit away from every other: no suggestion. */
+	return strlen(name) < 2 || !n ? NULL : heddle_nearest(name, names, n);
+}
+
+static scope_index *add_index(scope *s, const char *name, const heddle_location *where)
+{
+	heddle_index *index = HEDDLE_NEW(s->c->arena, heddle_index);
+	index->name = heddle_arena_strdup(s->c->arena, name);
+	index->position = s->n_index;
+	index->location = *where;
+	scope_index new = {.index = index, .lhs = s->in_lhs, .range = find_range(s, name)};
+	HEDDLE_PUSH(s->c->scratch, s->index, s->n_index, new);
+	return &s->index[s->n_index - 1];
+}
+
+/* May `name` be an index here?  It must not be the name of something already in sight. */
+static bool index_allowed(scope *s, const char *name, const heddle_location *where)
+{
+	checker *c = s->c;
+	tensor_state *t = find_tensor(c, name);
+	const char *what = find_size(c->def, name) ? "a size" : t && t->defined ? "a tensor" : NULL;
+	if (find_let(s, name))
+		what = "a `where` definition";
+	if (heddle_builtin_find(name) >= 0) {
+		fail(c, 117, where, "`%s` is a built-in function and cannot be an index", name);
+		return false;
+	}
+	if (what) {
+		fail(c, 107, where, "`%s` is %s and cannot also be an index", name, what);
+		return false;
+	}
+	return true;
+}
+
+static value index_value(scope *s, scope_index *x, const heddle_location *where)
+{
+	heddle_expr *e = heddle_expr_make(s->c->arena, HEDDLE_EXPR_INDEX, HEDDLE_INT32, 0);
+	e->index = x->index;
+	e->location = *where;
+	if (!s->in_bound)
+		x->used = true;
+	return (value){e, HEDDLE_INT32, false};
+}
+
+static value check_expr(scope *s, const syntax_expr *e);
+
+static value let_value(scope *s, scope_let *let, const syntax_expr *e)
+{
+	if (let->busy) {
+		fail(s->c, 123, &e->location, "`%s` is defined by itself", e->name);
+		return nothing;
+	}
+	let->busy = true;
+	let->used = true;
+	value v = check_expr(s, let->clause->a);
+	let->busy = false;
+	return v;
+}
+
+static bool need_integer(scope *s, const value *v, const char *what)
+{
+	if (!v->e)
+		return false;
+	if (!heddle_type_is_float(v->type))
+		return true;
+	fail(s->c, 114, &v->e->location, "%s must be an integer but is %s", what, heddle_type_name(v->type));
+	heddle_note(s->c->ctx, NULL, "a cast such as `int32(..)` truncates");
+	return false;
+}
+
+static value read_tensor(scope *s, tensor_state *t, const syntax_expr *e)
+{
+	checker *c = s->c;
+	if (t->bad)
+		return nothing;
+	if (s->in_bound || s->in_lhs) {
+		fail(c, 118, &e->location, "tensor `%s` cannot be read %s", e->name,
+		     s->in_bound ? "in the bounds of an index" : "on the left-hand side");
+		heddle_note(c->ctx, NULL,
+			    s->in_bound ? "bounds may use constants, sizes and other indices; declare `size %s` to pass "
+					  "an integer as a size"
+					: "what is written where must not depend on data",
+			    e->name);
+		return nothing;
+	}
+	bool self = t == s->target;
+	if (!t->defined && !self) {
+		fail(c, 102, &e->location, "`%s` is read before it is written", e->name);
+		heddle_note(c->ctx, NULL, "statements run in the order in which they stand");
+		return nothing;
+	}
+	if (e->n_arg != t->rank) {
+		if (!e->has_arg)
+			fail(c, 113, &e->location, "`%s` has %d dimensions and needs subscripts", e->name, t->rank);
+		else
+			fail(c, 113, &e->location, "`%s` has %d dimensions but is read with %d subscripts", e->name, t->rank,
+			     e->n_arg);
+		if (t->tensor->location.line)
+			heddle_note(c->ctx, &t->tensor->location, "it is declared here");
+		return nothing;
+	}
+	heddle_expr *read = heddle_expr_make(c->arena, HEDDLE_EXPR_READ, t->tensor->type, e->n_arg);
+	read->tensor = t->tensor;
+	read->location = e->location;
+	bool fine = true;
+	for (int i = 0; i < e->n_arg; i++) {
+		value v = check_expr(s, e->arg[i]);
+		fine &= need_integer(s, &v, "a subscript");
+		read->arg[i] = v.e;
+	}
+	if (self && !t->defined)
+		s->self_read = true;
+	if (self && s->self_untyped)
+		read->type = HEDDLE_BOOL;
+	return fine ? (value){read, read->type, false} : nothing;
+}
+
+static value unknown_name(scope *s, const syntax_expr *e, const char *kind)
+{
+	fail(s->c, 101, &e->location, "`%s` is not %s", e->name, kind);
+	const char *nearest = heddle_check_nearest(s, e->name);
+	if (nearest) {
+		heddle_note(s->c->ctx, NULL, "did you mean `%s`?", nearest);
+	} else if (e->has_arg) {
+		static const char *const hints[][2] = {
+			{"abs", "fabs(x), or x < 0 ? -x : x for integers"}, {"sigmoid", "1.0 / (1.0 + exp(-x))"},
+			{"sign", "copysign(1.0, x)"},			    {"select", "condition ? a : b"},
+			{"relu", "fmax(x, 0.0)"},
+		};
+		for (size_t i = 0; i < HEDDLE_COUNT(hints); i++)
+			if (!strcmp(e->name, hints[i][0]))
+				heddle_note(s->c->ctx, NULL, "write %s", hints[i][1]);
+	}
+	return nothing;
+}
+
+static value call_builtin(scope *s, int builtin, const syntax_expr *e)
+{
+	checker *c = s->c;
+	int arity = heddle_builtins[builtin].arity;
+	if (!e->has_arg || e->n_arg != arity) {
+		fail(c, 112, &e->location, "`%s` takes %d argument%s but got %d", e->name, arity, arity == 1 ? "" : "s",
+		     e->n_arg);
+		return nothing;
+	}
+	heddle_expr *call = heddle_expr_make(c->arena, HEDDLE_EXPR_CALL, HEDDLE_FLOAT32, arity);
+	value result = {call, HEDDLE_FLOAT32, false};
+	bool fine = true;
+	for (int i = 0; i < arity; i++) {
+		value v = check_expr(s, e->arg[i]);
+		fine &= v.e != NULL;
+		call->arg[i] = v.e;
+		if (v.e && !v.weak)
+			result.type = match_types(result.type, v.type);
+	}
+	if (!fine)
+		return nothing;
+	for (int i = 0; i < arity; i++)
+		call->arg[i] = convert(c, call->arg[i], result.type);
+	call->builtin = builtin;
+	call->type = result.type;
+	call->location = e->location;
+	return result;
+}
+
+static value size_value(scope *s, heddle_size *size, const heddle_location *where)
+{
+	heddle_expr *e = heddle_expr_make(s->c->arena, HEDDLE_EXPR_SIZE, HEDDLE_INT32, 0);
+	e->size = size;
+	e->location = *where;
+	return (value){e, HEDDLE_INT32, false};
+}
+
+/* Indices first, then `where` definitions, sizes, tensors and functions; any other bare name becomes an index. */
+static value check_name(scope *s, const syntax_expr *e)
+{
+	checker *c = s->c;
+	scope_index *x = find_index(s, e->name);
+	scope_let *let = find_let(s, e->name);
+	heddle_size *size = find_size(c->def, e->name);
+	tensor_state *t = find_tensor(c, e->name);
+	int builtin = heddle_builtin_find(e->name);
+	if (t && e->has_arg && (!x || t->defined))
+		return read_tensor(s, t, e);
+	if ((x || let || size || find_range(s, e->name)) && e->has_arg) {
+		fail(c, 124, &e->location, "`%s` is %s, not a tensor or a function", e->name,
+		     size ? "a size" : let ? "a `where` definition" : "an index");
+		return nothing;
+	}
+	if (x)
+		return index_value(s, x, &e->location);
+	if (find_range(s, e->name))
+		return index_allowed(s, e->name, &e->location) ? index_value(s, add_index(s, e->name, &e->location), &e->location)
+							       : nothing;
+	if (let)
+		return let_value(s, let, e);
+	if (size)
+		return size_value(s, size, &e->location);
+	if (t && (t->defined || t->rank == 0))
+		return read_tensor(s, t, e);
+	if (builtin >= 0)
+		return call_builtin(s, builtin, e);
+	if (e->has_arg)
+		return unknown_name(s, e, "a tensor or a function");
+	return index_value(s, add_index(s, e->name, &e->location), &e->location);
+}
+
+/* ---- expressions ------------------------------------------------------------------------------------------------------------ */
+
+static value check_number(scope *s, const syntax_expr *e)
+{
+	heddle_expr *n = heddle_expr_make(s->c->arena, e->is_float ? HEDDLE_EXPR_FLOAT : HEDDLE_EXPR_INT, HEDDLE_INT32, 0);
+	n->type = e->is_float ? HEDDLE_FLOAT32 : fits(e->i, HEDDLE_INT32) ? HEDDLE_INT32 : HEDDLE_INT64;
+	n->f = e->is_float ? e->f : 0;
+	n->i = e->i;
+	n->location = e->location;
+	return (value){n, n->type, e->is_float};
+}
+
+static bool need_bool(scope *s, const value *v, const char *what)
+{
+	if (!v->e)
+		return false;
+	if (v->type == HEDDLE_BOOL)
+		return true;
+	fail(s->c, 115, &v->e->location, "%s must be a condition but is %s", what, heddle_type_name(v->type));
+	heddle_note(s->c->ctx, NULL, "compare it: `.. != 0`");
+	return false;
+}
+
+static value check_unary(scope *s, const syntax_expr *e)
+{
+	value a = check_expr(s, e->arg[0]);
+	if (!a.e || (e->op == HEDDLE_OP_NOT && !need_bool(s, &a, "the operand of `!`")))
+		return nothing;
+	heddle_type type = e->op == HEDDLE_OP_NOT ? HEDDLE_BOOL : arithmetic(a.type);
+	heddle_expr *r = heddle_expr_make(s->c->arena, HEDDLE_EXPR_UNARY, type, 1);
+	r->op = e->op;
+	r->arg[0] = convert(s->c, a.e, type);
+	r->location = e->location;
+	return (value){r, a.type, a.weak};
+}
+
+static bool is_comparison(heddle_op op)
+{
+	return op >= HEDDLE_OP_LT && op <= HEDDLE_OP_NE;
+}
+
+static bool is_bitwise(heddle_op op)
+{
+	return op >= HEDDLE_OP_BITAND && op <= HEDDLE_OP_SHR;
+}
+
+static bool division_by_zero(const heddle_expr *e)
+{
+	return e->kind == HEDDLE_EXPR_INT ? e->i == 0
+					  : e->kind == HEDDLE_EXPR_SIZE && e->size->min == 0 && e->size->max == 0;
+}
+
+static value check_binary(scope *s, const syntax_expr *e)
+{
+	checker *c = s->c;
+	value a = check_expr(s, e->arg[0]), b = check_expr(s, e->arg[1]);
+	if (!a.e || !b.e)
+		return nothing;
+	heddle_expr *r = heddle_expr_make(c->arena, HEDDLE_EXPR_BINARY, HEDDLE_BOOL, 2);
+	r->op = e->op;
+	r->location = e->location;
+	value result = {r, match(&a, &b), a.weak && b.weak};
+	heddle_type left = arithmetic(result.type), right = left;
+	if (e->op == HEDDLE_OP_AND || e->op == HEDDLE_OP_OR) {
+		bool fine = need_bool(s, &a, "the left operand") && need_bool(s, &b, "the right operand");
+		if (!fine)
+			return nothing;
+		left = right = HEDDLE_BOOL;
+		r->type = HEDDLE_BOOL;
+	} else if (is_comparison(e->op)) {
+		result.type = HEDDLE_BOOL;
+		result.weak = false;
+		r->type = HEDDLE_BOOL;
+	} else if (is_bitwise(e->op)) {
+		if (heddle_type_is_float(a.type) || heddle_type_is_float(b.type)) {
+			fail(c, 120, &e->location, "operator `%s` needs integers but got %s and %s", heddle_op_symbol(e->op),
+			     heddle_type_name(a.type), heddle_type_name(b.type));
+			return nothing;
+		}
+		if (e->op == HEDDLE_OP_SHL || e->op == HEDDLE_OP_SHR) {
+			result.type = a.type;
+			left = right = arithmetic(a.type);
+		}
+		r->type = left;
+	} else {
+		if ((e->op == HEDDLE_OP_DIV || e->op == HEDDLE_OP_MOD) && !heddle_type_is_float(result.type) &&
+		    division_by_zero(b.e)) {
+			fail(c, 125, &e->location, "division by zero");
+			return nothing;
+		}
+		r->type = left;
+	}
+	r->arg[0] = convert(c, a.e, left);
+	r->arg[1] = convert(c, b.e, right);
+	return result;
+}
+
+static value check_select(scope *s, const syntax_expr *e)
+{
+	value condition = check_expr(s, e->arg[0]), a = check_expr(s, e->arg[1]), b = check_expr(s, e->arg[2]);
+	if (!need_bool(s, &condition, "what stands before `?`") || !a.e || !b.e)
+		return nothing;
+	value result = {NULL, match(&a, &b), a.weak && b.weak};
+	/* Two values that are stored in the matched type stay in it, so that a choice between copies is a copy. */
+	bool stored = a.e->type == result.type && b.e->type == result.type;
+	heddle_type type = stored ? result.type : arithmetic(result.type);
+	result.e = heddle_expr_make(s->c->arena, HEDDLE_EXPR_SELECT, type, 3);
+	result.e->arg[0] = condition.e;
+	result.e->arg[1] = convert(s->c, a.e, type);
+	result.e->arg[2] = convert(s->c, b.e, type);
+	result.e->location = e->location;
+	return result;
+}
+
+static value check_cast(scope *s, const syntax_expr *e)
+{
+	value a = check_expr(s, e->arg[0]);
+	return a.e ? (value){convert(s->c, a.e, e->type), e->type, false} : nothing;
+}
+
+static value check_expr(scope *s, const syntax_expr *e)
+{
+	switch (e->kind) {
+	case SYNTAX_NUMBER:
+		return check_number(s, e);
+	case SYNTAX_NAME:
+		return check_name(s, e);
+	case SYNTAX_UNARY:
+		return check_unary(s, e);
+	case SYNTAX_BINARY:
+		return check_binary(s, e);
+	case SYNTAX_SELECT:
+		return check_select(s, e);
+	case SYNTAX_CAST:
+		return check_cast(s, e);
+	}
+	return nothing;
+}
+
+/* ---- statements -------------------------------------------------------------------------------------------------------------- */
+
+static int collect_clauses(scope *s)
+{
+	int errors = 0;
+	for (int i = 0; i < s->syntax->n_clause; i++) {
+		const syntax_clause *c = &s->syntax->clause[i];
+		if (c->kind == CLAUSE_EXISTS)
+			continue;
+		for (int j = 0; j < i; j++) {
+			const syntax_clause *d = &s->syntax->clause[j];
+			if (d->kind != CLAUSE_EXISTS && !strcmp(d->name, c->name)) {
+				fail(s->c, 104, &c->location, "`%s` has two `where` clauses", c->name);
+				errors++;
+			}
+		}
+		if (c->kind != CLAUSE_LET)
+			continue;
+		tensor_state *t = find_tensor(s->c, c->name);
+		if (find_size(s->c->def, c->name) || (t && t->defined)) {
+			fail(s->c, 104, &c->location, "`%s` is already defined", c->name);
+			errors++;
+		} else if (heddle_builtin_find(c->name) >= 0) {
+			fail(s->c, 117, &c->location, "`%s` is a built-in function and cannot be redefined", c->name);
+			errors++;
+		}
+		scope_let let = {.name = c->name, .clause = c};
+		HEDDLE_PUSH(s->c->scratch, s->let, s->n_let, let);
+	}
+	return errors ? -1 : 0;
+}
+
+static int check_lhs(scope *s)
+{
+	heddle_statement *st = s->statement;
+	int errors = 0;
+	st->n_lhs = s->syntax->n_lhs;
+	st->lhs = HEDDLE_NEW_ARRAY(s->c->arena, heddle_expr *, st->n_lhs + 1);
+	s->in_lhs = true;
+	for (int i = 0; i < st->n_lhs; i++) {
+		const syntax_expr *e = s->syntax->lhs[i];
+		value v = nothing;
+		if (e->kind == SYNTAX_NAME && !e->has_arg) {
+			scope_index *x = find_index(s, e->name);
+			if (x || index_allowed(s, e->name, &e->location))
+				v = index_value(s, x ? x : add_index(s, e->name, &e->location), &e->location);
+		} else {
+			v = check_expr(s, e);
+			if (!need_integer(s, &v, "a subscript"))
+				v = nothing;
+		}
+		st->lhs[i] = v.e;
+		errors += !v.e;
+	}
+	s->in_lhs = false;
+	return errors ? -1 : 0;
+}
+
+static int check_bounds_of_indices(scope *s)
+{
+	int errors = 0;
+	for (int i = 0; i < s->syntax->n_clause; i++) {
+		const syntax_clause *c = &s->syntax->clause[i];
+		if (c->kind == CLAUSE_EXISTS) {
+			value v = check_expr(s, c->a);
+			if (v.e)
+				HEDDLE_PUSH(s->c->scratch, s->exists, s->n_exists, v.e);
+			errors += !v.e;
+		}
+		if (c->kind != CLAUSE_RANGE)
+			continue;
+		if (!find_index(s, c->name)) {
+			if (!index_allowed(s, c->name, &c->location)) {
+				errors++;
+				continue;
+			}
+			add_index(s, c->name, &c->location);
+			heddle_warning(s->c->ctx, 212, &c->location, "index `%s` is not used in the statement", c->name);
+			heddle_note(s->c->ctx, NULL, "it still counts: a reduction runs once for each of its values");
+		}
+		s->in_bound = true;
+		value lower = check_expr(s, c->a), upper = check_expr(s, c->b);
+		s->in_bound = false;
+		bool fine = need_integer(s, &lower, "a bound");
+		if (!need_integer(s, &upper, "a bound") || !fine) {
+			errors++;
+			find_index(s, c->name)->reported = true;
+			continue;
+		}
+		scope_index *x = find_index(s, c->name);
+		x->index->lower = lower.e;
+		x->index->upper = upper.e;
+	}
+	return errors ? -1 : 0;
+}
+
+static bool narrows(heddle_type to, const value *v)
+{
+	if (v->weak && heddle_type_is_float(to))
+		return false;
+	if (v->e->kind == HEDDLE_EXPR_INT && fits(v->e->i, to))
+		return false;
+	if (v->e->kind == HEDDLE_EXPR_UNARY && v->e->op == HEDDLE_OP_NEG && v->e->arg[0]->kind == HEDDLE_EXPR_INT &&
+	    fits(-v->e->arg[0]->i, to))
+		return false;
+	/* Storing what was calculated in float32 is the one rounding that 16-bit floats are meant to have. */
+	if (heddle_type_is_float(to) && v->type == HEDDLE_FLOAT32)
+		return false;
+	return match_types(to, v->type) != to;
+}
+
+static int check_target_type(scope *s, const value *v)
+{
+	checker *c = s->c;
+	tensor_state *t = s->target;
+	if (s->syntax->has_type) {
+		if (t->typed && t->tensor->type != s->syntax->type) {
+			fail(c, 122, &s->syntax->location, "`%s` is declared %s here but was %s before", s->syntax->name,
+			     heddle_type_name(s->syntax->type), heddle_type_name(t->tensor->type));
+			return -1;
+		}
+		t->tensor->type = s->syntax->type;
+		t->typed = true;
+	}
+	if (!t->typed) {
+		t->tensor->type = v->type;
+		t->typed = true;
+	}
+	if (narrows(t->tensor->type, v)) {
+		fail(c, 116, &s->syntax->value->location, "%s value is assigned to `%s`, which is %s, without a cast",
+		     heddle_type_name(v->type), s->syntax->name, heddle_type_name(t->tensor->type));
+		heddle_note(c->ctx, NULL, "`%s(..)` converts it", heddle_type_name(t->tensor->type));
+		return -1;
+	}
+	s->statement->value = convert(c, v->e,
+				      s->statement->assign == HEDDLE_ASSIGN_SET ? t->tensor->type
+										: arithmetic(t->tensor->type));
+	return 0;
+}
+
+static int check_value(scope *s)
+{
+	tensor_state *t = s->target;
+	int first_index = s->n_index, errors = s->c->errors;
+	s->self_untyped = !t->typed && !s->syntax->has_type;
+	if (!t->typed && s->syntax->has_type)
+		t->tensor->type = s->syntax->type;
+	value v = check_expr(s, s->syntax->value);
+	if (v.e && s->self_untyped && s->self_read) {
+		/* Now that the type is known, once more with it. */
+		t->tensor->type = v.type;
+		s->self_untyped = false;
+		s->n_index = first_index;
+		v = check_expr(s, s->syntax->value);
+	}
+	if (!v.e)
+		return s->c->errors > errors ? -1 : -2;
+	return check_target_type(s, &v);
+}
+
+/* The target's state, or NULL with an error. */
+static tensor_state *check_target(checker *c, const syntax_statement *st)
+{
+	tensor_state *t = find_tensor(c, st->name);
+	if (!t)
+		return NULL; /* reported when the tensors were collected */
+	if (t->tensor->role == HEDDLE_ROLE_INPUT) {
+		fail(c, 106, &st->location, "`%s` is an input and cannot be written", st->name);
+		heddle_note(c->ctx, &t->tensor->location, "it is declared here");
+		return NULL;
+	}
+	if (t->rank >= 0 && t->rank != st->n_lhs) {
+		if (!t->bad) {
+			fail(c, t->defined ? 113 : 119, &st->location, "`%s` has %d dimensions but is written with %d subscripts",
+			     st->name, t->rank, st->n_lhs);
+			const heddle_location *where = t->defined ? &t->first_write : &t->tensor->location;
+			if (where->line)
+				heddle_note(c->ctx, where, "it has %d here", t->rank);
+		}
+		return NULL;
+	}
+	return t;
+}
+
+static int check_initialisation(scope *s)
+{
+	checker *c = s->c;
+	tensor_state *t = s->target;
+	const syntax_statement *st = s->syntax;
+	if (t->defined || st->assign == HEDDLE_ASSIGN_SET || st->initialise)
+		return 0;
+	static const char *const names[] = {"=", "+=", "*=", "min=", "max="};
+	const char *op = names[st->assign];
+	if (t->tensor->role == HEDDLE_ROLE_TEMPORARY) {
+		fail(c, 111, &st->location, "`%s` accumulates into temporary `%s`, which has no value yet", op, st->name);
+		heddle_note(c->ctx, NULL, "`%s!` initialises it first", op);
+		return -1;
+	}
+	if (t->tensor->role == HEDDLE_ROLE_OUTPUT) {
+		t->tensor->role = HEDDLE_ROLE_INOUT;
+		heddle_warning(c->ctx, 110, &st->location, "`%s` accumulates into what the caller put into `%s`", op, st->name);
+		heddle_note(c->ctx, NULL, "`%s!` initialises it first; `inout %s` in the return list says it is meant", op,
+			    st->name);
+	}
+	return 0;
+}
+
+/* A statement that reads the very element it writes, before anything wrote it. */
+static bool reads_itself(const heddle_statement *st, const heddle_expr *e)
+{
+	if (e->kind == HEDDLE_EXPR_READ && e->tensor == st->target) {
+		bool same = true;
+		for (int i = 0; i < e->n_arg; i++)
+			same = same && heddle_expr_equal(e->arg[i], st->lhs[i]);
+		if (same)
+			return true;
+	}
+	for (int i = 0; i < e->n_arg; i++)
+		if (reads_itself(st, e->arg[i]))
+			return true;
+	return false;
+}
+
+/* Reduction indices that nothing gives a range are most likely misspelt names. */
+static int check_reductions(scope *s)
+{
+	int errors = 0;
+	if (s->syntax->assign != HEDDLE_ASSIGN_SET || s->statement->initialise)
+		return 0;
+	for (int i = 0; i < s->n_index; i++) {
+		scope_index *x = &s->index[i];
+		if (x->lhs || x->reported)
+			continue;
+		fail(s->c, 108, &x->index->location, "index `%s` is not on the left-hand side, but `=` does not reduce",
+		     x->index->name);
+		heddle_note(s->c->ctx, NULL, "`+=!`, `*=!`, `min=!` or `max=!` reduces over it");
+		errors++;
+	}
+	return errors ? -1 : 0;
+}
+
+static int check_statement_in(scope *s)
+{
+	checker *c = s->c;
+	heddle_statement *st = s->statement;
+	tensor_state *t = s->target;
+	int lets = collect_clauses(s), lhs = check_lhs(s);
+	if (t->rank < 0)
+		t->rank = t->tensor->rank = st->n_lhs;
+	int checked = check_value(s), bounds = check_bounds_of_indices(s);
+	if (lets || lhs || checked || bounds)
+		return -1;
+	if (check_initialisation(s))
+		return -1;
+	for (int i = 0; i < s->n_let; i++)
+		if (!s->let[i].used)
+			heddle_warning(c->ctx, 126, &s->let[i].clause->location, "`%s` is not used", s->let[i].name);
+	st->n_index = s->n_index;
+	st->index = HEDDLE_NEW_ARRAY(c->arena, heddle_index *, s->n_index + 1);
+	for (int i = 0; i < s->n_index; i++) {
+		st->index[i] = s->index[i].index;
+		st->index[i]->reduction = !s->index[i].lhs;
+	}
+	if (!t->defined && t->tensor->role != HEDDLE_ROLE_INOUT && reads_itself(st, st->value)) {
+		fail(c, 103, &st->location, "`%s` is read at the element that is being written, which has no value yet",
+		     s->syntax->name);
+		return -1;
+	}
+	if (heddle_check_ranges(s) || check_reductions(s))
+		return -1;
+	return 0;
+}
+
+static void check_statement(checker *c, const syntax_statement *syntax)
+{
+	tensor_state *t = check_target(c, syntax);
+	if (!t)
+		return;
+	heddle_statement *st = HEDDLE_NEW(c->arena, heddle_statement);
+	st->target = t->tensor;
+	st->assign = syntax->assign;
+	st->initialise = syntax->initialise;
+	st->location = syntax->location;
+	st->position = c->def->n_statement;
+	scope s = {.c = c, .syntax = syntax, .statement = st, .target = t};
+	if (check_statement_in(&s)) {
+		/* What is known of the target may be wrong now; what is said about it would be, too. */
+		t->bad = true;
+	} else {
+		HEDDLE_PUSH(c->arena, c->def->statement, c->def->n_statement, st);
+	}
+	if (!t->defined)
+		t->first_write = syntax->location;
+	t->defined = true;
+}
+
+/* ---- heads of definitions ------------------------------------------------------------------------------------------------------ */
+
+static heddle_size *add_size(checker *c, const char *name, const heddle_location *where)
+{
+	heddle_size *size = HEDDLE_NEW(c->arena, heddle_size);
+	size->name = heddle_arena_strdup(c->arena, name);
+	size->max = INT32_MAX;
+	size->divisor = 1;
+	size->position = c->def->n_size;
+	size->location = *where;
+	HEDDLE_PUSH(c->arena, c->def->size, c->def->n_size, size);
+	return size;
+}
+
+/* An extent in the head.  An unknown name gives NULL without an error. */
+static heddle_expr *check_dim(checker *c, const syntax_expr *e, bool *unknown)
+{
+	heddle_expr *r = NULL;
+	switch (e->kind) {
+	case SYNTAX_NUMBER:
+		if (e->is_float || !fits(e->i, HEDDLE_INT32))
+			return fail(c, 302, &e->location, "an extent is an integer from 0 to 2147483647");
+		r = heddle_expr_make(c->arena, HEDDLE_EXPR_INT, HEDDLE_INT32, 0);
+		r->i = e->i;
+		break;
+	case SYNTAX_NAME: {
+		heddle_size *size = find_size(c->def, e->name);
+		if (e->has_arg)
+			return fail(c, 127, &e->location, "an extent may use constants, sizes and + - * / %% min max only");
+		if (!size) {
+			*unknown = true;
+			return NULL;
+		}
+		r = heddle_expr_make(c->arena, HEDDLE_EXPR_SIZE, HEDDLE_INT32, 0);
+		r->size = size;
+		break;
+	}
+	case SYNTAX_UNARY:
+	case SYNTAX_BINARY:
+		if (e->op > HEDDLE_OP_MAX && e->op != HEDDLE_OP_NEG)
+			return fail(c, 127, &e->location, "an extent may use constants, sizes and + - * / %% min max only");
+		r = heddle_expr_make(c->arena, e->kind == SYNTAX_UNARY ? HEDDLE_EXPR_UNARY : HEDDLE_EXPR_BINARY, HEDDLE_INT32,
+				     e->n_arg);
+		r->op = e->op;
+		for (int i = 0; i < e->n_arg; i++)
+			if (!(r->arg[i] = check_dim(c, e->arg[i], unknown)))
+				return NULL;
+		if ((e->op == HEDDLE_OP_DIV || e->op == HEDDLE_OP_MOD) && division_by_zero(r->arg[1]))
+			return fail(c, 125, &e->location, "division by zero");
+		break;
+	default:
+		return fail(c, 127, &e->location, "an extent may use constants, sizes and + - * / %% min max only");
+	}
+	r->location = e->location;
+	return r;
+}
+
+static tensor_state *add_tensor(checker *c, const char *name, heddle_role role, const heddle_location *where)
+{
+	heddle_tensor *tensor = HEDDLE_NEW(c->arena, heddle_tensor);
+	tensor->name = heddle_arena_strdup(c->arena, name);
+	tensor->role = role;
+	tensor->type = HEDDLE_FLOAT32;
+	tensor->position = c->def->n_tensor;
+	tensor->location = *where;
+	HEDDLE_PUSH(c->arena, c->def->tensor, c->def->n_tensor, tensor);
+	tensor_state new = {.tensor = tensor, .rank = -1};
+	HEDDLE_PUSH(c->scratch, c->state, c->n_state, new);
+	return &c->state[c->n_state - 1];
+}
+
+static bool name_taken(checker *c, const char *name, const heddle_location *where)
+{
+	if (heddle_builtin_find(name) >= 0) {
+		fail(c, 117, where, "`%s` is a built-in function and cannot be redefined", name);
+		return true;
+	}
+	if (find_tensor(c, name) || find_size(c->def, name)) {
+		fail(c, 104, where, "`%s` is already defined", name);
+		return true;
+	}
+	return false;
+}
+
+static void collect_sizes(checker *c, const syntax_expr *e)
+{
+	if (e->kind == SYNTAX_NAME && !e->has_arg && !find_size(c->def, e->name))
+		add_size(c, e->name, &e->location);
+	for (int i = 0; i < e->n_arg; i++)
+		collect_sizes(c, e->arg[i]);
+}
+
+static void check_sizes(checker *c)
+{
+	const syntax_definition *d = c->syntax;
+	for (int i = 0; i < d->n_param; i++) {
+		const syntax_param *p = &d->param[i];
+		if (p->is_size && !find_size(c->def, p->name))
+			add_size(c, p->name, &p->location);
+		for (int j = 0; j < i && p->is_size; j++)
+			if (d->param[j].is_size && !strcmp(d->param[j].name, p->name))
+				fail(c, 104, &p->location, "`%s` is already defined", p->name);
+		for (int j = 0; j < p->n_dim; j++)
+			collect_sizes(c, p->dim[j]);
+	}
+	for (int i = 0; i < c->def->n_size; i++)
+		if (heddle_builtin_find(c->def->size[i]->name) >= 0)
+			fail(c, 117, &c->def->size[i]->location, "`%s` is a built-in function and cannot be a size",
+			     c->def->size[i]->name);
+}
+
+/* All size names come first, so that a size and a tensor of one name are told apart wherever they stand. */
+static void check_inputs(checker *c)
+{
+	const syntax_definition *d = c->syntax;
+	check_sizes(c);
+	for (int i = 0; i < d->n_param; i++) {
+		const syntax_param *p = &d->param[i];
+		bool unknown = false;
+		if (p->is_size || name_taken(c, p->name, &p->location))
+			continue;
+		tensor_state *t = add_tensor(c, p->name, HEDDLE_ROLE_INPUT, &p->location);
+		t->tensor->type = p->type;
+		t->tensor->rank = t->rank = p->n_dim;
+		t->tensor->extent = HEDDLE_NEW_ARRAY(c->arena, heddle_expr *, p->n_dim + 1);
+		for (int j = 0; j < p->n_dim; j++) {
+			t->tensor->extent[j] = check_dim(c, p->dim[j], &unknown);
+			t->bad |= !t->tensor->extent[j];
+		}
+		t->param = p;
+		t->typed = t->defined = t->declared = true;
+		c->def->n_input++;
+	}
+}
+
+static void check_outputs(checker *c)
+{
+	const syntax_definition *d = c->syntax;
+	if (!d->n_return)
+		fail(c, 109, &d->location, "definition `%s` returns nothing", d->name);
+	for (int i = 0; i < d->n_return; i++) {
+		const syntax_param *p = &d->ret[i];
+		tensor_state *old = find_tensor(c, p->name);
+		if (old && old->tensor->role == HEDDLE_ROLE_INPUT) {
+			fail(c, 106, &p->location, "`%s` is an input and cannot be an output", p->name);
+			continue;
+		}
+		if (name_taken(c, p->name, &p->location))
+			continue;
+		tensor_state *t = add_tensor(c, p->name, p->is_inout ? HEDDLE_ROLE_INOUT : HEDDLE_ROLE_OUTPUT, &p->location);
+		t->param = p;
+		c->def->n_output++;
+		if (!p->has_type) {
+			if (p->is_inout) {
+				fail(c, 121, &p->location, "`inout %s` needs a type and extents", p->name);
+				t->bad = true;
+			}
+			continue;
+		}
+		bool unknown = false;
+		t->tensor->type = p->type;
+		t->typed = true;
+		t->tensor->rank = t->rank = p->n_dim;
+		t->tensor->extent = HEDDLE_NEW_ARRAY(c->arena, heddle_expr *, p->n_dim + 1);
+		for (int j = 0; j < p->n_dim; j++) {
+			bool unknown_name = false;
+			t->tensor->extent[j] = check_dim(c, p->dim[j], &unknown_name);
+			unknown |= unknown_name;
+			t->bad |= !t->tensor->extent[j] && !unknown_name;
+		}
+		t->declared = !unknown && !t->bad;
+		if (p->is_inout && unknown) {
+			fail(c, 121, &p->location, "the extents of `inout %s` must be known sizes", p->name);
+			t->bad = true;
+		}
+		/* What the caller put there can be read at once. */
+		t->defined = p->is_inout;
+	}
+}
+
+static void check_temporaries(checker *c)
+{
+	const syntax_definition *d = c->syntax;
+	for (int i = 0; i < d->n_statement; i++) {
+		const syntax_statement *st = &d->statement[i];
+		if (find_tensor(c, st->name))
+			continue;
+		if (heddle_builtin_find(st->name) >= 0)
+			fail(c, 117, &st->location, "`%s` is a built-in function and cannot be redefined", st->name);
+		else if (find_size(c->def, st->name))
+			fail(c, 104, &st->location, "`%s` is a size and cannot be written", st->name);
+		else
+			add_tensor(c, st->name, HEDDLE_ROLE_TEMPORARY, &st->location);
+	}
+	for (int i = 0; i < c->n_state; i++) {
+		tensor_state *t = &c->state[i];
+		bool written = t->tensor->role == HEDDLE_ROLE_INPUT;
+		for (int j = 0; j < d->n_statement && !written; j++)
+			written = !strcmp(d->statement[j].name, t->tensor->name);
+		if (!written && t->tensor->role != HEDDLE_ROLE_INOUT && !d->broken) {
+			const char **names = NULL;
+			int n = 0;
+			for (int j = 0; j < d->n_statement; j++)
+				HEDDLE_PUSH(c->scratch, names, n, d->statement[j].name);
+			fail(c, 109, &t->tensor->location, "output `%s` is never written", t->tensor->name);
+			const char *nearest = n ? heddle_nearest(t->tensor->name, names, n) : NULL;
+			if (nearest)
+				heddle_note(c->ctx, NULL, "did you mean `%s`?", nearest);
+			t->bad = true;
+		}
+	}
+}
+
+heddle_definition *heddle_check_definition(heddle_ctx *ctx, heddle_arena *arena, heddle_arena *scratch,
+					   const syntax_definition *syntax, const heddle_size_list *sizes)
+{
+	heddle_definition *def = HEDDLE_NEW(arena, heddle_definition);
+	checker c = {.ctx = ctx, .arena = arena, .scratch = scratch, .syntax = syntax, .def = def};
+	def->name = heddle_arena_strdup(arena, syntax->name);
+	def->location = syntax->location;
+	check_inputs(&c);
+	for (int i = 0; i < syntax->sizes.n; i++)
+		if (!find_size(def, syntax->sizes.range[i].name))
+			fail(&c, 304, &syntax->size_location[i], "`%s` is not a size of `%s`", syntax->sizes.range[i].name,
+			     syntax->name);
+	if (heddle_sizes_apply(ctx, def, &syntax->sizes) || heddle_sizes_apply(ctx, def, sizes))
+		c.errors++;
+	check_outputs(&c);
+	check_temporaries(&c);
+	for (int i = 0; i < syntax->n_statement; i++)
+		check_statement(&c, &syntax->statement[i]);
+	if (!c.errors && !syntax->broken && heddle_check_shapes(&c) == 0)
+		heddle_check_accesses(&c);
+	return c.errors || syntax->broken ? NULL : def;
+}

@@ -1,0 +1,564 @@
+/* Tokens to a syntax tree.  An error is recorded once and skipped over to the next statement or definition.
+ * SPDX-License-Identifier: MIT
+ */
+#include "frontend/syntax.h"
+
+#include <string.h>
+
+enum { MAX_DEPTH = 200 };
+
+typedef struct parser {
+	heddle_ctx *ctx;
+	heddle_arena *scratch;
+	const token *token; /* the next one */
+	const token *first;
+	int depth;
+} parser;
+
+/* ---- tokens ---------------------------------------------------------------------------------------------------------- */
+
+static const char *shown(const token *t)
+{
+	return t->kind == TOKEN_END ? "end of file" : t->text;
+}
+
+static const char *kind_name(int kind, char buffer[4])
+{
+	switch (kind) {
+	case TOKEN_NAME:
+		return "a name";
+	case TOKEN_NUMBER:
+		return "a number";
+	case TOKEN_ARROW:
+		return "`->`";
+	case TOKEN_IN:
+		return "`in`";
+	default:
+		buffer[0] = '`';
+		buffer[1] = (char)kind;
+		buffer[2] = '`';
+		buffer[3] = 0;
+		return buffer;
+	}
+}
+
+static const token *next(parser *p)
+{
+	const token *t = p->token;
+	if (t->kind != TOKEN_END)
+		p->token++;
+	return t;
+}
+
+static bool accept(parser *p, int kind)
+{
+	if (p->token->kind != kind)
+		return false;
+	next(p);
+	return true;
+}
+
+static const token *expect(parser *p, int kind)
+{
+	char buffer[4];
+	if (p->token->kind == kind)
+		return next(p);
+	heddle_error(p->ctx, 3, &p->token->location, "expected %s but found `%s`", kind_name(kind, buffer),
+		     shown(p->token));
+	return NULL;
+}
+
+static bool is_word(const token *t, const char *word)
+{
+	return t->kind == TOKEN_NAME && !strcmp(t->text, word);
+}
+
+/* From the first to the last token when they stand on one line, else the first. */
+static heddle_location span(const token *first, const token *last)
+{
+	heddle_location where = first->location;
+	if (last->location.line == where.line && last->location.column >= where.column)
+		where.length = last->location.column + last->location.length - where.column;
+	return where;
+}
+
+static heddle_location since(const parser *p, const token *first)
+{
+	return span(first, p->token > first ? p->token - 1 : first);
+}
+
+static const char *source_at(const heddle_location *where)
+{
+	const char *s = where->source->text;
+	for (int line = 1; line < where->line; line++)
+		s = strchr(s, '\n') + 1;
+	return s + where->column - 1;
+}
+
+/* ---- expressions ------------------------------------------------------------------------------------------------------- */
+
+static const struct {
+	int token;
+	int precedence;
+	heddle_op op;
+} binaries[] = {
+	{TOKEN_OR, 1, HEDDLE_OP_OR},   {TOKEN_AND, 2, HEDDLE_OP_AND}, {'<', 3, HEDDLE_OP_LT},
+	{'>', 3, HEDDLE_OP_GT},	       {TOKEN_LE, 3, HEDDLE_OP_LE},   {TOKEN_GE, 3, HEDDLE_OP_GE},
+	{TOKEN_EQ, 3, HEDDLE_OP_EQ},   {TOKEN_NE, 3, HEDDLE_OP_NE},   {'|', 4, HEDDLE_OP_BITOR},
+	{'^', 5, HEDDLE_OP_BITXOR},    {'&', 6, HEDDLE_OP_BITAND},    {TOKEN_SHL, 7, HEDDLE_OP_SHL},
+	{TOKEN_SHR, 7, HEDDLE_OP_SHR}, {'+', 8, HEDDLE_OP_ADD},	      {'-', 8, HEDDLE_OP_SUB},
+	{'*', 9, HEDDLE_OP_MUL},       {'/', 9, HEDDLE_OP_DIV},	      {'%', 9, HEDDLE_OP_MOD},
+};
+
+static syntax_expr *parse_expr(parser *p);
+
+static syntax_expr *node(parser *p, syntax_kind kind, int n_arg)
+{
+	syntax_expr *e = HEDDLE_NEW(p->scratch, syntax_expr);
+	e->kind = kind;
+	e->n_arg = n_arg;
+	e->arg = n_arg ? HEDDLE_NEW_ARRAY(p->scratch, syntax_expr *, n_arg) : NULL;
+	return e;
+}
+
+/* '(' [exp {',' exp}] ')', the opening parenthesis already read. */
+static int parse_list(parser *p, int *n, syntax_expr ***list)
+{
+	if (accept(p, ')'))
+		return 0;
+	do {
+		syntax_expr *e = parse_expr(p);
+		if (!e)
+			return -1;
+		HEDDLE_PUSH(p->scratch, *list, *n, e);
+	} while (accept(p, ','));
+	return expect(p, ')') ? 0 : -1;
+}
+
+static syntax_expr *parse_min_max(parser *p, const token *t)
+{
+	syntax_expr *e = node(p, SYNTAX_BINARY, 0);
+	e->op = t->kind == TOKEN_MIN ? HEDDLE_OP_MIN : HEDDLE_OP_MAX;
+	if (!expect(p, '(') || parse_list(p, &e->n_arg, &e->arg))
+		return NULL;
+	e->location = since(p, t);
+	if (e->n_arg != 2) {
+		heddle_error(p->ctx, 8, &e->location, "`%s` takes 2 arguments but got %d", t->text, e->n_arg);
+		return NULL;
+	}
+	return e;
+}
+
+static syntax_expr *parse_primary(parser *p)
+{
+	const token *t = p->token;
+	syntax_expr *e;
+	switch (t->kind) {
+	case TOKEN_NUMBER:
+		next(p);
+		e = node(p, SYNTAX_NUMBER, 0);
+		e->is_float = t->is_float;
+		e->f = t->f;
+		e->i = t->i;
+		break;
+	case '(':
+		next(p);
+		e = parse_expr(p);
+		if (!e || !expect(p, ')'))
+			return NULL;
+		break;
+	case TOKEN_TYPE:
+		next(p);
+		e = node(p, SYNTAX_CAST, 1);
+		e->type = t->type;
+		if (!expect(p, '(') || !(e->arg[0] = parse_expr(p)) || !expect(p, ')'))
+			return NULL;
+		break;
+	case TOKEN_MIN:
+	case TOKEN_MAX:
+		next(p);
+		return parse_min_max(p, t);
+	case TOKEN_NAME:
+		next(p);
+		e = node(p, SYNTAX_NAME, 0);
+		e->name = t->text;
+		if (accept(p, '(')) {
+			e->has_arg = true;
+			if (parse_list(p, &e->n_arg, &e->arg))
+				return NULL;
+		}
+		break;
+	default:
+		heddle_error(p->ctx, 5, &t->location, "expected an expression but found `%s`", shown(t));
+		if (t->kind == '+')
+			heddle_note(p->ctx, NULL, "there is no unary +");
+		return NULL;
+	}
+	e->location = since(p, t);
+	return e;
+}
+
+static syntax_expr *parse_unary(parser *p)
+{
+	const token *t = p->token;
+	if (t->kind != '-' && t->kind != '!')
+		return parse_primary(p);
+	if (++p->depth > MAX_DEPTH) {
+		heddle_error(p->ctx, 10, &t->location, "expression is nested too deeply");
+		return NULL;
+	}
+	next(p);
+	syntax_expr *e = node(p, SYNTAX_UNARY, 1);
+	e->op = t->kind == '-' ? HEDDLE_OP_NEG : HEDDLE_OP_NOT;
+	e->arg[0] = parse_unary(p);
+	e->location = since(p, t);
+	p->depth--;
+	return e->arg[0] ? e : NULL;
+}
+
+static int find_binary(int kind)
+{
+	for (int i = 0; i < (int)HEDDLE_COUNT(binaries); i++)
+		if (binaries[i].token == kind)
+			return i;
+	return -1;
+}
+
+static syntax_expr *parse_binary(parser *p, int precedence)
+{
+	const token *first = p->token;
+	syntax_expr *left = parse_unary(p);
+	int i, length = 0;
+	while (left && (i = find_binary(p->token->kind)) >= 0 && binaries[i].precedence >= precedence) {
+		if (++length > 10 * MAX_DEPTH) {
+			heddle_error(p->ctx, 10, &p->token->location, "expression is too long");
+			return NULL;
+		}
+		next(p);
+		syntax_expr *e = node(p, SYNTAX_BINARY, 2);
+		e->op = binaries[i].op;
+		e->arg[0] = left;
+		e->arg[1] = parse_binary(p, binaries[i].precedence + 1);
+		e->location = since(p, first);
+		left = e->arg[1] ? e : NULL;
+	}
+	return left;
+}
+
+static syntax_expr *parse_select(parser *p)
+{
+	const token *first = p->token;
+	syntax_expr *condition = parse_binary(p, 1);
+	if (!condition || !accept(p, '?'))
+		return condition;
+	syntax_expr *e = node(p, SYNTAX_SELECT, 3);
+	e->arg[0] = condition;
+	if (!(e->arg[1] = parse_expr(p)) || !expect(p, ':') || !(e->arg[2] = parse_expr(p)))
+		return NULL;
+	e->location = since(p, first);
+	return e;
+}
+
+static syntax_expr *parse_expr(parser *p)
+{
+	if (++p->depth > MAX_DEPTH) {
+		heddle_error(p->ctx, 10, &p->token->location, "expression is nested too deeply");
+		return NULL;
+	}
+	syntax_expr *e = parse_select(p);
+	p->depth--;
+	return e;
+}
+
+/* ---- statements -------------------------------------------------------------------------------------------------------- */
+
+static bool assignment(int kind, heddle_assign *assign, bool *initialise)
+{
+	static const struct {
+		int token;
+		heddle_assign assign;
+		bool initialise;
+	} table[] = {
+		{'=', HEDDLE_ASSIGN_SET, false},
+		{TOKEN_SET_ADD, HEDDLE_ASSIGN_ADD, false},
+		{TOKEN_SET_MUL, HEDDLE_ASSIGN_MUL, false},
+		{TOKEN_SET_MIN, HEDDLE_ASSIGN_MIN, false},
+		{TOKEN_SET_MAX, HEDDLE_ASSIGN_MAX, false},
+		{TOKEN_NEW_ADD, HEDDLE_ASSIGN_ADD, true},
+		{TOKEN_NEW_MUL, HEDDLE_ASSIGN_MUL, true},
+		{TOKEN_NEW_MIN, HEDDLE_ASSIGN_MIN, true},
+		{TOKEN_NEW_MAX, HEDDLE_ASSIGN_MAX, true},
+	};
+	for (size_t i = 0; i < HEDDLE_COUNT(table); i++) {
+		if (table[i].token == kind) {
+			*assign = table[i].assign;
+			*initialise = table[i].initialise;
+			return true;
+		}
+	}
+	return false;
+}
+
+static int parse_clause(parser *p, syntax_statement *s)
+{
+	const token *t = p->token;
+	syntax_clause c = {.kind = CLAUSE_EXISTS, .location = t->location};
+	if (accept(p, TOKEN_EXISTS)) {
+		if (!(c.a = parse_expr(p)))
+			return -1;
+	} else {
+		if (!expect(p, TOKEN_NAME))
+			return -1;
+		c.name = t->text;
+		if (accept(p, '=')) {
+			c.kind = CLAUSE_LET;
+			if (!(c.a = parse_expr(p)))
+				return -1;
+		} else if (accept(p, TOKEN_IN)) {
+			c.kind = CLAUSE_RANGE;
+			if (!(c.a = parse_expr(p)) || !expect(p, ':') || !(c.b = parse_expr(p)))
+				return -1;
+		} else {
+			heddle_error(p->ctx, 3, &p->token->location, "expected `in` or `=` but found `%s`", shown(p->token));
+			return -1;
+		}
+	}
+	HEDDLE_PUSH(p->scratch, s->clause, s->n_clause, c);
+	return 0;
+}
+
+static int parse_equivalent(parser *p)
+{
+	int n = 0;
+	syntax_expr **list = NULL;
+	return expect(p, TOKEN_NAME) && expect(p, '(') ? parse_list(p, &n, &list) : -1;
+}
+
+static int parse_statement(parser *p, syntax_statement *s)
+{
+	const token *first = p->token;
+	if (first->kind == TOKEN_TYPE) {
+		s->has_type = true;
+		s->type = first->type;
+		next(p);
+	}
+	s->location = p->token->location;
+	const token *name = expect(p, TOKEN_NAME);
+	if (!name)
+		return -1;
+	s->name = name->text;
+	if (accept(p, '(') && parse_list(p, &s->n_lhs, &s->lhs))
+		return -1;
+	if (!assignment(p->token->kind, &s->assign, &s->initialise)) {
+		heddle_error(p->ctx, 6, &p->token->location, "expected an assignment operator but found `%s`",
+			     shown(p->token));
+		heddle_note(p->ctx, NULL, "one of = += *= min= max= +=! *=! min=! max=!");
+		if (p->token->kind == '-' || p->token->kind == '/')
+			heddle_note(p->ctx, NULL, "there is no `%s=`", p->token->text);
+		return -1;
+	}
+	next(p);
+	if (!(s->value = parse_expr(p)))
+		return -1;
+	if (accept(p, TOKEN_EQUIVALENT) && parse_equivalent(p))
+		return -1;
+	if (accept(p, TOKEN_WHERE)) {
+		do
+			if (parse_clause(p, s))
+				return -1;
+		while (accept(p, ','));
+	}
+	const token *last = p->token - 1;
+	if (last->location.line == first->location.line)
+		s->whole = span(first, last);
+	return 0;
+}
+
+/* Is this token a plausible beginning of a statement: `name =` or `name ( .. ) =`? */
+static bool statement_starts(const token *t)
+{
+	heddle_assign assign;
+	bool initialise;
+	if (t->kind == TOKEN_TYPE)
+		t++;
+	if (t->kind != TOKEN_NAME)
+		return false;
+	t++;
+	if (t->kind == '(') {
+		int depth = 0;
+		do {
+			if (t->kind == TOKEN_END || t->kind == '{' || t->kind == '}')
+				return false;
+			depth += (t->kind == '(') - (t->kind == ')');
+			t++;
+		} while (depth);
+	}
+	return assignment(t->kind, &assign, &initialise);
+}
+
+/* After an error: on to the next statement that begins a line, `}` or `def`. */
+static void skip_statement(parser *p)
+{
+	while (p->token->kind != TOKEN_END && p->token->kind != '}' && p->token->kind != TOKEN_DEF) {
+		if (p->token->line_start && statement_starts(p->token))
+			return;
+		next(p);
+	}
+}
+
+/* ---- definitions ---------------------------------------------------------------------------------------------------------- */
+
+static int parse_param(parser *p, bool is_return, syntax_param *param)
+{
+	*param = (syntax_param){0};
+	const token *first = p->token;
+	if (is_return && is_word(first, "inout") && (first[1].kind == TOKEN_TYPE || first[1].kind == TOKEN_NAME)) {
+		param->is_inout = true;
+		next(p);
+	}
+	if (!is_return && is_word(first, "size") && first[1].kind == TOKEN_NAME) {
+		param->is_size = true;
+		next(p);
+	}
+	if (p->token->kind == TOKEN_TYPE) {
+		param->has_type = true;
+		param->type = p->token->type;
+		next(p);
+		if (accept(p, '(') && parse_list(p, &param->n_dim, &param->dim))
+			return -1;
+	}
+	param->location = p->token->location;
+	const token *name = expect(p, TOKEN_NAME);
+	if (!name)
+		return -1;
+	param->name = name->text;
+	if (!param->has_type && !is_return && !param->is_size) {
+		heddle_error(p->ctx, 121, &name->location, "parameter `%s` needs a type", name->text);
+		heddle_note(p->ctx, NULL, "such as `float(M, N) %s`, or `size %s` for a size", name->text, name->text);
+		return -1;
+	}
+	return 0;
+}
+
+static int parse_params(parser *p, bool is_return, int *n, syntax_param **list)
+{
+	if (!expect(p, '('))
+		return -1;
+	if (accept(p, ')'))
+		return 0;
+	do {
+		syntax_param param;
+		if (parse_param(p, is_return, &param))
+			return -1;
+		HEDDLE_PUSH(p->scratch, *list, *n, param);
+	} while (accept(p, ','));
+	return expect(p, ')') ? 0 : -1;
+}
+
+static int parse_return(parser *p, syntax_definition *d)
+{
+	if (p->token->kind == TOKEN_NAME || p->token->kind == TOKEN_TYPE) {
+		const token *first = p->token;
+		syntax_param param;
+		if (parse_param(p, true, &param))
+			return -1;
+		heddle_location where = since(p, first);
+		heddle_error(p->ctx, 4, &where, "the return list needs parentheses");
+		heddle_fixit(p->ctx, "(%.*s)", where.length, source_at(&where));
+		HEDDLE_PUSH(p->scratch, d->ret, d->n_return, param);
+		return 0;
+	}
+	return parse_params(p, true, &d->n_return, &d->ret);
+}
+
+static bool positive_int(const token *t)
+{
+	return t->kind == TOKEN_NUMBER && !t->is_float;
+}
+
+/* NAME '=' [n] [':' n] ['*' [n]] as in -s. */
+static int parse_size(parser *p, syntax_definition *d)
+{
+	const token *name = expect(p, TOKEN_NAME);
+	if (!name || !expect(p, '='))
+		return -1;
+	heddle_text text = {0};
+	heddle_text_printf(&text, "%s=", name->text);
+	while (positive_int(p->token) || p->token->kind == ':' || p->token->kind == '*')
+		heddle_text_add(&text, next(p)->text);
+	heddle_size_list *one = heddle_sizes_parse(p->ctx, p->scratch, heddle_text_str(&text));
+	heddle_text_free(&text);
+	if (!one || one->n != 1)
+		return -1;
+	for (int i = 0; i < d->sizes.n; i++) {
+		if (!strcmp(d->sizes.range[i].name, one->range[0].name)) {
+			heddle_error(p->ctx, 308, &name->location, "size `%s` is given twice", name->text);
+			return -1;
+		}
+	}
+	int n = d->sizes.n;
+	HEDDLE_PUSH(p->scratch, d->size_location, n, name->location);
+	HEDDLE_PUSH(p->scratch, d->sizes.range, d->sizes.n, one->range[0]);
+	return 0;
+}
+
+static int parse_head(parser *p, syntax_definition *d)
+{
+	const token *name = expect(p, TOKEN_NAME);
+	if (!name)
+		return -1;
+	d->name = name->text;
+	d->location = name->location;
+	if (parse_params(p, false, &d->n_param, &d->param) || !expect(p, TOKEN_ARROW) || parse_return(p, d))
+		return -1;
+	if (is_word(p->token, "sizes")) {
+		next(p);
+		do
+			if (parse_size(p, d))
+				return -1;
+		while (accept(p, ','));
+	}
+	return expect(p, '{') ? 0 : -1;
+}
+
+static void parse_body(parser *p, syntax_definition *d)
+{
+	while (p->token->kind != '}') {
+		if (p->token->kind == TOKEN_END || p->token->kind == TOKEN_DEF) {
+			heddle_error(p->ctx, 11, &p->token->location, "definition `%s` has no closing `}`", d->name);
+			heddle_note(p->ctx, &d->location, "it begins here");
+			return;
+		}
+		syntax_statement s = {0};
+		if (parse_statement(p, &s)) {
+			d->broken = true;
+			skip_statement(p);
+		} else {
+			HEDDLE_PUSH(p->scratch, d->statement, d->n_statement, s);
+		}
+	}
+	next(p);
+}
+
+void heddle_parse(heddle_ctx *ctx, heddle_arena *scratch, const token_list *tokens, syntax_file *out)
+{
+	parser p = {.ctx = ctx, .scratch = scratch, .token = tokens->token, .first = tokens->token};
+	while (p.token->kind != TOKEN_END) {
+		p.depth = 0;
+		if (!accept(&p, TOKEN_DEF)) {
+			heddle_error(ctx, 7, &p.token->location, "expected `def` but found `%s`", shown(p.token));
+			while (p.token->kind != TOKEN_END && p.token->kind != TOKEN_DEF)
+				next(&p);
+			continue;
+		}
+		syntax_definition d = {0};
+		if (parse_head(&p, &d)) {
+			d.broken = true;
+			while (p.token->kind != TOKEN_END && p.token->kind != TOKEN_DEF)
+				next(&p);
+		} else {
+			parse_body(&p, &d);
+		}
+		HEDDLE_PUSH(scratch, out->definition, out->n_definition, d);
+	}
+}

@@ -1,0 +1,581 @@
+/* Range inference: which values each index takes, and from that the extents of what is written.
+ *
+ * As in TC: ranges given by `where` are taken as they are; every tensor read says 0 <= subscript < extent for all values of
+ * the indices that have a range; in rounds, each index without a range that is alone in such a condition gets the
+ * intersection of what these conditions allow, until nothing changes.
+ * SPDX-License-Identifier: MIT
+ */
+#include "frontend/check.h"
+
+#include <string.h>
+
+enum { MAX_CANDIDATES = 6, MAX_CONDITIONS = 48 };
+
+typedef struct inference {
+	scope *s;
+	checker *c;
+	affine_space *space;
+	int n_row;
+	affine_row *row; /* each >= 0 for all values of the indices */
+} inference;
+
+/* ---- conditions ------------------------------------------------------------------------------------------------------------ */
+
+static void add_row(inference *f, const affine_row *row)
+{
+	HEDDLE_PUSH(f->c->scratch, f->row, f->n_row, *row);
+}
+
+/* The only index-dependent variable of a row when it is a quotient with a positive coefficient; else -1. */
+static int lone_quotient(const affine_space *space, const affine_row *row)
+{
+	int found = -1;
+	for (int v = 0; v < space->n; v++) {
+		if (!row->c[v] || space->variable[v].size_only)
+			continue;
+		if (found >= 0)
+			return -1;
+		found = v;
+	}
+	if (found < 0 || row->c[found] < 0)
+		return -1;
+	affine_kind kind = space->variable[found].kind;
+	return kind == AFFINE_FLOOR || kind == AFFINE_TRUNC ? found : -1;
+}
+
+/* c * q + rest >= 0 with q = a / d: q >= L = ceil(-rest / c), so a >= d * L.  c * q + rest <= 0: q <= U, so
+ * a <= d * U + d - 1. */
+static bool invert_quotient(inference *f, const affine_row *row, int v, bool lower, affine_row *out)
+{
+	int64_t c = row->c[v], d = f->space->variable[v].d;
+	affine_row rest = *row, negated = {0}, limit;
+	rest.c[v] = 0;
+	if (!affine_add(&negated, &rest, -1))
+		return false;
+	negated.k += lower ? c - 1 : 0;
+	if (!affine_floor(f->space, &negated, c, &limit))
+		return false;
+	if (lower) {
+		*out = *f->space->variable[v].a;
+		return affine_add(out, &limit, -d);
+	}
+	*out = affine_constant(d - 1);
+	return affine_add(out, &limit, d) && affine_add(out, f->space->variable[v].a, -1);
+}
+
+/* lower <= subscript < upper */
+static void add_condition(inference *f, const affine_row *subscript, const affine_row *lower, const affine_row *upper)
+{
+	affine_row above = *subscript, below = *subscript, row;
+	if (!affine_add(&above, lower, -1) || !affine_add(&below, upper, -1))
+		return;
+	below.k++; /* subscript - upper + 1 <= 0 */
+	int v = lone_quotient(f->space, subscript);
+	if (v >= 0) {
+		if (invert_quotient(f, &above, v, true, &row))
+			add_row(f, &row);
+		if (invert_quotient(f, &below, v, false, &row))
+			add_row(f, &row);
+		return;
+	}
+	add_row(f, &above);
+	affine_row negated = {0};
+	if (affine_add(&negated, &below, -1))
+		add_row(f, &negated);
+}
+
+static void add_dimension(inference *f, const heddle_expr *subscript, const heddle_expr *lower, const heddle_expr *upper)
+{
+	affine_row s, l = {0}, u;
+	if (f->n_row >= MAX_CONDITIONS * 4 || !affine_from_expr(f->space, subscript, false, &s))
+		return;
+	if ((!lower || affine_from_expr(f->space, lower, true, &l)) && affine_from_expr(f->space, upper, true, &u))
+		add_condition(f, &s, &l, &u);
+}
+
+static const tensor_state *state_of(const checker *c, const heddle_tensor *tensor)
+{
+	return &c->state[tensor->position];
+}
+
+static void collect_reads(inference *f, const heddle_expr *e)
+{
+	for (int i = 0; i < e->n_arg; i++)
+		collect_reads(f, e->arg[i]);
+	if (e->kind != HEDDLE_EXPR_READ)
+		return;
+	const tensor_state *t = state_of(f->c, e->tensor);
+	for (int i = 0; i < e->n_arg; i++) {
+		if (t->upper)
+			add_dimension(f, e->arg[i], t->lower[i], t->upper[i]);
+		else if (t->declared)
+			add_dimension(f, e->arg[i], NULL, t->tensor->extent[i]);
+	}
+}
+
+/* What the left-hand side says when its tensor has a shape already: used only for indices that nothing else gives a range. */
+static void collect_target(inference *f)
+{
+	const tensor_state *t = f->s->target;
+	const heddle_statement *st = f->s->statement;
+	for (int i = 0; i < st->n_lhs; i++) {
+		if (t->upper)
+			add_dimension(f, st->lhs[i], t->lower[i], t->upper[i]);
+		else if (t->declared)
+			add_dimension(f, st->lhs[i], NULL, t->tensor->extent[i]);
+	}
+}
+
+/* ---- solving ----------------------------------------------------------------------------------------------------------------- */
+
+typedef struct candidates {
+	int n_lower, n_upper;
+	affine_row *lower; /* index >= each */
+	affine_row *upper; /* index < each */
+} candidates;
+
+/* The single index without a range in a row, whose other terms are all over sizes; -1 when it is not so. */
+static int lone_unsolved(const affine_space *space, const affine_row *row)
+{
+	int found = -1;
+	for (int v = 0; v < space->n; v++) {
+		if (!row->c[v] || space->variable[v].size_only)
+			continue;
+		if (found >= 0 || space->variable[v].kind != AFFINE_INDEX || space->variable[v].index->lower)
+			return -1;
+		found = v;
+	}
+	return found;
+}
+
+/* The row minimised over all solved indices, as one row; false when it cannot be written as one. */
+static bool minimise(inference *f, const affine_row *row, affine_row *out)
+{
+	affine_row candidate[MAX_CANDIDATES], part[MAX_CANDIDATES], rest;
+	int n = affine_bounds(f->space, row, false, candidate, MAX_CANDIDATES);
+	if (n <= 1) {
+		*out = candidate[0];
+		return n == 1;
+	}
+	int v = lone_unsolved(f->space, &candidate[0]);
+	if (v < 0)
+		return false;
+	for (int i = 0; i < n; i++) {
+		if (lone_unsolved(f->space, &candidate[i]) != v || candidate[i].c[v] != candidate[0].c[v])
+			return false;
+		part[i] = candidate[i];
+		part[i].c[v] = 0;
+	}
+	if (!affine_extremum(f->space, AFFINE_MAX, n, part, &rest))
+		return false;
+	rest.c[v] = candidate[0].c[v];
+	*out = rest;
+	return true;
+}
+
+/* c * v + rest >= 0 */
+static void add_candidate(inference *f, candidates *list, int v, const affine_row *row)
+{
+	int64_t c = row->c[v];
+	affine_row rest = *row, negated = {0}, bound;
+	rest.c[v] = 0;
+	if (c > 0) {
+		negated.k = c - 1;
+		if (affine_add(&negated, &rest, -1) && affine_floor(f->space, &negated, c, &bound))
+			HEDDLE_PUSH(f->c->scratch, list->lower, list->n_lower, bound);
+	} else if (affine_floor(f->space, &rest, -c, &bound)) {
+		bound.k++;
+		HEDDLE_PUSH(f->c->scratch, list->upper, list->n_upper, bound);
+	}
+}
+
+/* One round; true when an index got a range. */
+static bool solve_round(inference *f)
+{
+	affine_space *space = f->space;
+	candidates *list = HEDDLE_NEW_ARRAY(f->c->scratch, candidates, AFFINE_VARIABLES);
+	bool progress = false;
+	for (int i = 0; i < f->n_row; i++) {
+		affine_row row;
+		if (!minimise(f, &f->row[i], &row))
+			continue;
+		int v = lone_unsolved(space, &row);
+		if (v >= 0)
+			add_candidate(f, &list[v], v, &row);
+	}
+	for (int v = 0; v < space->n; v++) {
+		affine_row lower, upper;
+		if (!list[v].n_lower || !list[v].n_upper)
+			continue;
+		if (!affine_extremum(space, AFFINE_MAX, list[v].n_lower, list[v].lower, &lower) ||
+		    !affine_extremum(space, AFFINE_MIN, list[v].n_upper, list[v].upper, &upper))
+			continue;
+		heddle_index *index = space->variable[v].index;
+		index->lower = affine_to_expr(space, &lower);
+		index->upper = affine_to_expr(space, &upper);
+		progress = true;
+	}
+	return progress;
+}
+
+static bool all_solved(const heddle_statement *st)
+{
+	for (int i = 0; i < st->n_index; i++)
+		if (!st->index[i]->lower)
+			return false;
+	return true;
+}
+
+/* ---- errors ------------------------------------------------------------------------------------------------------------------ */
+
+static bool constrained(const inference *f, heddle_index *index)
+{
+	int v = affine_index_variable(f->space, index);
+	for (int i = 0; i < f->n_row; i++)
+		for (int w = 0; v >= 0 && w < f->space->n; w++)
+			if (f->row[i].c[w] && (w == v || (f->space->variable[w].a && f->space->variable[w].a->c[v])))
+				return true;
+	return false;
+}
+
+static void report_unsolved(inference *f)
+{
+	scope *s = f->s;
+	checker *c = f->c;
+	for (int i = 0; i < s->n_index; i++) {
+		heddle_index *index = s->index[i].index;
+		if (index->lower)
+			continue;
+		s->index[i].reported = true;
+		const char *nearest = heddle_check_nearest(s, index->name);
+		if (!s->index[i].lhs && !constrained(f, index)) {
+			heddle_check_fail(c, 101, &index->location,
+					  "`%s` is not a tensor, a size or an index with a range", index->name);
+		} else {
+			heddle_check_fail(c, 201, &index->location, "the range of index `%s` cannot be inferred", index->name);
+			heddle_note(c->ctx, NULL,
+				    constrained(f, index)
+					    ? "no subscript has it as the only index without a range; write `where %s in 0:..`"
+					    : "it is in no subscript of a tensor that is read; write `where %s in 0:..`",
+				    index->name);
+		}
+		if (nearest)
+			heddle_note(c->ctx, NULL, "did you mean `%s`?", nearest);
+	}
+}
+
+static bool has_kind(const heddle_expr *e, heddle_expr_kind kind)
+{
+	if (e->kind == kind)
+		return true;
+	for (int i = 0; i < e->n_arg; i++)
+		if (has_kind(e->arg[i], kind))
+			return true;
+	return false;
+}
+
+static bool index_times_size(const heddle_expr *e)
+{
+	if (e->kind == HEDDLE_EXPR_BINARY &&
+	    (e->op == HEDDLE_OP_MUL || e->op == HEDDLE_OP_DIV || e->op == HEDDLE_OP_MOD)) {
+		bool left = has_kind(e->arg[0], HEDDLE_EXPR_INDEX), right = has_kind(e->arg[1], HEDDLE_EXPR_INDEX);
+		if (left && !right && has_kind(e->arg[1], HEDDLE_EXPR_SIZE))
+			return true;
+		if (right && !left && has_kind(e->arg[0], HEDDLE_EXPR_SIZE) && e->op == HEDDLE_OP_MUL)
+			return true;
+	}
+	for (int i = 0; i < e->n_arg; i++)
+		if (index_times_size(e->arg[i]))
+			return true;
+	return false;
+}
+
+bool heddle_check_affine(checker *c, affine_space *space, const heddle_expr *e, bool floor, int code, const char *what,
+			 affine_row *out)
+{
+	bool affine = affine_from_expr(space, e, floor, out), product = false;
+	for (int v = 0; affine && v < space->n; v++)
+		product |= out->c[v] && space->variable[v].kind == AFFINE_PRODUCT && !space->variable[v].size_only;
+	if (affine && !product)
+		return true;
+	if (index_times_size(e)) {
+		heddle_check_fail(c, 209, &e->location, "an index is multiplied or divided by a size that is not known");
+		heddle_note(c->ctx, NULL, "strides and dilations must be constants: give the size a value with -s");
+	} else if (code) {
+		heddle_check_fail(c, code, &e->location, "%s is not affine", what);
+		heddle_note(c->ctx, NULL, "sums of indices and sizes with constant factors, and / and %% by constants, are");
+	}
+	return false;
+}
+
+/* ---- given ranges -------------------------------------------------------------------------------------------------------------- */
+
+static bool reaches(const heddle_statement *st, const heddle_expr *e, const heddle_index *goal, int depth)
+{
+	if (e->kind == HEDDLE_EXPR_INDEX) {
+		if (e->index == goal)
+			return true;
+		return depth > 0 && e->index->lower &&
+		       (reaches(st, e->index->lower, goal, depth - 1) || reaches(st, e->index->upper, goal, depth - 1));
+	}
+	for (int i = 0; i < e->n_arg; i++)
+		if (reaches(st, e->arg[i], goal, depth))
+			return true;
+	return false;
+}
+
+static int check_given(inference *f)
+{
+	heddle_statement *st = f->s->statement;
+	int errors = 0;
+	for (int i = 0; i < st->n_index; i++) {
+		heddle_index *index = st->index[i];
+		affine_row row;
+		if (!index->lower)
+			continue;
+		if (!heddle_check_affine(f->c, f->space, index->lower, true, 207, "the lower bound", &row) ||
+		    !heddle_check_affine(f->c, f->space, index->upper, true, 207, "the upper bound", &row)) {
+			errors++;
+		} else if (reaches(st, index->lower, index, st->n_index) || reaches(st, index->upper, index, st->n_index)) {
+			heddle_check_fail(f->c, 206, &f->s->index[i].range->location,
+					  "the range of `%s` depends on itself", index->name);
+			errors++;
+		}
+	}
+	return errors;
+}
+
+/* A range that is negative whatever the sizes are is a mistake. */
+static int check_negative(inference *f)
+{
+	heddle_statement *st = f->s->statement;
+	int errors = 0;
+	for (int i = 0; i < st->n_index; i++) {
+		heddle_index *index = st->index[i];
+		affine_row lower, upper;
+		if (!affine_from_expr(f->space, index->lower, true, &lower) ||
+		    !affine_from_expr(f->space, index->upper, true, &upper))
+			continue;
+		affine_row negative = lower;
+		negative.k--;
+		if (!affine_add(&negative, &upper, -1) || !affine_size_only(f->space, &negative) ||
+		    !affine_prove(f->space, &negative))
+			continue;
+		heddle_text text = {0};
+		heddle_expr_print(index->lower, &text);
+		heddle_text_add(&text, ":");
+		heddle_expr_print(index->upper, &text);
+		heddle_check_fail(f->c, 203, &index->location, "index `%s` has the negative range %s", index->name,
+				  heddle_text_str(&text));
+		if (f->s->index[i].range && f->s->index[i].range->a->location.line) {
+			heddle_note(f->c->ctx, &f->s->index[i].range->location, "it is given here; lower:upper, upper excluded");
+		} else {
+			heddle_note(f->c->ctx, NULL, "inferred from the subscripts: no value of `%s` keeps all reads inside",
+				    index->name);
+		}
+		heddle_text_free(&text);
+		errors++;
+	}
+	return errors;
+}
+
+/* ---- what is written ------------------------------------------------------------------------------------------------------------ */
+
+/* One plain index with a size-only range, apart from a shift; or no index at all. */
+static bool is_interval(const affine_space *space, const affine_row *row, int *index_variable)
+{
+	*index_variable = -1;
+	for (int v = 0; v < space->n; v++) {
+		if (!row->c[v] || space->variable[v].size_only)
+			continue;
+		if (*index_variable >= 0 || space->variable[v].kind != AFFINE_INDEX || (row->c[v] != 1 && row->c[v] != -1))
+			return false;
+		*index_variable = v;
+	}
+	if (*index_variable < 0)
+		return true;
+	const heddle_index *index = space->variable[*index_variable].index;
+	return !has_kind(index->lower, HEDDLE_EXPR_INDEX) && !has_kind(index->upper, HEDDLE_EXPR_INDEX);
+}
+
+static bool extremes(inference *f, const affine_row *row, affine_row *lower, affine_row *upper)
+{
+	affine_row list[MAX_CANDIDATES];
+	int n = affine_bounds(f->space, row, false, list, MAX_CANDIDATES);
+	for (int i = 0; i < n; i++)
+		if (!affine_size_only(f->space, &list[i]))
+			return false;
+	if (!n || !affine_extremum(f->space, AFFINE_MAX, n, list, lower))
+		return false;
+	n = affine_bounds(f->space, row, true, list, MAX_CANDIDATES);
+	for (int i = 0; i < n; i++)
+		if (!affine_size_only(f->space, &list[i]))
+			return false;
+	if (!n || !affine_extremum(f->space, AFFINE_MIN, n, list, upper))
+		return false;
+	upper->k++;
+	return true;
+}
+
+/* Another index's range may depend on a left-hand index (a triangle): what is written is still a box, since a reduction
+ * or initialisation over an empty range writes too.  Not so when one left-hand index depends on another. */
+static int record_write(inference *f)
+{
+	scope *s = f->s;
+	heddle_statement *st = s->statement;
+	tensor_state *t = s->target;
+	int errors = 0, variables[AFFINE_VARIABLES], n_variable = 0;
+	tensor_write w = {
+		.lower = HEDDLE_NEW_ARRAY(f->c->scratch, heddle_expr *, st->n_lhs + 1),
+		.upper = HEDDLE_NEW_ARRAY(f->c->scratch, heddle_expr *, st->n_lhs + 1),
+		.box = true,
+	};
+	for (int i = 0; i < st->n_lhs; i++) {
+		affine_row row, lower, upper;
+		int v;
+		if (!heddle_check_affine(f->c, f->space, st->lhs[i], false, 208, "the left-hand subscript", &row)) {
+			errors++;
+			continue;
+		}
+		if (!extremes(f, &row, &lower, &upper)) {
+			heddle_check_fail(f->c, 208, &st->lhs[i]->location, "the range of the left-hand subscript cannot be found");
+			errors++;
+			continue;
+		}
+		w.box = w.box && is_interval(f->space, &row, &v);
+		for (int j = 0; j < n_variable && w.box; j++)
+			w.box = v < 0 || variables[j] != v;
+		variables[n_variable++] = v;
+		w.lower[i] = affine_to_expr(f->space, &lower);
+		w.upper[i] = affine_to_expr(f->space, &upper);
+	}
+	if (errors)
+		return -1;
+	if (!t->n_write) {
+		t->lower = HEDDLE_NEW_ARRAY(f->c->arena, heddle_expr *, st->n_lhs + 1);
+		t->upper = HEDDLE_NEW_ARRAY(f->c->arena, heddle_expr *, st->n_lhs + 1);
+	}
+	for (int i = 0; i < st->n_lhs; i++) {
+		affine_row both[2], out;
+		if (!t->n_write) {
+			t->lower[i] = w.lower[i];
+			t->upper[i] = w.upper[i];
+			continue;
+		}
+		if (affine_from_expr(f->space, t->lower[i], true, &both[0]) &&
+		    affine_from_expr(f->space, w.lower[i], true, &both[1]) &&
+		    affine_extremum(f->space, AFFINE_MIN, 2, both, &out))
+			t->lower[i] = affine_to_expr(f->space, &out);
+		if (affine_from_expr(f->space, t->upper[i], true, &both[0]) &&
+		    affine_from_expr(f->space, w.upper[i], true, &both[1]) &&
+		    affine_extremum(f->space, AFFINE_MAX, 2, both, &out))
+			t->upper[i] = affine_to_expr(f->space, &out);
+	}
+	HEDDLE_PUSH(f->c->scratch, t->write, t->n_write, w);
+	return 0;
+}
+
+int heddle_check_ranges(scope *s)
+{
+	inference f = {.s = s, .c = s->c, .space = affine_space_new(s->c->scratch, s->c->arena)};
+	if (check_given(&f))
+		return -1;
+	collect_reads(&f, s->statement->value);
+	for (int i = 0; i < s->n_exists; i++)
+		collect_reads(&f, s->exists[i]);
+	while (!all_solved(s->statement) && solve_round(&f))
+		;
+	if (!all_solved(s->statement)) {
+		collect_target(&f);
+		while (!all_solved(s->statement) && solve_round(&f))
+			;
+	}
+	if (!all_solved(s->statement)) {
+		report_unsolved(&f);
+		return -1;
+	}
+	return check_negative(&f) || record_write(&f) ? -1 : 0;
+}
+
+/* ---- shapes ---------------------------------------------------------------------------------------------------------------------- */
+
+/* Do the boxes written reach from 0 to the extent in dimension `along`, each of them whole in all others? */
+static bool covered_along(affine_space *space, const tensor_state *t, int along, const affine_row *extent)
+{
+	bool *used = HEDDLE_NEW_ARRAY(space->arena, bool, t->n_write + 1);
+	affine_row reached = affine_constant(0);
+	for (;;) {
+		affine_row rest = reached;
+		if (affine_add(&rest, &extent[along], -1) && affine_prove(space, &rest))
+			return true;
+		int found = -1;
+		affine_row next = {0};
+		for (int i = 0; i < t->n_write && found < 0; i++) {
+			bool fits = t->write[i].box && !used[i];
+			for (int d = 0; d < t->rank && fits; d++) {
+				affine_row lower, upper, gap = d == along ? reached : affine_constant(0);
+				fits = affine_from_expr(space, t->write[i].lower[d], true, &lower) &&
+				       affine_from_expr(space, t->write[i].upper[d], true, &upper) &&
+				       affine_add(&gap, &lower, -1) && affine_prove(space, &gap);
+				next = d == along ? upper : next;
+				if (fits && d != along)
+					fits = affine_add(&upper, &extent[d], -1) && affine_prove(space, &upper);
+			}
+			if (fits)
+				found = i;
+		}
+		if (found < 0)
+			return false;
+		used[found] = true;
+		affine_row both[2] = {reached, next};
+		if (!affine_extremum(space, AFFINE_MAX, 2, both, &reached))
+			return false;
+	}
+}
+
+static bool covered(affine_space *space, const tensor_state *t)
+{
+	affine_row *extent = HEDDLE_NEW_ARRAY(space->arena, affine_row, t->rank + 1);
+	for (int d = 0; d < t->rank; d++)
+		if (!affine_from_expr(space, t->tensor->extent[d], true, &extent[d]))
+			return false;
+	if (t->rank == 0)
+		return t->n_write > 0;
+	for (int d = 0; d < t->rank; d++)
+		if (covered_along(space, t, d, extent))
+			return true;
+	return false;
+}
+
+static void warn_zero_fill(checker *c, const tensor_state *t)
+{
+	heddle_text text = {0};
+	for (int d = 0; d < t->rank; d++) {
+		heddle_text_add(&text, d ? ", " : "");
+		heddle_expr_print(t->lower[d], &text);
+		heddle_text_add(&text, ":");
+		heddle_expr_print(t->upper[d], &text);
+	}
+	heddle_warning(c->ctx, 204, &t->first_write, "not all of `%s` is written; its other elements are 0", t->tensor->name);
+	if (t->rank)
+		heddle_note(c->ctx, NULL, "the statements write within %s", heddle_text_str(&text));
+	heddle_text_free(&text);
+}
+
+int heddle_check_shapes(checker *c)
+{
+	for (int i = 0; i < c->n_state; i++) {
+		tensor_state *t = &c->state[i];
+		if (t->tensor->role == HEDDLE_ROLE_INPUT || !t->n_write)
+			continue;
+		if (!t->declared)
+			t->tensor->extent = t->upper;
+		t->tensor->rank = t->rank;
+		if (t->tensor->role == HEDDLE_ROLE_INOUT)
+			continue;
+		t->tensor->zero_fill = !covered(affine_space_new(c->scratch, c->arena), t);
+		if (t->tensor->zero_fill)
+			warn_zero_fill(c, t);
+	}
+	return 0;
+}

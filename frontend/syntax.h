@@ -1,0 +1,146 @@
+/* What the parser hands to the checker: the text as a tree, names unresolved.  Private to frontend/.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef HEDDLE_SYNTAX_H
+#define HEDDLE_SYNTAX_H
+
+#include "frontend/definition.h"
+
+typedef enum token_kind {
+	TOKEN_END,
+	/* one character: its code */
+	TOKEN_NUMBER = 256,
+	TOKEN_NAME,
+	TOKEN_TYPE,
+	TOKEN_DEF,
+	TOKEN_WHERE,
+	TOKEN_IN,
+	TOKEN_EXISTS,
+	TOKEN_MIN,
+	TOKEN_MAX,
+	TOKEN_ARROW,
+	TOKEN_EQUIVALENT,
+	TOKEN_SET_ADD,
+	TOKEN_SET_MUL,
+	TOKEN_SET_MIN,
+	TOKEN_SET_MAX,
+	TOKEN_NEW_ADD,
+	TOKEN_NEW_MUL,
+	TOKEN_NEW_MIN,
+	TOKEN_NEW_MAX,
+	TOKEN_GE,
+	TOKEN_LE,
+	TOKEN_EQ,
+	TOKEN_NE,
+	TOKEN_AND,
+	TOKEN_OR,
+	TOKEN_SHL,
+	TOKEN_SHR,
+} token_kind;
+
+typedef struct token {
+	int kind;
+	const char *text; /* NUL-terminated copy */
+	heddle_location location;
+	bool is_float; /* NUMBER */
+	double f;
+	int64_t i;
+	heddle_type type; /* TYPE */
+	bool line_start;  /* the first token of its line */
+} token;
+
+/* All tokens of the source, ended by TOKEN_END; pragmas go to `module` with the number of `def`s before them. */
+typedef struct token_list {
+	int n;
+	token *token;
+} token_list;
+int heddle_lex(heddle_ctx *ctx, heddle_arena *scratch, heddle_module *module, token_list *out);
+
+typedef enum syntax_kind {
+	SYNTAX_NUMBER, /* is_float, f, i */
+	SYNTAX_NAME,   /* name, arg when has_arg */
+	SYNTAX_UNARY,
+	SYNTAX_BINARY,
+	SYNTAX_SELECT,
+	SYNTAX_CAST, /* type, arg[0] */
+} syntax_kind;
+
+typedef struct syntax_expr {
+	syntax_kind kind;
+	heddle_op op;
+	heddle_type type;
+	const char *name;
+	bool has_arg; /* name was followed by parentheses */
+	int n_arg;
+	struct syntax_expr **arg;
+	bool is_float;
+	double f;
+	int64_t i;
+	heddle_location location;
+} syntax_expr;
+
+typedef struct syntax_param {
+	const char *name;
+	bool has_type;
+	bool is_size;  /* `size S` */
+	bool is_inout; /* `inout` before it */
+	heddle_type type;
+	int n_dim;
+	syntax_expr **dim;
+	heddle_location location;
+} syntax_param;
+
+typedef enum syntax_clause_kind { CLAUSE_RANGE, CLAUSE_LET, CLAUSE_EXISTS } syntax_clause_kind;
+
+typedef struct syntax_clause {
+	syntax_clause_kind kind;
+	const char *name;
+	syntax_expr *a, *b; /* lower and upper; value; expression */
+	heddle_location location;
+} syntax_clause;
+
+typedef struct syntax_statement {
+	const char *name;
+	bool has_type; /* `float16 t(i) = ..` */
+	heddle_type type;
+	int n_lhs;
+	syntax_expr **lhs;
+	heddle_assign assign;
+	bool initialise;
+	syntax_expr *value;
+	int n_clause;
+	syntax_clause *clause;
+	heddle_location location; /* of the name */
+	heddle_location whole;	  /* of all of it when it stands on one line, else line 0 */
+} syntax_statement;
+
+typedef struct syntax_definition {
+	const char *name;
+	int n_param;
+	syntax_param *param;
+	int n_return;
+	syntax_param *ret;
+	heddle_size_list sizes; /* the `sizes` clause */
+	heddle_location *size_location;
+	int n_statement;
+	syntax_statement *statement;
+	bool broken; /* the head could not be parsed */
+	heddle_location location;
+} syntax_definition;
+
+typedef struct syntax_file {
+	int n_definition;
+	syntax_definition *definition;
+} syntax_file;
+
+/* Parse everything; errors are recorded and skipped over, so `out` holds whatever could be read. */
+void heddle_parse(heddle_ctx *ctx, heddle_arena *scratch, const token_list *tokens, syntax_file *out);
+
+/* Names, types, ranges and shapes of one definition; NULL with diagnostics. */
+heddle_definition *heddle_check_definition(heddle_ctx *ctx, heddle_arena *arena, heddle_arena *scratch,
+					   const syntax_definition *syntax, const heddle_size_list *sizes);
+
+/* Narrow the ranges of a definition's sizes by those of the list that it has; 0, or -1 with a diagnostic. */
+int heddle_sizes_apply(heddle_ctx *ctx, heddle_definition *definition, const heddle_size_list *list);
+
+#endif
