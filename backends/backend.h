@@ -45,6 +45,10 @@ typedef struct heddle_emit_options {
  * kernels, host entry.  0 or -1 with a diagnostic. */
 int heddle_source_print(heddle_ctx *ctx, const heddle_target *target, const heddle_program *program,
 			const heddle_emit_options *options, heddle_text *out);
+/* The file that holds the host entry, for languages whose source is for the device alone; nothing for the others.  Files are
+ * named `base` and heddle_dialect_suffix / heddle_dialect_host_suffix (backends/dialect.h). */
+int heddle_host_print(heddle_ctx *ctx, const heddle_target *target, const heddle_program *program,
+		      const heddle_emit_options *options, heddle_text *out);
 /* The C header for all targets of a definition. */
 int heddle_header_print(heddle_ctx *ctx, const heddle_program *program, const heddle_emit_options *options, heddle_text *out);
 

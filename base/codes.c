@@ -51,6 +51,30 @@ const heddle_code heddle_codes[] = {
 	 "What must be known of every chip was not given, neither in the file nor in what it inherits from.\n"},
 	{414, "a descriptor's file has another name than the descriptor",
 	 "Descriptors are found by file name, so NAME.yaml says `name: NAME`.\n"},
+	{450, "there is no such backend",
+	 "A target is BACKEND:CHIP, and the backend has a dialect: backends/NAME/dialect.yaml among those built in or in a folder of\n"
+	 "--path or HEDDLE_PATH.\n"
+	 "Wrong:  -t cudaa:h200\n"
+	 "Right:  -t cuda:h200\n"},
+	{451, "a dialect is not a well-formed YAML mapping",
+	 "dialect.yaml is a mapping from keys to words (templates), mappings and lists; the message has the place and the reason.\n"},
+	{452, "a dialect has an unknown key",
+	 "The keys of a dialect are fixed: the table in backends/dialect.c and doc/dialects.md list them.\n"},
+	{453, "a word of a dialect has an unknown placeholder",
+	 "Each word may use only the placeholders of its key; the message lists them.\n"
+	 "Wrong:  shuffle: \"xor({x}, {mask})\"\n"
+	 "Right:  shuffle: \"xor({value}, {mask})\"\n"},
+	{454, "a dialect lacks a word",
+	 "A dialect, or one that it inherits, must say how its language writes everything that a program may contain.\n"},
+	{455, "a prelude has a malformed piece",
+	 "A piece begins with a line `//: name parameter=value,value...` and is the text up to the next such line.\n"},
+	{456, "not a target",
+	 "A target is BACKEND:CHIP, or CHIP alone where its descriptor names a backend.\n"
+	 "Wrong:  -t cuda:\n"
+	 "Right:  -t cuda:h200, -t h200\n"},
+	{457, "the dialect cannot write this",
+	 "The program contains something that the language has no word for, such as a warp shuffle in OpenCL C.  Programs made for\n"
+	 "the target do not; one made by hand, or for another target, may.\n"},
 	{620, "a tensor is too large",
 	 "Under these sizes a tensor does not fit the memory here.  Give smaller sizes.\n"},
 	{701, "an .npy file has a bad header",
@@ -86,6 +110,20 @@ const heddle_code heddle_codes[] = {
 	 "Right:  #: fill A=0.5:2 B=integers\n"},
 	{720, "a process or shared memory cannot be made",
 	 "The system refused a child process, a file in memory or shared memory: its reason is in the message.\n"},
+	{750, "no memory for an emulated array",
+	 "The emulator keeps a copy of every array and about twelve bytes of notes per byte that a kernel may write.  Test with\n"
+	 "smaller sizes.\n"},
+	{751, "no array for an argument of the manifest",
+	 "A run needs a host array for every input, output, inout and scalar argument that the manifest lists.\n"},
+	{783, "a manifest is not JSON",
+	 "The message has the place and what the parser expected.\n"},
+	{784, "a manifest breaks a rule of its schema",
+	 "schema/heddle.manifest.1.json says what a manifest may hold; the message names the key.\n"},
+	{785, "a formula of a manifest cannot be evaluated",
+	 "A formula is made of whole numbers, sizes of the manifest, + - * / %, min(,), max(,) and parentheses; preconditions may also\n"
+	 "compare and use && || !.\n"
+	 "Wrong:  \"(M+127)/B\"   where B is no size\n"
+	 "Right:  \"(M+127)/128\"\n"},
 	{801, "a command cannot be started",
 	 "A tool that Heddle runs (a compiler, a validator, a descriptor's command) is not there, may not be executed, or the system\n"
 	 "has no room for another process.  `heddle doctor` lists the tools and how to add each.\n"},

@@ -80,10 +80,16 @@ typedef struct heddle_manifest {
 heddle_manifest *heddle_manifest_from_program(heddle_ctx *ctx, const heddle_target *target, const heddle_program *program,
 					      const heddle_emit_options *options);
 heddle_manifest *heddle_manifest_free(heddle_manifest *manifest);
+/* `base` and the backend's suffix: the name of the source file; of the file with the host entry, NULL when that is the
+ * source.  In `arena`. */
+const char *heddle_source_file(heddle_arena *arena, const heddle_target *target, const char *base);
+const char *heddle_host_file(heddle_arena *arena, const heddle_target *target, const char *base);
 /* JSON text, keys in a fixed order, ended by a newline. */
 void heddle_manifest_print(const heddle_manifest *manifest, heddle_text *out);
 /* Read and check JSON text against the schema's rules.  NULL with diagnostics E07xx naming the key. */
 heddle_manifest *heddle_manifest_parse(heddle_ctx *ctx, const char *name, const char *text);
+/* The formula is well formed and names only these sizes; 0, or -1 with a diagnostic. */
+int heddle_formula_check(heddle_ctx *ctx, heddle_formula formula, int n_size, const heddle_manifest_size *size);
 /* Value of a formula under sizes by name; 0, or -1 with a diagnostic. */
 int heddle_formula_evaluate(heddle_ctx *ctx, heddle_formula formula, int n_size, const heddle_manifest_size *size,
 			    const int64_t *value, int64_t *result);

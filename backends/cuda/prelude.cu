@@ -1,0 +1,152 @@
+// The functions that CUDA C++ lacks, in pieces: `//: name`, then its text.  A source gets those that it uses.
+// No header is needed: 16-bit floats are their bits, so that the text compiles with NVRTC as it is.
+// SPDX-License-Identifier: 0BSD
+
+//: heddle_float16
+typedef unsigned short heddle_float16; // the bits of an IEEE half
+
+//: heddle_bfloat16
+typedef unsigned short heddle_bfloat16; // the upper half of a float
+
+//: heddle_vector
+// N elements that are moved at once.
+template <typename T, int N> struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) heddle_vector { T s[N]; };
+
+//: heddle_min
+template <typename T> static __device__ __forceinline__ T heddle_min(T a, T b)
+{
+	return b < a ? b : a;
+}
+
+//: heddle_max
+template <typename T> static __device__ __forceinline__ T heddle_max(T a, T b)
+{
+	return a < b ? b : a;
+}
+
+//: heddle_divide
+// a / b rounded toward zero; the least integer by -1 wraps around.
+template <typename T> static __device__ __forceinline__ T heddle_divide(T a, T b)
+{
+	return b == (T)-1 ? (T)(0ull - (unsigned long long)a) : (T)(a / b);
+}
+
+//: heddle_modulo
+// What heddle_divide leaves: it has the sign of a.
+template <typename T> static __device__ __forceinline__ T heddle_modulo(T a, T b)
+{
+	return b == (T)-1 ? (T)0 : (T)(a % b);
+}
+
+//: heddle_floor_div
+// a / b rounded down, b > 0.
+template <typename T> static __device__ __forceinline__ T heddle_floor_div(T a, T b)
+{
+	return a >= 0 ? a / b : -((-a + b - 1) / b);
+}
+
+//: heddle_floor_mod
+// What heddle_floor_div leaves: 0 <= r < b.
+template <typename T> static __device__ __forceinline__ T heddle_floor_mod(T a, T b)
+{
+	const T r = a % b;
+	return r < 0 ? r + b : r;
+}
+
+//: heddle_min_nan
+// The lesser, or NaN when either is one.
+template <typename T> static __device__ __forceinline__ T heddle_min_nan(T a, T b)
+{
+	return a < b || a != a ? a : b;
+}
+
+//: heddle_max_nan
+// The greater, or NaN when either is one.
+template <typename T> static __device__ __forceinline__ T heddle_max_nan(T a, T b)
+{
+	return a > b || a != a ? a : b;
+}
+
+//: heddle_float16_to_float
+static __device__ __forceinline__ float heddle_float16_to_float(heddle_float16 h)
+{
+#if defined(__CUDACC__) && defined(__CUDA_ARCH__)
+	float f;
+	asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(h));
+	return f;
+#else
+	const unsigned int sign = (unsigned int)(h & 0x8000u) << 16;
+	const unsigned int rest = (unsigned int)(h & 0x7fffu) << 13;
+	if (rest >= 0x0f800000u) // infinity, NaN
+		return __int_as_float((int)(sign | 0x7f800000u | rest));
+	// Scale by 2^112: the exponent's bias, and subnormal numbers become normal.
+	return __int_as_float((int)(sign | (unsigned int)__float_as_int(__int_as_float((int)rest) * 5192296858534827628530496329220096.0f)));
+#endif
+}
+
+//: heddle_float_to_float16
+// Rounded to nearest, ties to even.
+static __device__ __forceinline__ heddle_float16 heddle_float_to_float16(float f)
+{
+#if defined(__CUDACC__) && defined(__CUDA_ARCH__)
+	heddle_float16 h;
+	asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h) : "f"(f));
+	return h;
+#else
+	const unsigned int bits = (unsigned int)__float_as_int(f);
+	const unsigned int sign = bits >> 16 & 0x8000u;
+	unsigned int rest = bits & 0x7fffffffu;
+	if (rest > 0x7f800000u) // NaN
+		return (heddle_float16)(sign | 0x7e00u);
+	if (rest >= 0x477ff000u) // 65520 and more round to infinity
+		return (heddle_float16)(sign | 0x7c00u);
+	if (rest < 0x38800000u) { // subnormal: adding 0.5 rounds at the right place
+		rest = (unsigned int)__float_as_int(__int_as_float((int)rest) + 0.5f) - 0x3f000000u;
+		return (heddle_float16)(sign | rest);
+	}
+	rest += 0xfffu + (rest >> 13 & 1u);
+	return (heddle_float16)(sign | ((rest >> 13) - 0x1c000u));
+#endif
+}
+
+//: heddle_odd_float
+// double to float, inexact results made odd, so that rounding once more is right.
+static __device__ __forceinline__ float heddle_odd_float(double x)
+{
+	const float f = (float)x;
+	const double back = (double)f;
+	if (back == x || x != x || f - f != 0.0f)
+		return f;
+	int bits = __float_as_int(f);
+	if ((back > x) == (x > 0.0)) // rounded away from zero: take it back
+		bits -= 1;
+	return __int_as_float(bits | 1);
+}
+
+//: heddle_double_to_float16
+static __device__ __forceinline__ heddle_float16 heddle_double_to_float16(double x)
+{
+	return heddle_float_to_float16(heddle_odd_float(x));
+}
+
+//: heddle_bfloat16_to_float
+static __device__ __forceinline__ float heddle_bfloat16_to_float(heddle_bfloat16 h)
+{
+	return __int_as_float((int)((unsigned int)h << 16));
+}
+
+//: heddle_float_to_bfloat16
+// Rounded to nearest, ties to even.
+static __device__ __forceinline__ heddle_bfloat16 heddle_float_to_bfloat16(float f)
+{
+	const unsigned int bits = (unsigned int)__float_as_int(f);
+	if ((bits & 0x7fffffffu) > 0x7f800000u) // NaN
+		return (heddle_bfloat16)(bits >> 16 | 0x40u);
+	return (heddle_bfloat16)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+}
+
+//: heddle_double_to_bfloat16
+static __device__ __forceinline__ heddle_bfloat16 heddle_double_to_bfloat16(double x)
+{
+	return heddle_float_to_bfloat16(heddle_odd_float(x));
+}

@@ -1,0 +1,80 @@
+/* Inside backends/: the printer of values, nodes and kernels, and what source.c and entry.c need of it.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef HEDDLE_PRINTER_H
+#define HEDDLE_PRINTER_H
+
+#include "backends/dialect.h"
+
+/* Text of an expression and how tightly its outermost operator binds. */
+typedef struct code {
+	const char *text;
+	int level;
+} code;
+
+/* A C-like language's precedences, loosest first.  ANY: no parentheses needed. */
+enum {
+	LEVEL_ANY,
+	LEVEL_SELECT,
+	LEVEL_OR,
+	LEVEL_AND,
+	LEVEL_BITOR,
+	LEVEL_BITXOR,
+	LEVEL_BITAND,
+	LEVEL_EQUAL,
+	LEVEL_LESS,
+	LEVEL_SHIFT,
+	LEVEL_SUM,
+	LEVEL_PRODUCT,
+	LEVEL_UNARY,
+	LEVEL_POSTFIX,
+};
+
+/* One placeholder's value. */
+typedef struct filler {
+	const char *name;
+	code value;
+} filler;
+
+/* The arguments of a device kernel, in order: global buffers, then scalars, then sizes that it uses and that are not fixed. */
+typedef struct kernel_arguments {
+	int n_tensor, n_scalar, n_size;
+	heddle_buffer **tensor;
+	heddle_buffer **scalar;
+	int *size; /* positions */
+} kernel_arguments;
+
+/* What one kernel needs from its launch. */
+typedef struct kernel_memory {
+	bool dynamic;	 /* the shared buffers are views of dynamic shared memory */
+	int64_t bytes;	 /* of all shared buffers */
+	int64_t *offset; /* [n_shared], when dynamic */
+} kernel_memory;
+
+void heddle_kernel_arguments(heddle_arena *arena, const heddle_program *program, const heddle_launch *launch,
+			     kernel_arguments *arguments);
+void heddle_kernel_memory(heddle_arena *arena, const heddle_target *target, const heddle_launch *launch, kernel_memory *memory);
+/* The buffer is accessed by vectors, which need its base to be aligned to `align`. */
+bool heddle_buffer_needs_align(const heddle_target *target, const heddle_program *program, const heddle_buffer *buffer);
+/* Bytes that the base address must be a multiple of. */
+int heddle_buffer_alignment(const heddle_target *target, const heddle_program *program, const heddle_buffer *buffer);
+
+/* One device kernel.  0 or -1 with a diagnostic. */
+int heddle_kernel_print(heddle_ctx *ctx, const heddle_target *target, const heddle_program *program,
+			const heddle_launch *launch, const heddle_emit_options *options, heddle_text *out);
+
+/* A value over constants and sizes in the manifest's formula language.  The host's C is the same with `prefix` before min
+ * and max. */
+const char *heddle_formula_text(heddle_arena *arena, const heddle_program *program, const heddle_value *value,
+				const char *prefix);
+
+/* A template with its placeholders filled.  NULL template: an internal error, reported. */
+code heddle_fill(heddle_arena *arena, const char *template, const filler *filler, int n);
+/* In parentheses when it binds looser than `level`. */
+const char *heddle_bind(heddle_arena *arena, code value, int level);
+
+/* The C entry points (a part of the source, or a file of their own).  `source` is the text of the device code. */
+int heddle_entry_print(heddle_ctx *ctx, const heddle_target *target, const heddle_program *program,
+		       const heddle_emit_options *options, const char *source, heddle_text *out);
+
+#endif

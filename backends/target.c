@@ -1,0 +1,50 @@
+/* Targets: a backend and a chip, and what the passes must know of a backend's language.
+ * SPDX-License-Identifier: MIT
+ */
+#include "backends/dialect.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+heddle_language heddle_dialect_language(const heddle_dialect *dialect)
+{
+	const char *max_vector = heddle_dialect_word(dialect, "language.max_vector");
+	return (heddle_language){
+		.vector_arithmetic = heddle_dialect_flag(dialect, "language.vector_arithmetic"),
+		.unaligned_vectors = heddle_dialect_flag(dialect, "language.unaligned_vectors"),
+		.shuffles = heddle_dialect_flag(dialect, "language.shuffles"),
+		.max_vector = max_vector ? atoi(max_vector) : 1,
+	};
+}
+
+int heddle_target_parse(heddle_ctx *ctx, const char *text, heddle_target *target)
+{
+	heddle_arena *arena = heddle_ctx_arena(ctx);
+	const char *colon = strchr(text, ':');
+	const char *backend = colon ? heddle_arena_strndup(arena, text, (size_t)(colon - text)) : NULL;
+	const char *chip = colon ? colon + 1 : text;
+	*target = (heddle_target){0};
+	if (!*chip || (backend && !*backend))
+		return heddle_error(ctx, 456, NULL, "`%s` is no target: write BACKEND:CHIP, such as cuda:h200", text);
+	if (backend) {
+		target->dialect = heddle_dialect_find(ctx, backend);
+		if (!target->dialect)
+			return -1;
+	}
+	target->descriptor = heddle_descriptor_find(ctx, chip);
+	if (!target->descriptor)
+		return -1;
+	if (target->descriptor->abstract)
+		return heddle_error(ctx, 456, NULL, "`%s` is no chip, only a base for descriptors", chip);
+	if (!backend) {
+		backend = target->descriptor->backend;
+		if (!backend)
+			return heddle_error(ctx, 456, NULL, "the descriptor %s names no backend: write BACKEND:%s", chip, chip);
+		target->dialect = heddle_dialect_find(ctx, backend);
+		if (!target->dialect)
+			return -1;
+	}
+	target->backend = target->dialect->name;
+	target->text = heddle_arena_printf(arena, "%s:%s", target->backend, target->descriptor->name);
+	return 0;
+}

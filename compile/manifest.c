@@ -1,0 +1,183 @@
+/* A program's manifest: arguments in the entry's order, launches with their arguments, options per policy.
+ * SPDX-License-Identifier: MIT
+ */
+#include "compile/manifest.h"
+
+#include "backends/printer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static heddle_argument_role role_of(const heddle_buffer *buffer)
+{
+	switch (buffer->role) {
+	case HEDDLE_BUFFER_INPUT: return HEDDLE_ARGUMENT_INPUT;
+	case HEDDLE_BUFFER_OUTPUT: return HEDDLE_ARGUMENT_OUTPUT;
+	case HEDDLE_BUFFER_INOUT: return HEDDLE_ARGUMENT_INOUT;
+	case HEDDLE_BUFFER_SCALAR: return HEDDLE_ARGUMENT_SCALAR;
+	default: return HEDDLE_ARGUMENT_TEMPORARY;
+	}
+}
+
+static heddle_formula formula(heddle_arena *arena, const heddle_program *program, const heddle_value *value, bool *failed)
+{
+	const char *text = value ? heddle_formula_text(arena, program, value, "") : "0";
+	*failed = *failed || !text;
+	return text ? text : "0";
+}
+
+static void add_tensor(heddle_manifest *m, const heddle_target *target, const heddle_program *program,
+		       const heddle_buffer *buffer, bool *failed)
+{
+	heddle_argument argument = {
+		.name = heddle_arena_strdup(m->arena, buffer->name),
+		.role = role_of(buffer),
+		.type = buffer->type,
+		.rank = buffer->rank,
+		.align = heddle_buffer_alignment(target, program, buffer),
+	};
+	if (argument.role == HEDDLE_ARGUMENT_SCALAR)
+		argument.rank = 0;
+	argument.shape = HEDDLE_NEW_ARRAY(m->arena, heddle_formula, argument.rank + 1);
+	for (int i = 0; i < argument.rank; i++)
+		argument.shape[i] = formula(m->arena, program, buffer->extent[i], failed);
+	if (argument.role == HEDDLE_ARGUMENT_TEMPORARY)
+		argument.offset = formula(m->arena, program, buffer->offset, failed);
+	HEDDLE_PUSH(m->arena, m->argument, m->n_argument, argument);
+}
+
+/* The entry's order: tensors, scalars, sizes; temporaries come last, they are no parameters. */
+static void add_arguments(heddle_manifest *m, const heddle_target *target, const heddle_program *program, bool *failed)
+{
+	for (int pass = 0; pass < 3; pass++) {
+		for (int i = 0; i < program->n_buffer; i++) {
+			const heddle_buffer *buffer = program->buffer[i];
+			if (buffer->role == HEDDLE_BUFFER_SHARED || buffer->role == HEDDLE_BUFFER_REGISTER)
+				continue;
+			int where = buffer->role == HEDDLE_BUFFER_SCALAR ? 1 : buffer->role == HEDDLE_BUFFER_TEMPORARY ? 2 : 0;
+			if (where == pass)
+				add_tensor(m, target, program, buffer, failed);
+		}
+		for (int i = 0; pass == 1 && i < program->n_size; i++)
+			if (program->size[i].min != program->size[i].max) {
+				heddle_argument size = {.name = heddle_arena_strdup(m->arena, program->size[i].name),
+							.role = HEDDLE_ARGUMENT_SIZE,
+							.type = HEDDLE_INT64};
+				HEDDLE_PUSH(m->arena, m->argument, m->n_argument, size);
+			}
+	}
+}
+
+static void add_launch(heddle_manifest *m, const heddle_target *target, const heddle_program *program,
+		       const heddle_launch *launch, bool *failed)
+{
+	heddle_manifest_launch out = {
+		.kernel = heddle_arena_strdup(m->arena, launch->name),
+		.grid = {formula(m->arena, program, launch->grid, failed), "1", "1"},
+		.block = {launch->threads, 1, 1},
+	};
+	kernel_memory memory;
+	kernel_arguments arguments;
+	heddle_kernel_memory(m->arena, target, launch, &memory);
+	heddle_kernel_arguments(m->arena, program, launch, &arguments);
+	out.dynamic_shared_bytes = heddle_arena_printf(m->arena, "%lld", (long long)(memory.dynamic ? memory.bytes : 0));
+	bool offsets = heddle_dialect_flag(target->dialect, "language.byte_offsets");
+	for (int i = 0; i < arguments.n_tensor; i++) {
+		heddle_kernel_argument argument = {.name = heddle_arena_strdup(m->arena, arguments.tensor[i]->name),
+						   .type = arguments.tensor[i]->type};
+		HEDDLE_PUSH(m->arena, out.argument, out.n_argument, argument);
+		argument.byte_offset = true;
+		argument.type = HEDDLE_UINT64;
+		if (offsets)
+			HEDDLE_PUSH(m->arena, out.argument, out.n_argument, argument);
+	}
+	for (int i = 0; i < arguments.n_scalar; i++) {
+		heddle_kernel_argument argument = {.name = heddle_arena_strdup(m->arena, arguments.scalar[i]->name),
+						   .type = arguments.scalar[i]->type};
+		HEDDLE_PUSH(m->arena, out.argument, out.n_argument, argument);
+	}
+	for (int i = 0; i < arguments.n_size; i++) {
+		heddle_kernel_argument argument = {
+			.name = heddle_arena_strdup(m->arena, program->size[arguments.size[i]].name), .size = true, .type = HEDDLE_INT64};
+		HEDDLE_PUSH(m->arena, out.argument, out.n_argument, argument);
+	}
+	HEDDLE_PUSH(m->arena, m->launch, m->n_launch, out);
+}
+
+static void add_options(heddle_manifest *m, const heddle_dialect *dialect)
+{
+	char key[64];
+	const struct {
+		const char *name;
+		const char ***list;
+		int *n;
+	} lists[] = {{"nvrtc", &m->nvrtc, &m->n_nvrtc}, {"hipcc", &m->hipcc, &m->n_hipcc}, {"host", &m->host, &m->n_host}};
+	for (size_t k = 0; k < HEDDLE_COUNT(lists); k++) {
+		snprintf(key, sizeof(key), "options.%s.%s", m->policy, lists[k].name);
+		*lists[k].list = heddle_dialect_list(dialect, m->arena, key, lists[k].n);
+		for (int i = 0; i < *lists[k].n; i++)
+			(*lists[k].list)[i] = heddle_arena_strdup(m->arena, (*lists[k].list)[i]);
+	}
+	snprintf(key, sizeof(key), "options.%s.opencl", m->policy);
+	int n = 0;
+	const char **list = heddle_dialect_list(dialect, m->arena, key, &n);
+	m->opencl = "";
+	for (int i = 0; i < n; i++)
+		m->opencl = heddle_arena_printf(m->arena, "%s%s%s", m->opencl, i ? " " : "", list[i]);
+}
+
+const char *heddle_source_file(heddle_arena *arena, const heddle_target *target, const char *base)
+{
+	return heddle_arena_printf(arena, "%s%s", base, heddle_dialect_suffix(target->dialect));
+}
+
+const char *heddle_host_file(heddle_arena *arena, const heddle_target *target, const char *base)
+{
+	const char *suffix = heddle_dialect_host_suffix(target->dialect);
+	return suffix ? heddle_arena_printf(arena, "%s%s", base, suffix) : NULL;
+}
+
+heddle_manifest *heddle_manifest_from_program(heddle_ctx *ctx, const heddle_target *target, const heddle_program *program,
+					      const heddle_emit_options *options)
+{
+	heddle_arena *arena = heddle_arena_new();
+	heddle_manifest *m = HEDDLE_NEW(arena, heddle_manifest);
+	bool failed = false;
+	m->arena = arena;
+	m->definition = heddle_arena_strdup(arena, program->name);
+	m->backend = heddle_arena_strdup(arena, target->backend);
+	m->arch = heddle_arena_strdup(arena, target->descriptor->name);
+	m->source = heddle_source_file(arena, target, options->base ? options->base : program->name);
+	m->config = heddle_arena_strdup(arena, program->config ? program->config : "");
+	m->policy = "ieee";
+	m->proof = heddle_arena_strdup(arena, program->proof ? program->proof : "not proved");
+	m->warp = program->warp > 1			? program->warp
+		  : target->descriptor->warp.set	? (int)target->descriptor->warp.value
+							: 1;
+	for (int i = 0; i < program->n_size; i++) {
+		heddle_manifest_size size = {heddle_arena_strdup(arena, program->size[i].name), program->size[i].min,
+					     program->size[i].max, program->size[i].divisor > 0 ? program->size[i].divisor : 1};
+		HEDDLE_PUSH(arena, m->size, m->n_size, size);
+	}
+	for (int i = 0; i < program->n_precondition; i++) {
+		const char *text = formula(arena, program, program->precondition[i], &failed);
+		HEDDLE_PUSH(arena, m->precondition, m->n_precondition, text);
+	}
+	m->workspace_bytes = formula(arena, program, program->workspace, &failed);
+	add_arguments(m, target, program, &failed);
+	for (int i = 0; i < program->n_launch; i++)
+		add_launch(m, target, program, program->launch[i], &failed);
+	add_options(m, target->dialect);
+	if (failed) {
+		heddle_error(ctx, 950, NULL, "%s: a grid, shape or offset is no formula over the sizes", program->name);
+		return heddle_manifest_free(m);
+	}
+	return m;
+}
+
+heddle_manifest *heddle_manifest_free(heddle_manifest *manifest)
+{
+	if (manifest)
+		heddle_arena_free(manifest->arena);
+	return NULL;
+}

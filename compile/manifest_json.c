@@ -1,0 +1,556 @@
+/* Manifests as JSON: printing in a fixed order, reading with every rule of the schema.
+ * SPDX-License-Identifier: MIT
+ */
+#include "compile/manifest.h"
+
+#include <jansson.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const role_names[] = {"input", "output", "inout", "temporary", "scalar", "size"};
+
+/* ---- printing ------------------------------------------------------------------------------------------------------------ */
+
+static void string(heddle_text *out, const char *s)
+{
+	json_t *value = json_string(s ? s : "");
+	char *text = value ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
+	heddle_text_add(out, text ? text : "\"\"");
+	free(text);
+	json_decref(value);
+}
+
+/* A number where it is one, else a string. */
+static void number_or_formula(heddle_text *out, heddle_formula f)
+{
+	char *end;
+	long long value = f && *f ? strtoll(f, &end, 10) : 0;
+	char back[32];
+	snprintf(back, sizeof(back), "%lld", value);
+	if (f && strcmp(back, f) == 0)
+		heddle_text_add(out, f);
+	else
+		string(out, f);
+}
+
+static void formulas(heddle_text *out, const heddle_formula *list, int n)
+{
+	heddle_text_add(out, "[");
+	for (int i = 0; i < n; i++) {
+		heddle_text_add(out, i ? ", " : "");
+		number_or_formula(out, list[i]);
+	}
+	heddle_text_add(out, "]");
+}
+
+static void strings(heddle_text *out, const char *const *list, int n)
+{
+	heddle_text_add(out, "[");
+	for (int i = 0; i < n; i++) {
+		heddle_text_add(out, i ? ", " : "");
+		string(out, list[i]);
+	}
+	heddle_text_add(out, "]");
+}
+
+static void field(heddle_text *out, const char *key, const char *value)
+{
+	heddle_text_printf(out, "  \"%s\": ", key);
+	string(out, value);
+	heddle_text_add(out, ",\n");
+}
+
+static void print_sizes(const heddle_manifest *m, heddle_text *out)
+{
+	heddle_text_add(out, "  \"sizes\": {");
+	for (int i = 0; i < m->n_size; i++) {
+		const heddle_manifest_size *size = &m->size[i];
+		heddle_text_add(out, i ? ", " : "");
+		string(out, size->name);
+		if (size->min == size->max)
+			heddle_text_printf(out, ": %lld", (long long)size->min);
+		else if (size->divisor > 1)
+			heddle_text_printf(out, ": {\"min\": %lld, \"max\": %lld, \"divisor\": %lld}", (long long)size->min,
+					   (long long)size->max, (long long)size->divisor);
+		else
+			heddle_text_printf(out, ": {\"min\": %lld, \"max\": %lld}", (long long)size->min, (long long)size->max);
+	}
+	heddle_text_add(out, "},\n");
+}
+
+static void print_argument(const heddle_argument *a, heddle_text *out)
+{
+	heddle_text_add(out, "    {\"name\": ");
+	string(out, a->name);
+	heddle_text_printf(out, ", \"role\": \"%s\", \"type\": \"%s\"", role_names[a->role], heddle_type_name(a->type));
+	if (a->role != HEDDLE_ARGUMENT_SCALAR && a->role != HEDDLE_ARGUMENT_SIZE) {
+		heddle_text_add(out, ", \"shape\": ");
+		formulas(out, a->shape, a->rank);
+		if (a->strides) {
+			heddle_text_add(out, ", \"strides\": ");
+			formulas(out, a->strides, a->rank);
+		}
+		heddle_text_printf(out, ", \"align\": %d", a->align);
+	}
+	if (a->role == HEDDLE_ARGUMENT_TEMPORARY) {
+		heddle_text_add(out, ", \"offset\": ");
+		number_or_formula(out, a->offset);
+	}
+	heddle_text_add(out, "}");
+}
+
+static void print_kernel_argument(const heddle_kernel_argument *a, heddle_text *out)
+{
+	char buffer[40];
+	if (!a->name && heddle_type_is_float(a->type) && (a->literal != a->literal || a->literal - a->literal != 0))
+		heddle_text_printf(out, "{\"literal\": \"%s\", \"type\": \"%s\"}", heddle_format_double(a->literal, buffer),
+				   heddle_type_name(a->type));
+	else if (!a->name)
+		heddle_text_printf(out, "{\"literal\": %s, \"type\": \"%s\"}", heddle_format_double(a->literal, buffer),
+				   heddle_type_name(a->type));
+	else if (a->byte_offset || a->size) {
+		heddle_text_printf(out, "{\"%s\": ", a->size ? "size" : "offset");
+		string(out, a->name);
+		if (a->type != (a->size ? HEDDLE_INT64 : HEDDLE_UINT64))
+			heddle_text_printf(out, ", \"type\": \"%s\"", heddle_type_name(a->type));
+		heddle_text_add(out, "}");
+	} else {
+		string(out, a->name);
+	}
+}
+
+static void print_launch(const heddle_manifest *m, const heddle_manifest_launch *launch, heddle_text *out)
+{
+	heddle_text_add(out, "    {\"kernel\": ");
+	string(out, launch->kernel);
+	heddle_text_add(out, ", \"grid\": ");
+	formulas(out, launch->grid, 3);
+	heddle_text_printf(out, ", \"block\": [%d, %d, %d]", launch->block[0], launch->block[1], launch->block[2]);
+	if (m->opencl && *m->opencl) { /* OpenCL hosts count threads, not blocks */
+		heddle_text_add(out, ", \"global\": [");
+		for (int i = 0; i < 3; i++) {
+			heddle_text text = {0};
+			if (launch->block[i] == 1)
+				heddle_text_add(&text, launch->grid[i]);
+			else if (strcmp(launch->grid[i], "1") == 0)
+				heddle_text_printf(&text, "%d", launch->block[i]);
+			else
+				heddle_text_printf(&text, "(%s)*%d", launch->grid[i], launch->block[i]);
+			heddle_text_add(out, i ? ", " : "");
+			number_or_formula(out, heddle_text_str(&text));
+			heddle_text_free(&text);
+		}
+		heddle_text_add(out, "]");
+	}
+	heddle_text_add(out, ", \"dynamic_shared_bytes\": ");
+	number_or_formula(out, launch->dynamic_shared_bytes);
+	heddle_text_add(out, ",\n     \"arguments\": [");
+	for (int i = 0; i < launch->n_argument; i++) {
+		heddle_text_add(out, i ? ", " : "");
+		print_kernel_argument(&launch->argument[i], out);
+	}
+	heddle_text_add(out, "]}");
+}
+
+void heddle_manifest_print(const heddle_manifest *m, heddle_text *out)
+{
+	heddle_text_add(out, "{\n  \"schema\": \"heddle.manifest/1\",\n");
+	field(out, "definition", m->definition);
+	field(out, "backend", m->backend);
+	field(out, "arch", m->arch);
+	field(out, "source", m->source);
+	field(out, "config", m->config);
+	field(out, "policy", m->policy);
+	field(out, "proof", m->proof);
+	print_sizes(m, out);
+	heddle_text_add(out, "  \"preconditions\": ");
+	strings(out, m->precondition, m->n_precondition);
+	heddle_text_printf(out, ",\n  \"warp\": %d,\n  \"workspace_bytes\": ", m->warp);
+	string(out, m->workspace_bytes);
+	heddle_text_add(out, ",\n  \"options\": {\"nvrtc\": ");
+	strings(out, m->nvrtc, m->n_nvrtc);
+	heddle_text_add(out, ", \"hipcc\": ");
+	strings(out, m->hipcc, m->n_hipcc);
+	heddle_text_add(out, ", \"opencl\": ");
+	string(out, m->opencl);
+	heddle_text_add(out, ", \"host\": ");
+	strings(out, m->host, m->n_host);
+	heddle_text_add(out, "},\n  \"arguments\": [");
+	for (int i = 0; i < m->n_argument; i++) {
+		heddle_text_add(out, i ? ",\n" : "\n");
+		print_argument(&m->argument[i], out);
+	}
+	heddle_text_add(out, "\n  ],\n  \"launches\": [");
+	for (int i = 0; i < m->n_launch; i++) {
+		heddle_text_add(out, i ? ",\n" : "\n");
+		print_launch(m, &m->launch[i], out);
+	}
+	heddle_text_add(out, "\n  ]\n}\n");
+}
+
+/* ---- reading --------------------------------------------------------------------------------------------------------------- */
+
+typedef struct reader {
+	heddle_ctx *ctx;
+	heddle_manifest *m;
+	const heddle_source *source;
+	bool failed;
+} reader;
+
+static void bad(reader *r, const char *format, ...) HEDDLE_PRINTF(2, 3);
+static void bad(reader *r, const char *format, ...)
+{
+	heddle_text text = {0};
+	va_list args;
+	va_start(args, format);
+	heddle_text_vprintf(&text, format, args);
+	va_end(args);
+	heddle_error(r->ctx, 784, NULL, "%s: %s", r->source->name, heddle_text_str(&text));
+	heddle_text_free(&text);
+	r->failed = true;
+}
+
+/* Every key of `object` is one of the NULL-ended `known`. */
+static void check_keys(reader *r, json_t *object, const char *where, const char *const *known)
+{
+	const char *key;
+	json_t *value;
+	json_object_foreach(object, key, value) {
+		int n = 0;
+		bool found = false;
+		for (; known[n]; n++)
+			found = found || strcmp(known[n], key) == 0;
+		if (found)
+			continue;
+		const char *near = heddle_nearest(key, known, n);
+		bad(r, "%s has no key `%s`%s%s%s", where, key, near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
+	}
+}
+
+static const char *text_of(reader *r, json_t *object, const char *key, const char *otherwise)
+{
+	json_t *value = json_object_get(object, key);
+	if (!value && otherwise)
+		return otherwise;
+	if (!json_is_string(value)) {
+		bad(r, "`%s` must be a string", key);
+		return "";
+	}
+	return heddle_arena_strdup(r->m->arena, json_string_value(value));
+}
+
+static int64_t integer_of(reader *r, json_t *value, const char *key, int64_t min, int64_t max)
+{
+	if (!json_is_integer(value) || json_integer_value(value) < min || json_integer_value(value) > max) {
+		bad(r, "`%s` must be a whole number from %lld to %lld", key, (long long)min, (long long)max);
+		return min;
+	}
+	return json_integer_value(value);
+}
+
+static heddle_formula formula_of(reader *r, json_t *value, const char *key)
+{
+	if (json_is_integer(value))
+		return heddle_arena_printf(r->m->arena, "%lld", (long long)json_integer_value(value));
+	if (!json_is_string(value)) {
+		bad(r, "`%s` must be a number or a formula", key);
+		return "0";
+	}
+	const char *text = heddle_arena_strdup(r->m->arena, json_string_value(value));
+	if (heddle_formula_check(r->ctx, text, r->m->n_size, r->m->size) < 0) {
+		r->failed = true;
+		return "0";
+	}
+	return text;
+}
+
+static const char **string_list(reader *r, json_t *object, const char *key, int *n)
+{
+	const char **list = NULL;
+	json_t *array = json_object_get(object, key), *value;
+	size_t i;
+	*n = 0;
+	if (array && !json_is_array(array))
+		bad(r, "`%s` must be a list of strings", key);
+	json_array_foreach(array, i, value) {
+		if (json_is_string(value))
+			HEDDLE_PUSH(r->m->arena, list, *n, heddle_arena_strdup(r->m->arena, json_string_value(value)));
+		else
+			bad(r, "`%s` must be a list of strings", key);
+	}
+	return list;
+}
+
+static void read_sizes(reader *r, json_t *root)
+{
+	static const char *const keys[] = {"min", "max", "divisor", NULL};
+	json_t *sizes = json_object_get(root, "sizes"), *value;
+	const char *name;
+	if (sizes && !json_is_object(sizes))
+		bad(r, "`sizes` must be an object");
+	json_object_foreach(sizes, name, value) {
+		heddle_manifest_size size = {heddle_arena_strdup(r->m->arena, name), 0, INT32_MAX, 1};
+		if (json_is_object(value)) {
+			check_keys(r, value, "a size", keys);
+			json_t *part;
+			if ((part = json_object_get(value, "min")))
+				size.min = integer_of(r, part, "min", 0, INT64_MAX);
+			if ((part = json_object_get(value, "max")))
+				size.max = integer_of(r, part, "max", 0, INT64_MAX);
+			if ((part = json_object_get(value, "divisor")))
+				size.divisor = integer_of(r, part, "divisor", 1, INT64_MAX);
+			if (size.min > size.max)
+				bad(r, "size `%s`: its minimum is above its maximum", name);
+		} else {
+			size.min = size.max = integer_of(r, value, name, 0, INT64_MAX);
+		}
+		HEDDLE_PUSH(r->m->arena, r->m->size, r->m->n_size, size);
+	}
+}
+
+static const heddle_argument *find_argument(const heddle_manifest *m, const char *name)
+{
+	for (int i = 0; i < m->n_argument; i++)
+		if (strcmp(m->argument[i].name, name) == 0)
+			return &m->argument[i];
+	return NULL;
+}
+
+static const heddle_manifest_size *find_size(const heddle_manifest *m, const char *name)
+{
+	for (int i = 0; i < m->n_size; i++)
+		if (strcmp(m->size[i].name, name) == 0)
+			return &m->size[i];
+	return NULL;
+}
+
+static heddle_formula *formula_list(reader *r, json_t *array, const char *key, int *n)
+{
+	heddle_formula *list = NULL;
+	json_t *value;
+	size_t i;
+	*n = 0;
+	if (!json_is_array(array))
+		bad(r, "`%s` must be a list", key);
+	json_array_foreach(array, i, value)
+		HEDDLE_PUSH(r->m->arena, list, *n, formula_of(r, value, key));
+	return list;
+}
+
+static heddle_type type_of(reader *r, json_t *object, heddle_type otherwise)
+{
+	json_t *value = json_object_get(object, "type");
+	if (!value)
+		return otherwise;
+	int type = json_is_string(value) ? heddle_type_parse(json_string_value(value)) : -1;
+	if (type < 0)
+		bad(r, "`type` must be a scalar type such as float32");
+	return type < 0 ? otherwise : (heddle_type)type;
+}
+
+static void read_argument(reader *r, json_t *value)
+{
+	static const char *const keys[] = {"name", "role", "type", "shape", "strides", "align", "offset", NULL};
+	heddle_argument a = {.type = HEDDLE_INT64};
+	if (!json_is_object(value)) {
+		bad(r, "`arguments` must be a list of objects");
+		return;
+	}
+	check_keys(r, value, "an argument", keys);
+	a.name = text_of(r, value, "name", NULL);
+	const char *role = text_of(r, value, "role", NULL);
+	size_t k = 0;
+	while (k < HEDDLE_COUNT(role_names) && strcmp(role_names[k], role) != 0)
+		k++;
+	if (k == HEDDLE_COUNT(role_names)) {
+		bad(r, "argument `%s`: the role must be input, output, inout, temporary, scalar or size", a.name);
+		return;
+	}
+	a.role = (heddle_argument_role)k;
+	if (a.role != HEDDLE_ARGUMENT_SIZE && !json_object_get(value, "type"))
+		bad(r, "argument `%s` has no type", a.name);
+	a.type = type_of(r, value, HEDDLE_INT64);
+	if (find_argument(r->m, a.name))
+		bad(r, "argument `%s` occurs twice", a.name);
+	if (a.role == HEDDLE_ARGUMENT_SIZE && !find_size(r->m, a.name))
+		bad(r, "argument `%s` is no size of this manifest", a.name);
+	if (a.role != HEDDLE_ARGUMENT_SCALAR && a.role != HEDDLE_ARGUMENT_SIZE) {
+		a.shape = formula_list(r, json_object_get(value, "shape"), "shape", &a.rank);
+		json_t *part;
+		if ((part = json_object_get(value, "strides"))) {
+			int n;
+			a.strides = formula_list(r, part, "strides", &n);
+			if (n != a.rank)
+				bad(r, "argument `%s`: as many strides as dimensions", a.name);
+		}
+		part = json_object_get(value, "align");
+		a.align = part ? (int)integer_of(r, part, "align", 1, 4096) : heddle_type_size(a.type);
+	}
+	if (a.role == HEDDLE_ARGUMENT_TEMPORARY)
+		a.offset = formula_of(r, json_object_get(value, "offset"), "offset");
+	HEDDLE_PUSH(r->m->arena, r->m->argument, r->m->n_argument, a);
+}
+
+static double literal_of(reader *r, json_t *value)
+{
+	if (json_is_number(value))
+		return json_number_value(value);
+	if (json_is_string(value)) { /* "inf", "-inf", "nan": JSON has no numbers for them */
+		char *end;
+		double d = strtod(json_string_value(value), &end);
+		if (end != json_string_value(value) && !*end)
+			return d;
+	}
+	bad(r, "`literal` must be a number");
+	return 0;
+}
+
+static void read_kernel_argument(reader *r, heddle_manifest_launch *launch, json_t *value)
+{
+	static const char *const keys[] = {"size", "offset", "literal", "name", "type", NULL};
+	heddle_kernel_argument a = {.type = HEDDLE_INT64};
+	json_t *part;
+	if (json_is_string(value)) {
+		a.name = heddle_arena_strdup(r->m->arena, json_string_value(value));
+	} else if (!json_is_object(value)) {
+		bad(r, "kernel `%s`: an argument must be a name or an object", launch->kernel);
+		return;
+	} else {
+		check_keys(r, value, "a kernel argument", keys);
+		if ((part = json_object_get(value, "literal"))) {
+			a.literal = literal_of(r, part);
+			a.type = type_of(r, value, HEDDLE_INT64);
+			HEDDLE_PUSH(r->m->arena, launch->argument, launch->n_argument, a);
+			return;
+		}
+		a.size = json_object_get(value, "size") != NULL;
+		a.byte_offset = !a.size && json_object_get(value, "offset") != NULL;
+		a.name = text_of(r, value, a.size ? "size" : a.byte_offset ? "offset" : "name", NULL);
+	}
+	const heddle_argument *argument = find_argument(r->m, a.name);
+	if (!argument && find_size(r->m, a.name))
+		a.size = true;
+	if (a.size ? !find_size(r->m, a.name) : !argument) {
+		bad(r, "kernel `%s`: there is no %s `%s`", launch->kernel, a.size ? "size" : "argument", a.name);
+		return;
+	}
+	if (!a.size && argument->role == HEDDLE_ARGUMENT_SIZE)
+		a.size = true;
+	if (a.byte_offset && argument->role == HEDDLE_ARGUMENT_SCALAR)
+		bad(r, "kernel `%s`: a scalar has no offset", launch->kernel);
+	a.type = a.size ? HEDDLE_INT64 : a.byte_offset ? HEDDLE_UINT64 : argument->type;
+	if (json_is_object(value))
+		a.type = type_of(r, value, a.type);
+	HEDDLE_PUSH(r->m->arena, launch->argument, launch->n_argument, a);
+}
+
+static void read_launch(reader *r, json_t *value)
+{
+	static const char *const keys[] = {"kernel", "grid", "block", "global", "dynamic_shared_bytes", "arguments", NULL};
+	heddle_manifest_launch launch = {.dynamic_shared_bytes = "0"};
+	if (!json_is_object(value)) {
+		bad(r, "`launches` must be a list of objects");
+		return;
+	}
+	check_keys(r, value, "a launch", keys);
+	launch.kernel = text_of(r, value, "kernel", NULL);
+	json_t *grid = json_object_get(value, "grid"), *block = json_object_get(value, "block");
+	if (!json_is_array(grid) || json_array_size(grid) < 1 || json_array_size(grid) > 3)
+		bad(r, "kernel `%s`: `grid` must be a list of 1 to 3 formulas", launch.kernel);
+	if (!json_is_array(block) || json_array_size(block) < 1 || json_array_size(block) > 3)
+		bad(r, "kernel `%s`: `block` must be a list of 1 to 3 numbers", launch.kernel);
+	for (size_t i = 0; i < 3; i++) {
+		json_t *g = json_array_get(grid, i), *b = json_array_get(block, i);
+		launch.grid[i] = g ? formula_of(r, g, "grid") : "1";
+		launch.block[i] = b ? (int)integer_of(r, b, "block", 1, 65536) : 1;
+	}
+	json_t *part = json_object_get(value, "dynamic_shared_bytes"), *item;
+	if (part)
+		launch.dynamic_shared_bytes = formula_of(r, part, "dynamic_shared_bytes");
+	part = json_object_get(value, "arguments");
+	if (!json_is_array(part))
+		bad(r, "kernel `%s`: `arguments` must be a list", launch.kernel);
+	size_t i;
+	json_array_foreach(part, i, item)
+		read_kernel_argument(r, &launch, item);
+	HEDDLE_PUSH(r->m->arena, r->m->launch, r->m->n_launch, launch);
+}
+
+static void read_options(reader *r, json_t *root)
+{
+	static const char *const keys[] = {"nvrtc", "hipcc", "opencl", "host", NULL};
+	json_t *options = json_object_get(root, "options");
+	if (options && !json_is_object(options))
+		bad(r, "`options` must be an object");
+	check_keys(r, options, "`options`", keys);
+	r->m->nvrtc = string_list(r, options, "nvrtc", &r->m->n_nvrtc);
+	r->m->hipcc = string_list(r, options, "hipcc", &r->m->n_hipcc);
+	r->m->host = string_list(r, options, "host", &r->m->n_host);
+	r->m->opencl = options ? text_of(r, options, "opencl", "") : "";
+}
+
+static void read_root(reader *r, json_t *root)
+{
+	static const char *const keys[] = {"schema", "definition",    "backend", "arch",	    "source",  "config",    "policy",  "proof",
+					   "sizes",  "preconditions", "warp",	 "workspace_bytes", "options", "arguments", "launches", NULL};
+	heddle_manifest *m = r->m;
+	json_t *value, *part;
+	size_t i;
+	check_keys(r, root, "a manifest", keys);
+	if (strcmp(text_of(r, root, "schema", NULL), "heddle.manifest/1") != 0)
+		bad(r, "`schema` must be \"heddle.manifest/1\"");
+	m->definition = text_of(r, root, "definition", "");
+	m->backend = text_of(r, root, "backend", NULL);
+	m->arch = text_of(r, root, "arch", "");
+	m->source = text_of(r, root, "source", NULL);
+	m->config = text_of(r, root, "config", "");
+	m->policy = text_of(r, root, "policy", "ieee");
+	m->proof = text_of(r, root, "proof", "not proved");
+	read_sizes(r, root);
+	m->precondition = string_list(r, root, "preconditions", &m->n_precondition);
+	for (int k = 0; k < m->n_precondition; k++)
+		if (heddle_formula_check(r->ctx, m->precondition[k], m->n_size, m->size) < 0)
+			r->failed = true;
+	part = json_object_get(root, "warp");
+	m->warp = part ? (int)integer_of(r, part, "warp", 1, 1024) : 1;
+	part = json_object_get(root, "workspace_bytes");
+	m->workspace_bytes = part ? formula_of(r, part, "workspace_bytes") : "0";
+	read_options(r, root);
+	part = json_object_get(root, "arguments");
+	if (!json_is_array(part))
+		bad(r, "`arguments` must be a list");
+	json_array_foreach(part, i, value)
+		read_argument(r, value);
+	part = json_object_get(root, "launches");
+	if (!json_is_array(part) || json_array_size(part) == 0)
+		bad(r, "`launches` must be a list of at least one launch");
+	json_array_foreach(part, i, value)
+		read_launch(r, value);
+}
+
+heddle_manifest *heddle_manifest_parse(heddle_ctx *ctx, const char *name, const char *text)
+{
+	heddle_arena *arena = heddle_arena_new();
+	heddle_manifest *m = HEDDLE_NEW(arena, heddle_manifest);
+	heddle_source *source = HEDDLE_NEW(heddle_ctx_arena(ctx), heddle_source);
+	m->arena = arena;
+	m->path = heddle_arena_strdup(arena, name);
+	source->name = heddle_arena_strdup(heddle_ctx_arena(ctx), name);
+	source->text = heddle_arena_strdup(heddle_ctx_arena(ctx), text);
+	source->length = strlen(text);
+	json_error_t error;
+	json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+	if (!root) {
+		heddle_location location = {source, error.line > 0 ? error.line : 1, error.column > 0 ? error.column : 1, 1};
+		heddle_error(ctx, 783, &location, "not JSON: %s", error.text);
+		return heddle_manifest_free(m);
+	}
+	reader r = {ctx, m, source, false};
+	if (json_is_object(root))
+		read_root(&r, root);
+	else
+		bad(&r, "a manifest is a JSON object");
+	json_decref(root);
+	return r.failed ? heddle_manifest_free(m) : m;
+}
