@@ -153,7 +153,8 @@ void heddle_fault_add(heddle_arena *arena, heddle_faults *faults, const char *ki
 extern const heddle_driver *const heddle_drivers[];
 extern const heddle_compiler *const heddle_compilers[];
 
-/* Open the first of these libraries (NULL-ended; "$NAME/lib" takes an environment variable) that loads; NULL: none. */
+/* Open the first of these libraries (NULL-ended; "$NAME" and "$NAME/lib" take an environment variable) that loads; NULL:
+ * none. */
 void *heddle_library_open(const char *const *names);
 /* An environment variable at the begin ("$CUDA_HOME/include") replaced; NULL when it is not set. */
 const char *heddle_path_expand(heddle_arena *arena, const char *path);

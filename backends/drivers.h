@@ -9,6 +9,7 @@
 extern const heddle_driver heddle_driver_cuda;
 extern const heddle_driver heddle_driver_hip;
 extern const heddle_driver heddle_driver_opencl;   /* GPUs and accelerators */
+extern const heddle_driver heddle_driver_opencl_any; /* whatever the loader shows: to be listed, not in heddle_drivers */
 extern const heddle_driver heddle_driver_pocl;
 extern const heddle_driver heddle_driver_rusticl;
 extern const heddle_driver heddle_driver_oclgrind; /* a simulator that checks every access */

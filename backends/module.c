@@ -118,6 +118,14 @@ static int resolve(module_state *s, void *library, heddle_arena *arena, const ch
 	return 0;
 }
 
+/* The first that is no environment variable: what a user knows it by. */
+static const char *first_library(const char *const *names)
+{
+	while (**names == '$' && names[1])
+		names++;
+	return *names;
+}
+
 /* Library, symbols, initialisation and at least one device. */
 static module_state *state_new(const heddle_driver *driver, heddle_arena *arena, int *n_device, const char **why)
 {
@@ -125,7 +133,8 @@ static module_state *state_new(const heddle_driver *driver, heddle_arena *arena,
 	s->words = driver->words;
 	void *library = heddle_library_open(s->words->libraries);
 	if (!library) {
-		*why = heddle_arena_printf(arena, "no driver (%s): %s", s->words->libraries[0], driver->install);
+		*why = heddle_arena_printf(arena, "no driver (%s): %s", first_library(s->words->libraries),
+					   driver->install);
 		return NULL;
 	}
 	if (resolve(s, library, arena, why) != 0)

@@ -33,7 +33,7 @@ const heddle_rtc_words heddle_nvrtc_words = {
 	.extra_option = extra,
 };
 
-static const char *const libraries[] = { "libcuda.so.1", NULL };
+static const char *const libraries[] = { "$HEDDLE_LIBCUDA", "libcuda.so.1", NULL };
 
 static const struct heddle_module_fault faults[] = {
 	{ 700, "bounds" },  /* illegal address */

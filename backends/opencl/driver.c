@@ -200,9 +200,10 @@ static void each_device(const opencl_state *s, heddle_arena *arena,
 static bool list_one(const opencl_state *s, heddle_arena *arena, cl_platform_id platform, cl_device_id device, void *data)
 {
 	heddle_text *out = data;
-	heddle_text_printf(out, "%s\t%s, %s\n", device_text(s, arena, device, CL_DEVICE_NAME),
+	heddle_text_printf(out, "%s\t%s, %s, %s\n", device_text(s, arena, device, CL_DEVICE_NAME),
 			   platform_text(s, arena, platform, CL_PLATFORM_NAME),
-			   platform_text(s, arena, platform, CL_PLATFORM_VERSION));
+			   platform_text(s, arena, platform, CL_PLATFORM_VERSION),
+			   device_text(s, arena, device, CL_DRIVER_VERSION));
 	return false;
 }
 
@@ -642,5 +643,14 @@ const heddle_driver heddle_driver_opencl = {
 	.name = "opencl",
 	.install = "needs a GPU with an OpenCL driver: the GPU's vendor's package, or mesa-opencl-icd or intel-opencl-icd",
 	.words = &gpu_words,
+	OPENCL_FUNCTIONS,
+};
+
+static const opencl_words any_words = { loader, NULL, CL_DEVICE_TYPE_ALL, rusticl_environment, NULL };
+const heddle_driver heddle_driver_opencl_any = {
+	.level = "",
+	.name = "opencl-any",
+	.install = "install a driver: apt install pocl-opencl-icd",
+	.words = &any_words,
 	OPENCL_FUNCTIONS,
 };

@@ -402,6 +402,62 @@ static void test_device(void **state)
 	}
 }
 
+/* The driver code against a stand-in for the driver: order of calls, arguments, guards, errors, dynamic shared memory. */
+static const char cuda_launches[] =
+	"extern \"C\" __global__ void scale(const float *A, float *T, float factor, int n) {}\n"
+	"extern \"C\" __global__ void add(const float *T, const float *B, float *C, int n) {}\n"
+	"extern \"C\" __global__ void outside(const float *A, float *C, int n) {}\n"
+	"extern \"C\" __global__ void fault(const float *A, float *C, int n) {}\n"
+	"extern \"C\" __global__ void big(const float *A, float *C, int n) {}\n"
+	"extern \"C\" __global__ void lost(const float *A, float *C, int n) {}\n";
+
+static void stand_in_case(const char *kernel, const char *shared, int verdict, const char *text)
+{
+	fixture *f = fixture_new("cuda", NULL, cuda_launches);
+	if (kernel) {
+		add_launch(f, kernel, "A", "C", "#N", NULL);
+		f->launch[0].dynamic_shared_bytes = shared;
+	} else {
+		add_launch(f, "scale", "A", "T", "factor", "#N", NULL);
+		add_launch(f, "add", "T", "B", "C", "#N", NULL);
+		f->run.repeat = 2;
+		f->run.misalign = 1;
+	}
+	outcome o = go(f, runner("device", "cuda"));
+	expect(&o, verdict, text);
+	if (!kernel)
+		check_sum(f);
+	fixture_free(f);
+}
+
+static void test_driver_calls(void **state)
+{
+	(void)state;
+	heddle_ctx *ctx = heddle_ctx_new();
+	char folder[512], library[600];
+	assert_int_equal(heddle_dir_temporary(ctx, folder), 0);
+	snprintf(library, sizeof(library), "%s/libcuda.so", folder);
+	heddle_process cc = { .argv = (const char *const[]){ "cc", "-shared", "-fPIC", "-o", library,
+							     HEDDLE_SOURCE_DIR "/tests/fake/cuda_driver.c", NULL } };
+	if (!here(runner("compile", "nvrtc")))
+		skip();
+	assert_int_equal(heddle_process_run(ctx, &cc), 0);
+	if (cc.status != 0)
+		fail_msg("%s", heddle_text_str(&cc.error));
+	heddle_process_free(&cc);
+	setenv("HEDDLE_LIBCUDA", library, 1);
+	assert_true(here(runner("device", "cuda")));
+	stand_in_case(NULL, NULL, HEDDLE_PASS, "ran on Stand-in (driver 13000)\nresources -1 -1 -1 -1\nseconds 1\nseconds 1\n");
+	stand_in_case("outside", "0", HEDDLE_FAIL, "[bounds] line 0: a write 0 bytes after the last element of C");
+	stand_in_case("fault", "0", HEDDLE_FAIL, "[bounds] line 0: cuCtxSynchronize: CUDA_ERROR_ILLEGAL_ADDRESS (700)");
+	stand_in_case("big", "64 * 1024", HEDDLE_PASS, NULL);
+	stand_in_case("big", "228 * 1024", HEDDLE_FAIL, "[limit]");
+	stand_in_case("lost", "0", -1, "cuModuleGetFunction(\"lost\")");
+	unsetenv("HEDDLE_LIBCUDA");
+	heddle_dir_remove(folder);
+	heddle_ctx_free(ctx);
+}
+
 /* ---- processes ------------------------------------------------------------------------------------------------------------------ */
 
 static void test_process(void **state)
@@ -449,6 +505,7 @@ int main(void)
 		cmocka_unit_test(test_compile_hip),
 		cmocka_unit_test(test_compile_cuda),
 		cmocka_unit_test(test_device),
+		cmocka_unit_test(test_driver_calls),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
