@@ -23,6 +23,7 @@ typedef struct job {
 	vector *to, *from;
 	size_t n; /* vectors */
 	int repeat;
+	double *begin, *end; /* [repeat]: when this thread began and ended each copy */
 	int library; /* memcpy, which may use stores past the caches, instead of plain vector stores */
 } job;
 
@@ -51,8 +52,9 @@ static void *work(void *data)
 	memset(j->to, 2, j->n * sizeof(vector));
 	for (int r = 0; r < j->repeat; r++) {
 		pthread_barrier_wait(j->barrier);
+		j->begin[r] = now();
 		copy(j);
-		pthread_barrier_wait(j->barrier);
+		j->end[r] = now();
 	}
 	return NULL;
 }
@@ -82,31 +84,40 @@ static size_t last_level_cache(void)
 	return (size_t)32 << 20;
 }
 
-/* Sorted times of `repeat` copies by all threads together; 0, or -1 when threads cannot be made. */
-static int measure(int threads, int repeat, int library, vector *to, vector *from, size_t n, double *seconds)
+/* From the first thread's begin to the last one's end. */
+static double time_of(const job *jobs, int threads, int r)
 {
-	static job jobs[MOST_THREADS];
+	double begin = jobs[0].begin[r], end = jobs[0].end[r];
+	for (int t = 1; t < threads; t++) {
+		begin = jobs[t].begin[r] < begin ? jobs[t].begin[r] : begin;
+		end = jobs[t].end[r] > end ? jobs[t].end[r] : end;
+	}
+	return end - begin;
+}
+
+/* Sorted times of `repeat` copies by all threads together; 0, or -1 without threads or memory. */
+static int measure(job *jobs, int threads, int repeat, int library, vector *to, vector *from, size_t n, double *seconds)
+{
 	pthread_barrier_t barrier;
-	size_t part = n / (size_t)threads;
-	pthread_barrier_init(&barrier, NULL, (unsigned)threads + 1);
-	for (int t = 0; t < threads; t++) {
+	size_t part = n / (size_t)threads, all = (size_t)(repeat + WARM_UP);
+	double *times = calloc(2 * all * (size_t)threads, sizeof(*times));
+	pthread_barrier_init(&barrier, NULL, (unsigned)threads);
+	for (int t = 0; t < threads && times; t++) {
 		jobs[t] = (job){ .barrier = &barrier, .to = to + (size_t)t * part, .from = from + (size_t)t * part, .n = part,
-				 .repeat = repeat + WARM_UP, .library = library };
+				 .repeat = (int)all, .library = library, .begin = times + 2 * all * (size_t)t,
+				 .end = times + 2 * all * (size_t)t + all };
 		if (pthread_create(&jobs[t].thread, NULL, work, &jobs[t]) != 0)
 			return -1;
 	}
-	for (int r = 0; r < repeat + WARM_UP; r++) {
-		pthread_barrier_wait(&barrier);
-		double begin = now();
-		pthread_barrier_wait(&barrier);
-		if (r >= WARM_UP)
-			seconds[r - WARM_UP] = now() - begin;
-	}
-	for (int t = 0; t < threads; t++)
+	for (int t = 0; t < threads && times; t++)
 		pthread_join(jobs[t].thread, NULL);
+	for (int r = 0; r < repeat && times; r++)
+		seconds[r] = time_of(jobs, threads, r + WARM_UP);
 	pthread_barrier_destroy(&barrier);
 	qsort(seconds, (size_t)repeat, sizeof(*seconds), by_value);
-	return 0;
+	int status = times ? 0 : -1;
+	free(times);
+	return status;
 }
 
 int main(int argc, char **argv)
@@ -121,13 +132,14 @@ int main(int argc, char **argv)
 	bytes -= bytes % unit;
 	vector *from = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096), *to = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
 	double *seconds = malloc((size_t)repeat * sizeof(*seconds));
-	if (!from || !to || !seconds) {
+	job *jobs = calloc((size_t)threads, sizeof(*jobs));
+	if (!from || !to || !seconds || !jobs) {
 		fprintf(stderr, "stream: no memory for two arrays of %zu bytes\n", bytes);
 		return 5;
 	}
 	printf("{\"measure\": \"copy\", \"threads\": %d, \"bytes\": %zu, \"repeat\": %d", threads, 2 * bytes, repeat);
 	for (int library = 0; library < 2; library++) {
-		if (measure(threads, repeat, library, to, from, bytes / sizeof(vector), seconds) != 0)
+		if (measure(jobs, threads, repeat, library, to, from, bytes / sizeof(vector), seconds) != 0)
 			return 70;
 		if (memcmp(from, to, bytes) != 0) {
 			fprintf(stderr, "stream: the copy is wrong\n");
@@ -140,5 +152,6 @@ int main(int argc, char **argv)
 	free(from);
 	free(to);
 	free(seconds);
+	free(jobs);
 	return 0;
 }
