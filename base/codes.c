@@ -115,6 +115,8 @@ const heddle_code heddle_codes[] = {
 	 "smaller sizes.\n"},
 	{751, "no array for an argument of the manifest",
 	 "A run needs a host array for every input, output, inout and scalar argument that the manifest lists.\n"},
+	{771, "the interpreter was given a wrong array",
+	 "Every input, output and scalar of the program needs an array of its type and of the shape that the sizes give.\n"},
 	{783, "a manifest is not JSON",
 	 "The message has the place and what the parser expected.\n"},
 	{784, "a manifest breaks a rule of its schema",

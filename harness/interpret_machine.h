@@ -1,0 +1,180 @@
+/* The interpreter inside: the flat form that a launch is compiled to, and the machine that runs it.
+ *
+ * A value lives in cells of 8 bytes: `width` members, each a run of T lanes (one per thread), or of one lane when the value is
+ * the same in all threads ("scalar").  Integers are kept as int64 wrapped to their type, float64 as double, other floats as
+ * float, packed from the start of each member's run.  Constants are runs of T lanes in a pool of their own.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef HEDDLE_INTERPRET_MACHINE_H
+#define HEDDLE_INTERPRET_MACHINE_H
+
+#include "harness/interpret.h"
+#include "harness/special.h"
+
+enum { MAX_SUBSCRIPTS = 16, MANY_READERS = 0xFFFF, MAX_LANES = 4096 };
+
+typedef enum lane_class { CLASS_INT, CLASS_FLOAT, CLASS_DOUBLE } lane_class;
+
+/* Shadow of one element (of one granule of the workspace).  Epochs are one counter over the whole run, stepped at every block
+ * start and barrier; 0: never, 1: before the first launch. */
+typedef struct shadow {
+	uint32_t write_epoch, read_epoch;
+	uint32_t other_epoch; /* a read by an earlier block, once `read_epoch` is from a later one */
+	uint16_t writer, reader;
+} shadow;
+
+/* A buffer at run time. */
+typedef struct memory {
+	const heddle_buffer *buffer;
+	heddle_space space;
+	lane_class class;
+	int size; /* bytes of one member */
+	int64_t extent[MAX_SUBSCRIPTS];
+	int64_t stride[MAX_SUBSCRIPTS]; /* in elements, padding included */
+	int64_t total;			/* elements that a linearised access may name */
+	int64_t members;		/* total * buffer->width */
+	unsigned char *data;
+	shadow *shadow; /* NULL: inputs (never written) and registers */
+	uint16_t *owner; /* workspace: 1 + position of the buffer that wrote the granule */
+	int granules;	 /* of shadow per member */
+	unsigned char *written; /* registers: [members][T] */
+	heddle_array *copy_of;	/* not dense: `data` is a dense copy of this array */
+	heddle_interpret_traffic *traffic; /* of this launch */
+} memory;
+
+typedef struct operand {
+	int at; /* cells; below 0: -1 - lane 0 in the constant pool */
+	bool scalar;
+	bool constant; /* reads as scalar or not */
+} operand;
+
+typedef struct access {
+	memory *memory;
+	int n;
+	operand subscript[MAX_SUBSCRIPTS];
+	int width;
+	bool scalar; /* all subscripts are */
+	int node;
+	int line;
+} access;
+
+typedef enum op_code {
+	OP_COPY,      /* a, for active lanes only */
+	OP_BROADCAST, /* scalar a to all lanes */
+	OP_NEGATE,
+	OP_NOT,
+	OP_BINARY,
+	OP_FLOOR_DIV,
+	OP_FLOOR_MOD,
+	OP_BLEND,  /* a ? b : c, all evaluated */
+	OP_SELECT, /* a ? the next `then` ops : the `otherwise` ops after them */
+	OP_CAST,
+	OP_CALL,
+	OP_FMA,
+	OP_SPLAT,
+	OP_REDUCE,
+	OP_SHUFFLE,
+	OP_LOAD,
+} op_code;
+
+typedef struct op {
+	op_code code;
+	heddle_op operator;
+	heddle_type type; /* of the result; comparisons: of the operands */
+	heddle_type from; /* CAST: of the operand */
+	lane_class class; /* of the operands */
+	int width;	  /* members of the result; REDUCE: of the operand */
+	bool scalar;
+	bool wide_condition; /* BLEND: the condition has one member per member */
+	int a_stride;	     /* cells between members of the operands */
+	int d, a, b, c;
+	int e;	       /* CALL: fourth argument */
+	int64_t i;     /* SHUFFLE: mask */
+	int then, otherwise, mask;
+	int flops;     /* per lane and member */
+	access *access;
+	const heddle_special *special;
+	double (*one)(double);
+	double (*two)(double, double);
+	int node, line;
+} op;
+
+typedef struct step {
+	const heddle_node *node;
+	int from, to; /* ops to run first */
+	operand value[2];
+	access *access;
+	memory *memory;
+	int variable; /* LET, FOR: cell */
+	bool scalar;
+	int width;
+	heddle_type type;
+	int mask;
+	int n_child;
+	struct step **child;
+} step;
+
+/* Which lanes take part.  dense: all of lo .. hi. */
+typedef struct mask {
+	const uint8_t *lane;
+	int lo, hi, count;
+	bool dense;
+} mask;
+
+typedef struct machine {
+	heddle_ctx *ctx;
+	heddle_interpret *in;
+	const heddle_program *p;
+	memory *memory; /* [n_buffer] */
+	unsigned char *workspace;
+	int64_t workspace_bytes;
+	shadow *workspace_shadow;
+	uint16_t *workspace_owner;
+	int granule;
+	float *half; /* value of every float16 */
+	bool stop;
+	bool broken; /* an internal error was recorded */
+	double deadline;
+	uint64_t next_look; /* operations at which the clock is read again */
+	uint32_t now, launch_start, block_start; /* epochs */
+	/* of the launch */
+	int position;
+	const heddle_launch *launch;
+	heddle_interpret_launch *count;
+	int lanes;
+	int warp;
+	int n_op, op_capacity;
+	op *op;
+	int top, most; /* cells in use while compiling */
+	int n_mask;
+	int n_constant;
+	struct constant {
+		lane_class class;
+		uint64_t bits;
+	} *constant;
+	heddle_arena *arena; /* of the compiled launch */
+	step *body;
+	uint64_t *cell;
+	uint64_t *pool; /* [n_constant][lanes] */
+	uint8_t *masks; /* [n_mask][lanes] */
+	int64_t *offset; /* [lanes] scratch of one access */
+	int64_t block;
+	int block_cell, thread_cell;
+} machine;
+
+/* interpret_compile.c: fills op, body, constants; -1 with E0950. */
+int heddle_machine_compile(machine *m, const heddle_launch *launch);
+/* interpret_run.c: one block. */
+void heddle_machine_block(machine *m);
+/* Record a finding unless this node has one of the kind already. */
+void heddle_machine_find(machine *m, const char *kind, int node, int line, int thread, const char *format, ...)
+	HEDDLE_PRINTF(6, 7);
+
+static inline lane_class class_of(heddle_type type)
+{
+	if (!heddle_type_is_float(type))
+		return CLASS_INT;
+	return type == HEDDLE_FLOAT64 ? CLASS_DOUBLE : CLASS_FLOAT;
+}
+
+#endif
