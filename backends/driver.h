@@ -67,7 +67,6 @@ typedef struct heddle_kernel_launch {
 	int64_t grid[3];
 	int block[3];
 	size_t shared_bytes; /* dynamic */
-	bool pass_offsets;   /* each tensor is followed by its offset, an argument of its own */
 	int n_argument;
 	heddle_launch_argument *argument;
 } heddle_kernel_launch;
@@ -90,10 +89,9 @@ struct heddle_driver {
 	/* Compile and load; `log` gets what the compiler said either way. */
 	int (*build)(heddle_device *device, const heddle_source_build *build, heddle_text *log);
 	int (*kernel)(heddle_device *device, const char *name, void **kernel);
-	/* 1 when the kernel takes, after each tensor, the bytes from the buffer's begin to element 0; 0 when not; -1 when its
-	 * number of arguments is neither. */
-	int (*takes_offsets)(heddle_device *device, const heddle_kernel_launch *launch, int n_tensor);
-	/* 1 when the base of a tensor can be moved inside its buffer by `offset` for a kernel that takes no offsets. */
+	/* Does the kernel take as many arguments as the launch has?  NULL: it cannot be asked. */
+	int (*check_arguments)(heddle_device *device, const heddle_kernel_launch *launch);
+	/* 1 when a kernel can be given a buffer from `offset` on. */
 	int (*can_move)(heddle_device *device, size_t offset);
 	int (*allocate)(heddle_device *device, size_t bytes, heddle_device_memory *buffer);
 	void (*release)(heddle_device *device, heddle_device_memory *buffer);

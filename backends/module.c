@@ -303,14 +303,6 @@ int heddle_module_kernel(heddle_device *device, const char *name, void **kernel)
 		     s->function(kernel, s->module, lowered));
 }
 
-int heddle_module_takes_offsets(heddle_device *device, const heddle_kernel_launch *launch, int n_tensor)
-{
-	(void)device;
-	(void)launch;
-	(void)n_tensor;
-	return 0; /* pointers are numbers here */
-}
-
 int heddle_module_can_move(heddle_device *device, size_t offset)
 {
 	(void)device;

@@ -46,7 +46,6 @@ int heddle_module_open(const heddle_driver *driver, heddle_arena *arena, const c
 void heddle_module_close(heddle_device *device);
 int heddle_module_build(heddle_device *device, const heddle_source_build *build, heddle_text *log);
 int heddle_module_kernel(heddle_device *device, const char *name, void **kernel);
-int heddle_module_takes_offsets(heddle_device *device, const heddle_kernel_launch *launch, int n_tensor);
 int heddle_module_can_move(heddle_device *device, size_t offset);
 int heddle_module_allocate(heddle_device *device, size_t bytes, heddle_device_memory *buffer);
 void heddle_module_release(heddle_device *device, heddle_device_memory *buffer);
@@ -61,7 +60,7 @@ int heddle_module_launch(heddle_device *device, int n, const heddle_kernel_launc
 #define HEDDLE_MODULE_FUNCTIONS                                                                                        \
 	.list = heddle_module_list, .open = heddle_module_open, .close = heddle_module_close,                          \
 	.build = heddle_module_build, .kernel = heddle_module_kernel,                                                  \
-	.takes_offsets = heddle_module_takes_offsets, .can_move = heddle_module_can_move,                              \
+	.can_move = heddle_module_can_move,                                                                             \
 	.allocate = heddle_module_allocate, .release = heddle_module_release, .upload = heddle_module_upload,          \
 	.download = heddle_module_download, .fill = heddle_module_fill, .launch = heddle_module_launch
 

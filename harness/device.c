@@ -36,7 +36,7 @@ typedef struct session {
 	int n_launch;
 	heddle_kernel_launch *launch;
 	int *from; /* [n_launch] the manifest's launch: those with an empty grid are left out */
-	bool offsets; /* kernels take byte offsets */
+	bool offsets; /* every kernel takes a byte offset with every tensor */
 	bool stop;    /* the verdict is known: do no more */
 } session;
 
@@ -210,7 +210,7 @@ static int place_alone(session *s, int i, size_t bytes)
 	if (gap && !s->offsets && !s->driver->can_move(&s->device, guard_before(s) + gap)) {
 		verdict(s, HEDDLE_UNSUPPORTED,
 			heddle_arena_printf(s->run->arena,
-					    "kernels without byte offsets after their tensors: %s cannot be moved by %zu bytes",
+					    "kernels without byte offsets for their tensors: %s cannot be moved by %zu bytes",
 					    a->name, gap));
 		return 0;
 	}
@@ -373,18 +373,31 @@ static int prepare_launch(session *s, const heddle_manifest_launch *from, heddle
 	return s->driver->kernel(&s->device, from->kernel, &out->kernel) == 0 ? 0 : refused(s);
 }
 
-static int count_tensors(const session *s, const heddle_manifest_launch *from)
+/* Is there an argument for the byte offset of this tensor? */
+static bool has_offset(const heddle_manifest_launch *launch, const char *tensor)
 {
-	int n = 0;
-	for (int i = 0; i < from->n_argument; i++) {
-		const heddle_kernel_argument *a = &from->argument[i];
-		int at = a->name && !a->size ? argument_index(s->run->manifest, a->name) : -1;
-		n += at >= 0 && in_memory(&s->run->manifest->argument[at]);
-	}
-	return n;
+	for (int i = 0; i < launch->n_argument; i++)
+		if (launch->argument[i].byte_offset && launch->argument[i].name && strcmp(launch->argument[i].name, tensor) == 0)
+			return true;
+	return false;
 }
 
-/* Kernels and whether they take offsets: before memory is placed, for that depends on it. */
+/* The tensor that this kernel argument is; -1: a value. */
+static int tensor_of(const heddle_manifest *m, const heddle_kernel_argument *a)
+{
+	int i = a->name && !a->size && !a->byte_offset ? argument_index(m, a->name) : -1;
+	return i >= 0 && in_memory(&m->argument[i]) ? i : -1;
+}
+
+static bool all_have_offsets(const heddle_manifest *m, const heddle_manifest_launch *launch)
+{
+	for (int i = 0; i < launch->n_argument; i++)
+		if (tensor_of(m, &launch->argument[i]) >= 0 && !has_offset(launch, launch->argument[i].name))
+			return false;
+	return true;
+}
+
+/* Kernels, and whether all take offsets: before memory is placed, for that depends on it. */
 static int prepare_all(session *s)
 {
 	const heddle_manifest *m = s->run->manifest;
@@ -398,11 +411,9 @@ static int prepare_all(session *s)
 			return -1;
 		if (s->stop)
 			break;
-		int n_tensor = count_tensors(s, &m->launch[i]), takes = s->driver->takes_offsets(&s->device, l, n_tensor);
-		if (takes < 0)
+		if (s->driver->check_arguments && s->driver->check_arguments(&s->device, l) != 0)
 			return refused(s);
-		l->pass_offsets = takes > 0;
-		s->offsets = s->offsets && (l->pass_offsets || n_tensor == 0);
+		s->offsets = s->offsets && all_have_offsets(m, &m->launch[i]);
 		if (runs)
 			s->from[s->n_launch++] = i;
 		else
@@ -411,23 +422,35 @@ static int prepare_all(session *s)
 	return 0;
 }
 
+/* A tensor goes as its buffer and, where the kernel takes one, a byte offset; else as the address of its element 0. */
+static int bind_one(session *s, const heddle_manifest_launch *launch, const heddle_kernel_argument *from,
+		    heddle_launch_argument *out)
+{
+	const heddle_manifest *m = s->run->manifest;
+	int tensor = tensor_of(m, from);
+	if (tensor >= 0) {
+		out->buffer = s->place[tensor].buffer;
+		out->offset = has_offset(launch, from->name) ? 0 : s->place[tensor].offset;
+		return 0;
+	}
+	if (from->byte_offset) {
+		tensor = argument_index(m, from->name);
+		if (tensor < 0 || !in_memory(&m->argument[tensor]))
+			return heddle_error(s->ctx, 802, NULL, "the offset of %s, which is no tensor", from->name);
+		put_integer(out, from->type, (int64_t)s->place[tensor].offset);
+		return 0;
+	}
+	return value_argument(s, from, out);
+}
+
 /* Arguments once memory is placed. */
 static int bind_all(session *s)
 {
 	const heddle_manifest *m = s->run->manifest;
-	for (int i = 0; i < s->n_launch; i++) {
-		heddle_kernel_launch *l = &s->launch[i];
-		for (int a = 0; a < l->n_argument; a++) {
-			const heddle_kernel_argument *from = &m->launch[s->from[i]].argument[a];
-			int index = from->name && !from->size ? argument_index(m, from->name) : -1;
-			if (index >= 0 && in_memory(&m->argument[index])) {
-				l->argument[a].buffer = s->place[index].buffer;
-				l->argument[a].offset = s->place[index].offset;
-			} else if (value_argument(s, from, &l->argument[a]) != 0) {
+	for (int i = 0; i < s->n_launch; i++)
+		for (int a = 0; a < s->launch[i].n_argument; a++)
+			if (bind_one(s, &m->launch[s->from[i]], &m->launch[s->from[i]].argument[a], &s->launch[i].argument[a]) != 0)
 				return -1;
-			}
-		}
-	}
 	return 0;
 }
 

@@ -355,7 +355,7 @@ static int opencl_kernel(heddle_device *device, const char *name, void **kernel)
 	return 0;
 }
 
-static int opencl_takes_offsets(heddle_device *device, const heddle_kernel_launch *launch, int n_tensor)
+static int opencl_check_arguments(heddle_device *device, const heddle_kernel_launch *launch)
 {
 	opencl_state *s = device->state;
 	cl_uint count = 0;
@@ -363,11 +363,8 @@ static int opencl_takes_offsets(heddle_device *device, const heddle_kernel_launc
 		  s->clGetKernelInfo(launch->kernel, CL_KERNEL_NUM_ARGS, sizeof(count), &count, NULL)) != 0)
 		return -1;
 	/* Dynamic shared memory is one __local pointer after all others. */
-	int rest = (int)count - launch->n_argument - (launch->shared_bytes > 0);
-	if (rest == 0)
+	if ((int)count == launch->n_argument + (launch->shared_bytes > 0))
 		return 0;
-	if (rest == n_tensor)
-		return 1;
 	device->message = heddle_arena_printf(device->arena, "the kernel takes %u arguments, the manifest names %d", count,
 					      launch->n_argument);
 	device->failure = "compile";
@@ -434,21 +431,11 @@ static int opencl_fill(heddle_device *device, const heddle_device_memory *buffer
 	return check(device, "clFinish", s->clFinish(s->queue));
 }
 
-/* A tensor's memory object: its buffer, or the part of it that begins at the offset when the kernel takes no offsets. */
+/* The part of a buffer that begins at the offset, for a kernel that takes no byte offset. */
 static cl_mem part_of(opencl_state *s, const heddle_launch_argument *a, cl_int *error)
 {
 	cl_buffer_region region = { a->offset, a->buffer->bytes - a->offset };
 	return s->clCreateSubBuffer(object_of(a->buffer), CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, error);
-}
-
-static int set_offset(opencl_state *s, cl_kernel kernel, cl_uint index, size_t offset, cl_int *error)
-{
-	cl_ulong wide = offset;
-	cl_uint narrow = (cl_uint)offset;
-	*error = s->clSetKernelArg(kernel, index, sizeof(wide), &wide);
-	if (*error == CL_INVALID_ARG_SIZE && offset <= UINT32_MAX)
-		*error = s->clSetKernelArg(kernel, index, sizeof(narrow), &narrow);
-	return *error == CL_SUCCESS ? 0 : -1;
 }
 
 /* Set all arguments; sub-buffers made for them are kept in `part` until the launch is over. */
@@ -464,15 +451,13 @@ static int set_arguments(heddle_device *device, const heddle_kernel_launch *laun
 			continue;
 		}
 		cl_mem memory = object_of(a->buffer);
-		if (!launch->pass_offsets && a->offset > 0) {
+		if (a->offset > 0) {
 			memory = part_of(s, a, &error);
 			if (error != CL_SUCCESS)
 				break;
 			part[(*n_part)++] = memory;
 		}
 		error = s->clSetKernelArg(launch->kernel, index++, sizeof(memory), &memory);
-		if (error == CL_SUCCESS && launch->pass_offsets)
-			set_offset(s, launch->kernel, index++, a->offset, &error);
 	}
 	if (error == CL_SUCCESS && launch->shared_bytes > 0)
 		error = s->clSetKernelArg(launch->kernel, index++, launch->shared_bytes, NULL);
@@ -593,7 +578,7 @@ static int opencl_faults(heddle_device *device, const char *source_path, heddle_
 
 #define OPENCL_FUNCTIONS                                                                                               \
 	.backend = "opencl", .options = "opencl", .list = opencl_list, .open = opencl_open, .close = opencl_close,      \
-	.build = opencl_build, .kernel = opencl_kernel, .takes_offsets = opencl_takes_offsets,                         \
+	.build = opencl_build, .kernel = opencl_kernel, .check_arguments = opencl_check_arguments,                         \
 	.can_move = opencl_can_move, .allocate = opencl_allocate, .release = opencl_release, .upload = opencl_upload,  \
 	.download = opencl_download, .fill = opencl_fill, .launch = opencl_launch
 

@@ -83,7 +83,7 @@ static void fixture_free(fixture *f)
 	munmap(f, sizeof(*f));
 }
 
-/* A launch of ceil(N / 32) blocks of 32 threads; names ended by NULL, sizes begin with '#'. */
+/* A launch of ceil(N / 32) blocks of 32 threads; names ended by NULL, sizes begin with '#', offsets with '@'. */
 static void add_launch(fixture *f, const char *kernel, ...)
 {
 	heddle_manifest_launch *l = &f->launch[f->manifest.n_launch++];
@@ -95,6 +95,8 @@ static void add_launch(fixture *f, const char *kernel, ...)
 		heddle_kernel_argument a = { .name = name, .type = HEDDLE_INT64 };
 		if (*name == '#')
 			a = (heddle_kernel_argument){ .name = name + 1, .size = true, .type = HEDDLE_INT32 };
+		if (*name == '@')
+			a = (heddle_kernel_argument){ .name = name + 1, .byte_offset = true, .type = HEDDLE_UINT64 };
 		HEDDLE_PUSH(f->arena, l->argument, l->n_argument, a);
 	}
 	va_end(names);
@@ -191,6 +193,14 @@ static fixture *two_launches(const char *source)
 	return f;
 }
 
+static fixture *two_launches_with_offsets(void)
+{
+	fixture *f = fixture_new("opencl", "cpu", with_offsets);
+	add_launch(f, "scale", "A", "@A", "T", "@T", "factor", "#N", NULL);
+	add_launch(f, "add", "T", "@T", "B", "@B", "C", "@C", "#N", NULL);
+	return f;
+}
+
 static const char *const cpu_names[] = { "pocl", "rusticl", "oclgrind" };
 
 static void check_sum(const fixture *f)
@@ -207,7 +217,7 @@ static void test_right(void **state)
 		if (!here(r))
 			continue;
 		for (int variant = 0; variant < 3; variant++) {
-			fixture *f = two_launches(variant == 0 ? right : with_offsets);
+			fixture *f = variant == 0 ? two_launches(right) : two_launches_with_offsets();
 			f->run.misalign = variant == 2;
 			f->run.repeat = variant == 1 ? 2 : 0;
 			outcome o = go(f, r);
