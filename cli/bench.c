@@ -3,6 +3,7 @@
  */
 #include "cli/kernel.h"
 
+#include "harness/cases.h"
 #include "harness/compare.h"
 #include "harness/reference.h"
 
@@ -259,7 +260,7 @@ static int bench_definition(heddle_cli *cli, const heddle_module *module, const 
 	    heddle_cli_number(cli, HEDDLE_OPTION_TIMEOUT, 60, 0.1, 86400, &timeout) < 0)
 		return -1;
 	heddle_array **array;
-	if (heddle_cli_arrays(cli, definition, size, (uint64_t)seed, &array) < 0)
+	if (heddle_cli_arrays(cli, module, definition, size, (uint64_t)seed, &array) < 0)
 		return -1;
 	int n, most = n_target + cli->option[HEDDLE_OPTION_IMPL].n;
 	entrant *e = HEDDLE_NEW_ARRAY(cli->arena, entrant, most + 1);
@@ -272,7 +273,7 @@ static int bench_definition(heddle_cli *cli, const heddle_module *module, const 
 	}
 	for (int i = 0; i < n; i++)
 		heddle_kernel_files_free(&e[i].kernel);
-	heddle_cli_arrays_free(definition, array);
+	heddle_case_arrays_free(definition, array);
 	return result;
 }
 

@@ -5,6 +5,7 @@
 
 #include "backends/driver.h"
 #include "backends/drivers.h"
+#include "harness/cases.h"
 #include "harness/device.h"
 #include "harness/isolate.h"
 #include "harness/reference.h"
@@ -213,41 +214,33 @@ static int read_input(heddle_cli *cli, const heddle_definition *definition, cons
 	return 0;
 }
 
-void heddle_cli_arrays_free(const heddle_definition *definition, heddle_array **array)
+/* Can there be such a tensor at all? */
+static int check_tensor(heddle_cli *cli, const heddle_tensor *tensor, const int64_t *size)
 {
-	for (int i = 0; array && i < definition->n_tensor; i++)
-		array[i] = heddle_array_free(array[i]);
-}
-
-static int make_array(heddle_cli *cli, const heddle_tensor *tensor, const int64_t *size, uint64_t seed, heddle_array **array)
-{
-	int64_t shape[HEDDLE_MAX_RANK], count = 1;
+	int64_t shape[HEDDLE_MAX_RANK], bytes = heddle_type_size(tensor->type);
 	if (tensor->rank > HEDDLE_MAX_RANK || heddle_tensor_shape(tensor, size, shape) < 0)
 		return heddle_error(cli->ctx, 918, &tensor->location, "'%s' has no shape under these sizes", tensor->name);
 	for (int d = 0; d < tensor->rank; d++)
-		if (__builtin_mul_overflow(count, shape[d], &count) || count > INT64_C(1) << 40)
+		if (__builtin_mul_overflow(bytes, shape[d], &bytes) || bytes > INT64_C(1) << 40)
 			return heddle_error(cli->ctx, 620, &tensor->location, "'%s' is too large for the memory here", tensor->name);
-	*array = heddle_array_new(tensor->type, tensor->rank, shape);
-	if (!*array)
-		return heddle_error(cli->ctx, 620, &tensor->location, "'%s' is too large for the memory here", tensor->name);
-	if (is_given(tensor))
-		heddle_array_fill_random(*array, seed + (uint64_t)tensor->position);
 	return 0;
 }
 
-int heddle_cli_arrays(heddle_cli *cli, const heddle_definition *definition, const int64_t *size, uint64_t seed,
-		      heddle_array ***array)
+int heddle_cli_arrays(heddle_cli *cli, const heddle_module *module, const heddle_definition *definition, const int64_t *size,
+		      uint64_t seed, heddle_array ***array)
 {
 	*array = HEDDLE_NEW_ARRAY(cli->arena, heddle_array *, definition->n_tensor + 1);
-	int result = 0;
-	for (int i = 0; i < definition->n_tensor && result == 0; i++)
-		if (definition->tensor[i]->role != HEDDLE_ROLE_TEMPORARY)
-			result = make_array(cli, definition->tensor[i], size, seed, &(*array)[i]);
-	for (int i = 0; i < cli->option[HEDDLE_OPTION_INPUT].n && result == 0; i++)
-		result = read_input(cli, definition, size, cli->option[HEDDLE_OPTION_INPUT].value[i], *array);
-	if (result < 0)
-		heddle_cli_arrays_free(definition, *array);
-	return result;
+	for (int i = 0; i < definition->n_tensor; i++)
+		if (check_tensor(cli, definition->tensor[i], size) < 0)
+			return -1;
+	if (heddle_case_arrays(cli->ctx, module, definition, size, HEDDLE_FILL_RANDOM, seed, *array) < 0)
+		return -1;
+	for (int i = 0; i < cli->option[HEDDLE_OPTION_INPUT].n; i++)
+		if (read_input(cli, definition, size, cli->option[HEDDLE_OPTION_INPUT].value[i], *array) < 0) {
+			heddle_case_arrays_free(definition, *array);
+			return -1;
+		}
+	return 0;
 }
 
 /* ---- binding ------------------------------------------------------------------------------------------------------------ */

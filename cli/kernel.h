@@ -32,10 +32,9 @@ int heddle_cli_device_targets(heddle_cli *cli, heddle_target **target, int *n);
  * E0810 that says what is missing. */
 const heddle_runner *heddle_cli_runner(heddle_cli *cli, const heddle_kernel_files *kernel);
 
-/* One array per tensor of the definition: inputs from --input and random numbers, the rest poisoned.  0 or -1. */
-int heddle_cli_arrays(heddle_cli *cli, const heddle_definition *definition, const int64_t *size, uint64_t seed,
-		      heddle_array ***array);
-void heddle_cli_arrays_free(const heddle_definition *definition, heddle_array **array);
+/* One array per tensor of the definition: inputs from --input, or suitable random numbers, the rest poisoned.  0 or -1. */
+int heddle_cli_arrays(heddle_cli *cli, const heddle_module *module, const heddle_definition *definition, const int64_t *size,
+		      uint64_t seed, heddle_array ***array); /* freed by heddle_case_arrays_free */
 /* Point `run` at the kernel, the sizes and the arrays, matched by name.  0 or -1 (a tensor that the kernel wants and the
  * definition does not have, or the other way round). */
 int heddle_cli_bind(heddle_cli *cli, const heddle_kernel_files *kernel, const heddle_definition *definition,

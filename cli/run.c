@@ -3,6 +3,8 @@
  */
 #include "cli/kernel.h"
 
+#include "harness/cases.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -145,14 +147,14 @@ static int run_definition(heddle_cli *cli, heddle_module *module, const heddle_t
 	    heddle_cli_number(cli, HEDDLE_OPTION_SEED, 1, 0, 9e15, &seed) < 0)
 		return -1;
 	heddle_array **array;
-	if (heddle_cli_arrays(cli, definition, size, (uint64_t)seed, &array) < 0)
+	if (heddle_cli_arrays(cli, module, definition, size, (uint64_t)seed, &array) < 0)
 		return -1;
 	heddle_kernel_files kernel;
 	int result = heddle_cli_compile(cli, module, definition, target, &kernel);
 	if (result == 0)
 		result = run_kernel(cli, &kernel, definition, size, array);
 	heddle_kernel_files_free(&kernel);
-	heddle_cli_arrays_free(definition, array);
+	heddle_case_arrays_free(definition, array);
 	return result;
 }
 
