@@ -1,0 +1,506 @@
+/* From text to a shared object with access hooks: compile, cache, list its variables, find lines.
+ * SPDX-License-Identifier: MIT
+ */
+#include "base/process.h"
+#include "harness/emulate.h"
+#include <ctype.h>
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Every header that CUDA or HIP text may name and that the shim serves. */
+static const char *const shim_headers[] = {
+	"cuda.h", "cuda_runtime.h", "cuda_runtime_api.h", "device_launch_parameters.h", "device_functions.h", "vector_types.h",
+	"vector_functions.h", "math_functions.h", "math_constants.h", "cuda_fp16.h", "cuda_fp16.hpp", "cuda_bf16.h",
+	"hip/hip_runtime.h", "hip/hip_runtime_api.h", "hip/hip_fp16.h", "hip/hip_bf16.h", "hip/hip_bfloat16.h",
+	"hip/hip_vector_types.h", "hip/math_functions.h",
+};
+
+static const char *const compile_flags[] = {
+	"-std=c++17", "-g", "-O1", "-fPIC", "-w", "-fno-strict-aliasing", "-fwrapv", "-fno-threadsafe-statics", "-ffp-contract=off",
+	"-fno-diagnostics-show-caret", "-fsanitize=thread,alignment,bounds,integer-divide-by-zero",
+};
+
+const char *heddle_emulate_compiler(heddle_arena *arena)
+{
+	const char *chosen = getenv("CXX");
+	if (chosen && *chosen)
+		return heddle_process_find(arena, chosen);
+	static const char *const known[] = {"g++", "clang++", "c++"};
+	const char *path = NULL;
+	for (size_t i = 0; i < HEDDLE_COUNT(known) && !path; i++)
+		path = heddle_process_find(arena, known[i]);
+	return path;
+}
+
+/* ---- the unit ------------------------------------------------------------------------------------------------------------- */
+
+static void print_unit(const heddle_run *run, heddle_text *out)
+{
+	const heddle_manifest *m = run->manifest;
+	heddle_text_add(out, "#include \"core.h\"\n");
+	if (!strcmp(m->backend, "hip"))
+		heddle_text_add(out, "#include \"half.h\"\n");
+	heddle_text_add(out, "#line 1 \"" HEDDLE_EMULATE_SOURCE "\"\n");
+	heddle_emulate_rewrite(run->source, out);
+	heddle_text_add(out, "\n#line 1 \"" HEDDLE_EMULATE_LAUNCHER "\"\nstatic const heddle_emu_kernel heddle_kernels[] = {\n");
+	for (int i = 0; i < m->n_launch; i++)
+		heddle_text_printf(out, "heddle_kernel(\"%s\", &%s),\n", m->launch[i].kernel, m->launch[i].kernel);
+	heddle_text_printf(out,
+		"};\nextern \"C\" { extern const heddle_emu_object heddle_emu_this; "
+		"const heddle_emu_object heddle_emu_this = {&heddle_emu, %d, heddle_kernels, heddle_dynamic_shared, "
+		"sizeof(heddle_dynamic_shared)}; }\n", m->n_launch);
+}
+
+/* Options of the manifest that mean something to a host compiler: defines and include paths. */
+static void user_options(heddle_arena *arena, const heddle_run *run, const char ***argv, int *n)
+{
+	const heddle_manifest *m = run->manifest;
+	bool hip = !strcmp(m->backend, "hip");
+	int count = hip ? m->n_hipcc : m->n_nvrtc;
+	const char **option = hip ? m->hipcc : m->nvrtc;
+	const char *slash = m->path ? strrchr(m->path, '/') : NULL;
+	for (int i = 0; i < count; i++) {
+		const char *o = option[i];
+		if (!strncmp(o, "--define-macro=", 15))
+			HEDDLE_PUSH(arena, *argv, *n, heddle_arena_printf(arena, "-D%s", o + 15));
+		else if (!strncmp(o, "-I", 2) && o[2] && o[2] != '/' && slash)
+			HEDDLE_PUSH(arena, *argv, *n,
+				    heddle_arena_printf(arena, "-I%.*s/%s", (int)(slash - m->path), m->path, o + 2));
+		else if (!strncmp(o, "-D", 2) || !strncmp(o, "-U", 2) || !strncmp(o, "-I", 2))
+			HEDDLE_PUSH(arena, *argv, *n, o);
+	}
+	const char *end = run->source_path ? strrchr(run->source_path, '/') : NULL;
+	HEDDLE_PUSH(arena, *argv, *n, "-iquote");
+	HEDDLE_PUSH(arena, *argv, *n,
+		    end ? heddle_arena_strndup(arena, run->source_path, (size_t)(end - run->source_path) + 1) : ".");
+}
+
+static int write_shim(heddle_ctx *ctx, heddle_arena *arena, const char *folder)
+{
+	static const char *const files[] = {"abi.h", "core.h", "half.h"};
+	for (size_t i = 0; i < HEDDLE_COUNT(files); i++) {
+		const char *path = heddle_arena_printf(arena, "backends/emulator/%s", files[i]);
+		const heddle_embedded *file = heddle_embedded_find(path);
+		if (!file)
+			return heddle_error(ctx, 950, NULL, "%s is not in the binary", path);
+		if (heddle_file_write(ctx, heddle_arena_printf(arena, "%s/%s", folder, files[i]), file->data, file->length) < 0)
+			return -1;
+	}
+	if (heddle_dir_make(ctx, heddle_arena_printf(arena, "%s/hip", folder)) < 0)
+		return -1;
+	for (size_t i = 0; i < HEDDLE_COUNT(shim_headers); i++) {
+		const char *header = shim_headers[i];
+		bool half = strstr(header, "fp16") || strstr(header, "bf") || !strncmp(header, "hip", 3);
+		const char *text = heddle_arena_printf(arena, "#include \"%s%s\"\n", strchr(header, '/') ? "../" : "",
+						       half ? "half.h" : "core.h");
+		FILE *f = fopen(heddle_arena_printf(arena, "%s/%s", folder, header), "w");
+		if (!f || fputs(text, f) < 0 || fclose(f))
+			return heddle_error(ctx, 902, NULL, "cannot write into '%s': %s", folder, strerror(errno));
+	}
+	return 0;
+}
+
+/* ---- the cache ------------------------------------------------------------------------------------------------------------ */
+
+static void mix(uint64_t hash[2], const void *data, size_t n)
+{
+	const unsigned char *p = data;
+	for (size_t i = 0; i < n; i++) {
+		hash[0] = (hash[0] ^ p[i]) * UINT64_C(0x100000001b3);
+		hash[1] = (hash[1] + p[i] + 1) * UINT64_C(0x9e3779b97f4a7c15);
+		hash[1] ^= hash[1] >> 29;
+	}
+	hash[0] ^= n;
+	hash[1] += n * UINT64_C(0xff51afd7ed558ccd);
+}
+
+static void mix_string(uint64_t hash[2], const char *s)
+{
+	mix(hash, s, strlen(s) + 1);
+}
+
+/* A folder of our own where objects are kept; NULL: none.  One that others can write to is not trusted: what is loaded from
+ * it runs. */
+static const char *cache_folder(heddle_ctx *ctx, heddle_arena *arena)
+{
+	const char *off = getenv("HEDDLE_CACHE"), *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	if (off && !strcmp(off, "off"))
+		return NULL;
+	const char *folder = base && *base == '/' ? heddle_arena_printf(arena, "%s/heddle/emulate", base) :
+			     home && *home == '/' ? heddle_arena_printf(arena, "%s/.cache/heddle/emulate", home) :
+						    heddle_arena_printf(arena, "/tmp/heddle-%u", (unsigned)getuid());
+	struct stat s;
+	if (lstat(folder, &s) != 0) {
+		char *slash = strrchr(folder, '/');
+		const char *parent = heddle_arena_strndup(arena, folder, (size_t)(slash - folder));
+		if (access(parent, W_OK) != 0) {
+			heddle_ctx *quiet = heddle_ctx_new();
+			int made = heddle_dir_make(quiet, parent);
+			heddle_ctx_free(quiet);
+			if (made < 0)
+				return NULL;
+		}
+		if (mkdir(folder, 0700) != 0 && errno != EEXIST)
+			return NULL;
+		if (lstat(folder, &s) != 0)
+			return NULL;
+	}
+	(void)ctx;
+	return S_ISDIR(s.st_mode) && s.st_uid == getuid() && !(s.st_mode & 022) ? folder : NULL;
+}
+
+static const char *cache_path(heddle_ctx *ctx, heddle_arena *arena, const char *compiler, const char *const *argv,
+			      const char *unit, const char *source)
+{
+	/* Text that reads other files of the user would need those in the key. */
+	const char *folder = strstr(source, "#include \"") || strstr(source, "#  include \"") ? NULL : cache_folder(ctx, arena);
+	struct stat s;
+	if (!folder || stat(compiler, &s) != 0)
+		return NULL;
+	uint64_t hash[2] = {UINT64_C(0xcbf29ce484222325), UINT64_C(0x51ed270b27b4f3cf)};
+	mix_string(hash, compiler);
+	mix(hash, &s.st_size, sizeof(s.st_size));
+	mix(hash, &s.st_mtime, sizeof(s.st_mtime));
+	for (int i = 0; argv[i]; i++)
+		mix_string(hash, argv[i]);
+	mix_string(hash, unit);
+	for (const heddle_embedded *f = heddle_embedded_files; f->path; f++)
+		if (!strncmp(f->path, "backends/emulator/", 18))
+			mix(hash, f->data, f->length);
+	return heddle_arena_printf(arena, "%s/%016llx%016llx.so", folder, (unsigned long long)hash[0],
+				   (unsigned long long)hash[1]);
+}
+
+/* ---- what the compiler says -------------------------------------------------------------------------------------------------- */
+
+const char *heddle_emulate_file(heddle_arena *arena, const char *name, const char *source_path)
+{
+	if (!strncmp(name, "./", 2))
+		name += 2;
+	const char *slash = strrchr(name, '/');
+	if (!strcmp(slash ? slash + 1 : name, HEDDLE_EMULATE_SOURCE))
+		return source_path;
+	return heddle_arena_strdup(arena, name);
+}
+
+/* The text between the first pair of quotes (' or the typographic ones) after `from`. */
+static const char *quoted(heddle_arena *arena, const char *from)
+{
+	const char *begin = strchr(from, '\'');
+	const char *end = begin ? strchr(begin + 1, '\'') : NULL;
+	return end ? heddle_arena_strndup(arena, begin + 1, (size_t)(end - begin - 1)) : NULL;
+}
+
+/* What the host compiler lacks, rather than what is wrong with the text: a name or a header; NULL: neither. */
+static const char *lacking(heddle_arena *arena, const char *message)
+{
+	static const char *const unknown[] = {
+		"was not declared", "does not name a type", "has not been declared", "is not a member", "undeclared identifier",
+		"unknown type name", "no member named", "has no member named", "no template named", "is not a template",
+		"no arguments to", "is not a class",
+	};
+	const char *marker = strstr(message, "HEDDLE_UNSUPPORTED_");
+	if (marker) {
+		size_t n = 0;
+		marker += strlen("HEDDLE_UNSUPPORTED_");
+		while (isalpha((unsigned char)marker[n]) || marker[n] == '_')
+			n++;
+		char *what = heddle_arena_strndup(arena, marker, n);
+		for (char *p = what; *p; p++)
+			*p = *p == '_' ? ' ' : *p;
+		return what;
+	}
+	const char *missing = strstr(message, ": No such file");
+	if (missing) {
+		const char *begin = missing;
+		while (begin > message && begin[-1] != ' ')
+			begin--;
+		return heddle_arena_printf(arena, "header %.*s", (int)(missing - begin), begin);
+	}
+	const char *name = quoted(arena, message);
+	if (name && strstr(message, "file not found"))
+		return heddle_arena_printf(arena, "header %s", name);
+	for (size_t i = 0; name && i < HEDDLE_COUNT(unknown); i++)
+		if (strstr(message, unknown[i]))
+			return name;
+	if (name && strstr(message, "no matching function")) {
+		const char *call = strstr(message, "call to '");
+		const heddle_embedded *core = heddle_embedded_find("backends/emulator/core.h");
+		size_t n = 0;
+		call = call ? call + 9 : name;
+		while (isalnum((unsigned char)call[n]) || call[n] == '_')
+			n++;
+		name = heddle_arena_strndup(arena, call, n);
+		if (n && core && strstr(core->data, name))
+			return heddle_arena_printf(arena, "%s for these arguments", name);
+	}
+	return NULL;
+}
+
+/* Find the first error in the compiler's output and judge it. */
+static void judge_errors(heddle_arena *arena, const heddle_run *run, const char *output, heddle_emulate_build *build)
+{
+	build->verdict = HEDDLE_FAIL;
+	build->finding = (heddle_finding){.kind = "compile", .text = "the host compiler rejects the text"};
+	for (const char *line = output; *line;) {
+		size_t n = strcspn(line, "\n");
+		char *text = heddle_arena_strndup(arena, line, n);
+		line += n + (line[n] == '\n');
+		char *error = strstr(text, ": error: "), *fatal = strstr(text, ": fatal error: ");
+		if (!error && !fatal)
+			continue;
+		const char *message = error ? error + strlen(": error: ") : fatal + strlen(": fatal error: ");
+		*(error ? error : fatal) = 0;
+		char *colon = strchr(text, ':');
+		int number = colon ? atoi(colon + 1) : 0;
+		if (colon)
+			*colon = 0;
+		if (strstr(text, HEDDLE_EMULATE_LAUNCHER)) {
+			const char *name = quoted(arena, message);
+			build->finding.file = run->source_path;
+			build->finding.text = name && lacking(arena, message) ?
+				heddle_arena_printf(arena, "the manifest launches '%s', which is not in the source", name) :
+				heddle_arena_printf(arena, "the manifest's kernel cannot be called: %s", message);
+			build->message = build->finding.text;
+			return;
+		}
+		const char *lack = lacking(arena, message);
+		build->finding.file = heddle_emulate_file(arena, text, run->source_path);
+		build->finding.line = number;
+		build->finding.text = heddle_arena_strdup(arena, message);
+		if (lack) {
+			build->verdict = HEDDLE_UNSUPPORTED;
+			build->message = heddle_arena_printf(arena, "%s at %s:%d", lack, build->finding.file, number);
+		} else {
+			build->message = heddle_arena_printf(arena, "%s:%d: %s", build->finding.file, number, message);
+		}
+		return;
+	}
+	size_t n = strcspn(output, "\n");
+	build->message = n ? heddle_arena_strndup(arena, output, n) : "the host compiler failed and does not say why";
+}
+
+/* ---- variables of the object ---------------------------------------------------------------------------------------------------- */
+
+/* "_ZZ4kernE1s" and "_ZZ4kernE1s_0" -> "s"; other names as they are. */
+static const char *plain_name(heddle_arena *arena, const char *name)
+{
+	if (strncmp(name, "_Z", 2))
+		return heddle_arena_strdup(arena, name);
+	for (const char *p = name + strlen(name); p > name + 2; p--) {
+		if (!isdigit((unsigned char)*p) || isdigit((unsigned char)p[-1]))
+			continue;
+		char *end;
+		unsigned long n = strtoul(p, &end, 10);
+		size_t left = strlen(end);
+		if (n && (n == left || (n < left && (end[n] == '_' || end[n] == 'E'))))
+			return heddle_arena_strndup(arena, end, n);
+	}
+	return heddle_arena_strdup(arena, name);
+}
+
+static int by_offset(const void *a, const void *b)
+{
+	const heddle_emulate_variable *x = a, *y = b;
+	return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+static void list_variables(heddle_arena *arena, const unsigned char *image, size_t length, heddle_emulate_build *build)
+{
+	const Elf64_Ehdr *header = (const void *)image;
+	if (length < sizeof(*header) || memcmp(header->e_ident, ELFMAG, SELFMAG) || header->e_ident[EI_CLASS] != ELFCLASS64)
+		return;
+	const Elf64_Shdr *section = (const void *)(image + header->e_shoff);
+	const char *section_names = (const char *)image + section[header->e_shstrndx].sh_offset;
+	for (int k = 0; k < header->e_shnum; k++) {
+		if (section[k].sh_type != SHT_SYMTAB)
+			continue;
+		const Elf64_Sym *symbol = (const void *)(image + section[k].sh_offset);
+		const char *names = (const char *)image + section[section[k].sh_link].sh_offset;
+		for (size_t i = 0; i < section[k].sh_size / sizeof(*symbol); i++) {
+			const Elf64_Sym *s = &symbol[i];
+			const char *name = names + s->st_name;
+			if (ELF64_ST_TYPE(s->st_info) != STT_OBJECT || !s->st_size || s->st_shndx >= header->e_shnum ||
+			    !(section[s->st_shndx].sh_flags & SHF_WRITE) || strstr(name, HEDDLE_EMULATE_GUARD) ||
+			    !strncmp(name, "heddle_", 7) || !strncmp(name, "_ZL10heddle_emu", 15) ||
+			    !strncmp(name, "_ZL14heddle_kernels", 19))
+				continue;
+			const char *in = section_names + section[s->st_shndx].sh_name;
+			heddle_emulate_variable v = {
+				.name = plain_name(arena, name),
+				.offset = s->st_value,
+				.size = s->st_size,
+				/* Variables of templates keep out of named sections (g++ bug 41091): any static variable of a
+				 * function is taken for shared. */
+				.shared = !strncmp(in, "heddle_shared", 13) || !strncmp(name, "_ZZ", 3),
+				/* g++ asks once whether arrays of classes are constructed, even where nothing is to do. */
+				.flag = !strncmp(name, "_ZGV", 4),
+			};
+			HEDDLE_PUSH(arena, build->variable, build->n_variable, v);
+		}
+	}
+	if (build->n_variable)
+		qsort(build->variable, (size_t)build->n_variable, sizeof(*build->variable), by_offset);
+}
+
+/* ---- compiling ------------------------------------------------------------------------------------------------------------------- */
+
+static int run_tool(heddle_ctx *ctx, heddle_arena *arena, const char *const *argv, const heddle_run *run,
+		    heddle_emulate_build *build)
+{
+	static const char *const environment[] = {"LC_ALL=C", "LANGUAGE=C", NULL};
+	heddle_process p = {.argv = argv, .environment = environment, .timeout = 120};
+	if (heddle_process_run(ctx, &p) < 0)
+		return -1;
+	if (p.status != 0) {
+		if (p.timed_out || p.signal) {
+			heddle_text why = {0};
+			heddle_process_describe(&p, &why);
+			build->verdict = HEDDLE_UNSUPPORTED;
+			build->message = heddle_arena_printf(arena, "the host compiler: %s", heddle_text_str(&why));
+			heddle_text_free(&why);
+		} else {
+			judge_errors(arena, run, heddle_text_str(&p.error), build);
+		}
+	}
+	heddle_process_free(&p);
+	return 0;
+}
+
+static int compile_unit(heddle_ctx *ctx, const heddle_run *run, const char *compiler, const char **options, int n_option,
+			const char *unit, heddle_emulate_build *build)
+{
+	heddle_arena *arena = run->arena;
+	const char *folder = build->folder, *source = heddle_arena_printf(arena, "%s/unit.cpp", folder);
+	const char *object = heddle_arena_printf(arena, "%s/unit.o", folder);
+	if (write_shim(ctx, arena, folder) < 0 || heddle_file_write(ctx, source, unit, strlen(unit)) < 0)
+		return -1;
+	const char **argv = NULL;
+	int n = 0;
+	HEDDLE_PUSH(arena, argv, n, compiler);
+	for (int i = 0; i < n_option; i++)
+		HEDDLE_PUSH(arena, argv, n, options[i]);
+	HEDDLE_PUSH(arena, argv, n, heddle_arena_printf(arena, "-I%s", folder));
+	HEDDLE_PUSH(arena, argv, n, heddle_arena_printf(arena, "-fdebug-prefix-map=%s=.", folder));
+	HEDDLE_PUSH(arena, argv, n, "-c");
+	HEDDLE_PUSH(arena, argv, n, source);
+	HEDDLE_PUSH(arena, argv, n, "-o");
+	HEDDLE_PUSH(arena, argv, n, object);
+	HEDDLE_PUSH(arena, argv, n, (const char *)NULL);
+	if (run_tool(ctx, arena, argv, run, build) < 0)
+		return -1;
+	if (build->verdict != HEDDLE_PASS)
+		return 0;
+	const char *const link[] = {compiler, "-shared", "-Wl,-Bsymbolic", "-Wl,-z,now", "-o", build->path, object, "-lm", NULL};
+	return run_tool(ctx, arena, link, run, build);
+}
+
+int heddle_emulate_compile(heddle_ctx *ctx, const heddle_run *run, heddle_emulate_build *build)
+{
+	heddle_arena *arena = run->arena;
+	memset(build, 0, sizeof(*build));
+	const char *compiler = heddle_emulate_compiler(arena);
+	if (!compiler) {
+		build->verdict = HEDDLE_MISSING;
+		build->message = "no C++ compiler: apt-get install g++, or set CXX";
+		return 0;
+	}
+	const char **options = NULL;
+	int n_option = 0;
+	for (size_t i = 0; i < HEDDLE_COUNT(compile_flags); i++)
+		HEDDLE_PUSH(arena, options, n_option, compile_flags[i]);
+	HEDDLE_PUSH(arena, options, n_option, heddle_arena_printf(arena, "-DHEDDLE_WARP=%d", run->manifest->warp));
+	if (!strcmp(run->manifest->backend, "hip"))
+		HEDDLE_PUSH(arena, options, n_option, "-DHEDDLE_HIP");
+	if (!strstr(compiler, "clang")) /* unique symbols keep an object, and its variables, from being unloaded */
+		HEDDLE_PUSH(arena, options, n_option, "-fno-gnu-unique");
+	user_options(arena, run, &options, &n_option);
+	int n_key = n_option;
+	HEDDLE_PUSH(arena, options, n_key, (const char *)NULL);
+	heddle_text unit = {0};
+	print_unit(run, &unit);
+	const char *kept = cache_path(ctx, arena, compiler, options, heddle_text_str(&unit), run->source);
+	int failed = 0;
+	if (kept && access(kept, R_OK) == 0) {
+		snprintf(build->path, sizeof(build->path), "%s", kept);
+	} else if (heddle_dir_temporary(ctx, build->folder) < 0) {
+		failed = -1;
+	} else {
+		snprintf(build->path, sizeof(build->path), "%s/unit.so", build->folder);
+		if (kept)
+			snprintf(build->path, sizeof(build->path), "%s.%ld.new", kept, (long)getpid());
+		failed = compile_unit(ctx, run, compiler, options, n_option, heddle_text_str(&unit), build);
+		if (kept && failed == 0 && build->verdict == HEDDLE_PASS && rename(build->path, kept) == 0)
+			snprintf(build->path, sizeof(build->path), "%s", kept);
+		else if (kept)
+			remove(build->path);
+		if (kept || failed || build->verdict != HEDDLE_PASS) {
+			heddle_dir_remove(build->folder);
+			build->folder[0] = 0;
+		}
+	}
+	heddle_text_free(&unit);
+	if (failed || build->verdict != HEDDLE_PASS)
+		return failed;
+	size_t length = 0;
+	char *image = heddle_file_read(ctx, build->path, &length);
+	if (!image)
+		return -1;
+	list_variables(arena, (const unsigned char *)image, length, build);
+	free(image);
+	return 0;
+}
+
+/* ---- lines ---------------------------------------------------------------------------------------------------------------------------- */
+
+void heddle_emulate_lines(heddle_ctx *ctx, heddle_arena *arena, const heddle_emulate_build *build, const char *source_path,
+			  int n, const uint64_t *offset, const char **file, int *line)
+{
+	for (int i = 0; i < n; i++) {
+		file[i] = NULL;
+		line[i] = 0;
+	}
+	const char *tool = heddle_process_find(arena, "addr2line");
+	if (!tool)
+		tool = heddle_process_find(arena, "llvm-addr2line");
+	if (!tool || !n)
+		return;
+	const char **argv = NULL;
+	int n_arg = 0;
+	HEDDLE_PUSH(arena, argv, n_arg, tool);
+	HEDDLE_PUSH(arena, argv, n_arg, "-a");
+	HEDDLE_PUSH(arena, argv, n_arg, "-i");
+	HEDDLE_PUSH(arena, argv, n_arg, "-e");
+	HEDDLE_PUSH(arena, argv, n_arg, build->path);
+	for (int i = 0; i < n; i++) /* the call, not what follows it */
+		HEDDLE_PUSH(arena, argv, n_arg, heddle_arena_printf(arena, "0x%llx", (unsigned long long)offset[i] - 1));
+	HEDDLE_PUSH(arena, argv, n_arg, (const char *)NULL);
+	heddle_process p = {.argv = argv};
+	if (heddle_process_run(ctx, &p) < 0)
+		return;
+	int at = -1;
+	for (const char *text = heddle_text_str(&p.output); *text;) {
+		size_t length = strcspn(text, "\n");
+		char *frame = heddle_arena_strndup(arena, text, length);
+		text += length + (text[length] == '\n');
+		if (!strncmp(frame, "0x", 2)) {
+			at++;
+			continue;
+		}
+		char *colon = strrchr(frame, ':');
+		if (at < 0 || at >= n || !colon || file[at])
+			continue;
+		*colon = 0;
+		int number = atoi(colon + 1);
+		const char *slash = strrchr(frame, '/'), *base = slash ? slash + 1 : frame;
+		if (number <= 0 || !strcmp(base, "core.h") || !strcmp(base, "half.h") || !strcmp(base, HEDDLE_EMULATE_LAUNCHER))
+			continue; /* the shim's own: the frame that it was inlined into follows */
+		file[at] = heddle_emulate_file(arena, frame, source_path);
+		line[at] = number;
+	}
+	heddle_process_free(&p);
+}
