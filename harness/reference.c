@@ -735,6 +735,19 @@ static int run_full(plan *p)
 	return sweep(p, all, none, true);
 }
 
+/* The value in the target's type.  A cast to 16 bits at the end of a plain assignment is the rounding of the store, which
+ * `finish` counts: here the value stays as it was computed. */
+static heddle_oracle_node *stored_value(heddle_machine *m, const heddle_statement *s)
+{
+	const heddle_type type = s->target->type;
+	const heddle_expr *value = s->value;
+	const bool narrow = heddle_type_is_float(type) && heddle_type_size(type) == 2;
+	if (narrow && s->assign == HEDDLE_ASSIGN_SET && value->kind == HEDDLE_EXPR_CAST && value->type == type &&
+	    heddle_type_is_float(value->arg[0]->type))
+		return heddle_oracle_compile(m, value->arg[0]);
+	return heddle_oracle_convert(m, heddle_oracle_compile(m, value), type);
+}
+
 static int run_statement(heddle_machine *m, const heddle_statement *s)
 {
 	/* Nodes and tables of one statement: an arena of its own, freed when it has run. */
@@ -755,7 +768,7 @@ static int run_statement(heddle_machine *m, const heddle_statement *s)
 	p.sequential = reads_tensor(s->value, s->target);
 	for (int d = 0; d < s->n_lhs; ++d)
 		p.sequential = p.sequential || reads_tensor(s->lhs[d], s->target);
-	p.value = heddle_oracle_convert(m, heddle_oracle_compile(m, s->value), s->target->type);
+	p.value = stored_value(m, s);
 	p.target = heddle_oracle_access(m, p.store, s->n_lhs, s->lhs, &s->location);
 	if (!m->failed) {
 		if (p.store->value && s->assign == HEDDLE_ASSIGN_ADD && !p.sequential)

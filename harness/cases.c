@@ -1,0 +1,621 @@
+/* Test cases: picking sizes around tiles, filling inputs with values that the definition can take.
+ * SPDX-License-Identifier: MIT
+ */
+#include "harness/cases.h"
+
+#include "harness/reference.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- pragmas ----------------------------------------------------------------------------------------------------------------- */
+
+const heddle_pragma *heddle_pragma_next(const heddle_module *module, const heddle_definition *definition, const char *key,
+					int *at)
+{
+	for (; module && *at < module->n_pragma; ++*at) {
+		const heddle_pragma *p = &module->pragma[*at];
+		if (!strcmp(p->key, key) && p->definition >= 0 && p->definition < module->n_definition &&
+		    module->definition[p->definition] == definition) {
+			++*at;
+			return p;
+		}
+	}
+	return NULL;
+}
+
+/* ---- sizes ------------------------------------------------------------------------------------------------------------------- */
+
+/* An index to be given certain extents through one size symbol. */
+typedef struct dimension {
+	const heddle_index *index;
+	int64_t tile;
+	int size; /* position of the symbol that moves its extent */
+	int64_t target;
+} dimension;
+
+typedef struct picker {
+	heddle_arena *arena;
+	const heddle_definition *definition;
+	const heddle_case_options *options;
+	int n_dimension;
+	dimension *dimension;
+	heddle_case_list *list;
+} picker;
+
+static const heddle_size *first_size(const heddle_expr *x)
+{
+	if (x->kind == HEDDLE_EXPR_SIZE)
+		return x->size;
+	for (int k = 0; k < x->n_arg; ++k) {
+		const heddle_size *s = first_size(x->arg[k]);
+		if (s)
+			return s;
+	}
+	return NULL;
+}
+
+static int64_t hint_of(const heddle_case_options *options, const char *name)
+{
+	int64_t tile = 0;
+	for (int k = 0; k < options->n_tile; ++k)
+		if (!strcmp(options->tile[k].index, name) && options->tile[k].tile > tile)
+			tile = options->tile[k].tile;
+	return tile;
+}
+
+/* Every index whose range ends with a size symbol, one per symbol: the first one with the largest tile. */
+static void find_dimensions(picker *p)
+{
+	const heddle_definition *d = p->definition;
+	for (int s = 0; s < d->n_statement; ++s)
+		for (int k = 0; k < d->statement[s]->n_index; ++k) {
+			const heddle_index *index = d->statement[s]->index[k];
+			const heddle_size *size = first_size(index->upper);
+			if (!size || size->min == size->max)
+				continue;
+			int64_t tile = hint_of(p->options, index->name);
+			dimension *found = NULL;
+			for (int j = 0; j < p->n_dimension; ++j)
+				if (p->dimension[j].size == size->position)
+					found = &p->dimension[j];
+			if (!found) {
+				dimension new = {index, tile, size->position, 0};
+				HEDDLE_PUSH(p->arena, p->dimension, p->n_dimension, new);
+			} else if (tile > found->tile) {
+				found->index = index;
+				found->tile = tile;
+			}
+		}
+}
+
+/* The nearest allowed value of a size. */
+static int64_t allowed(const heddle_size *size, int64_t value)
+{
+	int64_t divisor = size->divisor > 1 ? size->divisor : 1;
+	if (value < size->min)
+		value = size->min;
+	value = (value + divisor - 1) / divisor * divisor;
+	if (value > size->max)
+		value = size->max / divisor * divisor;
+	return value < size->min ? size->min : value;
+}
+
+static bool precondition_holds(const heddle_expr *x, const int64_t *size)
+{
+	int64_t low, high;
+	/* Comparisons over sizes: decided by the hull of their sides' difference, which is a point. */
+	if (x->kind == HEDDLE_EXPR_BINARY && (x->op == HEDDLE_OP_AND || x->op == HEDDLE_OP_OR)) {
+		bool a = precondition_holds(x->arg[0], size), b = precondition_holds(x->arg[1], size);
+		return x->op == HEDDLE_OP_AND ? a && b : a || b;
+	}
+	if (x->kind != HEDDLE_EXPR_BINARY || x->op < HEDDLE_OP_LT || x->op > HEDDLE_OP_NE)
+		return true; /* with reads: checked where they are used */
+	int64_t bl, bh;
+	if (heddle_expr_hull(x->arg[0], size, &low, &high) < 0 || heddle_expr_hull(x->arg[1], size, &bl, &bh) < 0)
+		return true;
+	switch (x->op) {
+	case HEDDLE_OP_LT:
+		return low < bl;
+	case HEDDLE_OP_LE:
+		return low <= bl;
+	case HEDDLE_OP_GT:
+		return low > bl;
+	case HEDDLE_OP_GE:
+		return low >= bl;
+	case HEDDLE_OP_EQ:
+		return low == bl;
+	default:
+		return low != bl;
+	}
+}
+
+static bool sizes_fit(const heddle_definition *d, const int64_t *size)
+{
+	int64_t shape[HEDDLE_MAX_RANK];
+	for (int k = 0; k < d->n_size; ++k)
+		if (size[k] < d->size[k]->min || size[k] > d->size[k]->max ||
+		    (d->size[k]->divisor > 1 && size[k] % d->size[k]->divisor))
+			return false;
+	for (int k = 0; k < d->n_tensor; ++k)
+		if (d->tensor[k]->rank > HEDDLE_MAX_RANK || heddle_tensor_shape(d->tensor[k], size, shape) < 0)
+			return false;
+	for (int k = 0; k < d->n_precondition; ++k)
+		if (!precondition_holds(d->precondition[k], size))
+			return false;
+	return true;
+}
+
+static const char *case_name(heddle_arena *arena, const heddle_definition *d, const int64_t *size)
+{
+	heddle_text text = {0};
+	for (int k = 0; k < d->n_size; ++k)
+		heddle_text_printf(&text, "%s%s=%lld", k ? " " : "", d->size[k]->name, (long long)size[k]);
+	const char *name = heddle_arena_strdup(arena, heddle_text_str(&text));
+	heddle_text_free(&text);
+	return name;
+}
+
+static void add_case(picker *p, const int64_t *size, bool given)
+{
+	const size_t bytes = sizeof(int64_t) * (size_t)p->definition->n_size;
+	for (int k = 0; k < p->list->n; ++k)
+		if (!memcmp(p->list->item[k].size, size, bytes))
+			return;
+	heddle_case new = {case_name(p->arena, p->definition, size), heddle_arena_alloc(p->arena, bytes), given,
+			   heddle_reference_cost(p->definition, size)};
+	memcpy(new.size, size, bytes);
+	HEDDLE_PUSH(p->arena, p->list->item, p->list->n, new);
+}
+
+/* Move the size symbols until each index has its target extent, as far as ranges and divisors allow. */
+static void reach_targets(const picker *p, int64_t *size)
+{
+	for (int round = 0; round < 3; ++round)
+		for (int k = 0; k < p->n_dimension; ++k) {
+			const dimension *x = &p->dimension[k];
+			int64_t low, high;
+			if (heddle_index_hull(x->index, size, &low, &high) < 0)
+				continue;
+			int64_t extent = high - low + 1;
+			size[x->size] = allowed(p->definition->size[x->size], size[x->size] + x->target - extent);
+		}
+}
+
+/* Sizes that miss a precondition: grow them one at a time, then together, in small steps. */
+static bool repair(const picker *p, int64_t *size)
+{
+	const heddle_definition *d = p->definition;
+	if (sizes_fit(d, size))
+		return true;
+	for (int step = 1; step <= 64; ++step) {
+		for (int k = 0; k < d->n_size; ++k) {
+			int64_t old = size[k];
+			size[k] = allowed(d->size[k], old + step);
+			if (sizes_fit(d, size))
+				return true;
+			size[k] = allowed(d->size[k], old - step > 1 ? old - step : 1);
+			if (sizes_fit(d, size))
+				return true;
+			size[k] = old;
+		}
+		if (step % 4 == 0)
+			for (int k = 0; k < d->n_size; ++k)
+				size[k] = allowed(d->size[k], size[k] + 1);
+	}
+	return false;
+}
+
+/* Lower the largest targets until a case is affordable. */
+static bool cheapen(picker *p, int64_t *size, double limit)
+{
+	for (int round = 0; round < 200 && heddle_reference_cost(p->definition, size) > limit; ++round) {
+		dimension *largest = NULL;
+		for (int k = 0; k < p->n_dimension; ++k)
+			if (!largest || p->dimension[k].target > largest->target)
+				largest = &p->dimension[k];
+		if (!largest || largest->target <= 1)
+			return false;
+		largest->target = largest->target > largest->tile + 1 ? largest->tile + 1 : (largest->target + 1) / 2;
+		reach_targets(p, size);
+		if (!repair(p, size))
+			return false;
+	}
+	return heddle_reference_cost(p->definition, size) <= limit;
+}
+
+/* The extents of one picked case. */
+enum { PICK_TILE, PICK_ABOVE, PICK_BELOW, PICK_TWICE, PICK_MIXED, PICK_MIXED_OTHER, PICK_ONE, PICK_EMPTY, N_PICK };
+
+static int64_t target_of(const dimension *x, int pick, int k)
+{
+	const int64_t t = x->tile;
+	const bool reduction = x->index->reduction;
+	if (pick == PICK_ONE)
+		return 1;
+	if (pick == PICK_EMPTY)
+		return reduction ? 0 : 3;
+	if (!t) /* not tiled: small and different */
+		return 2 + (pick + 2 * k) % 4;
+	if (pick == PICK_MIXED)
+		pick = k % 2 ? PICK_TILE : PICK_TWICE;
+	if (pick == PICK_MIXED_OTHER)
+		pick = k % 2 ? PICK_TWICE : PICK_TILE;
+	switch (pick) {
+	case PICK_TILE:
+		return reduction ? 3 * t : t;
+	case PICK_ABOVE:
+		return reduction ? 3 * t + 1 : t + 1;
+	case PICK_BELOW:
+		return t > 1 ? t - 1 : 1;
+	default:
+		return reduction ? 4 * t + 3 : 2 * t + 3;
+	}
+}
+
+static void pick_cases(picker *p)
+{
+	const heddle_definition *d = p->definition;
+	const double limit = p->options->cost > 0 ? p->options->cost : 2e7;
+	bool any_tile = false, any_reduction = false;
+	find_dimensions(p);
+	for (int k = 0; k < p->n_dimension; ++k) {
+		any_tile = any_tile || p->dimension[k].tile > 0;
+		any_reduction = any_reduction || p->dimension[k].index->reduction;
+	}
+	if (!any_tile) /* nothing is known about the mapping */
+		for (int k = 0; k < p->n_dimension; ++k)
+			p->dimension[k].tile = p->n_dimension > 3 ? 4 : 16;
+	int64_t *size = HEDDLE_NEW_ARRAY(p->arena, int64_t, d->n_size);
+	for (int pick = 0; pick < N_PICK; ++pick) {
+		if (pick == PICK_EMPTY && !any_reduction)
+			continue;
+		for (int k = 0; k < d->n_size; ++k)
+			size[k] = allowed(d->size[k], 3);
+		for (int k = 0; k < p->n_dimension; ++k)
+			p->dimension[k].target = target_of(&p->dimension[k], pick, k);
+		reach_targets(p, size);
+		if (repair(p, size) && cheapen(p, size, limit))
+			add_case(p, size, false);
+	}
+}
+
+/* "M=64 N=64" into sizes; those that the definition fixes may be left out. */
+static int given_case(heddle_ctx *ctx, picker *p, const heddle_pragma *pragma)
+{
+	const heddle_definition *d = p->definition;
+	heddle_size_list *list = heddle_sizes_parse(ctx, p->arena, pragma->text);
+	if (!list)
+		return heddle_note(ctx, &pragma->location, "in this line"), -1;
+	int64_t *size = HEDDLE_NEW_ARRAY(p->arena, int64_t, d->n_size);
+	bool *has = HEDDLE_NEW_ARRAY(p->arena, bool, d->n_size);
+	for (int j = 0; j < list->n; ++j) {
+		int found = -1;
+		for (int k = 0; k < d->n_size; ++k)
+			if (!strcmp(d->size[k]->name, list->range[j].name))
+				found = k;
+		if (found < 0)
+			return heddle_error(ctx, 717, &pragma->location, "'%s' has no size '%s'", d->name, list->range[j].name);
+		if (list->range[j].min != list->range[j].max)
+			return heddle_error(ctx, 717, &pragma->location, "a test needs one value for '%s', not a range",
+					    list->range[j].name);
+		size[found] = list->range[j].min;
+		has[found] = true;
+	}
+	for (int k = 0; k < d->n_size; ++k) {
+		if (has[k])
+			continue;
+		if (d->size[k]->min != d->size[k]->max)
+			return heddle_error(ctx, 717, &pragma->location, "no value for size '%s'", d->size[k]->name);
+		size[k] = d->size[k]->min;
+	}
+	/* With sizes fixed from outside, a line for other sizes does not apply. */
+	for (int k = 0; k < d->n_size; ++k)
+		if (d->size[k]->min == d->size[k]->max && size[k] != d->size[k]->min)
+			return 0;
+	if (heddle_sizes_check(ctx, d, size) < 0)
+		return heddle_note(ctx, &pragma->location, "in this line"), -1;
+	add_case(p, size, true);
+	return 0;
+}
+
+int heddle_cases_choose(heddle_ctx *ctx, heddle_arena *arena, const heddle_module *module, const heddle_definition *definition,
+			const heddle_case_options *options, heddle_case_list *list)
+{
+	const heddle_case_options defaults = {0};
+	picker p = {.arena = arena, .definition = definition, .options = options ? options : &defaults, .list = list};
+	list->n = 0;
+	list->item = NULL;
+	int at = 0;
+	for (const heddle_pragma *pragma; (pragma = heddle_pragma_next(module, definition, "sizes", &at));)
+		if (given_case(ctx, &p, pragma) < 0)
+			return -1;
+	if (!p.options->given_only || !list->n)
+		pick_cases(&p);
+	if (!list->n)
+		return heddle_error(ctx, 716, &definition->location, "no sizes can be found for a test of '%s'",
+				    definition->name);
+	return 0;
+}
+
+/* ---- contents ---------------------------------------------------------------------------------------------------------------- */
+
+/* What the uses of an input ask of its values. */
+typedef struct demand {
+	bool set;
+	double low, high;
+	bool index; /* low and high come from subscripts: they hold for every fill */
+	bool whole; /* asked for by `#: fill A=integers` */
+} demand;
+
+typedef struct surveyor {
+	heddle_ctx *ctx;
+	const heddle_definition *definition;
+	const int64_t *size;
+	demand *demand; /* [n_tensor] */
+	bool impossible;
+} surveyor;
+
+static const heddle_expr *strip_casts(const heddle_expr *x)
+{
+	while (x->kind == HEDDLE_EXPR_CAST)
+		x = x->arg[0];
+	return x;
+}
+
+static bool is_input_read(const heddle_expr *x)
+{
+	return x->kind == HEDDLE_EXPR_READ &&
+	       (x->tensor->role == HEDDLE_ROLE_INPUT || x->tensor->role == HEDDLE_ROLE_INOUT);
+}
+
+static void ask(surveyor *s, const heddle_tensor *tensor, double low, double high)
+{
+	demand *d = &s->demand[tensor->position];
+	if (d->index)
+		return;
+	if (!d->set) {
+		*d = (demand){.set = true, .low = low, .high = high};
+	} else if (fmax(d->low, low) <= fmin(d->high, high)) {
+		d->low = fmax(d->low, low);
+		d->high = fmin(d->high, high);
+	}
+}
+
+/* All inputs that `x` is a sum, product or maximum of. */
+static void ask_through(surveyor *s, const heddle_expr *x, double low, double high)
+{
+	x = strip_casts(x);
+	if (is_input_read(x)) {
+		ask(s, x->tensor, low, high);
+		return;
+	}
+	if (x->kind == HEDDLE_EXPR_BINARY && (x->op == HEDDLE_OP_ADD || x->op == HEDDLE_OP_MUL || x->op == HEDDLE_OP_MAX ||
+					      x->op == HEDDLE_OP_MIN || x->op == HEDDLE_OP_DIV))
+		for (int k = 0; k < 2; ++k)
+			ask_through(s, x->arg[k], low, high);
+}
+
+/* `subscript` = sign * READ + rest must lie in 0 : extent for every value that `rest` takes. */
+static void ask_subscript(surveyor *s, const heddle_expr *x, int64_t extent)
+{
+	x = strip_casts(x);
+	int64_t low = 0, high = 0; /* of rest */
+	int sign = 1;
+	if (x->kind == HEDDLE_EXPR_BINARY && (x->op == HEDDLE_OP_ADD || x->op == HEDDLE_OP_SUB)) {
+		const heddle_expr *a = strip_casts(x->arg[0]), *b = strip_casts(x->arg[1]);
+		const heddle_expr *rest = is_input_read(a) ? b : a;
+		if (is_input_read(a) == is_input_read(b) || heddle_expr_hull(rest, s->size, &low, &high) < 0)
+			return;
+		if (x->op == HEDDLE_OP_SUB && rest == b) {
+			int64_t t = low;
+			low = -high;
+			high = -t;
+		} else if (x->op == HEDDLE_OP_SUB) {
+			sign = -1;
+		}
+		x = rest == b ? a : b;
+	}
+	if (!is_input_read(x))
+		return;
+	/* 0 <= sign * v + r < extent for r in low .. high */
+	double from = (double)-low, to = (double)(extent - 1 - high);
+	if (sign < 0) {
+		double t = from;
+		from = -to;
+		to = -t;
+	}
+	demand *d = &s->demand[x->tensor->position];
+	if (!d->set || !d->index)
+		*d = (demand){.set = true, .index = true, .low = from, .high = to};
+	d->low = fmax(d->low, from);
+	d->high = fmin(d->high, to);
+	if (d->low > d->high)
+		s->impossible = true;
+}
+
+/* Ranges in which functions of one argument are defined and tame. */
+static const struct {
+	const char *name;
+	double low, high;
+} domains[] = {
+	{"log", 0.25, 4},     {"log2", 0.25, 4},      {"log10", 0.25, 4},	 {"sqrt", 0.25, 4},	{"rsqrt", 0.25, 4},
+	{"pow", 0.25, 2},     {"lgamma", 0.5, 6},     {"tgamma", 0.5, 6},	 {"acosh", 1.125, 4},	{"asin", -0.9, 0.9},
+	{"acos", -0.9, 0.9},  {"atanh", -0.9, 0.9},   {"erfinv", -0.9, 0.9}, {"erfcinv", 0.1, 1.9}, {"normcdfinv", 0.05, 0.95},
+	{"rcbrt", 0.25, 4},   {"y0", 0.5, 8},	      {"y1", 0.5, 8},	 {"log1p", -0.5, 4},
+};
+
+static void survey(surveyor *s, const heddle_expr *x)
+{
+	if (x->kind == HEDDLE_EXPR_READ)
+		for (int d = 0; d < x->n_arg; ++d) {
+			int64_t low, high;
+			if (heddle_expr_hull(x->tensor->extent[d], s->size, &low, &high) == 0)
+				ask_subscript(s, x->arg[d], high);
+		}
+	if (x->kind == HEDDLE_EXPR_CALL && x->n_arg > 0)
+		for (size_t k = 0; k < HEDDLE_COUNT(domains); ++k)
+			if (!strcmp(heddle_builtins[x->builtin].name, domains[k].name))
+				ask_through(s, x->arg[0], domains[k].low, domains[k].high);
+	if (x->kind == HEDDLE_EXPR_CALL && x->n_arg == 2 && !strcmp(heddle_builtins[x->builtin].name, "fdivide"))
+		ask_through(s, x->arg[1], 0.5, 2);
+	if (x->kind == HEDDLE_EXPR_BINARY) {
+		const bool real = heddle_type_is_float(x->type);
+		if (x->op == HEDDLE_OP_DIV || x->op == HEDDLE_OP_MOD)
+			ask_through(s, x->arg[1], real ? 0.5 : 1, real ? 2 : 9);
+		if (x->op == HEDDLE_OP_SHL || x->op == HEDDLE_OP_SHR)
+			ask_through(s, x->arg[1], 0, 7);
+		/* An integer compared with an index: values that meet it, and one on each side that does not. */
+		if (x->op >= HEDDLE_OP_LT && x->op <= HEDDLE_OP_NE)
+			for (int k = 0; k < 2; ++k) {
+				const heddle_expr *a = strip_casts(x->arg[k]), *b = strip_casts(x->arg[1 - k]);
+				int64_t low, high;
+				if (is_input_read(a) && !heddle_type_is_float(a->tensor->type) && b->kind != HEDDLE_EXPR_INT &&
+				    heddle_expr_hull(b, s->size, &low, &high) == 0 && high >= low)
+					ask(s, a->tensor, heddle_type_is_signed(a->tensor->type) ? (double)(low - 1) : (double)low,
+					    (double)(high + 1));
+			}
+	}
+	for (int k = 0; k < x->n_arg; ++k)
+		survey(s, x->arg[k]);
+}
+
+/* "A=0.5:2 B=integers" */
+static int apply_fill_line(surveyor *s, heddle_arena *arena, const heddle_pragma *pragma)
+{
+	char *text = heddle_arena_strdup(arena, pragma->text);
+	char *save = NULL;
+	for (char *word = strtok_r(text, " ,\t", &save); word; word = strtok_r(NULL, " ,\t", &save)) {
+		char *value = strchr(word, '=');
+		int found = -1;
+		if (value)
+			*value++ = 0;
+		for (int k = 0; value && k < s->definition->n_tensor; ++k)
+			if (!strcmp(s->definition->tensor[k]->name, word))
+				found = k;
+		if (found < 0)
+			return heddle_error(s->ctx, 717, &pragma->location, "'%s' is no TENSOR=CONTENTS of '%s'", word,
+					    s->definition->name);
+		demand *d = &s->demand[found];
+		char *rest;
+		if (!strcmp(value, "integers")) {
+			*d = (demand){.set = true, .whole = true, .low = -4, .high = 4};
+			continue;
+		}
+		double low = strtod(value, &rest);
+		double high = *rest == ':' ? strtod(rest + 1, &rest) : low;
+		if (rest == value || *rest || !(low <= high))
+			return heddle_error(s->ctx, 717, &pragma->location, "'%s' is neither LOW:HIGH nor integers", value);
+		*d = (demand){.set = true, .index = true, .low = low, .high = high};
+	}
+	return 0;
+}
+
+static void fill_array(heddle_array *array, const demand *d, heddle_fill fill, uint64_t seed)
+{
+	const bool real = heddle_type_is_float(array->type);
+	if (d->set && (d->index || !real) && !d->whole) {
+		heddle_array_fill_uniform(array, seed, d->low, d->high);
+	} else if (fill == HEDDLE_FILL_INTEGERS || d->whole) {
+		if (d->set && d->low >= 0)
+			heddle_array_fill_uniform(array, seed, ceil(d->low), ceil(d->low) + 3);
+		else
+			heddle_array_fill_integers(array, seed, array->type == HEDDLE_BOOL ? 1 : 3);
+		if (real) /* uniform gives fractions */
+			for (int64_t k = 0, n = heddle_array_count(array); k < n; ++k) {
+				int64_t o = heddle_array_offset(array, k);
+				heddle_array_set(array, o, roundl(heddle_array_get(array, o)));
+			}
+	} else if (d->set) {
+		heddle_array_fill_uniform(array, seed, d->low, d->high);
+	} else {
+		heddle_array_fill_random(array, seed);
+	}
+}
+
+static int survey_definition(surveyor *s, heddle_arena *arena, const heddle_module *module)
+{
+	const heddle_definition *d = s->definition;
+	for (int k = 0; k < d->n_statement; ++k) {
+		const heddle_statement *statement = d->statement[k];
+		survey(s, statement->value);
+		for (int j = 0; j < statement->n_lhs; ++j)
+			survey(s, statement->lhs[j]);
+		if (statement->assign == HEDDLE_ASSIGN_MUL && heddle_type_is_float(statement->value->type))
+			ask_through(s, statement->value, 0.8, 1.25); /* products neither vanish nor overflow */
+	}
+	int at = 0;
+	for (const heddle_pragma *pragma; (pragma = heddle_pragma_next(module, d, "fill", &at));)
+		if (apply_fill_line(s, arena, pragma) < 0)
+			return -1;
+	if (s->impossible)
+		return heddle_error(s->ctx, 716, &d->location, "no index values keep the gathers of '%s' inside their tensors",
+				    d->name);
+	return 0;
+}
+
+int heddle_case_arrays(heddle_ctx *ctx, const heddle_module *module, const heddle_definition *definition,
+		       const int64_t *size, heddle_fill fill, uint64_t seed, heddle_array **array)
+{
+	heddle_arena *arena = heddle_arena_new();
+	surveyor s = {.ctx = ctx, .definition = definition, .size = size};
+	s.demand = HEDDLE_NEW_ARRAY(arena, demand, definition->n_tensor);
+	for (int k = 0; k < definition->n_tensor; ++k)
+		array[k] = NULL;
+	int rc = survey_definition(&s, arena, module);
+	for (int k = 0; k < definition->n_tensor && rc == 0; ++k) {
+		const heddle_tensor *t = definition->tensor[k];
+		int64_t shape[HEDDLE_MAX_RANK];
+		if (t->role == HEDDLE_ROLE_TEMPORARY)
+			continue;
+		if (t->rank > HEDDLE_MAX_RANK || heddle_tensor_shape(t, size, shape) < 0) {
+			rc = heddle_error(ctx, 714, &t->location, "the shape of '%s' cannot be computed for these sizes", t->name);
+			break;
+		}
+		array[k] = heddle_array_new(t->type, t->rank, shape);
+		if (t->role != HEDDLE_ROLE_OUTPUT)
+			fill_array(array[k], &s.demand[k], fill, heddle_random(seed, (uint64_t)k));
+	}
+	heddle_arena_free(arena);
+	if (rc < 0)
+		heddle_case_arrays_free(definition, array);
+	return rc;
+}
+
+void heddle_case_arrays_free(const heddle_definition *definition, heddle_array **array)
+{
+	for (int k = 0; k < definition->n_tensor; ++k)
+		array[k] = heddle_array_free(array[k]);
+}
+
+/* ---- exactness ---------------------------------------------------------------------------------------------------------------- */
+
+static bool exact_expr(const heddle_expr *x)
+{
+	static const char *const exact_calls[] = {"fabs", "fmax", "fmin",     "floor",	   "ceil",
+						  "round", "trunc", "fma",    "copysign",  "fdim", "fmod"};
+	if (x->kind == HEDDLE_EXPR_FLOAT && x->f != floor(x->f))
+		return false;
+	if (x->kind == HEDDLE_EXPR_BINARY && x->op == HEDDLE_OP_DIV && heddle_type_is_float(x->type))
+		return false;
+	if (x->kind == HEDDLE_EXPR_CALL) {
+		bool found = false;
+		for (size_t k = 0; k < HEDDLE_COUNT(exact_calls); ++k)
+			found = found || !strcmp(heddle_builtins[x->builtin].name, exact_calls[k]);
+		if (!found)
+			return false;
+	}
+	for (int k = 0; k < x->n_arg; ++k)
+		if (!exact_expr(x->arg[k]))
+			return false;
+	return true;
+}
+
+bool heddle_definition_may_be_exact(const heddle_definition *definition)
+{
+	for (int s = 0; s < definition->n_statement; ++s)
+		if (!exact_expr(definition->statement[s]->value))
+			return false;
+	return true;
+}

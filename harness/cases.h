@@ -1,0 +1,63 @@
+/* Test cases of a definition: sizes and input contents.
+ *
+ * Sizes come from the `#: sizes` lines of the file and from tile sizes: with tile t an index gets the extents t-1, t, t+1
+ * and 2t+3 (reductions: up to 4t+3, so that at least three steps run), in combinations, and once 1 everywhere.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef HEDDLE_CASES_H
+#define HEDDLE_CASES_H
+
+#include "frontend/definition.h"
+#include "harness/tensor.h"
+
+/* A tile size of the config, by the name of the index. */
+typedef struct heddle_tile_hint {
+	const char *index;
+	int64_t tile;
+} heddle_tile_hint;
+
+typedef struct heddle_case {
+	const char *name; /* "M=64 N=64 K=64"; "" without sizes */
+	int64_t *size;	  /* [definition->n_size] */
+	bool given;	  /* from a `#: sizes` line */
+	double cost;	  /* statement instances */
+} heddle_case;
+
+typedef struct heddle_case_list {
+	int n;
+	heddle_case *item;
+} heddle_case_list;
+
+typedef struct heddle_case_options {
+	int n_tile;
+	const heddle_tile_hint *tile;
+	double cost;	   /* greatest number of statement instances of a picked case; 0: 2e7 */
+	bool given_only;   /* no sizes of our own, unless the file gives none */
+} heddle_case_options;
+
+/* Choose the cases of `definition` (position `position` in `module`, NULL module: no pragmas), given ones first.  In `arena`.
+ * 0, or -1 with a diagnostic: E0716 no sizes can be found, E0717 a bad `#:` line. */
+int heddle_cases_choose(heddle_ctx *ctx, heddle_arena *arena, const heddle_module *module, const heddle_definition *definition,
+			const heddle_case_options *options, heddle_case_list *list);
+
+typedef enum heddle_fill {
+	HEDDLE_FILL_RANDOM,   /* floats in ranges that suit where they are used */
+	HEDDLE_FILL_INTEGERS, /* small whole numbers: sums of products stay exact */
+} heddle_fill;
+
+/* Arrays for all inputs, outputs and inouts into array [n_tensor] (NULL for temporaries): inputs and inouts filled, outputs
+ * poisoned.  Index tensors of gathers get values that keep every subscript inside; divisors are not zero; arguments of
+ * logarithms and roots are positive.  `#: fill A=0.5:2 B=integers` overrules.  0, or -1 with a diagnostic (nothing is
+ * left allocated). */
+int heddle_case_arrays(heddle_ctx *ctx, const heddle_module *module, const heddle_definition *definition,
+		       const int64_t *size, heddle_fill fill, uint64_t seed, heddle_array **array);
+void heddle_case_arrays_free(const heddle_definition *definition, heddle_array **array);
+
+/* May the definition be exact on whole numbers (no division, root, exponential)?  The reference has the last word. */
+bool heddle_definition_may_be_exact(const heddle_definition *definition);
+
+/* The text of the pragmas with this key that belong to `definition`, one after another: start with *at = 0; NULL: no more. */
+const heddle_pragma *heddle_pragma_next(const heddle_module *module, const heddle_definition *definition, const char *key,
+					int *at);
+
+#endif
