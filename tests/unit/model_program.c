@@ -107,6 +107,29 @@ static void test_round_trip(void **state)
 	heddle_ctx_free(ctx);
 }
 
+/* The program shown in doc/ir.md is one, and is shown as it prints. */
+static void test_documentation(void **state)
+{
+	(void)state;
+	heddle_ctx *ctx = heddle_ctx_new();
+	char *text = heddle_file_read(ctx, HEDDLE_SOURCE_DIR "/doc/ir.md", NULL);
+	assert_non_null(text);
+	char *start = strstr(text, "```\nprogram ");
+	assert_non_null(start);
+	start += 4;
+	char *end = strstr(start, "```");
+	assert_non_null(end);
+	*end = '\0';
+	heddle_program *p = parse(ctx, start);
+	assert_int_equal(heddle_program_validate(ctx, p), 0);
+	char *printed = print(p);
+	assert_string_equal(printed, start);
+	free(printed);
+	free(text);
+	heddle_program_free(p);
+	heddle_ctx_free(ctx);
+}
+
 static void test_types_of_literals(void **state)
 {
 	(void)state;
@@ -318,7 +341,7 @@ static void test_map_and_evaluate(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip),     cmocka_unit_test(test_types_of_literals),
+		cmocka_unit_test(test_round_trip),     cmocka_unit_test(test_documentation),  cmocka_unit_test(test_types_of_literals),
 		cmocka_unit_test(test_bad_text),       cmocka_unit_test(test_validate),
 		cmocka_unit_test(test_folding),	       cmocka_unit_test(test_map_and_evaluate),
 	};
