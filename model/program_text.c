@@ -42,7 +42,7 @@ static const struct {
 	{HEDDLE_OP_GT, 7},    {HEDDLE_OP_SHL, 8}, {HEDDLE_OP_SHR, 8},	{HEDDLE_OP_ADD, 9},    {HEDDLE_OP_SUB, 9},
 	{HEDDLE_OP_MUL, 10}, {HEDDLE_OP_DIV, 10}, {HEDDLE_OP_MOD, 10},
 };
-enum { UNARY_PRECEDENCE = 11 };
+enum { UNARY_PRECEDENCE = 11, MAX_DEPTH = 500 };
 
 static int precedence_of(heddle_op op)
 {
@@ -549,6 +549,7 @@ typedef struct parser {
 	int line;
 	token now;
 	bool failed;
+	int depth; /* of parentheses and braces */
 	int n_variable;
 	variable *variable;
 } parser;
@@ -856,6 +857,7 @@ static void resolve(heddle_value *v, heddle_type expected)
 /* ---- parsing values: grammar ------------------------------------------------------------------------------------------------ */
 
 static heddle_value *parse_expression(parser *ps, int precedence);
+static heddle_value *parse_value(parser *ps, heddle_type expected);
 
 static heddle_value *value_new(parser *ps, heddle_value_kind kind, heddle_type type)
 {
@@ -914,9 +916,7 @@ static int parse_subscripts(parser *ps, heddle_value *v)
 	while (width == 1 && accept(ps, "[")) {
 		if (accept(ps, "]"))
 			break;
-		heddle_value *subscript = parse_expression(ps, 0);
-		resolve(subscript, HEDDLE_INT32);
-		add_argument(ps, v, subscript);
+		add_argument(ps, v, parse_value(ps, HEDDLE_INT32));
 		if (accept(ps, ":"))
 			width = (int)expect_integer(ps);
 		expect(ps, "]");
@@ -1082,6 +1082,25 @@ static heddle_value *parse_call(parser *ps, const token *where, const char *name
 	return v;
 }
 
+static heddle_value *parse_primary(parser *ps);
+
+/* - and !, any number of them; a minus right before a number belongs to it. */
+static heddle_value *parse_unary(parser *ps, const token *where)
+{
+	heddle_op op = accept(ps, "!") ? HEDDLE_OP_NOT : HEDDLE_OP_NEG;
+	bool literal = op == HEDDLE_OP_NEG && accept(ps, "-") &&
+		       (ps->now.kind == INTEGER || ps->now.kind == FLOATING) && ps->now.start == where->start + 1;
+	if (literal)
+		return parse_literal(ps, true);
+	heddle_value *v = value_new(ps, HEDDLE_VALUE_UNARY, op == HEDDLE_OP_NOT ? HEDDLE_BOOL : UNKNOWN);
+	v->op = op;
+	if (++ps->depth > MAX_DEPTH)
+		fail(ps, &ps->now, "more than %d levels of parentheses and braces", MAX_DEPTH);
+	add_argument(ps, v, parse_primary(ps));
+	ps->depth--;
+	return v;
+}
+
 static heddle_value *parse_primary(parser *ps)
 {
 	token where = ps->now;
@@ -1093,21 +1112,8 @@ static heddle_value *parse_primary(parser *ps)
 		expect(ps, ")");
 		return v;
 	}
-	if (accept(ps, "-")) {
-		bool literal = ps->now.kind == INTEGER || ps->now.kind == FLOATING;
-		if (literal && ps->now.start == where.start + 1)
-			return parse_literal(ps, true);
-		heddle_value *v = value_new(ps, HEDDLE_VALUE_UNARY, UNKNOWN);
-		v->op = HEDDLE_OP_NEG;
-		add_argument(ps, v, parse_primary(ps));
-		return v;
-	}
-	if (accept(ps, "!")) {
-		heddle_value *v = value_new(ps, HEDDLE_VALUE_UNARY, HEDDLE_BOOL);
-		v->op = HEDDLE_OP_NOT;
-		add_argument(ps, v, parse_primary(ps));
-		return v;
-	}
+	if (is(ps, "-") || is(ps, "!"))
+		return parse_unary(ps, &where);
 	const char *name = expect_name(ps, "a value");
 	if (ps->failed)
 		return value_new(ps, HEDDLE_VALUE_INT, HEDDLE_INT32);
@@ -1133,6 +1139,8 @@ static int infix_precedence(const parser *ps, heddle_op *op)
 /* Operators that bind at least as tightly as `precedence`; 0 takes c ? a : b too. */
 static heddle_value *parse_expression(parser *ps, int precedence)
 {
+	if (++ps->depth > MAX_DEPTH)
+		fail(ps, &ps->now, "more than %d levels of parentheses and braces", MAX_DEPTH);
 	heddle_value *left = parse_primary(ps);
 	heddle_op op = HEDDLE_OP_ADD;
 	int own;
@@ -1145,6 +1153,7 @@ static heddle_value *parse_expression(parser *ps, int precedence)
 		add_argument(ps, v, parse_expression(ps, own + 1));
 		left = v;
 	}
+	ps->depth--;
 	if (precedence == 0 && accept(ps, "?")) {
 		heddle_value *v = value_new(ps, HEDDLE_VALUE_SELECT, UNKNOWN);
 		add_argument(ps, v, left);
@@ -1203,6 +1212,8 @@ static heddle_node *parse_block(parser *ps)
 	heddle_node *block = heddle_node_block(ps->p);
 	int outer = ps->n_variable;
 	token open = ps->now;
+	if (++ps->depth > MAX_DEPTH)
+		fail(ps, &open, "more than %d levels of parentheses and braces", MAX_DEPTH);
 	expect(ps, "{");
 	block->line = parse_line(ps);
 	while (!ps->failed && !is(ps, "}")) {
@@ -1213,6 +1224,7 @@ static heddle_node *parse_block(parser *ps)
 	}
 	expect(ps, "}");
 	ps->n_variable = outer;
+	ps->depth--;
 	return block;
 }
 

@@ -188,6 +188,24 @@ static void test_bad_text(void **state)
 	}
 }
 
+/* Nesting without end is an error, not a crash. */
+static void test_depth(void **state)
+{
+	(void)state;
+	static const char *const openings[] = {"(", "-", "!", "min(1, "};
+	for (size_t k = 0; k < HEDDLE_COUNT(openings); k++) {
+		heddle_ctx *ctx = heddle_ctx_new();
+		heddle_text text = {0};
+		heddle_text_add(&text, "program p\nrequire ");
+		for (int n = 0; n < 200000; n++)
+			heddle_text_add(&text, openings[k]);
+		assert_null(heddle_program_parse(ctx, "test", text.data));
+		assert_non_null(strstr(heddle_diagnostics(ctx)->message, "levels"));
+		heddle_text_free(&text);
+		heddle_ctx_free(ctx);
+	}
+}
+
 #define HEAD "program p warp 32\nsize N 1..64\nbuffer input A float32 [N][4]\nbuffer output X float32 [N][4]\n" \
 	     "buffer output Z int32 [N]\nbuffer shared S float32 [64]\nbuffer register r float32 [2]\n"         \
 	     "buffer scalar e float32\nbuffer input G float16 [N]\n"
@@ -342,7 +360,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip),     cmocka_unit_test(test_documentation),  cmocka_unit_test(test_types_of_literals),
-		cmocka_unit_test(test_bad_text),       cmocka_unit_test(test_validate),
+		cmocka_unit_test(test_bad_text), cmocka_unit_test(test_depth),       cmocka_unit_test(test_validate),
 		cmocka_unit_test(test_folding),	       cmocka_unit_test(test_map_and_evaluate),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
