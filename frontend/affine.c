@@ -1051,20 +1051,31 @@ static void eliminate(row_list *list, int v)
 	*list = out;
 }
 
-/* The variable whose elimination makes the fewest rows; -1 when none is left. */
+/* The variable to eliminate next; -1 when none is left.  Best is one whose elimination loses no integrality (all its
+ * coefficients of one sign are units), then the one that makes the fewest rows. */
 static int cheapest(const row_list *list, const bool *kept)
 {
 	int best = -1;
 	long best_cost = 0;
+	bool best_exact = false;
 	for (int v = 0; v < list->n_variable; v++) {
 		long up = 0, down = 0;
+		bool unit_up = true, unit_down = true;
 		for (int i = 0; i < list->n; i++) {
-			up += list->row[i].c[v] > 0;
-			down += list->row[i].c[v] < 0;
+			int64_t c = list->row[i].c[v];
+			up += c > 0;
+			down += c < 0;
+			unit_up = unit_up && c <= 1;
+			unit_down = unit_down && c >= -1;
 		}
-		if ((up || down) && !(kept && kept[v]) && (best < 0 || up * down - up - down < best_cost)) {
+		bool exact = unit_up || unit_down;
+		long cost = up * down - up - down;
+		if ((!up && !down) || (kept && kept[v]))
+			continue;
+		if (best < 0 || (exact && !best_exact) || (exact == best_exact && cost < best_cost)) {
 			best = v;
-			best_cost = up * down - up - down;
+			best_cost = cost;
+			best_exact = exact;
 		}
 	}
 	return best;

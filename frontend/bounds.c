@@ -257,6 +257,8 @@ static bool contains_read(const heddle_expr *e)
 
 static void check_read(access_check *a, const heddle_expr *read)
 {
+	if (a->c->state[read->tensor->position].bad)
+		return;
 	for (int d = 0; d < read->n_arg; d++) {
 		affine_row subscript, extent, below = affine_constant(-1), above;
 		/* Reads and products of indices leave it to the run; strides by unknown sizes are errors. */
@@ -306,6 +308,8 @@ static void check_writes(access_check *a)
 {
 	checker *c = a->c;
 	const tensor_state *t = &c->state[a->st->target->position];
+	if (t->bad)
+		return;
 	for (int d = 0; d < a->st->n_lhs; d++) {
 		affine_row subscript, extent, below = affine_constant(-1), above;
 		if (!affine_from_expr(a->space, a->st->lhs[d], false, &subscript) || !affine_add(&below, &subscript, -1))
@@ -337,7 +341,7 @@ static void check_extents(checker *c)
 	access_check a = {.c = c, .space = affine_space_new(c->scratch, c->arena)};
 	for (int i = 0; i < c->n_state; i++) {
 		const tensor_state *t = &c->state[i];
-		for (int d = 0; d < t->rank; d++) {
+		for (int d = 0; d < t->rank && !t->bad; d++) {
 			affine_row extent, negative = affine_constant(-1);
 			if (!affine_from_expr(a.space, t->tensor->extent[d], true, &extent) ||
 			    !affine_add(&negative, &extent, -1) || check_violation(&a, &extent, &negative) != WRONG)
@@ -352,14 +356,12 @@ static void check_extents(checker *c)
 	}
 }
 
-int heddle_check_accesses(checker *c)
+void heddle_check_accesses(checker *c)
 {
-	int before = c->errors;
 	check_extents(c);
 	for (int i = 0; i < c->def->n_statement; i++) {
 		access_check a = {.c = c, .st = c->def->statement[i], .space = affine_space_new(c->scratch, c->arena)};
 		check_writes(&a);
 		check_reads(&a, a.st->value);
 	}
-	return c->errors > before ? -1 : 0;
 }

@@ -89,9 +89,9 @@ int heddle_check_ranges(scope *s);
 bool heddle_check_affine(checker *c, affine_space *space, const heddle_expr *e, bool floor, int code, const char *what,
 			 affine_row *out);
 /* Extents of all tensors, from what is written. */
-int heddle_check_shapes(checker *c);
+void heddle_check_shapes(checker *c);
 /* Every access of every statement is inside its tensor, or a precondition says when. */
-int heddle_check_accesses(checker *c);
+void heddle_check_accesses(checker *c);
 
 bool heddle_expr_equal(const heddle_expr *a, const heddle_expr *b);
 

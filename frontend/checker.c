@@ -818,6 +818,12 @@ static int check_statement_in(scope *s)
 
 static void check_statement(checker *c, const syntax_statement *syntax)
 {
+	if (syntax->broken) {
+		tensor_state *broken = find_tensor(c, syntax->name);
+		if (broken && broken->tensor->role != HEDDLE_ROLE_INPUT)
+			broken->bad = broken->defined = true;
+		return;
+	}
 	tensor_state *t = check_target(c, syntax);
 	if (!t)
 		return;
@@ -1070,7 +1076,7 @@ heddle_definition *heddle_check_definition(heddle_ctx *ctx, heddle_arena *arena,
 	check_temporaries(&c);
 	for (int i = 0; i < syntax->n_statement; i++)
 		check_statement(&c, &syntax->statement[i]);
-	if (!c.errors && !syntax->broken && heddle_check_shapes(&c) == 0)
-		heddle_check_accesses(&c);
+	heddle_check_shapes(&c);
+	heddle_check_accesses(&c);
 	return c.errors || syntax->broken ? NULL : def;
 }

@@ -20,7 +20,7 @@ typedef struct lexer {
 	int last_line; /* of the last token */
 	int n_def;
 	bool in_def; /* between `def` and its `}` */
-	int errors;
+	bool unreadable; /* characters were left out */
 } lexer;
 
 static const struct {
@@ -167,12 +167,10 @@ static void number(lexer *l)
 		if (errno == ERANGE) {
 			heddle_error(l->ctx, 2, &t->location, "integer `%s` does not fit 64 bits", t->text);
 			heddle_fixit(l->ctx, "%s.0", t->text);
-			l->errors++;
 		}
 	} else if (isinf(t->f)) {
 		heddle_error(l->ctx, 2, &t->location, "number `%s` is too large for a double; write `inf` for infinity",
 			     t->text);
-		l->errors++;
 	}
 	l->p += n;
 	if (name_char(*l->p)) {
@@ -188,7 +186,6 @@ static void number(lexer *l)
 			heddle_note(l->ctx, NULL, "a product needs `*`, and names cannot start with a digit");
 			heddle_fixit(l->ctx, "%.*s * %.*s", (int)n, l->p - n, (int)extra, l->p);
 		}
-		l->errors++;
 		l->p += extra;
 	}
 }
@@ -246,7 +243,8 @@ static void unexpected(lexer *l)
 		heddle_note(l->ctx, NULL, "a dimension is named by its size symbol, not by a number after a point");
 	if (*l->p == ';')
 		heddle_fixit(l->ctx, " ");
-	l->errors++;
+	else
+		l->unreadable = true;
 	l->p += n;
 }
 
@@ -287,5 +285,5 @@ int heddle_lex(heddle_ctx *ctx, heddle_arena *scratch, heddle_module *module, to
 		}
 	}
 	push(&l, TOKEN_END, l.p, 0);
-	return l.errors ? -1 : 0;
+	return l.unreadable ? -1 : 0;
 }

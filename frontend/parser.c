@@ -369,6 +369,12 @@ static int parse_statement(parser *p, syntax_statement *s)
 		while (accept(p, ','));
 	}
 	const token *last = p->token - 1;
+	if (assignment(p->token->kind, &(heddle_assign){0}, &(bool){false})) {
+		heddle_error(p->ctx, 5, &s->location, "the statement ends in the middle of an expression");
+		heddle_note(p->ctx, &p->token->location, "the next one begins before this `%s`", p->token->text);
+		p->token = first + 1; /* that one is still to be read */
+		return -1;
+	}
 	if (last->location.line == first->location.line)
 		s->whole = span(first, last);
 	return 0;
@@ -531,11 +537,12 @@ static void parse_body(parser *p, syntax_definition *d)
 		}
 		syntax_statement s = {0};
 		if (parse_statement(p, &s)) {
-			d->broken = true;
+			d->broken = s.broken = true;
 			skip_statement(p);
-		} else {
-			HEDDLE_PUSH(p->scratch, d->statement, d->n_statement, s);
 		}
+		/* That the name of a broken one is written is still worth knowing. */
+		if (s.name)
+			HEDDLE_PUSH(p->scratch, d->statement, d->n_statement, s);
 	}
 	next(p);
 }

@@ -345,6 +345,28 @@ static int check_given(inference *f)
 	return errors;
 }
 
+static bool contains_read(const heddle_expr *e)
+{
+	return has_kind(e, HEDDLE_EXPR_READ);
+}
+
+/* Subscripts with a stride that is not known yet. */
+static int check_strides(inference *f, const heddle_expr *e)
+{
+	int errors = 0;
+	for (int i = 0; i < e->n_arg; i++) {
+		affine_row row;
+		if (e->kind == HEDDLE_EXPR_READ && !contains_read(e->arg[i]) && index_times_size(e->arg[i])) {
+			int before = f->c->errors;
+			heddle_check_affine(f->c, f->space, e->arg[i], false, 0, "", &row);
+			errors += f->c->errors - before;
+		} else {
+			errors += check_strides(f, e->arg[i]);
+		}
+	}
+	return errors;
+}
+
 /* A range that is negative whatever the sizes are is a mistake. */
 static int check_negative(inference *f)
 {
@@ -381,21 +403,54 @@ static int check_negative(inference *f)
 
 /* ---- what is written ------------------------------------------------------------------------------------------------------------ */
 
-/* One plain index with a size-only range, apart from a shift; or no index at all. */
-static bool is_interval(const affine_space *space, const affine_row *row, int *index_variable)
+/* upper - lower of an index, when that is a constant; else -1. */
+static int64_t constant_extent(affine_space *space, const heddle_index *index)
 {
-	*index_variable = -1;
+	affine_row lower, upper;
+	if (!affine_from_expr(space, index->lower, true, &lower) || !affine_from_expr(space, index->upper, true, &upper) ||
+	    !affine_add(&upper, &lower, -1) || !affine_is_constant(&upper))
+		return -1;
+	return upper.k;
+}
+
+/* Does the row take every value between its extremes?  A sum of indices with size-only ranges does when each coefficient is
+ * at most one more than what the smaller ones span: 1 for the smallest, constant extents for all but the last.
+ * The indices are added to `used`; one that is there already ties two dimensions together. */
+static bool is_interval(affine_space *space, const affine_row *row, bool *used)
+{
+	int64_t span = 0; /* of the indices so far, greatest - least */
+	int left = 0;
+	bool done[AFFINE_VARIABLES] = {false};
 	for (int v = 0; v < space->n; v++) {
 		if (!row->c[v] || space->variable[v].size_only)
 			continue;
-		if (*index_variable >= 0 || space->variable[v].kind != AFFINE_INDEX || (row->c[v] != 1 && row->c[v] != -1))
+		if (space->variable[v].kind != AFFINE_INDEX || used[v])
 			return false;
-		*index_variable = v;
+		const heddle_index *index = space->variable[v].index;
+		if (has_kind(index->lower, HEDDLE_EXPR_INDEX) || has_kind(index->upper, HEDDLE_EXPR_INDEX))
+			return false;
+		used[v] = true;
+		left++;
 	}
-	if (*index_variable < 0)
-		return true;
-	const heddle_index *index = space->variable[*index_variable].index;
-	return !has_kind(index->lower, HEDDLE_EXPR_INDEX) && !has_kind(index->upper, HEDDLE_EXPR_INDEX);
+	for (; left; left--) {
+		int next = -1;
+		int64_t coefficient = 0;
+		for (int v = 0; v < space->n; v++) {
+			int64_t c = row->c[v] < 0 ? -row->c[v] : row->c[v];
+			if (c && !space->variable[v].size_only && !done[v] && (next < 0 || c < coefficient)) {
+				next = v;
+				coefficient = c;
+			}
+		}
+		done[next] = true;
+		if (coefficient > span + 1)
+			return false;
+		int64_t extent = constant_extent(space, space->variable[next].index), t;
+		if (left > 1 && (extent < 1 || __builtin_mul_overflow(extent - 1, coefficient, &t) ||
+				 __builtin_add_overflow(span, t, &span)))
+			return false;
+	}
+	return true;
 }
 
 static bool extremes(inference *f, const affine_row *row, affine_row *lower, affine_row *upper)
@@ -424,7 +479,8 @@ static int record_write(inference *f)
 	scope *s = f->s;
 	heddle_statement *st = s->statement;
 	tensor_state *t = s->target;
-	int errors = 0, variables[AFFINE_VARIABLES], n_variable = 0;
+	int errors = 0;
+	bool used[AFFINE_VARIABLES] = {false};
 	tensor_write w = {
 		.lower = HEDDLE_NEW_ARRAY(f->c->scratch, heddle_expr *, st->n_lhs + 1),
 		.upper = HEDDLE_NEW_ARRAY(f->c->scratch, heddle_expr *, st->n_lhs + 1),
@@ -432,7 +488,6 @@ static int record_write(inference *f)
 	};
 	for (int i = 0; i < st->n_lhs; i++) {
 		affine_row row, lower, upper;
-		int v;
 		if (!heddle_check_affine(f->c, f->space, st->lhs[i], false, 208, "the left-hand subscript", &row)) {
 			errors++;
 			continue;
@@ -442,10 +497,7 @@ static int record_write(inference *f)
 			errors++;
 			continue;
 		}
-		w.box = w.box && is_interval(f->space, &row, &v);
-		for (int j = 0; j < n_variable && w.box; j++)
-			w.box = v < 0 || variables[j] != v;
-		variables[n_variable++] = v;
+		w.box = w.box && is_interval(f->space, &row, used);
 		w.lower[i] = affine_to_expr(f->space, &lower);
 		w.upper[i] = affine_to_expr(f->space, &upper);
 	}
@@ -478,7 +530,7 @@ static int record_write(inference *f)
 int heddle_check_ranges(scope *s)
 {
 	inference f = {.s = s, .c = s->c, .space = affine_space_new(s->c->scratch, s->c->arena)};
-	if (check_given(&f))
+	if (check_given(&f) || check_strides(&f, s->statement->value))
 		return -1;
 	collect_reads(&f, s->statement->value);
 	for (int i = 0; i < s->n_exists; i++)
@@ -562,20 +614,20 @@ static void warn_zero_fill(checker *c, const tensor_state *t)
 	heddle_text_free(&text);
 }
 
-int heddle_check_shapes(checker *c)
+void heddle_check_shapes(checker *c)
 {
 	for (int i = 0; i < c->n_state; i++) {
 		tensor_state *t = &c->state[i];
-		if (t->tensor->role == HEDDLE_ROLE_INPUT || !t->n_write)
+		if (t->tensor->role == HEDDLE_ROLE_INPUT || !t->n_write || t->bad)
 			continue;
 		if (!t->declared)
 			t->tensor->extent = t->upper;
 		t->tensor->rank = t->rank;
-		if (t->tensor->role == HEDDLE_ROLE_INOUT)
+		/* With statements missing, what is written is not known. */
+		if (t->tensor->role == HEDDLE_ROLE_INOUT || c->errors || c->syntax->broken)
 			continue;
 		t->tensor->zero_fill = !covered(affine_space_new(c->scratch, c->arena), t);
 		if (t->tensor->zero_fill)
 			warn_zero_fill(c, t);
 	}
-	return 0;
 }

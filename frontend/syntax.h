@@ -49,7 +49,8 @@ typedef struct token {
 	bool line_start;  /* the first token of its line */
 } token;
 
-/* All tokens of the source, ended by TOKEN_END; pragmas go to `module` with the number of `def`s before them. */
+/* All tokens of the source, ended by TOKEN_END; pragmas go to `module`.  -1 when characters had to be left out, so that the
+ * tokens make little sense. */
 typedef struct token_list {
 	int n;
 	token *token;
@@ -112,6 +113,7 @@ typedef struct syntax_statement {
 	syntax_clause *clause;
 	heddle_location location; /* of the name */
 	heddle_location whole;	  /* of all of it when it stands on one line, else line 0 */
+	bool broken;		  /* it could not be parsed: only `name` is known */
 } syntax_statement;
 
 typedef struct syntax_definition {
