@@ -21,7 +21,6 @@ static const char *const shim_headers[] = {
 
 static const char *const compile_flags[] = {
 	"-std=c++17", "-g", "-O1", "-fPIC", "-w", "-fno-strict-aliasing", "-fwrapv", "-fno-threadsafe-statics", "-ffp-contract=off",
-	"-fno-diagnostics-show-caret", "-fsanitize=thread,alignment,bounds,integer-divide-by-zero",
 };
 
 const char *heddle_emulate_compiler(heddle_arena *arena)
@@ -416,8 +415,16 @@ int heddle_emulate_compile(heddle_ctx *ctx, const heddle_run *run, heddle_emulat
 	HEDDLE_PUSH(arena, options, n_option, heddle_arena_printf(arena, "-DHEDDLE_WARP=%d", run->manifest->warp));
 	if (!strcmp(run->manifest->backend, "hip"))
 		HEDDLE_PUSH(arena, options, n_option, "-DHEDDLE_HIP");
-	if (!strstr(compiler, "clang")) /* unique symbols keep an object, and its variables, from being unloaded */
+	bool clang = strstr(compiler, "clang") != NULL;
+	if (clang) { /* else `x += y` shows its write only */
+		HEDDLE_PUSH(arena, options, n_option, "-mllvm");
+		HEDDLE_PUSH(arena, options, n_option, "-tsan-instrument-read-before-write=1");
+	}
+	if (!clang) /* unique symbols keep an object, and its variables, from being unloaded */
 		HEDDLE_PUSH(arena, options, n_option, "-fno-gnu-unique");
+	HEDDLE_PUSH(arena, options, n_option,
+		    clang ? "-fsanitize=thread,alignment,array-bounds,integer-divide-by-zero" :
+			    "-fsanitize=thread,alignment,bounds,integer-divide-by-zero");
 	user_options(arena, run, &options, &n_option);
 	int n_key = n_option;
 	HEDDLE_PUSH(arena, options, n_key, (const char *)NULL);

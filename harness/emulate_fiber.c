@@ -2,6 +2,20 @@
  * SPDX-License-Identifier: MIT
  */
 #include "harness/emulate.h"
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
+
+/* A stack that an abandoned thread used before keeps the marks that an address sanitizer left on it. */
+static void forget_marks(void *stack, size_t size)
+{
+#if defined(__SANITIZE_ADDRESS__)
+	ASAN_UNPOISON_MEMORY_REGION(stack, size);
+#else
+	(void)stack;
+	(void)size;
+#endif
+}
 
 #if defined(__x86_64__) && defined(__ELF__)
 
@@ -30,6 +44,7 @@ __asm__(".text\n"
 
 void heddle_fiber_make(heddle_fiber *fiber, void *stack, size_t size, void (*entry)(void *), void *data)
 {
+	forget_marks(stack, size);
 	uintptr_t *top = (uintptr_t *)(((uintptr_t)stack + size) & ~(uintptr_t)15);
 	*--top = 0;
 	*--top = 0;
@@ -84,6 +99,7 @@ __asm__(".text\n"
 
 void heddle_fiber_make(heddle_fiber *fiber, void *stack, size_t size, void (*entry)(void *), void *data)
 {
+	forget_marks(stack, size);
 	uintptr_t *top = (uintptr_t *)(((uintptr_t)stack + size) & ~(uintptr_t)15) - 20;
 	for (int i = 0; i < 20; i++)
 		top[i] = 0;
@@ -117,6 +133,7 @@ static void enter(unsigned f1, unsigned f0, unsigned d1, unsigned d0)
 
 void heddle_fiber_make(heddle_fiber *fiber, void *stack, size_t size, void (*entry)(void *), void *data)
 {
+	forget_marks(stack, size);
 	if (!fiber->context)
 		fiber->context = heddle_xalloc(sizeof(ucontext_t));
 	ucontext_t *u = fiber->context;

@@ -16,8 +16,8 @@
 
 /* ---- words --------------------------------------------------------------------------------------------------------- */
 
-#if defined(__clang__)
-#define HEDDLE_RAW __attribute__((disable_sanitizer_instrumentation, no_sanitize("alignment"), no_sanitize("bounds")))
+#if defined(__clang__) /* noinline: clang would inline it into code with hooks and give it some */
+#define HEDDLE_RAW __attribute__((noinline, disable_sanitizer_instrumentation, no_sanitize("alignment"), no_sanitize("bounds")))
 #else
 #define HEDDLE_RAW __attribute__((no_sanitize("thread"), no_sanitize("alignment"), no_sanitize("bounds")))
 #endif

@@ -17,6 +17,7 @@ typedef struct emu_case {
 	const char *grid;
 	int64_t n, m;
 	bool temporary;
+	bool gcc; /* g++ only: clang++ does not check the alignment of structures that it copies */
 	const char *second; /* a second launch of this kernel, same arguments; NULL: none */
 	const char *dynamic; /* bytes; NULL: 0 */
 	const char *source;
@@ -181,8 +182,9 @@ static const emu_case cases[] = {
 	 .source = SIGNATURE "{\n	C[threadIdx.x] = A[threadIdx.x * 1000000000000ll];\n}\n"},
 	{.name = "shared bounds", .backend = "cuda", .warp = 32, .block = 64, .grid = "1", .n = 64, .m = 64,
 	 .verdict = HEDDLE_FAIL, .kind = "bounds", .line = 5, .text = "past the end of shared s",
-	 .source = SIGNATURE "{\n	__shared__ float s[64], u[8];\n	float *p = s;\n	p[threadIdx.x + 1] = 1.f;\n"
-			     "	u[threadIdx.x & 7] = 0;\n	C[threadIdx.x] = A[threadIdx.x];\n}\n"},
+	 .source = SIGNATURE "{\n	__shared__ float s[64]; __shared__ float u[8];\n	float *p = s;\n	p[threadIdx.x + 1] = 1.f;\n"
+			     "	if (threadIdx.x < 8) u[threadIdx.x] = 0;\n	__syncthreads();\n"
+			     "	C[threadIdx.x] = A[threadIdx.x] + p[threadIdx.x / 2 + 1] + u[threadIdx.x & 7];\n}\n"},
 	{.name = "subscript", .backend = "cuda", .warp = 32, .block = 64, .grid = "1", .n = 64, .m = 64,
 	 .verdict = HEDDLE_FAIL, .kind = "bounds", .line = 5, .text = "subscript 8",
 	 .source = SIGNATURE "{\n	float r[8];\n	for (int i = 0; i <= N / 8; i++)\n		r[i] = A[i];\n"
@@ -190,7 +192,7 @@ static const emu_case cases[] = {
 	{.name = "writes an input", .backend = "cuda", .warp = 32, .block = 64, .grid = "1", .n = 64, .m = 64,
 	 .verdict = HEDDLE_FAIL, .kind = "bounds", .line = 3, .text = "which is an input",
 	 .source = SIGNATURE "{\n	((float *)A)[threadIdx.x] = 0;\n	C[threadIdx.x] = 0;\n}\n"},
-	{.name = "alignment", .backend = "cuda", .warp = 32, .block = 8, .grid = "1", .n = 64, .m = 64,
+	{.name = "alignment", .gcc = true, .backend = "cuda", .warp = 32, .block = 8, .grid = "1", .n = 64, .m = 64,
 	 .verdict = HEDDLE_FAIL, .kind = "bounds", .line = 3, .text = "multiple of 16",
 	 .source = SIGNATURE "{\n	float4 v = *reinterpret_cast<const float4 *>(A + 1 + 4 * threadIdx.x);\n"
 			     "	C[threadIdx.x] = v.x + v.w;\n}\n"},
@@ -299,6 +301,11 @@ static void run_case(const emu_case *c, int misalign, uint64_t seed)
 {
 	heddle_ctx *ctx = heddle_ctx_new();
 	heddle_arena *arena = heddle_arena_new();
+	if (c->gcc && strstr(heddle_emulate_compiler(arena), "clang")) {
+		heddle_arena_free(arena);
+		heddle_ctx_free(ctx);
+		return;
+	}
 	const char *text = manifest_text(arena, c);
 	heddle_manifest *m = heddle_manifest_parse(ctx, "test", text);
 	if (!m)
