@@ -14,12 +14,16 @@
 typedef struct variable {
 	const char *name;
 	operand operand;
-	struct variable *outer;
+	struct variable *outer; /* in scope before it */
+	struct variable *chain; /* of the same bucket */
 } variable;
+
+enum { BUCKETS = 512 };
 
 typedef struct compiler {
 	machine *m;
 	variable *scope;
+	variable *bucket[BUCKETS]; /* unrolled code has thousands of variables in scope */
 	const heddle_node *node;
 } compiler;
 
@@ -124,9 +128,17 @@ static operand compile_as(compiler *c, const heddle_value *v, bool scalar)
 	return scalar ? compile_value(c, v) : compile_wide(c, v);
 }
 
+static variable **bucket_of(compiler *c, const char *name)
+{
+	unsigned hash = 5381;
+	for (const char *s = name; *s; s++)
+		hash = hash * 33 + (unsigned char)*s;
+	return &c->bucket[hash % BUCKETS];
+}
+
 static operand find(compiler *c, const char *name)
 {
-	for (variable *v = c->scope; v; v = v->outer)
+	for (variable *v = *bucket_of(c, name); v; v = v->chain)
 		if (!strcmp(v->name, name))
 			return v->operand;
 	fail(c, "a variable is not in scope");
@@ -414,6 +426,15 @@ static void push(compiler *c, const char *name, int cell, bool scalar)
 	v->operand = (operand){cell, scalar, false};
 	v->outer = c->scope;
 	c->scope = v;
+	v->chain = *bucket_of(c, name);
+	*bucket_of(c, name) = v;
+}
+
+/* Back to an outer scope: the variables since then leave their buckets, newest first. */
+static void pop(compiler *c, variable *scope)
+{
+	for (; c->scope != scope; c->scope = c->scope->outer)
+		*bucket_of(c, c->scope->name) = c->scope->chain;
 }
 
 static void compile_children(compiler *c, step *s)
@@ -425,7 +446,7 @@ static void compile_children(compiler *c, step *s)
 		s->child[s->n_child++] = compile_node(c, s->node->child[k]);
 		c->node = s->node;
 	}
-	c->scope = scope;
+	pop(c, scope);
 	c->m->top = top;
 }
 
@@ -444,7 +465,7 @@ static void compile_for(compiler *c, step *s)
 	variable *scope = c->scope;
 	push(c, node->name, s->variable, s->scalar);
 	compile_children(c, s);
-	c->scope = scope;
+	pop(c, scope);
 	m->top = s->variable;
 }
 
