@@ -1,0 +1,62 @@
+/* definition + target + config -> program.
+ * SPDX-License-Identifier: MIT
+ */
+#include "compile/compile.h"
+
+#include "cost/cost.h"
+#include "model/passes.h"
+#include "model/simplify.h"
+#include "model/split.h"
+
+#include <string.h>
+
+static heddle_program *finish(heddle_ctx *ctx, heddle_scop *scop, const heddle_target *target, heddle_config *config)
+{
+	heddle_program *program = scop->program;
+	heddle_language language = heddle_dialect_language(target->dialect);
+	heddle_text line = {0};
+	if (!program)
+		return NULL;
+	heddle_config_print(config, &line);
+	program->config = heddle_arena_strdup(program->arena, heddle_text_str(&line));
+	program->target = heddle_arena_strdup(program->arena, target->text);
+	program->proof = heddle_arena_strdup(program->arena, scop->proof ? scop->proof : "not proved: not checked");
+	heddle_text_free(&line);
+	heddle_simplify_options options = {.vector_arithmetic = language.vector_arithmetic,
+					   .unaligned_vectors = language.unaligned_vectors,
+					   .max_vector = language.max_vector};
+	if (heddle_simplify(ctx, program, &options) < 0 || heddle_program_validate(ctx, program) < 0)
+		return heddle_program_free(program);
+	return program;
+}
+
+heddle_program *heddle_compile(heddle_ctx *ctx, const heddle_definition *definition, const heddle_target *target,
+			       const heddle_compile_options *options)
+{
+	static const heddle_compile_options none = {0};
+	heddle_arena *arena = heddle_arena_new();
+	heddle_program *program = NULL;
+	options = options ? options : &none;
+	heddle_config *config = heddle_config_parse(ctx, arena, options->config);
+	if (config)
+		heddle_cost_split(arena, config, definition, target->descriptor);
+	heddle_definition *rewritten = config ? heddle_definition_rewrite(ctx, arena, definition, config) : NULL;
+	if (rewritten) {
+		heddle_scop *scop = heddle_scop_new(ctx, arena, rewritten, target->descriptor);
+		heddle_language language = heddle_dialect_language(target->dialect);
+		heddle_pass_options passes = {.complete = heddle_cost_complete,
+					      .dump = options->dump,
+					      .stop = options->stop,
+					      .times = options->times,
+					      .out = options->report,
+					      .max_operations = options->max_operations};
+		scop->shuffles = language.shuffles && target->descriptor->shuffles;
+		scop->vectors_everywhere = language.vector_arithmetic;
+		if (heddle_passes_run(scop, config, &passes) < 0)
+			scop->program = heddle_program_free(scop->program);
+		program = finish(ctx, scop, target, config);
+		heddle_scop_free(scop);
+	}
+	heddle_arena_free(arena);
+	return program;
+}

@@ -1,0 +1,24 @@
+/* Compiling one definition for one target: config completion, passes, simplification.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef HEDDLE_COMPILE_H
+#define HEDDLE_COMPILE_H
+
+#include "backends/backend.h"
+#include "frontend/definition.h"
+
+typedef struct heddle_compile_options {
+	const char *config; /* config line, completed where it says nothing; NULL: all by the cost model */
+	const char *dump;   /* print the state after this pass into `report` */
+	const char *stop;   /* the last pass to run: the result is then NULL without a diagnostic */
+	bool times;	    /* seconds per pass into `report` */
+	heddle_text *report;
+	unsigned long max_operations; /* of isl per pass; 0: default */
+} heddle_compile_options;
+
+/* The program of `definition` for `target`; sizes are those it was checked with.  `options` may be NULL.  Free with
+ * heddle_program_free.  NULL with diagnostics, or when `stop` asked for it. */
+heddle_program *heddle_compile(heddle_ctx *ctx, const heddle_definition *definition, const heddle_target *target,
+			       const heddle_compile_options *options);
+
+#endif

@@ -1,0 +1,701 @@
+/* Completing a config: splits, fusion, layouts, spaces.  First version: rules over footprints, parallelism and limits.
+ *
+ * The rules see only dimensions, subscripts and the descriptor: which dimension is contiguous in which access, which access
+ * does not depend on a dimension (reuse), how many blocks there are for how many units.
+ * SPDX-License-Identifier: MIT
+ */
+#include "cost/cost.h"
+
+#include <string.h>
+
+/* ---- queries ------------------------------------------------------------------------------------------------------------- */
+
+static int64_t quantity(const heddle_quantity *q, int64_t otherwise)
+{
+	return q->set ? (int64_t)q->value : otherwise;
+}
+
+static bool mentions(const heddle_expr *expr, int dim)
+{
+	if (expr->kind == HEDDLE_EXPR_INDEX)
+		return expr->index->position == dim;
+	for (int i = 0; i < expr->n_arg; i++)
+		if (mentions(expr->arg[i], dim))
+			return true;
+	return false;
+}
+
+static heddle_expr *const *subscripts(const heddle_stmt *stmt, const heddle_access *access)
+{
+	return access->expr ? access->expr->arg : stmt->source->lhs;
+}
+
+static bool depends_on(const heddle_stmt *stmt, const heddle_access *access, int dim)
+{
+	for (int e = 0; e < access->tensor->rank; e++)
+		if (mentions(subscripts(stmt, access)[e], dim))
+			return true;
+	return false;
+}
+
+/* The dimension that moves through neighbouring elements of the access, or -1. */
+static int contiguous_dim(const heddle_stmt *stmt, const heddle_access *access)
+{
+	int rank = access->tensor->rank;
+	return rank ? heddle_access_dim(stmt, access, rank - 1) : -1;
+}
+
+static int64_t extent_of(const heddle_scop *scop, const heddle_stmt *stmt, int dim)
+{
+	return heddle_scop_dim_extent(scop, stmt, dim);
+}
+
+static double volume(const heddle_scop *scop, const heddle_stmt *stmt)
+{
+	double v = 1;
+	for (int d = 0; d < stmt->n_dim; d++)
+		v *= (double)extent_of(scop, stmt, d);
+	return v;
+}
+
+/* The statement that does most of the kernel's work decides its layout. */
+static heddle_stmt *dominant(const heddle_scop *scop, const heddle_kernel *kernel)
+{
+	heddle_stmt *best = kernel->stmt[0];
+	for (int s = 1; s < kernel->n_stmt; s++) {
+		double a = volume(scop, kernel->stmt[s]), b = volume(scop, best);
+		if (a > b || (a == b && kernel->stmt[s]->reduction && !best->reduction))
+			best = kernel->stmt[s];
+	}
+	return best;
+}
+
+static int64_t power_below(int64_t n)
+{
+	int64_t p = 1;
+	while (p * 2 <= n)
+		p *= 2;
+	return p;
+}
+
+static int64_t power_above(int64_t n)
+{
+	int64_t p = 1;
+	while (p < n)
+		p *= 2;
+	return p;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Is every value of the dimension's extent a multiple of n? */
+static bool divisible(const heddle_stmt *stmt, int dim, int64_t n)
+{
+	const heddle_expr *upper = stmt->source->index[dim]->upper;
+	if (upper->kind == HEDDLE_EXPR_INT)
+		return upper->i % n == 0;
+	if (upper->kind == HEDDLE_EXPR_SIZE)
+		return upper->size->min == upper->size->max ? upper->size->min % n == 0 : upper->size->divisor % n == 0;
+	return false;
+}
+
+/* ---- splits ---------------------------------------------------------------------------------------------------------------- */
+
+static int64_t plain_extent(const heddle_expr *upper)
+{
+	heddle_scop none = {0};
+	return heddle_scop_estimate(&none, upper);
+}
+
+static bool reads_tensor(const heddle_expr *expr, const heddle_tensor *tensor)
+{
+	if (expr->kind == HEDDLE_EXPR_READ && expr->tensor == tensor)
+		return true;
+	for (int i = 0; i < expr->n_arg; i++)
+		if (reads_tensor(expr->arg[i], tensor))
+			return true;
+	return false;
+}
+
+/* A reduction this long is worth a second launch. */
+#define SPLIT_LENGTH 16384
+
+void heddle_cost_split(heddle_arena *arena, heddle_config *config, const heddle_definition *definition,
+		       const heddle_descriptor *descriptor)
+{
+	int64_t units = quantity(&descriptor->units, 16);
+	if (config->has_split)
+		return;
+	config->has_split = true;
+	for (int i = 0; i < definition->n_statement; i++) {
+		const heddle_statement *s = definition->statement[i];
+		double parallel = 1, length = 1;
+		int longest = -1;
+		if (s->assign == HEDDLE_ASSIGN_SET || reads_tensor(s->value, s->target))
+			continue;
+		bool plain = true;
+		for (int d = 0; d < s->n_index; d++) {
+			int64_t extent = plain_extent(s->index[d]->upper);
+			if (!s->index[d]->reduction) {
+				parallel *= (double)extent;
+				continue;
+			}
+			length *= (double)extent;
+			for (int other = 0; other < s->n_index; other++)
+				plain = plain && (other == d || !mentions(s->index[d]->upper, other));
+			if (longest < 0 || extent >= 4 * plain_extent(s->index[longest]->upper))
+				longest = d;
+		}
+		for (int d = 0; d < s->n_lhs; d++)
+			plain = plain && s->lhs[d]->kind == HEDDLE_EXPR_INDEX;
+		if (longest < 0 || !plain || parallel >= (double)units || length < SPLIT_LENGTH)
+			continue;
+		int64_t extent = plain_extent(s->index[longest]->upper);
+		int64_t chunks = (int64_t)(4 * (double)units / parallel) + 1;
+		int64_t chunk = (extent + chunks - 1) / chunks;
+		if (chunk > 64)
+			chunk = (chunk + 1023) / 1024 * 1024 < chunk * 2 ? (chunk + 1023) / 1024 * 1024 : chunk;
+		heddle_split split = {i, s->index[longest]->name, chunk < 1 ? 1 : chunk};
+		if (chunk < extent)
+			HEDDLE_PUSH(arena, config->split, config->n_split, split);
+	}
+}
+
+/* ---- fusion ------------------------------------------------------------------------------------------------------------------ */
+
+static double member_blocks(const heddle_scop *scop, const heddle_kernel *kernel)
+{
+	double n = 1;
+	for (int m = 0; m < kernel->n_member; m++)
+		for (int d = 0; d < kernel->stmt[0]->n_dim; d++)
+			if (kernel->stmt[0]->dim[d].member == m)
+				n *= (double)extent_of(scop, kernel->stmt[0], d);
+	return n;
+}
+
+/* Instances that take less time than a launch. */
+#define SMALL 65536
+
+static bool depends_on_kernel(const heddle_scop *scop, const heddle_kernel *kernel, const heddle_stmt *stmt)
+{
+	for (int d = 0; d < scop->n_dependence; d++)
+		for (int s = 0; s < kernel->n_stmt; s++)
+			if (!scop->dependence[d].input && scop->dependence[d].sink == stmt &&
+			    scop->dependence[d].source == kernel->stmt[s] && kernel->stmt[s] != stmt)
+				return true;
+	return false;
+}
+
+/* Joining `stmt` to the kernel keeps enough independent work for the chip, or loses none. */
+static bool worth_fusing(const heddle_scop *scop, heddle_kernel *kernel, heddle_stmt *stmt)
+{
+	double units = (double)quantity(&scop->descriptor->units, 16);
+	heddle_kernel alone = {.n_stmt = 1, .stmt = &stmt};
+	heddle_kernel_align(scop, kernel);
+	double before = member_blocks(scop, kernel);
+	heddle_kernel_align(scop, &alone);
+	double own = member_blocks(scop, &alone);
+	HEDDLE_PUSH(scop->arena, kernel->stmt, kernel->n_stmt, stmt);
+	heddle_kernel_align(scop, kernel);
+	double after = member_blocks(scop, kernel);
+	/* Lanes fill a block with the work that members no longer split, so a quarter of the units is enough; and what is
+	 * small costs less than a launch. */
+	bool worth = after >= before && after >= own;
+	if (kernel->n_member)
+		worth = worth || after >= units / 4;
+	double total = 0;
+	for (int s = 0; s < kernel->n_stmt; s++)
+		total += volume(scop, kernel->stmt[s]);
+	worth = worth || (total <= SMALL && depends_on_kernel(scop, kernel, stmt));
+	if (!worth)
+		kernel->n_stmt--;
+	return worth;
+}
+
+static int complete_fuse(heddle_scop *scop, heddle_config *config)
+{
+	if (config->n_fuse)
+		return 0;
+	int n_kernel = 0;
+	heddle_kernel *kernel = HEDDLE_NEW_ARRAY(scop->arena, heddle_kernel, scop->n_stmt + 1);
+	int *of = HEDDLE_NEW_ARRAY(scop->arena, int, scop->n_stmt + 1);
+	for (int i = 0; i < scop->n_stmt; i++) {
+		int chosen = -1;
+		for (int k = n_kernel - 1; k >= 0 && chosen < 0; k--) {
+			of[i] = k;
+			if (!heddle_fuse_legal(scop, of, i + 1))
+				break;
+			if (worth_fusing(scop, &kernel[k], scop->stmt[i]))
+				chosen = k;
+		}
+		if (chosen < 0) {
+			chosen = n_kernel++;
+			HEDDLE_PUSH(scop->arena, kernel[chosen].stmt, kernel[chosen].n_stmt, scop->stmt[i]);
+		}
+		of[i] = chosen;
+	}
+	for (int i = 0; i < scop->n_stmt; i++)
+		HEDDLE_PUSH(scop->arena, config->fuse, config->n_fuse, of[i]);
+	for (int i = 0; i < scop->n_stmt; i++)
+		for (int d = 0; d < scop->stmt[i]->n_dim; d++)
+			scop->stmt[i]->dim[d].member = -1;
+	return 0;
+}
+
+/* ---- layouts ------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct chooser {
+	heddle_scop *scop;
+	heddle_config *config;
+	heddle_kernel *kernel;
+	heddle_stmt *main; /* the dominant statement */
+	int k;
+	int64_t units, vector; /* elements of the main type in the widest vector */
+	bool simd;
+} chooser;
+
+static void set_layout(chooser *c, const heddle_stmt *stmt, int dim, int64_t items, int64_t threads, int64_t vector)
+{
+	heddle_stmt_config *config = heddle_config_stmt(c->config, c->k, stmt->position);
+	const char *name = stmt->dim[dim].name;
+	if (items * threads * vector > 1)
+		heddle_named_set(c->config, &config->tile, name, items * threads * vector);
+	if (threads > 1)
+		heddle_named_set(c->config, &config->thread, name, threads);
+	if (vector > 1)
+		heddle_named_set(c->config, &config->vector, name, vector);
+	if (stmt->dim[dim].reduction && threads * vector > 1)
+		heddle_named_set(c->config, &config->reduce, name, HEDDLE_REDUCE_LANES);
+}
+
+static int64_t tile_of(chooser *c, const heddle_stmt *stmt, int dim)
+{
+	heddle_stmt_config *config = heddle_config_stmt(c->config, c->k, stmt->position);
+	return heddle_named_get(&config->tile, stmt->dim[dim].name, 1);
+}
+
+/* The member that is contiguous in the target, or in the first read where the target has none. */
+static int fast_member_dim(const heddle_stmt *stmt)
+{
+	for (int a = 0; a < stmt->n_access; a++) {
+		int d = contiguous_dim(stmt, &stmt->access[a]);
+		if (d >= 0 && stmt->dim[d].member >= 0)
+			return d;
+	}
+	for (int d = stmt->n_dim - 1; d >= 0; d--)
+		if (stmt->dim[d].member >= 0)
+			return d;
+	return -1;
+}
+
+/* Some operand is used again for every value of this dimension. */
+static bool has_reuse(const heddle_stmt *stmt, int dim)
+{
+	for (int a = 1; a < stmt->n_access; a++)
+		if (stmt->access[a].tensor->rank && stmt->access[a].affine && !depends_on(stmt, &stmt->access[a], dim))
+			return true;
+	return false;
+}
+
+/* A reduction in which two members are each missing from an operand: register tiles pay. */
+static bool is_contraction(const chooser *c, int *x, int *y)
+{
+	const heddle_stmt *stmt = c->main;
+	*x = fast_member_dim(stmt);
+	*y = -1;
+	if (!stmt->reduction || *x < 0 || !has_reuse(stmt, *x))
+		return false;
+	bool reduces = false;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		reduces |= stmt->dim[d].reduction;
+		if (d == *x || stmt->dim[d].member < 0 || !has_reuse(stmt, d))
+			continue;
+		/* the pair must not be missing from the same operands */
+		bool apart = false;
+		for (int a = 1; a < stmt->n_access; a++)
+			apart |= stmt->access[a].tensor->rank &&
+				 depends_on(stmt, &stmt->access[a], d) != depends_on(stmt, &stmt->access[a], *x);
+		if (apart && (*y < 0 || extent_of(c->scop, stmt, d) > extent_of(c->scop, stmt, *y)))
+			*y = d;
+	}
+	return reduces && *y >= 0;
+}
+
+static double blocks_with(const chooser *c, int x, int64_t tx, int y, int64_t ty)
+{
+	double n = 1;
+	for (int d = 0; d < c->main->n_dim; d++) {
+		if (c->main->dim[d].member < 0)
+			continue;
+		int64_t tile = d == x ? tx : d == y ? ty : 1;
+		n *= (double)((extent_of(c->scop, c->main, d) + tile - 1) / tile);
+	}
+	return n;
+}
+
+static void contraction_threads(chooser *c, int x, int y)
+{
+	static const struct {
+		int64_t tx, ty, nx, ny;
+	} shape[] = {{128, 128, 16, 16}, {128, 64, 16, 16}, {64, 64, 16, 16}, {64, 32, 16, 8}, {32, 32, 8, 8}, {16, 16, 8, 8}};
+	int64_t ex = extent_of(c->scop, c->main, x), ey = extent_of(c->scop, c->main, y);
+	size_t best = HEDDLE_COUNT(shape) - 1;
+	for (size_t i = 0; i < HEDDLE_COUNT(shape); i++) {
+		bool fits = shape[i].tx < 2 * ex && shape[i].ty < 2 * ey;
+		bool limit = shape[i].nx * shape[i].ny <= quantity(&c->scop->descriptor->threads_per_block, 256);
+		if (fits && limit && blocks_with(c, x, shape[i].tx, y, shape[i].ty) >= 0.75 * (double)c->units) {
+			best = i;
+			break;
+		}
+	}
+	int64_t per = shape[best].tx / shape[best].nx;
+	int64_t v = per >= 4 ? 4 : per;
+	set_layout(c, c->main, x, per / v, shape[best].nx, v);
+	set_layout(c, c->main, y, shape[best].ty / shape[best].ny, shape[best].ny, 1);
+	/* steps of the reductions: short ones whole, the first long one by 8 elements */
+	bool stepped = false;
+	for (int d = 0; d < c->main->n_dim; d++) {
+		if (!c->main->dim[d].reduction)
+			continue;
+		const heddle_expr *upper = c->main->source->index[d]->upper;
+		if (upper->kind == HEDDLE_EXPR_INT && upper->i <= 4)
+			set_layout(c, c->main, d, upper->i, 1, 1);
+		else if (!stepped)
+			set_layout(c, c->main, d, 8, 1, 1), stepped = true;
+	}
+}
+
+static void contraction_vectors(chooser *c, int x, int y)
+{
+	int64_t ex = extent_of(c->scop, c->main, x), ey = extent_of(c->scop, c->main, y);
+	int64_t v = least(c->vector, power_below(ex));
+	int64_t columns = ex >= 2 * v ? 2 : 1;
+	int64_t rows = least(8, power_below(ey));
+	while (rows > 2 && blocks_with(c, x, columns * v, y, rows) < 2 * (double)c->units)
+		rows /= 2;
+	set_layout(c, c->main, x, columns, 1, v);
+	set_layout(c, c->main, y, rows, 1, 1);
+	/* neighbouring blocks share the panel of x: y is fastest */
+	heddle_kernel_config *kernel = heddle_config_kernel(c->config, c->k);
+	if (kernel->n_order)
+		return;
+	for (int m = 0; m < c->kernel->n_member; m++)
+		if (m != c->main->dim[y].member)
+			HEDDLE_PUSH(c->config->arena, kernel->order, kernel->n_order, c->kernel->member[m].name);
+	HEDDLE_PUSH(c->config->arena, kernel->order, kernel->n_order, c->kernel->member[c->main->dim[y].member].name);
+}
+
+/* Local dimension of a statement that is contiguous in one of its accesses: the lanes go there. */
+static int lane_dim(const heddle_stmt *stmt)
+{
+	for (int a = stmt->n_access - 1; a >= 0; a--) {
+		int d = contiguous_dim(stmt, &stmt->access[a]);
+		if (d >= 0 && stmt->dim[d].member < 0 && (stmt->dim[d].reduction || stmt->dim[d].coincident))
+			return d;
+	}
+	int longest = -1;
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (stmt->dim[d].member < 0 && (stmt->dim[d].reduction || stmt->dim[d].coincident))
+			if (longest < 0 || stmt->source->index[d]->position > longest)
+				longest = d;
+	return longest;
+}
+
+static int64_t lane_vector(const chooser *c, const heddle_stmt *stmt, int d)
+{
+	int64_t extent = extent_of(c->scop, stmt, d);
+	bool contiguous = false;
+	for (int a = 0; a < stmt->n_access; a++)
+		contiguous |= contiguous_dim(stmt, &stmt->access[a]) == d;
+	if (!contiguous)
+		return 1;
+	if (c->simd)
+		return least(4 * c->vector, power_below(extent));
+	return divisible(stmt, d, c->vector) && extent >= 32 * c->vector ? c->vector : 1;
+}
+
+/* Members have few elements per block; the lanes share what is inside. */
+static void rows(chooser *c)
+{
+	heddle_kernel *kernel = c->kernel;
+	int64_t lanes = 1, inner = 1;
+	for (int s = 0; s < kernel->n_stmt; s++) {
+		int d = lane_dim(kernel->stmt[s]);
+		if (d >= 0 && extent_of(c->scop, kernel->stmt[s], d) > inner)
+			inner = extent_of(c->scop, kernel->stmt[s], d);
+	}
+	int64_t warp = quantity(&c->scop->descriptor->warp, 1);
+	int64_t most = least(256, quantity(&c->scop->descriptor->threads_per_block, 256));
+	if (!c->simd)
+		lanes = least(most, power_above((inner + 3) / 4));
+	if (lanes < warp && !c->simd)
+		lanes = least(warp, power_above(inner));
+	for (int s = 0; s < kernel->n_stmt; s++) {
+		heddle_stmt *stmt = kernel->stmt[s];
+		int d = lane_dim(stmt);
+		if (d < 0)
+			continue;
+		int64_t v = lane_vector(c, stmt, d);
+		set_layout(c, stmt, d, 1, lanes, v);
+	}
+	int x = fast_member_dim(kernel->stmt[0]);
+	if (!c->simd && lanes < 128 && x >= 0) {
+		int64_t threads = least(128 / lanes, power_below(extent_of(c->scop, kernel->stmt[0], x)));
+		set_layout(c, kernel->stmt[0], x, 1, threads, 1);
+		lanes *= threads;
+	}
+	heddle_kernel_config *config = heddle_config_kernel(c->config, c->k);
+	if (!config->threads)
+		config->threads = (int)lanes;
+}
+
+/* Every access has the same contiguous member, or none: threads along it. */
+static void columns(chooser *c, int x)
+{
+	int64_t extent = extent_of(c->scop, c->main, x);
+	double others = blocks_with(c, x, extent, -1, 1);
+	if (c->simd) {
+		int64_t v = least(c->vector * 4, power_below(extent));
+		int64_t items = 16;
+		while (items > 1 && ((double)(extent / (items * v)) * others < 4 * (double)c->units || items * v > extent))
+			items /= 2;
+		set_layout(c, c->main, x, c->main->reduction ? 1 : items, 1, v);
+		return;
+	}
+	int64_t v = !c->main->reduction && divisible(c->main, x, c->vector) ? c->vector : 1;
+	int64_t threads = least(least(256, quantity(&c->scop->descriptor->threads_per_block, 256)),
+				power_above((extent + v - 1) / v));
+	if (threads < 32)
+		v = 1, threads = least(32, power_above(extent));
+	set_layout(c, c->main, x, 1, threads, v);
+	/* short rows: several of them per block */
+	int y = -1;
+	for (int d = 0; d < c->main->n_dim; d++)
+		if (d != x && c->main->dim[d].member >= 0 &&
+		    (y < 0 || extent_of(c->scop, c->main, d) > extent_of(c->scop, c->main, y)))
+			y = d;
+	if (y >= 0 && threads < 128)
+		set_layout(c, c->main, y, 1, least(128 / threads, power_below(extent_of(c->scop, c->main, y))), 1);
+}
+
+/* The target and a read are contiguous in different members: a square through shared memory. */
+static bool crossed(chooser *c, int x)
+{
+	for (int a = 1; a < c->main->n_access; a++) {
+		int y = contiguous_dim(c->main, &c->main->access[a]);
+		if (y < 0 || y == x || c->main->dim[y].member < 0 || c->main->reduction)
+			continue;
+		if (!depends_on(c->main, &c->main->access[a], x))
+			continue;
+		if (c->simd) {
+			int64_t v = least(c->vector, power_below(extent_of(c->scop, c->main, x)));
+			set_layout(c, c->main, x, 1, 1, v);
+			set_layout(c, c->main, y, least(c->vector, power_below(extent_of(c->scop, c->main, y))), 1, 1);
+		} else {
+			set_layout(c, c->main, x, 1, 32, 1);
+			set_layout(c, c->main, y, 4, 8, 1);
+		}
+		return true;
+	}
+	return false;
+}
+
+static bool has_local(const heddle_kernel *kernel)
+{
+	for (int s = 0; s < kernel->n_stmt; s++)
+		if (lane_dim(kernel->stmt[s]) >= 0)
+			return true;
+	return false;
+}
+
+/* The contiguous local dimension of the dominant statement makes lanes worth it; a contiguous member does not need them. */
+static bool wants_lanes(const chooser *c, int x)
+{
+	if (!has_local(c->kernel))
+		return false;
+	if (x < 0)
+		return true;
+	/* the read that touches most decides */
+	int best = -1, most = 0;
+	for (int a = 1; a < c->main->n_access; a++) {
+		int n = 0;
+		for (int d = 0; d < c->main->n_dim; d++)
+			n += depends_on(c->main, &c->main->access[a], d);
+		if (n > most && contiguous_dim(c->main, &c->main->access[a]) >= 0)
+			best = a, most = n;
+	}
+	if (best >= 0)
+		return c->main->dim[contiguous_dim(c->main, &c->main->access[best])].member < 0;
+	return c->main->n_access < 2 ? false : contiguous_dim(c->main, &c->main->access[0]) < 0;
+}
+
+static bool has_layout(const heddle_config *config, int k)
+{
+	return k < config->n_kernel && (config->kernel[k].n_stmt || config->kernel[k].threads);
+}
+
+static int complete_layout(heddle_scop *scop, heddle_config *config)
+{
+	for (int k = 0; k < scop->n_kernel; k++) {
+		chooser c = {.scop = scop, .config = config, .kernel = scop->kernel[k], .k = k};
+		if (has_layout(config, k))
+			continue;
+		heddle_config_kernel(config, k);
+		c.main = dominant(scop, c.kernel);
+		c.units = quantity(&scop->descriptor->units, 16);
+		c.simd = scop->descriptor->execution == HEDDLE_SIMD;
+		c.vector = quantity(&scop->descriptor->vector_bytes, 16) / heddle_type_size(c.main->access[0].tensor->type);
+		if (!c.simd)
+			c.vector = least(c.vector, 4);
+		int x, y;
+		bool contraction = is_contraction(&c, &x, &y);
+		if (contraction && c.simd)
+			contraction_vectors(&c, x, y);
+		else if (contraction)
+			contraction_threads(&c, x, y);
+		else if (wants_lanes(&c, x))
+			rows(&c);
+		else if (x >= 0 && !crossed(&c, x))
+			columns(&c, x);
+		else if (x < 0)
+			rows(&c);
+		(void)tile_of;
+	}
+	return 0;
+}
+
+/* ---- spaces ---------------------------------------------------------------------------------------------------------------------- */
+
+static int uses(const heddle_kernel *kernel, const heddle_tensor *tensor)
+{
+	int n = 0;
+	for (int s = 0; s < kernel->n_stmt; s++)
+		for (int a = 0; a < kernel->stmt[s]->n_access; a++)
+			n += kernel->stmt[s]->access[a].tensor == tensor;
+	return n;
+}
+
+static int64_t box_bytes(const heddle_group *group, int64_t pad)
+{
+	int64_t n = heddle_type_size(group->tensor->type);
+	for (int i = 0; i < group->tensor->rank; i++) {
+		int e = group->order[i];
+		n *= group->size[e] + (i == group->tensor->rank - 1 ? pad : 0);
+	}
+	return n;
+}
+
+/* A tile is worth moving when a block reads its elements more than once, or reads them across rows. */
+static bool worth_staging(const heddle_kernel *kernel, const heddle_group *group)
+{
+	const heddle_stmt *stmt = group->stmt;
+	if (kernel->threads == 1 || !group->tensor->rank || !group->access->affine)
+		return false;
+	bool reuse = false;
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (stmt->dim[d].member >= 0 && stmt->dim[d].layout.tile > 1 && stmt->reduction)
+			reuse |= !depends_on(stmt, group->access, d);
+	int step = 1;
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (stmt->dim[d].reduction)
+			step *= (int)stmt->dim[d].layout.tile;
+	reuse = reuse && step > 1;
+	/* across rows: threads that are neighbours along the target's contiguous dimension do not read neighbours */
+	int x = contiguous_dim(stmt, &stmt->access[0]), y = contiguous_dim(stmt, group->access);
+	bool across = !stmt->reduction && x >= 0 && y >= 0 && x != y && stmt->dim[x].layout.threads > 1 &&
+		      stmt->dim[y].layout.tile > 1 && stmt->dim[y].member >= 0 && depends_on(stmt, group->access, x);
+	return reuse || across;
+}
+
+static void choose_shared(heddle_scop *scop, heddle_config *config, int k, heddle_group *group, int64_t *budget)
+{
+	if (!worth_staging(scop->kernel[k], group) || !heddle_tile_box(scop, group->stmt, group->access, group))
+		return;
+	int rank = group->tensor->rank;
+	heddle_group_config *choice = heddle_config_group(config, k, group->tensor->name, group->number, true);
+	for (int e = 0; e < rank; e++)
+		group->order[e] = e;
+	int64_t last = group->size[rank - 1];
+	int64_t v = 16 / heddle_type_size(group->tensor->type);
+	/* transposed in shared memory when the row of the tensor runs along a reduction */
+	int y = contiguous_dim(group->stmt, group->access);
+	bool turn = rank >= 2 && y >= 0 && group->stmt->dim[y].reduction;
+	if (turn) {
+		choice->n_order = 0;
+		choice->order[choice->n_order++] = rank - 1;
+		for (int e = 0; e + 1 < rank; e++)
+			choice->order[choice->n_order++] = e;
+		for (int e = 0; e < rank; e++)
+			group->order[e] = choice->order[e];
+		choice->pad = 4;
+	} else if (!group->stmt->reduction) {
+		choice->pad = 1;
+	}
+	while (v > 1 && last % v)
+		v /= 2;
+	const heddle_expr *extent = group->tensor->extent[rank - 1];
+	bool aligned = extent->kind == HEDDLE_EXPR_INT ? extent->i % v == 0
+		       : extent->kind == HEDDLE_EXPR_SIZE
+			       ? (extent->size->min == extent->size->max ? extent->size->min : extent->size->divisor) % v == 0
+			       : false;
+	if (!aligned || !group->stmt->reduction)
+		v = 1;
+	int64_t bytes = box_bytes(group, choice->pad > 0 ? choice->pad : 0);
+	if (bytes > *budget) {
+		choice->space = HEDDLE_SPACE_GLOBAL;
+		choice->n_order = 0;
+		choice->pad = -1;
+		return;
+	}
+	*budget -= bytes;
+	choice->space = HEDDLE_SPACE_SHARED;
+	choice->vector = (int)v;
+}
+
+static int complete_spaces(heddle_scop *scop, heddle_config *config)
+{
+	for (int k = 0; k < scop->n_kernel; k++) {
+		heddle_kernel *kernel = scop->kernel[k];
+		int64_t budget = quantity(&scop->descriptor->shared_per_block_static,
+					  quantity(&scop->descriptor->shared_per_block, 0));
+		/* leave room for the exchange of lanes */
+		budget -= budget > 8192 ? 4096 : 0;
+		heddle_make_groups(scop, kernel);
+		for (int g = 0; g < kernel->n_group; g++) {
+			heddle_group *group = kernel->group[g];
+			const heddle_group_config *given =
+				heddle_config_group(config, k, group->tensor->name, group->number, false);
+			if (given && given->space >= 0)
+				continue;
+			if (group->stmt) {
+				choose_shared(scop, config, k, group, &budget);
+				continue;
+			}
+			if (uses(kernel, group->tensor) > 1 && heddle_register_legal(scop, kernel, group->tensor, NULL))
+				heddle_config_group(config, k, group->tensor->name, group->number, true)->space =
+					HEDDLE_SPACE_REGISTER;
+		}
+		if (k < config->n_kernel)
+			kernel->config = &config->kernel[k];
+	}
+	return 0;
+}
+
+int heddle_cost_complete(heddle_scop *scop, heddle_config *config, heddle_config_need part, void *user)
+{
+	(void)user;
+	switch (part) {
+	case HEDDLE_NEEDS_FUSE:
+		return complete_fuse(scop, config);
+	case HEDDLE_NEEDS_LAYOUT:
+		return complete_layout(scop, config);
+	case HEDDLE_NEEDS_SPACES:
+		return complete_spaces(scop, config);
+	case HEDDLE_NEEDS_NOTHING:
+		break;
+	}
+	return 0;
+}

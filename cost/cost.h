@@ -1,0 +1,15 @@
+/* The cost model: completes configs, and says why.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef HEDDLE_COST_H
+#define HEDDLE_COST_H
+
+#include "model/passes.h"
+
+/* Splits of reductions with too little parallel work for the chip: fills config->split unless given. */
+void heddle_cost_split(heddle_arena *arena, heddle_config *config, const heddle_definition *definition,
+		       const heddle_descriptor *descriptor);
+/* heddle_pass_options.complete: fills whatever part of the config is missing; parts that are given stay. */
+int heddle_cost_complete(heddle_scop *scop, heddle_config *config, heddle_config_need part, void *user);
+
+#endif

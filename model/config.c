@@ -1,0 +1,416 @@
+/* The config line: parsing, printing, looking up.
+ * SPDX-License-Identifier: MIT
+ */
+#include "model/config.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+heddle_config *heddle_config_new(heddle_arena *arena)
+{
+	heddle_config *config = HEDDLE_NEW(arena, heddle_config);
+	config->arena = arena;
+	return config;
+}
+
+int64_t heddle_named_get(const heddle_named_list *list, const char *name, int64_t otherwise)
+{
+	for (int i = 0; i < list->n; i++)
+		if (!strcmp(list->item[i].name, name))
+			return list->item[i].value;
+	return otherwise;
+}
+
+void heddle_named_set(heddle_config *config, heddle_named_list *list, const char *name, int64_t value)
+{
+	for (int i = 0; i < list->n; i++)
+		if (!strcmp(list->item[i].name, name)) {
+			list->item[i].value = value;
+			return;
+		}
+	heddle_named_value item = {heddle_arena_strdup(config->arena, name), value};
+	HEDDLE_PUSH(config->arena, list->item, list->n, item);
+}
+
+heddle_kernel_config *heddle_config_kernel(heddle_config *config, int k)
+{
+	while (config->n_kernel <= k) {
+		heddle_kernel_config empty = {0};
+		HEDDLE_PUSH(config->arena, config->kernel, config->n_kernel, empty);
+	}
+	return &config->kernel[k];
+}
+
+heddle_stmt_config *heddle_config_stmt(heddle_config *config, int k, int stmt)
+{
+	heddle_kernel_config *kernel = heddle_config_kernel(config, k);
+	for (int i = 0; i < kernel->n_stmt; i++)
+		if (kernel->stmt[i].stmt == stmt)
+			return &kernel->stmt[i];
+	heddle_stmt_config one = {.stmt = stmt};
+	HEDDLE_PUSH(config->arena, kernel->stmt, kernel->n_stmt, one);
+	return &kernel->stmt[kernel->n_stmt - 1];
+}
+
+heddle_group_config *heddle_config_group(heddle_config *config, int k, const char *tensor, int number, bool create)
+{
+	heddle_kernel_config *kernel = heddle_config_kernel(config, k);
+	for (int i = 0; i < kernel->n_group; i++)
+		if (!strcmp(kernel->group[i].tensor, tensor) && kernel->group[i].number == number)
+			return &kernel->group[i];
+	if (!create)
+		return NULL;
+	heddle_group_config one = {
+		.tensor = heddle_arena_strdup(config->arena, tensor), .number = number, .space = -1, .pad = -1, .vector = 0};
+	HEDDLE_PUSH(config->arena, kernel->group, kernel->n_group, one);
+	return &kernel->group[kernel->n_group - 1];
+}
+
+/* ---- parsing -------------------------------------------------------------------------------------------------------- */
+
+typedef struct reader {
+	heddle_ctx *ctx;
+	heddle_arena *arena;
+	heddle_config *config;
+	heddle_source *source;
+	const char *at;
+} reader;
+
+static int bad(reader *r, const char *at, size_t length, const char *what)
+{
+	heddle_location place = {r->source, 1, (int)(at - r->source->text) + 1, length ? (int)length : 1};
+	return heddle_error(r->ctx, 501, &place, "%s", what);
+}
+
+static char *word(reader *r)
+{
+	const char *start = r->at;
+	while (isalnum((unsigned char)*r->at) || *r->at == '_')
+		r->at++;
+	return r->at == start ? NULL : heddle_arena_strndup(r->arena, start, (size_t)(r->at - start));
+}
+
+static int number(reader *r, int64_t *value)
+{
+	char *end;
+	if (!isdigit((unsigned char)*r->at))
+		return bad(r, r->at, 1, "expected a number");
+	*value = strtoll(r->at, &end, 10);
+	r->at = end;
+	return 0;
+}
+
+static void blanks(reader *r)
+{
+	while (isspace((unsigned char)*r->at))
+		r->at++;
+}
+
+static bool take(reader *r, char c)
+{
+	if (*r->at != c)
+		return false;
+	r->at++;
+	return true;
+}
+
+/* name:value,name:value */
+static int named(reader *r, heddle_named_list *list, bool reduce)
+{
+	do {
+		const char *start = r->at;
+		char *name = word(r);
+		int64_t value = 0;
+		if (!name || !take(r, ':'))
+			return bad(r, start, 1, "expected DIMENSION:VALUE");
+		if (reduce) {
+			start = r->at;
+			char *how = word(r);
+			if (how && !strcmp(how, "sequential"))
+				value = HEDDLE_REDUCE_SEQUENTIAL;
+			else if (how && !strcmp(how, "lanes"))
+				value = HEDDLE_REDUCE_LANES;
+			else
+				return bad(r, start, 1, "expected sequential or lanes");
+		} else if (number(r, &value) < 0) {
+			return -1;
+		} else if (value < 1 || value > 1 << 30) {
+			return bad(r, r->at - 1, 1, "expected a number from 1 to 2^30");
+		}
+		heddle_named_set(r->config, list, name, value);
+	} while (take(r, ','));
+	return 0;
+}
+
+static int parse_split(reader *r)
+{
+	r->config->has_split = true;
+	if (strncmp(r->at, "none", 4) == 0) {
+		r->at += 4;
+		return 0;
+	}
+	do {
+		int64_t stmt, chunk;
+		const char *start = r->at;
+		if (number(r, &stmt) < 0)
+			return -1;
+		char *dim = take(r, ':') ? word(r) : NULL;
+		if (!dim || !take(r, ':'))
+			return bad(r, start, 1, "expected STATEMENT:DIMENSION:CHUNK");
+		if (number(r, &chunk) < 0)
+			return -1;
+		if (chunk < 1)
+			return bad(r, start, 1, "a chunk has at least 1 element");
+		heddle_split split = {(int)stmt, dim, chunk};
+		HEDDLE_PUSH(r->arena, r->config->split, r->config->n_split, split);
+	} while (take(r, ','));
+	return 0;
+}
+
+static int parse_fuse(reader *r)
+{
+	r->config->has_fuse = true;
+	do {
+		int64_t k;
+		if (number(r, &k) < 0)
+			return -1;
+		HEDDLE_PUSH(r->arena, r->config->fuse, r->config->n_fuse, (int)k);
+	} while (take(r, ','));
+	return 0;
+}
+
+static int kernel_key(reader *r, int k, const char *key, const char *start)
+{
+	heddle_kernel_config *kernel = heddle_config_kernel(r->config, k);
+	int64_t value;
+	if (!strcmp(key, "threads")) {
+		if (number(r, &value) < 0)
+			return -1;
+		if (value < 1 || value > 4096)
+			return bad(r, start, 1, "threads must be from 1 to 4096");
+		kernel->threads = (int)value;
+		return 0;
+	}
+	if (!strcmp(key, "lanes")) {
+		char *how = word(r);
+		if (!how || (strcmp(how, "inner") && strcmp(how, "outer")))
+			return bad(r, start, 1, "expected lanes=inner or lanes=outer");
+		kernel->lanes_outer = how[0] == 'o';
+		return 0;
+	}
+	if (!strcmp(key, "order")) {
+		kernel->n_order = 0;
+		do {
+			char *name = word(r);
+			if (!name)
+				return bad(r, r->at, 1, "expected a dimension");
+			HEDDLE_PUSH(r->arena, kernel->order, kernel->n_order, name);
+		} while (take(r, ','));
+		return 0;
+	}
+	return bad(r, start, strlen(key), "unknown key; a kernel has threads, order and lanes");
+}
+
+static int stmt_key(reader *r, int k, int s, const char *key, const char *start)
+{
+	heddle_stmt_config *stmt = heddle_config_stmt(r->config, k, s);
+	if (!strcmp(key, "tile"))
+		return named(r, &stmt->tile, false);
+	if (!strcmp(key, "thread"))
+		return named(r, &stmt->thread, false);
+	if (!strcmp(key, "vector"))
+		return named(r, &stmt->vector, false);
+	if (!strcmp(key, "reduce"))
+		return named(r, &stmt->reduce, true);
+	return bad(r, start, strlen(key), "unknown key; a statement has tile, thread, vector and reduce");
+}
+
+static int group_key(reader *r, int k, const char *tensor, int n, const char *key, const char *start)
+{
+	static const char *const space[] = {"global", "shared", "register"};
+	heddle_group_config *group = heddle_config_group(r->config, k, tensor, n, true);
+	int64_t value;
+	if (!strcmp(key, "space")) {
+		char *name = word(r);
+		for (int i = 0; name && i < 3; i++)
+			if (!strcmp(name, space[i])) {
+				group->space = i;
+				return 0;
+			}
+		return bad(r, start, 1, "expected space=global, shared or register");
+	}
+	if (!strcmp(key, "pad") || !strcmp(key, "vector")) {
+		if (number(r, &value) < 0)
+			return -1;
+		if (value > 1024)
+			return bad(r, start, 1, "value too large");
+		if (key[0] == 'p')
+			group->pad = (int)value;
+		else
+			group->vector = (int)value;
+		return 0;
+	}
+	if (!strcmp(key, "order")) {
+		group->n_order = 0;
+		do {
+			if (number(r, &value) < 0)
+				return -1;
+			if (group->n_order >= 16 || value > 15)
+				return bad(r, start, 1, "order lists the tensor's dimensions once each");
+			group->order[group->n_order++] = (int)value;
+		} while (take(r, ','));
+		return 0;
+	}
+	return bad(r, start, strlen(key), "unknown key; a group has space, order, pad and vector");
+}
+
+/* `k0`, `k0.S1` or `k0.A.0`, then `: key=value key=value` up to `;`. */
+static int parse_part(reader *r, int64_t k)
+{
+	char *owner = NULL;
+	int64_t n = -1;
+	bool group = false;
+	if (k < 0 || k > 1000)
+		return bad(r, r->at, 1, "no such kernel");
+	if (take(r, '.')) {
+		owner = word(r);
+		if (!owner)
+			return bad(r, r->at, 1, "expected a statement (S0) or a group (A.0)");
+		if (take(r, '.')) {
+			if (number(r, &n) < 0)
+				return -1;
+			group = true;
+		} else if (owner[0] == 'S' && isdigit((unsigned char)owner[1])) {
+			n = atoi(owner + 1);
+		} else {
+			return bad(r, r->at, 1, "expected a statement (S0) or a group (A.0)");
+		}
+	}
+	if (!take(r, ':'))
+		return bad(r, r->at, 1, "expected `:`");
+	for (;;) {
+		blanks(r);
+		if (!*r->at || *r->at == ';')
+			return 0;
+		const char *start = r->at;
+		char *key = word(r);
+		if (!key || !take(r, '='))
+			return bad(r, start, 1, "expected KEY=VALUE");
+		int status = !owner	? kernel_key(r, (int)k, key, start)
+			     : group	? group_key(r, (int)k, owner, (int)n, key, start)
+					: stmt_key(r, (int)k, (int)n, key, start);
+		if (status < 0)
+			return -1;
+	}
+}
+
+heddle_config *heddle_config_parse(heddle_ctx *ctx, heddle_arena *arena, const char *text)
+{
+	heddle_config *config = heddle_config_new(arena);
+	if (!text)
+		return config;
+	heddle_source *source = HEDDLE_NEW(arena, heddle_source);
+	source->name = "config";
+	source->text = heddle_arena_strdup(arena, text);
+	source->length = strlen(text);
+	reader r = {ctx, arena, config, source, source->text};
+	for (;;) {
+		blanks(&r);
+		if (!*r.at)
+			return config;
+		const char *start = r.at;
+		char *key = word(&r);
+		int status;
+		if (key && !strcmp(key, "split") && take(&r, '='))
+			status = parse_split(&r);
+		else if (key && !strcmp(key, "fuse") && take(&r, '='))
+			status = parse_fuse(&r);
+		else if (key && key[0] == 'k' && isdigit((unsigned char)key[1]))
+			status = parse_part(&r, atoi(key + 1));
+		else
+			status = bad(&r, start, key ? strlen(key) : 1, "expected split=, fuse= or a kernel (k0:)");
+		if (status < 0)
+			return NULL;
+		blanks(&r);
+		if (*r.at && !take(&r, ';')) {
+			bad(&r, r.at, 1, "expected `;`");
+			return NULL;
+		}
+	}
+}
+
+/* ---- printing ------------------------------------------------------------------------------------------------------- */
+
+static void print_named(const char *key, const heddle_named_list *list, bool reduce, heddle_text *out)
+{
+	if (!list->n)
+		return;
+	heddle_text_printf(out, " %s=", key);
+	for (int i = 0; i < list->n; i++) {
+		heddle_text_printf(out, "%s%s:", i ? "," : "", list->item[i].name);
+		if (reduce)
+			heddle_text_add(out, list->item[i].value == HEDDLE_REDUCE_LANES ? "lanes" : "sequential");
+		else
+			heddle_text_printf(out, "%lld", (long long)list->item[i].value);
+	}
+}
+
+static void print_group(const heddle_group_config *group, int k, heddle_text *out)
+{
+	static const char *const space[] = {"global", "shared", "register"};
+	heddle_text_printf(out, "; k%d.%s.%d:", k, group->tensor, group->number);
+	if (group->space >= 0)
+		heddle_text_printf(out, " space=%s", space[group->space]);
+	for (int i = 0; i < group->n_order; i++)
+		heddle_text_printf(out, "%s%d", i ? "," : " order=", group->order[i]);
+	if (group->pad > 0)
+		heddle_text_printf(out, " pad=%d", group->pad);
+	if (group->vector > 1)
+		heddle_text_printf(out, " vector=%d", group->vector);
+}
+
+void heddle_config_print_kernel(const heddle_config *config, int k, heddle_text *out)
+{
+	const heddle_kernel_config *kernel = &config->kernel[k];
+	heddle_text_printf(out, "k%d:", k);
+	if (kernel->threads)
+		heddle_text_printf(out, " threads=%d", kernel->threads);
+	for (int i = 0; i < kernel->n_order; i++)
+		heddle_text_printf(out, "%s%s", i ? "," : " order=", kernel->order[i]);
+	if (kernel->lanes_outer)
+		heddle_text_add(out, " lanes=outer");
+	for (int i = 0; i < kernel->n_stmt; i++) {
+		const heddle_stmt_config *stmt = &kernel->stmt[i];
+		heddle_text_printf(out, "; k%d.S%d:", k, stmt->stmt);
+		print_named("tile", &stmt->tile, false, out);
+		print_named("thread", &stmt->thread, false, out);
+		print_named("vector", &stmt->vector, false, out);
+		print_named("reduce", &stmt->reduce, true, out);
+	}
+	for (int i = 0; i < kernel->n_group; i++)
+		print_group(&kernel->group[i], k, out);
+}
+
+void heddle_config_print(const heddle_config *config, heddle_text *out)
+{
+	const char *between = "";
+	if (config->has_split) {
+		heddle_text_add(out, config->n_split ? "split=" : "split=none");
+		for (int i = 0; i < config->n_split; i++)
+			heddle_text_printf(out, "%s%d:%s:%lld", i ? "," : "", config->split[i].stmt, config->split[i].dim,
+					   (long long)config->split[i].chunk);
+		between = "; ";
+	}
+	if (config->n_fuse) {
+		heddle_text_printf(out, "%sfuse=", between);
+		for (int i = 0; i < config->n_fuse; i++)
+			heddle_text_printf(out, "%s%d", i ? "," : "", config->fuse[i]);
+		between = "; ";
+	}
+	for (int k = 0; k < config->n_kernel; k++) {
+		heddle_text_add(out, between);
+		heddle_config_print_kernel(config, k, out);
+		between = "; ";
+	}
+}

@@ -1,0 +1,95 @@
+/* dependences: pairs of statement instances whose order matters, and pairs that read the same element.
+ *
+ * Enters: statements with accesses.  Leaves: scop->dependence; coincident flags of every dimension.
+ * Guaranteed: memory-based, so an order that respects all of them gives every read the value it had in source order,
+ * reductions up to reassociation.  A reduction's order among its own accumulations is not a dependence.
+ * SPDX-License-Identifier: MIT
+ */
+#include "model/scop.h"
+
+#include <isl/space.h>
+
+/* What the initialisation of `op=!` writes is part of what the statement touches: the elements of the whole range. */
+static __isl_give isl_map *touched(const heddle_stmt *stmt, int a)
+{
+	const heddle_access *access = &stmt->access[a];
+	if (!access->write || !stmt->initialise)
+		return isl_map_copy(access->relation);
+	isl_map *all = isl_map_from_multi_pw_aff(isl_multi_pw_aff_copy(access->index));
+	return isl_map_intersect_domain(all, isl_set_copy(stmt->all));
+}
+
+static void add(heddle_scop *scop, heddle_stmt *source, int a, heddle_stmt *sink, int b, bool input)
+{
+	isl_map *relation = isl_map_apply_range(touched(source, a), isl_map_reverse(touched(sink, b)));
+	if (source == sink) {
+		isl_set *space = isl_set_universe(isl_set_get_space(source->all));
+		isl_map *order = isl_map_lex_lt(isl_set_get_space(space));
+		isl_set_free(space);
+		relation = isl_map_intersect(relation, order);
+	}
+	if (isl_map_is_empty(relation) != isl_bool_false) {
+		isl_map_free(relation);
+		return;
+	}
+	heddle_dependence dependence = {source, sink, source->access[a].tensor, isl_map_coalesce(relation), input};
+	HEDDLE_PUSH(scop->arena, scop->dependence, scop->n_dependence, dependence);
+}
+
+/* Accumulations of one reduction into the same element may run in any order. */
+static bool is_reassociation(const heddle_stmt *stmt, int a, int b)
+{
+	return stmt->reduction && stmt->access[a].write && stmt->access[b].write;
+}
+
+static void pair(heddle_scop *scop, heddle_stmt *source, heddle_stmt *sink)
+{
+	for (int a = 0; a < source->n_access; a++)
+		for (int b = 0; b < sink->n_access; b++) {
+			bool input = !source->access[a].write && !sink->access[b].write;
+			if (source->access[a].tensor != sink->access[b].tensor)
+				continue;
+			if (source == sink && (input || is_reassociation(source, a, b)))
+				continue;
+			if (input && (!source->access[a].affine || !sink->access[b].affine))
+				continue;
+			add(scop, source, a, sink, b, input);
+		}
+}
+
+/* { S[a] -> S[b] : a_dim = b_dim } */
+static __isl_give isl_map *equal_dim(const heddle_stmt *source, int i, const heddle_stmt *sink, int j)
+{
+	isl_space *space = isl_space_map_from_domain_and_range(isl_set_get_space(source->all), isl_set_get_space(sink->all));
+	return isl_map_equate(isl_map_universe(space), isl_dim_in, i, isl_dim_out, j);
+}
+
+bool heddle_dependence_aligned(const heddle_dependence *dependence, int i, int j)
+{
+	isl_map *equal = equal_dim(dependence->source, i, dependence->sink, j);
+	bool result = isl_map_is_subset(dependence->relation, equal) == isl_bool_true;
+	isl_map_free(equal);
+	return result;
+}
+
+static void mark_coincident(heddle_scop *scop, heddle_stmt *stmt)
+{
+	for (int i = 0; i < stmt->n_dim; i++) {
+		stmt->dim[i].coincident = !stmt->dim[i].reduction;
+		for (int d = 0; d < scop->n_dependence; d++) {
+			const heddle_dependence *dependence = &scop->dependence[d];
+			if (dependence->source == stmt && dependence->sink == stmt && !heddle_dependence_aligned(dependence, i, i))
+				stmt->dim[i].coincident = false;
+		}
+	}
+}
+
+int heddle_pass_dependences(heddle_scop *scop)
+{
+	for (int a = 0; a < scop->n_stmt; a++)
+		for (int b = a; b < scop->n_stmt; b++)
+			pair(scop, scop->stmt[a], scop->stmt[b]);
+	for (int i = 0; i < scop->n_stmt; i++)
+		mark_coincident(scop, scop->stmt[i]);
+	return heddle_scop_check(scop, "dependences");
+}

@@ -1,0 +1,767 @@
+/* generate: schedule tree -> isl AST -> program.
+ *
+ * Enters: mapped kernels.  Leaves: scop->program with launches, buffers, workspace.
+ * Guaranteed: loops and guards are isl's; every value in a leaf is computed from isl's iterators and the coordinates.
+ * SPDX-License-Identifier: MIT
+ */
+#include "model/generate.h"
+
+#include <isl/id.h>
+#include <isl/val.h>
+#include <string.h>
+
+/* Beyond this an index is computed in 64 bits: tile coordinates can pass the size by less than a tile. */
+#define INT32_SIZE_LIMIT ((int64_t)1 << 30)
+
+/* ---- names and sizes ---------------------------------------------------------------------------------------------------- */
+
+const char *heddle_generate_name(heddle_generator *g, const char *stem)
+{
+	for (int n = 1;; n++) {
+		const char *name = n == 1 ? stem : heddle_arena_printf(g->program->arena, "%s%s%d", stem,
+								       stem[strlen(stem) - 1] >= '0' && stem[strlen(stem) - 1] <= '9'
+									       ? "_"
+									       : "",
+								       n);
+		bool used = false;
+		for (int i = 0; i < g->n_name && !used; i++)
+			used = !strcmp(g->name[i], name);
+		if (used)
+			continue;
+		name = heddle_arena_strdup(g->program->arena, name);
+		HEDDLE_PUSH(g->program->arena, g->name, g->n_name, name);
+		return name;
+	}
+}
+
+void heddle_generate_vary(heddle_generator *g, const char *name)
+{
+	HEDDLE_PUSH(g->program->arena, g->varying, g->n_varying, name);
+}
+
+bool heddle_generate_varies(const heddle_generator *g, const heddle_value *value)
+{
+	if (value->kind == HEDDLE_VALUE_THREAD || value->kind == HEDDLE_VALUE_LOAD)
+		return true;
+	if (value->kind == HEDDLE_VALUE_VARIABLE)
+		for (int i = 0; i < g->n_varying; i++)
+			if (!strcmp(g->varying[i], value->name))
+				return true;
+	for (int i = 0; i < value->n_arg; i++)
+		if (heddle_generate_varies(g, value->arg[i]))
+			return true;
+	return false;
+}
+
+static heddle_value *open_size(heddle_generator *g, const char *name, heddle_type type)
+{
+	for (int i = 0; i < g->program->n_size; i++)
+		if (!strcmp(g->program->size[i].name, name))
+			return heddle_value_cast(g->program, type, heddle_value_size(g->program, i));
+	return NULL;
+}
+
+static heddle_value *size_value(heddle_generator *g, const heddle_size *size, heddle_type type)
+{
+	if (size->min == size->max)
+		return heddle_value_int(g->program, type, size->min);
+	return open_size(g, size->name, type);
+}
+
+heddle_value *heddle_generate_size(heddle_generator *g, const heddle_size *size)
+{
+	return size_value(g, size, g->index_type);
+}
+
+heddle_value *heddle_generate_shape(heddle_generator *g, const heddle_expr *expr)
+{
+	heddle_program *p = g->program;
+	switch (expr->kind) {
+	case HEDDLE_EXPR_INT:
+		return heddle_value_int(p, HEDDLE_INT64, expr->i);
+	case HEDDLE_EXPR_SIZE:
+		return size_value(g, expr->size, HEDDLE_INT64);
+	case HEDDLE_EXPR_CAST:
+		return heddle_generate_shape(g, expr->arg[0]);
+	case HEDDLE_EXPR_UNARY:
+		return heddle_value_unary(p, HEDDLE_OP_NEG, heddle_generate_shape(g, expr->arg[0]));
+	case HEDDLE_EXPR_BINARY: {
+		heddle_value *a = heddle_generate_shape(g, expr->arg[0]), *b = heddle_generate_shape(g, expr->arg[1]);
+		if (expr->op == HEDDLE_OP_DIV)
+			return heddle_value_floor(p, HEDDLE_VALUE_FLOOR_DIV, a, b);
+		if (expr->op == HEDDLE_OP_MOD)
+			return heddle_value_floor(p, HEDDLE_VALUE_FLOOR_MOD, a, b);
+		return heddle_value_binary(p, expr->op, a, b);
+	}
+	default:
+		return heddle_value_int(p, HEDDLE_INT64, 0);
+	}
+}
+
+/* ---- isl expressions ------------------------------------------------------------------------------------------------------ */
+
+static heddle_value *fold(heddle_generator *g, heddle_op op, isl_ast_expr *expr)
+{
+	isl_size n = isl_ast_expr_get_op_n_arg(expr);
+	heddle_value *result = heddle_generate_expr(g, isl_ast_expr_get_op_arg(expr, 0));
+	for (int i = 1; i < n; i++)
+		result = heddle_value_binary(g->program, op, result,
+					     heddle_generate_expr(g, isl_ast_expr_get_op_arg(expr, i)));
+	return result;
+}
+
+static heddle_value *op_value(heddle_generator *g, isl_ast_expr *expr)
+{
+	heddle_program *p = g->program;
+	switch (isl_ast_expr_get_op_type(expr)) {
+	case isl_ast_op_and:
+	case isl_ast_op_and_then:
+		return fold(g, HEDDLE_OP_AND, expr);
+	case isl_ast_op_or:
+	case isl_ast_op_or_else:
+		return fold(g, HEDDLE_OP_OR, expr);
+	case isl_ast_op_max:
+		return fold(g, HEDDLE_OP_MAX, expr);
+	case isl_ast_op_min:
+		return fold(g, HEDDLE_OP_MIN, expr);
+	case isl_ast_op_add:
+		return fold(g, HEDDLE_OP_ADD, expr);
+	case isl_ast_op_sub:
+		return fold(g, HEDDLE_OP_SUB, expr);
+	case isl_ast_op_mul:
+		return fold(g, HEDDLE_OP_MUL, expr);
+	case isl_ast_op_div:
+		return fold(g, HEDDLE_OP_DIV, expr);
+	case isl_ast_op_eq:
+		return fold(g, HEDDLE_OP_EQ, expr);
+	case isl_ast_op_le:
+		return fold(g, HEDDLE_OP_LE, expr);
+	case isl_ast_op_lt:
+		return fold(g, HEDDLE_OP_LT, expr);
+	case isl_ast_op_ge:
+		return fold(g, HEDDLE_OP_GE, expr);
+	case isl_ast_op_gt:
+		return fold(g, HEDDLE_OP_GT, expr);
+	case isl_ast_op_minus:
+		return heddle_value_unary(p, HEDDLE_OP_NEG, heddle_generate_expr(g, isl_ast_expr_get_op_arg(expr, 0)));
+	case isl_ast_op_fdiv_q:
+	case isl_ast_op_pdiv_q:
+		return heddle_value_floor(p, HEDDLE_VALUE_FLOOR_DIV, heddle_generate_expr(g, isl_ast_expr_get_op_arg(expr, 0)),
+					  heddle_generate_expr(g, isl_ast_expr_get_op_arg(expr, 1)));
+	case isl_ast_op_pdiv_r:
+	case isl_ast_op_zdiv_r:
+		return heddle_value_floor(p, HEDDLE_VALUE_FLOOR_MOD, heddle_generate_expr(g, isl_ast_expr_get_op_arg(expr, 0)),
+					  heddle_generate_expr(g, isl_ast_expr_get_op_arg(expr, 1)));
+	case isl_ast_op_cond:
+	case isl_ast_op_select:
+		return heddle_value_select(p, heddle_generate_expr(g, isl_ast_expr_get_op_arg(expr, 0)),
+					   heddle_generate_expr(g, isl_ast_expr_get_op_arg(expr, 1)),
+					   heddle_generate_expr(g, isl_ast_expr_get_op_arg(expr, 2)));
+	default:
+		heddle_error(g->scop->ctx, 961, NULL, "generate: an operator of isl's AST is not known");
+		return heddle_value_int(p, g->index_type, 0);
+	}
+}
+
+heddle_value *heddle_generate_expr(heddle_generator *g, __isl_take isl_ast_expr *expr)
+{
+	heddle_value *result;
+	if (!expr)
+		return heddle_value_int(g->program, g->index_type, 0); /* the error is isl's: checked after the pass */
+	switch (isl_ast_expr_get_type(expr)) {
+	case isl_ast_expr_int: {
+		isl_val *v = isl_ast_expr_get_val(expr);
+		result = heddle_value_int(g->program, g->index_type, isl_val_get_num_si(v));
+		isl_val_free(v);
+		break;
+	}
+	case isl_ast_expr_id: {
+		isl_id *id = isl_ast_expr_get_id(expr);
+		const char *name = isl_id_get_name(id);
+		result = !strncmp(name, "N_", 2)
+				 ? open_size(g, name + 2, g->index_type)
+				 : heddle_value_variable(g->program, g->index_type, 1,
+							 heddle_arena_strdup(g->program->arena, name));
+		isl_id_free(id);
+		break;
+	}
+	default:
+		result = op_value(g, expr);
+		break;
+	}
+	isl_ast_expr_free(expr);
+	return result;
+}
+
+/* ---- AST -> nodes ------------------------------------------------------------------------------------------------------------ */
+
+typedef struct binding {
+	const char *iterator;
+	heddle_value *value;
+	struct binding *next;
+} binding;
+
+typedef struct walker {
+	heddle_generator *g;
+	const heddle_nest *loop; /* the mark above: what the next `for` is */
+} walker;
+
+static heddle_value *rename_one(heddle_value *value, void *user)
+{
+	for (const binding *b = user; b && value->kind == HEDDLE_VALUE_VARIABLE; b = b->next)
+		if (!strcmp(b->iterator, value->name))
+			return b->value;
+	return value;
+}
+
+static heddle_value *renamed(heddle_generator *g, heddle_value *value, binding *scope)
+{
+	return scope ? heddle_value_map(g->program, value, rename_one, scope) : value;
+}
+
+static void rename_node(heddle_generator *g, heddle_node *node, binding *scope)
+{
+	for (int i = 0; i < node->n_value; i++)
+		node->value[i] = renamed(g, node->value[i], scope);
+	for (int i = 0; i < node->n_child; i++)
+		rename_node(g, node->child[i], scope);
+}
+
+static heddle_node *convert(walker *w, __isl_take isl_ast_node *ast, binding *scope);
+
+static heddle_node *convert_for(walker *w, isl_ast_node *ast, binding *scope)
+{
+	heddle_generator *g = w->g;
+	heddle_program *p = g->program;
+	const heddle_nest *nest = w->loop;
+	isl_ast_expr *iterator = isl_ast_node_for_get_iterator(ast);
+	isl_id *id = isl_ast_expr_get_id(iterator);
+	binding here = {heddle_arena_strdup(p->arena, isl_id_get_name(id)), NULL, scope};
+	heddle_value *lower = renamed(g, heddle_generate_expr(g, isl_ast_node_for_get_init(ast)), scope);
+	isl_id_free(id);
+	isl_ast_expr_free(iterator);
+	if (isl_ast_node_for_is_degenerate(ast) == isl_bool_true) {
+		here.value = lower;
+		return convert(w, isl_ast_node_for_get_body(ast), &here);
+	}
+	isl_ast_expr *condition = isl_ast_node_for_get_cond(ast);
+	bool inclusive = isl_ast_expr_get_op_type(condition) == isl_ast_op_le;
+	heddle_value *upper = renamed(g, heddle_generate_expr(g, isl_ast_expr_get_op_arg(condition, 1)), scope);
+	isl_ast_expr_free(condition);
+	if (inclusive)
+		upper = heddle_value_binary(p, HEDDLE_OP_ADD, upper, heddle_value_int(p, g->index_type, 1));
+	isl_ast_expr *increment = isl_ast_node_for_get_inc(ast);
+	isl_val *step_value = isl_ast_expr_get_val(increment);
+	int64_t step = isl_val_get_num_si(step_value);
+	isl_val_free(step_value);
+	isl_ast_expr_free(increment);
+	bool varies = heddle_generate_varies(g, lower) || heddle_generate_varies(g, upper);
+	const char *name = heddle_generate_name(g, nest ? nest->name : "i");
+	if (varies)
+		heddle_generate_vary(g, name);
+	here.value = heddle_value_variable(p, g->index_type, 1, name);
+	heddle_loop_kind kind = nest ? nest->loop : HEDDLE_LOOP_SERIAL;
+	if (kind != HEDDLE_LOOP_SERIAL && (lower->kind != HEDDLE_VALUE_INT || upper->kind != HEDDLE_VALUE_INT))
+		kind = HEDDLE_LOOP_SERIAL;
+	heddle_node *body = convert(w, isl_ast_node_for_get_body(ast), &here);
+	if (body->kind != HEDDLE_NODE_BLOCK) {
+		heddle_node *block = heddle_node_block(p);
+		heddle_node_append(p, block, body);
+		body = block;
+	}
+	heddle_node *loop = heddle_node_for(p, kind, name, lower, upper, step, body);
+	loop->uniform = !varies;
+	return loop;
+}
+
+static heddle_node *convert_if(walker *w, isl_ast_node *ast, binding *scope)
+{
+	heddle_generator *g = w->g;
+	const heddle_nest *loop = w->loop;
+	heddle_value *condition = renamed(g, heddle_generate_expr(g, isl_ast_node_if_get_cond(ast)), scope);
+	heddle_node *then = convert(w, isl_ast_node_if_get_then(ast), scope), *otherwise = NULL;
+	w->loop = loop;
+	if (isl_ast_node_if_has_else(ast) == isl_bool_true)
+		otherwise = convert(w, isl_ast_node_if_get_else(ast), scope);
+	heddle_node *node = heddle_node_if(g->program, condition, then, otherwise);
+	node->uniform = !heddle_generate_varies(g, condition);
+	return node;
+}
+
+static heddle_node *convert(walker *w, __isl_take isl_ast_node *ast, binding *scope)
+{
+	heddle_generator *g = w->g;
+	heddle_node *result = NULL;
+	switch (isl_ast_node_get_type(ast)) {
+	case isl_ast_node_for:
+		result = convert_for(w, ast, scope);
+		break;
+	case isl_ast_node_if:
+		result = convert_if(w, ast, scope);
+		break;
+	case isl_ast_node_block: {
+		isl_ast_node_list *list = isl_ast_node_block_get_children(ast);
+		isl_size n = isl_ast_node_list_n_ast_node(list);
+		const heddle_nest *loop = w->loop;
+		result = heddle_node_block(g->program);
+		for (int i = 0; i < n; i++) {
+			w->loop = loop;
+			heddle_node_append(g->program, result, convert(w, isl_ast_node_list_get_ast_node(list, i), scope));
+		}
+		isl_ast_node_list_free(list);
+		break;
+	}
+	case isl_ast_node_mark: {
+		isl_id *id = isl_ast_node_mark_get_id(ast);
+		w->loop = isl_id_get_user(id);
+		isl_id_free(id);
+		result = convert(w, isl_ast_node_mark_get_node(ast), scope);
+		break;
+	}
+	case isl_ast_node_user: {
+		isl_id *id = isl_ast_node_get_annotation(ast);
+		result = id ? isl_id_get_user(id) : NULL;
+		isl_id_free(id);
+		if (!result)
+			result = heddle_node_block(g->program);
+		rename_node(g, result, scope);
+		break;
+	}
+	default:
+		result = heddle_node_block(g->program);
+		break;
+	}
+	isl_ast_node_free(ast);
+	return result;
+}
+
+static __isl_give isl_ast_node *at_domain(__isl_take isl_ast_node *node, __isl_keep isl_ast_build *build, void *user)
+{
+	heddle_generator *g = user;
+	isl_union_map *schedule = isl_union_map_reverse(isl_ast_build_get_schedule(build));
+	isl_pw_multi_aff *iteration = isl_pw_multi_aff_from_map(isl_map_from_union_map(schedule));
+	const char *name = isl_pw_multi_aff_get_tuple_name(iteration, isl_dim_out);
+	heddle_leaf *leaf = NULL;
+	for (int i = 0; name && i < g->mapped->n_leaf; i++)
+		if (!strcmp(g->mapped->leaf[i]->name, name))
+			leaf = g->mapped->leaf[i];
+	if (!leaf) {
+		isl_pw_multi_aff_free(iteration);
+		return node;
+	}
+	heddle_node *made = heddle_generate_leaf(g, leaf, build, iteration);
+	return isl_ast_node_set_annotation(node, isl_id_alloc(g->scop->isl, leaf->name, made));
+}
+
+heddle_node *heddle_generate_branch(heddle_generator *g)
+{
+	isl_set *context = isl_set_intersect(isl_set_copy(g->mapped->context), isl_set_copy(g->branch->blocks));
+	isl_ast_build *build = isl_ast_build_from_context(isl_set_coalesce(context));
+	build = isl_ast_build_set_at_each_domain(build, at_domain, g);
+	if (!g->branch->schedule) {
+		isl_ast_build_free(build);
+		return heddle_node_block(g->program);
+	}
+	isl_ast_node *ast = isl_ast_build_node_from_schedule(build, isl_schedule_copy(g->branch->schedule));
+	isl_ast_build_free(build);
+	if (!ast)
+		return heddle_node_block(g->program);
+	walker w = {g, NULL};
+	return convert(&w, ast, NULL);
+}
+
+/* ---- launches ------------------------------------------------------------------------------------------------------------------ */
+
+/* Number of tiles along a member: ceil(extent / tile), the greatest over its statements. */
+static heddle_value *tiles_along(heddle_generator *g, const heddle_kernel *kernel, int m)
+{
+	heddle_program *p = g->program;
+	heddle_value *extent = NULL;
+	int64_t tile = kernel->member[m].layout.tile;
+	for (int s = 0; s < kernel->n_stmt; s++) {
+		const heddle_stmt *stmt = kernel->stmt[s];
+		for (int d = 0; d < stmt->n_dim; d++) {
+			if (stmt->dim[d].member != m)
+				continue;
+			/* bounds that depend on other indices: the greatest value, from isl */
+			isl_pw_aff *most = isl_set_dim_max(isl_set_copy(stmt->lhs), d);
+			isl_pw_aff *upper = heddle_scop_pw_aff(g->scop, stmt, stmt->source->index[d]->upper);
+			bool plain = upper && !isl_pw_aff_involves_dims(upper, isl_dim_in, 0, (unsigned)stmt->n_dim);
+			isl_pw_aff_free(upper);
+			heddle_value *here;
+			if (plain) {
+				here = heddle_generate_shape(g, stmt->source->index[d]->upper);
+				isl_pw_aff_free(most);
+			} else {
+				isl_ast_build *build = isl_ast_build_from_context(isl_set_copy(g->scop->context));
+				here = heddle_generate_expr(g, isl_ast_build_expr_from_pw_aff(build, most));
+				here = heddle_value_binary(p, HEDDLE_OP_ADD, heddle_value_cast(p, HEDDLE_INT64, here),
+							   heddle_value_int(p, HEDDLE_INT64, 1));
+				isl_ast_build_free(build);
+			}
+			if (!extent)
+				extent = here;
+			else if (!heddle_value_equal(extent, here))
+				extent = heddle_value_binary(p, HEDDLE_OP_MAX, extent, here);
+		}
+	}
+	extent = heddle_value_binary(p, HEDDLE_OP_ADD, extent, heddle_value_int(p, HEDDLE_INT64, tile - 1));
+	return heddle_value_floor(p, HEDDLE_VALUE_FLOOR_DIV, extent, heddle_value_int(p, HEDDLE_INT64, tile));
+}
+
+static heddle_value *let(heddle_generator *g, heddle_node *block, const char *name, heddle_value *value, bool varies)
+{
+	name = heddle_generate_name(g, name);
+	if (varies)
+		heddle_generate_vary(g, name);
+	heddle_node_append(g->program, block, heddle_node_let(g->program, name, value));
+	return heddle_value_variable(g->program, value->type, 1, name);
+}
+
+static void coordinates(heddle_generator *g, heddle_node *block, heddle_value **tiles)
+{
+	heddle_program *p = g->program;
+	const heddle_kernel *kernel = g->kernel;
+	heddle_type type = g->index_type;
+	heddle_value *thread = heddle_value_cast(p, type, heddle_value_thread(p));
+	heddle_value *rest = heddle_value_cast(p, type, heddle_value_block(p));
+	for (int i = kernel->n_member - 1; i >= 0; i--) {
+		int m = kernel->member_order[i];
+		heddle_value *count = heddle_value_cast(p, type, tiles[m]);
+		heddle_value *here = i ? heddle_value_floor(p, HEDDLE_VALUE_FLOOR_MOD, rest, count) : rest;
+		let(g, block, heddle_block_param(g->scop, &kernel->member[m]), here, false);
+		if (i)
+			rest = heddle_value_floor(p, HEDDLE_VALUE_FLOOR_DIV, rest, count);
+	}
+	for (int m = 0; m < kernel->n_member; m++) {
+		const heddle_member *member = &kernel->member[m];
+		if (member->layout.threads == 1)
+			continue;
+		heddle_value *v = heddle_value_floor(p, HEDDLE_VALUE_FLOOR_DIV, thread,
+						     heddle_value_int(p, type, member->thread_stride));
+		if (member->thread_stride * member->layout.threads < kernel->threads)
+			v = heddle_value_floor(p, HEDDLE_VALUE_FLOOR_MOD, v, heddle_value_int(p, type, member->layout.threads));
+		let(g, block, heddle_thread_param(g->scop, member), v, true);
+	}
+	if (kernel->lanes > 1) {
+		heddle_value *v = heddle_value_floor(p, HEDDLE_VALUE_FLOOR_DIV, thread,
+						     heddle_value_int(p, type, kernel->lane_stride));
+		if (kernel->lane_stride * kernel->lanes < kernel->threads)
+			v = heddle_value_floor(p, HEDDLE_VALUE_FLOOR_MOD, v, heddle_value_int(p, type, kernel->lanes));
+		let(g, block, "lane", v, true);
+	}
+	for (int i = 0; i < g->mapped->n_columns; i++) {
+		int64_t columns = g->mapped->columns[i];
+		heddle_value *width = heddle_value_int(p, type, columns);
+		let(g, block, heddle_arena_printf(p->arena, "row%lld", (long long)columns),
+		    heddle_value_floor(p, HEDDLE_VALUE_FLOOR_DIV, thread, width), true);
+		let(g, block, heddle_arena_printf(p->arena, "column%lld", (long long)columns),
+		    heddle_value_floor(p, HEDDLE_VALUE_FLOOR_MOD, thread, width), true);
+	}
+}
+
+static bool mentions(const heddle_value *value, const char *name)
+{
+	if (value->kind == HEDDLE_VALUE_VARIABLE && !strcmp(value->name, name))
+		return true;
+	for (int i = 0; i < value->n_arg; i++)
+		if (mentions(value->arg[i], name))
+			return true;
+	return false;
+}
+
+static bool uses(const heddle_node *node, const char *name)
+{
+	for (int i = 0; i < node->n_value; i++)
+		if (mentions(node->value[i], name))
+			return true;
+	for (int i = 0; i < node->n_child; i++)
+		if (uses(node->child[i], name))
+			return true;
+	return false;
+}
+
+/* Coordinates that nothing uses go. */
+static void drop_unused(heddle_node *block)
+{
+	int n = 0;
+	for (int i = 0; i < block->n_child; i++) {
+		heddle_node *child = block->child[i];
+		bool used = child->kind != HEDDLE_NODE_LET;
+		for (int j = i + 1; j < block->n_child && !used; j++)
+			used = uses(block->child[j], child->name);
+		if (used)
+			block->child[n++] = child;
+	}
+	block->n_child = n;
+}
+
+heddle_buffer *heddle_generate_registers(heddle_generator *g, heddle_registers *r, const char *of)
+{
+	if (r->buffer)
+		return r->buffer;
+	bool edge = !g->branch->interior && g->mapped->n_branch > 1;
+	const char *stem = heddle_arena_printf(g->program->arena, "%s%s%s", r->name, of ? "_reg" : "", edge ? "_edge" : "");
+	const char *name = stem;
+	for (int n = 2;; n++) {
+		bool used = false;
+		for (int i = 0; i < g->program->n_buffer; i++)
+			used |= !strcmp(g->program->buffer[i]->name, name);
+		if (!used)
+			break;
+		name = heddle_arena_printf(g->program->arena, "%s_%d", stem, n);
+	}
+	r->buffer = heddle_buffer_new(g->program, name, HEDDLE_BUFFER_REGISTER, r->type, r->n);
+	for (int i = 0; i < r->n; i++)
+		r->buffer->extent[i] = heddle_value_int(g->program, HEDDLE_INT64, r->c[i].extent);
+	r->buffer->of = of;
+	heddle_node_append(g->program, g->top, heddle_node_declare(g->program, r->buffer));
+	return r->buffer;
+}
+
+static heddle_node *branch_body(heddle_generator *g, const heddle_branch *branch)
+{
+	g->branch = branch;
+	g->top = heddle_node_block(g->program);
+	for (int i = 0; i < g->kernel->n_group; i++)
+		g->kernel->group[i]->registers.buffer = NULL;
+	for (int s = 0; s < g->kernel->n_stmt; s++)
+		g->kernel->stmt[s]->accumulator.buffer = g->kernel->stmt[s]->total.buffer = NULL;
+	heddle_node *body = heddle_generate_branch(g);
+	heddle_node_append(g->program, g->top, body);
+	return g->top;
+}
+
+static heddle_value *branch_condition(heddle_generator *g, const heddle_branch *branch)
+{
+	isl_set *context = isl_set_copy(g->mapped->context);
+	isl_set *blocks = isl_set_gist_params(isl_set_copy(branch->blocks), isl_set_params(isl_set_copy(context)));
+	isl_ast_build *build = isl_ast_build_from_context(context);
+	heddle_value *value = heddle_generate_expr(g, isl_ast_build_expr_from_set(build, blocks));
+	isl_ast_build_free(build);
+	return value;
+}
+
+static void shared_tiles(heddle_generator *g)
+{
+	heddle_program *p = g->program;
+	g->shared = HEDDLE_NEW_ARRAY(p->arena, heddle_buffer *, g->kernel->n_group + 1);
+	for (int i = 0; i < g->kernel->n_group; i++) {
+		heddle_group *group = g->kernel->group[i];
+		if (group->space != HEDDLE_SPACE_SHARED)
+			continue;
+		int rank = 0;
+		for (int e = 0; e < group->tensor->rank; e++)
+			rank += group->size[group->order[e]] > 1;
+		const char *name = heddle_arena_printf(p->arena, "%s_tile%s", group->tensor->name, "");
+		for (int n = 2;; n++) {
+			bool used = false;
+			for (int b = 0; b < p->n_buffer; b++)
+				used |= !strcmp(p->buffer[b]->name, name);
+			if (!used)
+				break;
+			name = heddle_arena_printf(p->arena, "%s_tile%d", group->tensor->name, n);
+		}
+		heddle_buffer *buffer = heddle_buffer_new(p, name, HEDDLE_BUFFER_SHARED, group->tensor->type, rank);
+		int at = 0;
+		for (int e = 0; e < group->tensor->rank; e++)
+			if (group->size[group->order[e]] > 1)
+				buffer->extent[at++] = heddle_value_int(p, HEDDLE_INT64, group->size[group->order[e]]);
+		buffer->pad = rank ? group->pad : 0;
+		buffer->align = 16;
+		buffer->of = group->tensor->name;
+		g->shared[i] = group->shared = buffer;
+		HEDDLE_PUSH(p->arena, g->launch->shared, g->launch->n_shared, buffer);
+	}
+}
+
+static void collect_global(heddle_generator *g, const heddle_node *node);
+
+static void collect_value(heddle_generator *g, const heddle_value *value)
+{
+	if (value->kind == HEDDLE_VALUE_LOAD && value->buffer->role <= HEDDLE_BUFFER_TEMPORARY) {
+		bool have = false;
+		for (int i = 0; i < g->launch->n_buffer; i++)
+			have |= g->launch->buffer[i] == value->buffer;
+		if (!have)
+			HEDDLE_PUSH(g->program->arena, g->launch->buffer, g->launch->n_buffer, value->buffer);
+	}
+	for (int i = 0; i < value->n_arg; i++)
+		collect_value(g, value->arg[i]);
+}
+
+static void collect_global(heddle_generator *g, const heddle_node *node)
+{
+	if (node->kind == HEDDLE_NODE_STORE && node->buffer->role <= HEDDLE_BUFFER_TEMPORARY) {
+		bool have = false;
+		for (int i = 0; i < g->launch->n_buffer; i++)
+			have |= g->launch->buffer[i] == node->buffer;
+		if (!have)
+			HEDDLE_PUSH(g->program->arena, g->launch->buffer, g->launch->n_buffer, node->buffer);
+	}
+	for (int i = 0; i < node->n_value; i++)
+		collect_value(g, node->value[i]);
+	for (int i = 0; i < node->n_child; i++)
+		collect_global(g, node->child[i]);
+}
+
+/* Launch arguments in program order. */
+static void sort_buffers(heddle_launch *launch)
+{
+	for (int i = 1; i < launch->n_buffer; i++)
+		for (int j = i; j > 0 && launch->buffer[j]->position < launch->buffer[j - 1]->position; j--) {
+			heddle_buffer *swap = launch->buffer[j];
+			launch->buffer[j] = launch->buffer[j - 1];
+			launch->buffer[j - 1] = swap;
+		}
+}
+
+static int launch_kernel(heddle_generator *g, heddle_kernel *kernel)
+{
+	heddle_program *p = g->program;
+	heddle_launch *launch = HEDDLE_NEW(p->arena, heddle_launch);
+	heddle_value *tiles[HEDDLE_MAX_DIM];
+	heddle_text config = {0};
+	g->kernel = kernel;
+	g->launch = launch;
+	g->n_name = g->n_varying = 0;
+	g->n_combine = 0;
+	for (int t = 0; t < g->scop->definition->n_tensor; t++)
+		HEDDLE_PUSH(p->arena, g->name, g->n_name, g->scop->definition->tensor[t]->name);
+	launch->name = heddle_arena_printf(p->arena, "%s_%d", g->scop->definition->name, kernel->position);
+	launch->threads = kernel->threads;
+	launch->grid = heddle_value_int(p, HEDDLE_INT64, 1);
+	for (int m = 0; m < kernel->n_member; m++) {
+		tiles[m] = tiles_along(g, kernel, m);
+		launch->grid = heddle_value_binary(p, HEDDLE_OP_MUL, launch->grid, tiles[m]);
+	}
+	if (kernel->position < g->scop->config->n_kernel)
+		heddle_config_print_kernel(g->scop->config, kernel->position, &config);
+	launch->config = heddle_arena_strdup(p->arena, heddle_text_str(&config));
+	heddle_text_free(&config);
+	HEDDLE_PUSH(p->arena, p->launch, p->n_launch, launch);
+	g->mapped = kernel->mapped;
+	launch->body = heddle_node_block(p);
+	coordinates(g, launch->body, tiles);
+	shared_tiles(g);
+	heddle_node *last = branch_body(g, &g->mapped->branch[g->mapped->n_branch - 1]);
+	if (g->mapped->n_branch == 2) {
+		heddle_node *first = branch_body(g, &g->mapped->branch[0]);
+		last = heddle_node_if(p, branch_condition(g, &g->mapped->branch[0]), first, last);
+		last->uniform = true;
+	}
+	heddle_node_append(p, launch->body, last);
+	drop_unused(launch->body);
+	collect_global(g, launch->body);
+	sort_buffers(launch);
+	return heddle_scop_check(g->scop, "generate");
+}
+
+/* ---- buffers --------------------------------------------------------------------------------------------------------------------- */
+
+static bool needs_memory(const heddle_scop *scop, const heddle_tensor *tensor)
+{
+	if (tensor->role != HEDDLE_ROLE_TEMPORARY)
+		return true;
+	for (int k = 0; k < scop->n_kernel; k++)
+		for (int i = 0; i < scop->kernel[k]->n_group; i++) {
+			const heddle_group *group = scop->kernel[k]->group[i];
+			if (group->tensor == tensor && (group->space != HEDDLE_SPACE_REGISTER || group->live_out))
+				return true;
+		}
+	return false;
+}
+
+static void add_buffer(heddle_generator *g, const heddle_tensor *tensor, heddle_buffer_role role)
+{
+	heddle_program *p = g->program;
+	heddle_buffer *buffer = heddle_buffer_new(p, heddle_arena_strdup(p->arena, tensor->name), role, tensor->type, tensor->rank);
+	for (int i = 0; i < tensor->rank; i++)
+		buffer->extent[i] = heddle_generate_shape(g, tensor->extent[i]);
+	buffer->align = 16;
+	g->global[tensor->position] = buffer;
+	if (role != HEDDLE_BUFFER_TEMPORARY)
+		return;
+	heddle_value *bytes = heddle_value_int(p, HEDDLE_INT64, heddle_type_size(tensor->type));
+	for (int i = 0; i < tensor->rank; i++)
+		bytes = heddle_value_binary(p, HEDDLE_OP_MUL, bytes, buffer->extent[i]);
+	buffer->offset = p->workspace;
+	/* the next temporary starts at a multiple of 256 bytes */
+	heddle_value *unit = heddle_value_int(p, HEDDLE_INT64, 256);
+	bytes = heddle_value_binary(p, HEDDLE_OP_ADD, bytes, heddle_value_int(p, HEDDLE_INT64, 255));
+	bytes = heddle_value_binary(p, HEDDLE_OP_MUL, heddle_value_floor(p, HEDDLE_VALUE_FLOOR_DIV, bytes, unit), unit);
+	p->workspace = heddle_value_binary(p, HEDDLE_OP_ADD, p->workspace, bytes);
+}
+
+static void add_buffers(heddle_generator *g)
+{
+	const heddle_definition *definition = g->scop->definition;
+	g->global = HEDDLE_NEW_ARRAY(g->program->arena, heddle_buffer *, definition->n_tensor);
+	for (int pass = 0; pass < 3; pass++)
+		for (int i = 0; i < definition->n_tensor; i++) {
+			const heddle_tensor *tensor = definition->tensor[i];
+			bool scalar = tensor->role == HEDDLE_ROLE_INPUT && tensor->rank == 0;
+			if (pass == 0 && tensor->role == HEDDLE_ROLE_INPUT && !scalar)
+				add_buffer(g, tensor, HEDDLE_BUFFER_INPUT);
+			else if (pass == 0 && tensor->role == HEDDLE_ROLE_OUTPUT)
+				add_buffer(g, tensor, HEDDLE_BUFFER_OUTPUT);
+			else if (pass == 0 && tensor->role == HEDDLE_ROLE_INOUT)
+				add_buffer(g, tensor, HEDDLE_BUFFER_INOUT);
+			else if (pass == 1 && scalar)
+				add_buffer(g, tensor, HEDDLE_BUFFER_SCALAR);
+			else if (pass == 2 && tensor->role == HEDDLE_ROLE_TEMPORARY && needs_memory(g->scop, tensor))
+				add_buffer(g, tensor, HEDDLE_BUFFER_TEMPORARY);
+		}
+}
+
+static heddle_type index_type(const heddle_scop *scop)
+{
+	for (int i = 0; i < scop->definition->n_size; i++)
+		if (scop->definition->size[i]->max >= INT32_SIZE_LIMIT)
+			return HEDDLE_INT64;
+	return HEDDLE_INT32;
+}
+
+static void add_preconditions(heddle_generator *g);
+
+int heddle_pass_generate(heddle_scop *scop)
+{
+	heddle_program *p = heddle_program_new(scop->definition->name);
+	heddle_generator g = {.scop = scop, .program = p, .index_type = index_type(scop)};
+	scop->program = p;
+	p->warp = scop->descriptor->warp.set ? (int)scop->descriptor->warp.value : 1;
+	p->size = HEDDLE_NEW_ARRAY(p->arena, heddle_program_size, scop->n_param);
+	for (int i = 0; i < scop->n_param; i++) {
+		const heddle_size *size = scop->param[i];
+		p->size[p->n_size++] = (heddle_program_size){heddle_arena_strdup(p->arena, size->name), size->min, size->max,
+							     size->divisor};
+	}
+	p->workspace = heddle_value_int(p, HEDDLE_INT64, 0);
+	add_buffers(&g);
+	for (int k = 0; k < scop->n_kernel; k++)
+		if (launch_kernel(&g, scop->kernel[k]) < 0)
+			return -1;
+	add_preconditions(&g);
+	return heddle_error_count(scop->ctx) ? -1 : 0;
+}
+
+/* Preconditions over sizes only; those that read tensors are checked where code is interpreted. */
+static bool over_sizes(const heddle_expr *expr)
+{
+	if (expr->kind == HEDDLE_EXPR_READ || expr->kind == HEDDLE_EXPR_INDEX || expr->kind == HEDDLE_EXPR_CALL)
+		return false;
+	for (int i = 0; i < expr->n_arg; i++)
+		if (!over_sizes(expr->arg[i]))
+			return false;
+	return true;
+}
+
+static void add_preconditions(heddle_generator *g)
+{
+	heddle_program *p = g->program;
+	for (int i = 0; i < g->scop->definition->n_precondition; i++) {
+		const heddle_expr *condition = g->scop->definition->precondition[i];
+		if (over_sizes(condition))
+			HEDDLE_PUSH(p->arena, p->precondition, p->n_precondition, heddle_generate_shape(g, condition));
+	}
+}

@@ -1,0 +1,104 @@
+/* The compiler on one screen: what runs, in which order, and what each pass leaves behind.
+ * SPDX-License-Identifier: MIT
+ */
+#include "model/passes.h"
+
+#include "model/prove.h"
+
+#include <isl/ctx.h>
+#include <stdlib.h>
+#include <string.h>
+
+const heddle_pass heddle_passes[] = {
+	{"extract", HEDDLE_NEEDS_NOTHING, heddle_pass_extract, "statements become domains and access relations"},
+	{"dependences", HEDDLE_NEEDS_NOTHING, heddle_pass_dependences, "pairs of instances whose order matters"},
+	{"schedule", HEDDLE_NEEDS_NOTHING, heddle_pass_schedule, "a legal band for each statement"},
+	{"fuse", HEDDLE_NEEDS_FUSE, heddle_pass_fuse, "statements become device kernels with common members"},
+	{"tile", HEDDLE_NEEDS_LAYOUT, heddle_pass_tile, "dimensions are laid over blocks, threads, items and vectors"},
+	{"place", HEDDLE_NEEDS_SPACES, heddle_pass_place, "tensors go to registers and shared tiles"},
+	{"map", HEDDLE_NEEDS_NOTHING, heddle_pass_map, "leaves, moves and barriers; interior and boundary"},
+	{"generate", HEDDLE_NEEDS_NOTHING, heddle_pass_generate, "isl's AST becomes the program"},
+	{NULL, HEDDLE_NEEDS_NOTHING, NULL, NULL},
+};
+
+/* Deterministic bound on isl's work in one pass: far above what layers need, far below a hang. */
+#define DEFAULT_OPERATIONS 20000000UL
+
+static void print_stmt(const heddle_stmt *stmt, heddle_text *out)
+{
+	char *domain = isl_set_to_str(stmt->domain);
+	heddle_text_printf(out, "%s: %s\n", stmt->name, domain);
+	free(domain);
+	for (int i = 0; i < stmt->n_dim; i++) {
+		const heddle_dim *dim = &stmt->dim[i];
+		heddle_text_printf(out, "\t%s:%s%s", dim->name, dim->reduction ? " reduction" : "",
+				   dim->coincident ? " coincident" : "");
+		if (dim->member >= 0)
+			heddle_text_printf(out, " member %d", dim->member);
+		if (dim->layout.tile)
+			heddle_text_printf(out, " tile %lld = %lld items x %lld threads x %lld", (long long)dim->layout.tile,
+					   (long long)dim->layout.items, (long long)dim->layout.threads,
+					   (long long)dim->layout.vector);
+		heddle_text_add(out, "\n");
+	}
+	for (int a = 0; a < stmt->n_access; a++) {
+		char *relation = isl_map_to_str(stmt->access[a].relation);
+		heddle_text_printf(out, "\t%s %s\n", stmt->access[a].write ? "writes" : "reads", relation);
+		free(relation);
+	}
+}
+
+void heddle_scop_print(const heddle_scop *scop, heddle_text *out)
+{
+	static const char *const space[] = {"global", "shared", "register"};
+	for (int i = 0; i < scop->n_stmt; i++)
+		print_stmt(scop->stmt[i], out);
+	for (int i = 0; i < scop->n_dependence; i++) {
+		char *relation = isl_map_to_str(scop->dependence[i].relation);
+		heddle_text_printf(out, "%s %s\n", scop->dependence[i].input ? "input" : "dependence", relation);
+		free(relation);
+	}
+	for (int k = 0; k < scop->n_kernel; k++) {
+		const heddle_kernel *kernel = scop->kernel[k];
+		heddle_text_printf(out, "kernel %d: %d threads, %lld lanes:", k, kernel->threads, (long long)kernel->lanes);
+		for (int s = 0; s < kernel->n_stmt; s++)
+			heddle_text_printf(out, " %s", kernel->stmt[s]->name);
+		heddle_text_add(out, "\n");
+		for (int g = 0; g < kernel->n_group; g++)
+			heddle_text_printf(out, "\t%s.%d: %s\n", kernel->group[g]->tensor->name, kernel->group[g]->number,
+					   space[kernel->group[g]->space]);
+		if (kernel->mapped)
+			heddle_mapped_print(kernel->mapped, out);
+	}
+	if (scop->program)
+		heddle_program_print(scop->program, out);
+}
+
+static int run_one(heddle_scop *scop, heddle_config *config, const heddle_pass *pass, const heddle_pass_options *options)
+{
+	if (pass->needs != HEDDLE_NEEDS_NOTHING && options->complete &&
+	    options->complete(scop, config, pass->needs, options->user) < 0)
+		return -1;
+	isl_ctx_reset_operations(scop->isl);
+	isl_ctx_set_max_operations(scop->isl, options->max_operations ? options->max_operations : DEFAULT_OPERATIONS);
+	double start = heddle_now();
+	int status = pass->run(scop);
+	isl_ctx_set_max_operations(scop->isl, 0);
+	if (options->times && options->out)
+		heddle_text_printf(options->out, "%-12s %8.3f ms\n", pass->name, (heddle_now() - start) * 1e3);
+	return status;
+}
+
+int heddle_passes_run(heddle_scop *scop, heddle_config *config, const heddle_pass_options *options)
+{
+	scop->config = config;
+	for (const heddle_pass *pass = heddle_passes; pass->name; pass++) {
+		if (run_one(scop, config, pass, options) < 0)
+			return -1;
+		if (options->dump && options->out && !strcmp(options->dump, pass->name))
+			heddle_scop_print(scop, options->out);
+		if (options->stop && !strcmp(options->stop, pass->name))
+			return 0;
+	}
+	return 0;
+}

@@ -1,0 +1,363 @@
+/* place: tensors written in a kernel go to registers where each thread keeps to its own elements; tiles of tensors that are
+ * only read go to shared memory.
+ *
+ * Enters: layouts; the config's space of each group.  Leaves: kernel->group, access.group, accumulators.
+ * Guaranteed: every access has a group; a register group's elements are private to a thread (or equal in all lanes); a
+ * shared group's box contains everything its statement reads in one step.
+ * SPDX-License-Identifier: MIT
+ */
+#include "model/nest.h"
+
+#include <isl/space.h>
+#include <isl/val.h>
+#include <string.h>
+
+/* Registers of one array per thread; beyond this the compiler spills. */
+#define MAX_REGISTER_ELEMENTS 1024
+
+bool heddle_kernel_writes(const heddle_kernel *kernel, const heddle_tensor *tensor)
+{
+	for (int s = 0; s < kernel->n_stmt; s++)
+		if (kernel->stmt[s]->access[0].tensor == tensor)
+			return true;
+	return false;
+}
+
+int heddle_access_dim(const heddle_stmt *stmt, const heddle_access *access, int e)
+{
+	const heddle_expr *subscript = access->expr ? access->expr->arg[e] : stmt->source->lhs[e];
+	while (subscript->kind == HEDDLE_EXPR_CAST)
+		subscript = subscript->arg[0];
+	return subscript->kind == HEDDLE_EXPR_INDEX ? subscript->index->position : -1;
+}
+
+static bool same_layout(const heddle_layout *a, const heddle_layout *b)
+{
+	return a->tile == b->tile && a->threads == b->threads && a->vector == b->vector;
+}
+
+static void add_coordinate(heddle_registers *r, int dim, heddle_part part, int64_t extent)
+{
+	if (extent <= 1 || r->n >= HEDDLE_MAX_DIM)
+		return;
+	r->c[r->n].dim = dim;
+	r->c[r->n].part = part;
+	r->c[r->n++].extent = extent;
+}
+
+static int64_t elements(const heddle_registers *r)
+{
+	int64_t n = 1;
+	for (int i = 0; i < r->n; i++)
+		n *= r->c[i].extent;
+	return n;
+}
+
+/* Every access of the tensor in the kernel subscripts it with plain indices that are laid out alike. */
+static bool uniform_layout(const heddle_kernel *kernel, const heddle_tensor *tensor, const heddle_stmt *writer)
+{
+	for (int s = 0; s < kernel->n_stmt; s++) {
+		const heddle_stmt *stmt = kernel->stmt[s];
+		for (int a = 0; a < stmt->n_access; a++) {
+			const heddle_access *access = &stmt->access[a];
+			if (access->tensor != tensor)
+				continue;
+			if (!access->affine)
+				return false;
+			for (int e = 0; e < tensor->rank; e++) {
+				int d = heddle_access_dim(stmt, access, e);
+				int w = heddle_access_dim(writer, &writer->access[0], e);
+				if (d < 0 || w < 0 || stmt->dim[d].member != writer->dim[w].member)
+					return false;
+				if (!same_layout(&stmt->dim[d].layout, &writer->dim[w].layout))
+					return false;
+				/* A local dimension must fit one tile: register subscripts are constants in the end. */
+				if (stmt->dim[d].member < 0 && (!stmt->dim[d].single_tile || !writer->dim[w].single_tile))
+					return false;
+				for (int f = 0; f < e; f++)
+					if (heddle_access_dim(stmt, access, f) == d)
+						return false;
+			}
+		}
+	}
+	return true;
+}
+
+/* The first access writes without reading, and everything accessed later was written in the kernel before. */
+static bool starts_fresh(const heddle_kernel *kernel, const heddle_tensor *tensor, const heddle_stmt *writer)
+{
+	isl_map *written = isl_map_from_multi_pw_aff(isl_multi_pw_aff_copy(writer->access[0].index));
+	isl_set *image = isl_set_apply(isl_set_copy(writer->initialise ? writer->lhs : writer->domain), written);
+	bool fresh = writer->source->initialise || writer->source->assign == HEDDLE_ASSIGN_SET;
+	for (int s = 0; s < kernel->n_stmt && fresh; s++) {
+		const heddle_stmt *stmt = kernel->stmt[s];
+		for (int a = 0; a < stmt->n_access && fresh; a++) {
+			if (stmt->access[a].tensor != tensor || (stmt == writer && !a))
+				continue;
+			if (stmt->position <= writer->position)
+				fresh = false;
+			isl_set *touched = isl_map_range(isl_map_copy(stmt->access[a].relation));
+			fresh = fresh && isl_set_is_subset(touched, image) == isl_bool_true;
+			isl_set_free(touched);
+		}
+	}
+	isl_set_free(image);
+	return fresh;
+}
+
+bool heddle_register_legal(heddle_scop *scop, heddle_kernel *kernel, heddle_tensor *tensor, heddle_registers *registers)
+{
+	heddle_registers r = {.name = tensor->name, .type = tensor->type};
+	heddle_stmt *writer = NULL;
+	(void)scop;
+	for (int s = 0; s < kernel->n_stmt && !writer; s++)
+		if (kernel->stmt[s]->access[0].tensor == tensor)
+			writer = kernel->stmt[s];
+	if (!writer || tensor->role == HEDDLE_ROLE_INOUT || !uniform_layout(kernel, tensor, writer))
+		return false;
+	if (!starts_fresh(kernel, tensor, writer))
+		return false;
+	for (int part = HEDDLE_PART_ITEM; part <= HEDDLE_PART_VEC; part++)
+		for (int e = 0; e < tensor->rank; e++) {
+			const heddle_layout *layout = &writer->dim[heddle_access_dim(writer, &writer->access[0], e)].layout;
+			add_coordinate(&r, e, (heddle_part)part, part == HEDDLE_PART_ITEM ? layout->items : layout->vector);
+		}
+	if (elements(&r) > MAX_REGISTER_ELEMENTS)
+		return false;
+	if (registers)
+		*registers = r;
+	return true;
+}
+
+static bool used_after(const heddle_scop *scop, const heddle_kernel *kernel, const heddle_tensor *tensor)
+{
+	if (tensor->role != HEDDLE_ROLE_TEMPORARY)
+		return true;
+	for (int k = kernel->position + 1; k < scop->n_kernel; k++)
+		for (int s = 0; s < scop->kernel[k]->n_stmt; s++)
+			for (int a = 0; a < scop->kernel[k]->stmt[s]->n_access; a++)
+				if (scop->kernel[k]->stmt[s]->access[a].tensor == tensor)
+					return true;
+	return false;
+}
+
+/* ---- shared tiles ------------------------------------------------------------------------------------------------------ */
+
+/* { [tile loops of the statement] -> S[d] } of one step of a block, as a relation. */
+__isl_give isl_map *heddle_step_instances(heddle_scop *scop, const heddle_stmt *stmt)
+{
+	heddle_text text = {0}, where = {0}, loops = {0}, extra = {0};
+	const heddle_kernel *kernel = stmt->kernel;
+	for (int m = 0; m < kernel->n_member; m++)
+		heddle_text_printf(&extra, "%s%s", m ? ", " : "", heddle_block_param(scop, &kernel->member[m]));
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const heddle_dim *dim = &stmt->dim[d];
+		const char *outer = "0";
+		if (dim->member >= 0) {
+			outer = heddle_block_param(scop, &kernel->member[dim->member]);
+		} else if (!dim->single_tile) {
+			outer = heddle_arena_printf(scop->arena, "o%d", d);
+			heddle_text_printf(&loops, "%so%d", loops.length ? ", " : "", d);
+		}
+		heddle_text_printf(&where, "%s%lld*%s <= d%d <= %lld*%s + %lld", d ? " and " : "", (long long)dim->layout.tile,
+				   outer, d, (long long)dim->layout.tile, outer, (long long)dim->layout.tile - 1);
+	}
+	heddle_text_printf(&text, "%s{ [%s] -> %s[", heddle_scop_params(scop, heddle_text_str(&extra)),
+			   heddle_text_str(&loops), stmt->name);
+	for (int d = 0; d < stmt->n_dim; d++)
+		heddle_text_printf(&text, "%sd%d", d ? ", " : "", d);
+	heddle_text_printf(&text, "] : %s }", stmt->n_dim ? heddle_text_str(&where) : "1 = 1");
+	isl_map *map = isl_map_read_from_str(scop->isl, heddle_text_str(&text));
+	heddle_text_free(&text);
+	heddle_text_free(&where);
+	heddle_text_free(&loops);
+	heddle_text_free(&extra);
+	return map;
+}
+
+bool heddle_tile_box(heddle_scop *scop, const heddle_stmt *stmt, const heddle_access *access, heddle_group *group)
+{
+	if (!access->affine)
+		return false;
+	isl_map *step = heddle_step_instances(scop, stmt);
+	isl_map *read = isl_map_from_multi_pw_aff(isl_multi_pw_aff_copy(access->index));
+	isl_fixed_box *box = isl_map_get_range_simple_fixed_box_hull(step = isl_map_apply_range(step, read));
+	bool valid = isl_fixed_box_is_valid(box) == isl_bool_true;
+	isl_map_free(step);
+	if (valid) {
+		isl_multi_val *size = isl_fixed_box_get_size(box);
+		for (int e = 0; e < access->tensor->rank; e++) {
+			isl_val *v = isl_multi_val_get_val(size, e);
+			group->size[e] = isl_val_is_int(v) == isl_bool_true ? isl_val_get_num_si(v) : 0;
+			valid = valid && group->size[e] > 0;
+			isl_val_free(v);
+		}
+		isl_multi_val_free(size);
+		isl_multi_aff_free(group->offset);
+		group->offset = isl_fixed_box_get_offset(box);
+	}
+	isl_fixed_box_free(box);
+	return valid;
+}
+
+static int place_shared(heddle_scop *scop, heddle_group *group, const heddle_group_config *config)
+{
+	const heddle_tensor *tensor = group->tensor;
+	bool used[HEDDLE_MAX_DIM] = {0};
+	int n = 0;
+	if (heddle_kernel_writes(group->kernel, tensor))
+		return heddle_error(scop->ctx, 520, NULL, "config: `%s` is written in kernel %d, it cannot be staged",
+				    tensor->name, group->kernel->position);
+	if (!heddle_tile_box(scop, group->stmt, group->access, group))
+		return heddle_error(scop->ctx, 520, NULL, "config: `%s.%d` has no fixed box per step, it cannot be staged",
+				    tensor->name, group->number);
+	for (int i = 0; i < config->n_order; i++) {
+		if (config->order[i] >= tensor->rank || used[config->order[i]])
+			return heddle_error(scop->ctx, 521, NULL, "config: order of `%s.%d` is not a permutation of its dimensions",
+					    tensor->name, group->number);
+		used[config->order[i]] = true;
+		group->order[n++] = config->order[i];
+	}
+	for (int e = 0; e < tensor->rank; e++)
+		if (!used[e])
+			group->order[n++] = e;
+	group->space = HEDDLE_SPACE_SHARED;
+	group->pad = config->pad > 0 ? config->pad : 0;
+	group->vector = config->vector > 1 ? config->vector : 1;
+	if (tensor->rank && group->size[tensor->rank - 1] % group->vector)
+		return heddle_error(scop->ctx, 522, NULL, "config: vector=%d does not divide the %lld elements of a row of `%s.%d`",
+				    group->vector, (long long)group->size[tensor->rank - 1], tensor->name, group->number);
+	return 0;
+}
+
+/* ---- groups ---------------------------------------------------------------------------------------------------------------- */
+
+static const heddle_group_config *group_config(const heddle_kernel_config *config, const char *tensor, int number)
+{
+	for (int i = 0; i < config->n_group; i++)
+		if (!strcmp(config->group[i].tensor, tensor) && config->group[i].number == number)
+			return &config->group[i];
+	return NULL;
+}
+
+static heddle_group *new_group(heddle_scop *scop, heddle_kernel *kernel, heddle_tensor *tensor, heddle_stmt *stmt,
+			       heddle_access *access, int number)
+{
+	heddle_group *group = HEDDLE_NEW(scop->arena, heddle_group);
+	group->tensor = tensor;
+	group->kernel = kernel;
+	group->stmt = stmt;
+	group->access = access;
+	group->number = number;
+	group->vector = 1;
+	HEDDLE_PUSH(scop->arena, kernel->group, kernel->n_group, group);
+	return group;
+}
+
+/* The group of the kernel that holds a written tensor, or of a read that is the same as an earlier one of the statement. */
+static heddle_group *find_group(heddle_kernel *kernel, heddle_stmt *stmt, const heddle_access *access, bool written)
+{
+	for (int g = 0; g < kernel->n_group; g++) {
+		heddle_group *group = kernel->group[g];
+		if (group->tensor != access->tensor)
+			continue;
+		if (written)
+			return group;
+		if (group->stmt == stmt && isl_map_is_equal(group->access->relation, access->relation) == isl_bool_true)
+			return group;
+	}
+	return NULL;
+}
+
+int heddle_make_groups(heddle_scop *scop, heddle_kernel *kernel)
+{
+	for (int s = 0; s < kernel->n_stmt; s++) {
+		heddle_stmt *stmt = kernel->stmt[s];
+		for (int a = 0; a < stmt->n_access; a++) {
+			heddle_access *access = &stmt->access[a];
+			bool written = heddle_kernel_writes(kernel, access->tensor);
+			int number = 0;
+			access->group = find_group(kernel, stmt, access, written);
+			if (access->group)
+				continue;
+			for (int g = 0; g < kernel->n_group; g++)
+				number += kernel->group[g]->tensor == access->tensor;
+			access->group = new_group(scop, kernel, access->tensor, written ? NULL : stmt, access, number);
+		}
+	}
+	return 0;
+}
+
+static int place_group(heddle_scop *scop, heddle_kernel *kernel, heddle_group *group)
+{
+	const heddle_group_config *config = group_config(kernel->config, group->tensor->name, group->number);
+	if (!config || config->space < 0 || config->space == HEDDLE_SPACE_GLOBAL)
+		return 0;
+	if (config->space == HEDDLE_SPACE_SHARED)
+		return place_shared(scop, group, config);
+	if (!heddle_register_legal(scop, kernel, group->tensor, &group->registers))
+		return heddle_error(scop->ctx, 523, NULL, "config: `%s` cannot live in registers of kernel %d: threads share its "
+							  "elements, or its first use reads it",
+				    group->tensor->name, kernel->position);
+	group->space = HEDDLE_SPACE_REGISTER;
+	group->live_out = used_after(scop, kernel, group->tensor);
+	for (int s = 0; s < kernel->n_stmt; s++)
+		if (kernel->stmt[s]->access[0].tensor == group->tensor)
+			group->last_writer = kernel->stmt[s];
+	return 0;
+}
+
+/* The type in which a sum is kept. */
+static heddle_type accumulator_type(heddle_type type)
+{
+	return type == HEDDLE_FLOAT16 || type == HEDDLE_BFLOAT16 ? HEDDLE_FLOAT32 : type;
+}
+
+static void make_accumulator(heddle_scop *scop, heddle_stmt *stmt)
+{
+	heddle_registers all = {.type = accumulator_type(stmt->access[0].tensor->type)}, total = all;
+	const char *target = stmt->access[0].tensor->name;
+	all.name = heddle_arena_printf(scop->arena, "%s_sum%d", target, stmt->position);
+	total.name = heddle_arena_printf(scop->arena, "%s_total%d", target, stmt->position);
+	for (int part = HEDDLE_PART_ITEM; part <= HEDDLE_PART_VEC; part++)
+		for (int d = 0; d < stmt->n_dim; d++) {
+			const heddle_dim *dim = &stmt->dim[d];
+			int64_t extent = part == HEDDLE_PART_ITEM ? dim->layout.items : dim->layout.vector;
+			bool member = dim->reduction && dim->reduce == HEDDLE_REDUCE_LANES && part == HEDDLE_PART_VEC;
+			if (!dim->reduction)
+				add_coordinate(&total, d, (heddle_part)part, extent);
+			if (!dim->reduction || member)
+				add_coordinate(&all, d, (heddle_part)part, extent);
+			stmt->partial |= member && extent > 1;
+		}
+	stmt->accumulator = all;
+	stmt->total = total;
+	heddle_group *group = stmt->access[0].group;
+	stmt->in_group = group->space == HEDDLE_SPACE_REGISTER && all.type == group->registers.type && stmt->initialise;
+}
+
+int heddle_pass_place(heddle_scop *scop)
+{
+	for (int k = 0; k < scop->n_kernel; k++) {
+		heddle_kernel *kernel = scop->kernel[k];
+		if (!kernel->n_group)
+			heddle_make_groups(scop, kernel);
+		for (int i = 0; i < kernel->config->n_group; i++) {
+			const heddle_group_config *config = &kernel->config->group[i];
+			bool found = false;
+			for (int g = 0; g < kernel->n_group; g++)
+				found |= kernel->group[g]->number == config->number &&
+					 !strcmp(kernel->group[g]->tensor->name, config->tensor);
+			if (!found)
+				return heddle_error(scop->ctx, 513, NULL, "config: kernel %d has no group `%s.%d`", k,
+						    config->tensor, config->number);
+		}
+		for (int g = 0; g < kernel->n_group; g++)
+			if (place_group(scop, kernel, kernel->group[g]) < 0)
+				return -1;
+		for (int s = 0; s < kernel->n_stmt; s++)
+			if (kernel->stmt[s]->reduction)
+				make_accumulator(scop, kernel->stmt[s]);
+	}
+	return heddle_scop_check(scop, "place");
+}

@@ -1,0 +1,240 @@
+/* The scop and everything that the passes add to it, from domains and accesses to the mapped schedule tree.
+ *
+ * Life of a compile: a definition is taken apart into statements (extract), their order constraints are found
+ * (dependences), statements are grouped into device kernels (fuse) and each gets a band (schedule).  The config then says
+ * how each dimension is laid over blocks, threads, registers and vectors; tile and map rewrite instances into tile
+ * coordinates, place moves tensors into shared memory and registers, sync adds barriers, bound splits interior from
+ * boundary.  `generate` hands the schedule tree to isl and turns the AST into a program.
+ *
+ * Tile coordinates.  Every dimension d of a statement is written
+ *     d = T * outer + item * (threads * vector) + thread * vector + vec
+ * with T = items * threads * vector.  `outer` is the block coordinate of a kernel dimension, else a sequential tile loop.
+ * So mapped instances are plain affine images of the original ones: no division reaches isl.
+ *
+ * All isl objects belong to one isl_ctx, owned by the scop.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef HEDDLE_SCOP_H
+#define HEDDLE_SCOP_H
+
+#include "arch/descriptor.h"
+#include "frontend/definition.h"
+#include "model/config.h"
+#include "model/program.h"
+
+#include <isl/aff.h>
+#include <isl/ctx.h>
+#include <isl/map.h>
+#include <isl/schedule.h>
+#include <isl/set.h>
+#include <isl/union_map.h>
+#include <isl/union_set.h>
+
+#define HEDDLE_MAX_DIM 16
+#define HEDDLE_MAX_RANK_SCOP 8 /* of a tensor */
+
+typedef struct heddle_stmt heddle_stmt;
+typedef struct heddle_kernel heddle_kernel;
+typedef struct heddle_leaf heddle_leaf;
+typedef struct heddle_group heddle_group;
+
+/* One access of a statement. */
+typedef struct heddle_access {
+	heddle_tensor *tensor;
+	const heddle_expr *expr; /* the READ node; NULL for the target */
+	isl_map *relation;	 /* { S[d] -> T[e] }; an over-approximation when !affine (indirect subscripts) */
+	isl_multi_pw_aff *index; /* { S[d] -> T[e] } as a function; NULL when !affine */
+	bool affine;
+	bool write;
+	heddle_group *group; /* where this access goes (place) */
+} heddle_access;
+
+/* How one dimension is laid out; see the formula above. */
+typedef struct heddle_layout {
+	int64_t items;
+	int64_t threads;
+	int64_t vector;
+	int64_t tile; /* items * threads * vector */
+} heddle_layout;
+
+typedef struct heddle_dim {
+	const char *name;
+	bool reduction;	 /* summed over; independent up to reassociation */
+	bool coincident; /* carries no dependence of the statement on itself */
+	int member;	 /* kernel dimension that this one is aligned with, or -1 */
+	heddle_layout layout;
+	heddle_reduce reduce; /* reductions: how */
+	bool single_tile;     /* tile >= extent: no tile loop */
+} heddle_dim;
+
+/* Which part of a dimension's layout a coordinate of a register array or a loop stands for. */
+typedef enum heddle_part { HEDDLE_PART_TILE, HEDDLE_PART_ITEM, HEDDLE_PART_VEC } heddle_part;
+
+/* A register array: one dimension per part of a dimension that a thread holds several of. */
+typedef struct heddle_registers {
+	const char *name;
+	heddle_type type;
+	int n;
+	struct {
+		int dim; /* of the tensor (groups) or of the statement (accumulators) */
+		heddle_part part;
+		int64_t extent;
+	} c[HEDDLE_MAX_DIM];
+	heddle_buffer *buffer; /* of the version that is being generated */
+} heddle_registers;
+
+/* One statement of the (rewritten) definition. */
+struct heddle_stmt {
+	int position;
+	const char *name; /* "S0" in configs and dumps */
+	heddle_statement *source;
+	isl_set *lhs;		  /* the ranges of the left-hand dimensions alone: what is initialised and finished */
+	isl_set *inner;		  /* the ranges of the dimensions that are not members, without the guard (tile) */
+	const heddle_expr *value; /* right-hand side without the guard that went into the domain */
+	int n_dim;
+	heddle_dim dim[HEDDLE_MAX_DIM];
+	isl_set *domain;	  /* { S0[d] } of the accumulations or assignments */
+	isl_set *all;		  /* without the guard: what is initialised, before projecting the reductions out */
+	bool reduction;		  /* accumulates and has reduction dimensions, or accumulates into old contents */
+	bool initialise;	  /* a separate initialisation is needed */
+	int n_access;
+	heddle_access *access;	  /* [0] is the target */
+	heddle_kernel *kernel;
+	isl_schedule *schedule;	  /* isl's schedule of this statement alone */
+	bool fallback;		  /* isl was stopped or its schedule was not usable: source order */
+	heddle_registers accumulator; /* reductions: what each thread sums into */
+	heddle_registers total;	      /* `partial`: the accumulator with its vector members combined */
+	bool partial;		      /* the accumulator keeps one sum per vector member */
+	bool in_group;		      /* the result of the reduction is the target's register group itself */
+};
+
+/* { source[..] -> sink[..] }, memory-based: every pair of instances that touch one element, at least one writing it. */
+typedef struct heddle_dependence {
+	heddle_stmt *source, *sink;
+	heddle_tensor *tensor;
+	isl_map *relation;
+	bool input; /* both only read: never a constraint, used to align statements */
+} heddle_dependence;
+
+/* A dimension shared by all statements of a kernel: blocks are cut along it. */
+typedef struct heddle_member {
+	const char *name;
+	heddle_layout layout;
+	heddle_expr *lower_bound; /* unused: ranges start at 0 after shifting */
+	isl_pw_aff *extent;	  /* over sizes: greatest value + 1 over all statements */
+	int64_t thread_stride;	  /* of its thread coordinate in the linear thread id */
+} heddle_member;
+
+typedef enum heddle_space { HEDDLE_SPACE_GLOBAL, HEDDLE_SPACE_SHARED, HEDDLE_SPACE_REGISTER } heddle_space;
+
+/* A reference group: accesses of one tensor placed together.
+ * shared:   the box { e : offset <= e < offset + size } of a tile, moved in before each step of one statement
+ * register: each thread holds the elements of its own items and vectors, for the whole kernel */
+struct heddle_group {
+	heddle_tensor *tensor;
+	heddle_kernel *kernel;
+	heddle_stmt *stmt; /* staged for this statement only; NULL: for the whole kernel */
+	int number;	   /* "A.0" */
+	heddle_space space;
+	bool live_out; /* register: to be stored at the end */
+	/* shared */
+	heddle_access *access;		/* the access it was made for */
+	int64_t size[HEDDLE_MAX_DIM];	/* of the box, by tensor dimension */
+	int order[HEDDLE_MAX_DIM];	/* tensor dimension at each position of the array */
+	isl_multi_aff *offset;		/* { [tile loops] -> T[e] } with block coordinates as parameters */
+	int pad;
+	int vector; /* elements moved at once */
+	heddle_buffer *shared;
+	/* register */
+	heddle_registers registers;
+	heddle_stmt *last_writer;
+};
+
+struct heddle_kernel {
+	int position;
+	int n_stmt;
+	heddle_stmt **stmt;
+	int n_member;
+	heddle_member member[HEDDLE_MAX_DIM];
+	int member_order[HEDDLE_MAX_DIM]; /* block coordinates: slowest first */
+	int threads;
+	int64_t lanes;	     /* threads not taken by members: they share local and reduction dimensions */
+	int64_t lane_stride; /* 1: neighbours; else members are faster */
+	int n_group;
+	heddle_group **group;
+	const heddle_kernel_config *config;
+	struct heddle_mapped *mapped; /* leaves and branches (map) */
+};
+
+typedef struct heddle_scop {
+	heddle_ctx *ctx;
+	heddle_arena *arena; /* caller's */
+	isl_ctx *isl;
+	const heddle_definition *definition; /* rewritten: splits and fills are statements of it */
+	const heddle_descriptor *descriptor;
+	const heddle_config *config; /* NULL until completed */
+	bool vectors_everywhere;     /* arithmetic on vectors exists (the dialect) */
+	bool shuffles;
+	int n_param;	     /* sizes that are not fixed */
+	heddle_size **param;
+	isl_set *context;    /* { : } over the parameters */
+	int n_stmt;
+	heddle_stmt **stmt;
+	int n_dependence;
+	heddle_dependence *dependence;
+	int n_kernel;
+	heddle_kernel **kernel;
+	heddle_program *program;
+	const char *proof; /* "proved", "proved under preconditions", "not proved: LIMIT" */
+	const char *note; /* what was simplified because isl reached a bound, or NULL */
+} heddle_scop;
+
+heddle_scop *heddle_scop_new(heddle_ctx *ctx, heddle_arena *arena, const heddle_definition *definition,
+			     const heddle_descriptor *descriptor);
+heddle_scop *heddle_scop_free(heddle_scop *scop);
+
+/* Parameter of a size in isl ("N_M"), or NULL when the size is fixed. */
+const char *heddle_scop_param(const heddle_scop *scop, const heddle_size *size);
+/* "[N_M, N_K] -> " or with more parameters appended ("extra" = "a, b"). */
+const char *heddle_scop_params(const heddle_scop *scop, const char *extra);
+/* An expression over indices and sizes as a function on the statement's space; NULL (no error) when not quasi-affine. */
+__isl_give isl_pw_aff *heddle_scop_pw_aff(heddle_scop *scop, const heddle_stmt *stmt, const heddle_expr *expr);
+/* A condition as a set; NULL (no error) when not affine. */
+__isl_give isl_set *heddle_scop_condition(heddle_scop *scop, const heddle_stmt *stmt, const heddle_expr *expr);
+/* An estimate of an extent for choices only: sizes at a typical value (given ones exactly). */
+int64_t heddle_scop_estimate(const heddle_scop *scop, const heddle_expr *expr);
+int64_t heddle_scop_dim_extent(const heddle_scop *scop, const heddle_stmt *stmt, int dim);
+/* The relation's image and such are checked once per pass: -1 with E0600 (limit) or E0960 (internal). */
+int heddle_scop_check(heddle_scop *scop, const char *pass);
+
+/* The passes, in order (passes.c is the table). */
+int heddle_pass_extract(heddle_scop *scop);
+/* { S[d] : lower <= d_dim < upper }, NULL with a diagnostic when not affine. */
+__isl_give isl_set *heddle_stmt_range(heddle_scop *scop, heddle_stmt *stmt, int dim);
+int heddle_pass_dependences(heddle_scop *scop);
+/* Do all pairs of the dependence agree in dimension i of the source and j of the sink? */
+bool heddle_dependence_aligned(const heddle_dependence *dependence, int i, int j);
+int heddle_pass_fuse(heddle_scop *scop);
+/* Recompute the members of a kernel from its statements. */
+void heddle_kernel_align(const heddle_scop *scop, heddle_kernel *kernel);
+/* Do kernels in order respect all dependences among the first n statements? */
+bool heddle_fuse_legal(const heddle_scop *scop, const int *kernel_of, int n);
+int heddle_pass_schedule(heddle_scop *scop);
+int heddle_pass_tile(heddle_scop *scop);
+int heddle_pass_place(heddle_scop *scop);
+/* Can `tensor`, written in `kernel`, live in registers?  On success fills `registers` (may be NULL). */
+bool heddle_register_legal(heddle_scop *scop, heddle_kernel *kernel, heddle_tensor *tensor, heddle_registers *registers);
+bool heddle_kernel_writes(const heddle_kernel *kernel, const heddle_tensor *tensor);
+/* The statement dimension that is subscript `e` of an access, or -1 when it is not a plain index. */
+int heddle_access_dim(const heddle_stmt *stmt, const heddle_access *access, int e);
+/* Access groups of a kernel, before their spaces are chosen (called once, after tile). */
+int heddle_make_groups(heddle_scop *scop, heddle_kernel *kernel);
+/* Box of what one step of a block reads: fills group->size and ->offset; false when there is none of fixed size. */
+bool heddle_tile_box(heddle_scop *scop, const heddle_stmt *stmt, const heddle_access *access, heddle_group *group);
+/* { [tile loops] -> S[d] } of one step of a block. */
+__isl_give isl_map *heddle_step_instances(heddle_scop *scop, const heddle_stmt *stmt);
+int heddle_pass_map(heddle_scop *scop);
+int heddle_pass_prove(heddle_scop *scop);
+int heddle_pass_generate(heddle_scop *scop);
+
+#endif

@@ -1,0 +1,33 @@
+/* The pass `simplify`: the program as `generate` makes it (scalar, every loop explicit, many-dimensional subscripts) to the
+ * program that is printed: vectors, unrolled register tiles, linear indices, shared subexpressions.  Same meaning.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef HEDDLE_SIMPLIFY_H
+#define HEDDLE_SIMPLIFY_H
+
+#include "model/program.h"
+
+typedef struct heddle_simplify_options {
+	bool vector_arithmetic; /* the language has + and exp() on vectors; else they are only loaded, stored, taken apart */
+	bool unaligned_vectors; /* a vector access needs the alignment of its element only */
+	int max_vector;		/* members of the widest vector: 1 for none */
+	int max_bytes;		/* of the widest load or store of global or shared memory; 0: no limit */
+	int unroll_limit;	/* nodes that a loop may become when unrolled; 0: 1024 */
+} heddle_simplify_options;
+
+/* In place; the program's nodes are all new afterwards, and numbered.  What is done, in order:
+ *
+ *   fold      constants, conditions that the sizes' ranges decide, empty loops, loops that run once, identity lets
+ *   vectorise loops of kind VECTOR; one that cannot be becomes UNROLL or SERIAL
+ *   unroll    loops of kind UNROLL within the limit; those that index register arrays get 16 times the limit
+ *   registers register arrays that are only used by whole vectors become arrays of vectors
+ *   linearise accesses to global buffers get one row-major subscript, INT32 where the sizes' maxima prove it enough
+ *   hoist     integer subexpressions move out of loops and get names
+ *
+ * A vector loop whose iterations each store in elements of their own may run in lockstep, one that adds into one element
+ * ("acc = acc op e") may be combined by a REDUCE: sums of floats are reassociated there, nowhere else.
+ *
+ * 0, or -1 with E0601 when a register array would be left indexed by a loop that was to be unrolled. */
+int heddle_simplify(heddle_ctx *ctx, heddle_program *program, const heddle_simplify_options *options);
+
+#endif

@@ -1,0 +1,405 @@
+/* Rewriting of trees: substitution of variables, folding with ranges, unrolling.
+ * SPDX-License-Identifier: MIT
+ */
+#include "model/simplify_parts.h"
+
+#include <string.h>
+
+/* Register arrays must have constant subscripts in the end, so loops that index them may become this much longer. */
+enum { REGISTER_FACTOR = 16, GUESSED_TRIPS = 8 };
+
+bool simplify_is_pure(const heddle_value *v)
+{
+	switch (v->kind) {
+	case HEDDLE_VALUE_LOAD:
+	case HEDDLE_VALUE_CALL:
+	case HEDDLE_VALUE_SHUFFLE:
+	case HEDDLE_VALUE_EXTRACT:
+	case HEDDLE_VALUE_REDUCE:
+		return false;
+	default:
+		for (int k = 0; k < v->n_arg; k++)
+			if (!simplify_is_pure(v->arg[k]))
+				return false;
+		return true;
+	}
+}
+
+heddle_node *simplify_node_like(heddle_program *p, const heddle_node *node)
+{
+	heddle_node *copy = HEDDLE_NEW(p->arena, heddle_node);
+	*copy = *node;
+	copy->n_value = copy->n_child = 0;
+	copy->value = NULL;
+	copy->child = NULL;
+	return copy;
+}
+
+/* ---- values --------------------------------------------------------------------------------------------------------------- */
+
+static bool is_integer(heddle_type type)
+{
+	return !heddle_type_is_float(type);
+}
+
+/* Divisions whose result the operand's range settles. */
+static heddle_value *fold_division(rewriter *r, heddle_value *v)
+{
+	bool floors = v->kind == HEDDLE_VALUE_FLOOR_DIV || v->kind == HEDDLE_VALUE_FLOOR_MOD;
+	bool div = floors ? v->kind == HEDDLE_VALUE_FLOOR_DIV : v->op == HEDDLE_OP_DIV;
+	heddle_value *x = v->arg[0], *c = v->arg[1];
+	if (!heddle_type_is_signed(v->type))
+		return v;
+	heddle_range range = heddle_ranges_of(r->s->ranges, x), by = heddle_ranges_of(r->s->ranges, c);
+	if (by.lo <= 0 && !floors)
+		return v;
+	if (range.lo >= 0 && range.hi < by.lo)
+		return div ? heddle_value_int(r->s->p, v->type, 0) : x;
+	/* The divisor of a floor division is never below 1. */
+	if (floors && range.lo >= 0 && r->plain_division)
+		return heddle_value_binary(r->s->p, div ? HEDDLE_OP_DIV : HEDDLE_OP_MOD, x, c);
+	return v;
+}
+
+static heddle_value *fold_extremum(rewriter *r, heddle_value *v)
+{
+	heddle_range a = heddle_ranges_of(r->s->ranges, v->arg[0]), b = heddle_ranges_of(r->s->ranges, v->arg[1]);
+	bool min = v->op == HEDDLE_OP_MIN;
+	if (v->type != HEDDLE_INT32 && v->type != HEDDLE_INT64)
+		return v;
+	if (a.hi <= b.lo && a.hi != INT64_MAX)
+		return v->arg[min ? 0 : 1];
+	if (b.hi <= a.lo && b.hi != INT64_MAX)
+		return v->arg[min ? 1 : 0];
+	return v;
+}
+
+static heddle_value *fold_value(heddle_value *v, void *user)
+{
+	rewriter *r = user;
+	if (v->kind == HEDDLE_VALUE_VARIABLE) {
+		for (const binding *b = r->env; b; b = b->up)
+			if (!strcmp(b->name, v->name)) {
+				v = b->value;
+				break;
+			}
+	}
+	if (v->width != 1 || !is_integer(v->type) || v->kind == HEDDLE_VALUE_INT || v->kind == HEDDLE_VALUE_LOAD)
+		return v;
+	if (v->type == HEDDLE_BOOL) {
+		int known = heddle_ranges_decide(r->s->ranges, v);
+		return known < 0 ? v : heddle_value_int(r->s->p, HEDDLE_BOOL, known);
+	}
+	if (v->type == HEDDLE_INT32 || v->type == HEDDLE_INT64) {
+		heddle_range range = heddle_ranges_of(r->s->ranges, v);
+		if (range.lo == range.hi && range.modulus == 0)
+			return heddle_value_int(r->s->p, v->type, range.lo);
+	}
+	if (v->kind == HEDDLE_VALUE_FLOOR_DIV || v->kind == HEDDLE_VALUE_FLOOR_MOD)
+		return fold_division(r, v);
+	if (v->kind == HEDDLE_VALUE_BINARY && (v->op == HEDDLE_OP_DIV || v->op == HEDDLE_OP_MOD))
+		return fold_division(r, v);
+	if (v->kind == HEDDLE_VALUE_BINARY && (v->op == HEDDLE_OP_MIN || v->op == HEDDLE_OP_MAX))
+		return fold_extremum(r, v);
+	return v;
+}
+
+heddle_value *simplify_value(rewriter *r, heddle_value *value)
+{
+	return heddle_value_map(r->s->p, value, fold_value, r);
+}
+
+/* ---- how much a loop becomes --------------------------------------------------------------------------------------------------- */
+
+static int64_t trips(const heddle_value *lower, const heddle_value *upper, int64_t step)
+{
+	if (lower->kind != HEDDLE_VALUE_INT || upper->kind != HEDDLE_VALUE_INT)
+		return -1;
+	return upper->i <= lower->i ? 0 : (upper->i - lower->i + step - 1) / step;
+}
+
+static int64_t size_when_unrolled(const heddle_node *node)
+{
+	int64_t n = node->kind == HEDDLE_NODE_BLOCK ? 0 : 1, t = 1;
+	for (int k = 0; k < node->n_child; k++)
+		n += size_when_unrolled(node->child[k]);
+	if (node->kind == HEDDLE_NODE_FOR && node->loop == HEDDLE_LOOP_UNROLL) {
+		t = trips(node->value[0], node->value[1], node->i);
+		t = t < 0 ? GUESSED_TRIPS : t;
+	}
+	return n > INT32_MAX || t > INT32_MAX ? INT64_MAX / 4 : n * t;
+}
+
+static bool indexes_registers_in_value(const heddle_value *v, const char *iterator)
+{
+	if (v->kind == HEDDLE_VALUE_LOAD && v->buffer->role == HEDDLE_BUFFER_REGISTER)
+		for (int k = 0; k < v->n_arg; k++)
+			if (heddle_value_depends(v->arg[k], iterator))
+				return true;
+	for (int k = 0; k < v->n_arg; k++)
+		if (indexes_registers_in_value(v->arg[k], iterator))
+			return true;
+	return false;
+}
+
+static bool indexes_registers(const heddle_node *node, const char *iterator)
+{
+	for (int k = 0; k < node->n_value; k++)
+		if (indexes_registers_in_value(node->value[k], iterator))
+			return true;
+	if (node->kind == HEDDLE_NODE_STORE && node->buffer->role == HEDDLE_BUFFER_REGISTER)
+		for (int k = 1; k < node->n_value; k++)
+			if (heddle_value_depends(node->value[k], iterator))
+				return true;
+	for (int k = 0; k < node->n_child; k++)
+		if (indexes_registers(node->child[k], iterator))
+			return true;
+	return false;
+}
+
+static bool may_unroll(const rewriter *r, const heddle_node *loop, int64_t n)
+{
+	int64_t size = size_when_unrolled(loop->child[0]), limit = r->s->options->unroll_limit;
+	if (n > INT32_MAX || size > INT32_MAX)
+		return false;
+	if (size * n <= limit)
+		return true;
+	return size * n <= REGISTER_FACTOR * limit && indexes_registers(loop->child[0], loop->name);
+}
+
+/* ---- nodes ------------------------------------------------------------------------------------------------------------------------ */
+
+static bool declares(const heddle_node *block)
+{
+	for (int k = 0; k < block->n_child; k++)
+		if (block->child[k]->kind == HEDDLE_NODE_DECLARE)
+			return true;
+	return false;
+}
+
+static void bind(rewriter *r, const char *name, heddle_value *value)
+{
+	binding *b = HEDDLE_NEW(r->s->p->arena, binding);
+	*b = (binding){name, value, r->env};
+	r->env = b;
+}
+
+/* The children of a block, in a scope of their own when they declare something. */
+static void emit_block(rewriter *r, const heddle_node *block, heddle_node *out)
+{
+	binding *env = r->env;
+	heddle_node *inner = out;
+	int mark = heddle_ranges_mark(r->s->ranges);
+	if (block->kind != HEDDLE_NODE_BLOCK) {
+		simplify_emit(r, block, out);
+		return;
+	}
+	if (declares(block)) {
+		inner = simplify_node_like(r->s->p, block);
+		heddle_node_append(r->s->p, out, inner);
+	}
+	for (int k = 0; k < block->n_child; k++)
+		simplify_emit(r, block->child[k], inner);
+	r->env = env;
+	/* Lets that were flattened into `out` stay in scope of what follows there, where nothing names them. */
+	heddle_ranges_unwind(r->s->ranges, mark);
+}
+
+/* As the body of a loop or branch: a block of its own, not nested in another. */
+static heddle_node *emit_body(rewriter *r, const heddle_node *block)
+{
+	binding *env = r->env;
+	heddle_node *out = heddle_node_block(r->s->p);
+	int mark = heddle_ranges_mark(r->s->ranges);
+	out->line = block->line;
+	if (block->kind == HEDDLE_NODE_BLOCK)
+		for (int k = 0; k < block->n_child; k++)
+			simplify_emit(r, block->child[k], out);
+	else
+		simplify_emit(r, block, out);
+	r->env = env;
+	heddle_ranges_unwind(r->s->ranges, mark);
+	return out;
+}
+
+static bool is_empty(const heddle_node *block)
+{
+	for (int k = 0; k < block->n_child; k++) {
+		const heddle_node *child = block->child[k];
+		bool nothing = child->kind == HEDDLE_NODE_COMMENT || child->kind == HEDDLE_NODE_LET ||
+			       child->kind == HEDDLE_NODE_DECLARE || (child->kind == HEDDLE_NODE_BLOCK && is_empty(child));
+		if (!nothing)
+			return false;
+	}
+	return true;
+}
+
+/* A name as it is, or a new one in a further copy.  Code outside the scope of the old name is not touched. */
+static const char *own_name(rewriter *r, const char *name, heddle_type type, int width)
+{
+	bool taken = r->copies > 0;
+	for (int k = 0; k < r->n_seen && !taken; k++)
+		taken = !strcmp(r->seen[k], name);
+	if (!taken && r->unique)
+		HEDDLE_PUSH(r->s->p->arena, r->seen, r->n_seen, name);
+	if (!taken)
+		return name;
+	const char *new = simplify_name(r->s, name);
+	bind(r, name, heddle_value_variable(r->s->p, type, width, new));
+	return new;
+}
+
+static void emit_iteration(rewriter *r, const heddle_node *loop, heddle_type type, int64_t i, bool further, heddle_node *out)
+{
+	binding *env = r->env;
+	r->copies += further;
+	bind(r, loop->name, heddle_value_int(r->s->p, type, i));
+	emit_block(r, loop->child[0], out);
+	r->copies -= further;
+	r->env = env;
+}
+
+static void emit_for(rewriter *r, const heddle_node *node, heddle_node *out)
+{
+	simplify *s = r->s;
+	heddle_value *lower = simplify_value(r, node->value[0]), *upper = simplify_value(r, node->value[1]);
+	heddle_type type = lower->type;
+	int64_t n = trips(lower, upper, node->i);
+	binding *env = r->env;
+	int mark = heddle_ranges_mark(s->ranges);
+	heddle_range from = heddle_ranges_of(s->ranges, lower), to = heddle_ranges_of(s->ranges, upper);
+
+	if (n == 0 || (to.hi <= from.lo && to.hi != INT64_MAX))
+		return;
+	if (n == 1) {
+		emit_iteration(r, node, type, lower->i, false, out);
+		return;
+	}
+	if (n > 0 && r->unroll && node->loop == HEDDLE_LOOP_UNROLL && may_unroll(r, node, n)) {
+		for (int64_t k = 0; k < n; k++)
+			emit_iteration(r, node, type, lower->i + k * node->i, k > 0, out);
+		return;
+	}
+	heddle_node *loop = simplify_node_like(s->p, node);
+	heddle_value *bounds[2] = {lower, upper};
+	loop->name = own_name(r, node->name, type, 1);
+	loop->value = HEDDLE_NEW_ARRAY(s->p->arena, heddle_value *, 2);
+	memcpy(loop->value, bounds, sizeof(bounds));
+	loop->n_value = 2;
+	heddle_ranges_define(s->ranges, loop->name, heddle_ranges_loop(s->ranges, loop));
+	heddle_node *body = emit_body(r, node->child[0]);
+	r->env = env;
+	heddle_ranges_unwind(s->ranges, mark);
+	if (is_empty(body))
+		return;
+	HEDDLE_PUSH(s->p->arena, loop->child, loop->n_child, body);
+	heddle_node_append(s->p, out, loop);
+}
+
+static void emit_if(rewriter *r, const heddle_node *node, heddle_node *out)
+{
+	heddle_program *p = r->s->p;
+	heddle_value *condition = simplify_value(r, node->value[0]);
+	if (condition->kind == HEDDLE_VALUE_INT) {
+		if (condition->i)
+			emit_block(r, node->child[0], out);
+		else if (node->n_child > 1)
+			emit_block(r, node->child[1], out);
+		return;
+	}
+	heddle_node *then = emit_body(r, node->child[0]);
+	heddle_node *otherwise = node->n_child > 1 ? emit_body(r, node->child[1]) : NULL;
+	if (otherwise && is_empty(otherwise))
+		otherwise = NULL;
+	if (is_empty(then)) {
+		if (!otherwise)
+			return;
+		condition = heddle_value_unary(p, HEDDLE_OP_NOT, condition);
+		then = otherwise;
+		otherwise = NULL;
+	}
+	heddle_node *new = heddle_node_if(p, condition, then, otherwise);
+	new->uniform = node->uniform;
+	new->line = node->line;
+	heddle_node_append(p, out, new);
+}
+
+/* Values that are as short as a name. */
+static bool is_identity(const heddle_value *v)
+{
+	switch (v->kind) {
+	case HEDDLE_VALUE_INT:
+	case HEDDLE_VALUE_FLOAT:
+	case HEDDLE_VALUE_VARIABLE:
+	case HEDDLE_VALUE_BLOCK:
+	case HEDDLE_VALUE_THREAD:
+	case HEDDLE_VALUE_SIZE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void emit_let(rewriter *r, const heddle_node *node, heddle_node *out)
+{
+	simplify *s = r->s;
+	heddle_value *value = simplify_value(r, node->value[0]);
+	bool index = value->width == 1 && (value->type == HEDDLE_INT32 || value->type == HEDDLE_INT64);
+	if (is_identity(value) || (r->inline_integers && index && simplify_is_pure(value))) {
+		bind(r, node->name, value);
+		return;
+	}
+	heddle_node *let = simplify_node_like(s->p, node);
+	let->name = own_name(r, node->name, value->type, value->width);
+	heddle_ranges_define(s->ranges, let->name, heddle_ranges_of(s->ranges, value));
+	HEDDLE_PUSH(s->p->arena, let->value, let->n_value, value);
+	heddle_node_append(s->p, out, let);
+}
+
+void simplify_emit(rewriter *r, const heddle_node *node, heddle_node *out)
+{
+	heddle_program *p = r->s->p;
+	heddle_node *copy;
+	switch (node->kind) {
+	case HEDDLE_NODE_BLOCK:
+		emit_block(r, node, out);
+		break;
+	case HEDDLE_NODE_FOR:
+		emit_for(r, node, out);
+		break;
+	case HEDDLE_NODE_IF:
+		emit_if(r, node, out);
+		break;
+	case HEDDLE_NODE_LET:
+		emit_let(r, node, out);
+		break;
+	case HEDDLE_NODE_STORE:
+		copy = simplify_node_like(p, node);
+		for (int k = 0; k < node->n_value; k++)
+			HEDDLE_PUSH(p->arena, copy->value, copy->n_value, simplify_value(r, node->value[k]));
+		heddle_node_append(p, out, copy);
+		break;
+	case HEDDLE_NODE_COMMENT:
+		if (r->copies)
+			break;
+		heddle_node_append(p, out, simplify_node_like(p, node));
+		break;
+	case HEDDLE_NODE_DECLARE:
+	case HEDDLE_NODE_BARRIER:
+		heddle_node_append(p, out, simplify_node_like(p, node));
+		break;
+	}
+}
+
+heddle_node *simplify_substitute(simplify *s, const heddle_node *node, const char *name, heddle_value *value)
+{
+	rewriter r = {.s = s, .copies = 1};
+	bind(&r, name, value);
+	return emit_body(&r, node);
+}
+
+void simplify_fold(simplify *s, rewriter options)
+{
+	options.s = s;
+	s->launch->body = emit_body(&options, s->launch->body);
+}

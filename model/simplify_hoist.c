@@ -1,0 +1,363 @@
+/* Integer subexpressions that are computed again and again, in loops or in many statements, get a name: a let as far out as
+ * their variables allow, but not out of a branch unless that also leaves a loop.
+ * SPDX-License-Identifier: MIT
+ */
+#include "model/simplify_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_LETS = 256, LEAST_COST = 2, N_BUCKET = 4096 };
+
+/* A block of the tree, with the way from its parent. */
+typedef struct place {
+	heddle_node *block;
+	int parent; /* -1: the body */
+	int depth;
+	bool loop;  /* it is the body of a loop */
+} place;
+
+typedef struct definition {
+	const char *name;
+	int place;
+} definition;
+
+typedef struct candidate {
+	heddle_value *value;
+	uint64_t hash;
+	int count;
+	int size, cost;
+	int defined; /* the place that its variables allow */
+	int common;  /* the innermost place around all uses */
+	const heddle_buffer *buffer; /* whose linear subscript it begins; NULL */
+	int next;    /* in its bucket; -1: last */
+} candidate;
+
+typedef struct hoister {
+	simplify *s;
+	int n_place, n_definition, n_candidate;
+	int place_capacity, definition_capacity, candidate_capacity;
+	place *place;
+	definition *definition;
+	candidate *candidate;
+	int *bucket;
+} hoister;
+
+static void *grown(void *array, int n, int *capacity, size_t size)
+{
+	if (n < *capacity)
+		return array;
+	*capacity = *capacity ? 2 * *capacity : 64;
+	return heddle_xrealloc(array, size * (size_t)*capacity);
+}
+
+/* ---- values ---------------------------------------------------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t hash, uint64_t x)
+{
+	hash ^= x + UINT64_C(0x9e3779b97f4a7c15) + (hash << 6) + (hash >> 2);
+	return hash * UINT64_C(0x100000001b3);
+}
+
+static uint64_t hash_of(const heddle_value *v)
+{
+	uint64_t hash = mix((uint64_t)v->kind, (uint64_t)v->type * 64 + (uint64_t)v->op);
+	hash = mix(hash, (uint64_t)v->i);
+	if (v->kind == HEDDLE_VALUE_VARIABLE)
+		for (const char *p = v->name; *p; p++)
+			hash = mix(hash, (unsigned char)*p);
+	for (int k = 0; k < v->n_arg; k++)
+		hash = mix(hash, hash_of(v->arg[k]));
+	return hash;
+}
+
+static bool is_index(const heddle_value *v)
+{
+	return v->width == 1 && (v->type == HEDDLE_INT32 || v->type == HEDDLE_INT64);
+}
+
+static bool is_division(const heddle_value *v)
+{
+	return v->kind == HEDDLE_VALUE_FLOOR_DIV || v->kind == HEDDLE_VALUE_FLOOR_MOD ||
+	       (v->kind == HEDDLE_VALUE_BINARY && (v->op == HEDDLE_OP_DIV || v->op == HEDDLE_OP_MOD));
+}
+
+/* Computing it where it was not computed before is harmless. */
+static bool is_movable(const heddle_value *v)
+{
+	if (v->kind == HEDDLE_VALUE_SELECT || (is_division(v) && (v->arg[1]->kind != HEDDLE_VALUE_INT || v->arg[1]->i <= 0)))
+		return false;
+	if (v->kind == HEDDLE_VALUE_CAST && heddle_type_is_float(v->arg[0]->type))
+		return false;
+	for (int k = 0; k < v->n_arg; k++)
+		if (!is_movable(v->arg[k]))
+			return false;
+	return true;
+}
+
+static int cost_of(const heddle_value *v)
+{
+	int cost = 0;
+	if (v->kind == HEDDLE_VALUE_BINARY || v->kind == HEDDLE_VALUE_UNARY)
+		cost = 1;
+	if (is_division(v))
+		cost = 2;
+	for (int k = 0; k < v->n_arg; k++)
+		cost += cost_of(v->arg[k]);
+	return cost;
+}
+
+static int size_of(const heddle_value *v)
+{
+	int size = 1;
+	for (int k = 0; k < v->n_arg; k++)
+		size += size_of(v->arg[k]);
+	return size;
+}
+
+static bool is_over_sizes(const heddle_value *v)
+{
+	if (v->kind == HEDDLE_VALUE_VARIABLE || v->kind == HEDDLE_VALUE_BLOCK || v->kind == HEDDLE_VALUE_THREAD)
+		return false;
+	for (int k = 0; k < v->n_arg; k++)
+		if (!is_over_sizes(v->arg[k]))
+			return false;
+	return true;
+}
+
+/* x + 3 and x + 2 * K: the address is x, and machines add such an offset for nothing. */
+static bool is_offset(const heddle_value *v)
+{
+	return v->kind == HEDDLE_VALUE_BINARY && (v->op == HEDDLE_OP_ADD || v->op == HEDDLE_OP_SUB) && is_over_sizes(v->arg[1]);
+}
+
+/* ---- places ------------------------------------------------------------------------------------------------------------------ */
+
+static int add_place(hoister *h, heddle_node *block, int parent, bool loop)
+{
+	h->place = grown(h->place, h->n_place, &h->place_capacity, sizeof(*h->place));
+	h->place[h->n_place] = (place){block, parent, parent < 0 ? 0 : h->place[parent].depth + 1, loop};
+	return h->n_place++;
+}
+
+static void define(hoister *h, const char *name, int at)
+{
+	h->definition = grown(h->definition, h->n_definition, &h->definition_capacity, sizeof(*h->definition));
+	h->definition[h->n_definition++] = (definition){name, at};
+}
+
+static int common_place(const hoister *h, int a, int b)
+{
+	while (a != b) {
+		if (h->place[a].depth >= h->place[b].depth)
+			a = h->place[a].parent;
+		else
+			b = h->place[b].parent;
+	}
+	return a;
+}
+
+/* The innermost place that defines one of the value's variables; all of them are around the use. */
+static int defined_at(const hoister *h, const heddle_value *v)
+{
+	int at = 0;
+	if (v->kind == HEDDLE_VALUE_VARIABLE)
+		for (int k = h->n_definition - 1; k >= 0; k--)
+			if (!strcmp(h->definition[k].name, v->name))
+				return h->definition[k].place;
+	for (int k = 0; k < v->n_arg; k++) {
+		int inner = defined_at(h, v->arg[k]);
+		if (h->place[inner].depth > h->place[at].depth)
+			at = inner;
+	}
+	return at;
+}
+
+/* Where the let goes: from the common place of the uses outward to just outside the outermost loop that does not change the
+ * value. */
+static int target_of(const hoister *h, const candidate *c)
+{
+	int target = c->common;
+	for (int at = c->common; at != c->defined && at > 0; at = h->place[at].parent)
+		if (h->place[at].loop)
+			target = h->place[at].parent;
+	return target;
+}
+
+/* ---- census --------------------------------------------------------------------------------------------------------------------- */
+
+static void count(hoister *h, heddle_value *v, int at, const heddle_buffer *buffer)
+{
+	uint64_t hash = hash_of(v);
+	int *bucket = &h->bucket[hash % N_BUCKET];
+	for (int k = *bucket; k >= 0; k = h->candidate[k].next) {
+		candidate *c = &h->candidate[k];
+		if (c->hash != hash || !heddle_value_equal(c->value, v))
+			continue;
+		c->count++;
+		c->common = common_place(h, c->common, at);
+		return;
+	}
+	h->candidate = grown(h->candidate, h->n_candidate, &h->candidate_capacity, sizeof(*h->candidate));
+	h->candidate[h->n_candidate] = (candidate){.value = v, .hash = hash, .count = 1, .size = size_of(v), .cost = cost_of(v),
+						   .defined = defined_at(h, v), .common = at, .buffer = buffer, .next = *bucket};
+	*bucket = h->n_candidate++;
+}
+
+static void census_value(hoister *h, heddle_value *v, int at, const heddle_buffer *buffer)
+{
+	bool arithmetic = v->kind == HEDDLE_VALUE_BINARY || v->kind == HEDDLE_VALUE_UNARY || is_division(v);
+	if (arithmetic && is_index(v) && !is_offset(v) && simplify_is_pure(v) && is_movable(v) && cost_of(v) >= LEAST_COST)
+		count(h, v, at, buffer);
+	bool sum = v->kind == HEDDLE_VALUE_BINARY && (v->op == HEDDLE_OP_ADD || v->op == HEDDLE_OP_SUB);
+	for (int k = 0; k < v->n_arg; k++) {
+		const heddle_buffer *inner = sum && k == 0 ? buffer : NULL;
+		if (v->kind == HEDDLE_VALUE_LOAD && v->n_arg == 1)
+			inner = v->buffer;
+		census_value(h, v->arg[k], at, inner);
+	}
+}
+
+static void census_node(hoister *h, heddle_node *node, int at, bool loop)
+{
+	for (int k = 0; k < node->n_value; k++) {
+		bool linear = node->kind == HEDDLE_NODE_STORE && k == 1 && node->n_value == 2;
+		census_value(h, node->value[k], at, linear ? node->buffer : NULL);
+	}
+	if (node->kind == HEDDLE_NODE_LET)
+		define(h, node->name, at);
+	if (node->kind == HEDDLE_NODE_BLOCK) {
+		int here = add_place(h, node, at, loop);
+		for (int k = 0; k < node->n_child; k++)
+			census_node(h, node->child[k], here, false);
+		return;
+	}
+	for (int k = 0; k < node->n_child; k++) {
+		/* The iterator is defined in the block that is about to become a place. */
+		if (node->kind == HEDDLE_NODE_FOR)
+			define(h, node->name, h->n_place);
+		census_node(h, node->child[k], at, node->kind == HEDDLE_NODE_FOR);
+	}
+}
+
+static void take_census(hoister *h)
+{
+	h->n_place = h->n_definition = h->n_candidate = 0;
+	for (int k = 0; k < N_BUCKET; k++)
+		h->bucket[k] = -1;
+	census_node(h, h->s->launch->body, -1, false);
+}
+
+/* The greatest expression that is worth a name; NULL when none is. */
+static candidate *choose(hoister *h)
+{
+	candidate *best = NULL;
+	for (int k = 0; k < h->n_candidate; k++) {
+		candidate *c = &h->candidate[k];
+		if (c->count < 2 && target_of(h, c) == c->common)
+			continue;
+		if (!best || c->size > best->size)
+			best = c;
+	}
+	return best;
+}
+
+/* ---- replacing ------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct replacement {
+	heddle_program *p;
+	const heddle_value *value;
+	heddle_value *variable;
+	bool found;
+} replacement;
+
+/* Top down, so that the value is met whole. */
+static heddle_value *replaced(replacement *r, heddle_value *v)
+{
+	heddle_value *copy = NULL;
+	if (v->kind == r->value->kind && heddle_value_equal(v, r->value)) {
+		r->found = true;
+		return r->variable;
+	}
+	for (int k = 0; k < v->n_arg; k++) {
+		heddle_value *arg = replaced(r, v->arg[k]);
+		if (arg == v->arg[k])
+			continue;
+		if (!copy) {
+			copy = HEDDLE_NEW(r->p->arena, heddle_value);
+			*copy = *v;
+			copy->arg = HEDDLE_NEW_ARRAY(r->p->arena, heddle_value *, v->n_arg);
+			memcpy(copy->arg, v->arg, sizeof(*v->arg) * (size_t)v->n_arg);
+		}
+		copy->arg[k] = arg;
+	}
+	return copy ? copy : v;
+}
+
+static void replace_in(replacement *r, heddle_node *node)
+{
+	for (int k = 0; k < node->n_value; k++)
+		node->value[k] = replaced(r, node->value[k]);
+	for (int k = 0; k < node->n_child; k++)
+		replace_in(r, node->child[k]);
+}
+
+static void insert(heddle_program *p, heddle_node *block, int at, heddle_node *node)
+{
+	heddle_node_append(p, block, node);
+	for (int k = block->n_child - 1; k > at; k--)
+		block->child[k] = block->child[k - 1];
+	block->child[at] = node;
+}
+
+/* A name that says what it is: where a buffer is read, or a division of the thread or block id. */
+static const char *name_for(simplify *s, const candidate *c)
+{
+	const heddle_value *v = c->value;
+	if (c->buffer)
+		return simplify_name(s, heddle_arena_printf(s->p->arena, "%s_at", c->buffer->name));
+	if (is_division(v) && v->arg[1]->kind == HEDDLE_VALUE_INT) {
+		bool div = v->kind == HEDDLE_VALUE_FLOOR_DIV || (v->kind == HEDDLE_VALUE_BINARY && v->op == HEDDLE_OP_DIV);
+		const char *of = v->arg[0]->kind == HEDDLE_VALUE_THREAD	 ? "thread"
+				 : v->arg[0]->kind == HEDDLE_VALUE_BLOCK ? "block"
+				 : v->arg[0]->kind == HEDDLE_VALUE_VARIABLE ? v->arg[0]->name
+									 : NULL;
+		if (of)
+			return simplify_name(s, heddle_arena_printf(s->p->arena, "%s_%s%lld", of, div ? "div" : "mod",
+								    (long long)v->arg[1]->i));
+	}
+	return simplify_name(s, "at");
+}
+
+static void give_name(hoister *h, candidate *c)
+{
+	simplify *s = h->s;
+	heddle_node *block = h->place[target_of(h, c)].block;
+	const char *name = name_for(s, c);
+	replacement r = {s->p, c->value, heddle_value_variable(s->p, c->value->type, 1, name), false};
+	int first = -1;
+	for (int k = 0; k < block->n_child; k++) {
+		r.found = false;
+		replace_in(&r, block->child[k]);
+		if (r.found && first < 0)
+			first = k;
+	}
+	if (first >= 0)
+		insert(s->p, block, first, heddle_node_let(s->p, name, c->value));
+}
+
+void simplify_hoist(simplify *s)
+{
+	hoister h = {.s = s, .bucket = heddle_xalloc(sizeof(int) * N_BUCKET)};
+	for (int k = 0; k < MOST_LETS; k++) {
+		take_census(&h);
+		candidate *c = choose(&h);
+		if (!c)
+			break;
+		give_name(&h, c);
+	}
+	free(h.bucket);
+	free(h.place);
+	free(h.definition);
+	free(h.candidate);
+}

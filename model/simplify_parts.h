@@ -1,0 +1,77 @@
+/* What the files of the pass `simplify` share.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef HEDDLE_SIMPLIFY_PARTS_H
+#define HEDDLE_SIMPLIFY_PARTS_H
+
+#include "model/ranges.h"
+#include "model/simplify.h"
+
+/* The names of a launch, so that new ones are unique in it: "k_3" is base "k", number 3. */
+typedef struct name_base {
+	const char *base;
+	int next;
+} name_base;
+
+typedef struct simplify {
+	heddle_ctx *ctx;
+	heddle_program *p;
+	heddle_launch *launch;
+	const heddle_simplify_options *options;
+	heddle_ranges *ranges; /* of the variables in scope where the walk is */
+	int n_base;
+	name_base *base;
+} simplify;
+
+/* `base`, or base_1, base_2, ..., whichever is not taken. */
+const char *simplify_name(simplify *s, const char *base);
+
+/* ---- rewriting (simplify_fold.c) ---------------------------------------------------------------------------------- */
+
+typedef struct binding {
+	const char *name;
+	heddle_value *value;
+	struct binding *up;
+} binding;
+
+typedef struct rewriter {
+	simplify *s;
+	binding *env;	       /* what variables stand for */
+	bool unroll;	       /* expand UNROLL loops */
+	bool plain_division;   /* floor divisions of what is not negative become plain ones */
+	bool inline_integers;  /* integer lets without loads are put where they are used */
+	int copies;	       /* > 0: in a further copy of a body: names must be new */
+	bool unique;	       /* so they must when another loop or let has them */
+	int n_seen;
+	const char **seen;
+} rewriter;
+
+/* Append `node`, rewritten, to the block `out`: substituted, folded, flattened.  All nodes are new. */
+void simplify_emit(rewriter *r, const heddle_node *node, heddle_node *out);
+heddle_value *simplify_value(rewriter *r, heddle_value *value);
+/* A copy of the block `node` in which `name` stands for `value`, with new names for all that it defines. */
+heddle_node *simplify_substitute(simplify *s, const heddle_node *node, const char *name, heddle_value *value);
+/* The whole launch, once; `options` has the flags. */
+void simplify_fold(simplify *s, rewriter options);
+/* No loads, shuffles, calls or members of vectors inside: may be computed anywhere its variables are. */
+bool simplify_is_pure(const heddle_value *value);
+/* A node of the same kind, line and flags without children and values. */
+heddle_node *simplify_node_like(heddle_program *p, const heddle_node *node);
+
+/* ---- the steps -------------------------------------------------------------------------------------------------------- */
+
+void simplify_vectorise(simplify *s);	/* simplify_vector.c */
+void simplify_registers(simplify *s);	/* simplify_registers.c */
+void simplify_linearise(simplify *s);	/* simplify_index.c */
+void simplify_hoist(simplify *s);	/* simplify_hoist.c */
+
+/* Row-major element offset of an access to `buffer`, as INT64. */
+heddle_value *simplify_offset(simplify *s, const heddle_buffer *buffer, int n, heddle_value *const *subscript);
+
+/* ---- walking with ranges ---------------------------------------------------------------------------------------------- */
+
+/* Calls `visit` on each STORE, LET, FOR and IF of the launch (before its children), ranges of the variables in scope being
+ * defined in s->ranges. */
+void simplify_walk(simplify *s, heddle_node *node, void (*visit)(simplify *s, heddle_node *node, void *user), void *user);
+
+#endif

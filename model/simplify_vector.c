@@ -1,0 +1,1047 @@
+/* Loops of kind VECTOR run in lockstep: all members of a statement before the next statement.
+ *
+ * That is right when each iteration stores in elements of its own: for every buffer stored to, some subscript of all its
+ * accesses is the same a * v + r with a != 0.  A statement `x = x op e` with one x for all iterations is a reduction, and is
+ * combined.  Whatever else there is makes the loop an ordinary one.
+ * SPDX-License-Identifier: MIT
+ */
+#include "model/simplify_parts.h"
+
+#include <string.h>
+
+enum { MOST_WIDE = 32, UNROLLED_TRIPS = 16 };
+
+typedef struct wide {
+	heddle_value *load;	/* as it stands in the statement, depending on v */
+	heddle_value *vector;	/* the wide load */
+	heddle_value *variable; /* the let that holds it; NULL: none yet */
+	int count;
+} wide;
+
+typedef struct lanes {
+	simplify *s;
+	heddle_program *p;
+	const char *name; /* v */
+	heddle_type type;
+	int width;
+	bool arithmetic;
+	bool any; /* an access was made wide */
+	int n_inner;
+	const char **inner; /* names of the loops inside */
+	/* of the statement in hand */
+	int n_wide;
+	wide wide[MOST_WIDE];
+	heddle_node *out;
+	int line;
+} lanes;
+
+static bool depends(const lanes *l, const heddle_value *v)
+{
+	return heddle_value_depends(v, l->name);
+}
+
+static bool has_load(const heddle_value *v)
+{
+	if (v->kind == HEDDLE_VALUE_LOAD)
+		return true;
+	for (int k = 0; k < v->n_arg; k++)
+		if (has_load(v->arg[k]))
+			return true;
+	return false;
+}
+
+/* ---- substitution of v --------------------------------------------------------------------------------------------------- */
+
+static heddle_value *with_v(lanes *l, heddle_value *v, int64_t i)
+{
+	binding b = {l->name, heddle_value_int(l->p, l->type, i), NULL};
+	rewriter r = {.s = l->s, .env = &b};
+	return simplify_value(&r, v);
+}
+
+/* ---- iterators out of divisions and comparisons ------------------------------------------------------------------------------- */
+
+/* e = a * v + r: r, and a > 0, such that the members of v do not carry e over a multiple of `c`:
+ * r mod c + a * (width - 1) < c.  With m = gcd(modulus of r, c), r mod c <= c - m + r mod m. */
+static bool stays_within(lanes *l, const heddle_value *rest, int64_t a, int64_t c)
+{
+	for (int64_t m = c; m > 0; m--) {
+		if (c % m)
+			continue;
+		int64_t residue = heddle_range_residue(heddle_ranges_of(l->s->ranges, rest), m);
+		if (residue >= 0)
+			return residue + a * (l->width - 1) < m;
+		if (m > 4096 && m % 2 == 0)
+			m = m / 2 + 1; /* divisors of a great number: halves are enough */
+	}
+	return false;
+}
+
+static heddle_value *lift_division(lanes *l, heddle_value *v, bool div)
+{
+	int64_t a;
+	heddle_value *e = v->arg[0], *c = v->arg[1];
+	if (c->kind != HEDDLE_VALUE_INT || c->i <= 0 || !heddle_value_coefficient(e, l->name, &a) || a <= 0)
+		return v;
+	heddle_value *rest = with_v(l, e, 0);
+	if (v->kind == HEDDLE_VALUE_BINARY && heddle_ranges_of(l->s->ranges, rest).lo < 0)
+		return v;
+	if (!stays_within(l, rest, a, c->i))
+		return v;
+	heddle_value *part = v->kind == HEDDLE_VALUE_BINARY ? heddle_value_binary(l->p, v->op, rest, c)
+							     : heddle_value_floor(l->p, v->kind, rest, c);
+	if (div)
+		return part;
+	heddle_value *shift = heddle_value_binary(l->p, HEDDLE_OP_MUL, heddle_value_variable(l->p, l->type, 1, l->name),
+						  heddle_value_int(l->p, l->type, a));
+	return heddle_value_binary(l->p, HEDDLE_OP_ADD, part, heddle_value_cast(l->p, part->type, shift));
+}
+
+/* x + a v < 0 with x = residue (mod m): the same for all members when
+ *   a > 0: residue + a (width - 1) < m   (x < 0 means x <= residue - m)
+ *   a < 0: residue + a (width - 1) >= 0  (x >= 0 means x >= residue) */
+static bool same_sign(lanes *l, heddle_value *x, int64_t a)
+{
+	heddle_range range = heddle_ranges_of(l->s->ranges, x);
+	int64_t m = range.modulus, reach = a * (l->width - 1);
+	if (m <= 1)
+		return false;
+	return a > 0 ? range.residue + reach < m : range.residue + reach >= 0;
+}
+
+static heddle_value *lift_comparison(lanes *l, heddle_value *v)
+{
+	int64_t a, b;
+	heddle_value *left = v->arg[0], *right = v->arg[1];
+	heddle_op op = v->op;
+	if (!heddle_type_is_signed(left->type) || has_load(v) || op == HEDDLE_OP_EQ || op == HEDDLE_OP_NE)
+		return v;
+	if (!heddle_value_coefficient(left, l->name, &a) || !heddle_value_coefficient(right, l->name, &b) || a == b)
+		return v;
+	/* as left - right [- 1] + (a - b) v < 0 */
+	if (op == HEDDLE_OP_GT || op == HEDDLE_OP_GE) {
+		heddle_value *swap = left;
+		int64_t c = a;
+		left = right;
+		right = swap;
+		a = b;
+		b = c;
+	}
+	heddle_value *x = heddle_value_binary(l->p, HEDDLE_OP_SUB, heddle_value_cast(l->p, HEDDLE_INT64, with_v(l, left, 0)),
+					      heddle_value_cast(l->p, HEDDLE_INT64, with_v(l, right, 0)));
+	if (op == HEDDLE_OP_LE || op == HEDDLE_OP_GE)
+		x = heddle_value_binary(l->p, HEDDLE_OP_SUB, x, heddle_value_int(l->p, HEDDLE_INT64, 1));
+	return same_sign(l, x, a - b) ? with_v(l, v, 0) : v;
+}
+
+static heddle_value *lift(heddle_value *v, void *user)
+{
+	lanes *l = user;
+	if (!depends(l, v))
+		return v;
+	if (v->kind == HEDDLE_VALUE_FLOOR_DIV || v->kind == HEDDLE_VALUE_FLOOR_MOD)
+		return lift_division(l, v, v->kind == HEDDLE_VALUE_FLOOR_DIV);
+	if (v->kind == HEDDLE_VALUE_BINARY && (v->op == HEDDLE_OP_DIV || v->op == HEDDLE_OP_MOD) &&
+	    heddle_type_is_signed(v->type) && !has_load(v))
+		return lift_division(l, v, v->op == HEDDLE_OP_DIV);
+	if (v->kind == HEDDLE_VALUE_BINARY && v->op >= HEDDLE_OP_LT && v->op <= HEDDLE_OP_NE)
+		return lift_comparison(l, v);
+	return v;
+}
+
+static void lift_tree(simplify *s, heddle_node *node, void *user)
+{
+	lanes *l = user;
+	for (int k = 0; k < node->n_value; k++)
+		node->value[k] = heddle_value_map(s->p, node->value[k], lift, l);
+}
+
+/* ---- may the iterations run in lockstep? ------------------------------------------------------------------------------------------ */
+
+typedef struct access {
+	heddle_buffer *buffer;
+	int n;
+	heddle_value *const *subscript;
+	const heddle_node *store; /* the statement when this is its store, else NULL */
+	const heddle_node *in;
+	int depth; /* conditions and loops around it, inside the vector loop */
+} access;
+
+typedef struct census {
+	heddle_arena *arena;
+	lanes *l;
+	int n;
+	access *access;
+	bool bad;
+} census;
+
+static void count_value(census *c, const heddle_node *node, heddle_value *v, int depth)
+{
+	if (v->width != 1 || v->kind == HEDDLE_VALUE_SHUFFLE || v->kind == HEDDLE_VALUE_REDUCE) {
+		c->bad = true;
+		return;
+	}
+	if (v->kind == HEDDLE_VALUE_LOAD) {
+		access a = {v->buffer, v->n_arg, v->arg, NULL, node, depth};
+		HEDDLE_PUSH(c->arena, c->access, c->n, a);
+	}
+	for (int k = 0; k < v->n_arg; k++)
+		count_value(c, node, v->arg[k], depth);
+}
+
+static void count_node(census *c, const heddle_node *node, int depth)
+{
+	for (int k = 0; k < node->n_value; k++)
+		count_value(c, node, node->value[k], depth);
+	switch (node->kind) {
+	case HEDDLE_NODE_STORE: {
+		access a = {node->buffer, node->n_value - 1, node->value + 1, node, node, depth};
+		HEDDLE_PUSH(c->arena, c->access, c->n, a);
+		break;
+	}
+	case HEDDLE_NODE_FOR:
+		c->bad |= depends(c->l, node->value[0]) || depends(c->l, node->value[1]);
+		HEDDLE_PUSH(c->arena, c->l->inner, c->l->n_inner, node->name);
+		break;
+	case HEDDLE_NODE_LET: /* one with loads: integers are inlined */
+	case HEDDLE_NODE_DECLARE:
+	case HEDDLE_NODE_BARRIER:
+		c->bad = true;
+		break;
+	default:
+		break;
+	}
+	for (int k = 0; k < node->n_child; k++)
+		count_node(c, node->child[k], depth + (node->kind == HEDDLE_NODE_FOR || node->kind == HEDDLE_NODE_IF));
+}
+
+/* Subscript `d` of all accesses to the buffer is the same a * v + r, a != 0, with an r that no loop inside changes. */
+static bool own_elements_by(const census *c, const heddle_buffer *buffer, int d)
+{
+	heddle_value *first = NULL;
+	int64_t a;
+	for (int k = 0; k < c->n; k++) {
+		if (c->access[k].buffer != buffer)
+			continue;
+		if (d >= c->access[k].n)
+			return false;
+		heddle_value *subscript = c->access[k].subscript[d];
+		if (first && !heddle_value_equal(first, subscript))
+			return false;
+		first = subscript;
+	}
+	if (!first || has_load(first) || !heddle_value_coefficient(first, c->l->name, &a) || a == 0)
+		return false;
+	for (int k = 0; k < c->l->n_inner; k++)
+		if (heddle_value_depends(first, c->l->inner[k]))
+			return false;
+	return true;
+}
+
+/* The side e of `x = x op e` (either order, also fma(a, b, x), which gives a * b); NULL when it is none. */
+static heddle_value *reduced(heddle_program *p, const heddle_node *store, heddle_op *op)
+{
+	const heddle_value *v = store->value[0];
+	heddle_value *self, *e;
+	if (v->kind == HEDDLE_VALUE_FMA) {
+		*op = HEDDLE_OP_ADD;
+		self = v->arg[2];
+		e = heddle_value_binary(p, HEDDLE_OP_MUL, v->arg[0], v->arg[1]);
+	} else if (v->kind == HEDDLE_VALUE_BINARY && (v->op == HEDDLE_OP_ADD || v->op == HEDDLE_OP_MUL ||
+						      v->op == HEDDLE_OP_MIN || v->op == HEDDLE_OP_MAX)) {
+		*op = v->op;
+		self = v->arg[0];
+		e = v->arg[1];
+		if (self->kind != HEDDLE_VALUE_LOAD || self->buffer != store->buffer) {
+			self = v->arg[1];
+			e = v->arg[0];
+		}
+	} else {
+		return NULL;
+	}
+	if (self->kind != HEDDLE_VALUE_LOAD || self->buffer != store->buffer || self->n_arg != store->n_value - 1)
+		return NULL;
+	for (int k = 0; k < self->n_arg; k++)
+		if (!heddle_value_equal(self->arg[k], store->value[k + 1]))
+			return NULL;
+	return e;
+}
+
+/* All accesses to the buffer are those of one reduction over v: its store and the load of the same element. */
+static bool is_reduction(const census *c, const heddle_buffer *buffer)
+{
+	const heddle_node *store = NULL;
+	heddle_op op;
+	int n = 0;
+	for (int k = 0; k < c->n; k++) {
+		if (c->access[k].buffer != buffer)
+			continue;
+		n++;
+		if (c->access[k].store) {
+			if (store)
+				return false;
+			store = c->access[k].store;
+		}
+	}
+	if (n != 2 || !store || !reduced(c->l->p, store, &op))
+		return false;
+	for (int k = 1; k < store->n_value; k++)
+		if (depends(c->l, store->value[k]))
+			return false;
+	return true;
+}
+
+static bool may_run_in_lockstep(lanes *l, const heddle_node *body)
+{
+	census c = {.arena = l->p->arena, .l = l};
+	count_node(&c, body, 0);
+	for (int k = 0; k < c.n && !c.bad; k++) {
+		if (!c.access[k].store)
+			continue;
+		bool own = false;
+		for (int d = 0; d < c.access[k].n && !own; d++)
+			own = own_elements_by(&c, c.access[k].buffer, d);
+		c.bad |= !own && !is_reduction(&c, c.access[k].buffer);
+	}
+	return !c.bad;
+}
+
+/* ---- wide accesses ------------------------------------------------------------------------------------------------------------------ */
+
+/* Subscripts at v = 0 when the members of v are consecutive elements; NULL when they are not. */
+static heddle_value **consecutive(lanes *l, const heddle_buffer *buffer, int n, heddle_value *const *subscript)
+{
+	int64_t a;
+	if (buffer->width != 1 || n < 1 || !heddle_value_coefficient(subscript[n - 1], l->name, &a) || a != 1 ||
+	    has_load(subscript[n - 1]))
+		return NULL;
+	for (int k = 0; k < n - 1; k++)
+		if (depends(l, subscript[k]))
+			return NULL;
+	heddle_value **first = HEDDLE_NEW_ARRAY(l->p->arena, heddle_value *, n);
+	for (int k = 0; k < n; k++)
+		first[k] = with_v(l, subscript[k], 0);
+	return first;
+}
+
+/* The address of the first member is a multiple of the whole vector.  Shared buffers are ours to align. */
+static bool is_aligned(lanes *l, heddle_buffer *buffer, int n, heddle_value *const *first)
+{
+	int bytes = l->width * heddle_type_size(buffer->type);
+	if (l->s->options->unaligned_vectors)
+		return true;
+	heddle_range offset = heddle_ranges_of(l->s->ranges, simplify_offset(l->s, buffer, n, first));
+	if (heddle_range_residue(offset, l->width) != 0)
+		return false;
+	if (buffer->role == HEDDLE_BUFFER_SHARED && buffer->align < bytes)
+		buffer->align = bytes;
+	return buffer->align % bytes == 0;
+}
+
+static heddle_value *wide_load(lanes *l, heddle_value *load)
+{
+	heddle_buffer *buffer = load->buffer;
+	if (buffer->role == HEDDLE_BUFFER_SCALAR || (buffer->role == HEDDLE_BUFFER_REGISTER && !l->arithmetic))
+		return NULL;
+	heddle_value **first = consecutive(l, buffer, load->n_arg, load->arg);
+	if (!first || (buffer->role != HEDDLE_BUFFER_REGISTER && !is_aligned(l, buffer, load->n_arg, first)))
+		return NULL;
+	return heddle_value_load(l->p, buffer, l->width, load->n_arg, first);
+}
+
+static wide *find_wide(lanes *l, const heddle_value *load)
+{
+	for (int k = 0; k < l->n_wide; k++)
+		if (heddle_value_equal(l->wide[k].load, load))
+			return &l->wide[k];
+	return NULL;
+}
+
+/* The loads that surely happen and can be wide. */
+static void collect_wide(lanes *l, heddle_value *v)
+{
+	if (!depends(l, v))
+		return;
+	if (v->kind == HEDDLE_VALUE_LOAD) {
+		wide *known = find_wide(l, v);
+		heddle_value *vector = known ? NULL : wide_load(l, v);
+		if (known)
+			known->count++;
+		else if (vector && l->n_wide < MOST_WIDE)
+			l->wide[l->n_wide++] = (wide){v, vector, NULL, 1};
+	}
+	int n = v->kind == HEDDLE_VALUE_SELECT ? 1 : v->n_arg;
+	for (int k = 0; k < n; k++)
+		collect_wide(l, v->arg[k]);
+}
+
+/* The vector in a let of its own, so that its members can be named. */
+static heddle_value *wide_variable(lanes *l, wide *w)
+{
+	if (!w->variable) {
+		const char *name = simplify_name(l->s, heddle_arena_printf(l->p->arena, "%s_v", w->load->buffer->name));
+		heddle_node *let = heddle_node_let(l->p, name, w->vector);
+		let->line = l->line;
+		heddle_node_append(l->p, l->out, let);
+		w->variable = heddle_value_variable(l->p, w->vector->type, l->width, name);
+		l->any = true;
+	}
+	return w->variable;
+}
+
+/* ---- one member ------------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct member_of {
+	lanes *l;
+	int member;
+} member_of;
+
+static heddle_value *member_load(lanes *l, heddle_value *v, int member)
+{
+	if (v->kind == HEDDLE_VALUE_LOAD) {
+		wide *w = find_wide(l, v);
+		if (w)
+			return heddle_value_extract(l->p, wide_variable(l, w), member);
+	}
+	return NULL;
+}
+
+/* The value at v = member; loads that are wide come out of their vectors. */
+static heddle_value *member(lanes *l, heddle_value *v, int m)
+{
+	heddle_value *load = member_load(l, v, m);
+	if (load)
+		return load;
+	if (!depends(l, v))
+		return v;
+	if (simplify_is_pure(v))
+		return with_v(l, v, m);
+	heddle_value *copy = HEDDLE_NEW(l->p->arena, heddle_value);
+	*copy = *v;
+	copy->arg = HEDDLE_NEW_ARRAY(l->p->arena, heddle_value *, v->n_arg ? v->n_arg : 1);
+	for (int k = 0; k < v->n_arg; k++)
+		copy->arg[k] = member(l, v->arg[k], m);
+	/* A condition over v alone is decided by now. */
+	if (v->kind == HEDDLE_VALUE_SELECT && copy->arg[0]->kind == HEDDLE_VALUE_INT)
+		return copy->arg[copy->arg[0]->i ? 1 : 2];
+	return copy;
+}
+
+static heddle_value *members(lanes *l, heddle_value *v)
+{
+	heddle_value *m[16];
+	for (int k = 0; k < l->width; k++)
+		m[k] = member(l, v, k);
+	return heddle_value_build(l->p, l->width, m);
+}
+
+/* ---- vectors ---------------------------------------------------------------------------------------------------------------------------- */
+
+/* Functions that languages with vector arithmetic have for vectors of floats. */
+static bool has_vector_form(const heddle_value *v)
+{
+	static const char *const names[] = {
+		"acos",	 "acosh", "asin",  "asinh", "atan", "atan2", "atanh", "cbrt",  "ceil",  "copysign", "cos",
+		"cosh",	 "cospi", "erf",   "erfc",  "exp",  "exp10", "exp2",  "expm1", "fabs",  "fdim",	    "floor",
+		"fmax",	 "fmin",  "fmod",  "hypot", "log",  "log10", "log1p", "log2",  "pow",   "rint",	    "round",
+		"rsqrt", "sin",	  "sinh",  "sinpi", "sqrt", "tan",   "tanh",  "trunc", NULL};
+	if (v->type != HEDDLE_FLOAT32 && v->type != HEDDLE_FLOAT64)
+		return false;
+	for (int k = 0; k < v->n_arg; k++)
+		if (v->arg[k]->type != v->type)
+			return false;
+	for (int k = 0; names[k]; k++)
+		if (!strcmp(names[k], heddle_builtins[v->i].name))
+			return true;
+	return false;
+}
+
+static bool binary_has_vector_form(const heddle_value *v)
+{
+	bool is_float = heddle_type_is_float(v->arg[0]->type);
+	switch (v->op) {
+	case HEDDLE_OP_ADD:
+	case HEDDLE_OP_SUB:
+	case HEDDLE_OP_MUL:
+	case HEDDLE_OP_MIN:
+	case HEDDLE_OP_MAX:
+		return v->type != HEDDLE_BOOL;
+	case HEDDLE_OP_DIV:
+		return is_float;
+	case HEDDLE_OP_LT:
+	case HEDDLE_OP_LE:
+	case HEDDLE_OP_GT:
+	case HEDDLE_OP_GE:
+	case HEDDLE_OP_EQ:
+	case HEDDLE_OP_NE:
+		return v->arg[0]->type != HEDDLE_BOOL;
+	case HEDDLE_OP_AND:
+	case HEDDLE_OP_OR:
+		return true;
+	case HEDDLE_OP_BITAND:
+	case HEDDLE_OP_BITOR:
+	case HEDDLE_OP_BITXOR:
+		return v->type != HEDDLE_BOOL;
+	default:
+		return false;
+	}
+}
+
+static heddle_value *vector(lanes *l, heddle_value *v);
+
+static heddle_value *full(lanes *l, heddle_value *v)
+{
+	return v->width == 1 ? heddle_value_splat(l->p, v, l->width) : v;
+}
+
+/* The loads of an arm that is evaluated whether chosen or not must happen anyway. */
+static bool is_harmless(lanes *l, const heddle_value *v)
+{
+	if (v->kind == HEDDLE_VALUE_LOAD && !find_wide(l, v))
+		return false;
+	if (v->kind == HEDDLE_VALUE_LOAD)
+		return true;
+	if (v->kind == HEDDLE_VALUE_SELECT || (v->kind == HEDDLE_VALUE_BINARY && !binary_has_vector_form(v)))
+		return false;
+	for (int k = 0; k < v->n_arg; k++)
+		if (!is_harmless(l, v->arg[k]))
+			return false;
+	return true;
+}
+
+static heddle_value *vector_select(lanes *l, heddle_value *v)
+{
+	if (!depends(l, v->arg[0]))
+		return heddle_value_select(l->p, v->arg[0], full(l, vector(l, v->arg[1])), full(l, vector(l, v->arg[2])));
+	if (v->type == HEDDLE_BOOL || !is_harmless(l, v->arg[1]) || !is_harmless(l, v->arg[2]))
+		return members(l, v);
+	heddle_value *condition = full(l, vector(l, v->arg[0]));
+	return heddle_value_select(l->p, condition, full(l, vector(l, v->arg[1])), full(l, vector(l, v->arg[2])));
+}
+
+static heddle_value *vector_load(lanes *l, heddle_value *v)
+{
+	wide *w = find_wide(l, v);
+	if (w && (w->variable || w->count > 1))
+		return wide_variable(l, w);
+	heddle_value *load = w ? w->vector : wide_load(l, v);
+	l->any |= load != NULL;
+	return load ? load : members(l, v);
+}
+
+static heddle_value *vector_call(lanes *l, heddle_value *v)
+{
+	heddle_value *arg[8];
+	if (!has_vector_form(v) || v->n_arg > (int)HEDDLE_COUNT(arg))
+		return members(l, v);
+	for (int k = 0; k < v->n_arg; k++)
+		arg[k] = full(l, vector(l, v->arg[k]));
+	return heddle_value_call(l->p, (int)v->i, v->type, v->n_arg, arg);
+}
+
+/* All members of `v`: of width 1 when they are the same. */
+static heddle_value *vector(lanes *l, heddle_value *v)
+{
+	if (!depends(l, v))
+		return v;
+	if (v->kind != HEDDLE_VALUE_LOAD && simplify_is_pure(v) && !has_load(v))
+		return members(l, v); /* made of the iterator */
+	switch (v->kind) {
+	case HEDDLE_VALUE_LOAD:
+		return vector_load(l, v);
+	case HEDDLE_VALUE_UNARY:
+		return heddle_value_unary(l->p, v->op, vector(l, v->arg[0]));
+	case HEDDLE_VALUE_BINARY:
+		if (!binary_has_vector_form(v))
+			return members(l, v);
+		return heddle_value_binary(l->p, v->op, full(l, vector(l, v->arg[0])), full(l, vector(l, v->arg[1])));
+	case HEDDLE_VALUE_FMA:
+		return heddle_value_fma(l->p, vector(l, v->arg[0]), vector(l, v->arg[1]), vector(l, v->arg[2]));
+	case HEDDLE_VALUE_CAST:
+		if (v->type == HEDDLE_BOOL || v->arg[0]->type == HEDDLE_BOOL)
+			return members(l, v);
+		return heddle_value_cast(l->p, v->type, vector(l, v->arg[0]));
+	case HEDDLE_VALUE_SELECT:
+		return vector_select(l, v);
+	case HEDDLE_VALUE_CALL:
+		return vector_call(l, v);
+	default:
+		return members(l, v);
+	}
+}
+
+/* ---- statements --------------------------------------------------------------------------------------------------------------------------- */
+
+static void emit_node(lanes *l, const heddle_node *node, heddle_node *out);
+
+static void begin_statement(lanes *l, const heddle_node *node, heddle_node *out)
+{
+	l->n_wide = 0;
+	l->out = out;
+	l->line = node->line;
+}
+
+static void append_store(lanes *l, const heddle_node *like, int n, heddle_value **subscript, heddle_value *value)
+{
+	heddle_node *store = heddle_node_store(l->p, like->buffer, n, subscript, value);
+	store->line = like->line;
+	heddle_node_append(l->p, l->out, store);
+}
+
+/* One scalar store for each member. */
+static void append_member_stores(lanes *l, const heddle_node *node, heddle_value *const *value)
+{
+	int n = node->n_value - 1;
+	heddle_value **subscript;
+	for (int m = 0; m < l->width; m++) {
+		subscript = HEDDLE_NEW_ARRAY(l->p->arena, heddle_value *, n ? n : 1);
+		for (int k = 0; k < n; k++)
+			subscript[k] = member(l, node->value[k + 1], m);
+		append_store(l, node, n, subscript, value[m]);
+	}
+}
+
+/* The statement in a loop over v, as it was. */
+static void append_scalar_loop(lanes *l, const heddle_node *node, bool unroll, heddle_node *out)
+{
+	const char *name = simplify_name(l->s, l->name);
+	heddle_value *v = heddle_value_variable(l->p, l->type, 1, name);
+	int mark = heddle_ranges_mark(l->s->ranges);
+	heddle_node *block = heddle_node_block(l->p);
+	heddle_node_append(l->p, block, simplify_node_like(l->p, node));
+	*block->child[0] = *node;
+	heddle_ranges_define(l->s->ranges, name, heddle_range_between(0, l->width - 1));
+	heddle_node *body = simplify_substitute(l->s, block, l->name, v);
+	heddle_ranges_unwind(l->s->ranges, mark);
+	heddle_node *loop = heddle_node_for(l->p, unroll ? HEDDLE_LOOP_UNROLL : HEDDLE_LOOP_SERIAL, name,
+					    heddle_value_int(l->p, l->type, 0), heddle_value_int(l->p, l->type, l->width), 1, body);
+	loop->uniform = true;
+	loop->line = node->line;
+	heddle_node_append(l->p, out, loop);
+}
+
+static bool touches_registers_in_value(const lanes *l, const heddle_value *v)
+{
+	if (v->kind == HEDDLE_VALUE_LOAD && v->buffer->role == HEDDLE_BUFFER_REGISTER && v->n_arg && depends(l, v))
+		return true;
+	for (int k = 0; k < v->n_arg; k++)
+		if (touches_registers_in_value(l, v->arg[k]))
+			return true;
+	return false;
+}
+
+/* Register arrays are indexed by v: the loop over it has to go. */
+static bool touches_registers(const lanes *l, const heddle_node *node)
+{
+	for (int k = 0; k < node->n_value; k++)
+		if (touches_registers_in_value(l, node->value[k]))
+			return true;
+	if (node->kind == HEDDLE_NODE_STORE && node->buffer->role == HEDDLE_BUFFER_REGISTER)
+		for (int k = 1; k < node->n_value; k++)
+			if (depends(l, node->value[k]))
+				return true;
+	for (int k = 0; k < node->n_child; k++)
+		if (touches_registers(l, node->child[k]))
+			return true;
+	return false;
+}
+
+static bool stores_in_one_element(const lanes *l, const heddle_node *node)
+{
+	for (int k = 1; k < node->n_value; k++)
+		if (depends(l, node->value[k]))
+			return false;
+	return true;
+}
+
+/* x = x op e for all members. */
+static void emit_reduction(lanes *l, const heddle_node *node, heddle_node *out)
+{
+	heddle_op op = HEDDLE_OP_ADD;
+	heddle_value *e = reduced(l->p, node, &op), *value[16];
+	begin_statement(l, node, out);
+	collect_wide(l, e);
+	if (l->arithmetic && depends(l, e) && e->type != HEDDLE_BOOL) {
+		heddle_value *self = heddle_value_load(l->p, node->buffer, 1, node->n_value - 1, node->value + 1);
+		heddle_value *all = heddle_value_reduce(l->p, op, full(l, vector(l, e)));
+		append_store(l, node, node->n_value - 1, node->value + 1, heddle_value_binary(l->p, op, self, all));
+		l->any = true;
+		return;
+	}
+	if (!l->n_wide) {
+		append_scalar_loop(l, node, touches_registers(l, node), out);
+		return;
+	}
+	for (int m = 0; m < l->width; m++)
+		value[m] = member(l, node->value[0], m);
+	append_member_stores(l, node, value);
+}
+
+/* A store whose conditions over v are settled. */
+static void emit_plain_store(lanes *l, const heddle_node *node, heddle_node *out)
+{
+	heddle_buffer *buffer = node->buffer;
+	int n = node->n_value - 1;
+	heddle_value *value[16];
+	if (stores_in_one_element(l, node)) {
+		emit_reduction(l, node, out);
+		return;
+	}
+	begin_statement(l, node, out);
+	collect_wide(l, node->value[0]);
+	heddle_value **first = consecutive(l, buffer, n, node->value + 1);
+	bool is_register = buffer->role == HEDDLE_BUFFER_REGISTER;
+	bool wide_store = first && (is_register ? l->arithmetic : is_aligned(l, buffer, n, first));
+	if (!wide_store && !l->n_wide) {
+		append_scalar_loop(l, node, touches_registers(l, node), out);
+		return;
+	}
+	if (l->arithmetic) {
+		heddle_value *all = full(l, vector(l, node->value[0]));
+		if (wide_store) {
+			append_store(l, node, n, first, all);
+			l->any = true;
+			return;
+		}
+		for (int m = 0; m < l->width; m++)
+			value[m] = heddle_value_extract(l->p, all, m);
+		if (all->kind != HEDDLE_VALUE_SPLAT && all->kind != HEDDLE_VALUE_BUILD) {
+			const char *name = simplify_name(l->s, "t");
+			heddle_node_append(l->p, out, heddle_node_let(l->p, name, all));
+			for (int m = 0; m < l->width; m++)
+				value[m] = heddle_value_extract(l->p, heddle_value_variable(l->p, all->type, l->width, name), m);
+		}
+		append_member_stores(l, node, value);
+		return;
+	}
+	for (int m = 0; m < l->width; m++)
+		value[m] = member(l, node->value[0], m);
+	if (wide_store) {
+		append_store(l, node, n, first, heddle_value_build(l->p, l->width, value));
+		l->any = true;
+	} else {
+		append_member_stores(l, node, value);
+	}
+}
+
+/* ---- conditions over v ------------------------------------------------------------------------------------------------------------------- */
+
+/* Affine comparisons joined by AND: they hold for all members when they hold for the first and the last. */
+static bool is_convex(const lanes *l, const heddle_value *c)
+{
+	int64_t a;
+	if (!depends(l, c))
+		return !has_load(c);
+	if (c->kind != HEDDLE_VALUE_BINARY || has_load(c))
+		return false;
+	if (c->op == HEDDLE_OP_AND)
+		return is_convex(l, c->arg[0]) && is_convex(l, c->arg[1]);
+	if (c->op < HEDDLE_OP_LT || c->op > HEDDLE_OP_EQ || !heddle_type_is_signed(c->arg[0]->type))
+		return false;
+	return heddle_value_coefficient(c->arg[0], l->name, &a) && heddle_value_coefficient(c->arg[1], l->name, &a);
+}
+
+/* The comparison at its worse end, when its direction tells which that is; else at both. */
+static heddle_value *for_all(lanes *l, heddle_value *c)
+{
+	int64_t a, b;
+	if (!depends(l, c))
+		return c;
+	if (c->op == HEDDLE_OP_AND)
+		return heddle_value_binary(l->p, HEDDLE_OP_AND, for_all(l, c->arg[0]), for_all(l, c->arg[1]));
+	heddle_value_coefficient(c->arg[0], l->name, &a);
+	heddle_value_coefficient(c->arg[1], l->name, &b);
+	if (c->op == HEDDLE_OP_EQ)
+		return heddle_value_binary(l->p, HEDDLE_OP_AND, with_v(l, c, 0), with_v(l, c, l->width - 1));
+	bool less = c->op == HEDDLE_OP_LT || c->op == HEDDLE_OP_LE;
+	return with_v(l, c, (a > b) == less ? l->width - 1 : 0);
+}
+
+/* The AND of all conditions over v of selections that surely are evaluated; false when one of them is not convex. */
+static bool collect_conditions(lanes *l, const heddle_value *v, heddle_value **all)
+{
+	if (!depends(l, v))
+		return true;
+	if (v->kind == HEDDLE_VALUE_SELECT && depends(l, v->arg[0]) && !has_load(v->arg[0])) {
+		if (!is_convex(l, v->arg[0]))
+			return false;
+		heddle_value *c = for_all(l, v->arg[0]);
+		*all = *all ? heddle_value_binary(l->p, HEDDLE_OP_AND, *all, c) : c;
+		return collect_conditions(l, v->arg[1], all);
+	}
+	for (int k = 0; k < v->n_arg; k++)
+		if (!collect_conditions(l, v->arg[k], all))
+			return false;
+	return true;
+}
+
+static heddle_value *settle(heddle_value *v, void *user)
+{
+	lanes *l = user;
+	if (v->kind == HEDDLE_VALUE_SELECT && depends(l, v->arg[0]) && !has_load(v->arg[0]))
+		return v->arg[1];
+	return v;
+}
+
+/* A vector of what each member stores, for a register array; `mask` NULL: all do. */
+static bool emit_masked_register_store(lanes *l, const heddle_node *node, heddle_value *mask, heddle_node *out)
+{
+	heddle_value *value[16];
+	int n = node->n_value - 1;
+	if (!l->arithmetic || node->kind != HEDDLE_NODE_STORE || node->buffer->role != HEDDLE_BUFFER_REGISTER ||
+	    stores_in_one_element(l, node))
+		return false;
+	heddle_value **first = consecutive(l, node->buffer, n, node->value + 1);
+	if (!first)
+		return false;
+	begin_statement(l, node, out);
+	for (int m = 0; m < l->width; m++) {
+		value[m] = member(l, node->value[0], m);
+		if (!mask)
+			continue;
+		heddle_value **subscript = HEDDLE_NEW_ARRAY(l->p->arena, heddle_value *, n);
+		for (int k = 0; k < n; k++)
+			subscript[k] = member(l, node->value[k + 1], m);
+		value[m] = heddle_value_select(l->p, with_v(l, mask, m), value[m],
+					       heddle_value_load(l->p, node->buffer, 1, n, subscript));
+	}
+	append_store(l, node, n, first, heddle_value_build(l->p, l->width, value));
+	return true;
+}
+
+static void emit_store(lanes *l, const heddle_node *node, heddle_node *out)
+{
+	heddle_value *all = NULL;
+	if (!collect_conditions(l, node->value[0], &all) || !all || stores_in_one_element(l, node)) {
+		emit_plain_store(l, node, out);
+		return;
+	}
+	heddle_node *inside = heddle_node_block(l->p), *partly = heddle_node_block(l->p);
+	heddle_node *settled = simplify_node_like(l->p, node);
+	for (int k = 0; k < node->n_value; k++)
+		HEDDLE_PUSH(l->p->arena, settled->value, settled->n_value, node->value[k]);
+	settled->value[0] = heddle_value_map(l->p, node->value[0], settle, l);
+	emit_plain_store(l, settled, inside);
+	if (!emit_masked_register_store(l, node, NULL, partly))
+		append_scalar_loop(l, node, touches_registers(l, node), partly);
+	heddle_node *test = heddle_node_if(l->p, all, inside, partly);
+	test->line = node->line;
+	heddle_node_append(l->p, out, test);
+}
+
+/* The statements under a condition over v, each member under its own. */
+static void emit_partly(lanes *l, const heddle_node *node, heddle_node *out)
+{
+	const heddle_node *then = node->child[0];
+	bool all_registers = node->n_child == 1 && !has_load(node->value[0]);
+	for (int k = 0; k < then->n_child; k++) {
+		heddle_node *trial = heddle_node_block(l->p);
+		all_registers &= then->child[k]->kind == HEDDLE_NODE_COMMENT ||
+				 emit_masked_register_store(l, then->child[k], node->value[0], trial);
+	}
+	if (!all_registers) {
+		append_scalar_loop(l, node, touches_registers(l, node), out);
+		return;
+	}
+	for (int k = 0; k < then->n_child; k++)
+		emit_masked_register_store(l, then->child[k], node->value[0], out);
+}
+
+static void emit_children(lanes *l, const heddle_node *block, heddle_node *out)
+{
+	for (int k = 0; k < block->n_child; k++)
+		emit_node(l, block->child[k], out);
+}
+
+static void emit_if(lanes *l, const heddle_node *node, heddle_node *out)
+{
+	heddle_node *then = heddle_node_block(l->p), *otherwise = heddle_node_block(l->p), *test;
+	if (!depends(l, node->value[0])) {
+		emit_children(l, node->child[0], then);
+		if (node->n_child > 1)
+			emit_children(l, node->child[1], otherwise);
+		test = heddle_node_if(l->p, node->value[0], then, node->n_child > 1 ? otherwise : NULL);
+	} else if (is_convex(l, node->value[0])) {
+		emit_children(l, node->child[0], then);
+		emit_partly(l, node, otherwise);
+		test = heddle_node_if(l->p, for_all(l, node->value[0]), then, otherwise);
+	} else {
+		emit_partly(l, node, out);
+		return;
+	}
+	test->uniform = node->uniform;
+	test->line = node->line;
+	heddle_node_append(l->p, out, test);
+}
+
+static void emit_for(lanes *l, const heddle_node *node, heddle_node *out)
+{
+	heddle_node *loop = simplify_node_like(l->p, node), *body = heddle_node_block(l->p);
+	int mark = heddle_ranges_mark(l->s->ranges);
+	for (int k = 0; k < 2; k++)
+		HEDDLE_PUSH(l->p->arena, loop->value, loop->n_value, node->value[k]);
+	heddle_ranges_define(l->s->ranges, node->name, heddle_ranges_loop(l->s->ranges, node));
+	emit_children(l, node->child[0], body);
+	heddle_ranges_unwind(l->s->ranges, mark);
+	HEDDLE_PUSH(l->p->arena, loop->child, loop->n_child, body);
+	if (loop->loop == HEDDLE_LOOP_VECTOR)
+		loop->loop = HEDDLE_LOOP_UNROLL;
+	heddle_node_append(l->p, out, loop);
+}
+
+static void emit_node(lanes *l, const heddle_node *node, heddle_node *out)
+{
+	switch (node->kind) {
+	case HEDDLE_NODE_BLOCK:
+		emit_children(l, node, out);
+		break;
+	case HEDDLE_NODE_FOR:
+		emit_for(l, node, out);
+		break;
+	case HEDDLE_NODE_IF:
+		emit_if(l, node, out);
+		break;
+	case HEDDLE_NODE_STORE:
+		emit_store(l, node, out);
+		break;
+	default: /* comments; the census has refused the others */
+		heddle_node_append(l->p, out, simplify_node_like(l->p, node));
+		break;
+	}
+}
+
+/* ---- the loop ---------------------------------------------------------------------------------------------------------------------------------- */
+
+static int greatest_element(const heddle_buffer *buffer)
+{
+	bool memory = buffer->role != HEDDLE_BUFFER_REGISTER && buffer->role != HEDDLE_BUFFER_SCALAR;
+	return memory ? heddle_type_size(buffer->type) : 1;
+}
+
+static int greatest_element_in(const heddle_value *v)
+{
+	int most = v->kind == HEDDLE_VALUE_LOAD ? greatest_element(v->buffer) : 1;
+	for (int k = 0; k < v->n_arg; k++) {
+		int inner = greatest_element_in(v->arg[k]);
+		most = inner > most ? inner : most;
+	}
+	return most;
+}
+
+/* Bytes of the greatest element of memory that a tree touches. */
+static int greatest_element_of(const heddle_node *node)
+{
+	int most = node->kind == HEDDLE_NODE_STORE ? greatest_element(node->buffer) : 1, inner;
+	for (int k = 0; k < node->n_value; k++)
+		if ((inner = greatest_element_in(node->value[k])) > most)
+			most = inner;
+	for (int k = 0; k < node->n_child; k++)
+		if ((inner = greatest_element_of(node->child[k])) > most)
+			most = inner;
+	return most;
+}
+
+static int width_for(const simplify *s, const heddle_node *loop, int64_t trips)
+{
+	int width = s->options->max_vector < 16 ? s->options->max_vector : 16, bytes = s->options->max_bytes;
+	if (bytes > 0 && width > bytes / greatest_element_of(loop))
+		width = bytes / greatest_element_of(loop);
+	while (width & (width - 1))
+		width &= width - 1;
+	while (width > 1 && trips % width)
+		width /= 2;
+	return width;
+}
+
+/* The loop in lockstep, appended to `out`; false, and nothing is done, when it cannot be. */
+static bool in_lockstep(simplify *s, const heddle_node *loop, heddle_node *out)
+{
+	heddle_program *p = s->p;
+	heddle_value *lower = loop->value[0], *upper = loop->value[1], *part = NULL;
+	if (lower->kind != HEDDLE_VALUE_INT || upper->kind != HEDDLE_VALUE_INT || loop->i != 1)
+		return false;
+	int64_t trips = upper->i - lower->i;
+	lanes l = {.s = s, .p = p, .type = lower->type, .width = width_for(s, loop, trips), .arithmetic = s->options->vector_arithmetic};
+	if (l.width < 2)
+		return false;
+	l.name = simplify_name(s, loop->name);
+	heddle_value *v = heddle_value_variable(p, l.type, 1, l.name);
+	heddle_ranges_define(s->ranges, l.name, heddle_range_between(0, l.width - 1));
+	if (trips != l.width) {
+		const char *name = simplify_name(s, loop->name);
+		part = heddle_value_variable(p, l.type, 1, name);
+		heddle_ranges_define(s->ranges, name, heddle_range_between(0, trips / l.width - 1));
+		v = heddle_value_binary(p, HEDDLE_OP_ADD,
+					heddle_value_binary(p, HEDDLE_OP_MUL, part, heddle_value_int(p, l.type, l.width)), v);
+	}
+	v = heddle_value_binary(p, HEDDLE_OP_ADD, v, lower);
+
+	binding b = {loop->name, v, NULL};
+	rewriter r = {.s = s, .env = &b, .inline_integers = true, .copies = 1};
+	heddle_node *body = heddle_node_block(p), *done = heddle_node_block(p);
+	simplify_emit(&r, loop->child[0], body);
+	simplify_walk(s, body, lift_tree, &l);
+	if (!may_run_in_lockstep(&l, body))
+		return false;
+	emit_node(&l, body, done);
+	if (!l.any)
+		return false;
+	if (!part) {
+		for (int k = 0; k < done->n_child; k++)
+			heddle_node_append(p, out, done->child[k]);
+		return true;
+	}
+	heddle_node *parts = heddle_node_for(p, HEDDLE_LOOP_UNROLL, part->name, heddle_value_int(p, l.type, 0),
+					     heddle_value_int(p, l.type, trips / l.width), 1, done);
+	parts->uniform = true;
+	parts->line = loop->line;
+	heddle_node_append(p, out, parts);
+	return true;
+}
+
+static heddle_node *vectorised(simplify *s, heddle_node *block);
+
+static void visit(simplify *s, heddle_node *node, heddle_node *out)
+{
+	int mark = heddle_ranges_mark(s->ranges);
+	if (node->kind == HEDDLE_NODE_LET) {
+		heddle_ranges_define(s->ranges, node->name, heddle_ranges_of(s->ranges, node->value[0]));
+		heddle_node_append(s->p, out, node);
+		return;
+	}
+	if (node->kind == HEDDLE_NODE_FOR && node->loop == HEDDLE_LOOP_VECTOR) {
+		bool done = in_lockstep(s, node, out);
+		heddle_ranges_unwind(s->ranges, mark);
+		if (done)
+			return;
+		lanes l = {.s = s, .p = s->p, .name = node->name};
+		int64_t trips = node->value[1]->i - node->value[0]->i;
+		bool shortly = node->value[0]->kind == HEDDLE_VALUE_INT && node->value[1]->kind == HEDDLE_VALUE_INT &&
+			       (trips <= UNROLLED_TRIPS || touches_registers(&l, node->child[0]));
+		node->loop = shortly ? HEDDLE_LOOP_UNROLL : HEDDLE_LOOP_SERIAL;
+	}
+	if (node->kind == HEDDLE_NODE_FOR)
+		heddle_ranges_define(s->ranges, node->name, heddle_ranges_loop(s->ranges, node));
+	if (node->kind == HEDDLE_NODE_BLOCK)
+		node = vectorised(s, node);
+	else
+		for (int k = 0; k < node->n_child; k++)
+			node->child[k] = vectorised(s, node->child[k]);
+	heddle_ranges_unwind(s->ranges, mark);
+	heddle_node_append(s->p, out, node);
+}
+
+static heddle_node *vectorised(simplify *s, heddle_node *block)
+{
+	heddle_node *out = simplify_node_like(s->p, block);
+	int mark = heddle_ranges_mark(s->ranges);
+	for (int k = 0; k < block->n_child; k++)
+		visit(s, block->child[k], out);
+	heddle_ranges_unwind(s->ranges, mark);
+	return out;
+}
+
+void simplify_vectorise(simplify *s)
+{
+	s->launch->body = vectorised(s, s->launch->body);
+}

@@ -1,0 +1,201 @@
+/* tile: the config's numbers become the layout of every dimension.
+ *
+ * Enters: kernels with members; a complete config.  Leaves: member.layout, dim.layout, threads, lanes.
+ * Guaranteed: members are laid out the same in all statements of a kernel; thread counts fit the block and the descriptor's
+ * limits; names in the config exist.
+ * SPDX-License-Identifier: MIT
+ */
+#include "model/scop.h"
+
+#include <string.h>
+
+static const heddle_stmt_config *stmt_config(const heddle_kernel_config *config, int stmt)
+{
+	static const heddle_stmt_config none = {0};
+	for (int i = 0; i < config->n_stmt; i++)
+		if (config->stmt[i].stmt == stmt)
+			return &config->stmt[i];
+	return &none;
+}
+
+static int check_names(heddle_scop *scop, const heddle_stmt *stmt, const heddle_named_list *list)
+{
+	for (int i = 0; i < list->n; i++) {
+		bool found = false;
+		for (int d = 0; d < stmt->n_dim; d++)
+			found |= !strcmp(stmt->dim[d].name, list->item[i].name);
+		if (!found)
+			return heddle_error(scop->ctx, 513, NULL, "config: %s has no dimension `%s`", stmt->name,
+					    list->item[i].name);
+	}
+	return 0;
+}
+
+static int layout_from(heddle_scop *scop, const heddle_stmt *stmt, const heddle_stmt_config *config, const char *name,
+		       heddle_layout *layout)
+{
+	layout->threads = heddle_named_get(&config->thread, name, 1);
+	layout->vector = heddle_named_get(&config->vector, name, 1);
+	int64_t least = layout->threads * layout->vector;
+	layout->tile = heddle_named_get(&config->tile, name, least);
+	if (layout->tile % least)
+		return heddle_error(scop->ctx, 514, NULL,
+				    "config: %s tile of `%s` (%lld) is not a multiple of its threads and vector (%lld)",
+				    stmt->name, name, (long long)layout->tile, (long long)least);
+	layout->items = layout->tile / least;
+	return 0;
+}
+
+static bool same_layout(const heddle_layout *a, const heddle_layout *b)
+{
+	return a->tile == b->tile && a->threads == b->threads && a->vector == b->vector;
+}
+
+/* The first statement of a kernel that gives a member a tile decides for all. */
+static int member_layouts(heddle_scop *scop, heddle_kernel *kernel)
+{
+	for (int m = 0; m < kernel->n_member; m++) {
+		heddle_member *member = &kernel->member[m];
+		bool given = false;
+		member->layout = (heddle_layout){1, 1, 1, 1};
+		for (int s = 0; s < kernel->n_stmt; s++) {
+			const heddle_stmt *stmt = kernel->stmt[s];
+			const heddle_stmt_config *config = stmt_config(kernel->config, stmt->position);
+			for (int i = 0; i < stmt->n_dim; i++) {
+				const char *name = stmt->dim[i].name;
+				heddle_layout layout;
+				if (stmt->dim[i].member != m)
+					continue;
+				if (heddle_named_get(&config->tile, name, 0) + heddle_named_get(&config->thread, name, 0) +
+					    heddle_named_get(&config->vector, name, 0) == 0)
+					continue;
+				if (layout_from(scop, stmt, config, name, &layout) < 0)
+					return -1;
+				if (given && !same_layout(&layout, &member->layout))
+					return heddle_error(scop->ctx, 515, NULL,
+							    "config: kernel %d: `%s` is laid out differently in %s",
+							    kernel->position, name, stmt->name);
+				member->layout = layout;
+				given = true;
+			}
+		}
+	}
+	return 0;
+}
+
+static int kernel_threads(heddle_scop *scop, heddle_kernel *kernel)
+{
+	const heddle_descriptor *descriptor = scop->descriptor;
+	int64_t product = 1;
+	for (int m = 0; m < kernel->n_member; m++)
+		product *= kernel->member[m].layout.threads;
+	kernel->threads = kernel->config->threads ? kernel->config->threads : (int)product;
+	if (kernel->threads % product)
+		return heddle_error(scop->ctx, 516, NULL,
+				    "config: kernel %d has %d threads, not a multiple of the %lld that its members take",
+				    kernel->position, kernel->threads, (long long)product);
+	if (descriptor->threads_per_block.set && kernel->threads > descriptor->threads_per_block.value)
+		return heddle_error(scop->ctx, 517, NULL, "config: kernel %d has %d threads, `%s` allows %.0f per block",
+				    kernel->position, kernel->threads, descriptor->name, descriptor->threads_per_block.value);
+	kernel->lanes = kernel->threads / product;
+	kernel->lane_stride = kernel->config->lanes_outer ? product : 1;
+	/* Thread id: the last member is fastest, the lanes faster or slower than all members. */
+	int64_t stride = kernel->config->lanes_outer ? 1 : kernel->lanes;
+	for (int m = kernel->n_member - 1; m >= 0; m--) {
+		int at = kernel->member_order[m];
+		kernel->member[at].thread_stride = stride;
+		stride *= kernel->member[at].layout.threads;
+	}
+	return 0;
+}
+
+/* Is the tile known to be at least as long as the dimension? */
+static bool covers(heddle_scop *scop, const heddle_stmt *stmt, int i, int64_t tile)
+{
+	isl_set *beyond = isl_set_lower_bound_si(isl_set_copy(stmt->all), isl_dim_set, (unsigned)i, (int)tile);
+	(void)scop;
+	bool result = isl_set_is_empty(beyond) == isl_bool_true;
+	isl_set_free(beyond);
+	return result;
+}
+
+static int stmt_layouts(heddle_scop *scop, heddle_kernel *kernel, heddle_stmt *stmt)
+{
+	const heddle_stmt_config *config = stmt_config(kernel->config, stmt->position);
+	const heddle_named_list *lists[] = {&config->tile, &config->thread, &config->vector, &config->reduce};
+	int laned = 0;
+	for (size_t i = 0; i < HEDDLE_COUNT(lists); i++)
+		if (check_names(scop, stmt, lists[i]) < 0)
+			return -1;
+	for (int i = 0; i < stmt->n_dim; i++) {
+		heddle_dim *dim = &stmt->dim[i];
+		if (dim->member >= 0) {
+			dim->layout = kernel->member[dim->member].layout;
+			continue;
+		}
+		if (layout_from(scop, stmt, config, dim->name, &dim->layout) < 0)
+			return -1;
+		dim->reduce = (heddle_reduce)heddle_named_get(&config->reduce, dim->name, HEDDLE_REDUCE_SEQUENTIAL);
+		bool spread = dim->layout.threads > 1 || dim->layout.vector > 1;
+		if (dim->reduction ? spread != (dim->reduce == HEDDLE_REDUCE_LANES) : spread && !dim->coincident)
+			return heddle_error(scop->ctx, 518, NULL,
+					    "config: `%s` of %s cannot be spread over threads or vectors like this; "
+					    "a reduction needs reduce=%s:lanes",
+					    dim->name, stmt->name, dim->name);
+		laned += dim->layout.threads > 1;
+		if (dim->layout.threads > 1 && dim->layout.threads != kernel->lanes)
+			return heddle_error(scop->ctx, 519, NULL, "config: `%s` of %s takes %lld threads, the kernel has %lld lanes",
+					    dim->name, stmt->name, (long long)dim->layout.threads, (long long)kernel->lanes);
+		if (!dim->coincident && !dim->reduction && dim->layout.tile > 1)
+			return heddle_error(scop->ctx, 518, NULL, "config: `%s` of %s must run in order, its tile is 1", dim->name,
+					    stmt->name);
+		dim->single_tile = covers(scop, stmt, i, dim->layout.tile);
+	}
+	stmt->inner = isl_set_universe(isl_set_get_space(stmt->all));
+	stmt->lhs = isl_set_intersect_params(isl_set_copy(stmt->inner), isl_set_copy(scop->context));
+	for (int i = 0; i < stmt->n_dim; i++) {
+		if (stmt->dim[i].member < 0)
+			stmt->inner = isl_set_intersect(stmt->inner, heddle_stmt_range(scop, stmt, i));
+		if (!stmt->dim[i].reduction)
+			stmt->lhs = isl_set_intersect(stmt->lhs, heddle_stmt_range(scop, stmt, i));
+	}
+	if (laned > 1)
+		return heddle_error(scop->ctx, 519, NULL, "config: at most one dimension of %s can take the lanes", stmt->name);
+	return 0;
+}
+
+static int order_members(heddle_scop *scop, heddle_kernel *kernel)
+{
+	int n = 0;
+	bool used[HEDDLE_MAX_DIM] = {0};
+	for (int i = 0; i < kernel->config->n_order; i++) {
+		int found = -1;
+		for (int m = 0; m < kernel->n_member; m++)
+			if (!strcmp(kernel->member[m].name, kernel->config->order[i]) && !used[m])
+				found = m;
+		if (found < 0)
+			return heddle_error(scop->ctx, 513, NULL, "config: kernel %d has no dimension `%s` to order",
+					    kernel->position, kernel->config->order[i]);
+		used[found] = true;
+		kernel->member_order[n++] = found;
+	}
+	for (int m = 0; m < kernel->n_member; m++)
+		if (!used[m])
+			kernel->member_order[n++] = m;
+	return 0;
+}
+
+int heddle_pass_tile(heddle_scop *scop)
+{
+	static const heddle_kernel_config none = {0};
+	for (int k = 0; k < scop->n_kernel; k++) {
+		heddle_kernel *kernel = scop->kernel[k];
+		kernel->config = k < scop->config->n_kernel ? &scop->config->kernel[k] : &none;
+		if (order_members(scop, kernel) < 0 || member_layouts(scop, kernel) < 0 || kernel_threads(scop, kernel) < 0)
+			return -1;
+		for (int s = 0; s < kernel->n_stmt; s++)
+			if (stmt_layouts(scop, kernel, kernel->stmt[s]) < 0)
+				return -1;
+	}
+	return heddle_scop_check(scop, "tile");
+}
