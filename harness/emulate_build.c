@@ -45,12 +45,12 @@ static void print_unit(const heddle_run *run, heddle_text *out)
 		heddle_text_add(out, "#include \"half.h\"\n");
 	heddle_text_add(out, "#line 1 \"" HEDDLE_EMULATE_SOURCE "\"\n");
 	heddle_emulate_rewrite(run->source, out);
-	heddle_text_add(out, "\n#line 1 \"" HEDDLE_EMULATE_LAUNCHER "\"\nstatic const heddle_emu_kernel heddle_kernels[] = {\n");
+	heddle_text_add(out, "\n#line 1 \"" HEDDLE_EMULATE_LAUNCHER "\"\nstatic const heddle_emu_kernel heddle_emu_kernels[] = {\n");
 	for (int i = 0; i < m->n_launch; i++)
-		heddle_text_printf(out, "heddle_kernel(\"%s\", &%s),\n", m->launch[i].kernel, m->launch[i].kernel);
+		heddle_text_printf(out, "heddle_emu_bound(\"%s\", &%s),\n", m->launch[i].kernel, m->launch[i].kernel);
 	heddle_text_printf(out,
 		"};\nextern \"C\" { extern const heddle_emu_object heddle_emu_this; "
-		"const heddle_emu_object heddle_emu_this = {&heddle_emu, %d, heddle_kernels, heddle_dynamic_shared, "
+		"const heddle_emu_object heddle_emu_this = {&heddle_emu, %d, heddle_emu_kernels, heddle_dynamic_shared, "
 		"sizeof(heddle_dynamic_shared)}; }\n", m->n_launch);
 }
 
@@ -326,7 +326,7 @@ static void list_variables(heddle_arena *arena, const unsigned char *image, size
 			if (ELF64_ST_TYPE(s->st_info) != STT_OBJECT || !s->st_size || s->st_shndx >= header->e_shnum ||
 			    !(section[s->st_shndx].sh_flags & SHF_WRITE) || strstr(name, HEDDLE_EMULATE_GUARD) ||
 			    !strncmp(name, "heddle_", 7) || !strncmp(name, "_ZL10heddle_emu", 15) ||
-			    !strncmp(name, "_ZL14heddle_kernels", 19))
+			    !strncmp(name, "_ZL18heddle_emu_kernels", 23))
 				continue;
 			const char *in = section_names + section[s->st_shndx].sh_name;
 			heddle_emulate_variable v = {

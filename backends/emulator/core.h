@@ -58,13 +58,13 @@
 #define __CUDA_ARCH__ 900
 #endif
 
-#define HEDDLE_PLACE const char *heddle_file = __builtin_FILE(), int heddle_line = __builtin_LINE()
+#define HEDDLE_PLACE const char *heddle_emu_file = __builtin_FILE(), int heddle_emu_line = __builtin_LINE()
 
 /* ---- the running thread -------------------------------------------------------------------------------------------- */
 
 static const heddle_emu_device *heddle_emu;
 
-HEDDLE_RAW static inline void heddle_unsupported(const char *what, const char *file, int line)
+HEDDLE_RAW static inline void heddle_emu_unsupported(const char *what, const char *file, int line)
 {
 	heddle_emu->fault(heddle_emu->state, "unsupported", file, line, 1, what);
 }
@@ -122,32 +122,32 @@ struct dim3 {
 };
 
 /* Constant for one thread: a thread never sees another's. */
-HEDDLE_APART __attribute__((const)) static uint3 heddle_thread_index()
+HEDDLE_APART __attribute__((const)) static uint3 heddle_emu_thread_index()
 {
 	const unsigned *v = heddle_emu->index->thread;
 	return uint3{v[0], v[1], v[2]};
 }
-HEDDLE_APART __attribute__((const)) static uint3 heddle_block_index()
+HEDDLE_APART __attribute__((const)) static uint3 heddle_emu_block_index()
 {
 	const unsigned *v = heddle_emu->index->block;
 	return uint3{v[0], v[1], v[2]};
 }
-HEDDLE_APART __attribute__((const)) static uint3 heddle_block_dim()
+HEDDLE_APART __attribute__((const)) static uint3 heddle_emu_block_dim()
 {
 	const unsigned *v = heddle_emu->index->block_dim;
 	return uint3{v[0], v[1], v[2]};
 }
-HEDDLE_APART __attribute__((const)) static uint3 heddle_grid_dim()
+HEDDLE_APART __attribute__((const)) static uint3 heddle_emu_grid_dim()
 {
 	const unsigned *v = heddle_emu->index->grid_dim;
 	return uint3{v[0], v[1], v[2]};
 }
-HEDDLE_APART __attribute__((const)) static int heddle_lane() { return heddle_emu->index->lane; }
+HEDDLE_APART __attribute__((const)) static int heddle_emu_lane() { return heddle_emu->index->lane; }
 
-#define threadIdx (heddle_thread_index())
-#define blockIdx (heddle_block_index())
-#define blockDim (heddle_block_dim())
-#define gridDim (heddle_grid_dim())
+#define threadIdx (heddle_emu_thread_index())
+#define blockIdx (heddle_emu_block_index())
+#define blockDim (heddle_emu_block_dim())
+#define gridDim (heddle_emu_grid_dim())
 #define warpSize HEDDLE_WARP
 #define hipThreadIdx_x (threadIdx.x)
 #define hipThreadIdx_y (threadIdx.y)
@@ -161,7 +161,7 @@ HEDDLE_APART __attribute__((const)) static int heddle_lane() { return heddle_emu
 #define hipGridDim_x (gridDim.x)
 #define hipGridDim_y (gridDim.y)
 #define hipGridDim_z (gridDim.z)
-static inline unsigned __lane_id() { return (unsigned)heddle_lane(); }
+static inline unsigned __lane_id() { return (unsigned)heddle_emu_lane(); }
 
 /* Names that host declarations use, so that such declarations compile; nothing here can be called. */
 typedef struct CUstream_st *cudaStream_t;
@@ -173,25 +173,25 @@ typedef int hipError_t;
 
 HEDDLE_RAW static inline void __syncthreads(HEDDLE_PLACE)
 {
-	heddle_emu->barrier(heddle_emu->state, HEDDLE_EMU_NONE, 0, heddle_file, heddle_line);
+	heddle_emu->barrier(heddle_emu->state, HEDDLE_EMU_NONE, 0, heddle_emu_file, heddle_emu_line);
 }
 HEDDLE_RAW static inline int __syncthreads_or(int p, HEDDLE_PLACE)
 {
-	return heddle_emu->barrier(heddle_emu->state, HEDDLE_EMU_OR, p, heddle_file, heddle_line);
+	return heddle_emu->barrier(heddle_emu->state, HEDDLE_EMU_OR, p, heddle_emu_file, heddle_emu_line);
 }
 HEDDLE_RAW static inline int __syncthreads_and(int p, HEDDLE_PLACE)
 {
-	return heddle_emu->barrier(heddle_emu->state, HEDDLE_EMU_AND, p, heddle_file, heddle_line);
+	return heddle_emu->barrier(heddle_emu->state, HEDDLE_EMU_AND, p, heddle_emu_file, heddle_emu_line);
 }
 HEDDLE_RAW static inline int __syncthreads_count(int p, HEDDLE_PLACE)
 {
-	return heddle_emu->barrier(heddle_emu->state, HEDDLE_EMU_COUNT, p, heddle_file, heddle_line);
+	return heddle_emu->barrier(heddle_emu->state, HEDDLE_EMU_COUNT, p, heddle_emu_file, heddle_emu_line);
 }
 HEDDLE_RAW static inline void __threadfence() { heddle_emu->fence(heddle_emu->state); }
 HEDDLE_RAW static inline void __threadfence_system() { heddle_emu->fence(heddle_emu->state); }
 static inline void __threadfence_block() {}
 
-HEDDLE_RAW static inline heddle_emu_warp heddle_warp_run(heddle_emu_warp_kind kind, const char *name, bool masked,
+HEDDLE_RAW static inline heddle_emu_warp heddle_emu_warp_run(heddle_emu_warp_kind kind, const char *name, bool masked,
 							 unsigned long long mask, int source, unsigned long long v0,
 							 unsigned long long v1, const char *file, int line)
 {
@@ -202,39 +202,39 @@ HEDDLE_RAW static inline heddle_emu_warp heddle_warp_run(heddle_emu_warp_kind ki
 
 HEDDLE_RAW static inline void __syncwarp(unsigned long long mask = ~0ull, HEDDLE_PLACE)
 {
-	heddle_warp_run(HEDDLE_EMU_SYNC, "__syncwarp", true, mask, 0, 0, 0, heddle_file, heddle_line);
+	heddle_emu_warp_run(HEDDLE_EMU_SYNC, "__syncwarp", true, mask, 0, 0, 0, heddle_emu_file, heddle_emu_line);
 }
 HEDDLE_RAW static inline void __builtin_amdgcn_wave_barrier(HEDDLE_PLACE)
 {
-	heddle_warp_run(HEDDLE_EMU_SYNC, "wave barrier", false, 0, 0, 0, 0, heddle_file, heddle_line);
+	heddle_emu_warp_run(HEDDLE_EMU_SYNC, "wave barrier", false, 0, 0, 0, 0, heddle_emu_file, heddle_emu_line);
 }
 
 template <class T>
-HEDDLE_RAW static inline T heddle_shuffle(const char *name, bool masked, unsigned long long mask, T v, int source,
+HEDDLE_RAW static inline T heddle_emu_shuffle(const char *name, bool masked, unsigned long long mask, T v, int source,
 					  const char *file, int line)
 {
 	static_assert(sizeof(T) <= 16, "shuffles move up to 16 bytes");
 	unsigned long long in[2] = {0, 0};
 	__builtin_memcpy(in, &v, sizeof(T));
-	heddle_emu_warp w = heddle_warp_run(HEDDLE_EMU_SHUFFLE, name, masked, mask, source, in[0], in[1], file, line);
+	heddle_emu_warp w = heddle_emu_warp_run(HEDDLE_EMU_SHUFFLE, name, masked, mask, source, in[0], in[1], file, line);
 	T out;
 	__builtin_memcpy(&out, w.value, sizeof(T));
 	return out;
 }
 
-static inline int heddle_source_index(int lane, int width, int source)
+static inline int heddle_emu_source_index(int lane, int width, int source)
 {
 	return (lane & ~(width - 1)) + (source & (width - 1));
 }
-static inline int heddle_source_up(int lane, int width, int delta)
+static inline int heddle_emu_source_up(int lane, int width, int delta)
 {
 	return (lane & (width - 1)) - delta < 0 ? lane : lane - delta;
 }
-static inline int heddle_source_down(int lane, int width, int delta)
+static inline int heddle_emu_source_down(int lane, int width, int delta)
 {
 	return (lane & (width - 1)) + delta >= width ? lane : lane + delta;
 }
-static inline int heddle_source_xor(int lane, int width, int mask)
+static inline int heddle_emu_source_xor(int lane, int width, int mask)
 {
 	return (lane ^ mask) >= (lane & ~(width - 1)) + width ? lane : lane ^ mask;
 }
@@ -244,14 +244,14 @@ static inline int heddle_source_xor(int lane, int width, int mask)
 	HEDDLE_RAW static inline T __shfl##suffix##_sync(unsigned long long mask, T v, int n, int width = HEDDLE_WARP,  \
 							 HEDDLE_PLACE)                                                 \
 	{                                                                                                              \
-		return heddle_shuffle("__shfl" #suffix "_sync", true, mask, v,                                         \
-				      heddle_source_##how(heddle_lane(), width, n), heddle_file, heddle_line);         \
+		return heddle_emu_shuffle("__shfl" #suffix "_sync", true, mask, v,                                         \
+				      heddle_emu_source_##how(heddle_emu_lane(), width, n), heddle_emu_file, heddle_emu_line);         \
 	}                                                                                                              \
 	template <class T>                                                                                             \
 	HEDDLE_RAW static inline T __shfl##suffix(T v, int n, int width = HEDDLE_WARP, HEDDLE_PLACE)                   \
 	{                                                                                                              \
-		return heddle_shuffle("__shfl" #suffix, false, 0, v, heddle_source_##how(heddle_lane(), width, n),     \
-				      heddle_file, heddle_line);                                                       \
+		return heddle_emu_shuffle("__shfl" #suffix, false, 0, v, heddle_emu_source_##how(heddle_emu_lane(), width, n),     \
+				      heddle_emu_file, heddle_emu_line);                                                       \
 	}
 HEDDLE_SHUFFLE(, index)
 HEDDLE_SHUFFLE(_up, up)
@@ -259,15 +259,15 @@ HEDDLE_SHUFFLE(_down, down)
 HEDDLE_SHUFFLE(_xor, xor)
 
 #ifdef HEDDLE_HIP
-typedef unsigned long long heddle_ballot_type;
+typedef unsigned long long heddle_emu_ballot_type;
 #else
-typedef unsigned heddle_ballot_type;
+typedef unsigned heddle_emu_ballot_type;
 #endif
 #define HEDDLE_VOTE(name, masked, mask, p)                                                                             \
-	heddle_warp_run(HEDDLE_EMU_VOTE, name, masked, mask, 0, (p) != 0, 0, heddle_file, heddle_line)
-HEDDLE_RAW static inline heddle_ballot_type __ballot_sync(unsigned long long mask, int p, HEDDLE_PLACE)
+	heddle_emu_warp_run(HEDDLE_EMU_VOTE, name, masked, mask, 0, (p) != 0, 0, heddle_emu_file, heddle_emu_line)
+HEDDLE_RAW static inline heddle_emu_ballot_type __ballot_sync(unsigned long long mask, int p, HEDDLE_PLACE)
 {
-	return (heddle_ballot_type)HEDDLE_VOTE("__ballot_sync", true, mask, p).vote;
+	return (heddle_emu_ballot_type)HEDDLE_VOTE("__ballot_sync", true, mask, p).vote;
 }
 HEDDLE_RAW static inline int __any_sync(unsigned long long mask, int p, HEDDLE_PLACE)
 {
@@ -278,9 +278,9 @@ HEDDLE_RAW static inline int __all_sync(unsigned long long mask, int p, HEDDLE_P
 	heddle_emu_warp w = HEDDLE_VOTE("__all_sync", true, mask, p);
 	return w.vote == w.active;
 }
-HEDDLE_RAW static inline heddle_ballot_type __ballot(int p, HEDDLE_PLACE)
+HEDDLE_RAW static inline heddle_emu_ballot_type __ballot(int p, HEDDLE_PLACE)
 {
-	return (heddle_ballot_type)HEDDLE_VOTE("__ballot", false, 0, p).vote;
+	return (heddle_emu_ballot_type)HEDDLE_VOTE("__ballot", false, 0, p).vote;
 }
 HEDDLE_RAW static inline int __any(int p, HEDDLE_PLACE) { return HEDDLE_VOTE("__any", false, 0, p).vote != 0; }
 HEDDLE_RAW static inline int __all(int p, HEDDLE_PLACE)
@@ -288,28 +288,28 @@ HEDDLE_RAW static inline int __all(int p, HEDDLE_PLACE)
 	heddle_emu_warp w = HEDDLE_VOTE("__all", false, 0, p);
 	return w.vote == w.active;
 }
-HEDDLE_RAW static inline heddle_ballot_type __activemask(HEDDLE_PLACE)
+HEDDLE_RAW static inline heddle_emu_ballot_type __activemask(HEDDLE_PLACE)
 {
-	return (heddle_ballot_type)HEDDLE_VOTE("__activemask", false, 0, 1).active;
+	return (heddle_emu_ballot_type)HEDDLE_VOTE("__activemask", false, 0, 1).active;
 }
-template <class T> HEDDLE_RAW static inline heddle_ballot_type __match_any_sync(unsigned long long mask, T v, HEDDLE_PLACE)
+template <class T> HEDDLE_RAW static inline heddle_emu_ballot_type __match_any_sync(unsigned long long mask, T v, HEDDLE_PLACE)
 {
 	unsigned long long in = 0;
 	__builtin_memcpy(&in, &v, sizeof(T));
-	return (heddle_ballot_type)heddle_warp_run(HEDDLE_EMU_MATCH, "__match_any_sync", true, mask, 0, in, 0, heddle_file,
-						   heddle_line).vote;
+	return (heddle_emu_ballot_type)heddle_emu_warp_run(HEDDLE_EMU_MATCH, "__match_any_sync", true, mask, 0, in, 0, heddle_emu_file,
+						   heddle_emu_line).vote;
 }
 #define HEDDLE_REDUCE(name, T, combine)                                                                                \
 	HEDDLE_RAW static inline T name(unsigned long long mask, T v, HEDDLE_PLACE)                                    \
 	{                                                                                                              \
-		heddle_emu_warp w = heddle_warp_run(HEDDLE_EMU_VOTE, #name, true, mask, 0, 1, 0, heddle_file,           \
-						    heddle_line);                                                      \
+		heddle_emu_warp w = heddle_emu_warp_run(HEDDLE_EMU_VOTE, #name, true, mask, 0, 1, 0, heddle_emu_file,           \
+						    heddle_emu_line);                                                      \
 		bool first = true;                                                                                     \
 		T all = v;                                                                                             \
 		for (int lane = 0; lane < HEDDLE_WARP; lane++) {                                                       \
 			if (!(w.active >> lane & 1))                                                                   \
 				continue;                                                                              \
-			T b = heddle_shuffle(#name, true, mask, v, lane, heddle_file, heddle_line), a = all;           \
+			T b = heddle_emu_shuffle(#name, true, mask, v, lane, heddle_emu_file, heddle_emu_line), a = all;           \
 			all = first ? b : combine;                                                                     \
 			first = false;                                                                                 \
 		}                                                                                                      \
@@ -328,15 +328,15 @@ HEDDLE_REDUCE(__reduce_xor_sync, unsigned, a ^ b)
 static inline void __nanosleep(unsigned) {}
 static inline long long clock64() { return 0; }
 static inline long long wall_clock64() { return 0; }
-HEDDLE_RAW static inline void heddle_trap(const char *what, HEDDLE_PLACE)
+HEDDLE_RAW static inline void heddle_emu_trap(const char *what, HEDDLE_PLACE)
 {
-	heddle_emu->fault(heddle_emu->state, "crash", heddle_file, heddle_line, 1, what);
+	heddle_emu->fault(heddle_emu->state, "crash", heddle_emu_file, heddle_emu_line, 1, what);
 }
-#define __trap() heddle_trap("__trap()")
-#define heddle_assert(e) ((e) ? (void)0 : heddle_trap("the assertion " #e " does not hold"))
+#define __trap() heddle_emu_trap("__trap()")
+#define heddle_emu_assert(e) ((e) ? (void)0 : heddle_emu_trap("the assertion " #e " does not hold"))
 #undef assert
-#define assert(e) heddle_assert(e)
-#define heddle_printf(...) 0 /* the emulator renames printf: a test's output is its own */
+#define assert(e) heddle_emu_assert(e)
+#define heddle_emu_printf(...) 0 /* the emulator renames printf: a test's output is its own */
 
 /* ---- atomics --------------------------------------------------------------------------------------------------------- */
 
@@ -405,24 +405,24 @@ HEDDLE_STORE(__stcg)
 HEDDLE_STORE(__stcs)
 HEDDLE_STORE(__stwt)
 
-template <class To, class From> static inline To heddle_bits(From v)
+template <class To, class From> static inline To heddle_emu_bits(From v)
 {
 	static_assert(sizeof(To) == sizeof(From), "same size");
 	To out;
 	__builtin_memcpy(&out, &v, sizeof(To));
 	return out;
 }
-static inline int __float_as_int(float v) { return heddle_bits<int>(v); }
-static inline unsigned __float_as_uint(float v) { return heddle_bits<unsigned>(v); }
-static inline float __int_as_float(int v) { return heddle_bits<float>(v); }
-static inline float __uint_as_float(unsigned v) { return heddle_bits<float>(v); }
-static inline long long __double_as_longlong(double v) { return heddle_bits<long long>(v); }
-static inline double __longlong_as_double(long long v) { return heddle_bits<double>(v); }
-static inline int __double2hiint(double v) { return (int)(heddle_bits<unsigned long long>(v) >> 32); }
-static inline int __double2loint(double v) { return (int)heddle_bits<unsigned long long>(v); }
+static inline int __float_as_int(float v) { return heddle_emu_bits<int>(v); }
+static inline unsigned __float_as_uint(float v) { return heddle_emu_bits<unsigned>(v); }
+static inline float __int_as_float(int v) { return heddle_emu_bits<float>(v); }
+static inline float __uint_as_float(unsigned v) { return heddle_emu_bits<float>(v); }
+static inline long long __double_as_longlong(double v) { return heddle_emu_bits<long long>(v); }
+static inline double __longlong_as_double(long long v) { return heddle_emu_bits<double>(v); }
+static inline int __double2hiint(double v) { return (int)(heddle_emu_bits<unsigned long long>(v) >> 32); }
+static inline int __double2loint(double v) { return (int)heddle_emu_bits<unsigned long long>(v); }
 static inline double __hiloint2double(int hi, int lo)
 {
-	return heddle_bits<double>((unsigned long long)(unsigned)hi << 32 | (unsigned)lo);
+	return heddle_emu_bits<double>((unsigned long long)(unsigned)hi << 32 | (unsigned)lo);
 }
 
 static inline int __popc(unsigned v) { return __builtin_popcount(v); }
@@ -478,7 +478,7 @@ static inline int __dp4a(int a, int b, int c)
 }
 
 /* Conversions saturate and send NaN to 0, as the hardware does. */
-template <class I> static inline I heddle_to_integer(double v)
+template <class I> static inline I heddle_emu_to_integer(double v)
 {
 	const bool is_signed = (I)-1 < (I)0;
 	const double top = (double)(1ull << (sizeof(I) * 8 - 1)) * (is_signed ? 1.0 : 2.0);
@@ -486,10 +486,10 @@ template <class I> static inline I heddle_to_integer(double v)
 	return v != v ? (I)0 : v >= top ? (I)~least : v <= (is_signed ? -top : 0.0) ? least : (I)v;
 }
 #define HEDDLE_CONVERT(from, F, to, I)                                                                                 \
-	static inline I __##from##2##to##_rn(F v) { return heddle_to_integer<I>(nearbyint((double)v)); }               \
-	static inline I __##from##2##to##_rz(F v) { return heddle_to_integer<I>(trunc((double)v)); }                   \
-	static inline I __##from##2##to##_rd(F v) { return heddle_to_integer<I>(floor((double)v)); }                   \
-	static inline I __##from##2##to##_ru(F v) { return heddle_to_integer<I>(ceil((double)v)); }
+	static inline I __##from##2##to##_rn(F v) { return heddle_emu_to_integer<I>(nearbyint((double)v)); }               \
+	static inline I __##from##2##to##_rz(F v) { return heddle_emu_to_integer<I>(trunc((double)v)); }                   \
+	static inline I __##from##2##to##_rd(F v) { return heddle_emu_to_integer<I>(floor((double)v)); }                   \
+	static inline I __##from##2##to##_ru(F v) { return heddle_emu_to_integer<I>(ceil((double)v)); }
 HEDDLE_CONVERT(float, float, int, int)
 HEDDLE_CONVERT(float, float, uint, unsigned)
 HEDDLE_CONVERT(float, float, ll, long long)
@@ -522,7 +522,7 @@ template <class A, class B> static inline auto max(A a, B b) -> decltype(true ? 
 static inline int umin(unsigned a, unsigned b) { return (int)(a < b ? a : b); }
 
 #define HEDDLE_PI 3.141592653589793238462643383279502884L
-static inline long double heddle_sinpi(long double x)
+static inline long double heddle_emu_sinpi(long double x)
 {
 	x = fmodl(x, 2);
 	long double n = rintl(2 * x), r = (x - n / 2) * HEDDLE_PI;
@@ -533,17 +533,17 @@ static inline long double heddle_sinpi(long double x)
 	default: return -cosl(r);
 	}
 }
-static inline long double heddle_cospi(long double x)
+static inline long double heddle_emu_cospi(long double x)
 {
-	return heddle_sinpi(fmodl(fabsl(x), 2) + 0.5L);
+	return heddle_emu_sinpi(fmodl(fabsl(x), 2) + 0.5L);
 }
 /* The inverse of the normal distribution for 0 < p <= 1/2: a rough start by the tail, then Halley steps. */
-static inline long double heddle_normcdfinv(long double p)
+static inline long double heddle_emu_normcdfinv(long double p)
 {
 	if (!(p > 0) || !(p < 1))
 		return p == 0 ? -(long double)INFINITY : p == 1 ? (long double)INFINITY : (long double)NAN;
 	if (p > 0.5L)
-		return -heddle_normcdfinv(1 - p);
+		return -heddle_emu_normcdfinv(1 - p);
 	long double t = sqrtl(-2 * logl(p));
 	long double x = -(t - (2.30753L + 0.27061L * t) / (1 + 0.99229L * t + 0.04481L * t * t));
 	for (int i = 0; i < 8; i++) {
@@ -557,23 +557,23 @@ static inline long double heddle_normcdfinv(long double p)
 	return x;
 }
 /* From the tail probability q = erfc(x), without losing small q; from the centre by Newton on erf. */
-static inline long double heddle_erfcinv(long double q)
+static inline long double heddle_emu_erfcinv(long double q)
 {
 	if (q > 1)
-		return -heddle_erfcinv(2 - q);
-	return -heddle_normcdfinv(q / 2) / sqrtl(2.0L);
+		return -heddle_emu_erfcinv(2 - q);
+	return -heddle_emu_normcdfinv(q / 2) / sqrtl(2.0L);
 }
-static inline long double heddle_erfinv(long double y)
+static inline long double heddle_emu_erfinv(long double y)
 {
 	long double a = fabsl(y);
 	if (!(a < 0.5L))
-		return a > 1 || y != y ? (long double)NAN : copysignl(heddle_erfcinv(1 - a), y);
+		return a > 1 || y != y ? (long double)NAN : copysignl(heddle_emu_erfcinv(1 - a), y);
 	long double x = y * sqrtl(HEDDLE_PI) / 2;
 	for (int i = 0; i < 8; i++)
 		x -= (erfl(x) - y) * sqrtl(HEDDLE_PI) / 2 * expl(x * x);
 	return x;
 }
-static inline long double heddle_erfcx(long double x)
+static inline long double heddle_emu_erfcx(long double x)
 {
 	if (x < 50)
 		return expl(x * x) * erfcl(x);
@@ -582,7 +582,7 @@ static inline long double heddle_erfcx(long double x)
 		s += t *= -(2 * k - 1) / (2 * x * x);
 	return s / (x * sqrtl(HEDDLE_PI));
 }
-static inline long double heddle_bessel_i(int order, long double x)
+static inline long double heddle_emu_bessel_i(int order, long double x)
 {
 	long double a = fabsl(x), s = 0;
 	if (a < 40) {
@@ -601,7 +601,7 @@ static inline long double heddle_bessel_i(int order, long double x)
 	}
 	return order && x < 0 ? -s : s;
 }
-static inline long double heddle_norm(long double a, long double b, long double c = 0, long double d = 0)
+static inline long double heddle_emu_norm(long double a, long double b, long double c = 0, long double d = 0)
 {
 	return isinf(a) || isinf(b) || isinf(c) || isinf(d) ? (long double)INFINITY : sqrtl(a * a + b * b + c * c + d * d);
 }
@@ -626,21 +626,21 @@ static inline long double heddle_norm(long double a, long double b, long double 
 	static inline float name(float x, float y, float z, float w) { return name##f(x, y, z, w); }
 HEDDLE_MATH_1(rsqrt, 1 / sqrtl(x))
 HEDDLE_MATH_1(rcbrt, 1 / cbrtl(x))
-HEDDLE_MATH_1(sinpi, heddle_sinpi(x))
-HEDDLE_MATH_1(cospi, heddle_cospi(x))
-HEDDLE_MATH_1(erfinv, heddle_erfinv(x))
-HEDDLE_MATH_1(erfcinv, heddle_erfcinv(x))
-HEDDLE_MATH_1(erfcx, heddle_erfcx(x))
+HEDDLE_MATH_1(sinpi, heddle_emu_sinpi(x))
+HEDDLE_MATH_1(cospi, heddle_emu_cospi(x))
+HEDDLE_MATH_1(erfinv, heddle_emu_erfinv(x))
+HEDDLE_MATH_1(erfcinv, heddle_emu_erfcinv(x))
+HEDDLE_MATH_1(erfcx, heddle_emu_erfcx(x))
 HEDDLE_MATH_1(normcdf, 0.5L * erfcl(-(long double)x / sqrtl(2.0L)))
-HEDDLE_MATH_1(normcdfinv, heddle_normcdfinv(x))
-HEDDLE_MATH_1(cyl_bessel_i0, heddle_bessel_i(0, x))
-HEDDLE_MATH_1(cyl_bessel_i1, heddle_bessel_i(1, x))
+HEDDLE_MATH_1(normcdfinv, heddle_emu_normcdfinv(x))
+HEDDLE_MATH_1(cyl_bessel_i0, heddle_emu_bessel_i(0, x))
+HEDDLE_MATH_1(cyl_bessel_i1, heddle_emu_bessel_i(1, x))
 HEDDLE_MATH_2(fdivide, x / y)
 HEDDLE_MATH_2(rhypot, 1 / hypotl(x, y))
-HEDDLE_MATH_3(norm3d, heddle_norm(x, y, z))
-HEDDLE_MATH_3(rnorm3d, 1 / heddle_norm(x, y, z))
-HEDDLE_MATH_4(norm4d, heddle_norm(x, y, z, w))
-HEDDLE_MATH_4(rnorm4d, 1 / heddle_norm(x, y, z, w))
+HEDDLE_MATH_3(norm3d, heddle_emu_norm(x, y, z))
+HEDDLE_MATH_3(rnorm3d, 1 / heddle_emu_norm(x, y, z))
+HEDDLE_MATH_4(norm4d, heddle_emu_norm(x, y, z, w))
+HEDDLE_MATH_4(rnorm4d, 1 / heddle_emu_norm(x, y, z, w))
 static inline float exp10(float x) { return exp10f(x); }
 static inline float j0(float x) { return j0f(x); }
 static inline float j1(float x) { return j1f(x); }
@@ -651,17 +651,17 @@ static inline void sincospif(float x, float *s, float *c) { *s = sinpif(x), *c =
 static inline float __saturatef(float x) { return x > 0 ? x < 1 ? x : 1 : 0; }
 
 /* glibc declares these names for itself. */
-#define __expf heddle_expf
-#define __exp10f heddle_exp10f
-#define __exp2f heddle_exp2f
-#define __logf heddle_logf
-#define __log2f heddle_log2f
-#define __log10f heddle_log10f
-#define __sinf heddle_sinf
-#define __cosf heddle_cosf
-#define __tanf heddle_tanf
-#define __powf heddle_powf
-#define __sincosf heddle_sincosf
+#define __expf heddle_emu_expf
+#define __exp10f heddle_emu_exp10f
+#define __exp2f heddle_emu_exp2f
+#define __logf heddle_emu_logf
+#define __log2f heddle_emu_log2f
+#define __log10f heddle_emu_log10f
+#define __sinf heddle_emu_sinf
+#define __cosf heddle_emu_cosf
+#define __tanf heddle_emu_tanf
+#define __powf heddle_emu_powf
+#define __sincosf heddle_emu_sincosf
 #define HEDDLE_FAST_1(name, result) static inline float name(float x) { return result; }
 #define HEDDLE_FAST_2(name, result) static inline float name(float x, float y) { return result; }
 HEDDLE_FAST_1(__expf, expf(x))
@@ -750,35 +750,35 @@ HEDDLE_APART void *memset(void *to, int value, size_t n) noexcept
 }
 
 /* What -fsanitize=alignment, bounds and integer-divide-by-zero call. */
-struct heddle_ub_place {
+struct heddle_emu_ub_place {
 	const char *file;
 	unsigned line, column;
 };
-struct heddle_ub_type {
+struct heddle_emu_ub_type {
 	unsigned short kind, info;
 	char name[1];
 };
-struct heddle_ub_mismatch {
-	heddle_ub_place place;
-	const heddle_ub_type *type;
+struct heddle_emu_ub_mismatch {
+	heddle_emu_ub_place place;
+	const heddle_emu_ub_type *type;
 	unsigned char log_alignment, check;
 };
-struct heddle_ub_bounds {
-	heddle_ub_place place;
-	const heddle_ub_type *array, *index;
+struct heddle_emu_ub_bounds {
+	heddle_emu_ub_place place;
+	const heddle_emu_ub_type *array, *index;
 };
-struct heddle_ub_overflow {
-	heddle_ub_place place;
-	const heddle_ub_type *type;
+struct heddle_emu_ub_overflow {
+	heddle_emu_ub_place place;
+	const heddle_emu_ub_type *type;
 };
-HEDDLE_APART static char *heddle_text(char *to, const char *s)
+HEDDLE_APART static char *heddle_emu_text(char *to, const char *s)
 {
 	for (int n = 0; *s && n < 200; n++)
 		*to++ = *s++;
 	*to = 0;
 	return to;
 }
-HEDDLE_APART static char *heddle_number(char *to, long long v)
+HEDDLE_APART static char *heddle_emu_number(char *to, long long v)
 {
 	char digit[24];
 	int n = 0;
@@ -793,28 +793,28 @@ HEDDLE_APART static char *heddle_number(char *to, long long v)
 	*to = 0;
 	return to;
 }
-HEDDLE_APART void __ubsan_handle_type_mismatch_v1(heddle_ub_mismatch *data, void *pointer)
+HEDDLE_APART void __ubsan_handle_type_mismatch_v1(heddle_emu_ub_mismatch *data, void *pointer)
 {
-	char text[512], *end = heddle_text(text, "an access of type ");
-	end = heddle_text(end, data->type->name);
-	end = heddle_text(end, " needs an address that is a multiple of ");
-	end = heddle_number(end, 1ll << data->log_alignment);
-	end = heddle_text(end, "; this one is ");
-	end = heddle_number(end, (long long)((size_t)pointer & (((size_t)1 << data->log_alignment) - 1)));
-	heddle_text(end, " bytes past one");
+	char text[512], *end = heddle_emu_text(text, "an access of type ");
+	end = heddle_emu_text(end, data->type->name);
+	end = heddle_emu_text(end, " needs an address that is a multiple of ");
+	end = heddle_emu_number(end, 1ll << data->log_alignment);
+	end = heddle_emu_text(end, "; this one is ");
+	end = heddle_emu_number(end, (long long)((size_t)pointer & (((size_t)1 << data->log_alignment) - 1)));
+	heddle_emu_text(end, " bytes past one");
 	heddle_emu->fault(heddle_emu->state, "bounds", data->place.file, (int)data->place.line, 0, text);
 }
-HEDDLE_APART void __ubsan_handle_out_of_bounds(heddle_ub_bounds *data, unsigned long index)
+HEDDLE_APART void __ubsan_handle_out_of_bounds(heddle_emu_ub_bounds *data, unsigned long index)
 {
-	char text[512], *end = heddle_text(text, "subscript ");
+	char text[512], *end = heddle_emu_text(text, "subscript ");
 	bool is_signed = data->index->info & 1;
 	int bits = 1 << (data->index->info >> 1);
-	end = heddle_number(end, is_signed && bits <= 32 ? (int)index : (long long)index);
-	end = heddle_text(end, " is outside an array of type ");
-	end = heddle_text(end, data->array->name);
+	end = heddle_emu_number(end, is_signed && bits <= 32 ? (int)index : (long long)index);
+	end = heddle_emu_text(end, " is outside an array of type ");
+	end = heddle_emu_text(end, data->array->name);
 	heddle_emu->fault(heddle_emu->state, "bounds", data->place.file, (int)data->place.line, 1, text);
 }
-HEDDLE_APART void __ubsan_handle_divrem_overflow(heddle_ub_overflow *data, unsigned long, unsigned long divisor)
+HEDDLE_APART void __ubsan_handle_divrem_overflow(heddle_emu_ub_overflow *data, unsigned long, unsigned long divisor)
 {
 	heddle_emu->fault(heddle_emu->state, "crash", data->place.file, (int)data->place.line, 1,
 			  divisor ? "the quotient does not fit its type" : "integer division by zero");
@@ -825,9 +825,9 @@ __attribute__((aligned(1024))) unsigned char heddle_dynamic_shared[256 * 1024];
 
 /* ---- launching --------------------------------------------------------------------------------------------------------------- */
 
-template <class T> struct heddle_kind { static constexpr char value = '?'; };
-template <class T> struct heddle_kind<T *> { static constexpr char value = 'p'; };
-#define HEDDLE_KIND(T, k) template <> struct heddle_kind<T> { static constexpr char value = k; };
+template <class T> struct heddle_emu_kind { static constexpr char value = '?'; };
+template <class T> struct heddle_emu_kind<T *> { static constexpr char value = 'p'; };
+#define HEDDLE_KIND(T, k) template <> struct heddle_emu_kind<T> { static constexpr char value = k; };
 HEDDLE_KIND(float, 'f')
 HEDDLE_KIND(double, 'f')
 HEDDLE_KIND(bool, 'u')
@@ -843,27 +843,27 @@ HEDDLE_KIND(unsigned, 'u')
 HEDDLE_KIND(unsigned long, 'u')
 HEDDLE_KIND(unsigned long long, 'u')
 
-template <int... I> struct heddle_list {};
-template <int N, int... I> struct heddle_count : heddle_count<N - 1, N - 1, I...> {};
-template <int... I> struct heddle_count<0, I...> { typedef heddle_list<I...> type; };
+template <int... I> struct heddle_emu_list {};
+template <int N, int... I> struct heddle_emu_count : heddle_emu_count<N - 1, N - 1, I...> {};
+template <int... I> struct heddle_emu_count<0, I...> { typedef heddle_emu_list<I...> type; };
 
-template <class... A> struct heddle_bind {
+template <class... A> struct heddle_emu_bind {
 	static constexpr heddle_emu_parameter parameter[sizeof...(A) + 1] = {
-		{heddle_kind<A>::value, (unsigned char)(sizeof(A) < 256 ? sizeof(A) : 255)}..., {0, 0}};
-	template <int... I> HEDDLE_RAW static void spread(void (*f)(A...), void *const *argument, heddle_list<I...>)
+		{heddle_emu_kind<A>::value, (unsigned char)(sizeof(A) < 256 ? sizeof(A) : 255)}..., {0, 0}};
+	template <int... I> HEDDLE_RAW static void spread(void (*f)(A...), void *const *argument, heddle_emu_list<I...>)
 	{
 		f(*(A *)argument[I]...);
 	}
 	HEDDLE_RAW static void call(void (*f)(), void *const *argument)
 	{
-		spread((void (*)(A...))f, argument, typename heddle_count<sizeof...(A)>::type());
+		spread((void (*)(A...))f, argument, typename heddle_emu_count<sizeof...(A)>::type());
 	}
 };
-template <class... A> constexpr heddle_emu_parameter heddle_bind<A...>::parameter[];
+template <class... A> constexpr heddle_emu_parameter heddle_emu_bind<A...>::parameter[];
 
-template <class... A> HEDDLE_RAW static heddle_emu_kernel heddle_kernel(const char *name, void (*f)(A...))
+template <class... A> HEDDLE_RAW static heddle_emu_kernel heddle_emu_bound(const char *name, void (*f)(A...))
 {
-	return heddle_emu_kernel{name, (void (*)())f, heddle_bind<A...>::call, (int)sizeof...(A), heddle_bind<A...>::parameter};
+	return heddle_emu_kernel{name, (void (*)())f, heddle_emu_bind<A...>::call, (int)sizeof...(A), heddle_emu_bind<A...>::parameter};
 }
 
 #endif

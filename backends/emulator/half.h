@@ -7,9 +7,9 @@
 #include "core.h"
 
 /* Round to nearest even, from the double so that nothing is rounded twice. */
-static inline unsigned short heddle_half_from(double v)
+static inline unsigned short heddle_emu_half_from(double v)
 {
-	unsigned long long u = heddle_bits<unsigned long long>(v);
+	unsigned long long u = heddle_emu_bits<unsigned long long>(v);
 	unsigned short sign = (unsigned short)(u >> 48 & 0x8000);
 	if (v != v)
 		return (unsigned short)(sign | 0x7e00);
@@ -23,20 +23,20 @@ static inline unsigned short heddle_half_from(double v)
 	unsigned r = (unsigned)nearbyint(m * 2048.0);
 	return (unsigned short)(sign | (unsigned short)(((unsigned)(e + 13) << 10) + r));
 }
-static inline float heddle_half_to(unsigned short h)
+static inline float heddle_emu_half_to(unsigned short h)
 {
 	unsigned e = h >> 10 & 31, m = h & 1023;
 	float v = e == 31 ? (m ? NAN : INFINITY) : e ? ldexpf((float)(m | 1024), (int)e - 25) : ldexpf((float)m, -24);
 	return h & 0x8000 ? -v : v;
 }
-static inline unsigned short heddle_bf16_from(float v)
+static inline unsigned short heddle_emu_bf16_from(float v)
 {
-	unsigned u = heddle_bits<unsigned>(v);
+	unsigned u = heddle_emu_bits<unsigned>(v);
 	if (v != v)
 		return (unsigned short)(u >> 16 | 0x40);
 	return (unsigned short)((u + 0x7fff + (u >> 16 & 1)) >> 16);
 }
-static inline float heddle_bf16_to(unsigned short h) { return heddle_bits<float>((unsigned)h << 16); }
+static inline float heddle_emu_bf16_to(unsigned short h) { return heddle_emu_bits<float>((unsigned)h << 16); }
 
 /* One type: implicit to and from float as the vendors' classes are, arithmetic in float. */
 #define HEDDLE_HALF(H, from, to, raw)                                                                                  \
@@ -52,7 +52,7 @@ static inline float heddle_bf16_to(unsigned short h) { return heddle_bits<float>
 		H(long long v) : raw(from((double)v)) {}                                                               \
 		H(unsigned long long v) : raw(from((double)v)) {}                                                      \
 		operator float() const { return to(raw); }                                                             \
-		H operator-() const { return heddle_bits<H>((unsigned short)(raw ^ 0x8000)); }                         \
+		H operator-() const { return heddle_emu_bits<H>((unsigned short)(raw ^ 0x8000)); }                         \
 	};                                                                                                             \
 	static inline H operator+(H a, H b) { return H((float)a + (float)b); }                                         \
 	static inline H operator-(H a, H b) { return H((float)a - (float)b); }                                         \
@@ -68,25 +68,25 @@ static inline float heddle_bf16_to(unsigned short h) { return heddle_bits<float>
 	static inline bool operator<=(H a, H b) { return (float)a <= (float)b; }                                       \
 	static inline bool operator>(H a, H b) { return (float)a > (float)b; }                                         \
 	static inline bool operator>=(H a, H b) { return (float)a >= (float)b; }                                       \
-	template <> struct heddle_kind<H> { static constexpr char value = 'f'; };
+	template <> struct heddle_emu_kind<H> { static constexpr char value = 'f'; };
 
-HEDDLE_HALF(__half, heddle_half_from, heddle_half_to, __x)
-static inline unsigned short heddle_bf16_from_double(double v)
+HEDDLE_HALF(__half, heddle_emu_half_from, heddle_emu_half_to, __x)
+static inline unsigned short heddle_emu_bf16_from_double(double v)
 {
 	/* Round to odd in float first, so that the second rounding is right. */
 	float f = (float)v;
-	unsigned u = heddle_bits<unsigned>(f);
+	unsigned u = heddle_emu_bits<unsigned>(f);
 	if (f == f && (double)f != v) {
 		if (fabs((double)f) > fabs(v))
 			u--;
 		u |= 1;
 	}
-	return heddle_bf16_from(heddle_bits<float>(u));
+	return heddle_emu_bf16_from(heddle_emu_bits<float>(u));
 }
-HEDDLE_HALF(__nv_bfloat16, heddle_bf16_from_double, heddle_bf16_to, __x)
+HEDDLE_HALF(__nv_bfloat16, heddle_emu_bf16_from_double, heddle_emu_bf16_to, __x)
 
 typedef __half half;
-typedef unsigned short heddle_raw_half;
+typedef unsigned short heddle_emu_raw_half;
 struct __attribute__((aligned(4))) __half2 { __half x, y; };
 struct __attribute__((aligned(4))) __nv_bfloat162 { __nv_bfloat16 x, y; };
 typedef __half2 half2;
@@ -110,10 +110,10 @@ static inline __half __float2half(float v) { return __half(v); }
 static inline __half __float2half_rn(float v) { return __half(v); }
 static inline __half __double2half(double v) { return __half(v); }
 static inline __half __int2half_rn(int v) { return __half(v); }
-static inline __half __ushort_as_half(unsigned short v) { return heddle_bits<__half>(v); }
-static inline __half __short_as_half(short v) { return heddle_bits<__half>(v); }
-static inline unsigned short __half_as_ushort(__half v) { return heddle_bits<unsigned short>(v); }
-static inline short __half_as_short(__half v) { return heddle_bits<short>(v); }
+static inline __half __ushort_as_half(unsigned short v) { return heddle_emu_bits<__half>(v); }
+static inline __half __short_as_half(short v) { return heddle_emu_bits<__half>(v); }
+static inline unsigned short __half_as_ushort(__half v) { return heddle_emu_bits<unsigned short>(v); }
+static inline short __half_as_short(__half v) { return heddle_emu_bits<short>(v); }
 static inline __half2 __halves2half2(__half a, __half b) { return __half2{a, b}; }
 static inline __half2 make_half2(__half a, __half b) { return __half2{a, b}; }
 static inline __half2 __floats2half2_rn(float a, float b) { return __half2{__half(a), __half(b)}; }
@@ -130,8 +130,8 @@ static inline float __bfloat162float(__nv_bfloat16 v) { return v; }
 static inline __nv_bfloat16 __float2bfloat16(float v) { return __nv_bfloat16(v); }
 static inline __nv_bfloat16 __float2bfloat16_rn(float v) { return __nv_bfloat16(v); }
 static inline __nv_bfloat16 __double2bfloat16(double v) { return __nv_bfloat16(v); }
-static inline __nv_bfloat16 __ushort_as_bfloat16(unsigned short v) { return heddle_bits<__nv_bfloat16>(v); }
-static inline unsigned short __bfloat16_as_ushort(__nv_bfloat16 v) { return heddle_bits<unsigned short>(v); }
+static inline __nv_bfloat16 __ushort_as_bfloat16(unsigned short v) { return heddle_emu_bits<__nv_bfloat16>(v); }
+static inline unsigned short __bfloat16_as_ushort(__nv_bfloat16 v) { return heddle_emu_bits<unsigned short>(v); }
 static inline __nv_bfloat162 __halves2bfloat162(__nv_bfloat16 a, __nv_bfloat16 b) { return __nv_bfloat162{a, b}; }
 static inline __nv_bfloat162 __floats2bfloat162_rn(float a, float b) { return __nv_bfloat162{__nv_bfloat16(a), __nv_bfloat16(b)}; }
 static inline __nv_bfloat162 __float22bfloat162_rn(float2 v) { return __floats2bfloat162_rn(v.x, v.y); }
