@@ -347,6 +347,18 @@ static void reserve_identifiers(heddle_arena *arena, heddle_dialect *dialect, co
 	}
 }
 
+/* `key` is `start`, in which * is one component, or below it. */
+static bool starts_with_key(const char *key, const char *start)
+{
+	for (; *start; start++) {
+		if (*start == '*')
+			key += strcspn(key, ".");
+		else if (*start != *key++)
+			return false;
+	}
+	return *key == '\0' || *key == '.';
+}
+
 static void reserve(heddle_arena *arena, heddle_dialect *dialect)
 {
 	static const char *const c_keywords[] = {
@@ -361,13 +373,14 @@ static void reserve(heddle_arena *arena, heddle_dialect *dialect)
 	dialect->n_reserved = 0;
 	for (size_t i = 0; i < HEDDLE_COUNT(c_keywords); i++)
 		HEDDLE_PUSH(arena, dialect->reserved, dialect->n_reserved, c_keywords[i]);
-	static const char *const not_code[] = {"name", "inherits", "title", "suffix", "host", "host_suffix", "options", "language"};
+	static const char *const not_code[] = {"name",	      "inherits", "title",	  "suffix",	   "host",	   "host_suffix", "options",
+					       "language",    "source",	  "vector.member", "wide.member",  "type.*.suffix", "type.*.stem",
+					       "type.*.host", "vector.condition.stem"};
 	for (int i = 0; i < dialect->n_word; i++) {
-		size_t first = strcspn(dialect->word[i].key, ".");
 		bool code = true;
 		for (size_t k = 0; k < HEDDLE_COUNT(not_code); k++)
-			code = code && (strncmp(dialect->word[i].key, not_code[k], first) != 0 || not_code[k][first] != '\0');
-		if (code && strcmp(dialect->word[i].key, "source.begin") != 0)
+			code = code && !starts_with_key(dialect->word[i].key, not_code[k]);
+		if (code)
 			reserve_identifiers(arena, dialect, dialect->word[i].text);
 	}
 	for (int i = 0; heddle_builtins[i].name; i++) {
@@ -389,7 +402,7 @@ bool heddle_dialect_reserves(const heddle_dialect *dialect, const char *identifi
 /* `width/half=2/1,4/2`: names and, per choice, one value each. */
 typedef struct parameter {
 	int n_name, n_choice;
-	char name[4][32];
+	char name[6][32];
 	const char *choices; /* "2/1,4/2" */
 } parameter;
 
@@ -469,7 +482,7 @@ static int add_pieces(reader *r, char *heading, const char *text, const heddle_s
 		memset(p, 0, sizeof(*p));
 		p->choices = equals + 1;
 		char *inner = NULL;
-		for (char *part = strtok_r(word, "/", &inner); part && p->n_name < 4; part = strtok_r(NULL, "/", &inner))
+		for (char *part = strtok_r(word, "/", &inner); part && p->n_name < 6; part = strtok_r(NULL, "/", &inner))
 			snprintf(p->name[p->n_name++], sizeof(p->name[0]), "%s", part);
 		char value[64];
 		for (; parameter_value(p, p->n_choice, 0, value, sizeof(value)); p->n_choice++)

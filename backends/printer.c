@@ -252,8 +252,11 @@ static heddle_type unsigned_of(heddle_type type)
 
 static bool is_half(heddle_type type) { return type == HEDDLE_FLOAT16 || type == HEDDLE_BFLOAT16; }
 
-/* "" for scalars, "4" for vectors: the ending of prelude functions. */
-static const char *width_suffix(printer *p, int width) { return width == 1 ? "" : number(p, width); }
+/* "" for scalars, "_x4" for vectors: the ending of prelude functions. */
+static const char *width_suffix(printer *p, int width)
+{
+	return width == 1 ? "" : heddle_arena_printf(p->arena, "_x%d", width);
+}
 
 /* ---- what is data, what cannot be negative ------------------------------------------------------------------------------- */
 
@@ -488,6 +491,9 @@ static code unsigned_value(printer *p, const heddle_value *v)
 		return int_literal(p, type, v->i, true);
 	if (v->kind == HEDDLE_VALUE_BINARY && (v->op == HEDDLE_OP_ADD || v->op == HEDDLE_OP_SUB || v->op == HEDDLE_OP_MUL))
 		return infix(p, v->op, unsigned_value(p, v->arg[0]), unsigned_value(p, v->arg[1]), true);
+	if (v->kind == HEDDLE_VALUE_UNARY && v->op == HEDDLE_OP_NEG)
+		return make(p, LEVEL_SUM, "%s - %s", int_literal(p, type, 0, true).text,
+			    bind(p, unsigned_value(p, v->arg[0]), LEVEL_PRODUCT));
 	return cast_code(p, type, v->width, print_value(p, v, true));
 }
 
@@ -574,9 +580,7 @@ static code print_unary(printer *p, const heddle_value *v, bool data)
 	if (is_half(v->type))
 		return fault(p, "arithmetic in a type that is only stored", heddle_type_name(v->type));
 	if (wraps(p, v, data))
-		return cast_code(p, v->type, v->width,
-				 make(p, LEVEL_SUM, "%s - %s", int_literal(p, unsigned_of(v->type), 0, true).text,
-				      bind(p, unsigned_value(p, a), LEVEL_PRODUCT)));
+		return cast_code(p, v->type, v->width, unsigned_value(p, v));
 	const char *text = bind(p, inner, LEVEL_UNARY);
 	code result = make(p, LEVEL_UNARY, *text == '-' ? "-(%s)" : "-%s", text);
 	bool narrow = !heddle_type_is_float(v->type) && heddle_type_size(v->type) < 4 && v->width == 1;
@@ -612,6 +616,9 @@ static code print_cast(printer *p, const heddle_value *v, bool data)
 		return print_value(p, a, data);
 	if (a->kind == HEDDLE_VALUE_INT && v->width == 1 && heddle_type_is_float(to) && from != HEDDLE_UINT64)
 		return float_literal(p, to, (double)a->i);
+	if (a->kind == HEDDLE_VALUE_SIZE && p->program->size[a->i].min == p->program->size[a->i].max)
+		return heddle_type_is_float(to) ? float_literal(p, to, (double)p->program->size[a->i].min)
+						: int_literal(p, to, p->program->size[a->i].min, false);
 	if (needs_vector_arithmetic(p, v))
 		return fault(p, "a conversion of vectors", heddle_type_name(to));
 	code value = print_value(p, a, !heddle_type_is_float(from) && (data || heddle_type_is_float(to)));
@@ -1291,12 +1298,28 @@ static void collect_node(void *user, const heddle_node *node)
 			visit_value(&(visitor){collect_value, NULL, p}, node->buffer->extent[i], false);
 }
 
+/* A product that subscripts do not have: of two values that vary, or by a great number.  (Subscripts are affine, their ranges
+ * are proved; arithmetic on data that a pass gave a name of its own must still wrap around.) */
+static bool has_great_product(const heddle_value *v)
+{
+	if (v->kind == HEDDLE_VALUE_BINARY && v->op == HEDDLE_OP_MUL) {
+		const heddle_value *a = v->arg[0], *b = v->arg[1];
+		bool small = (a->kind == HEDDLE_VALUE_INT && llabs(a->i) < 65536) || (b->kind == HEDDLE_VALUE_INT && llabs(b->i) < 65536);
+		if (!small)
+			return true;
+	}
+	for (int i = 0; i < v->n_arg; i++)
+		if (has_great_product(v->arg[i]))
+			return true;
+	return false;
+}
+
 static void mark_data_use(void *user, const heddle_value *v, bool data)
 {
 	printer *p = user;
 	if (v->kind == HEDDLE_VALUE_VARIABLE && data) {
 		local *variable = find_variable(p, v->name);
-		if (variable && variable->value)
+		if (variable && variable->value && has_great_product(variable->value))
 			variable->data = true;
 	}
 }

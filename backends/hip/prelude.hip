@@ -4,7 +4,7 @@
 //: heddle_float16_to_float
 static __device__ __forceinline__ float heddle_float16_to_float(heddle_float16 h)
 {
-#if defined(__HIP_DEVICE_COMPILE__)
+#if defined(__HIP_DEVICE_COMPILE__) && defined(__clang__)
 	return (float)__builtin_bit_cast(_Float16, h);
 #else
 	const unsigned int sign = (unsigned int)(h & 0x8000u) << 16;
@@ -20,7 +20,7 @@ static __device__ __forceinline__ float heddle_float16_to_float(heddle_float16 h
 // Rounded to nearest, ties to even.
 static __device__ __forceinline__ heddle_float16 heddle_float_to_float16(float f)
 {
-#if defined(__HIP_DEVICE_COMPILE__)
+#if defined(__HIP_DEVICE_COMPILE__) && defined(__clang__)
 	return __builtin_bit_cast(heddle_float16, (_Float16)f);
 #else
 	const unsigned int bits = (unsigned int)__float_as_int(f);
