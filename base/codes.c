@@ -7,6 +7,218 @@
 #include "base/base.h"
 
 const heddle_code heddle_codes[] = {
+	{1, "a character that begins no token",
+	 "Statements need no `;`, and comments begin with `#`.\n"
+	 "Wrong:  O(i) = A(i) @ 2\n"
+	 "Right:  O(i) = A(i) * 2\n"},
+	{2, "a malformed number",
+	 "Numbers have no suffixes: a literal has the precision of the type that it is used with, and a cast gives it one.\n"
+	 "Names cannot begin with a digit, and a product needs its `*`.\n"
+	 "Wrong:  O(i) = A(i) * 1.5f + 2x\n"
+	 "Right:  O(i) = A(i) * 1.5 + 2 * x\n"},
+	{3, "something else was expected here",
+	 "The message says what the grammar wants and what stands there.\n"
+	 "Wrong:  def f(float(N) A -> (O) {\n"
+	 "Right:  def f(float(N) A) -> (O) {\n"},
+	{4, "the return list needs parentheses",
+	 "Wrong:  def f(float(N) A) -> O {\n"
+	 "Right:  def f(float(N) A) -> (O) {\n"},
+	{5, "an expression is missing or does not end",
+	 "An operator lacks its operand, or a statement ends in the middle of an expression.  There is no unary +.\n"
+	 "Wrong:  O(i) = A(i) *\n"
+	 "Right:  O(i) = A(i) * 2\n"},
+	{6, "an assignment operator was expected",
+	 "They are  =  +=  *=  min=  max=  and, to initialise first,  +=!  *=!  min=!  max=!\n"
+	 "Wrong:  O(i) -= A(i)\n"
+	 "Right:  O(i) += -A(i)\n"},
+	{7, "only definitions may stand here",
+	 "A file is a list of `def name(inputs) -> (outputs) { statements }`; a `}` too many ends one too early.\n"
+	 "Wrong:  kernel f(float(N) A) -> (O) { .. }\n"
+	 "Right:  def f(float(N) A) -> (O) { .. }\n"},
+	{8, "min and max take two arguments",
+	 "Wrong:  O(i) = max(A(i), B(i), 0.0)\n"
+	 "Right:  O(i) = max(A(i), max(B(i), 0.0))\n"},
+	{9, "the file has no definition",
+	 "There is nothing to compile in it.\n"
+	 "Right:  def f(float(N) A) -> (O) { O(i) = A(i) }\n"},
+	{10, "an expression is nested too deeply or too long",
+	 "Depth is limited to 200 and a chain of operators to 2000.  Write a part of it to a temporary tensor first.\n"},
+	{11, "a definition is not closed",
+	 "The `}` is missing: another `def` or the end of the file came first.\n"},
+	{101, "an unknown name",
+	 "The name is no input, output, size, index with a range, `where` definition or function.  A bare name that nothing else\n"
+	 "explains would be an index; one that occurs in no subscript of a tensor is most likely misspelt.\n"
+	 "Wrong:  def f(float(N) input) -> (O) { O(i) = inptu(i) }\n"
+	 "Right:  def f(float(N) input) -> (O) { O(i) = input(i) }\n"},
+	{102, "a tensor is read before it is written",
+	 "Statements run in the order in which they stand.\n"
+	 "Wrong:  O(i) = t(i)\n"
+	 "        t(i) = A(i)\n"
+	 "Right:  t(i) = A(i)\n"
+	 "        O(i) = t(i)\n"},
+	{103, "an element is read while it has no value yet",
+	 "The first statement that writes a tensor may read other elements of it (a recurrence), not the one that it writes.\n"
+	 "Wrong:  O(i) = O(i) + A(i)\n"
+	 "Right:  O(i) = A(i)\n"
+	 "Right:  -> (inout float(N) O)      when the caller puts a value there\n"},
+	{104, "a name is defined twice",
+	 "Inputs, outputs, sizes and `where` definitions share their names.\n"
+	 "Wrong:  def f(float(N) A, float(M) A) -> (O) { .. }\n"},
+	{105, "two definitions have one name",
+	 "Each `def` of a file needs a name of its own.\n"},
+	{106, "an input is written",
+	 "Inputs do not change.  To update in place return the tensor as `inout`, or write a new one.\n"
+	 "Wrong:  def f(float(N) A) -> (O) { A(i) = 0.0 .. }\n"
+	 "Right:  def f(float(M) B) -> (inout float(N) A) { A(i) = 0.0 }\n"},
+	{107, "an index has the name of something else",
+	 "A name that is a size, a tensor or a `where` definition means that in every place, so it cannot be an index too.\n"
+	 "Wrong:  def f(float(N) A) -> (O) { O(N) = A(N) }\n"
+	 "Right:  def f(float(N) A) -> (O) { O(n) = A(n) }\n"},
+	{108, "an index is neither on the left nor reduced",
+	 "With `=`, each element would be written once for each value of the index.\n"
+	 "Wrong:  O(i) = A(i, k)\n"
+	 "Right:  O(i) +=! A(i, k)\n"},
+	{109, "an output is never written",
+	 "Each name in the return list must be the target of a statement, and there must be one.\n"},
+	{110, "an output accumulates into what the caller put there",
+	 "`+=`, `*=`, `min=` and `max=` keep what is there; with `!` they initialise first.  The warning goes away when the return\n"
+	 "list says `inout`.\n"
+	 "Wrong:  O(i) += A(i, k)\n"
+	 "Right:  O(i) +=! A(i, k)\n"},
+	{111, "a temporary accumulates without a first value",
+	 "A tensor that is not returned has no contents to begin with.\n"
+	 "Wrong:  t(i) += A(i, k)\n"
+	 "Right:  t(i) +=! A(i, k)\n"},
+	{112, "a function gets the wrong number of arguments",
+	 "Wrong:  pow(x)\n"
+	 "Right:  pow(x, 2.0)\n"},
+	{113, "the wrong number of subscripts",
+	 "A tensor has one subscript per dimension, in every statement; one without dimensions is written without parentheses.\n"
+	 "Wrong:  def f(float(N) A) -> (O) { O(i) = A(i, i) }\n"
+	 "Right:  def f(float(N) A) -> (O) { O(i) = A(i) }\n"},
+	{114, "a subscript or bound is not an integer",
+	 "Wrong:  A(B(i))             (B is float)\n"
+	 "Right:  A(int32(B(i)))\n"},
+	{115, "a condition is not a truth value",
+	 "Wrong:  A(i) ? 1 : 0\n"
+	 "Right:  A(i) != 0 ? 1 : 0\n"},
+	{116, "a value loses precision without a cast",
+	 "A tensor has the type it was declared with, or that of the first statement that writes it.  Only float32 into float16 and\n"
+	 "bfloat16 is rounded silently.\n"
+	 "Wrong:  def f(double(N) A) -> (float(N) O) { O(i) = A(i) }\n"
+	 "Right:  def f(double(N) A) -> (float(N) O) { O(i) = float(A(i)) }\n"},
+	{117, "the name of a built-in function",
+	 "doc/language.md lists the functions; their names cannot be used for anything else.\n"},
+	{118, "a tensor is read where only sizes and indices may stand",
+	 "Bounds and left-hand sides decide what is computed, so they cannot depend on data.  An integer that the caller passes as a\n"
+	 "size can: `size S`.\n"
+	 "Wrong:  def f(float(N) A, int32 n) -> (O) { O +=! A(i) where i in 0:n }\n"
+	 "Right:  def f(float(N) A, size S) -> (O) { O +=! A(i) where i in 0:S }\n"},
+	{119, "an output is declared with another rank",
+	 "Wrong:  def f(float(N) A) -> (float(N, N) O) { O(i) = A(i) }\n"
+	 "Right:  def f(float(N) A) -> (float(N) O) { O(i) = A(i) }\n"},
+	{120, "a bit operator on a float",
+	 "& | ^ << >> take integers.\n"
+	 "Wrong:  A(i) & 1            (A is float)\n"
+	 "Right:  int32(A(i)) & 1\n"},
+	{121, "a parameter without type or shape",
+	 "Inputs need types, and so do `inout` outputs, since no statement may define them.\n"
+	 "Wrong:  def f(A) -> (O) { .. }\n"
+	 "Right:  def f(float(N) A) -> (O) { .. }\n"},
+	{122, "a tensor is given two types",
+	 "The type before a statement's target declares it: once is enough.\n"
+	 "Wrong:  float t(i) = A(i)\n"
+	 "        double t(i) = A(i)\n"},
+	{123, "a `where` definition is defined by itself",
+	 "Wrong:  O(i) = A(i) * x where x = x + 1\n"
+	 "Right:  O(i) = A(i) * x where x = i + 1\n"},
+	{124, "not a tensor or a function",
+	 "Sizes, indices and `where` definitions take no subscripts.\n"
+	 "Wrong:  A(i) * N(i)         (N is a size)\n"
+	 "Right:  A(i) * N\n"},
+	{125, "division by zero",
+	 "An integer is divided by a constant that is 0.\n"},
+	{126, "a `where` definition is not used",
+	 "Nothing in the statement mentions it; it may be misspelt there.\n"},
+	{127, "an extent cannot be this",
+	 "Extents are made of constants, sizes and  + - * / % min max.\n"
+	 "Wrong:  float(N > 1) A\n"
+	 "Right:  float(N + 1) A\n"},
+	{201, "the range of an index cannot be inferred",
+	 "An index gets its range from the subscripts that it is in: 0 <= subscript < extent, where it is the only index without a\n"
+	 "range.  Otherwise `where` gives it one.\n"
+	 "Wrong:  O(i, j) = A(i)\n"
+	 "Right:  O(i, j) = A(i) where j in 0:4\n"},
+	{202, "a tensor is written below 0",
+	 "Tensors begin at 0.  The range that keeps all reads inside begins below it: begin at 0 by `where`, or shift the left side.\n"
+	 "Wrong:  O(i) = A(i + 5)                     (i from -5)\n"
+	 "Right:  O(i) = A(i + 5) where i in 0:N - 5\n"
+	 "Right:  O(i + 5) = A(i + 5)\n"},
+	{203, "a negative range or extent",
+	 "lower:upper has the values lower .. upper - 1; upper must not be less than lower.  An extent of 0 is fine.\n"
+	 "Wrong:  where i in 8:4\n"
+	 "Right:  where i in 4:8\n"},
+	{204, "not all of a tensor is written",
+	 "Tensors begin at 0 and end where the highest write does; what no statement writes is 0.\n"
+	 "For   O(i) = A(i - 1)   O has N + 1 elements and O(0) is 0.\n"},
+	{205, "a tensor is read outside",
+	 "The message shows the range of the subscript and the elements that there are.  Narrow an index with `where`, or read under\n"
+	 "a condition: each side of ?: is checked under its condition.\n"
+	 "Wrong:  O(i) = A(i + 1) where i in 0:N\n"
+	 "Right:  O(i) = A(i + 1) where i in 0:N - 1\n"
+	 "Right:  O(i) = i + 1 < N ? A(i + 1) : 0.0 where i in 0:N\n"},
+	{206, "ranges that depend on each other",
+	 "The bounds of an index may use other indices, but not in a circle.\n"
+	 "Wrong:  where i in 0:j+1, j in i:N\n"
+	 "Right:  where j in i:N\n"},
+	{207, "a bound that is not affine",
+	 "Bounds are sums of indices, sizes and constants, with constant factors, and min, max, / and % by constants.\n"
+	 "Wrong:  where j in 0:i*i\n"
+	 "Right:  where j in 0:2*i + 1\n"},
+	{208, "a left-hand subscript that is not affine",
+	 "Wrong:  O(i * j) +=! A(i) * A(j)\n"
+	 "Right:  O(4 * i + j) +=! A(i) * A(j) where j in 0:4\n"},
+	{209, "a stride that is not known",
+	 "An index times (or divided by) a size is affine only when the size has one value.\n"
+	 "For   def f(float(N) A, size S) -> (O) { O(i) = A(S * i) }\n"
+	 "Right:  -s S=2\n"
+	 "Right:  def f(float(N) A, size S) -> (O) sizes S=2 { O(i) = A(S * i) }\n"},
+	{210, "a tensor is written outside of its declared shape",
+	 "Wrong:  def f(float(N) A) -> (float(N) O) { O(i + 1) = A(i) }\n"
+	 "Right:  def f(float(N) A) -> (float(N + 1) O) { O(i + 1) = A(i) }\n"},
+	{212, "an index of `where` is not used",
+	 "It still counts: a reduction runs once for each of its values.\n"
+	 "For   O(i) +=! A(i) where r in 0:4    O is 4 times A.\n"},
+	{301, "a size range cannot be read",
+	 "M=64 is one value, M=1:8192 a range with both ends, K=64* every multiple of 64, K=64:4096*64 those in a range; several are\n"
+	 "separated by commas or blanks.\n"
+	 "Wrong:  -s M=x\n"
+	 "Right:  -s M=64\n"},
+	{302, "a size that is not possible",
+	 "Sizes are 0 to 2147483647, and a range goes from the least value to the greatest.\n"
+	 "Wrong:  -s M=64:1\n"
+	 "Right:  -s M=1:64\n"},
+	{303, "a multiple of 0",
+	 "Wrong:  -s K=0*\n"
+	 "Right:  -s K=64*\n"},
+	{304, "no such size",
+	 "The size occurs in no input and is not a `size` parameter.\n"
+	 "For   def f(float(N) A) -> (O) ..\n"
+	 "Wrong:  -s M=64\n"
+	 "Right:  -s N=64\n"},
+	{305, "no value is left for a size",
+	 "No multiple of the divisor lies in the range, or what was given contradicts what the definition says.\n"
+	 "Wrong:  -s N=65:127*64\n"
+	 "Right:  -s N=64:128*64\n"},
+	{306, "a size outside of its range",
+	 "The definition or -s allows other values only.\n"},
+	{307, "a size that is not a multiple of its divisor",
+	 "The definition or -s says that it is: K=64* allows 0, 64, 128, ..\n"},
+	{308, "a size is given twice",
+	 "Wrong:  -s M=1,M=2\n"
+	 "Right:  -s M=1:2\n"},
+	{309, "no such definition",
+	 "The file has definitions of other names only.\n"},
 	{400, "unknown chip",
 	 "The word after the colon of a target is the name or an alias of a descriptor: `heddle arch list` shows them.  Private ones\n"
 	 "are looked for in the folders of --path and of HEDDLE_PATH.\n"
@@ -75,6 +287,9 @@ const heddle_code heddle_codes[] = {
 	{457, "the dialect cannot write this",
 	 "The program contains something that the language has no word for, such as a warp shuffle in OpenCL C.  Programs made for\n"
 	 "the target do not; one made by hand, or for another target, may.\n"},
+	{601, "a register array indexed by a loop that is too long to unroll",
+	 "What one thread keeps in registers is indexed by constants alone, so the loops over it are written out.  This one would become\n"
+	 "too long: choose a smaller tile for each thread (`thread=` and `vector=` of the config).\n"},
 	{620, "a tensor is too large",
 	 "Under these sizes a tensor does not fit the memory here.  Give smaller sizes.\n"},
 	{701, "an .npy file has a bad header",
