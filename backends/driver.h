@@ -110,6 +110,7 @@ struct heddle_driver {
 typedef struct heddle_kernel_resources {
 	const char *kernel;
 	int registers, spill_bytes, stack_bytes, shared_bytes; /* -1: unknown */
+	int library_stack; /* as much of stack_bytes is the vendor's own mathematical functions' */
 } heddle_kernel_resources;
 
 typedef struct heddle_compiled {

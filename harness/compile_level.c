@@ -41,7 +41,7 @@ static void judge(heddle_run *run, const char *arch, const heddle_kernel_resourc
 	if (k->spill_bytes > 0)
 		finding(run, "spill",
 			heddle_arena_printf(run->arena, "%s on %s spills %d bytes of registers", k->kernel, arch, k->spill_bytes));
-	if (k->stack_bytes > 0)
+	if (k->stack_bytes > k->library_stack)
 		finding(run, "spill",
 			heddle_arena_printf(run->arena, "%s on %s needs a stack frame of %d bytes", k->kernel, arch,
 					    k->stack_bytes));
@@ -139,7 +139,10 @@ int heddle_compile_run(heddle_ctx *ctx, const heddle_compiler *compiler, heddle_
 int heddle_compile_available(heddle_ctx *ctx, const heddle_compiler *compiler, const char **why)
 {
 	const char *version;
-	return compiler->find(compiler, ctx, heddle_ctx_arena(ctx), &version, why) == 0;
+	if (compiler->find(compiler, ctx, heddle_ctx_arena(ctx), &version, why) != 0)
+		return 0;
+	*why = version;
+	return 1;
 }
 
 /* ---- a descriptor's command -------------------------------------------------------------------------------------------- */

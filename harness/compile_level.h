@@ -11,6 +11,7 @@
  * names them ("sm_75,sm_90a").  Fails on errors, spills and stack frames.  The out fields hold the greatest of all kernels and
  * arches.  0, or -1 with a diagnostic when the compiler itself failed. */
 int heddle_compile_run(heddle_ctx *ctx, const heddle_compiler *compiler, heddle_run *run);
+/* 1 when the compiler is here, `*why` is its version then; 0 with what is missing. */
 int heddle_compile_available(heddle_ctx *ctx, const heddle_compiler *compiler, const char **why);
 /* The same with the `compiler` command of the manifest's descriptor: placeholders {source}, {output}, {arch}, {options};
  * exit code 0 is accepted.  HEDDLE_MISSING when the descriptor names none or its program is not there. */

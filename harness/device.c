@@ -700,6 +700,9 @@ int heddle_device_available(heddle_ctx *ctx, const heddle_driver *driver, const 
 {
 	heddle_text devices = { 0 };
 	int status = heddle_device_list(heddle_ctx_arena(ctx), driver, &devices, why);
+	const char *found = heddle_text_str(&devices);
+	if (status == 0)
+		*why = heddle_arena_strndup(heddle_ctx_arena(ctx), found, strcspn(found, "\t\n"));
 	heddle_text_free(&devices);
 	return status == 0;
 }

@@ -11,7 +11,7 @@
  * the driver's own findings, bring outputs back, time.  0, or -1 with a diagnostic when Heddle itself failed. */
 int heddle_device_run(heddle_ctx *ctx, const heddle_driver *driver, heddle_run *run);
 /* 1 when the driver has a device here; asked in a child process, for drivers change the process they are loaded into.  It
- * takes a while (0.1 s to 1 s): ask once.  `*why` is in the context's arena. */
+ * takes a while (0.1 s to 1 s): ask once.  `*why`, in the context's arena, is what is missing, or the first device's name. */
 int heddle_device_available(heddle_ctx *ctx, const heddle_driver *driver, const char **why);
 /* Its devices as lines "name\tversion", asked in a child process; 0, or -1 with `*why`. */
 int heddle_device_list(heddle_arena *arena, const heddle_driver *driver, heddle_text *out, const char **why);

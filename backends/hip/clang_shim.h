@@ -10,6 +10,7 @@
 #define __host__ __attribute__((host))
 #define __shared__ __attribute__((shared))
 #define __constant__ __attribute__((constant))
+#define __align__(n) __attribute__((aligned(n)))
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
 #define HEDDLE_BOUNDS_2(threads, blocks)                                                                               \
@@ -352,6 +353,38 @@ HEDDLE_MATH_2(hypot, hypot)
 HEDDLE_MATH_2(nextafter, nextafter)
 HEDDLE_MATH_2(pow, pow)
 HEDDLE_MATH_2(remainder, remainder)
+#define HEDDLE_NORMS(type, suffix, ocml)                                                                                \
+	extern "C" __device__ __attribute__((const)) type __ocml_rhypot_##ocml(type, type);                            \
+	extern "C" __device__ __attribute__((const)) type __ocml_len3_##ocml(type, type, type);                        \
+	extern "C" __device__ __attribute__((const)) type __ocml_len4_##ocml(type, type, type, type);                  \
+	extern "C" __device__ __attribute__((const)) type __ocml_rlen3_##ocml(type, type, type);                       \
+	extern "C" __device__ __attribute__((const)) type __ocml_rlen4_##ocml(type, type, type, type);                 \
+	HEDDLE_FN type rhypot##suffix(type x, type y)                                                                  \
+	{                                                                                                              \
+		return __ocml_rhypot_##ocml(x, y);                                                                     \
+	}                                                                                                              \
+	HEDDLE_FN type norm3d##suffix(type x, type y, type z)                                                          \
+	{                                                                                                              \
+		return __ocml_len3_##ocml(x, y, z);                                                                    \
+	}                                                                                                              \
+	HEDDLE_FN type norm4d##suffix(type x, type y, type z, type w)                                                  \
+	{                                                                                                              \
+		return __ocml_len4_##ocml(x, y, z, w);                                                                 \
+	}                                                                                                              \
+	HEDDLE_FN type rnorm3d##suffix(type x, type y, type z)                                                         \
+	{                                                                                                              \
+		return __ocml_rlen3_##ocml(x, y, z);                                                                   \
+	}                                                                                                              \
+	HEDDLE_FN type rnorm4d##suffix(type x, type y, type z, type w)                                                 \
+	{                                                                                                              \
+		return __ocml_rlen4_##ocml(x, y, z, w);                                                                \
+	}
+HEDDLE_NORMS(float, f, f32)
+HEDDLE_NORMS(double, , f64)
+HEDDLE_FN float fdividef(float x, float y)
+{
+	return x / y;
+}
 HEDDLE_FN float fmaf(float x, float y, float z)
 {
 	return __builtin_fmaf(x, y, z);

@@ -114,7 +114,7 @@ static bool is_key(packed_value v, const char *key)
 /* One kernel's map. */
 static void read_kernel(heddle_arena *arena, packed *p, uint64_t members, heddle_compiled *out)
 {
-	heddle_kernel_resources k = { "?", -1, -1, -1, -1 };
+	heddle_kernel_resources k = { "?", -1, -1, -1, -1, 0 };
 	int64_t vector = -1, accumulate = 0, vector_spills = 0;
 	for (uint64_t i = 0; i < members && !p->bad; i++) {
 		packed_value key = next_value(p), v = next_value(p);

@@ -28,7 +28,10 @@ static int find(const heddle_compiler *compiler, heddle_ctx *ctx, heddle_arena *
 		return -1;
 	}
 	const char *val = heddle_process_first_line(ctx, arena, (const char *const[]){ "spirv-val", "--version", NULL });
-	*version = heddle_arena_printf(arena, "clang-%s, llvm-spirv-%s, %s", v, v, val ? val : "spirv-val");
+	/* "SPIRV-Tools v2023.1 unknown hash, date" */
+	const char *space = val ? strchr(val, ' ') : NULL;
+	int n = space ? (int)(space + 1 + strcspn(space + 1, " ") - val) : 0;
+	*version = heddle_arena_printf(arena, "clang-%s, llvm-spirv-%s, %.*s", v, v, n ? n : 9, n ? val : "spirv-val");
 	return 0;
 }
 
@@ -68,6 +71,8 @@ static void add_words(heddle_arena *arena, const char *text, const char ***argv,
 	}
 }
 
+/* Without optimisation, for the translator does not know all instructions that it brings in (freeze); without guessing at
+ * misspelt names, which takes minutes over OpenCL's thousands of functions. */
 static int compile_in(heddle_ctx *ctx, heddle_arena *arena, const heddle_source_build *build, const char *work,
 		      heddle_compiled *out)
 {
@@ -80,8 +85,8 @@ static int compile_in(heddle_ctx *ctx, heddle_arena *arena, const heddle_source_
 		return heddle_error(ctx, 802, NULL, "spirv: clang and llvm-spirv of one version are not there");
 	if (heddle_file_write(ctx, source, build->source, strlen(build->source)) != 0)
 		return -1;
-	const char *const fixed[] = { heddle_arena_printf(arena, "clang-%s", v), "-target", "spir64-unknown-unknown", "-O2", "-x",
-				      "cl", "-Xclang", "-finclude-default-header", "-emit-llvm", "-c" };
+	const char *const fixed[] = { heddle_arena_printf(arena, "clang-%s", v), "-target", "spir64-unknown-unknown", "-O0",
+				      "-fno-spell-checking", "-x", "cl", "-Xclang", "-finclude-default-header", "-emit-llvm", "-c" };
 	for (size_t i = 0; i < HEDDLE_COUNT(fixed); i++)
 		HEDDLE_PUSH(arena, argv, n, fixed[i]);
 	for (const char *const *o = build->option; o && *o; o++) {

@@ -348,6 +348,8 @@ static const char cuda_right[] = "extern \"C\" __global__ void k(const float *A,
 /* A subscript that is not constant keeps an array in memory. */
 static const char cuda_stack[] = "extern \"C\" __global__ void k(const float *A, float *C, int n)\n"
 				 "{ float r[999]; for (int i = 0; i < n; i++) r[i] = A[i * n]; C[threadIdx.x] = r[n & 63]; }\n";
+static const char cuda_trigonometry[] = "extern \"C\" __global__ void k(const float *A, float *C, int n)\n"
+					"{ C[threadIdx.x] = (float)sin((double)A[threadIdx.x]) + j0f(A[threadIdx.x]); }\n";
 static const char cuda_error[] = "extern \"C\" __global__ void k(const float *A, float *C, int n)\n"
 				 "{\n  C[0] = nothing; }\n";
 
@@ -370,6 +372,7 @@ static void test_compile_cuda(void **state)
 	(void)state;
 	compile_case("nvrtc", "cuda", cuda_right, "sm_75,sm_80,sm_90a,sm_120", HEDDLE_PASS, "for sm_75, sm_80, sm_90a, sm_120: ");
 	compile_case("nvrtc", "cuda", cuda_stack, "sm_90", HEDDLE_FAIL, "stack frame");
+	compile_case("nvrtc", "cuda", cuda_trigonometry, "sm_75,sm_90", HEDDLE_PASS, " bytes of stack");
 	compile_case("nvrtc", "cuda", cuda_error, "sm_90", HEDDLE_FAIL, "[compile] line 3: error");
 	compile_case("nvrtc", "cuda", cuda_right, "gfx942", HEDDLE_UNSUPPORTED, "does not know gfx942");
 	compile_case("nvrtc", "cuda", "template <int V> __global__ void f(float *C) { C[0] = V; }\n", "sm_90", HEDDLE_FAIL,
