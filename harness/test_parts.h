@@ -1,0 +1,62 @@
+/* Inside of the test engine.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef HEDDLE_TEST_PARTS_H
+#define HEDDLE_TEST_PARTS_H
+
+#include "harness/cases.h"
+#include "harness/reference.h"
+#include "harness/test.h"
+
+/* Contents and reference for one set of sizes; lives as long as the tests of its definition. */
+typedef struct heddle_test_expected {
+	int64_t *size;
+	heddle_fill fill;
+	heddle_array **array; /* [n_tensor] as before a run */
+	heddle_reference *reference; /* NULL: `fault` says why */
+	const char *fault;
+	bool told;
+	struct heddle_test_expected *next;
+} heddle_test_expected;
+
+/* One way of making kernels from the definition. */
+typedef struct heddle_test_variant {
+	const char *name;
+	const char *target;
+	heddle_target parsed;
+	heddle_program *program; /* NULL: hand-written */
+	heddle_manifest *manifest;
+	const char *source, *source_path;
+	heddle_case_list cases;
+} heddle_test_variant;
+
+typedef struct heddle_test {
+	heddle_ctx *ctx;
+	heddle_test_report *report;
+	const heddle_test_options *options;
+	const char *layer;
+	heddle_module *module;
+	heddle_definition *definition; /* the one under test; its sizes are symbolic unless the caller fixed them */
+	heddle_arena *arena;	       /* of this definition's tests */
+	heddle_test_expected *expected;
+	bool impl_tested;
+} heddle_test;
+
+/* Add a row; strings are copied, findings are not (they live in the report's arena). */
+void heddle_test_add(heddle_test *t, const heddle_test_variant *v, const char *test, const char *level,
+		     heddle_test_verdict verdict, const char *message, double seconds, int n_finding,
+		     const heddle_finding *finding);
+bool heddle_test_level_wanted(const heddle_test *t, const char *level, const char *name);
+heddle_test_expected *heddle_test_expect(heddle_test *t, const int64_t *size, heddle_fill fill);
+/* Fresh copies of the arrays for one run; freed by heddle_case_arrays_free. */
+heddle_array **heddle_test_arrays(heddle_test *t, const heddle_test_expected *e);
+heddle_test_verdict heddle_test_judge(heddle_test *t, const heddle_test_expected *e, heddle_array *const *array,
+				      const char **message);
+
+/* ---- test_interpret.c: the level `interpret` and coverage ---- */
+
+/* All cases; `whole`: together they must run every node of the program. */
+void heddle_test_interpret(heddle_test *t, const heddle_test_variant *v, bool whole);
+int heddle_test_count_barriers(const heddle_program *program);
+
+#endif

@@ -1,0 +1,331 @@
+/* Reports of `heddle test`: table, JSON, JUnit, the summary line, the exit code.
+ * SPDX-License-Identifier: MIT
+ */
+#include "harness/test.h"
+
+#include <jansson.h>
+#include <string.h>
+
+static const char *const verdict_names[HEDDLE_N_TEST_VERDICT] = {
+	[HEDDLE_TEST_PASS] = "pass",
+	[HEDDLE_TEST_FAIL] = "FAIL",
+	[HEDDLE_TEST_FAULT] = "FAULT",
+	[HEDDLE_TEST_UNSUPPORTED] = "unsupported",
+	[HEDDLE_TEST_SKIP] = "skip",
+};
+
+const char *heddle_test_verdict_name(heddle_test_verdict verdict)
+{
+	return verdict_names[verdict];
+}
+
+static bool is_bad(heddle_test_verdict verdict)
+{
+	return verdict == HEDDLE_TEST_FAIL || verdict == HEDDLE_TEST_FAULT;
+}
+
+/* ---- text ------------------------------------------------------------------------------------------------------------------- */
+
+void heddle_test_row_print(const heddle_test_row *row, heddle_text *out)
+{
+	heddle_text_printf(out, "%-4s %s", verdict_names[row->verdict], row->layer);
+	if (*row->definition)
+		heddle_text_printf(out, " %s", row->definition);
+	if (*row->test)
+		heddle_text_printf(out, " (%s)", row->test);
+	if (*row->variant)
+		heddle_text_printf(out, " [%s]", row->variant);
+	if (*row->target)
+		heddle_text_printf(out, " %s", row->target);
+	heddle_text_printf(out, " %s", row->level);
+	if (row->message)
+		heddle_text_printf(out, ": %s", row->message);
+	heddle_text_add(out, "\n");
+}
+
+static void print_findings(const heddle_test_row *row, heddle_text *out)
+{
+	const int most = 8;
+	for (int k = 0; k < row->n_finding && k < most; ++k) {
+		const heddle_finding *f = &row->finding[k];
+		heddle_text_add(out, "       ");
+		if (f->file)
+			heddle_text_printf(out, "%s:%d: ", f->file, f->line);
+		else if (f->line)
+			heddle_text_printf(out, "line %d: ", f->line);
+		heddle_text_printf(out, "%s: ", f->kind ? f->kind : "finding");
+		for (const char *s = f->text ? f->text : ""; *s; ++s) {
+			heddle_text_addn(out, s, 1);
+			if (*s == '\n')
+				heddle_text_add(out, "       ");
+		}
+		heddle_text_add(out, "\n");
+	}
+	if (row->n_finding > most)
+		heddle_text_printf(out, "       and %d more\n", row->n_finding - most);
+}
+
+static bool same_group(const heddle_test_row *a, const heddle_test_row *b)
+{
+	return !strcmp(a->layer, b->layer) && !strcmp(a->definition, b->definition) && !strcmp(a->target, b->target) &&
+	       !strcmp(a->level, b->level);
+}
+
+static int longest(const heddle_test_report *report, const char *(*field)(const heddle_test_row *))
+{
+	int n = 0;
+	for (int k = 0; k < report->n_row; ++k) {
+		int length = (int)strlen(field(&report->row[k]));
+		n = length > n ? length : n;
+	}
+	return n;
+}
+
+static const char *definition_of(const heddle_test_row *row)
+{
+	return *row->definition ? row->definition : row->layer;
+}
+
+static const char *target_of(const heddle_test_row *row)
+{
+	return row->target;
+}
+
+static const char *level_of(const heddle_test_row *row)
+{
+	return row->level;
+}
+
+/* One line per group in order of its first row: how many passed, failed and were not run. */
+static void print_matrix(const heddle_test_report *report, heddle_text *out)
+{
+	const int wide = longest(report, definition_of), target = longest(report, target_of), level = longest(report, level_of);
+	for (int k = 0; k < report->n_row; ++k) {
+		const heddle_test_row *row = &report->row[k];
+		bool seen = false;
+		int count[HEDDLE_N_TEST_VERDICT] = {0};
+		double seconds = 0;
+		for (int j = 0; j < k && !seen; ++j)
+			seen = same_group(&report->row[j], row);
+		if (seen)
+			continue;
+		for (int j = k; j < report->n_row; ++j)
+			if (same_group(&report->row[j], row)) {
+				++count[report->row[j].verdict];
+				seconds += report->row[j].seconds;
+			}
+		heddle_text_printf(out, "%-*s  %-*s  %-*s ", wide, definition_of(row), target, row->target, level, row->level);
+		for (int v = 0; v < HEDDLE_N_TEST_VERDICT; ++v)
+			if (count[v])
+				heddle_text_printf(out, " %d %s", count[v], verdict_names[v]);
+		heddle_text_printf(out, "  %.2f s\n", seconds);
+	}
+}
+
+static void print_summary(const heddle_test_report *report, heddle_text *out)
+{
+	heddle_text_printf(out, "%d passed", report->count[HEDDLE_TEST_PASS]);
+	if (report->count[HEDDLE_TEST_FAIL])
+		heddle_text_printf(out, ", %d failed", report->count[HEDDLE_TEST_FAIL]);
+	if (report->count[HEDDLE_TEST_FAULT])
+		heddle_text_printf(out, ", %d faults of the tests", report->count[HEDDLE_TEST_FAULT]);
+	if (report->count[HEDDLE_TEST_UNSUPPORTED])
+		heddle_text_printf(out, ", %d unsupported", report->count[HEDDLE_TEST_UNSUPPORTED]);
+	if (report->count[HEDDLE_TEST_SKIP])
+		heddle_text_printf(out, ", %d skipped", report->count[HEDDLE_TEST_SKIP]);
+	if (report->unchecked)
+		heddle_text_printf(out, "; %lld elements hung on rounding and were not judged", (long long)report->unchecked);
+	for (int k = 0; k < report->n_missing; ++k)
+		heddle_text_printf(out, "%s%s%s (%s)", k ? ", " : "; not run: ", report->missing[k].level,
+				   report->missing[k].required ? ", which is required" : "", report->missing[k].why);
+	heddle_text_printf(out, "; %.1f s\n", report->seconds);
+}
+
+void heddle_test_print(const heddle_test_report *report, heddle_text *out)
+{
+	print_matrix(report, out);
+	bool first = true;
+	for (int k = 0; k < report->n_row; ++k) {
+		const heddle_test_row *row = &report->row[k];
+		if (row->verdict == HEDDLE_TEST_PASS || row->verdict == HEDDLE_TEST_SKIP)
+			continue;
+		if (first)
+			heddle_text_add(out, "\n");
+		first = false;
+		heddle_test_row_print(row, out);
+		print_findings(row, out);
+	}
+	if (report->n_row)
+		heddle_text_add(out, "\n");
+	print_summary(report, out);
+}
+
+/* ---- JSON --------------------------------------------------------------------------------------------------------------------- */
+
+/* Text that is not UTF-8 (a tool's output) keeps its ASCII part. */
+static json_t *string(const char *s)
+{
+	if (!s)
+		return json_null();
+	json_t *value = json_string(s);
+	if (value)
+		return value;
+	heddle_text plain = {0};
+	for (; *s; ++s)
+		heddle_text_addn(&plain, (unsigned char)*s < 128 ? s : "?", 1);
+	value = json_string(heddle_text_str(&plain));
+	heddle_text_free(&plain);
+	return value;
+}
+
+static json_t *row_json(const heddle_test_row *row)
+{
+	json_t *findings = json_array();
+	for (int k = 0; k < row->n_finding; ++k) {
+		const heddle_finding *f = &row->finding[k];
+		json_t *x = json_object();
+		json_object_set_new(x, "kind", string(f->kind));
+		json_object_set_new(x, "file", string(f->file));
+		json_object_set_new(x, "line", json_integer(f->line));
+		json_object_set_new(x, "text", string(f->text));
+		json_array_append_new(findings, x);
+	}
+	json_t *x = json_object();
+	json_object_set_new(x, "layer", string(row->layer));
+	json_object_set_new(x, "definition", string(row->definition));
+	json_object_set_new(x, "case", string(row->test));
+	json_object_set_new(x, "variant", string(row->variant));
+	json_object_set_new(x, "target", string(row->target));
+	json_object_set_new(x, "level", string(row->level));
+	json_object_set_new(x, "verdict", string(verdict_names[row->verdict]));
+	json_object_set_new(x, "message", string(row->message));
+	json_object_set_new(x, "seconds", json_real(row->seconds));
+	json_object_set_new(x, "findings", findings);
+	return x;
+}
+
+struct json_t *heddle_test_json(const heddle_test_report *report)
+{
+	json_t *rows = json_array(), *missing = json_array(), *counts = json_object(), *x = json_object();
+	for (int k = 0; k < report->n_row; ++k)
+		json_array_append_new(rows, row_json(&report->row[k]));
+	for (int k = 0; k < report->n_missing; ++k) {
+		json_t *m = json_object();
+		json_object_set_new(m, "level", string(report->missing[k].level));
+		json_object_set_new(m, "why", string(report->missing[k].why));
+		json_object_set_new(m, "required", json_boolean(report->missing[k].required));
+		json_array_append_new(missing, m);
+	}
+	for (int v = 0; v < HEDDLE_N_TEST_VERDICT; ++v)
+		json_object_set_new(counts, verdict_names[v], json_integer(report->count[v]));
+	json_object_set_new(x, "schema", json_string("heddle.test/1"));
+	json_object_set_new(x, "rows", rows);
+	json_object_set_new(x, "counts", counts);
+	json_object_set_new(x, "missing", missing);
+	json_object_set_new(x, "unchecked", json_integer(report->unchecked));
+	json_object_set_new(x, "seconds", json_real(report->seconds));
+	return x;
+}
+
+/* ---- JUnit -------------------------------------------------------------------------------------------------------------------- */
+
+static void escape(heddle_text *out, const char *s)
+{
+	for (; s && *s; ++s) {
+		const unsigned char c = (unsigned char)*s;
+		if (c == '<')
+			heddle_text_add(out, "&lt;");
+		else if (c == '&')
+			heddle_text_add(out, "&amp;");
+		else if (c == '"')
+			heddle_text_add(out, "&quot;");
+		else if (c == '\n')
+			heddle_text_add(out, "&#10;");
+		else if (c < 32 || c >= 127)
+			heddle_text_add(out, "?"); /* not allowed, or of unknown encoding */
+		else
+			heddle_text_addn(out, s, 1);
+	}
+}
+
+static void junit_row(const heddle_test_row *row, heddle_text *out)
+{
+	heddle_text_add(out, "  <testcase classname=\"");
+	escape(out, row->layer);
+	heddle_text_add(out, ".");
+	escape(out, row->definition);
+	heddle_text_add(out, "\" name=\"");
+	escape(out, row->target);
+	heddle_text_add(out, " ");
+	escape(out, row->level);
+	heddle_text_add(out, " ");
+	escape(out, row->variant);
+	heddle_text_add(out, " ");
+	escape(out, row->test);
+	heddle_text_printf(out, "\" time=\"%.6f\"", row->seconds);
+	if (row->verdict == HEDDLE_TEST_PASS) {
+		heddle_text_add(out, "/>\n");
+		return;
+	}
+	const char *element = row->verdict == HEDDLE_TEST_FAIL ? "failure" : row->verdict == HEDDLE_TEST_FAULT ? "error" : "skipped";
+	heddle_text_printf(out, ">\n    <%s message=\"", element);
+	escape(out, row->message);
+	heddle_text_add(out, "\">");
+	if (is_bad(row->verdict)) {
+		heddle_text findings = {0};
+		print_findings(row, &findings);
+		escape(out, heddle_text_str(&findings));
+		heddle_text_free(&findings);
+	}
+	heddle_text_printf(out, "</%s>\n  </testcase>\n", element);
+}
+
+void heddle_test_junit(const heddle_test_report *report, heddle_text *out)
+{
+	heddle_text_add(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+	heddle_text_printf(out, "<testsuite name=\"heddle\" tests=\"%d\" failures=\"%d\" errors=\"%d\" skipped=\"%d\" time=\"%.3f\">\n",
+			   report->n_row, report->count[HEDDLE_TEST_FAIL], report->count[HEDDLE_TEST_FAULT],
+			   report->count[HEDDLE_TEST_SKIP] + report->count[HEDDLE_TEST_UNSUPPORTED], report->seconds);
+	for (int k = 0; k < report->n_row; ++k)
+		junit_row(&report->row[k], out);
+	heddle_text_add(out, "</testsuite>\n");
+}
+
+/* ---- exit code ------------------------------------------------------------------------------------------------------------------ */
+
+/* Did anything run, pass or not, on this target, or at this level? */
+static bool something_ran(const heddle_test_report *report, const char *target, const char *level)
+{
+	const size_t n = level ? strlen(level) : 0;
+	for (int k = 0; k < report->n_row; ++k) {
+		const heddle_test_row *row = &report->row[k];
+		if (row->verdict == HEDDLE_TEST_SKIP || row->verdict == HEDDLE_TEST_UNSUPPORTED)
+			continue;
+		if (target && strcmp(row->target, target))
+			continue;
+		if (level && (strncmp(row->level, level, n) || (row->level[n] && row->level[n] != ':')))
+			continue;
+		return true;
+	}
+	return false;
+}
+
+int heddle_test_exit_code(const heddle_test_report *report, const heddle_test_options *options)
+{
+	if (report->count[HEDDLE_TEST_FAIL] || report->count[HEDDLE_TEST_FAULT])
+		return HEDDLE_EXIT_FAILED;
+	if (report->source_error)
+		return HEDDLE_EXIT_SOURCE;
+	for (int k = 0; k < report->n_missing; ++k)
+		if (report->missing[k].required)
+			return HEDDLE_EXIT_MISSING;
+	if (report->n_row) {
+		for (int k = 0; k < options->n_level; ++k)
+			if (!something_ran(report, NULL, options->level[k]))
+				return HEDDLE_EXIT_MISSING;
+		for (int k = 0; options->targets_required && !options->impl && k < options->n_target; ++k)
+			if (!something_ran(report, options->target[k].text, NULL))
+				return HEDDLE_EXIT_MISSING;
+	}
+	return report->count[HEDDLE_TEST_PASS] ? HEDDLE_EXIT_FINE : HEDDLE_EXIT_SKIPPED;
+}
