@@ -916,12 +916,11 @@ static tensor_state *add_tensor(checker *c, const char *name, heddle_role role, 
 	return &c->state[c->n_state - 1];
 }
 
+/* A second thing of this name is left out; one with the name of a function is kept, so that its uses make sense. */
 static bool name_taken(checker *c, const char *name, const heddle_location *where)
 {
-	if (heddle_builtin_find(name) >= 0) {
+	if (heddle_builtin_find(name) >= 0)
 		fail(c, 117, where, "`%s` is a built-in function and cannot be redefined", name);
-		return true;
-	}
 	if (find_tensor(c, name) || find_size(c->def, name)) {
 		fail(c, 104, where, "`%s` is already defined", name);
 		return true;
@@ -1032,11 +1031,7 @@ static void check_temporaries(checker *c)
 		const syntax_statement *st = &d->statement[i];
 		if (find_tensor(c, st->name))
 			continue;
-		if (heddle_builtin_find(st->name) >= 0)
-			fail(c, 117, &st->location, "`%s` is a built-in function and cannot be redefined", st->name);
-		else if (find_size(c->def, st->name))
-			fail(c, 104, &st->location, "`%s` is a size and cannot be written", st->name);
-		else
+		if (!name_taken(c, st->name, &st->location))
 			add_tensor(c, st->name, HEDDLE_ROLE_TEMPORARY, &st->location);
 	}
 	for (int i = 0; i < c->n_state; i++) {
