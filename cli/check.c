@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "cli/cli.h"
+#include "cli/sarif.h"
 
 #include <string.h>
 
@@ -114,5 +115,8 @@ int heddle_cli_check(heddle_cli *cli)
 			result = -1;
 	if (files)
 		json_object_set_new(cli->result, "files", files);
+	const char *sarif = heddle_cli_value(cli, HEDDLE_OPTION_SARIF);
+	if (sarif && heddle_cli_sarif_check(cli, sarif) < 0)
+		result = -1;
 	return result;
 }

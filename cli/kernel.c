@@ -23,6 +23,85 @@ void heddle_kernel_files_free(heddle_kernel_files *kernel)
 	*kernel = (heddle_kernel_files){0};
 }
 
+/* ---- compiling -------------------------------------------------------------------------------------------------------- */
+
+/* The definition's text for the head of the source: as written when the file holds nothing else. */
+static const char *definition_text(heddle_cli *cli, const heddle_module *module, const heddle_definition *definition)
+{
+	if (module->n_definition == 1)
+		return module->source->text;
+	heddle_text text = {0};
+	heddle_definition_print(definition, &text);
+	const char *copy = heddle_arena_strdup(cli->arena, heddle_text_str(&text));
+	heddle_text_free(&text);
+	return copy;
+}
+
+/* A name that can be part of a C identifier: other characters become underscores. */
+static char *identifier(heddle_cli *cli, const char *text)
+{
+	char *name = heddle_arena_strdup(cli->arena, text);
+	for (char *p = name; *p; p++)
+		if (!isalnum((unsigned char)*p))
+			*p = '_';
+	return name;
+}
+
+static int check_prefix(heddle_cli *cli, const char *prefix)
+{
+	if (isdigit((unsigned char)prefix[0]) || strcmp(prefix, identifier(cli, prefix)) != 0)
+		return heddle_error(cli->ctx, 915, NULL, "--prefix '%s' cannot begin the name of a C function", prefix);
+	return 0;
+}
+
+/* --prefix goes before the names of all functions, so that several sizes of a definition can be linked together. */
+static void add_prefix(heddle_program *program, const char *prefix)
+{
+	program->name = heddle_arena_printf(program->arena, "%s%s", prefix, program->name);
+	for (int i = 0; i < program->n_launch; i++)
+		program->launch[i]->name = heddle_arena_printf(program->arena, "%s%s", prefix, program->launch[i]->name);
+}
+
+heddle_program *heddle_cli_program(heddle_cli *cli, const heddle_definition *definition, const heddle_target *target,
+				   const heddle_compile_options *more)
+{
+	heddle_compile_options options = more ? *more : (heddle_compile_options){0};
+	options.config = heddle_cli_value(cli, HEDDLE_OPTION_CONFIG);
+	heddle_program *program = heddle_compile(cli->ctx, definition, target, &options);
+	if (!program && !options.stop && !heddle_error_count(cli->ctx))
+		heddle_error(cli->ctx, 950, NULL, "no program for %s, and no reason", target->text);
+	return program;
+}
+
+int heddle_cli_compile(heddle_cli *cli, const heddle_module *module, const heddle_definition *definition,
+		       const heddle_target *target, heddle_kernel_files *kernel)
+{
+	const char *prefix = heddle_cli_value(cli, HEDDLE_OPTION_PREFIX);
+	*kernel = (heddle_kernel_files){.target = *target};
+	if (prefix && check_prefix(cli, prefix) < 0)
+		return -1;
+	kernel->program = heddle_cli_program(cli, definition, target, NULL);
+	if (!kernel->program)
+		return -1;
+	if (prefix)
+		add_prefix(kernel->program, prefix);
+	kernel->header_name = kernel->program->name;
+	kernel->base = heddle_arena_printf(cli->arena, "%s__%s_%s", kernel->program->name, target->backend,
+					   identifier(cli, target->descriptor->name));
+	heddle_emit_options options = {.base = kernel->base,
+				       .header = kernel->header_name,
+				       .definition_text = definition_text(cli, module, definition),
+				       .source_name = module->source->name};
+	if (heddle_source_print(cli->ctx, target, kernel->program, &options, &kernel->source) < 0 ||
+	    heddle_header_print(cli->ctx, kernel->program, &options, &kernel->header) < 0)
+		return -1;
+	kernel->manifest = heddle_manifest_from_program(cli->ctx, target, kernel->program, &options);
+	if (!kernel->manifest)
+		return -1;
+	kernel->manifest->definition = heddle_arena_strdup(kernel->manifest->arena, definition->name);
+	return 0;
+}
+
 /* A path in the folder of another file. */
 static const char *beside(heddle_cli *cli, const char *path, const char *name)
 {

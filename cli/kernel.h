@@ -5,6 +5,7 @@
 #define HEDDLE_CLI_KERNEL_H
 
 #include "cli/cli.h"
+#include "compile/compile.h"
 #include "compile/manifest.h"
 #include "harness/level.h"
 
@@ -19,9 +20,15 @@ typedef struct heddle_kernel_files {
 	const char *header_name; /* "matmul" */
 } heddle_kernel_files;
 
+/* heddle_compile with --config and the rest of `more` (may be NULL). */
+heddle_program *heddle_cli_program(heddle_cli *cli, const heddle_definition *definition, const heddle_target *target,
+				   const heddle_compile_options *more);
 /* Compile one definition for one target, with --config and --prefix.  0, or -1 with diagnostics; free in both cases. */
 int heddle_cli_compile(heddle_cli *cli, const heddle_module *module, const heddle_definition *definition,
 		       const heddle_target *target, heddle_kernel_files *kernel);
+/* --dump, --stop and --time-passes (plan_passes.c): are the names passes; what they say, on cli->out.  0 or -1. */
+int heddle_cli_check_passes(heddle_cli *cli);
+int heddle_cli_show_passes(heddle_cli *cli, const heddle_definition *definition, const heddle_target *target);
 /* Read a hand-written kernel's manifest and source. */
 int heddle_cli_read_impl(heddle_cli *cli, const char *path, heddle_kernel_files *kernel);
 void heddle_kernel_files_free(heddle_kernel_files *kernel);

@@ -7,23 +7,30 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { UNWRITABLE = 2, LIMIT = 5 };
 
-/* On a terminal one line that overwrites itself; elsewhere plain lines. */
+enum { PLAIN_INTERVAL = 10 };
+
+/* On a terminal one line that overwrites itself; elsewhere a plain line every few seconds. */
 struct progress {
 	bool terminal;
 	bool shown;
+	time_t last;
 };
 
 static void show_progress(void *user, const char *text)
 {
 	struct progress *progress = user;
-	if (progress->terminal)
+	time_t now = time(NULL);
+	if (progress->terminal) {
 		fprintf(stderr, "\r\033[K%.100s", text);
-	else
+	} else if (now - progress->last >= PLAIN_INTERVAL) {
 		fprintf(stderr, "%s\n", text);
+		progress->last = now;
+	}
 	fflush(stderr);
 	progress->shown = true;
 }
@@ -48,7 +55,7 @@ int main(int argc, char **argv)
 	for (int i = 1; i < argc; i++)
 		words[n++] = argv[i];
 
-	struct progress progress = {.terminal = isatty(STDERR_FILENO) == 1};
+	struct progress progress = {.terminal = isatty(STDERR_FILENO) == 1, .last = time(NULL)};
 	heddle_ctx_set_progress(ctx, show_progress, &progress);
 	char *out = NULL, *err = NULL;
 	int code = heddle_verb(ctx, n, words, &out, &err);

@@ -1,0 +1,326 @@
+/* heddle plan: what the kernels of a definition will do on each target, and what limits them.
+ * SPDX-License-Identifier: MIT
+ */
+#include "cli/kernel.h"
+
+#include "harness/cases.h"
+#include "harness/interpret.h"
+#include "harness/reference.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Statement instances up to which the program is run to count its traffic. */
+static const double countable = 2e6;
+
+typedef struct plan_row {
+	const char *key;
+	const char *value;
+} plan_row;
+
+/* The plan for one target: rows in order. */
+typedef struct plan {
+	const heddle_target *target;
+	const char *config, *proof;
+	int n_row;
+	plan_row *row;
+} plan;
+
+static void add_row(heddle_cli *cli, plan *p, const char *key, const char *value)
+{
+	plan_row row = {key, value};
+	HEDDLE_PUSH(cli->arena, p->row, p->n_row, row);
+}
+
+static const char *bytes_text(heddle_cli *cli, double bytes)
+{
+	char buffer[32];
+	return heddle_arena_strdup(cli->arena, heddle_cli_bytes(bytes, buffer));
+}
+
+/* ---- the program's own facts ---------------------------------------------------------------------------------------------- */
+
+/* Values of the program's sizes by name; NULL when one is not fixed. */
+static const int64_t *program_sizes(heddle_cli *cli, const heddle_program *program, const heddle_definition *definition)
+{
+	int64_t *value = HEDDLE_NEW_ARRAY(cli->arena, int64_t, program->n_size + 1);
+	for (int i = 0; i < definition->n_size; i++)
+		if (definition->size[i]->min != definition->size[i]->max)
+			return NULL;
+	for (int i = 0; i < program->n_size; i++)
+		for (int k = 0; k < definition->n_size; k++)
+			if (!strcmp(program->size[i].name, definition->size[k]->name))
+				value[i] = definition->size[k]->min;
+	return value;
+}
+
+/* A number where the sizes give one, else the formula. */
+static const char *value_text(heddle_cli *cli, const heddle_value *value, const int64_t *size, bool bytes)
+{
+	int64_t number;
+	if (value && heddle_value_evaluate(value, size ? size : (const int64_t[]){0}, &number) == 0 &&
+	    (size || value->kind == HEDDLE_VALUE_INT))
+		return bytes ? bytes_text(cli, (double)number) : heddle_arena_printf(cli->arena, "%lld", (long long)number);
+	heddle_text text = {0};
+	if (value)
+		heddle_value_print(value, &text);
+	const char *copy = heddle_arena_strdup(cli->arena, heddle_text_str(&text));
+	heddle_text_free(&text);
+	return copy;
+}
+
+/* Bytes of a shared or register buffer; its extents are constants. */
+static double buffer_bytes(const heddle_buffer *buffer)
+{
+	double n = heddle_type_size(buffer->type) * buffer->width;
+	for (int d = 0; d < buffer->rank; d++) {
+		int64_t extent = buffer->extent[d]->i;
+		n *= (double)(extent + (d == buffer->rank - 1 ? buffer->pad : 0));
+	}
+	return n;
+}
+
+/* Register arrays that a launch declares. */
+static void register_buffers(const heddle_node *node, double *bytes, heddle_text *names)
+{
+	if (!node)
+		return;
+	if (node->kind == HEDDLE_NODE_DECLARE) {
+		*bytes += buffer_bytes(node->buffer);
+		if (!strstr(heddle_text_str(names), node->buffer->name))
+			heddle_text_printf(names, "%s%s", names->length ? " " : "", node->buffer->name);
+	}
+	for (int i = 0; i < node->n_child; i++)
+		register_buffers(node->child[i], bytes, names);
+}
+
+static void add_launch(heddle_cli *cli, plan *p, const heddle_launch *launch, const int64_t *size)
+{
+	const char *prefix = launch->name;
+	double shared = 0, registers = 0;
+	heddle_text names = {0};
+	for (int i = 0; i < launch->n_shared; i++)
+		shared += buffer_bytes(launch->shared[i]);
+	register_buffers(launch->body, &registers, &names);
+	add_row(cli, p, heddle_arena_printf(cli->arena, "%s blocks", prefix), value_text(cli, launch->grid, size, false));
+	add_row(cli, p, heddle_arena_printf(cli->arena, "%s threads per block", prefix),
+		heddle_arena_printf(cli->arena, "%d", launch->threads));
+	add_row(cli, p, heddle_arena_printf(cli->arena, "%s shared memory per block", prefix), bytes_text(cli, shared));
+	add_row(cli, p, heddle_arena_printf(cli->arena, "%s arrays per thread", prefix),
+		names.length ? heddle_arena_printf(cli->arena, "%s (%s)", bytes_text(cli, registers), names.data) : "none");
+	heddle_text_free(&names);
+}
+
+/* ---- counts --------------------------------------------------------------------------------------------------------------- */
+
+static void add_counts(heddle_cli *cli, plan *p, const heddle_program *program, const heddle_interpret *run)
+{
+	for (int i = 0; i < program->n_launch; i++) {
+		const heddle_interpret_launch *l = &run->launch[i];
+		const heddle_interpret_traffic *global = &l->space[HEDDLE_SPACE_GLOBAL];
+		const char *prefix = program->launch[i]->name;
+		add_row(cli, p, heddle_arena_printf(cli->arena, "%s global loads", prefix),
+			heddle_arena_printf(cli->arena, "%s asked, %s moved", bytes_text(cli, (double)global->load_bytes),
+					    bytes_text(cli, 32 * (double)global->load_transactions)));
+		add_row(cli, p, heddle_arena_printf(cli->arena, "%s global stores", prefix),
+			heddle_arena_printf(cli->arena, "%s asked, %s moved", bytes_text(cli, (double)global->store_bytes),
+					    bytes_text(cli, 32 * (double)global->store_transactions)));
+		add_row(cli, p, heddle_arena_printf(cli->arena, "%s barriers", prefix),
+			heddle_arena_printf(cli->arena, "%llu", (unsigned long long)l->barriers));
+		add_row(cli, p, heddle_arena_printf(cli->arena, "%s float operations", prefix),
+			heddle_arena_printf(cli->arena, "%llu", (unsigned long long)l->float_operations));
+	}
+}
+
+static heddle_array *array_of(const heddle_definition *definition, heddle_array *const *array, const heddle_buffer *buffer)
+{
+	for (int i = 0; i < definition->n_tensor; i++)
+		if (!strcmp(definition->tensor[i]->name, buffer->name))
+			return array[i];
+	return NULL;
+}
+
+/* Small problems are run in the interpreter: exact bytes and transactions, not estimates. */
+static int count_traffic(heddle_cli *cli, const heddle_module *module, const heddle_definition *definition,
+			 heddle_program *program, const int64_t *size, plan *p)
+{
+	int64_t *value = HEDDLE_NEW_ARRAY(cli->arena, int64_t, definition->n_size + 1);
+	for (int i = 0; i < definition->n_size; i++)
+		value[i] = definition->size[i]->min;
+	if (heddle_reference_cost(definition, value) > countable)
+		return 0;
+	heddle_array **array = HEDDLE_NEW_ARRAY(cli->arena, heddle_array *, definition->n_tensor + 1);
+	if (heddle_case_arrays(cli->ctx, module, definition, value, HEDDLE_FILL_RANDOM, 1, array) < 0)
+		return -1;
+	heddle_array **argument = HEDDLE_NEW_ARRAY(cli->arena, heddle_array *, program->n_buffer + 1);
+	for (int i = 0; i < program->n_buffer; i++)
+		if (program->buffer[i]->role != HEDDLE_BUFFER_SHARED && program->buffer[i]->role != HEDDLE_BUFFER_REGISTER)
+			argument[i] = array_of(definition, array, program->buffer[i]);
+	heddle_program_number(program);
+	heddle_interpret run = {.arena = cli->arena,
+				.program = program,
+				.size = size,
+				.array = argument,
+				.seed = 1,
+				.transactions = true,
+				.unaligned_vectors = heddle_dialect_language(p->target->dialect).unaligned_vectors};
+	int result = heddle_interpret_run(cli->ctx, &run);
+	if (result == 0)
+		add_counts(cli, p, program, &run);
+	for (int i = 0; result == 0 && i < run.n_finding; i++)
+		heddle_text_printf(&cli->err, "%s: %s: %s\n", p->target->text, run.finding[i].kind, run.finding[i].text);
+	heddle_case_arrays_free(definition, array);
+	return result;
+}
+
+/* Bytes of all tensors once: what no schedule can avoid. */
+static void add_bound(heddle_cli *cli, plan *p, const heddle_definition *definition)
+{
+	int64_t *size = HEDDLE_NEW_ARRAY(cli->arena, int64_t, definition->n_size + 1), shape[HEDDLE_MAX_RANK];
+	double bytes = 0;
+	for (int i = 0; i < definition->n_size; i++)
+		size[i] = definition->size[i]->min;
+	for (int i = 0; i < definition->n_input + definition->n_output; i++) {
+		const heddle_tensor *t = definition->tensor[i];
+		double n = heddle_type_size(t->type) * (t->role == HEDDLE_ROLE_INOUT ? 2.0 : 1.0);
+		if (heddle_tensor_shape(t, size, shape) < 0)
+			return;
+		for (int d = 0; d < t->rank; d++)
+			n *= (double)shape[d];
+		bytes += n;
+	}
+	char seconds[32];
+	const heddle_memory *memory = heddle_descriptor_memory(p->target->descriptor, "global");
+	add_row(cli, p, "least traffic", bytes_text(cli, bytes));
+	if (memory && memory->bandwidth.set)
+		add_row(cli, p, "time for that at full bandwidth",
+			heddle_arena_strdup(cli->arena, heddle_cli_seconds(bytes / memory->bandwidth.value, seconds)));
+}
+
+/* ---- report --------------------------------------------------------------------------------------------------------------- */
+
+static int make_plan(heddle_cli *cli, const heddle_module *module, const heddle_definition *definition,
+		     const heddle_target *target, plan *p)
+{
+	*p = (plan){.target = target};
+	heddle_program *program = heddle_cli_program(cli, definition, target, NULL);
+	if (!program)
+		return -1;
+	const int64_t *size = program_sizes(cli, program, definition);
+	p->config = heddle_arena_strdup(cli->arena, program->config ? program->config : "");
+	p->proof = heddle_arena_strdup(cli->arena, program->proof ? program->proof : "");
+	add_row(cli, p, "launches", heddle_arena_printf(cli->arena, "%d", program->n_launch));
+	add_row(cli, p, "workspace", value_text(cli, program->workspace, size, true));
+	if (size)
+		add_bound(cli, p, definition);
+	for (int i = 0; i < program->n_launch; i++)
+		add_launch(cli, p, program->launch[i], size);
+	int result = size ? count_traffic(cli, module, definition, program, size, p) : 0;
+	heddle_program_free(program);
+	return result;
+}
+
+static const char *value_of(const plan *p, const char *key)
+{
+	for (int i = 0; i < p->n_row; i++)
+		if (!strcmp(p->row[i].key, key))
+			return p->row[i].value;
+	return NULL;
+}
+
+static bool same_everywhere(const plan *p, int n, const char *key)
+{
+	for (int i = 1; i < n; i++) {
+		const char *a = value_of(&p[0], key), *b = value_of(&p[i], key);
+		if (!a || !b || strcmp(a, b) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* Rows of plan `k`, unless an earlier one had the same key. */
+static void add_rows(const plan *p, int n, int k, bool only_differences, heddle_text *rows)
+{
+	for (int i = 0; i < p[k].n_row; i++) {
+		const char *key = p[k].row[i].key;
+		bool seen = only_differences && same_everywhere(p, n, key);
+		for (int j = 0; j < k && !seen; j++)
+			seen = value_of(&p[j], key) != NULL;
+		if (seen)
+			continue;
+		heddle_text_add(rows, key);
+		for (int j = 0; j < n; j++)
+			heddle_text_printf(rows, "\t%s", value_of(&p[j], key) ? value_of(&p[j], key) : "-");
+		heddle_text_add(rows, "\n");
+	}
+}
+
+static void print_plans(heddle_cli *cli, const heddle_definition *definition, const plan *p, int n)
+{
+	heddle_text rows = {0};
+	for (int i = 0; i < n; i++)
+		heddle_text_printf(&cli->out, "%s on %s: %s\n  config %s\n", definition->name, p[i].target->text, p[i].proof,
+				   p[i].config);
+	for (int i = 0; i < n; i++)
+		heddle_text_printf(&rows, "\t%s", p[i].target->text);
+	heddle_text_add(&rows, "\n");
+	for (int k = 0; k < n; k++)
+		add_rows(p, n, k, heddle_cli_flag(cli, HEDDLE_OPTION_DIFF), &rows);
+	heddle_cli_table(heddle_text_str(&rows), &cli->out);
+	heddle_text_free(&rows);
+}
+
+static json_t *plan_json(const plan *p)
+{
+	json_t *rows = json_object();
+	for (int i = 0; i < p->n_row; i++)
+		json_object_set_new(rows, p->row[i].key, heddle_cli_json_string(p->row[i].value));
+	return json_pack("{s:s, s:s, s:s, s:o}", "target", p->target->text, "proof", p->proof, "config", p->config, "rows", rows);
+}
+
+static int plan_definition(heddle_cli *cli, heddle_module *module, const heddle_target *target, int n_target)
+{
+	const heddle_definition *definition = heddle_module_find(cli->ctx, module, heddle_cli_value(cli, HEDDLE_OPTION_DEF));
+	if (!definition)
+		return -1;
+	bool stop = heddle_cli_flag(cli, HEDDLE_OPTION_STOP);
+	if (stop || heddle_cli_flag(cli, HEDDLE_OPTION_DUMP) || heddle_cli_flag(cli, HEDDLE_OPTION_TIME_PASSES))
+		for (int i = 0; i < n_target; i++)
+			if (heddle_cli_show_passes(cli, definition, &target[i]) < 0)
+				return -1;
+	if (stop)
+		return 0;
+	plan *p = HEDDLE_NEW_ARRAY(cli->arena, plan, n_target + 1);
+	for (int i = 0; i < n_target; i++)
+		if (make_plan(cli, module, definition, &target[i], &p[i]) < 0)
+			return -1;
+	if (cli->result) {
+		json_t *plans = json_array();
+		for (int i = 0; i < n_target; i++)
+			json_array_append_new(plans, plan_json(&p[i]));
+		json_object_set_new(cli->result, "definition", json_string(definition->name));
+		json_object_set_new(cli->result, "plans", plans);
+	} else {
+		print_plans(cli, definition, p, n_target);
+	}
+	return 0;
+}
+
+int heddle_cli_plan(heddle_cli *cli)
+{
+	static const char *const standard[] = {"cuda:h100", NULL};
+	heddle_target *target;
+	int n_target;
+	heddle_size_list *sizes;
+	if (heddle_cli_check_passes(cli) < 0 || heddle_cli_targets(cli, standard, &target, &n_target) < 0 ||
+	    heddle_cli_sizes(cli, 0, &sizes) < 0)
+		return -1;
+	if (heddle_cli_flag(cli, HEDDLE_OPTION_DIFF) && n_target < 2)
+		return heddle_error(cli->ctx, 915, NULL, "--diff needs two targets: -t A,B");
+	heddle_module *module = heddle_cli_module(cli, cli->word[0], sizes);
+	if (!module)
+		return -1;
+	int result = plan_definition(cli, module, target, n_target);
+	heddle_module_free(module);
+	return result;
+}

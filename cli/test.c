@@ -1,0 +1,106 @@
+/* heddle test: the matrix of cases, targets and levels.
+ * SPDX-License-Identifier: MIT
+ */
+#include "cli/cli.h"
+#include "cli/sarif.h"
+
+#include "harness/test.h"
+
+#include <string.h>
+
+typedef struct progress {
+	heddle_ctx *ctx;
+	int n;
+} progress;
+
+static void show_row(void *user, const heddle_test_row *row)
+{
+	progress *p = user;
+	heddle_progress(p->ctx, "%d results; %s %s %s", ++p->n, row->layer, row->target, row->level);
+}
+
+/* Levels are "emulate" or "opencl-cpu:pocl"; a misspelt one must not look like one that is missing. */
+static int check_level(heddle_cli *cli, const char *level)
+{
+	static const char *const names[] = {"interpret", "emulate", "opencl-cpu", "compile", "device"};
+	const char *name = heddle_arena_strndup(cli->arena, level, strcspn(level, ":"));
+	const char *runner = level[strlen(name)] ? level + strlen(name) + 1 : NULL;
+	bool known = !runner && !strcmp(name, names[0]);
+	for (const heddle_runner *const *r = heddle_runners; *r && !known; r++)
+		known = !strcmp((*r)->level, name) && (!runner || !strcmp((*r)->name, runner));
+	if (known)
+		return 0;
+	heddle_error(cli->ctx, 915, NULL, "no level '%s'", level);
+	const char *nearest = heddle_nearest(name, names, (int)HEDDLE_COUNT(names));
+	if (nearest && strcmp(nearest, name) != 0)
+		heddle_note(cli->ctx, NULL, "did you mean '%s'?", nearest);
+	else
+		heddle_note(cli->ctx, NULL, "levels: interpret, emulate, opencl-cpu, compile, device; 'heddle doctor' names the "
+					    "runners of each, as in opencl-cpu:pocl");
+	return -1;
+}
+
+static int write_reports(heddle_cli *cli, const heddle_test_report *report)
+{
+	const char *junit = heddle_cli_value(cli, HEDDLE_OPTION_JUNIT), *sarif = heddle_cli_value(cli, HEDDLE_OPTION_SARIF);
+	int result = 0;
+	heddle_text text = {0};
+	if (junit) {
+		heddle_test_junit(report, &text);
+		result = heddle_file_write(cli->ctx, junit, heddle_text_str(&text), text.length);
+	}
+	heddle_text_free(&text);
+	if (sarif && heddle_cli_sarif_test(cli, sarif, report) < 0)
+		result = -1;
+	return result;
+}
+
+static int fill_options(heddle_cli *cli, heddle_test_options *options, heddle_target **target)
+{
+	static const char *const standard[] = {"cuda:h100", "hip:mi300x", "opencl:cpu", NULL};
+	heddle_size_list *sizes;
+	double seed;
+	if (heddle_cli_targets(cli, standard, target, &options->n_target) < 0 || heddle_cli_sizes(cli, 0, &sizes) < 0 ||
+	    heddle_cli_number(cli, HEDDLE_OPTION_SEED, 1, 0, 9e15, &seed) < 0 ||
+	    heddle_cli_number(cli, HEDDLE_OPTION_TIMEOUT, 60, 0.1, 86400, &options->timeout) < 0)
+		return -1;
+	const char **level;
+	heddle_cli_split(cli, HEDDLE_OPTION_LEVEL, &level, &options->n_level);
+	for (int i = 0; i < options->n_level; i++)
+		if (check_level(cli, level[i]) < 0)
+			return -1;
+	options->target = *target;
+	options->targets_required = heddle_cli_flag(cli, HEDDLE_OPTION_TARGET);
+	options->level = level;
+	options->definition = heddle_cli_value(cli, HEDDLE_OPTION_DEF);
+	options->sizes = sizes;
+	options->config = heddle_cli_value(cli, HEDDLE_OPTION_CONFIG);
+	options->impl = heddle_cli_value(cli, HEDDLE_OPTION_IMPL);
+	options->seed = (uint64_t)seed;
+	options->thorough = heddle_cli_flag(cli, HEDDLE_OPTION_THOROUGH);
+	return 0;
+}
+
+int heddle_cli_test(heddle_cli *cli)
+{
+	progress shown = {.ctx = cli->ctx};
+	heddle_target *target;
+	heddle_test_options options = {.progress = show_row, .progress_user = &shown};
+	if (fill_options(cli, &options, &target) < 0)
+		return -1;
+	heddle_test_report *report = heddle_test_report_new();
+	int result = 0;
+	for (int i = 0; i < cli->n_word; i++)
+		if (heddle_test_path(cli->ctx, report, cli->word[i], &options) < 0)
+			result = -1;
+	int code = heddle_test_exit_code(report, &options);
+	if (cli->result)
+		json_object_set_new(cli->result, "report", heddle_test_json(report));
+	else
+		heddle_test_print(report, &cli->out);
+	if (write_reports(cli, report) < 0)
+		result = -1;
+	heddle_test_report_free(report);
+	/* A path that cannot be read outweighs what the others gave. */
+	return result < 0 ? heddle_exit_code(cli->ctx) : code;
+}
