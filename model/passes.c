@@ -17,6 +17,7 @@ const heddle_pass heddle_passes[] = {
 	{"tile", HEDDLE_NEEDS_LAYOUT, heddle_pass_tile, "dimensions are laid over blocks, threads, items and vectors"},
 	{"place", HEDDLE_NEEDS_SPACES, heddle_pass_place, "tensors go to registers and shared tiles"},
 	{"map", HEDDLE_NEEDS_NOTHING, heddle_pass_map, "leaves, moves and barriers; interior and boundary"},
+	{"prove", HEDDLE_NEEDS_NOTHING, heddle_pass_prove, "every instance, order, barrier and bound is checked"},
 	{"generate", HEDDLE_NEEDS_NOTHING, heddle_pass_generate, "isl's AST becomes the program"},
 	{NULL, HEDDLE_NEEDS_NOTHING, NULL, NULL},
 };

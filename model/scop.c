@@ -71,6 +71,14 @@ heddle_scop *heddle_scop_new(heddle_ctx *ctx, heddle_arena *arena, const heddle_
 		if (definition->size[i]->min != definition->size[i]->max)
 			HEDDLE_PUSH(arena, scop->param, scop->n_param, definition->size[i]);
 	scop->context = size_context(scop);
+	/* what the entry checks may be relied on */
+	heddle_stmt none = {.all = isl_set_from_params(isl_set_copy(scop->context))};
+	for (int i = 0; i < definition->n_precondition; i++) {
+		isl_set *holds = heddle_scop_condition(scop, &none, definition->precondition[i]);
+		if (holds)
+			scop->context = isl_set_intersect(scop->context, isl_set_params(holds));
+	}
+	isl_set_free(none.all);
 	return scop;
 }
 

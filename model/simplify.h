@@ -22,6 +22,7 @@ typedef struct heddle_simplify_options {
  *   unroll    loops of kind UNROLL within the limit; those that index register arrays get 16 times the limit
  *   registers register arrays that are only used by whole vectors become arrays of vectors
  *   linearise accesses to global buffers get one row-major subscript, INT32 where the sizes' maxima prove it enough
+ *   share     loads of shared and global memory that statements in a row make twice get a name
  *   hoist     integer subexpressions move out of loops and get names
  *
  * A vector loop whose iterations each store in elements of their own may run in lockstep, one that adds into one element

@@ -41,6 +41,9 @@ typedef struct hoister {
 	definition *definition;
 	candidate *candidate;
 	int *bucket;
+	int n_wish;
+	const char **wish; /* base names of the lets made */
+	const char **name; /* what became of them */
 } hoister;
 
 static void *grown(void *array, int n, int *capacity, size_t size)
@@ -311,11 +314,11 @@ static void insert(heddle_program *p, heddle_node *block, int at, heddle_node *n
 }
 
 /* A name that says what it is: where a buffer is read, or a division of the thread or block id. */
-static const char *name_for(simplify *s, const candidate *c)
+static const char *wish_for(simplify *s, const candidate *c)
 {
 	const heddle_value *v = c->value;
 	if (c->buffer)
-		return simplify_name(s, heddle_arena_printf(s->p->arena, "%s_at", c->buffer->name));
+		return heddle_arena_printf(s->p->arena, "%s_at", c->buffer->name);
 	if (is_division(v) && v->arg[1]->kind == HEDDLE_VALUE_INT) {
 		bool div = v->kind == HEDDLE_VALUE_FLOOR_DIV || (v->kind == HEDDLE_VALUE_BINARY && v->op == HEDDLE_OP_DIV);
 		const char *of = v->arg[0]->kind == HEDDLE_VALUE_THREAD	 ? "thread"
@@ -323,17 +326,18 @@ static const char *name_for(simplify *s, const candidate *c)
 				 : v->arg[0]->kind == HEDDLE_VALUE_VARIABLE ? v->arg[0]->name
 									 : NULL;
 		if (of)
-			return simplify_name(s, heddle_arena_printf(s->p->arena, "%s_%s%lld", of, div ? "div" : "mod",
-								    (long long)v->arg[1]->i));
+			return heddle_arena_printf(s->p->arena, "%s_%s%lld", of, div ? "div" : "mod", (long long)v->arg[1]->i);
 	}
-	return simplify_name(s, "at");
+	return "at";
 }
 
 static void give_name(hoister *h, candidate *c)
 {
 	simplify *s = h->s;
 	heddle_node *block = h->place[target_of(h, c)].block;
-	const char *name = name_for(s, c);
+	/* Names are given at the end, in the order of the text; until then "$number". */
+	const char *wish = wish_for(s, c), *name = heddle_arena_printf(s->p->arena, "$%d", h->n_wish);
+	HEDDLE_PUSH(s->p->arena, h->wish, h->n_wish, wish);
 	replacement r = {s->p, c->value, heddle_value_variable(s->p, c->value->type, 1, name), false};
 	int first = -1;
 	for (int k = 0; k < block->n_child; k++) {
@@ -346,6 +350,28 @@ static void give_name(hoister *h, candidate *c)
 		insert(s->p, block, first, heddle_node_let(s->p, name, c->value));
 }
 
+static heddle_value *renamed(heddle_value *v, void *user)
+{
+	hoister *h = user;
+	if (v->kind != HEDDLE_VALUE_VARIABLE || *v->name != '$')
+		return v;
+	return heddle_value_variable(h->s->p, v->type, v->width, h->name[atoi(v->name + 1)]);
+}
+
+/* Lets come before their uses, so one walk does. */
+static void give_final_names(hoister *h, heddle_node *node)
+{
+	if (node->kind == HEDDLE_NODE_LET && *node->name == '$') {
+		int k = atoi(node->name + 1);
+		h->name[k] = simplify_name(h->s, h->wish[k]);
+		node->name = h->name[k];
+	}
+	for (int k = 0; k < node->n_value; k++)
+		node->value[k] = heddle_value_map(h->s->p, node->value[k], renamed, h);
+	for (int k = 0; k < node->n_child; k++)
+		give_final_names(h, node->child[k]);
+}
+
 void simplify_hoist(simplify *s)
 {
 	hoister h = {.s = s, .bucket = heddle_xalloc(sizeof(int) * N_BUCKET)};
@@ -356,6 +382,8 @@ void simplify_hoist(simplify *s)
 			break;
 		give_name(&h, c);
 	}
+	h.name = HEDDLE_NEW_ARRAY(s->p->arena, const char *, h.n_wish ? h.n_wish : 1);
+	give_final_names(&h, s->launch->body);
 	free(h.bucket);
 	free(h.place);
 	free(h.definition);

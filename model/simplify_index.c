@@ -177,13 +177,29 @@ static bool add_polynomial(polynomial *to, const polynomial *from, int64_t sign)
 	return true;
 }
 
+static bool is_size(const heddle_value *v)
+{
+	return v->kind == HEDDLE_VALUE_SIZE || (v->kind == HEDDLE_VALUE_CAST && v->arg[0]->kind == HEDDLE_VALUE_SIZE);
+}
+
+/* Sizes stand last among the factors, so that terms with the same size are found. */
+static void add_factor(term *t, heddle_value *factor)
+{
+	int at = t->n++;
+	while (at > 0 && is_size(t->factor[at - 1]) && !is_size(factor)) {
+		t->factor[at] = t->factor[at - 1];
+		at--;
+	}
+	t->factor[at] = factor;
+}
+
 static bool multiply_terms(const term *a, const term *b, term *out)
 {
 	*out = *a;
 	if (a->n + b->n > MOST_FACTORS || __builtin_mul_overflow(a->coefficient, b->coefficient, &out->coefficient))
 		return false;
 	for (int k = 0; k < b->n; k++)
-		out->factor[out->n++] = b->factor[k];
+		add_factor(out, b->factor[k]);
 	if (out->depth == SIZES_DEPTH || (b->depth != SIZES_DEPTH && b->depth > out->depth))
 		out->depth = b->depth;
 	return true;
@@ -237,10 +253,10 @@ static heddle_value *term_value(heddle_program *p, heddle_type type, const term 
 	return v ? heddle_value_binary(p, HEDDLE_OP_MUL, v, c) : c;
 }
 
-/* The factors that are sizes, when the term has others too. */
+/* a * K and b * K, which are better as (a + b) * K. */
 static bool shares_size(const term *a, const term *b)
 {
-	return a->depth == b->depth && a->n > 1 && b->n > 1 && a->factor[a->n - 1]->n_arg == 0 &&
+	return a->depth == b->depth && a->n > 1 && b->n > 1 && is_size(a->factor[a->n - 1]) &&
 	       heddle_value_equal(a->factor[a->n - 1], b->factor[b->n - 1]);
 }
 
@@ -351,9 +367,20 @@ static void linear(indexer *x, const heddle_buffer *buffer, int *n, heddle_value
 	*n = 1;
 }
 
+/* int32(a / b) in 64 bits, where the operands fit 32, is a / b in 32: divisions are what costs most among indices. */
+static heddle_value *narrow_cast(indexer *x, heddle_value *v)
+{
+	bool narrows = v->type == HEDDLE_INT32 && v->width == 1 && v->arg[0]->type == HEDDLE_INT64 && simplify_is_pure(v);
+	if (!narrows || !heddle_range_fits(heddle_ranges_of(x->s->ranges, v->arg[0]), HEDDLE_INT32))
+		return v;
+	return narrow(x->s, HEDDLE_INT32, v->arg[0]);
+}
+
 static heddle_value *index_value(heddle_value *v, void *user)
 {
 	indexer *x = user;
+	if (v->kind == HEDDLE_VALUE_CAST)
+		return narrow_cast(x, v);
 	if (v->kind != HEDDLE_VALUE_LOAD || !v->n_arg)
 		return v;
 	heddle_value *copy = HEDDLE_NEW(x->s->p->arena, heddle_value);

@@ -9,6 +9,7 @@
 typedef struct usage {
 	int width;	   /* of its vector accesses; 0: there is none */
 	bool mixed;	   /* several widths, or a scalar store, or a vector that is not one element of the vector array */
+	bool dynamic;	   /* a scalar access by a subscript that is no constant: it lives in memory anyway */
 	bool clear;	   /* a member may be read before it was written (see below) */
 } usage;
 
@@ -35,6 +36,7 @@ static void see_access(promoter *x, const heddle_buffer *buffer, int n, heddle_v
 		u->mixed |= heddle_range_residue(heddle_ranges_of(x->s->ranges, subscript[n - 1]), width) != 0;
 	} else if (store || subscript[n - 1]->kind != HEDDLE_VALUE_INT) {
 		u->mixed = true;
+		u->dynamic |= subscript[n - 1]->kind != HEDDLE_VALUE_INT;
 	}
 }
 
@@ -118,7 +120,7 @@ static heddle_value *rewrite_load(heddle_value *v, void *user)
 		heddle_value *load = heddle_value_load(p, buffer, buffer->width, n, subscript);
 		return v->width > 1 ? load : heddle_value_extract(p, load, (int)(v->arg[v->n_arg - 1]->i % buffer->width));
 	}
-	if (v->width == 1 || buffer->width > 1)
+	if (v->width == 1 || buffer->width > 1 || x->use[buffer->position].dynamic)
 		return v;
 	for (int k = 0; k < v->width; k++)
 		member[k] = heddle_value_load(p, buffer, 1, v->n_arg, subscript_copy(p, v->n_arg, v->arg, k));
@@ -147,15 +149,71 @@ static void lower_store(promoter *x, heddle_node *node, heddle_node *out)
 	}
 }
 
+static int64_t count_elements(const heddle_buffer *buffer)
+{
+	int64_t count = 1;
+	for (int d = 0; d < buffer->rank; d++)
+		count *= buffer->extent[d]->i;
+	return count;
+}
+
+static bool mentions_in_value(const heddle_value *v, const heddle_buffer *buffer)
+{
+	if (v->kind == HEDDLE_VALUE_LOAD && v->buffer == buffer)
+		return true;
+	for (int k = 0; k < v->n_arg; k++)
+		if (mentions_in_value(v->arg[k], buffer))
+			return true;
+	return false;
+}
+
+static bool mentions(const heddle_node *node, const heddle_buffer *buffer)
+{
+	if (node->kind == HEDDLE_NODE_STORE && node->buffer == buffer)
+		return true;
+	for (int k = 0; k < node->n_value; k++)
+		if (mentions_in_value(node->value[k], buffer))
+			return true;
+	for (int k = 0; k < node->n_child; k++)
+		if (mentions(node->child[k], buffer))
+			return true;
+	return false;
+}
+
+/* The statements after child `at` of the block store in every element before anything reads one.  Stores are unrolled: an
+ * element is stored once, by a constant subscript. */
+static bool is_filled_first(const heddle_node *block, int at, const heddle_buffer *buffer)
+{
+	int64_t filled = 0;
+	for (int k = at + 1; k < block->n_child; k++) {
+		const heddle_node *node = block->child[k];
+		if (!mentions(node, buffer))
+			continue;
+		if (node->kind != HEDDLE_NODE_STORE || mentions_in_value(node->value[0], buffer))
+			break;
+		for (int v = 1; v < node->n_value; v++)
+			if (node->value[v]->kind != HEDDLE_VALUE_INT)
+				return false;
+		for (int e = at + 1; e < k; e++) {
+			const heddle_node *other = block->child[e];
+			bool same = other->kind == HEDDLE_NODE_STORE && other->buffer == buffer;
+			for (int v = 1; v < node->n_value && same; v++)
+				same = heddle_value_equal(node->value[v], other->value[v]);
+			if (same)
+				return false;
+		}
+		filled++;
+	}
+	return filled >= count_elements(buffer);
+}
+
 /* Zeros in all elements, right after the declaration. */
 static void clear(promoter *x, heddle_buffer *buffer, heddle_node *out)
 {
 	heddle_program *p = x->s->p;
-	int64_t count = 1;
+	int64_t count = count_elements(buffer);
 	heddle_value *zero = heddle_type_is_float(buffer->type) ? heddle_value_float(p, buffer->type, 0)
 							       : heddle_value_int(p, buffer->type, 0);
-	for (int d = 0; d < buffer->rank; d++)
-		count *= buffer->extent[d]->i;
 	for (int64_t k = 0; k < count; k++) {
 		heddle_value *subscript[64];
 		int64_t rest = k;
@@ -168,17 +226,18 @@ static void clear(promoter *x, heddle_buffer *buffer, heddle_node *out)
 	}
 }
 
-static void rewrite_child(promoter *x, heddle_node *child, heddle_node *out)
+static void rewrite_child(promoter *x, heddle_node *block, int at, heddle_node *out)
 {
 	heddle_program *p = x->s->p;
-	child = rewrite(x, child);
+	heddle_node *child = block->child[at];
 	if (child->kind == HEDDLE_NODE_STORE && child->buffer->role == HEDDLE_BUFFER_REGISTER && child->value[0]->width > 1 &&
-	    child->buffer->width == 1) {
+	    child->buffer->width == 1 && !x->use[child->buffer->position].dynamic) {
 		lower_store(x, child, out);
 		return;
 	}
 	heddle_node_append(p, out, child);
-	if (child->kind == HEDDLE_NODE_DECLARE && is_promoted(x, child->buffer) && x->use[child->buffer->position].clear)
+	if (child->kind == HEDDLE_NODE_DECLARE && is_promoted(x, child->buffer) && x->use[child->buffer->position].clear &&
+	    !is_filled_first(block, at, child->buffer))
 		clear(x, child->buffer, out);
 }
 
@@ -194,7 +253,9 @@ static heddle_node *rewrite(promoter *x, heddle_node *node)
 	if (node->kind == HEDDLE_NODE_BLOCK) {
 		heddle_node *out = simplify_node_like(p, node);
 		for (int k = 0; k < node->n_child; k++)
-			rewrite_child(x, node->child[k], out);
+			node->child[k] = rewrite(x, node->child[k]);
+		for (int k = 0; k < node->n_child; k++)
+			rewrite_child(x, node, k, out);
 		return out;
 	}
 	for (int k = 0; k < node->n_child; k++)

@@ -427,12 +427,22 @@ static heddle_value *member(lanes *l, heddle_value *v, int m)
 	return copy;
 }
 
+/* The vector of members m; { x.0, x.1, ... } is x. */
+static heddle_value *build(lanes *l, heddle_value **m)
+{
+	heddle_value *whole = m[0]->kind == HEDDLE_VALUE_EXTRACT ? m[0]->arg[0] : NULL;
+	for (int k = 0; k < l->width && whole; k++)
+		if (m[k]->kind != HEDDLE_VALUE_EXTRACT || m[k]->i != k || !heddle_value_equal(m[k]->arg[0], whole))
+			whole = NULL;
+	return whole && whole->width == l->width ? whole : heddle_value_build(l->p, l->width, m);
+}
+
 static heddle_value *members(lanes *l, heddle_value *v)
 {
 	heddle_value *m[16];
 	for (int k = 0; k < l->width; k++)
 		m[k] = member(l, v, k);
-	return heddle_value_build(l->p, l->width, m);
+	return build(l, m);
 }
 
 /* ---- vectors ---------------------------------------------------------------------------------------------------------------------------- */
@@ -501,8 +511,8 @@ static bool is_harmless(lanes *l, const heddle_value *v)
 		return false;
 	if (v->kind == HEDDLE_VALUE_LOAD)
 		return true;
-	if (v->kind == HEDDLE_VALUE_SELECT || (v->kind == HEDDLE_VALUE_BINARY && !binary_has_vector_form(v)))
-		return false;
+	if (v->kind == HEDDLE_VALUE_BINARY && !binary_has_vector_form(v))
+		return false; /* an integer division may be by zero */
 	for (int k = 0; k < v->n_arg; k++)
 		if (!is_harmless(l, v->arg[k]))
 			return false;
@@ -717,7 +727,7 @@ static void emit_plain_store(lanes *l, const heddle_node *node, heddle_node *out
 	for (int m = 0; m < l->width; m++)
 		value[m] = member(l, node->value[0], m);
 	if (wide_store) {
-		append_store(l, node, n, first, heddle_value_build(l->p, l->width, value));
+		append_store(l, node, n, first, build(l, value));
 		l->any = true;
 	} else {
 		append_member_stores(l, node, value);
@@ -829,10 +839,58 @@ static void emit_store(lanes *l, const heddle_node *node, heddle_node *out)
 	heddle_node_append(l->p, out, test);
 }
 
+/* Nothing is read that the condition could protect. */
+static bool reads_registers_only(const heddle_value *v)
+{
+	if (v->kind == HEDDLE_VALUE_LOAD)
+		return v->buffer->role == HEDDLE_BUFFER_REGISTER;
+	for (int k = 0; k < v->n_arg; k++)
+		if (!reads_registers_only(v->arg[k]))
+			return false;
+	return true;
+}
+
+/* `if (c(v)) X[v] = e(v)` with an e of registers: the whole vector e goes to an array, and a short loop stores the members
+ * that it may: { tail = e; for v: if (c(v)) X[v] = tail[v] }. */
+static bool emit_tail(lanes *l, const heddle_node *node, heddle_node *out)
+{
+	const heddle_node *then = node->child[0], *store = then->n_child == 1 ? then->child[0] : NULL;
+	if (!l->arithmetic || node->n_child != 1 || !store || store->kind != HEDDLE_NODE_STORE || has_load(node->value[0]) ||
+	    store->buffer->role == HEDDLE_BUFFER_REGISTER || stores_in_one_element(l, store) ||
+	    !depends(l, store->value[0]) || !reads_registers_only(store->value[0]))
+		return false;
+	heddle_node *scope = heddle_node_block(l->p), *rest = simplify_node_like(l->p, node), *body = heddle_node_block(l->p);
+	begin_statement(l, store, scope);
+	collect_wide(l, store->value[0]);
+	if (!is_harmless(l, store->value[0]))
+		return false;
+
+	heddle_buffer *tail = heddle_buffer_new(l->p, simplify_name(l->s, "tail"), HEDDLE_BUFFER_REGISTER, store->buffer->type, 1);
+	heddle_value *zero = heddle_value_int(l->p, HEDDLE_INT32, 0), *v = heddle_value_variable(l->p, l->type, 1, l->name);
+	tail->extent[0] = heddle_value_int(l->p, HEDDLE_INT64, l->width);
+	tail->align = heddle_type_size(tail->type) * l->width;
+	tail->of = store->buffer->name;
+	heddle_node_append(l->p, scope, heddle_node_declare(l->p, tail));
+	heddle_value *all = full(l, vector(l, store->value[0]));
+	heddle_node_append(l->p, scope, heddle_node_store(l->p, tail, 1, &zero, all));
+
+	heddle_node *last = heddle_node_store(l->p, store->buffer, store->n_value - 1, store->value + 1,
+					      heddle_value_load(l->p, tail, 1, 1, &v));
+	last->line = store->line;
+	heddle_node_append(l->p, body, last);
+	HEDDLE_PUSH(l->p->arena, rest->value, rest->n_value, node->value[0]);
+	HEDDLE_PUSH(l->p->arena, rest->child, rest->n_child, body);
+	append_scalar_loop(l, rest, false, scope);
+	heddle_node_append(l->p, out, scope);
+	return true;
+}
+
 /* The statements under a condition over v, each member under its own. */
 static void emit_partly(lanes *l, const heddle_node *node, heddle_node *out)
 {
 	const heddle_node *then = node->child[0];
+	if (emit_tail(l, node, out))
+		return;
 	bool all_registers = node->n_child == 1 && !has_load(node->value[0]);
 	for (int k = 0; k < then->n_child; k++) {
 		heddle_node *trial = heddle_node_block(l->p);

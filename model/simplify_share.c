@@ -1,0 +1,152 @@
+/* Loads of shared and global memory that several statements in a row make get a let: what is in a register is not read again.
+ *
+ * Within a stretch of lets and stores nothing else touches memory, so a load means the same until a store to its buffer.  Loads
+ * under a selection may not happen and are left alone; those of register arrays cost nothing.
+ * SPDX-License-Identifier: MIT
+ */
+#include "model/simplify_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Loads that one stretch may share: beyond, registers would be short anyway. */
+enum { MOST_SHARED = 512 };
+
+typedef struct shared_load {
+	heddle_value *load;
+	int first, last; /* children of the block where it stands */
+	int count;
+	bool open; /* no store to its buffer yet */
+	const char *name;
+} shared_load;
+
+typedef struct sharer {
+	simplify *s;
+	int n;
+	shared_load *load; /* [MOST_SHARED] */
+} sharer;
+
+static bool is_memory(const heddle_buffer *buffer)
+{
+	return buffer->role != HEDDLE_BUFFER_REGISTER && buffer->role != HEDDLE_BUFFER_SCALAR;
+}
+
+static void see(sharer *x, heddle_value *v, int at)
+{
+	int n = v->kind == HEDDLE_VALUE_SELECT ? 1 : v->n_arg;
+	for (int k = 0; k < n; k++)
+		see(x, v->arg[k], at);
+	if (v->kind != HEDDLE_VALUE_LOAD || !is_memory(v->buffer))
+		return;
+	for (int k = 0; k < x->n; k++) {
+		shared_load *l = &x->load[k];
+		if (!l->open || !heddle_value_equal(l->load, v))
+			continue;
+		l->count++;
+		l->last = at;
+		return;
+	}
+	if (x->n < MOST_SHARED)
+		x->load[x->n++] = (shared_load){v, at, at, 1, true, NULL};
+}
+
+static void close_buffer(sharer *x, const heddle_buffer *buffer)
+{
+	for (int k = 0; k < x->n; k++)
+		if (x->load[k].load->buffer == buffer)
+			x->load[k].open = false;
+}
+
+/* A load whose subscripts hold a let of the stretch is in scope from that let on: its first use is after it. */
+static heddle_value *with_name(sharer *x, heddle_value *v, int at)
+{
+	heddle_value *copy = NULL;
+	if (v->kind == HEDDLE_VALUE_LOAD && is_memory(v->buffer))
+		for (int k = 0; k < x->n; k++) {
+			const shared_load *l = &x->load[k];
+			if (l->count > 1 && l->first <= at && at <= l->last && heddle_value_equal(l->load, v))
+				return heddle_value_variable(x->s->p, v->type, v->width, l->name);
+		}
+	for (int k = 0; k < v->n_arg; k++) {
+		heddle_value *arg = with_name(x, v->arg[k], at);
+		if (arg == v->arg[k])
+			continue;
+		if (!copy) {
+			copy = HEDDLE_NEW(x->s->p->arena, heddle_value);
+			*copy = *v;
+			copy->arg = HEDDLE_NEW_ARRAY(x->s->p->arena, heddle_value *, v->n_arg);
+			memcpy(copy->arg, v->arg, sizeof(*v->arg) * (size_t)v->n_arg);
+		}
+		copy->arg[k] = arg;
+	}
+	return copy ? copy : v;
+}
+
+/* Children from .. to of `block`, with their shared loads in lets, appended to `out`. */
+static void share_stretch(sharer *x, heddle_node *block, int from, int to, heddle_node *out)
+{
+	heddle_program *p = x->s->p;
+	x->n = 0;
+	for (int k = from; k < to; k++) {
+		heddle_node *node = block->child[k];
+		for (int v = 0; v < node->n_value; v++)
+			see(x, node->value[v], k);
+		if (node->kind == HEDDLE_NODE_STORE)
+			close_buffer(x, node->buffer);
+	}
+	for (int k = 0; k < x->n; k++)
+		if (x->load[k].count > 1)
+			x->load[k].name = simplify_name(x->s, heddle_arena_printf(p->arena, "%s_v", x->load[k].load->buffer->name));
+	for (int k = from; k < to; k++) {
+		heddle_node *node = block->child[k];
+		/* Inner loads were seen before those that they are subscripts of, so the lets are in order. */
+		for (int l = 0; l < x->n; l++) {
+			shared_load *s = &x->load[l];
+			if (s->count < 2 || s->first != k)
+				continue;
+			heddle_value *load = heddle_value_load(p, s->load->buffer, s->load->width, s->load->n_arg, s->load->arg);
+			for (int a = 0; a < load->n_arg; a++)
+				load->arg[a] = with_name(x, load->arg[a], k);
+			heddle_node *let = heddle_node_let(p, s->name, load);
+			let->line = node->line;
+			heddle_node_append(p, out, let);
+		}
+		for (int v = 0; v < node->n_value; v++)
+			node->value[v] = with_name(x, node->value[v], k);
+		heddle_node_append(p, out, node);
+	}
+}
+
+static bool is_straight(const heddle_node *node)
+{
+	return node->kind == HEDDLE_NODE_STORE || node->kind == HEDDLE_NODE_LET || node->kind == HEDDLE_NODE_COMMENT;
+}
+
+static heddle_node *share(sharer *x, heddle_node *node)
+{
+	if (node->kind != HEDDLE_NODE_BLOCK) {
+		for (int k = 0; k < node->n_child; k++)
+			node->child[k] = share(x, node->child[k]);
+		return node;
+	}
+	heddle_node *out = simplify_node_like(x->s->p, node);
+	for (int k = 0; k < node->n_child;) {
+		int end = k;
+		while (end < node->n_child && is_straight(node->child[end]))
+			end++;
+		if (end > k) {
+			share_stretch(x, node, k, end, out);
+			k = end;
+		} else {
+			heddle_node_append(x->s->p, out, share(x, node->child[k++]));
+		}
+	}
+	return out;
+}
+
+void simplify_share(simplify *s)
+{
+	sharer x = {.s = s, .load = heddle_xalloc(sizeof(shared_load) * MOST_SHARED)};
+	s->launch->body = share(&x, s->launch->body);
+	free(x.load);
+}
