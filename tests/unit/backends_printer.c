@@ -1,0 +1,185 @@
+/* The printer: what single statements of a program become in each language, and what a language refuses.
+ * SPDX-License-Identifier: MIT
+ */
+#include "backends/printer.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* A program with buffers of all sorts and these statements as its kernel. */
+static const char frame[] =
+	"program t target cuda:h200 warp 32\n"
+	"size N 0..1000000\nsize P 8..8\n"
+	"buffer input x float32 [N] align 16\nbuffer input d float64 [N] align 16\nbuffer input h float16 [N] align 16\n"
+	"buffer input n int32 [N] align 4\nbuffer input l int64 [N] align 8\nbuffer input b int8 [N] align 1\n"
+	"buffer input w uint16 [N] align 2\nbuffer input u uint32 [N] align 4\nbuffer input f bool [N] align 1\n"
+	"buffer input m float32 [N][P] align 16\nbuffer input k float32 [4][8][2] align 16\n"
+	"buffer output y float32 [N] align 16\nbuffer output yn int32 [N] align 4\nbuffer output yl int64 [N] align 8\n"
+	"buffer output yb int8 [N] align 1\nbuffer output yw uint16 [N] align 2\nbuffer output yu uint32 [N] align 4\n"
+	"buffer output yf bool [N] align 1\nbuffer output yh float16 [N] align 16\nbuffer output yd float64 [N] align 8\n"
+	"buffer scalar e float32 align 4\n"
+	"launch t_0 grid 1 threads 64 args x, d, h, n, l, b, w, u, f, m, k, y, yn, yl, yb, yw, yu, yf, yh, yd {\n"
+	"let int32 i = block * 64 + thread\n%s\n}\n";
+
+static char *print_statement(heddle_ctx *ctx, const char *target_text, const char *statement)
+{
+	heddle_text source = {0}, out = {0};
+	heddle_target target;
+	heddle_text_printf(&source, frame, statement);
+	assert_int_equal(heddle_target_parse(ctx, target_text, &target), 0);
+	heddle_program *program = heddle_program_parse(ctx, "test", heddle_text_str(&source));
+	if (!program)
+		fail_msg("%s: %s", statement, heddle_ctx_messages(ctx));
+	int result = heddle_kernel_print(ctx, &target, program, program->launch[0], NULL, &out);
+	heddle_program_free(program);
+	heddle_text_free(&source);
+	if (result < 0) {
+		heddle_text_free(&out);
+		return NULL;
+	}
+	char *text = heddle_xstrdup(heddle_text_str(&out));
+	heddle_text_free(&out);
+	return text;
+}
+
+static const struct {
+	const char *target, *statement, *line;
+} cases[] = {
+	/* parentheses: those that C needs and no more */
+	{"cuda:h200", "y[i] = x[0] - (x[1] - x[2])", "y[i] = x[0] - (x[1] - x[2]);"},
+	{"cuda:h200", "y[i] = x[0] - x[1] - x[2]", "y[i] = x[0] - x[1] - x[2];"},
+	{"cuda:h200", "y[i] = (x[0] + x[1]) * x[2] / (x[3] * x[4])", "y[i] = (x[0] + x[1]) * x[2] / (x[3] * x[4]);"},
+	{"cuda:h200", "y[i] = -(-x[0])", "y[i] = -(-x[0]);"},
+	{"cuda:h200", "yf[i] = f[0] && f[1] || !f[2]", "yf[i] = (f[0] && f[1]) || !f[2];"},
+	{"cuda:h200", "yf[i] = !(x[0] < x[1])", "yf[i] = !(x[0] < x[1]);"},
+	{"cuda:h200", "y[i] = (f[0] ? (f[1] ? x[0] : x[1]) : x[2])", "y[i] = f[0] ? (f[1] ? x[0] : x[1]) : x[2];"},
+	/* compound assignment */
+	{"cuda:h200", "y[i] = y[i] + x[0] * x[1]", "y[i] += x[0] * x[1];"},
+	{"cuda:h200", "y[i] = fma(x[0], x[1], y[i])", "y[i] += x[0] * x[1];"},
+	{"cuda:h200", "y[i] = x[0] - y[i]", "y[i] = x[0] - y[i];"},
+	{"cuda:h200", "y[i] = y[i + 1] + x[0]", "y[i] = y[i + 1] + x[0];"},
+	/* data wraps around, subscripts stay plain */
+	{"cuda:h200", "yn[i + 1] = n[i * 2] + 1", "yn[i + 1] = (int)((unsigned int)n[i * 2] + 1u);"},
+	{"cuda:h200", "yn[i] = yn[i] + n[i]", "yn[i] = (int)((unsigned int)yn[i] + (unsigned int)n[i]);"},
+	{"cuda:h200", "yu[i] = u[i] * u[i] + 3", "yu[i] = u[i] * u[i] + 3u;"},
+	{"cuda:h200", "yb[i] = b[i] * b[i]", "yb[i] = (signed char)(b[i] * b[i]);"},
+	{"cuda:h200", "yw[i] = w[i] * w[i]", "yw[i] = (unsigned short)((unsigned int)w[i] * w[i]);"},
+	{"cuda:h200", "yn[i] = n[i] / n[i + 1]", "yn[i] = heddle_divide(n[i], n[i + 1]);"},
+	{"cuda:h200", "yn[i] = n[i] % 8", "yn[i] = n[i] % 8;"},
+	{"opencl:cpu", "yl[i] = l[i] % l[i + 1]", "yl[i] = heddle_modulo_long(l[i], l[i + 1]);"},
+	/* floor only where the dividend may be negative */
+	{"cuda:h200", "y[floor_div(i, 4)] = x[floor_mod(i - 1, 4)]", "y[i / 4] = x[heddle_floor_mod(i - 1, 4)];"},
+	{"opencl:cpu", "y[floor_div(i, 4)] = x[floor_mod(i - 1, 4)]", "y[i / 4] = x[heddle_floor_mod_int(i - 1, 4)];"},
+	/* subscripts */
+	{"cuda:h200", "y[i] = m[i][thread] + k[1][2][1]", "y[i] = m[(long long)i * 8 + (long long)thread] + k[21];"},
+	{"opencl:cpu", "y[i] = k[thread][block][1]", "y[i] = k[(thread * 8 + block) * 2 + 1];"},
+	{"cuda:h200", "y[i] = e[] * float32(P)", "y[i] = e * 8.0f;"},
+	/* literals */
+	{"cuda:h200", "y[i] = 0.1 + 1e30 - inf", "y[i] = 0.1f + 1e+30f - __int_as_float(0x7f800000);"},
+	{"opencl:cpu", "y[i] = nan", "y[i] = NAN;"},
+	{"cuda:h200", "yd[i] = 0.1", "yd[i] = 0.1;"},
+	{"cuda:h200", "yn[i] = -2147483648", "yn[i] = -2147483647 - 1;"},
+	{"cuda:h200", "yl[i] = min(l[i], 3)", "yl[i] = heddle_min(l[i], 3ll);"},
+	{"opencl:cpu", "yl[i] = min(l[i], 3)", "yl[i] = min(l[i], 3l);"},
+	{"cuda:h200", "yh[i] = 65504.0", "yh[i] = 0x7bff;"},
+	{"cuda:h200", "yh[i] = 65520.0", "yh[i] = 0x7c00;"},
+	{"cuda:h200", "yh[i] = 1e-7", "yh[i] = 0x0002;"},
+	/* 16-bit floats are converted, never computed with */
+	{"cuda:h200", "y[i] = float32(h[i])", "y[i] = heddle_float16_to_float(h[i]);"},
+	{"opencl:cpu", "yh[i : 4] = float16(x[i : 4])", "vstore4(heddle_float_to_float16_x4(vload4(0, &x[i])), 0, &yh[i]);"},
+	{"cuda:h200", "yh[i : 4] = h[i : 4]",
+	 "*reinterpret_cast<ushort4 *>(&yh[i]) = *reinterpret_cast<const ushort4 *>(&h[i]);"},
+	{"cuda:h200", "yh[i : 8] = h[i : 8]",
+	 "*reinterpret_cast<heddle_vector<heddle_float16, 8> *>(&yh[i]) ="},
+	/* vectors */
+	{"cuda:h200", "y[i] = extract(x[i : 4], 2)", "y[i] = (*reinterpret_cast<const float4 *>(&x[i])).z;"},
+	{"cuda:h200", "y[i : 2] = splat(0.5, 2)", "*reinterpret_cast<float2 *>(&y[i]) = make_float2(0.5f, 0.5f);"},
+	{"opencl:cpu", "y[i : 8] = exp(x[i : 8]) * splat(e[], 8)", "vstore8(exp(vload8(0, &x[i])) * (float8)(e), 0, &y[i]);"},
+	{"opencl:cpu", "y[i] = reduce(max, x[i : 4])", "y[i] = heddle_greatest_float4(vload4(0, &x[i]));"},
+	{"cuda:h200", "let float32x2 v = x[i : 2]\ny[i] = reduce(+, v)", "y[i] = v.x + v.y;"},
+	/* functions and exchange */
+	{"cuda:h200", "y[i] = call.fma(x[0], x[1], x[2])", "y[i] = fmaf(x[0], x[1], x[2]);"},
+	{"opencl:cpu", "y[i] = fdivide(x[0] + x[1], x[2])", "y[i] = (x[0] + x[1]) / x[2];"},
+	{"cuda:h200", "y[i] = max(x[0], 0.0)", "y[i] = heddle_max_nan(x[0], 0.0f);"},
+	{"cuda:h200", "y[i] = shuffle(x[i], 4)", "y[i] = __shfl_xor_sync(0xffffffffu, x[i], 4);"},
+	{"hip:mi300x", "y[i] = shuffle(x[i], 4)", "y[i] = __shfl_xor(x[i], 4);"},
+	{"cuda:h200", "yh[i] = shuffle(h[i], 4)", "yh[i] = (heddle_float16)__shfl_xor_sync(0xffffffffu, h[i], 4);"},
+	/* names that the language owns */
+	{"cuda:h200", "let float32 double = x[i]\ny[i] = double", "y[i] = double_;"},
+	{"opencl:cpu", "let float32 barrier = x[i]\nlet float32 thread_ = x[i]\ny[i] = barrier + thread_", "y[i] = barrier_ + thread_;"},
+};
+
+static void statements(void **state)
+{
+	(void)state;
+	heddle_ctx *ctx = heddle_ctx_new();
+	for (size_t k = 0; k < HEDDLE_COUNT(cases); k++) {
+		char *text = print_statement(ctx, cases[k].target, cases[k].statement);
+		if (!text || !strstr(text, cases[k].line))
+			fail_msg("%s, %s: not `%s` in\n%s%s", cases[k].target, cases[k].statement, cases[k].line, text ? text : "",
+				 heddle_ctx_messages(ctx));
+		free(text);
+	}
+	heddle_ctx_free(ctx);
+}
+
+static void refused(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *target, *statement;
+	} wrong[] = {
+		{"opencl:cpu", "y[i] = shuffle(x[i], 1)"},
+		{"cuda:h200", "y[i : 4] = x[i : 4] + x[i : 4]"},
+		{"cuda:h200", "y[i : 4] = exp(x[i : 4])"},
+		{"cuda:h200", "yh[i] = h[i] + h[i]"},
+	};
+	for (size_t k = 0; k < HEDDLE_COUNT(wrong); k++) {
+		heddle_ctx *ctx = heddle_ctx_new();
+		char *text = print_statement(ctx, wrong[k].target, wrong[k].statement);
+		if (text)
+			fail_msg("%s was printed:\n%s", wrong[k].statement, text);
+		assert_int_equal(heddle_diagnostics(ctx)->code, 457);
+		assert_int_equal(heddle_error_count(ctx), 1);
+		heddle_ctx_free(ctx);
+	}
+}
+
+/* Shared memory beyond what may be declared becomes a view of dynamic shared memory. */
+static void dynamic_shared(void **state)
+{
+	(void)state;
+	heddle_ctx *ctx = heddle_ctx_new();
+	heddle_target target;
+	assert_int_equal(heddle_target_parse(ctx, "cuda:h200", &target), 0);
+	heddle_program *program = heddle_program_parse(ctx, "test",
+						       "program t target cuda:h200\nbuffer output y float32 [8] align 4\n"
+						       "buffer shared a float32 [64][65] align 16\nbuffer shared b float32 [128][128] align 16\n"
+						       "launch t_0 grid 1 threads 64 args y shared a, b {\ny[thread] = a[0][1] + b[2][3]\n}\n");
+	assert_non_null(program);
+	heddle_text out = {0};
+	assert_int_equal(heddle_kernel_print(ctx, &target, program, program->launch[0], NULL, &out), 0);
+	assert_non_null(strstr(out.data, "extern __shared__ __align__(16) unsigned char shared_memory[];"));
+	assert_non_null(strstr(out.data, "float (&b)[128][128] = *reinterpret_cast<float (*)[128][128]>(shared_memory + 16640);"));
+	kernel_memory memory;
+	heddle_kernel_memory(program->arena, &target, program->launch[0], &memory);
+	assert_true(memory.dynamic);
+	assert_int_equal(memory.bytes, 64 * 65 * 4 + 128 * 128 * 4);
+	heddle_text_free(&out);
+	heddle_program_free(program);
+	heddle_ctx_free(ctx);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(statements),
+		cmocka_unit_test(refused),
+		cmocka_unit_test(dynamic_shared),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

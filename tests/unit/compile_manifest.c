@@ -1,0 +1,295 @@
+/* Manifests: made from a program, printed and read back, the shipped schema, every kind of wrong manifest; formulas.
+ * SPDX-License-Identifier: MIT
+ */
+#include "base/process.h"
+#include "compile/manifest.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char text[] =
+	"program two target cuda:h200 warp 32\nconfig \"k0: \\\"x\\\"\"\nproof \"proved under preconditions\"\n"
+	"size M 1..8192\nsize K 64..64\nsize N 16..4096 *16\n"
+	"buffer input A float32 [M][K] align 16\nbuffer input B float16 [K][N] align 16\nbuffer output C float32 [M][N] align 16\n"
+	"buffer scalar eps float32 align 4\nbuffer temporary t0 float32 [M] align 16 offset 0\n"
+	"buffer temporary t1 float32 [N - 1] align 16 offset floor_div(M * 4 + 15, 16) * 16\n"
+	"buffer shared s float32 [64] align 4\n"
+	"workspace floor_div(M * 4 + 15, 16) * 16 + N * 4\n"
+	"require N % 32 == 0 || M > 64\n"
+	"launch two_0 grid floor_div(M + 127, 128) threads 128 args A, B, t0 {\n"
+	"t0[thread] = A[thread][0] * eps[] + float32(B[0][thread])\n}\n"
+	"launch two_1 grid floor_div(M - 1, 128) + 1 threads 64 args A, C, t0, t1 shared s {\n"
+	"C[block * 4 : 4] = A[block * 4 : 4]\nt1[0] = t0[int32(M) - 1]\n}\n";
+
+static heddle_manifest *make(heddle_ctx *ctx, const char *target_text)
+{
+	heddle_target target;
+	assert_int_equal(heddle_target_parse(ctx, target_text, &target), 0);
+	heddle_program *program = heddle_program_parse(ctx, "test", text);
+	if (!program)
+		fail_msg("%s", heddle_ctx_messages(ctx));
+	heddle_emit_options options = {.base = "two__x", .header = "two"};
+	heddle_manifest *m = heddle_manifest_from_program(ctx, &target, program, &options);
+	heddle_program_free(program);
+	if (!m)
+		fail_msg("%s", heddle_ctx_messages(ctx));
+	return m;
+}
+
+static int64_t value_of(heddle_ctx *ctx, const heddle_manifest *m, heddle_formula formula, const int64_t *size)
+{
+	int64_t result;
+	assert_int_equal(heddle_formula_evaluate(ctx, formula, m->n_size, m->size, size, &result), 0);
+	return result;
+}
+
+static void from_program(void **state)
+{
+	(void)state;
+	heddle_ctx *ctx = heddle_ctx_new();
+	heddle_manifest *m = make(ctx, "cuda:h200");
+	const int64_t size[] = {1000, 64, 48}, none[] = {0, 64, 16};
+	static const char *const names[] = {"A", "B", "C", "eps", "M", "N", "t0", "t1"};
+	assert_int_equal(m->n_argument, HEDDLE_COUNT(names));
+	for (int i = 0; i < m->n_argument; i++)
+		assert_string_equal(m->argument[i].name, names[i]);
+	assert_string_equal(m->source, "two__x.cu");
+	assert_string_equal(m->arch, "h200");
+	assert_int_equal(m->warp, 32);
+	assert_int_equal(m->argument[0].align, 16); /* it is read by vectors */
+	assert_int_equal(m->argument[1].align, 2);  /* it is not */
+	assert_string_equal(m->argument[1].shape[0], "64");
+	assert_int_equal(value_of(ctx, m, m->workspace_bytes, size), 4000 + 192);
+	assert_int_equal(value_of(ctx, m, m->argument[7].offset, size), 4000);
+	assert_int_equal(value_of(ctx, m, m->launch[0].grid[0], size), 8);
+	assert_int_equal(value_of(ctx, m, m->launch[1].grid[0], size), 8);
+	assert_int_equal(value_of(ctx, m, m->launch[1].grid[0], none), 0); /* rounded down, not toward zero */
+	assert_int_equal(value_of(ctx, m, m->precondition[0], size), 1);
+	assert_int_equal(value_of(ctx, m, m->precondition[0], (const int64_t[]){3, 64, 48}), 0);
+	/* tensors, the scalar, and the sizes that are used and not fixed */
+	static const char *const first[] = {"A", "B", "t0", "eps", "N"};
+	assert_int_equal(m->launch[0].n_argument, HEDDLE_COUNT(first));
+	for (size_t i = 0; i < HEDDLE_COUNT(first); i++) {
+		assert_string_equal(m->launch[0].argument[i].name, first[i]);
+		assert_int_equal(m->launch[0].argument[i].size, i == 4);
+		assert_false(m->launch[0].argument[i].byte_offset);
+	}
+	heddle_manifest_free(m);
+	m = make(ctx, "opencl:cpu");
+	assert_int_equal(m->launch[0].n_argument, 8);
+	assert_string_equal(m->launch[0].argument[1].name, "A");
+	assert_true(m->launch[0].argument[1].byte_offset);
+	assert_int_equal(m->argument[0].align, 4); /* vload needs no more */
+	assert_string_equal(m->opencl, "-cl-std=CL1.2");
+	heddle_manifest_free(m);
+	heddle_ctx_free(ctx);
+}
+
+static void round_trip(void **state)
+{
+	(void)state;
+	static const char *const targets[] = {"cuda:h200", "hip:mi300x", "opencl:cpu"};
+	heddle_ctx *ctx = heddle_ctx_new();
+	for (size_t k = 0; k < HEDDLE_COUNT(targets); k++) {
+		heddle_text once = {0}, twice = {0};
+		heddle_manifest *m = make(ctx, targets[k]);
+		heddle_manifest_print(m, &once);
+		heddle_manifest *again = heddle_manifest_parse(ctx, "m.json", heddle_text_str(&once));
+		if (!again)
+			fail_msg("%s", heddle_ctx_messages(ctx));
+		heddle_manifest_print(again, &twice);
+		assert_string_equal(heddle_text_str(&once), heddle_text_str(&twice));
+		assert_string_equal(again->path, "m.json");
+		assert_string_equal(again->config, "k0: \"x\"");
+		heddle_manifest_free(m);
+		heddle_manifest_free(again);
+		heddle_text_free(&once);
+		heddle_text_free(&twice);
+	}
+	heddle_ctx_free(ctx);
+}
+
+/* ---- reading -------------------------------------------------------------------------------------------------------------- */
+
+#define HEAD "{\"schema\": \"heddle.manifest/1\", \"backend\": \"cuda\", \"source\": \"a.cu\""
+#define LAUNCH "\"launches\": [{\"kernel\": \"k\", \"grid\": [\"(N+1)/2\"], \"block\": [32], \"arguments\": [\"x\", {\"size\": \"N\", \"type\": \"int32\"}]}]"
+#define ARGUMENTS "\"arguments\": [{\"name\": \"x\", \"role\": \"inout\", \"type\": \"float32\", \"shape\": [\"N\"]}]"
+
+static const char by_hand[] = HEAD ", \"sizes\": {\"N\": {\"max\": 64}, \"K\": 3}, \"arguments\": [{\"name\": \"x\", \"role\": \"inout\", "
+				   "\"type\": \"float32\", \"shape\": [\"N\", 4], \"strides\": [\"N*4\", 1], \"align\": 8}, "
+				   "{\"name\": \"eps\", \"role\": \"scalar\", \"type\": \"float64\"}], "
+				   "\"launches\": [{\"kernel\": \"k\", \"grid\": [\"max(1,N/2)\", 2], \"block\": [32, 2], \"dynamic_shared_bytes\": \"K*4\", "
+				   "\"arguments\": [\"x\", \"eps\", {\"size\": \"N\", \"type\": \"int32\"}, \"K\", {\"literal\": 2.5, \"type\": \"float32\"}, "
+				   "{\"literal\": \"inf\", \"type\": \"float64\"}, {\"literal\": 7}]}]}";
+
+static void read_by_hand(void **state)
+{
+	(void)state;
+	heddle_ctx *ctx = heddle_ctx_new();
+	heddle_manifest *m = heddle_manifest_parse(ctx, "a.json", by_hand);
+	if (!m)
+		fail_msg("%s", heddle_ctx_messages(ctx));
+	assert_int_equal(m->n_size, 2);
+	assert_int_equal(m->size[0].min, 0);
+	assert_int_equal(m->size[0].max, 64);
+	assert_int_equal(m->size[0].divisor, 1);
+	assert_int_equal(m->size[1].min, 3);
+	assert_string_equal(m->argument[0].strides[0], "N*4");
+	assert_string_equal(m->workspace_bytes, "0");
+	assert_int_equal(m->warp, 1);
+	const heddle_manifest_launch *launch = &m->launch[0];
+	assert_int_equal(launch->block[1], 2);
+	assert_int_equal(launch->block[2], 1);
+	assert_string_equal(launch->grid[2], "1");
+	assert_int_equal(launch->n_argument, 7);
+	assert_true(launch->argument[2].size && launch->argument[2].type == HEDDLE_INT32);
+	assert_true(launch->argument[3].size && launch->argument[3].type == HEDDLE_INT64);
+	assert_true(!launch->argument[4].name && launch->argument[4].literal == 2.5 && launch->argument[4].type == HEDDLE_FLOAT32);
+	assert_true(launch->argument[5].literal > 1e308);
+	heddle_manifest_free(m);
+	heddle_ctx_free(ctx);
+}
+
+static const struct {
+	const char *json, *says;
+	int code;
+	bool schema; /* the schema finds it, too */
+} wrong[] = {
+	{"{", "not JSON", 783, false},
+	{HEAD ", " HEAD "}", "not JSON", 783, false},
+	{"[]", "a manifest is a JSON object", 784, true},
+	{"{\"schema\": \"heddle.manifest/2\", \"backend\": \"cuda\", \"source\": \"a\", " ARGUMENTS ", " LAUNCH "}", "`schema` must be", 784, true},
+	{HEAD ", \"sizes\": {\"N\": {}}, \"launch\": [], " ARGUMENTS ", " LAUNCH "}", "did you mean `launches`?", 784, true},
+	{HEAD ", \"sizes\": {\"N\": {\"min\": -1}}, " ARGUMENTS ", " LAUNCH "}", "`min` must be a whole number", 784, true},
+	{HEAD ", \"sizes\": {\"N\": {\"min\": 5, \"max\": 4}}, " ARGUMENTS ", " LAUNCH "}", "its minimum is above", 784, false},
+	{HEAD ", \"sizes\": {\"N\": {\"divisor\": 0}}, " ARGUMENTS ", " LAUNCH "}", "`divisor` must be", 784, true},
+	{HEAD ", " ARGUMENTS ", " LAUNCH "}", "a name that is no size", 785, false},
+	{HEAD ", \"sizes\": {\"N\": 4}, \"arguments\": 3, " LAUNCH "}", "`arguments` must be a list", 784, true},
+	{HEAD ", \"sizes\": {\"N\": 4}, " ARGUMENTS "}", "`launches` must be a list", 784, true},
+	{HEAD ", \"sizes\": {\"N\": 4}, " ARGUMENTS ", \"launches\": []}", "at least one launch", 784, true},
+	{HEAD ", \"sizes\": {\"N\": 4}, \"arguments\": [{\"name\": \"x\", \"role\": \"in\", \"type\": \"float32\"}], " LAUNCH "}", "the role must be", 784, true},
+	{HEAD ", \"sizes\": {\"N\": 4}, \"arguments\": [{\"name\": \"x\", \"role\": \"input\", \"shape\": []}], " LAUNCH "}", "has no type", 784, true},
+	{HEAD ", \"sizes\": {\"N\": 4}, \"arguments\": [{\"name\": \"x\", \"role\": \"input\", \"type\": \"real\", \"shape\": []}], " LAUNCH "}", "must be a scalar type", 784, true},
+	{HEAD ", \"sizes\": {\"N\": 4}, \"arguments\": [{\"name\": \"x\", \"role\": \"input\", \"type\": \"int8\"}], " LAUNCH "}", "`shape` must be a list", 784, true},
+	{HEAD ", \"sizes\": {\"N\": 4}, \"arguments\": [{\"name\": \"y\", \"role\": \"input\", \"type\": \"int8\", \"shape\": []}], " LAUNCH "}", "there is no argument `x`", 784, false},
+	{HEAD ", \"sizes\": {\"N\": 4}, " ARGUMENTS ", \"launches\": [{\"kernel\": \"k\", \"grid\": [], \"block\": [1], \"arguments\": []}]}", "`grid` must be a list", 784, true},
+	{HEAD ", \"sizes\": {\"N\": 4}, " ARGUMENTS ", \"launches\": [{\"kernel\": \"k\", \"grid\": [1], \"block\": [0], \"arguments\": []}]}", "`block` must be", 784, true},
+	{HEAD ", \"sizes\": {\"N\": 4}, " ARGUMENTS ", \"launches\": [{\"kernel\": \"k\", \"grid\": [\"N+\"], \"block\": [1], \"arguments\": []}]}", "it ends too early", 785, false},
+	{HEAD ", \"sizes\": {\"N\": 4}, \"preconditions\": [\"N = 4\"], " ARGUMENTS ", " LAUNCH "}", "an unexpected character", 785, false},
+};
+
+static void read_wrong(void **state)
+{
+	(void)state;
+	for (size_t k = 0; k < HEDDLE_COUNT(wrong); k++) {
+		heddle_ctx *ctx = heddle_ctx_new();
+		heddle_manifest *m = heddle_manifest_parse(ctx, "bad.json", wrong[k].json);
+		if (m)
+			fail_msg("case %zu was read: %s", k, wrong[k].json);
+		const heddle_diagnostic *d = heddle_diagnostics(ctx);
+		assert_non_null(d);
+		if (!strstr(d->message, wrong[k].says) || d->code != wrong[k].code)
+			fail_msg("case %zu: %s [%d]", k, d->message, d->code);
+		heddle_ctx_free(ctx);
+	}
+}
+
+/* 1: valid, 0: not. */
+static int by_schema(heddle_ctx *ctx, const char *json)
+{
+	static const char *const script =
+		"import json, sys, jsonschema\n"
+		"try:\n    jsonschema.validate(json.load(sys.stdin), json.load(open(sys.argv[1])))\n"
+		"except jsonschema.ValidationError as e:\n    print(e.message); sys.exit(9)\n";
+	const char *const argv[] = {"python3", "-W", "ignore", "-c", script, HEDDLE_SOURCE_DIR "/schema/heddle.manifest.1.json", NULL};
+	heddle_process process = {.argv = argv, .input = json, .input_length = strlen(json)};
+	assert_int_equal(heddle_process_run(ctx, &process), 0);
+	int status = process.status;
+	if (status != 0 && status != 9)
+		fail_msg("%s", heddle_text_str(&process.error));
+	heddle_process_free(&process);
+	return status == 0;
+}
+
+static void schema(void **state)
+{
+	(void)state;
+	heddle_ctx *ctx = heddle_ctx_new();
+	const char *const probe[] = {"python3", "-c", "import jsonschema; print(1)", NULL};
+	if (!heddle_process_first_line(ctx, heddle_ctx_arena(ctx), probe)) {
+		heddle_ctx_free(ctx);
+		skip();
+	}
+	assert_non_null(heddle_embedded_find("schema/heddle.manifest.1.json"));
+	static const char *const targets[] = {"cuda:h200", "opencl:cpu"};
+	for (size_t k = 0; k < HEDDLE_COUNT(targets); k++) {
+		heddle_text out = {0};
+		heddle_manifest *m = make(ctx, targets[k]);
+		heddle_manifest_print(m, &out);
+		assert_true(by_schema(ctx, heddle_text_str(&out)));
+		heddle_manifest_free(m);
+		heddle_text_free(&out);
+	}
+	assert_true(by_schema(ctx, by_hand));
+	for (size_t k = 2; k < HEDDLE_COUNT(wrong); k++)
+		if (wrong[k].schema && by_schema(ctx, wrong[k].json))
+			fail_msg("case %zu: the schema takes %s", k, wrong[k].json);
+	heddle_ctx_free(ctx);
+}
+
+/* ---- formulas --------------------------------------------------------------------------------------------------------------- */
+
+static void formulas(void **state)
+{
+	(void)state;
+	static const heddle_manifest_size size[] = {{"M", 0, 1000, 1}, {"K2", 0, 1000, 1}};
+	static const int64_t value[] = {7, -3};
+	static const struct {
+		const char *formula;
+		int64_t value;
+	} good[] = {
+		{"1 + 2 * 3", 7},	  {"(1+2)*3", 9},	     {"M/2", 3},	     {"-M/2", -3},	 {"-M%4", -3},
+		{"10-3-2", 5},		  {"100/5/2", 10},	     {"min(M,K2)", -3},	     {"max( M , K2 )", 7}, {"min(max(1,2),3)*2", 4},
+		{"M >= 7 && K2 < 0", 1},  {"M == 8 || !(M != 7)", 1}, {"M > 3 ? 10 : 20", 10}, {"M<3?1:M<8?2:3", 2}, {"--M", 7},
+		{" 9223372036854775807 ", INT64_MAX},
+	};
+	static const struct {
+		const char *formula, *says;
+	} bad[] = {
+		{"", "ends too early"},	 {"M+", "ends too early"},	{"M N", "unexpected character"}, {"N", "no size"},
+		{"M/(M-7)", "division by zero"}, {"(M", "`)` expected"}, {"min(M)", "`,` expected"},	{"9223372036854775808", "too large"},
+		{"9223372036854775807+1", "overflow"}, {"4611686018427387904*2", "overflow"}, {"M?1", "`:` expected"}, {"M;", "unexpected"},
+		{"min", "no size"},
+	};
+	heddle_ctx *ctx = heddle_ctx_new();
+	int64_t result;
+	for (size_t k = 0; k < HEDDLE_COUNT(good); k++) {
+		assert_int_equal(heddle_formula_evaluate(ctx, good[k].formula, 2, size, value, &result), 0);
+		if (result != good[k].value)
+			fail_msg("%s = %lld", good[k].formula, (long long)result);
+	}
+	for (size_t k = 0; k < HEDDLE_COUNT(bad); k++) {
+		heddle_diagnostics_clear(ctx);
+		assert_int_equal(heddle_formula_evaluate(ctx, bad[k].formula, 2, size, value, &result), -1);
+		if (!strstr(heddle_diagnostics(ctx)->message, bad[k].says))
+			fail_msg("%s: %s", bad[k].formula, heddle_diagnostics(ctx)->message);
+	}
+	char deep[200];
+	memset(deep, '(', sizeof(deep));
+	deep[sizeof(deep) - 1] = '\0';
+	assert_int_equal(heddle_formula_evaluate(ctx, deep, 2, size, value, &result), -1);
+	heddle_ctx_free(ctx);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(from_program), cmocka_unit_test(round_trip), cmocka_unit_test(read_by_hand),
+		cmocka_unit_test(read_wrong),	cmocka_unit_test(schema),     cmocka_unit_test(formulas),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
