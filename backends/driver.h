@@ -13,7 +13,7 @@ typedef struct heddle_driver heddle_driver;
 
 /* What a memory checker or a compiler says about one place. */
 typedef struct heddle_fault {
-	const char *kind; /* race, bounds, uninitialised, barrier, crash, compile, warning, spill, limit */
+	const char *kind; /* race, bounds, uninitialised, barrier, crash, compile, spill, limit, unsupported */
 	const char *file; /* NULL: unknown */
 	int line;
 	const char *text;
@@ -36,6 +36,7 @@ typedef struct heddle_device {
 	int64_t max_shared;	 /* bytes of a block; 0: unknown */
 	int64_t warp;		 /* 0: unknown */
 	bool exact_bounds;	 /* it checks each access itself: no guards, no poison, buffers end with their tensor */
+	const char *remark;	 /* what it did not look at this time; NULL: nothing */
 	const char *message;	 /* of the last failure */
 	const char *failure;	 /* its kind, as in heddle_fault; NULL: a fault of the driver or of us */
 	void *state;

@@ -69,6 +69,10 @@ static int refused(session *s)
 {
 	if (!s->device.failure)
 		return heddle_error(s->ctx, 802, NULL, "%s: %s", s->driver->name, s->device.message);
+	if (strcmp(s->device.failure, "unsupported") == 0) {
+		verdict(s, HEDDLE_UNSUPPORTED, s->device.message);
+		return 0;
+	}
 	heddle_run_finding(s->run, s->device.failure, s->run->source_path, 0, s->device.message);
 	verdict(s, HEDDLE_FAIL, s->device.message);
 	return 0;
@@ -544,7 +548,8 @@ static int launch_and_check(session *s)
 		take_faults(s->run, &faults);
 	}
 	if (status == 0 && !s->stop && s->run->n_finding > 0)
-		verdict(s, HEDDLE_FAIL,
+		/* A checker that gave up says nothing about the kernel; what it had found before stands. */
+		verdict(s, strcmp(s->run->finding[0].kind, "unsupported") == 0 ? HEDDLE_UNSUPPORTED : HEDDLE_FAIL,
 			heddle_arena_printf(s->run->arena, "%s: %.*s", s->run->finding[0].kind,
 					    (int)strcspn(s->run->finding[0].text, "\n"), s->run->finding[0].text));
 	return status;
@@ -622,7 +627,8 @@ static int steps(session *s)
 		status = time_it(s);
 	if (status == 0 && !s->stop)
 		verdict(s, HEDDLE_PASS,
-			heddle_arena_printf(s->run->arena, "ran on %s (%s)%s", s->device.name, s->device.version, remark));
+			heddle_arena_printf(s->run->arena, "ran on %s (%s)%s%s%s", s->device.name, s->device.version, remark,
+					    s->device.remark ? ", " : "", s->device.remark ? s->device.remark : ""));
 	return status;
 }
 

@@ -318,6 +318,22 @@ static void test_barrier_is_right(void **state)
 	}
 }
 
+/* A device without float64 cannot take the text; that says nothing against it. */
+static void test_float64(void **state)
+{
+	(void)state;
+	const heddle_runner *r = runner("opencl-cpu", "rusticl");
+	if (!here(r))
+		return;
+	fixture *f = fixture_new("opencl", "cpu",
+				 "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
+				 "__kernel void k(__global const float *A, __global float *C, int n) { double x = A[0]; C[0] = x; }");
+	add_launch(f, "k", "A", "C", "#N", NULL);
+	outcome o = go(f, r);
+	expect(&o, HEDDLE_UNSUPPORTED, "needs float64");
+	fixture_free(f);
+}
+
 static void test_limits(void **state)
 {
 	(void)state;
@@ -514,6 +530,7 @@ int main(void)
 		cmocka_unit_test(test_barrier_is_right),
 		cmocka_unit_test(test_wrong),
 		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_float64),
 		cmocka_unit_test(test_compile_opencl),
 		cmocka_unit_test(test_compile_hip),
 		cmocka_unit_test(test_compile_cuda),
