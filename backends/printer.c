@@ -917,17 +917,20 @@ static int break_cost(const char *text, size_t i, int depth)
 	return i > 1 && text[i - 1] == '=' && strchr(" +-*/", text[i - 2]) ? 1 : 0;
 }
 
-/* The best place to break `text` before column `limit`: a line should not be cut early for little; 0: none. */
+/* The best place to break `text` before column `limit`, as the number of characters that stay: a line should not be cut early
+ * for little.  After an opening bracket only where nothing else is left; 0: nowhere. */
 static size_t break_at(const char *text, size_t limit)
 {
-	size_t best = 0;
+	size_t best = 0, bracket = 0;
 	int best_cost = 0, depth = 0;
 	for (size_t i = 0; text[i] && i < limit; i++) {
-		if (strchr("([{", text[i]))
+		if (strchr("([{", text[i])) {
 			depth++;
-		else if (strchr(")]}", text[i]))
+			bracket = text[i] == '(' ? i + 1 : bracket;
+		}
+		if (strchr(")]}", text[i]))
 			depth--;
-		else if (text[i] == ' ') {
+		if (text[i] == ' ') {
 			int cost = break_cost(text, i, depth);
 			if (cost && i < limit / 3)
 				cost += 64;
@@ -937,7 +940,7 @@ static size_t break_at(const char *text, size_t limit)
 			}
 		}
 	}
-	return best;
+	return best ? best : bracket;
 }
 
 /* `text` on as many lines as it needs, those after the first `extra` deeper; `end` closes the last. */
@@ -956,7 +959,7 @@ static void wrapped_text(printer *p, const char *text, const char *end, int extr
 		heddle_text_add(p->out, "\n");
 		depth = p->depth + extra;
 		heddle_text_indent(p->out, depth);
-		text += at + 1;
+		text += at + (text[at] == ' ');
 	}
 	heddle_text_printf(p->out, "%s%s\n", text, end);
 }
@@ -986,12 +989,22 @@ static void mapped_line(printer *p, int source_line, const char *text)
 	line_text(p, text, end);
 }
 
+/* Lines of comment, broken between words where they are long. */
 static void comment(printer *p, const char *text)
 {
+	size_t room = (size_t)(LINE_WIDTH - 8 * p->depth - 3);
 	while (text && *text) {
 		size_t n = strcspn(text, "\n");
-		line(p, "// %.*s", (int)n, text);
-		text += n + (text[n] == '\n');
+		if (n > room) {
+			n = room;
+			while (n > 0 && text[n] != ' ')
+				n--;
+			if (n == 0)
+				n = strcspn(text, " \n");
+		}
+		heddle_text_indent(p->out, p->depth);
+		heddle_text_printf(p->out, "// %.*s\n", (int)n, text);
+		text += n + (text[n] != '\0');
 	}
 }
 

@@ -10,7 +10,8 @@ static void comment_lines(heddle_text *out, const char *prefix, const char *text
 	while (text && *text) {
 		size_t n = strcspn(text, "\n");
 		size_t kept = n;
-		while (kept > 0 && (text[kept - 1] == ' ' || text[kept - 1] == '\t' || text[kept - 1] == '\r'))
+		while (kept > 0 && (text[kept - 1] == ' ' || text[kept - 1] == '\t' || text[kept - 1] == '\r' ||
+				    text[kept - 1] == '\\')) /* which would make the next line a comment, too */
 			kept--;
 		if (kept)
 			heddle_text_printf(out, "//%s%.*s\n", prefix, (int)kept, text);
