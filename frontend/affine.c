@@ -158,6 +158,10 @@ static bool divide(affine_space *space, affine_kind kind, const affine_row *a, i
 				rest.c[v] = 0;
 			}
 		}
+		if (affine_is_constant(&rest)) {
+			*out = whole; /* 0 <= rest < d */
+			return true;
+		}
 		return atom(space, kind, &rest, NULL, d, out) && affine_add(out, &whole, 1);
 	}
 	return atom(space, kind, a, NULL, d, out);
@@ -495,14 +499,12 @@ heddle_expr *affine_negative_expr(affine_space *space, const affine_row *row)
 		else
 			right.c[v] = -row->c[v];
 	}
-	/* left + k < right, or left + k + 1 <= right where that is shorter. */
-	bool strict = row->k >= 0;
-	int64_t k = strict ? row->k : row->k + 1;
+	int64_t k = row->k + 1;
 	if (k > 0)
 		left.k = k;
 	else
 		right.k = -k;
-	heddle_expr *e = make(space, HEDDLE_EXPR_BINARY, strict ? HEDDLE_OP_LT : HEDDLE_OP_LE, affine_to_expr(space, &left),
+	heddle_expr *e = make(space, HEDDLE_EXPR_BINARY, HEDDLE_OP_LE, affine_to_expr(space, &left),
 			      affine_to_expr(space, &right));
 	e->type = HEDDLE_BOOL;
 	return e;

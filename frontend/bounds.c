@@ -233,6 +233,9 @@ static void require_inside(access_check *a, const heddle_expr *read, int d)
 	heddle_expr *inside = boolean(c, HEDDLE_OP_LT, value, heddle_expr_convert(c->arena, read->tensor->extent[d], type));
 	if (!heddle_type_is_unsigned(e->type))
 		inside = boolean(c, HEDDLE_OP_AND, boolean(c, HEDDLE_OP_GE, value, zero), inside);
+	for (int i = 0; i < a->n_guard; i++)
+		if (!a->guard[i].negate && heddle_expr_equal(a->guard[i].condition, inside))
+			return;
 	for (int i = a->n_guard - 1; i >= 0; i--) {
 		heddle_expr *yes = heddle_expr_make(c->arena, HEDDLE_EXPR_INT, HEDDLE_BOOL, 0);
 		heddle_expr *select = heddle_expr_make(c->arena, HEDDLE_EXPR_SELECT, HEDDLE_BOOL, 3);
@@ -360,8 +363,10 @@ void heddle_check_accesses(checker *c)
 {
 	check_extents(c);
 	for (int i = 0; i < c->def->n_statement; i++) {
-		access_check a = {.c = c, .st = c->def->statement[i], .space = affine_space_new(c->scratch, c->arena)};
+		heddle_arena *arena = heddle_arena_new();
+		access_check a = {.c = c, .st = c->def->statement[i], .space = affine_space_new(arena, c->arena)};
 		check_writes(&a);
 		check_reads(&a, a.st->value);
+		heddle_arena_free(arena);
 	}
 }

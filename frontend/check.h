@@ -51,7 +51,6 @@ typedef struct scope_index {
 	heddle_index *index;
 	bool lhs;
 	const syntax_clause *range;
-	bool used;     /* on the left or in the value */
 	bool reported; /* an error about it was reported */
 } scope_index;
 

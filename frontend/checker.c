@@ -231,13 +231,11 @@ static bool index_allowed(scope *s, const char *name, const heddle_location *whe
 	return true;
 }
 
-static value index_value(scope *s, scope_index *x, const heddle_location *where)
+static value index_value(scope *s, const scope_index *x, const heddle_location *where)
 {
 	heddle_expr *e = heddle_expr_make(s->c->arena, HEDDLE_EXPR_INDEX, HEDDLE_INT32, 0);
 	e->index = x->index;
 	e->location = *where;
-	if (!s->in_bound)
-		x->used = true;
 	return (value){e, HEDDLE_INT32, false};
 }
 

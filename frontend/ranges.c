@@ -23,7 +23,7 @@ typedef struct inference {
 
 static void add_row(inference *f, const affine_row *row)
 {
-	HEDDLE_PUSH(f->c->scratch, f->row, f->n_row, *row);
+	HEDDLE_PUSH(f->space->arena, f->row, f->n_row, *row);
 }
 
 /* The only index-dependent variable of a row when it is a quotient with a positive coefficient; else -1. */
@@ -182,10 +182,10 @@ static void add_candidate(inference *f, candidates *list, int v, const affine_ro
 	if (c > 0) {
 		negated.k = c - 1;
 		if (affine_add(&negated, &rest, -1) && affine_floor(f->space, &negated, c, &bound))
-			HEDDLE_PUSH(f->c->scratch, list->lower, list->n_lower, bound);
+			HEDDLE_PUSH(f->space->arena, list->lower, list->n_lower, bound);
 	} else if (affine_floor(f->space, &rest, -c, &bound)) {
 		bound.k++;
-		HEDDLE_PUSH(f->c->scratch, list->upper, list->n_upper, bound);
+		HEDDLE_PUSH(f->space->arena, list->upper, list->n_upper, bound);
 	}
 }
 
@@ -193,7 +193,7 @@ static void add_candidate(inference *f, candidates *list, int v, const affine_ro
 static bool solve_round(inference *f)
 {
 	affine_space *space = f->space;
-	candidates *list = HEDDLE_NEW_ARRAY(f->c->scratch, candidates, AFFINE_VARIABLES);
+	candidates *list = HEDDLE_NEW_ARRAY(f->space->arena, candidates, AFFINE_VARIABLES);
 	bool progress = false;
 	for (int i = 0; i < f->n_row; i++) {
 		affine_row row;
@@ -527,26 +527,35 @@ static int record_write(inference *f)
 	return 0;
 }
 
-int heddle_check_ranges(scope *s)
+static int infer(inference *f)
 {
-	inference f = {.s = s, .c = s->c, .space = affine_space_new(s->c->scratch, s->c->arena)};
-	if (check_given(&f) || check_strides(&f, s->statement->value))
+	heddle_statement *st = f->s->statement;
+	if (check_given(f) || check_strides(f, st->value))
 		return -1;
-	collect_reads(&f, s->statement->value);
-	for (int i = 0; i < s->n_exists; i++)
-		collect_reads(&f, s->exists[i]);
-	while (!all_solved(s->statement) && solve_round(&f))
+	collect_reads(f, st->value);
+	for (int i = 0; i < f->s->n_exists; i++)
+		collect_reads(f, f->s->exists[i]);
+	while (!all_solved(st) && solve_round(f))
 		;
-	if (!all_solved(s->statement)) {
-		collect_target(&f);
-		while (!all_solved(s->statement) && solve_round(&f))
+	if (!all_solved(st)) {
+		collect_target(f);
+		while (!all_solved(st) && solve_round(f))
 			;
 	}
-	if (!all_solved(s->statement)) {
-		report_unsolved(&f);
+	if (!all_solved(st)) {
+		report_unsolved(f);
 		return -1;
 	}
-	return check_negative(&f) || record_write(&f) ? -1 : 0;
+	return check_negative(f) || record_write(f) ? -1 : 0;
+}
+
+int heddle_check_ranges(scope *s)
+{
+	heddle_arena *arena = heddle_arena_new();
+	inference f = {.s = s, .c = s->c, .space = affine_space_new(arena, s->c->arena)};
+	int result = infer(&f);
+	heddle_arena_free(arena);
+	return result;
 }
 
 /* ---- shapes ---------------------------------------------------------------------------------------------------------------------- */
