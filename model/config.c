@@ -94,6 +94,7 @@ static char *word(reader *r)
 static int number(reader *r, int64_t *value)
 {
 	char *end;
+	*value = 0;
 	if (!isdigit((unsigned char)*r->at))
 		return bad(r, r->at, 1, "expected a number");
 	*value = strtoll(r->at, &end, 10);

@@ -24,7 +24,7 @@ typedef struct prover {
 	heddle_kernel *kernel;
 	heddle_mapped *mapped;
 	const heddle_branch *branch;
-	isl_set *blocks; /* { : } that take the branch */
+	isl_set *blocks; /* { : } that may take the branch: the boundary is checked for all blocks */
 	int n_leaf;	 /* of the branch, in order */
 	heddle_leaf **leaf;
 	bool conditional;
@@ -633,7 +633,6 @@ static int prove_branch(prover *p)
 static int prove_kernel(heddle_scop *scop, heddle_kernel *kernel, bool *conditional)
 {
 	heddle_mapped *mapped = kernel->mapped;
-	isl_set *rest = NULL;
 	int status = 0;
 	isl_set **sofar = HEDDLE_NEW_ARRAY(scop->arena, isl_set *, kernel->n_stmt);
 	prover p = {.scop = scop, .kernel = kernel, .mapped = mapped};
@@ -644,14 +643,10 @@ static int prove_kernel(heddle_scop *scop, heddle_kernel *kernel, bool *conditio
 		p.n_leaf = 0;
 		p.leaf = NULL;
 		p.blocks = isl_set_copy(p.branch->blocks);
-		if (rest) /* the first branch has taken its blocks */
-			p.blocks = isl_set_subtract(p.blocks, isl_set_copy(rest));
 		gather(p.branch->nest, &p);
 		status = prove_branch(&p);
 		for (int s = 0; s < kernel->n_stmt; s++)
 			sofar[s] = covered(&p, kernel->stmt[s], sofar[s]);
-		if (!rest)
-			rest = isl_set_copy(p.branch->blocks);
 		isl_set_free(p.blocks);
 	}
 	for (int s = 0; s < kernel->n_stmt; s++) {
@@ -661,7 +656,6 @@ static int prove_kernel(heddle_scop *scop, heddle_kernel *kernel, bool *conditio
 					      kernel->stmt[s]->name);
 		isl_set_free(sofar[s]);
 	}
-	isl_set_free(rest);
 	*conditional |= p.conditional;
 	return status;
 }
