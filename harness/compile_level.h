@@ -13,8 +13,9 @@
 int heddle_compile_run(heddle_ctx *ctx, const heddle_compiler *compiler, heddle_run *run);
 /* 1 when the compiler is here, `*why` is its version then; 0 with what is missing. */
 int heddle_compile_available(heddle_ctx *ctx, const heddle_compiler *compiler, const char **why);
-/* The same with the `compiler` command of the manifest's descriptor: placeholders {source}, {output}, {arch}, {options};
- * exit code 0 is accepted.  HEDDLE_MISSING when the descriptor names none or its program is not there. */
-int heddle_compile_run_command(heddle_ctx *ctx, heddle_run *run);
+/* Empty out fields, as a run begins. */
+void heddle_run_begin(heddle_run *run);
+/* run->message from what was found: "VERSION for ARCHES: 12 registers, ..", or the first finding. */
+void heddle_compile_summarise(heddle_run *run, const char *version, const char *arches);
 
 #endif

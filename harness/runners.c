@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "backends/drivers.h"
+#include "harness/command.h"
 #include "harness/compile_level.h"
 #include "harness/device.h"
 #include "harness/emulate.h"
@@ -50,7 +51,8 @@ static int command_available(heddle_ctx *ctx, const char **why)
 	return 1;
 }
 
-static const heddle_runner runner_command = { "compile", "command", "*", command_available, heddle_compile_run_command };
+static const heddle_runner compiler_command = { "compile", "command", "*", command_available, heddle_command_compile };
+static const heddle_runner runner_command = { "device", "command", "*", command_available, heddle_command_run };
 
 const heddle_runner *const heddle_runners[] = {
 	&heddle_runner_emulate_cuda,
@@ -62,9 +64,10 @@ const heddle_runner *const heddle_runners[] = {
 	&runner_clang_amd,
 	&runner_hiprtc,
 	&runner_spirv,
-	&runner_command,
+	&compiler_command,
 	&runner_cuda,
 	&runner_hip,
 	&runner_opencl,
+	&runner_command,
 	NULL,
 };

@@ -487,6 +487,59 @@ static void test_driver_calls(void **state)
 	heddle_ctx_free(ctx);
 }
 
+/* ---- a descriptor's own commands ------------------------------------------------------------------------------------------------ */
+
+/* The simulator of the test: C = A, if the sizes are those of the run. */
+static const char simulator[] =
+	"#!/bin/sh\n"
+	"grep -q '\"N\": *100' \"$2/manifest.json\" || { echo \"error: sizes\"; exit 1; }\n"
+	"grep -q 'broken' \"$1\" && { echo \"$1:7:1: error: broken\"; exit 1; }\n"
+	"grep -q 'hang' \"$1\" && sleep 30\n"
+	"cp \"$2/A.npy\" \"$2/C.npy\"\n";
+
+static void command_case(const char *folder, const char *level, const char *source, int verdict, const char *text)
+{
+	fixture *f = fixture_new("opencl", "mychip", source);
+	heddle_ctx_add_path(f->ctx, folder);
+	add_launch(f, "k", "A", "C", "#N", NULL);
+	f->run.timeout = 2;
+	outcome o = go(f, runner(level, "command"));
+	expect(&o, verdict, text);
+	if (verdict == HEDDLE_PASS && strcmp(level, "device") == 0)
+		assert_true(f->c[0] == 0 && f->c[99] == 99);
+	fixture_free(f);
+}
+
+static void test_commands(void **state)
+{
+	(void)state;
+	heddle_ctx *ctx = heddle_ctx_new();
+	char folder[512], path[600], text[3000];
+	assert_int_equal(heddle_dir_temporary(ctx, folder), 0);
+	snprintf(path, sizeof(path), "%s/simulate", folder);
+	assert_int_equal(heddle_file_write(ctx, path, simulator, strlen(simulator)), 0);
+	int n = snprintf(text, sizeof(text),
+			 "name: mychip\ninherits: cpu\ntitle: My chip\n"
+			 "compiler: [cc, -x, c, -fsyntax-only, \"-D__kernel=\", \"-D__global=\", \"{source}\"]\n"
+			 "runner: [sh, %s, \"{source}\", \"{output}\"]\n",
+			 path);
+	snprintf(path, sizeof(path), "%s/mychip.yaml", folder);
+	assert_int_equal(heddle_file_write(ctx, path, text, (size_t)n), 0);
+	command_case(folder, "compile", "__kernel void k(__global float *C) { C[0] = 1; }\n", HEDDLE_PASS, "cc");
+	command_case(folder, "compile", "__kernel void k(__global float *C)\n{ C[0] = nothing; }\n", HEDDLE_FAIL,
+		     "[compile] line 2: error:");
+	command_case(folder, "device", "right", HEDDLE_PASS, NULL);
+	command_case(folder, "device", "broken", HEDDLE_FAIL, "[crash] line 7: error: broken");
+	command_case(folder, "device", "hang", HEDDLE_FAIL, "[timeout]");
+
+	fixture *f = fixture_new("opencl", "cpu", "x");
+	outcome o = go(f, runner("device", "command"));
+	expect(&o, HEDDLE_MISSING, "names no command of its own");
+	fixture_free(f);
+	heddle_dir_remove(folder);
+	heddle_ctx_free(ctx);
+}
+
 /* ---- processes ------------------------------------------------------------------------------------------------------------------ */
 
 static void test_process(void **state)
@@ -536,6 +589,7 @@ int main(void)
 		cmocka_unit_test(test_compile_cuda),
 		cmocka_unit_test(test_device),
 		cmocka_unit_test(test_driver_calls),
+		cmocka_unit_test(test_commands),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
