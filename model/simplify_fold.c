@@ -253,9 +253,11 @@ static void emit_iteration(rewriter *r, const heddle_node *loop, heddle_type typ
 {
 	binding *env = r->env;
 	r->copies += further;
+	r->unrolled++;
 	bind(r, loop->name, heddle_value_int(r->s->p, type, i));
 	emit_block(r, loop->child[0], out);
 	r->copies -= further;
+	r->unrolled--;
 	r->env = env;
 }
 
@@ -345,7 +347,7 @@ static void emit_let(rewriter *r, const heddle_node *node, heddle_node *out)
 	simplify *s = r->s;
 	heddle_value *value = simplify_value(r, node->value[0]);
 	bool index = value->width == 1 && (value->type == HEDDLE_INT32 || value->type == HEDDLE_INT64);
-	if (is_identity(value) || (r->inline_integers && index && simplify_is_pure(value))) {
+	if (is_identity(value) || ((r->inline_integers || r->unrolled) && index && simplify_is_pure(value))) {
 		bind(r, node->name, value);
 		return;
 	}

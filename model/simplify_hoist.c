@@ -198,6 +198,7 @@ static void count(hoister *h, heddle_value *v, int at, const heddle_buffer *buff
 		if (c->hash != hash || !heddle_value_equal(c->value, v))
 			continue;
 		c->count++;
+		c->buffer = c->buffer == buffer ? buffer : NULL;
 		c->common = common_place(h, c->common, at);
 		return;
 	}

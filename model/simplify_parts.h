@@ -41,6 +41,7 @@ typedef struct rewriter {
 	bool plain_division;   /* floor divisions of what is not negative become plain ones */
 	bool inline_integers;  /* integer lets without loads are put where they are used */
 	int copies;	       /* > 0: in a further copy of a body: names must be new */
+	int unrolled;	       /* > 0: in a body that is being unrolled: integer lets are inlined, for they differ by constants */
 	bool unique;	       /* so they must when another loop or let has them */
 	int n_seen;
 	const char **seen;

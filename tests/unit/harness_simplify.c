@@ -365,7 +365,6 @@ static void test_random(void **state)
 	for (uint64_t seed = 0; seed < 300; seed++) {
 		generator g = {.seed = seed + 1};
 		random_program(&g);
-		print_message("seed %d\n", (int)seed);
 		check(heddle_text_str(&g.out), NULL);
 		heddle_text_free(&g.out);
 	}

@@ -1,0 +1,169 @@
+/* The pass `simplify`, step by step: what small programs become, as text.
+ * SPDX-License-Identifier: MIT
+ */
+#include "model/simplify.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const heddle_simplify_options scalar_language = {.max_vector = 1};
+static const heddle_simplify_options cuda_like = {.max_vector = 4, .max_bytes = 16};
+static const heddle_simplify_options opencl_like = {.vector_arithmetic = true, .unaligned_vectors = true, .max_vector = 16};
+
+#define HEAD                                                                                                           \
+	"program t\nsize N 0..4096\nsize D 0..4096 *8\n"                                                               \
+	"buffer input A float32 [64] align 16\nbuffer input B float32 [N][D] align 16\nbuffer input H float64 [64] align 16\n" \
+	"buffer output C float32 [64] align 16\nbuffer output G float32 [65536][65536] align 16\n"                       \
+	"buffer shared S float32 [8][8] pad 1 align 4\nbuffer register r float32 [4]\nbuffer register s float32\n"        \
+	"launch t_0 grid 4 threads 32 args A, B, H, C, G shared S {\n"
+
+/* The body of `HEAD body }` after the pass, must be `wanted`. */
+static void becomes(const heddle_simplify_options *options, const char *body, const char *wanted)
+{
+	heddle_ctx *ctx = heddle_ctx_new();
+	heddle_text text = {0}, out = {0};
+	heddle_text_printf(&text, "%s%s}\n", HEAD, body);
+	heddle_program *p = heddle_program_parse(ctx, "t", heddle_text_str(&text));
+	if (!p || heddle_program_validate(ctx, p) < 0)
+		fail_msg("%s", heddle_ctx_messages(ctx));
+	if (heddle_simplify(ctx, p, options) < 0 || heddle_program_validate(ctx, p) < 0)
+		fail_msg("%s", heddle_ctx_messages(ctx));
+	heddle_program_print(p, &out);
+	const char *got = strstr(strstr(heddle_text_str(&out), "launch"), "{\n") + 2;
+	size_t length = strlen(got) - 2; /* "}\n" */
+	if (length != strlen(wanted) || memcmp(got, wanted, length) != 0)
+		fail_msg("is\n%.*sand not\n%s", (int)length, got, wanted);
+	heddle_text_free(&text);
+	heddle_text_free(&out);
+	heddle_program_free(p);
+	heddle_ctx_free(ctx);
+}
+
+static void folding(void **state)
+{
+	(void)state;
+	becomes(&scalar_language, "if block < 4 && N < 5000 {\nC[thread] = 1.0\n}\n", "\tC[thread] = 1.0\n");
+	becomes(&scalar_language, "if thread >= 32 {\nC[thread] = 1.0\n} else {\nC[thread] = 2.0\n}\n", "\tC[thread] = 2.0\n");
+	becomes(&scalar_language, "for serial i in 5 .. 6 {\nlet int32 j = i\nC[thread + j] = 1.0\n}\n", "\tC[thread + 5] = 1.0\n");
+	becomes(&scalar_language, "for serial i in 5 .. 5 {\nC[i] = 1.0\n}\nfor serial i in 0 .. int32(N) {\n}\n", "");
+	becomes(&scalar_language, "C[floor_mod(thread, 32)] = A[floor_div(thread, 32)]\n", "\tC[thread] = A[0]\n");
+	becomes(&scalar_language, "C[floor_mod(thread + block, 32)] = 1.0\n", "\tC[(thread + block) % 32] = 1.0\n");
+	becomes(&scalar_language, "C[min(thread, 40)] = A[max(thread, 31)]\n", "\tC[thread] = A[31]\n");
+}
+
+static void unrolling(void **state)
+{
+	(void)state;
+	becomes(&scalar_language, "declare r\nfor unroll i in 0 .. 2 {\nlet int32 q = i + thread / 2 * 2\nr[i] = A[q] + A[q]\nC[q] = r[i]\n}\n",
+		"\tdeclare r\n"
+		"\tlet int32 at = thread / 2 * 2\n"
+		"\tlet float32 A_v = A[at]\n"
+		"\tr[0] = A_v + A_v\n"
+		"\tC[at] = r[0]\n"
+		"\tlet float32 A_v_1 = A[at + 1]\n"
+		"\tr[1] = A_v_1 + A_v_1\n"
+		"\tC[at + 1] = r[1]\n");
+	/* Without register arrays, a long loop stays. */
+	becomes(&(heddle_simplify_options){.max_vector = 1, .unroll_limit = 8}, "for unroll i in 0 .. 9 {\nC[i] = 1.0\n}\n",
+		"\tfor unroll i in 0 .. 9 {\n\t\tC[i] = 1.0\n\t}\n");
+}
+
+static void vectors(void **state)
+{
+	(void)state;
+	/* Aligned: a vector; by one element off: scalars where alignment is asked for. */
+	becomes(&cuda_like, "for vector v in 0 .. 4 {\nC[4 * (thread % 16) + v] = A[4 * (thread % 16) + v] * 2.0\n}\n",
+		"\tlet int32 at = thread % 16 * 4\n"
+		"\tlet float32x4 A_v = A[at : 4]\n"
+		"\tC[at : 4] = vector(extract(A_v, 0) * 2.0, extract(A_v, 1) * 2.0, extract(A_v, 2) * 2.0, extract(A_v, 3) * 2.0)\n");
+	becomes(&cuda_like, "for vector v in 0 .. 2 {\nC[2 * thread + v] = A[thread + v]\n}\n",
+		"\tC[thread * 2 : 2] = vector(A[thread], A[thread + 1])\n");
+	becomes(&cuda_like, "for vector v in 0 .. 2 {\nC[thread + v] = A[thread + 3 + v]\n}\n",
+		"\tC[thread] = A[thread + 3]\n\tC[thread + 1] = A[thread + 4]\n");
+	becomes(&opencl_like, "for vector v in 0 .. 2 {\nC[thread + v] = A[thread + 3 + v]\n}\n",
+		"\tC[thread : 2] = A[thread + 3 : 2]\n");
+	/* A divisor proves the alignment; 64-bit elements are at most two in 16 bytes. */
+	becomes(&cuda_like, "for vector v in 0 .. 4 {\nC[v] = B[thread][v]\n}\n",
+		"\tlet float32x4 B_v = B[thread * int32(D) : 4]\n\tC[0 : 4] = B_v\n");
+	becomes(&cuda_like, "for vector v in 0 .. 4 {\nC[v] = float32(H[v])\n}\n",
+		"\tlet float64x2 H_v = H[0 : 2]\n"
+		"\tC[0 : 2] = vector(float32(extract(H_v, 0)), float32(extract(H_v, 1)))\n"
+		"\tlet float64x2 H_v_1 = H[2 : 2]\n"
+		"\tC[2 : 2] = vector(float32(extract(H_v_1, 0)), float32(extract(H_v_1, 1)))\n");
+	/* The pad of 1 leaves no row of the shared array aligned but the first. */
+	becomes(&cuda_like, "for vector v in 0 .. 4 {\nS[thread / 8][v] = A[v]\n}\n",
+		"\tlet float32x4 A_v = A[0 : 4]\n"
+		"\tlet int32 thread_div8 = thread / 8\n"
+		"\tS[thread_div8][0] = extract(A_v, 0)\n"
+		"\tS[thread_div8][1] = extract(A_v, 1)\n"
+		"\tS[thread_div8][2] = extract(A_v, 2)\n"
+		"\tS[thread_div8][3] = extract(A_v, 3)\n");
+}
+
+static void vector_arithmetic(void **state)
+{
+	(void)state;
+	becomes(&opencl_like, "declare r\nfor vector v in 0 .. 4 {\nr[v] = A[v]\n}\nfor vector v in 0 .. 4 {\nC[v] = exp(r[v]) + A[thread]\n}\n",
+		"\tdeclare r\n\tr[] = A[0 : 4]\n\tC[0 : 4] = exp(r[]) + splat(A[thread], 4)\n");
+	becomes(&opencl_like, "declare s\ns[] = 0.0\nfor vector v in 0 .. 8 {\ns[] = s[] + A[v]\n}\nC[0] = s[]\n",
+		"\tdeclare s\n\ts[] = 0.0\n\ts[] = s[] + reduce(+, A[0 : 8])\n\tC[0] = s[]\n");
+	/* A guard over the vector: whole vectors inside, members at the edge. */
+	becomes(&opencl_like, "for vector v in 0 .. 4 {\nif thread + v < 33 {\nC[thread + v] = A[v]\n}\n}\n",
+		"\tif thread + 3 < 33 {\n"
+		"\t\tC[thread : 4] = A[0 : 4]\n"
+		"\t} else {\n"
+		"\t\tfor serial v_2 in 0 .. 4 uniform {\n"
+		"\t\t\tif thread + v_2 < 33 {\n"
+		"\t\t\t\tC[thread + v_2] = A[v_2]\n"
+		"\t\t\t}\n"
+		"\t\t}\n"
+		"\t}\n");
+	/* A recurrence is no vector. */
+	becomes(&opencl_like, "for vector v in 0 .. 2 {\nC[v + 1] = C[v] + 1.0\n}\n",
+		"\tC[1] = C[0] + 1.0\n\tC[2] = C[1] + 1.0\n");
+}
+
+static void indices(void **state)
+{
+	(void)state;
+	/* 2^32 elements: 64 bits; the part that the loop does not change is outside it. */
+	becomes(&scalar_language, "for serial i in 0 .. int32(N) {\nG[block][i + 2 * thread] = 0.0\n}\n",
+		"\tlet int64 G_at = int64(block) * 65536 + int64(thread) * 2\n"
+		"\tfor serial i in 0 .. int32(N) {\n"
+		"\t\tG[G_at + int64(i)] = 0.0\n"
+		"\t}\n");
+	becomes(&scalar_language, "for serial i in 0 .. int32(N) {\nC[0] = B[i][thread] + B[i][thread + 1]\n}\n",
+		"\tfor serial i in 0 .. int32(N) {\n"
+		"\t\tlet int32 B_at = thread + i * int32(D)\n"
+		"\t\tC[0] = B[B_at] + B[B_at + 1]\n"
+		"\t}\n");
+}
+
+static void register_rule(void **state)
+{
+	(void)state;
+	heddle_ctx *ctx = heddle_ctx_new();
+	heddle_program *p = heddle_program_parse(
+		ctx, "t",
+		"program t\nbuffer output C float32 [4096]\nbuffer register r float32 [4096]\nlaunch t_0 grid 1 threads 1 args C {\n"
+		"declare r\nfor unroll i in 0 .. 4096 {\nr[i] = 1.0\n}\nfor serial i in 0 .. 4096 {\nC[i] = 1.0\n}\n}\n");
+	assert_non_null(p);
+	assert_int_equal(heddle_simplify(ctx, p, &(heddle_simplify_options){.max_vector = 1, .unroll_limit = 100}), -1);
+	assert_non_null(strstr(heddle_ctx_messages(ctx), "[E0601]"));
+	assert_non_null(strstr(heddle_ctx_messages(ctx), "register array r"));
+	heddle_program_free(p);
+	heddle_ctx_free(ctx);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(folding), cmocka_unit_test(unrolling), cmocka_unit_test(vectors),
+		cmocka_unit_test(vector_arithmetic), cmocka_unit_test(indices), cmocka_unit_test(register_rule),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
