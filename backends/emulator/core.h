@@ -728,26 +728,44 @@ HEDDLE_APART void __tsan_func_exit(void *) {}
 HEDDLE_APART void __tsan_vptr_update(void **, void *) {}
 HEDDLE_APART void __tsan_vptr_read(void **) {}
 
-/* Compilers copy structures through these without an access hook. */
-HEDDLE_APART void *memcpy(void *to, const void *from, size_t n) noexcept
+/* Compilers copy structures through these without an access hook, some under the names with __tsan_. */
+HEDDLE_APART static void *heddle_emu_copy(void *to, const void *from, size_t n, const void *pc)
 {
-	const void *pc = __builtin_return_address(0);
 	if (heddle_emu) {
 		heddle_emu->access(heddle_emu->state, from, n, HEDDLE_EMU_READ, pc);
 		heddle_emu->access(heddle_emu->state, to, n, HEDDLE_EMU_WRITE, pc);
 	}
-	for (size_t i = 0; i < n; i++)
-		((volatile char *)to)[i] = ((const volatile char *)from)[i];
+	bool up = (size_t)to < (size_t)from; /* overlapping memory, too */
+	for (size_t i = 0; i < n; i++) {
+		size_t k = up ? i : n - 1 - i;
+		((volatile char *)to)[k] = ((const volatile char *)from)[k];
+	}
 	return to;
 }
-HEDDLE_APART void *memset(void *to, int value, size_t n) noexcept
+HEDDLE_APART static void *heddle_emu_fill(void *to, int value, size_t n, const void *pc)
 {
 	if (heddle_emu)
-		heddle_emu->access(heddle_emu->state, to, n, HEDDLE_EMU_WRITE, __builtin_return_address(0));
+		heddle_emu->access(heddle_emu->state, to, n, HEDDLE_EMU_WRITE, pc);
 	for (size_t i = 0; i < n; i++)
 		((volatile char *)to)[i] = (char)value;
 	return to;
 }
+#define HEDDLE_COPY(name, how)                                                                                         \
+	HEDDLE_APART void *name(void *to, const void *from, size_t n) how                                              \
+	{                                                                                                              \
+		return heddle_emu_copy(to, from, n, __builtin_return_address(0));                                      \
+	}
+#define HEDDLE_FILL(name, how)                                                                                         \
+	HEDDLE_APART void *name(void *to, int value, size_t n) how                                                     \
+	{                                                                                                              \
+		return heddle_emu_fill(to, value, n, __builtin_return_address(0));                                     \
+	}
+HEDDLE_COPY(memcpy, noexcept)
+HEDDLE_COPY(memmove, noexcept)
+HEDDLE_COPY(__tsan_memcpy, )
+HEDDLE_COPY(__tsan_memmove, )
+HEDDLE_FILL(memset, noexcept)
+HEDDLE_FILL(__tsan_memset, )
 
 /* What -fsanitize=alignment, bounds and integer-divide-by-zero call. */
 struct heddle_emu_ub_place {

@@ -154,6 +154,26 @@ static const emu_case cases[] = {
 		   "	fine &= __float2int_rn(2.5f) == 2 && __float2int_rz(-2.7f) == -2 && __float2int_rn(1e20f) == 2147483647;\n"
 		   "	fine &= __popc(255u) == 8 && __clz(1) == 31 && __brev(1u) == 0x80000000u && __umulhi(1u << 31, 4u) == 2u;\n"
 		   "	C[0] = fine ? A[0] : -1.f;\n}\n"},
+	{.name = "declarations", .backend = "cuda", .warp = 32, .block = 64, .grid = "2", .n = 64, .m = 128, .expect = NULL,
+	 .source = "#include <stdint.h>\n#include <stdio.h>\n#include <assert.h>\nnamespace mine {\n"
+		   "__constant__ float weight[2] = {1.f, 2.f};\n__device__ int counter[4];\n"
+		   "struct __align__(8) pair { float a; int b; };\n"
+		   "static __device__ inline float exchange(float v)\n{\n	__shared__ struct { float x[64]; int y; } s;\n"
+		   "	static __shared__ __align__(16) float z[8][8];\n	__shared__ pair q[64];\n	s.x[threadIdx.x] = v;\n"
+		   "	z[threadIdx.x / 8][threadIdx.x % 8] = v;\n	q[threadIdx.x] = pair{v, 1};\n	__syncthreads();\n"
+		   "	assert(z[threadIdx.x % 8][threadIdx.x / 8] >= -100.f);\n"
+		   "	return s.x[63 - threadIdx.x] * q[63 - threadIdx.x].b;\n}\n"
+		   "static __host__ __device__ __noinline__ float square(float v) { return v * v; }\n"
+		   "void host(cudaStream_t s) { cudaStreamSynchronize(s); }\n}\n"
+		   SIGNATURE "{\n	const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;\n"
+		   "	uint3 t = threadIdx;\n	dim3 d = blockDim;\n	if (t.x == 0) atomicAdd(&mine::counter[blockIdx.x], 1);\n"
+		   "	printf(\"never seen\");\n	float local[4];\n	for (int k = 0; k < 4; k++) local[k] = k;\n"
+		   "	C[i] = mine::exchange(A[t.x]) * mine::weight[blockIdx.x] * mine::square(1.f) + 0 * d.y * local[t.x & 3];\n}\n"},
+	{.name = "cooperation between warps", .backend = "hip", .warp = 64, .block = 128, .grid = "1", .n = 128, .m = 128,
+	 .expect = same,
+	 .source = SIGNATURE "{\n	float v = A[threadIdx.x];\n	if (threadIdx.x % 64 < 20) {\n"
+			     "		if (__popcll(__ballot(1)) != 20) v = -1;\n		v = __shfl(v, threadIdx.x % 64);\n	}\n"
+			     "	if (__popcll(__ballot(1)) != 64) v = -2;\n	C[threadIdx.x] = v;\n}\n"},
 	/* ---- faults ---- */
 	{.name = "race", .backend = "cuda", .warp = 32, .block = 128, .grid = "1", .n = 128, .m = 128, .verdict = HEDDLE_FAIL,
 	 .kind = "race", .line = 5, .other = 4, .text = "no barrier between, at my.cu:",
