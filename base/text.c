@@ -85,10 +85,24 @@ static const char *format_special(double value, char buffer[40])
 	return strcpy(buffer, value < 0 ? "-inf" : "inf");
 }
 
+/* "10", which %g would call "1e+01". */
+static bool is_short_whole(double value)
+{
+	return fabs(value) < 1e6 && !(floor(value) < value);
+}
+
+static const char *format_whole(double value, char buffer[40])
+{
+	snprintf(buffer, 40, "%.0f", value);
+	return buffer;
+}
+
 const char *heddle_format_double(double value, char buffer[40])
 {
 	if (!isfinite(value))
 		return format_special(value, buffer);
+	if (is_short_whole(value))
+		return format_whole(value, buffer);
 	for (int digits = 1; digits <= 17; digits++) {
 		snprintf(buffer, 40, "%.*g", digits, value);
 		if (!(strtod(buffer, NULL) < value) && !(strtod(buffer, NULL) > value))
@@ -101,6 +115,8 @@ const char *heddle_format_float(float value, char buffer[40])
 {
 	if (!isfinite(value))
 		return format_special((double)value, buffer);
+	if (is_short_whole((double)value))
+		return format_whole((double)value, buffer);
 	for (int digits = 1; digits <= 9; digits++) {
 		snprintf(buffer, 40, "%.*g", digits, (double)value);
 		if (!(strtof(buffer, NULL) < value) && !(strtof(buffer, NULL) > value))

@@ -3,6 +3,7 @@
  */
 #include <heddle/heddle.h>
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +44,8 @@ static bool wants_colour(void)
 
 int main(int argc, char **argv)
 {
+	/* A file that grows beyond its limit shall be an error to report, as a full disk is. */
+	signal(SIGXFSZ, SIG_IGN);
 	heddle_ctx *ctx = heddle_ctx_new();
 	const char **words = calloc((size_t)argc + 2, sizeof(*words));
 	if (!ctx || !words) {

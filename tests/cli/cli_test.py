@@ -32,6 +32,10 @@ class Case(unittest.TestCase):
             f.write(text)
         return path
 
+    def read(self, name, mode="r"):
+        with open(os.path.join(self.folder.name, name), mode) as f:
+            return f.read()
+
     def heddle(self, *words, code=FINE, err=None, out=None, **keywords):
         """Run the program in the test's folder; the exit code and parts of both outputs are checked."""
         environment = dict(os.environ, **keywords.pop("env", {}))
@@ -44,7 +48,7 @@ class Case(unittest.TestCase):
         for part in [out] if isinstance(out, str) else out or []:
             self.assertIn(part, p.stdout)
         if code in (USAGE, SOURCE, MISSING):
-            self.assertNotEqual(p.stderr.strip(), "", "a failure without a word")
+            self.assertNotEqual((p.stderr + p.stdout).strip(), "", "a failure without a word")
         return p
 
     def files(self, folder="."):
@@ -194,6 +198,243 @@ class Doctor(Case):
         self.heddle("doctor", out=["emulate", "compile"])
         for runner in json.loads(self.heddle("doctor", "--json").stdout)["doctor"]["levels"]:
             self.assertIn("available", runner)
+
+CUDA_HIP_CL = "cuda:h200,hip:mi300x,opencl:cpu"
+
+
+class Emit(Case):
+    def test_three_vendors(self):
+        p = self.heddle("emit", "mm.tc", "-t", CUDA_HIP_CL, "-o", "out", "-s", "K=64")
+        wanted = ["mm.h"] + [f"mm__{b}.{s}" for b, x in (("cuda_h200", "cu"), ("hip_mi300x", "hip"), ("opencl_cpu", "cl"))
+                             for s in (x, "json")]
+        self.assertEqual(self.files("out"), sorted(wanted))
+        self.assertEqual(sorted(p.stdout.split()), sorted("out/" + w for w in wanted))
+        for name in wanted:
+            text = self.read("out/" + name)
+            if name.endswith(".json"):
+                manifest = json.loads(text)
+                self.assertEqual(manifest["definition"], "mm")
+                self.assertIn(manifest["source"], wanted)
+                self.assertIn("M", manifest["sizes"])
+                self.assertEqual(manifest["arguments"][0]["shape"], ["M", 64])
+            else:
+                self.assertIn("SPDX-License-Identifier: 0BSD", text.splitlines()[0])
+
+    def test_deterministic(self):
+        for folder in ("a", "b"):
+            self.heddle("emit", "mm.tc", "-t", CUDA_HIP_CL, "-o", folder)
+        for name in self.files("a"):
+            self.assertEqual(self.read("a/" + name), self.read("b/" + name), name)
+
+    def test_check(self):
+        words = ("emit", "mm.tc", "-t", "cuda:h200", "-o", "out")
+        self.heddle(*words, "--check", code=FAILED, err="mm.h: is missing")
+        self.assertNotIn("out", self.files())
+        self.heddle(*words)
+        self.heddle(*words, "--check")
+        self.write("out/mm.h", "changed")
+        self.heddle(*words, "--check", code=FAILED, err="mm.h: differs")
+
+    def test_prefix(self):
+        self.heddle("emit", "mm.tc", "-t", "opencl:cpu", "--prefix", "small_", "-s", "M=8,N=8,K=8")
+        self.assertIn("small_mm.h", self.files())
+        header = self.read("small_mm.h")
+        self.assertIn("small_mm(", header)
+        self.heddle("emit", "mm.tc", "-t", "opencl:cpu", "--prefix", "7-", code=USAGE, err="E0915")
+
+    def test_nothing_when_one_target_fails(self):
+        self.heddle("emit", "mm.tc", "-t", "opencl:cpu,cuda:h201", "-o", "out", code=USAGE, err=["h201", "did you mean"])
+        self.assertNotIn("out", self.files())
+        self.write("two.tc", MATMUL + "def bad(float(N) A) -> (B) {\n\tB(i) = A(i + 1) where i in 0:N\n}\n")
+        self.heddle("emit", "two.tc", "-t", "opencl:cpu", "-o", "out", code=SOURCE)
+        self.assertNotIn("out", self.files())
+
+    def test_unwritable(self):
+        self.write("file", "")
+        self.heddle("emit", "mm.tc", "-t", "opencl:cpu", "-o", "file", code=USAGE, err="E0902")
+        self.heddle("emit", "mm.tc", "-t", "opencl:cpu", "-o", "/proc/none", code=USAGE, err="E0902")
+
+    def test_full_disk(self):
+        """A limit on the size of files stands in for a disk that is full: nothing may stay behind."""
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+        p = self.heddle("emit", "mm.tc", "-t", CUDA_HIP_CL, "-o", "out", code=USAGE, err=["E0902", "nothing was written"],
+                        preexec_fn=limit)
+        self.assertEqual(p.stdout, "")
+        self.assertNotIn("out", self.files())
+
+    def test_sizes(self):
+        self.heddle("emit", "mm.tc", "-t", "opencl:cpu", "-s", "Q=3", "-o", "out", code=SOURCE, err="Q")
+        self.heddle("emit", "mm.tc", "-t", "opencl:cpu", "-s", "M=-3", "-o", "out", code=SOURCE)
+        self.assertNotIn("out", self.files())
+
+    def test_targets(self):
+        self.heddle("emit", "mm.tc", "-t", "cud:h200", code=USAGE, err=["cud", "cuda"])
+        self.heddle("emit", "mm.tc", "-t", ",", code=USAGE, err="names no target")
+        self.heddle("emit", "mm.tc", "--config", "k0: nonsense=1", "-t", "cuda:h200", code=SOURCE, err="E05")
+
+    def test_json(self):
+        doc = json.loads(self.heddle("emit", "mm.tc", "-t", "cuda:h200", "--json").stdout)
+        self.assertEqual(len(doc["files"]), 3)
+
+
+class Plan(Case):
+    def test_table(self):
+        self.heddle("plan", "mm.tc", "-s", "M=32,N=32,K=32", "-t", "cuda:h200,opencl:cpu",
+                    out=["mm on cuda:h200", "mm on opencl:cpu", "mm_0 global loads", "least traffic"])
+        self.heddle("plan", "mm.tc", "-t", "cuda:h200", out="mm_0 blocks")
+
+    def test_diff(self):
+        out = self.heddle("plan", "mm.tc", "-s", "M=32,N=32,K=32", "-t", "cuda:h200,opencl:cpu", "--diff").stdout
+        self.assertNotIn("least traffic", out)
+        self.assertIn("threads per block", out)
+        self.heddle("plan", "mm.tc", "-t", "cuda:h200", "--diff", code=USAGE)
+
+    def test_passes(self):
+        self.heddle("plan", "mm.tc", "--dump", "extract", out="S0")
+        self.heddle("plan", "mm.tc", "--time-passes", out=["extract", "ms"])
+        self.assertNotIn("mm on", self.heddle("plan", "mm.tc", "--stop", "fuse").stdout)
+        self.heddle("plan", "mm.tc", "--dump", "extrct", code=USAGE, err="did you mean 'extract'")
+
+    def test_json(self):
+        doc = json.loads(self.heddle("plan", "mm.tc", "-s", "M=8,N=8,K=8", "--json").stdout)
+        self.assertIn("config", doc["plans"][0])
+
+
+def npy(values, shape):
+    """Values as an .npy file of float32."""
+    import struct
+
+    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}"
+    header += " " * (63 - (len(header) + 10) % 64) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + struct.pack(f"<{len(values)}f", *values)
+
+
+def needs_pocl(test):
+    def run(self):
+        levels = json.loads(self.heddle("doctor", "--json").stdout)["doctor"]["levels"]
+        if not any(r["name"] == "pocl" and r["available"] for r in levels):
+            self.skipTest("no OpenCL driver here")
+        test(self)
+
+    return run
+
+
+class Run(Case):
+    @needs_pocl
+    def test_numpy(self):
+        import struct
+
+        self.write("a.npy", npy([1, 2, 3, 4, 5, 6], (2, 3)))
+        self.write("b.npy", npy([1, 0, 0, 1, 1, 1], (3, 2)))
+        words = ("run", "mm.tc", "-s", "M=2,K=3,N=2", "-t", "opencl:cpu", "--input", "A=a.npy", "-i", "B=b.npy")
+        self.heddle(*words, "--output", "out", out=["float32 C(2,2)", "4 5 10 11"])
+        data = self.read("out/C.npy", "rb")
+        self.assertEqual(struct.unpack("<4f", data[-16:]), (4, 5, 10, 11))
+        doc = json.loads(self.heddle(*words, "--json").stdout)
+        self.assertEqual(doc["outputs"][0]["first"], [4, 5, 10, 11])
+
+    @needs_pocl
+    def test_default_target(self):
+        self.heddle("run", "mm.tc", "-s", "M=2,K=3,N=2", err="target ")
+
+    def test_sizes(self):
+        self.heddle("run", "mm.tc", "-s", "M=2,N=2", "-t", "opencl:cpu", code=USAGE, err=["needs a value for: K", "E0918"])
+
+    def test_bad_inputs(self):
+        self.write("a.npy", npy([1, 2, 3, 4, 5, 6], (3, 2)))
+        self.write("noise.npy", b"noise")
+        words = ("run", "mm.tc", "-s", "M=2,K=3,N=2", "-t", "opencl:cpu")
+        self.heddle(*words, "-i", "A=a.npy", code=USAGE, err=["(3,2)", "(2,3)", "E0920"])
+        self.heddle(*words, "-i", "AA=a.npy", code=USAGE, err=["no input 'AA'", "did you mean 'A'"])
+        self.heddle(*words, "-i", "A", code=USAGE, err="NAME=FILE.npy")
+        self.heddle(*words, "-i", "A=none.npy", code=USAGE, err="none.npy")
+        self.heddle(*words, "-i", "A=noise.npy", code=SOURCE, err="noise.npy")
+
+    def test_missing_device(self):
+        """This machine may have a device of one vendor, but not of all."""
+        p = [subprocess.run([HEDDLE, "run", "mm.tc", "-s", "M=2,K=3,N=2", "-t", t], cwd=self.folder.name, text=True,
+                            capture_output=True) for t in ("cuda:h200", "hip:mi300x")]
+        self.assertIn(MISSING, [x.returncode for x in p])
+        for x in p:
+            if x.returncode:
+                self.assertIn("E0810", x.stderr)
+
+    def test_too_large(self):
+        self.heddle("run", "mm.tc", "-s", "M=2000000000,K=2000000000,N=2", "-t", "opencl:cpu", code=LIMIT, err="E0620")
+
+
+class Bench(Case):
+    @needs_pocl
+    def test_times(self):
+        words = ("bench", "mm.tc", "-s", "M=64,K=64,N=64", "-t", "opencl:cpu", "--repeat", "4")
+        self.heddle(*words, out=["GFLOP/s", "opencl:cpu"])
+        kernel = json.loads(self.heddle(*words, "--json").stdout)["cases"][0]["kernels"][0]
+        self.assertEqual(len(kernel["all"]), 4)
+        self.assertGreater(kernel["seconds"], 0)
+
+    @needs_pocl
+    def test_impl(self):
+        """Theirs against ours; a kernel that is wrong is not timed."""
+        words = ("bench", "mm.tc", "-s", "M=16,K=16,N=16", "-t", "opencl:cpu", "--impl", "out/mm__opencl_cpu.json")
+        self.heddle("emit", "mm.tc", "-t", "opencl:cpu", "-o", "out", "-s", "M=16,K=16,N=16")
+        self.heddle(*words, out="out/mm__opencl_cpu.json")
+        text = self.read("out/mm__opencl_cpu.cl")
+        self.assertIn(" += ", text)
+        self.write("out/mm__opencl_cpu.cl", text.replace(" += ", " -= "))
+        self.heddle(*words, code=FAILED, err="FAIL")
+
+    def test_no_sizes(self):
+        self.heddle("bench", "mm.tc", "-t", "opencl:cpu", code=USAGE, err="E0918")
+
+
+class Test(Case):
+    def setUp(self):
+        super().setUp()
+        self.write("mm.tc", "#: sizes M=9 N=10 K=11\n" + MATMUL)
+
+    def test_interpret(self):
+        self.heddle("test", "mm.tc", "-t", "cuda:h100,opencl:cpu", "--level", "interpret", out=["interpret", "pass"])
+
+    def test_reports(self):
+        p = self.heddle("test", "mm.tc", "-t", "opencl:cpu", "--level", "interpret", "--json", "--junit", "j.xml", "--sarif",
+                        "s.json")
+        report = json.loads(p.stdout)["report"]
+        self.assertGreater(report["counts"]["pass"], 0)
+        self.assertEqual(report["counts"]["FAIL"], 0)
+        import xml.etree.ElementTree
+
+        self.assertIn(xml.etree.ElementTree.parse(os.path.join(self.folder.name, "j.xml")).getroot().tag,
+                      ("testsuites", "testsuite"))
+        self.assertEqual(json.loads(self.read("s.json"))["version"], "2.1.0")
+
+    def test_missing_level(self):
+        p = self.heddle("doctor", "--json")
+        levels = json.loads(p.stdout)["doctor"]["levels"]
+        if any(r["level"] == "device" and r["backend"] == "hip" and r["available"] for r in levels):
+            self.skipTest("there is an AMD GPU here")
+        self.heddle("test", "mm.tc", "-t", "hip:mi300x", "--level", "device", code=MISSING)
+
+    def test_usage(self):
+        self.heddle("test", "mm.tc", "--level", "emulte", code=USAGE, err="did you mean 'emulate'")
+        self.heddle("test", "mm.tc", "--level", "emulate:poc", code=USAGE, err="no level")
+        self.heddle("test", "none", code=USAGE, err="none")
+        self.heddle("test", "mm.tc", "-t", "cuda:h20", code=USAGE, err="did you mean")
+        self.write("bad.tc", "def f(\n")
+        self.heddle("test", "bad.tc", "--level", "interpret", code=SOURCE, err="bad.tc")
+
+    @needs_pocl
+    def test_wrong_kernel(self):
+        self.heddle("emit", "mm.tc", "-t", "opencl:cpu", "-o", "out")
+        words = ("test", "mm.tc", "--impl", "out/mm__opencl_cpu.json", "--level", "opencl-cpu:pocl")
+        self.heddle(*words, out="pass")
+        text = self.read("out/mm__opencl_cpu.cl")
+        self.assertIn("0.0f", text)
+        self.write("out/mm__opencl_cpu.cl", text.replace("0.0f", "1.0f"))
+        self.heddle(*words, "--sarif", "s.json", code=FAILED, out="FAIL")
+        self.assertTrue(json.loads(self.read("s.json"))["runs"][0]["results"])
 
 
 if __name__ == "__main__":

@@ -50,6 +50,9 @@ static void text(void **state)
 	assert_string_equal(heddle_format_double(1e-12, b), "1e-12");
 	assert_string_equal(heddle_format_double(1.0 / 3, b), "0.3333333333333333");
 	assert_string_equal(heddle_format_double(-1.0 / 0.0, b), "-inf");
+	assert_string_equal(heddle_format_double(10, b), "10");
+	assert_string_equal(heddle_format_double(-0.0, b), "-0");
+	assert_string_equal(heddle_format_double(1e30, b), "1e+30");
 	assert_string_equal(heddle_format_float(0.1f, b), "0.1");
 	assert_string_equal(heddle_format_float(16777216.0f, b), "16777216");
 }
