@@ -72,10 +72,13 @@ static void user_options(heddle_arena *arena, const heddle_run *run, const char 
 		else if (!strncmp(o, "-D", 2) || !strncmp(o, "-U", 2) || !strncmp(o, "-I", 2))
 			HEDDLE_PUSH(arena, *argv, *n, o);
 	}
-	const char *end = run->source_path ? strrchr(run->source_path, '/') : NULL;
+	/* `#include "..."` is looked up beside the source, which a manifest names from its own folder. */
+	const char *source = run->source_path ? run->source_path : "";
+	if (slash && *source != '/' && m->source && !strcmp(source, m->source))
+		source = heddle_arena_printf(arena, "%.*s/%s", (int)(slash - m->path), m->path, source);
+	const char *end = strrchr(source, '/');
 	HEDDLE_PUSH(arena, *argv, *n, "-iquote");
-	HEDDLE_PUSH(arena, *argv, *n,
-		    end ? heddle_arena_strndup(arena, run->source_path, (size_t)(end - run->source_path) + 1) : ".");
+	HEDDLE_PUSH(arena, *argv, *n, end ? heddle_arena_strndup(arena, source, (size_t)(end - source) + 1) : ".");
 }
 
 static int write_shim(heddle_ctx *ctx, heddle_arena *arena, const char *folder)

@@ -18,6 +18,7 @@ typedef struct emu_case {
 	int64_t n, m;
 	bool temporary;
 	bool gcc; /* g++ only: clang++ does not check the alignment of structures that it copies */
+	const char *kernel, *define; /* NULL: "k", none */
 	const char *second; /* a second launch of this kernel, same arguments; NULL: none */
 	const char *dynamic; /* bytes; NULL: 0 */
 	const char *source;
@@ -106,6 +107,10 @@ static const emu_case cases[] = {
 		   "	s[threadIdx.x] = *reinterpret_cast<const float4 *>(a + V * threadIdx.x);\n	__syncthreads();\n"
 		   "	float4 v = s[threadIdx.x];\n	v.x *= 2, v.y *= 2, v.z *= 2, v.w *= 2;\n"
 		   "	*reinterpret_cast<float4 *>(c + V * threadIdx.x) = v;\n}\n" SIGNATURE "{ move<4>(A, C); }\n"},
+	{.name = "template instance", .backend = "cuda", .warp = 32, .block = 32, .grid = "1", .n = 32, .m = 32, .expect = twice,
+	 .kernel = "mine::k<float, 1>", .define = "-DFACTOR=2",
+	 .source = "namespace mine {\ntemplate <class T, int F> __global__ void k(const T *A, T *C, int N)\n{\n"
+		   "	__shared__ T s[32];\n	s[threadIdx.x] = A[threadIdx.x];\n	C[threadIdx.x] = F * FACTOR * s[threadIdx.x];\n}\n}\n"},
 	{.name = "half", .backend = "cuda", .warp = 32, .block = 64, .grid = "1", .n = 64, .m = 64, .expect = twice,
 	 .source = "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n" SIGNATURE
 		   "{\n	__shared__ __half s[64];\n	s[threadIdx.x] = __float2half(A[threadIdx.x]);\n	__syncthreads();\n"
@@ -279,17 +284,17 @@ static const char *manifest_text(heddle_arena *arena, const emu_case *c)
 	heddle_text t = {0};
 	heddle_text_printf(&t,
 		"{\"schema\":\"heddle.manifest/1\",\"definition\":\"d\",\"backend\":\"%s\",\"arch\":\"any\",\"source\":\"my.cu\","
-		"\"sizes\":{\"N\":%lld,\"M\":%lld},\"warp\":%d,\"workspace_bytes\":\"4*N\",\"arguments\":["
+		"\"options\":{\"nvrtc\":[\"%s\"]},\"sizes\":{\"N\":%lld,\"M\":%lld},\"warp\":%d,\"workspace_bytes\":\"4*N\",\"arguments\":["
 		"{\"name\":\"A\",\"type\":\"float32\",\"shape\":[\"N\"],\"align\":4,\"role\":\"input\"},"
 		"{\"name\":\"C\",\"type\":\"float32\",\"shape\":[\"M\"],\"align\":4,\"role\":\"output\"}%s],\"launches\":[",
-		c->backend, (long long)c->n, (long long)c->m, c->warp,
+		c->backend, c->define ? c->define : "--fmad=true", (long long)c->n, (long long)c->m, c->warp,
 		c->temporary ? ",{\"name\":\"t\",\"type\":\"float32\",\"shape\":[\"N\"],\"align\":4,\"role\":\"temporary\",\"offset\":0}"
 			     : "");
 	if (c->second)
 		heddle_text_printf(&t, "{\"kernel\":\"%s\",\"grid\":[\"%s\",1,1],\"block\":[%d,1,1],\"dynamic_shared_bytes\":0,"
 			"\"arguments\":%s},", c->second, c->grid, c->block, arguments);
-	heddle_text_printf(&t, "{\"kernel\":\"k\",\"grid\":[\"%s\",1,1],\"block\":[%d,1,1],\"dynamic_shared_bytes\":\"%s\","
-		"\"arguments\":%s}]}\n", c->grid, c->block, c->dynamic ? c->dynamic : "0", arguments);
+	heddle_text_printf(&t, "{\"kernel\":\"%s\",\"grid\":[\"%s\",1,1],\"block\":[%d,1,1],\"dynamic_shared_bytes\":\"%s\","
+		"\"arguments\":%s}]}\n", c->kernel ? c->kernel : "k", c->grid, c->block, c->dynamic ? c->dynamic : "0", arguments);
 	const char *text = heddle_arena_strdup(arena, heddle_text_str(&t));
 	heddle_text_free(&t);
 	return text;
