@@ -172,15 +172,21 @@ static void add_case(picker *p, const int64_t *size, bool given)
 /* Move the size symbols until each index has its target extent, as far as ranges and divisors allow. */
 static void reach_targets(const picker *p, int64_t *size)
 {
-	for (int round = 0; round < 3; ++round)
+	/* A step moves by the missing extent; through a stride (i < (W+1)/2) it covers part of the way. */
+	bool moved = true;
+	for (int round = 0; round < 24 && moved; ++round) {
+		moved = false;
 		for (int k = 0; k < p->n_dimension; ++k) {
 			const dimension *x = &p->dimension[k];
 			int64_t low, high;
 			if (heddle_index_hull(x->index, size, &low, &high) < 0)
 				continue;
 			int64_t extent = high - low + 1;
-			size[x->size] = allowed(p->definition->size[x->size], size[x->size] + x->target - extent);
+			int64_t next = allowed(p->definition->size[x->size], size[x->size] + x->target - extent);
+			moved = moved || next != size[x->size];
+			size[x->size] = next;
 		}
+	}
 }
 
 /* Sizes that miss a precondition: grow them one at a time, then together, in small steps. */
@@ -212,11 +218,20 @@ static bool cheapen(picker *p, int64_t *size, double limit)
 {
 	for (int round = 0; round < 200 && heddle_reference_cost(p->definition, size) > limit; ++round) {
 		dimension *largest = NULL;
+		/* Reductions first: their steps are cheap to shorten, blocks beside blocks are what finds mistakes. */
 		for (int k = 0; k < p->n_dimension; ++k)
-			if (!largest || p->dimension[k].target > largest->target)
+			if (p->dimension[k].index->reduction && p->dimension[k].target > p->dimension[k].tile + 1)
 				largest = &p->dimension[k];
+		for (int k = 0; !largest && k < p->n_dimension; ++k)
+			if (p->dimension[k].target > 1 && !p->dimension[k].tile)
+				largest = &p->dimension[k];
+		if (!largest)
+			for (int k = 0; k < p->n_dimension; ++k)
+				if (!largest || p->dimension[k].target > largest->target)
+					largest = &p->dimension[k];
 		if (!largest || largest->target <= 1)
 			return false;
+		p->list->limited = true;
 		largest->target = largest->target > largest->tile + 1 ? largest->tile + 1 : (largest->target + 1) / 2;
 		reach_targets(p, size);
 		if (!repair(p, size))
@@ -327,6 +342,7 @@ int heddle_cases_choose(heddle_ctx *ctx, heddle_arena *arena, const heddle_modul
 	picker p = {.arena = arena, .definition = definition, .options = options ? options : &defaults, .list = list};
 	list->n = 0;
 	list->item = NULL;
+	list->limited = false;
 	int at = 0;
 	for (const heddle_pragma *pragma; (pragma = heddle_pragma_next(module, definition, "sizes", &at));)
 		if (given_case(ctx, &p, pragma) < 0)
@@ -355,6 +371,7 @@ typedef struct surveyor {
 	const int64_t *size;
 	demand *demand; /* [n_tensor] */
 	bool impossible;
+	bool long_sums; /* so many terms that random signs would leave a sum too small to judge */
 } surveyor;
 
 static const heddle_expr *strip_casts(const heddle_expr *x)
@@ -512,7 +529,25 @@ static int apply_fill_line(surveyor *s, heddle_arena *arena, const heddle_pragma
 	return 0;
 }
 
-static void fill_array(heddle_array *array, const demand *d, heddle_fill fill, uint64_t seed)
+/* Terms of the longest sum of floats. */
+static double longest_sum(const heddle_definition *d, const int64_t *size)
+{
+	double most = 0;
+	for (int s = 0; s < d->n_statement; ++s) {
+		const heddle_statement *statement = d->statement[s];
+		double terms = 1;
+		for (int k = 0; k < statement->n_index; ++k) {
+			int64_t low, high;
+			if (statement->index[k]->reduction && heddle_index_hull(statement->index[k], size, &low, &high) == 0)
+				terms *= (double)(high - low + 1);
+		}
+		if (statement->assign == HEDDLE_ASSIGN_ADD && heddle_type_is_float(statement->target->type) && terms > most)
+			most = terms;
+	}
+	return most;
+}
+
+static void fill_array(heddle_array *array, const demand *d, heddle_fill fill, bool long_sums, uint64_t seed)
 {
 	const bool real = heddle_type_is_float(array->type);
 	if (d->set && (d->index || !real) && !d->whole) {
@@ -529,6 +564,8 @@ static void fill_array(heddle_array *array, const demand *d, heddle_fill fill, u
 			}
 	} else if (d->set) {
 		heddle_array_fill_uniform(array, seed, d->low, d->high);
+	} else if (real && long_sums) {
+		heddle_array_fill_uniform(array, seed, -0.25, 1);
 	} else {
 		heddle_array_fill_random(array, seed);
 	}
@@ -561,6 +598,7 @@ int heddle_case_arrays(heddle_ctx *ctx, const heddle_module *module, const heddl
 	heddle_arena *arena = heddle_arena_new();
 	surveyor s = {.ctx = ctx, .definition = definition, .size = size};
 	s.demand = HEDDLE_NEW_ARRAY(arena, demand, definition->n_tensor);
+	s.long_sums = longest_sum(definition, size) > 50000;
 	for (int k = 0; k < definition->n_tensor; ++k)
 		array[k] = NULL;
 	int rc = survey_definition(&s, arena, module);
@@ -575,7 +613,7 @@ int heddle_case_arrays(heddle_ctx *ctx, const heddle_module *module, const heddl
 		}
 		array[k] = heddle_array_new(t->type, t->rank, shape);
 		if (t->role != HEDDLE_ROLE_OUTPUT)
-			fill_array(array[k], &s.demand[k], fill, heddle_random(seed, (uint64_t)k));
+			fill_array(array[k], &s.demand[k], fill, s.long_sums, heddle_random(seed, (uint64_t)k));
 	}
 	heddle_arena_free(arena);
 	if (rc < 0)

@@ -26,6 +26,7 @@ typedef struct heddle_case {
 typedef struct heddle_case_list {
 	int n;
 	heddle_case *item;
+	bool limited; /* some picked sizes were lowered to keep the cost: tiles may not be exceeded as meant */
 } heddle_case_list;
 
 typedef struct heddle_case_options {

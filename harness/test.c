@@ -460,6 +460,17 @@ static int tile_hints(heddle_test *t, const char *line, heddle_tile_hint **hint)
 				HEDDLE_PUSH(t->arena, *hint, n, new);
 			}
 		}
+	/* A split index i runs in chunks: the tile of i_chunk is that many chunks of i. */
+	for (int k = 0; k < config->n_split; ++k) {
+		const heddle_split *split = &config->split[k];
+		const char *chunks = heddle_arena_printf(t->arena, "%s_chunk", split->dim);
+		int64_t tile = 1;
+		for (int j = 0; j < n; ++j)
+			if (!strcmp((*hint)[j].index, chunks) && (*hint)[j].tile > tile)
+				tile = (*hint)[j].tile;
+		const heddle_tile_hint new = {split->dim, split->chunk * tile};
+		HEDDLE_PUSH(t->arena, *hint, n, new);
+	}
 	return n;
 }
 
@@ -478,7 +489,7 @@ static const char *small_config(heddle_test *t, const char *line)
 		kernel->n_group = 0;
 		for (int s = 0; s < kernel->n_stmt; ++s) {
 			heddle_stmt_config *stmt = &kernel->stmt[s];
-			stmt->thread.n = stmt->vector.n = 0;
+			stmt->thread.n = stmt->vector.n = stmt->reduce.n = 0;
 			for (int j = 0; j < stmt->tile.n; ++j) {
 				int64_t *value = &stmt->tile.item[j].value;
 				const int64_t small = *value >= 64 ? 16 : *value >= 16 ? 8 : *value;
@@ -528,7 +539,11 @@ static bool make_variant(heddle_test *t, heddle_test_variant *v, const heddle_de
 		heddle_test_add(t, v, "", "generate", HEDDLE_TEST_PASS, v->program->proof, heddle_now() - start, 0, NULL);
 		return true;
 	}
-	heddle_test_add(t, v, "", "generate", HEDDLE_TEST_FAIL, take_error(t), heddle_now() - start, 0, NULL);
+	/* A config of our own making may ask for what the definition cannot have. */
+	const heddle_diagnostic *d = heddle_diagnostics(t->ctx);
+	const bool refused = small && d && d->code >= 500 && d->code < 600;
+	heddle_test_add(t, v, "", "generate", refused ? HEDDLE_TEST_SKIP : HEDDLE_TEST_FAIL, take_error(t), heddle_now() - start,
+			0, NULL);
 	return false;
 }
 
@@ -566,7 +581,7 @@ static void check_expectations(heddle_test *t, const heddle_test_variant *v)
 
 static int choose_cases(heddle_test *t, heddle_test_variant *v)
 {
-	heddle_case_options options = {.cost = t->options->thorough ? 2e7 : 4e6};
+	heddle_case_options options = {.cost = t->options->thorough ? 2e7 : 3e6};
 	heddle_tile_hint *hint;
 	if (v->program && v->program->config) {
 		options.n_tile = tile_hints(t, v->program->config, &hint);
