@@ -73,6 +73,11 @@ code heddle_fill(heddle_arena *arena, const char *template, const filler *filler
 /* In parentheses when it binds looser than `level`. */
 const char *heddle_bind(heddle_arena *arena, code value, int level);
 
+/* The level of the operator with its spaces at `s` (" + "), 0 when there is none. */
+int heddle_operator_level(const char *s);
+/* The level of a template's text: its loosest operator outside brackets, else whether it is unary. */
+int heddle_template_level(const char *s);
+
 /* The C entry points (a part of the source, or a file of their own).  `source` is the text of the device code. */
 int heddle_entry_print(heddle_ctx *ctx, const heddle_target *target, const heddle_program *program,
 		       const heddle_emit_options *options, const char *source, heddle_text *out);

@@ -1,0 +1,70 @@
+/* Inside the printer: what its two halves share.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef HEDDLE_PRINTER_PARTS_H
+#define HEDDLE_PRINTER_PARTS_H
+
+#include "backends/printer.h"
+
+/* What is known of a LET or loop variable. */
+typedef struct printer_local {
+	const char *name;    /* in the program */
+	const char *printed; /* in the source */
+	bool let;
+	bool great; /* LET: of a product that no subscript has */
+	bool data;  /* holds data, or is used as such */
+	bool nonnegative;
+} printer_local;
+
+typedef struct printer {
+	heddle_ctx *ctx;
+	heddle_arena *arena; /* of `scratch` */
+	heddle_program *scratch;
+	const heddle_target *target;
+	const heddle_dialect *dialect;
+	const heddle_program *program;
+	const heddle_launch *launch;
+	const char *source_name;
+	heddle_text *out;
+	int depth;
+	int last_line;
+	int n_variable;
+	printer_local *variable;
+	int n_taken; /* printed names */
+	const char **taken;
+	const char **buffer_name; /* by position */
+	const char **size_name;	  /* by position */
+	const char *block_name, *thread_name, *shared_name;
+	bool uses_block, uses_thread;
+	bool changed; /* by the pass over variables */
+	bool failed;
+} printer;
+
+/* ---- values.c --------------------------------------------------------------------------------------------------------- */
+
+/* `data`: signed arithmetic must wrap around. */
+code heddle_print_value(printer *p, const heddle_value *v, bool data);
+/* a * b. */
+code heddle_print_product(printer *p, const heddle_value *a, const heddle_value *b);
+/* buffer[subscripts], an lvalue. */
+code heddle_print_element(printer *p, const heddle_buffer *buffer, int n, heddle_value *const *subscript);
+/* The types in memory, of a vector in memory, and of a variable. */
+const char *heddle_storage_type(const printer *p, heddle_type type);
+const char *heddle_memory_vector(printer *p, heddle_type type, int width);
+const char *heddle_local_type(printer *p, heddle_type type, int width);
+const char *heddle_stem(const printer *p, heddle_type type);
+
+printer_local *heddle_find_local(printer *p, const char *name); /* NULL: not in scope */
+bool heddle_holds_data(printer *p, const heddle_value *v);
+bool heddle_is_nonnegative(printer *p, const heddle_value *v);
+bool heddle_is_global(const heddle_buffer *buffer);
+bool heddle_is_half(heddle_type type);
+bool heddle_is_compare(heddle_op op);
+bool heddle_needs_vector_arithmetic(const printer *p, const heddle_value *v);
+
+/* Text that binds tightest. */
+static inline code printer_atom(const char *text) { return (code){text, LEVEL_POSTFIX}; }
+/* A number in the printer's arena. */
+static inline const char *printer_number(printer *p, int64_t i) { return heddle_arena_printf(p->arena, "%lld", (long long)i); }
+
+#endif
