@@ -142,5 +142,5 @@ const char *heddle_formula_text(heddle_arena *arena, const heddle_program *progr
 {
 	formula_printer p = {arena, program, prefix, false};
 	code result = formula(&p, value);
-	return p.failed ? NULL : result.text;
+	return p.failed ? NULL : heddle_arena_strdup(arena, result.text); /* a name alone is the program's own string */
 }
