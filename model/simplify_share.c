@@ -31,29 +31,57 @@ static bool is_memory(const heddle_buffer *buffer)
 	return buffer->role != HEDDLE_BUFFER_REGISTER && buffer->role != HEDDLE_BUFFER_SCALAR;
 }
 
-static void see(sharer *x, heddle_value *v, int at)
+static bool is_memory_load(const heddle_value *v)
 {
-	int n = v->kind == HEDDLE_VALUE_SELECT ? 1 : v->n_arg;
-	for (int k = 0; k < n; k++)
-		see(x, v->arg[k], at);
-	if (v->kind != HEDDLE_VALUE_LOAD || !is_memory(v->buffer))
-		return;
+	return v->kind == HEDDLE_VALUE_LOAD && is_memory(v->buffer);
+}
+
+/* A load, or a vector that is gathered by loads of one buffer. */
+static bool is_shareable(const heddle_value *v)
+{
+	if (v->kind != HEDDLE_VALUE_BUILD)
+		return is_memory_load(v);
+	for (int k = 0; k < v->n_arg; k++)
+		if (!is_memory_load(v->arg[k]) || v->arg[k]->buffer != v->arg[0]->buffer)
+			return false;
+	return true;
+}
+
+static const heddle_buffer *buffer_of(const heddle_value *load)
+{
+	return load->kind == HEDDLE_VALUE_BUILD ? load->arg[0]->buffer : load->buffer;
+}
+
+static bool seen_before(sharer *x, const heddle_value *v, int at)
+{
 	for (int k = 0; k < x->n; k++) {
 		shared_load *l = &x->load[k];
 		if (!l->open || !heddle_value_equal(l->load, v))
 			continue;
 		l->count++;
 		l->last = at;
-		return;
+		return true;
 	}
-	if (x->n < MOST_SHARED)
+	return false;
+}
+
+/* What is inside a load that is made again is not counted again: the whole gets the name. */
+static void see(sharer *x, heddle_value *v, int at)
+{
+	bool shareable = is_shareable(v);
+	if (shareable && seen_before(x, v, at))
+		return;
+	int n = v->kind == HEDDLE_VALUE_SELECT ? 1 : v->n_arg;
+	for (int k = 0; k < n; k++)
+		see(x, v->arg[k], at);
+	if (shareable && x->n < MOST_SHARED)
 		x->load[x->n++] = (shared_load){v, at, at, 1, true, NULL};
 }
 
 static void close_buffer(sharer *x, const heddle_buffer *buffer)
 {
 	for (int k = 0; k < x->n; k++)
-		if (x->load[k].load->buffer == buffer)
+		if (buffer_of(x->load[k].load) == buffer)
 			x->load[k].open = false;
 }
 
@@ -61,7 +89,7 @@ static void close_buffer(sharer *x, const heddle_buffer *buffer)
 static heddle_value *with_name(sharer *x, heddle_value *v, int at)
 {
 	heddle_value *copy = NULL;
-	if (v->kind == HEDDLE_VALUE_LOAD && is_memory(v->buffer))
+	if (is_shareable(v))
 		for (int k = 0; k < x->n; k++) {
 			const shared_load *l = &x->load[k];
 			if (l->count > 1 && l->first <= at && at <= l->last && heddle_value_equal(l->load, v))
@@ -96,7 +124,7 @@ static void share_stretch(sharer *x, heddle_node *block, int from, int to, heddl
 	}
 	for (int k = 0; k < x->n; k++)
 		if (x->load[k].count > 1)
-			x->load[k].name = simplify_name(x->s, heddle_arena_printf(p->arena, "%s_v", x->load[k].load->buffer->name));
+			x->load[k].name = simplify_name(x->s, heddle_arena_printf(p->arena, "%s_v", buffer_of(x->load[k].load)->name));
 	for (int k = from; k < to; k++) {
 		heddle_node *node = block->child[k];
 		/* Inner loads were seen before those that they are subscripts of, so the lets are in order. */
@@ -104,9 +132,11 @@ static void share_stretch(sharer *x, heddle_node *block, int from, int to, heddl
 			shared_load *s = &x->load[l];
 			if (s->count < 2 || s->first != k)
 				continue;
-			heddle_value *load = heddle_value_load(p, s->load->buffer, s->load->width, s->load->n_arg, s->load->arg);
+			heddle_value *load = HEDDLE_NEW(p->arena, heddle_value);
+			*load = *s->load;
+			load->arg = HEDDLE_NEW_ARRAY(p->arena, heddle_value *, load->n_arg ? load->n_arg : 1);
 			for (int a = 0; a < load->n_arg; a++)
-				load->arg[a] = with_name(x, load->arg[a], k);
+				load->arg[a] = with_name(x, s->load->arg[a], k);
 			heddle_node *let = heddle_node_let(p, s->name, load);
 			let->line = node->line;
 			heddle_node_append(p, out, let);
