@@ -110,13 +110,13 @@ void heddle_oracle_round(heddle_type type, long double *value, double *error, un
 	}
 }
 
-/* Lane `l` of a node becomes v with the inputs' error e, plus its own rounding when v is not representable.  `unknown`: an
- * input may be anything. */
+/* Lane `l` of a node becomes v with the inputs' error e, plus its own rounding when v is not representable, or when what is
+ * computed in its stead, from inputs that were rounded, need not be.  `unknown`: an input may be anything. */
 static inline void settle(heddle_oracle_node *n, int l, long double v, double e, unsigned char q, bool unknown)
 {
 	heddle_strip *s = &n->s;
 	long double near = n->wide ? (long double)(double)v : (long double)(float)v;
-	if (near != v) {
+	if (near != v || (e > 0 && isfinite(v))) {
 		if (isnan(v)) {
 			e = 0;
 		} else if (isinf(near)) {

@@ -171,14 +171,39 @@ static int add_access(heddle_scop *scop, heddle_stmt *stmt, heddle_tensor *tenso
 	return 0;
 }
 
-static int reads(heddle_scop *scop, heddle_stmt *stmt, const heddle_expr *expr)
+/* A set that contains all instances for which the condition is `truth`: what is not affine in it is left out. */
+static __isl_give isl_set *where_condition(heddle_scop *scop, const heddle_stmt *stmt, const heddle_expr *expr, bool truth)
 {
-	for (int i = 0; i < expr->n_arg; i++)
-		if (reads(scop, stmt, expr->arg[i]) < 0)
+	if (expr->kind == HEDDLE_EXPR_BINARY && expr->op == (truth ? HEDDLE_OP_AND : HEDDLE_OP_OR))
+		return isl_set_intersect(where_condition(scop, stmt, expr->arg[0], truth),
+					 where_condition(scop, stmt, expr->arg[1], truth));
+	isl_set *set = heddle_scop_condition(scop, stmt, expr);
+	if (!set)
+		return isl_set_universe(isl_set_get_space(stmt->all));
+	return truth ? set : isl_set_complement(set);
+}
+
+/* The reads of an expression, each for the instances that may choose it. */
+static int reads(heddle_scop *scop, heddle_stmt *stmt, const heddle_expr *expr, __isl_keep isl_set *chosen)
+{
+	for (int i = 0; i < expr->n_arg; i++) {
+		isl_set *here = isl_set_copy(chosen);
+		if (expr->kind == HEDDLE_EXPR_SELECT && i > 0)
+			here = isl_set_intersect(here, where_condition(scop, stmt, expr->arg[0], i == 1));
+		int status = reads(scop, stmt, expr->arg[i], here);
+		isl_set_free(here);
+		if (status < 0)
 			return -1;
+	}
 	if (expr->kind != HEDDLE_EXPR_READ)
 		return 0;
-	return add_access(scop, stmt, expr->tensor, expr->arg, expr);
+	if (add_access(scop, stmt, expr->tensor, expr->arg, expr) < 0)
+		return -1;
+	heddle_access *access = &stmt->access[stmt->n_access - 1];
+	access->relation = isl_map_intersect_domain(access->relation, isl_set_copy(chosen));
+	if (access->affine && isl_set_is_equal(chosen, stmt->all) == isl_bool_false)
+		access->index = isl_multi_pw_aff_intersect_domain(access->index, isl_set_copy(chosen));
+	return 0;
 }
 
 static heddle_stmt *extract_one(heddle_scop *scop, heddle_statement *source)
@@ -210,7 +235,7 @@ static heddle_stmt *extract_one(heddle_scop *scop, heddle_statement *source)
 	bool guarded = stmt->value != source->value;
 	stmt->reduction = accumulates && (any || (source->initialise && guarded));
 	stmt->initialise = source->initialise && stmt->reduction;
-	if (add_access(scop, stmt, source->target, source->lhs, NULL) < 0 || reads(scop, stmt, stmt->value) < 0)
+	if (add_access(scop, stmt, source->target, source->lhs, NULL) < 0 || reads(scop, stmt, stmt->value, stmt->all) < 0)
 		return NULL;
 	return stmt;
 }

@@ -260,12 +260,14 @@ static void add_region(builder *b, heddle_nest *root, heddle_nest *at, heddle_st
 	HEDDLE_PUSH(b->scop->arena, b->region, b->n_region, r);
 }
 
+/* After the last statement that writes, all elements that the first one wrote: later ones may write fewer. */
 static void add_store(builder *b, heddle_nest *parent, heddle_stmt *stmt)
 {
 	heddle_group *group = stmt->access[0].group;
 	if (group->space != HEDDLE_SPACE_REGISTER || !group->live_out || group->last_writer != stmt)
 		return;
-	add_leaf(b, item_loops(b, parent, stmt, false), HEDDLE_LEAF_STORE, stmt, group);
+	heddle_stmt *all = group->first_writer;
+	add_leaf(b, item_loops(b, parent, all, false), HEDDLE_LEAF_STORE, all, group);
 }
 
 static bool reduces_lanes(const heddle_stmt *stmt)
@@ -721,14 +723,19 @@ static bool barrier_before(builder *b, int from, int to)
 	return false;
 }
 
-static void prune(heddle_nest *nest)
+/* Leaves that none of the blocks runs, and what holds nothing else. */
+static void prune(heddle_nest *nest, __isl_keep isl_set *blocks)
 {
 	int n = 0;
 	for (int i = 0; i < nest->n_child; i++) {
-		prune(nest->child[i]);
+		prune(nest->child[i], blocks);
 		heddle_nest *child = nest->child[i];
-		bool empty = child->kind == HEDDLE_NEST_LEAF ? isl_set_is_empty(child->leaf->domain) == isl_bool_true
-							     : child->n_child == 0;
+		bool empty = child->n_child == 0;
+		if (child->kind == HEDDLE_NEST_LEAF) {
+			isl_set *here = isl_set_intersect_params(isl_set_copy(child->leaf->domain), isl_set_copy(blocks));
+			empty = isl_set_is_empty(here) == isl_bool_true;
+			isl_set_free(here);
+		}
 		if (!empty)
 			nest->child[n++] = child;
 	}
@@ -761,6 +768,24 @@ static heddle_nest *build(builder *b)
 	for (int r = 0; r < b->n_region; r++)
 		apply_region(b, &b->region[r]);
 	return root;
+}
+
+/* Sizes that no left-hand dimension depends on, taken out: whether a reduction is empty must not decide what is interior. */
+static __isl_give isl_set *without_inner_sizes(builder *b, __isl_take isl_set *set)
+{
+	for (int i = (int)isl_set_dim(set, isl_dim_param) - 1; i >= 0; i--) {
+		const char *name = isl_set_get_dim_name(set, isl_dim_param, (unsigned)i);
+		bool outer = strncmp(name, "N_", 2) != 0;
+		for (int s = 0; s < b->kernel->n_stmt && !outer; s++) {
+			isl_set *plain = isl_set_gist_params(isl_set_copy(b->kernel->stmt[s]->lhs), isl_set_copy(b->scop->context));
+			int at = isl_set_find_dim_by_name(plain, isl_dim_param, name);
+			outer = at >= 0 && isl_set_involves_dims(plain, isl_dim_param, (unsigned)at, 1) == isl_bool_true;
+			isl_set_free(plain);
+		}
+		if (!outer)
+			set = isl_set_project_out(set, isl_dim_param, (unsigned)i, 1);
+	}
+	return isl_set_coalesce(set);
 }
 
 /* Blocks in which some instance of a box does not run: a member's bound or a guard cuts it. */
@@ -859,7 +884,7 @@ static bool make_params(builder *b)
 
 static void add_branch(builder *b, bool interior, __isl_take isl_set *blocks, heddle_nest *nest)
 {
-	prune(nest);
+	prune(nest, blocks);
 	b->mapped->branch[b->mapped->n_branch++] = (heddle_branch){.interior = interior, .blocks = blocks, .nest = nest};
 }
 
@@ -923,7 +948,7 @@ heddle_mapped *heddle_map_kernel(heddle_scop *scop, heddle_kernel *kernel)
 		return heddle_scop_check(scop, "map"), heddle_mapped_free(mapped);
 	heddle_nest *everything = build(&b);
 	isl_set *blocks = without_threads(&b, isl_set_copy(mapped->context));
-	isl_set *cut = isl_set_intersect(cut_blocks(&b, 0), isl_set_copy(blocks));
+	isl_set *cut = isl_set_intersect(without_inner_sizes(&b, cut_blocks(&b, 0)), isl_set_copy(blocks));
 	isl_set *interior = isl_set_coalesce(isl_set_subtract(isl_set_copy(blocks), isl_set_copy(cut)));
 	bool all = isl_set_is_empty(cut) == isl_bool_true, none = isl_set_is_empty(interior) == isl_bool_true;
 	if (!none) {

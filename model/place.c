@@ -302,8 +302,10 @@ static int place_group(heddle_scop *scop, heddle_kernel *kernel, heddle_group *g
 	group->space = HEDDLE_SPACE_REGISTER;
 	group->live_out = used_after(scop, kernel, group->tensor);
 	for (int s = 0; s < kernel->n_stmt; s++)
-		if (kernel->stmt[s]->access[0].tensor == group->tensor)
+		if (kernel->stmt[s]->access[0].tensor == group->tensor) {
+			group->first_writer = group->first_writer ? group->first_writer : kernel->stmt[s];
 			group->last_writer = kernel->stmt[s];
+		}
 	return 0;
 }
 

@@ -43,7 +43,7 @@ typedef struct heddle_access {
 	heddle_tensor *tensor;
 	const heddle_expr *expr; /* the READ node; NULL for the target */
 	isl_map *relation;	 /* { S[d] -> T[e] }; an over-approximation when !affine (indirect subscripts) */
-	isl_multi_pw_aff *index; /* { S[d] -> T[e] } as a function; NULL when !affine */
+	isl_multi_pw_aff *index; /* { S[d] -> T[e] } as a function, where `?:` chooses it; NULL when !affine */
 	bool affine;
 	bool write;
 	heddle_group *group; /* where this access goes (place) */
@@ -147,6 +147,7 @@ struct heddle_group {
 	heddle_buffer *shared;
 	/* register */
 	heddle_registers registers;
+	heddle_stmt *first_writer; /* writes every element that the kernel touches */
 	heddle_stmt *last_writer;
 };
 

@@ -1,0 +1,37 @@
+/* Tests of the whole way: definition -> program -> interpreter, against the reference.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef HEDDLE_TESTS_PIPELINE_H
+#define HEDDLE_TESTS_PIPELINE_H
+
+#include "backends/backend.h"
+#include "harness/cases.h"
+#include "harness/interpret.h"
+#include "harness/reference.h"
+
+/* Inputs and what should come out, for one choice of sizes. */
+typedef struct pipeline_case {
+	const heddle_definition *definition;
+	const char *name;
+	int64_t *size;
+	heddle_array **initial; /* [n_tensor] */
+	heddle_reference *reference;
+	int judged; /* runs whose outputs could all be judged: bounds not too wide */
+} pipeline_case;
+
+typedef struct pipeline_cases {
+	int n;
+	pipeline_case *item;
+} pipeline_cases;
+
+/* Cases that cases.h chooses for at most `cost` instances, and the edges: each size 0 alone, all 1, all 0, where the
+ * definition allows them.  In `arena`.  -1 with a message on stdout. */
+int pipeline_cases_make(heddle_ctx *ctx, heddle_arena *arena, const heddle_module *module,
+			const heddle_definition *definition, const heddle_case_options *options, bool edges,
+			pipeline_cases *cases);
+void pipeline_cases_free(pipeline_cases *cases);
+/* Run `program` on the case.  NULL: right; else what is wrong, in `arena`. */
+const char *pipeline_run(heddle_ctx *ctx, heddle_arena *arena, const heddle_program *program, const heddle_target *target,
+			 pipeline_case *c, uint64_t seed, uint64_t max_operations);
+
+#endif
