@@ -57,9 +57,9 @@ static const int64_t *program_sizes(heddle_cli *cli, const heddle_program *progr
 /* A number where the sizes give one, else the formula. */
 static const char *value_text(heddle_cli *cli, const heddle_value *value, const int64_t *size, bool bytes)
 {
-	int64_t number;
-	if (value && heddle_value_evaluate(value, size ? size : (const int64_t[]){0}, &number) == 0 &&
-	    (size || value->kind == HEDDLE_VALUE_INT))
+	int64_t number = value && value->kind == HEDDLE_VALUE_INT ? value->i : 0;
+	bool known = value && (value->kind == HEDDLE_VALUE_INT || (size && heddle_value_evaluate(value, size, &number) == 0));
+	if (known)
 		return bytes ? bytes_text(cli, (double)number) : heddle_arena_printf(cli->arena, "%lld", (long long)number);
 	heddle_text text = {0};
 	if (value)

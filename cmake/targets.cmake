@@ -24,7 +24,10 @@ target_link_options(heddle_shared PRIVATE -Wl,--version-script=${CMAKE_SOURCE_DI
 
 get_target_property(type heddle_cli TYPE)
 if(type STREQUAL STATIC_LIBRARY)
-	set_target_properties(heddle_shared PROPERTIES EXCLUDE_FROM_ALL OFF)
+	if(NOT HEDDLE_STATIC) # Debian's archives are not all position-independent
+		set_target_properties(heddle_shared PROPERTIES EXCLUDE_FROM_ALL OFF)
+		install(TARGETS heddle_shared)
+	endif()
 	add_executable(heddle program/main.c)
 	target_link_libraries(heddle PRIVATE heddle_static)
 	target_compile_options(heddle PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes
@@ -32,6 +35,6 @@ if(type STREQUAL STATIC_LIBRARY)
 	if(HEDDLE_STATIC)
 		target_link_options(heddle PRIVATE -static-libgcc)
 	endif()
-	install(TARGETS heddle heddle_static heddle_shared)
+	install(TARGETS heddle heddle_static)
 	install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/heddle TYPE INCLUDE)
 endif()
