@@ -10,8 +10,9 @@
 #include <isl/val.h>
 #include <string.h>
 
-/* Beyond this an index is computed in 64 bits: tile coordinates can pass the size by less than a tile. */
-#define INT32_SIZE_LIMIT ((int64_t)1 << 30)
+/* Tile coordinates can pass a size by less than a tile and must fit 32 bits.  A size that nobody bounded is bounded here, and
+ * the entry checks it; one that is bounded above this gets 64-bit indices. */
+#define INT32_SIZE_LIMIT ((int64_t)INT32_MAX - 65535)
 
 /* ---- names and sizes ---------------------------------------------------------------------------------------------------- */
 
@@ -717,7 +718,7 @@ static void add_buffers(heddle_generator *g)
 static heddle_type index_type(const heddle_scop *scop)
 {
 	for (int i = 0; i < scop->definition->n_size; i++)
-		if (scop->definition->size[i]->max >= INT32_SIZE_LIMIT)
+		if (scop->definition->size[i]->max > INT32_SIZE_LIMIT && scop->definition->size[i]->max != INT32_MAX)
 			return HEDDLE_INT64;
 	return HEDDLE_INT32;
 }
@@ -733,8 +734,9 @@ int heddle_pass_generate(heddle_scop *scop)
 	p->size = HEDDLE_NEW_ARRAY(p->arena, heddle_program_size, scop->n_param);
 	for (int i = 0; i < scop->n_param; i++) {
 		const heddle_size *size = scop->param[i];
-		p->size[p->n_size++] = (heddle_program_size){heddle_arena_strdup(p->arena, size->name), size->min, size->max,
-							     size->divisor};
+		int64_t max = size->max == INT32_MAX ? INT32_SIZE_LIMIT / size->divisor * size->divisor : size->max;
+		p->size[p->n_size++] =
+			(heddle_program_size){heddle_arena_strdup(p->arena, size->name), size->min, max, size->divisor};
 	}
 	p->workspace = heddle_value_int(p, HEDDLE_INT64, 0);
 	add_buffers(&g);
