@@ -558,8 +558,13 @@ static const char *member_name(printer *p, heddle_type type, int width, int64_t 
 static code print_members(printer *p, const heddle_value *v, heddle_value *const *arg, bool data)
 {
 	heddle_text list = {0};
-	for (int i = 0; i < v->width; i++)
-		heddle_text_printf(&list, "%s%s", i ? ", " : "", heddle_print_value(p, arg[i], data).text);
+	bool condition = v->type == HEDDLE_BOOL && heddle_dialect_word(p->dialect, "vector.condition.stem");
+	for (int i = 0; i < v->width; i++) {
+		code member = heddle_print_value(p, arg[i], data);
+		if (condition)
+			member = make(p, LEVEL_SELECT, "%s ? -1 : 0", bind(p, member, LEVEL_SELECT + 1));
+		heddle_text_printf(&list, "%s%s", i ? ", " : "", member.text);
+	}
 	bool named = named_vector(p, v->type, v->width);
 	const char *word = heddle_dialect_word(p->dialect, named ? "vector.build" : "wide.build");
 	filler f[] = {{"vector", printer_atom(heddle_local_type(p, v->type, v->width))},
@@ -748,6 +753,9 @@ code heddle_print_value(printer *p, const heddle_value *v, bool data)
 	case HEDDLE_VALUE_SPLAT:
 		return print_splat(p, v, data);
 	case HEDDLE_VALUE_EXTRACT:
+		if (v->type == HEDDLE_BOOL && heddle_dialect_word(p->dialect, "vector.condition.stem")) /* -1 is true */
+			return make(p, LEVEL_EQUAL, "%s.%s != 0", bind(p, heddle_print_value(p, v->arg[0], data), LEVEL_POSTFIX),
+				    member_name(p, v->arg[0]->type, v->arg[0]->width, v->i));
 		return make(p, LEVEL_POSTFIX, "%s.%s", bind(p, heddle_print_value(p, v->arg[0], data), LEVEL_POSTFIX),
 			    member_name(p, v->arg[0]->type, v->arg[0]->width, v->i));
 	case HEDDLE_VALUE_BUILD:

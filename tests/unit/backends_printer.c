@@ -101,6 +101,9 @@ static const struct {
 	{"opencl:cpu", "y[i : 8] = exp(x[i : 8]) * splat(e[], 8)", "vstore8(exp(vload8(0, &x[i])) * (float8)(e), 0, &y[i]);"},
 	{"opencl:cpu", "y[i] = reduce(max, x[i : 4])", "y[i] = heddle_greatest_float4(vload4(0, &x[i]));"},
 	{"cuda:h200", "let float32x2 v = x[i : 2]\ny[i] = reduce(+, v)", "y[i] = v.x + v.y;"},
+	{"opencl:cpu", "let boolx4 v = f[i : 4]\ny[i] = float32(extract(v, 1))", "y[i] = (float)(v.s1 != 0);"},
+	{"opencl:cpu", "yf[i : 2] = vector(f[0], x[0] < x[1]) || f[i : 2]",
+	 "vstore2(convert_uchar2(((int2)(f[0] ? -1 : 0, x[0] < x[1] ? -1 : 0) ||"},
 	/* functions and exchange */
 	{"cuda:h200", "y[i] = call.fma(x[0], x[1], x[2])", "y[i] = fmaf(x[0], x[1], x[2]);"},
 	{"opencl:cpu", "y[i] = fdivide(x[0] + x[1], x[2])", "y[i] = (x[0] + x[1]) / x[2];"},
