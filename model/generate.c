@@ -394,6 +394,10 @@ static heddle_value *tiles_along(heddle_generator *g, const heddle_kernel *kerne
 				here = heddle_generate_shape(g, stmt->source->index[d]->upper);
 				isl_pw_aff_free(most);
 			} else {
+				/* and -1 where there is nothing to run */
+				isl_local_space *sizes = isl_local_space_from_space(isl_set_get_space(g->scop->context));
+				isl_aff *none = isl_aff_add_constant_si(isl_aff_zero_on_domain(sizes), -1);
+				most = isl_pw_aff_union_max(most, isl_pw_aff_from_aff(none));
 				isl_ast_build *build = isl_ast_build_from_context(isl_set_copy(g->scop->context));
 				here = heddle_generate_expr(g, isl_ast_build_expr_from_pw_aff(build, most));
 				here = heddle_value_binary(p, HEDDLE_OP_ADD, heddle_value_cast(p, HEDDLE_INT64, here),
