@@ -529,7 +529,7 @@ static int check_races(prover *p, event_list *list)
 /* { T[e] : 0 <= e < extent } */
 static __isl_give isl_set *tensor_box(prover *p, const heddle_tensor *tensor, __isl_take isl_space *space)
 {
-	heddle_stmt shape = {.all = isl_set_universe(isl_set_get_space(isl_set_universe(isl_space_copy(space))))};
+	heddle_stmt shape = {.all = isl_set_universe(isl_space_copy(space))};
 	isl_set *box = isl_set_universe(space);
 	for (int e = 0; e < tensor->rank; e++) {
 		isl_pw_aff *extent = heddle_scop_pw_aff(p->scop, &shape, tensor->extent[e]);
