@@ -64,30 +64,30 @@ else
 	echo "no nvcc or cuBLAS: copies and cuBLAS are not measured" >&2
 fi
 
-echo "== tests at level device"
-document "$work/test.json" "$heddle" test layers -t "$target" --level device --json || failed=1
-
-echo "== times"
+tests=
 benches=
-for layer in layers/*.tc; do
+for layer in layers/*.tc examples/*.tc; do
 	if [ "$(left)" -le 0 ]; then
-		echo "no time left for $layer" >&2
+		echo "no time left for $layer and those after it" >&2
 		failed=1
 		break
 	fi
-	if document "$work/bench.json" "$heddle" bench "$layer" -t "$target" --json; then
-		echo "  $layer"
-	else
-		echo "  $layer failed"
-		failed=1
-	fi
+	tested=pass
+	timed=timed
+	document "$work/test.json" "$heddle" test "$layer" -t "$target" --level device --json || tested=FAILED
+	document "$work/bench.json" "$heddle" bench "$layer" -t "$target" --json || timed="not timed"
+	[ "$tested, $timed" = "pass, timed" ] || failed=1
+	echo "$layer: $tested, $timed"
+	tests+=${tests:+,$'\n'}$(cat "$work/test.json")
 	benches+=${benches:+,$'\n'}$(cat "$work/bench.json")
 done
 
 cat >"$output" <<EOF
 {"card": "$card", "driver": "$driver", "date": "$date", "target": "$target", "failed": $failed,
 "peers": $peers,
-"test": $(cat "$work/test.json"),
+"test": [
+$tests
+],
 "bench": [
 $benches
 ]}
