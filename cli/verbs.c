@@ -110,6 +110,7 @@ int heddle_verb(heddle_ctx *ctx, int argc, const char *const *argv, char **out, 
 	heddle_cli cli = {.ctx = ctx, .arena = heddle_arena_new()};
 	if (!cli.arena)
 		return HEDDLE_EXIT_LIMIT;
+	heddle_diagnostics_clear(ctx); /* those of the verb before */
 	/* Numbers are read and written with a point whatever the process has set. */
 	locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 	locale_t before = plain ? uselocale(plain) : (locale_t)0;
