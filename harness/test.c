@@ -321,8 +321,17 @@ static bool is_compile_level(const heddle_runner *runner)
 	return !strcmp(runner->level, "compile");
 }
 
-/* One run of one runner. */
-static void run_once(heddle_test *t, const heddle_test_variant *v, const heddle_runner *runner, const heddle_case *c,
+/* Only that registers spilled? */
+static bool only_spills(const heddle_run *run)
+{
+	bool only = run->n_finding > 0;
+	for (int k = 0; k < run->n_finding; ++k)
+		only = only && !strcmp(run->finding[k].kind, "spill");
+	return only;
+}
+
+/* One run of one runner.  false: the runner is missing for this target, no use to go on. */
+static bool run_once(heddle_test *t, const heddle_test_variant *v, const heddle_runner *runner, const heddle_case *c,
 		     const char *form, const heddle_test_expected *e, int misalign)
 {
 	heddle_test_report *report = t->report;
@@ -333,7 +342,7 @@ static void run_once(heddle_test *t, const heddle_test_variant *v, const heddle_
 	if (!manifest_sizes(t, v->manifest, c->size, value, &why)) {
 		if (why)
 			heddle_test_add(t, v, name, level, HEDDLE_TEST_FAULT, why, 0, 0, NULL);
-		return; /* sizes that the kernel is not for */
+		return true; /* sizes that the kernel is not for */
 	}
 	heddle_array **array = heddle_test_arrays(t, e);
 	heddle_array **argument = HEDDLE_NEW_ARRAY(t->arena, heddle_array *, v->manifest->n_argument);
@@ -342,7 +351,7 @@ static void run_once(heddle_test *t, const heddle_test_variant *v, const heddle_
 		heddle_diagnostics_clear(t->ctx);
 		heddle_test_add(t, v, name, level, HEDDLE_TEST_FAULT, mismatch, 0, 0, NULL);
 		heddle_case_arrays_free(t->definition, array);
-		return;
+		return true;
 	}
 	heddle_run run = {
 		.arena = report->arena,
@@ -365,10 +374,15 @@ static void run_once(heddle_test *t, const heddle_test_variant *v, const heddle_
 		message = run.message;
 		verdict = run.verdict == HEDDLE_PASS	      ? HEDDLE_TEST_PASS
 			  : run.verdict == HEDDLE_FAIL	      ? HEDDLE_TEST_FAIL
-			  : run.verdict == HEDDLE_UNSUPPORTED ? HEDDLE_TEST_UNSUPPORTED
-							      : HEDDLE_TEST_SKIP;
-		if (run.verdict == HEDDLE_MISSING)
+							      : HEDDLE_TEST_UNSUPPORTED;
+		if (run.verdict == HEDDLE_MISSING) {
 			add_missing(t, level, run.message);
+			heddle_case_arrays_free(t->definition, array);
+			return false;
+		}
+		/* Tiles of our own making are there to reach branches; how well they fit the registers is not judged. */
+		if (verdict == HEDDLE_TEST_FAIL && v->small && only_spills(&run))
+			verdict = HEDDLE_TEST_PASS;
 		if (verdict == HEDDLE_TEST_PASS && !is_compile_level(runner)) {
 			message = NULL;
 			verdict = heddle_test_judge(t, e, array, &message);
@@ -376,6 +390,7 @@ static void run_once(heddle_test *t, const heddle_test_variant *v, const heddle_
 	}
 	heddle_test_add(t, v, name, level, verdict, message, heddle_now() - start, run.n_finding, run.finding);
 	heddle_case_arrays_free(t->definition, array);
+	return true;
 }
 
 /* Cases that a runner takes: those given, and of the picked ones every second; all when thorough. */
@@ -385,19 +400,21 @@ static bool runner_takes(const heddle_test *t, const heddle_test_variant *v, int
 	return t->options->thorough || c->given || k % 2 == 1 || v->cases.n <= 2;
 }
 
-static void run_forms(heddle_test *t, const heddle_test_variant *v, const heddle_runner *runner, const heddle_case *c,
+static bool run_forms(heddle_test *t, const heddle_test_variant *v, const heddle_runner *runner, const heddle_case *c,
 		      int forms)
 {
 	heddle_test_expected *e = heddle_test_expect(t, c->size, HEDDLE_FILL_RANDOM);
+	bool there = true;
 	if (!e->fault && forms & FORM_ALIGNED)
-		run_once(t, v, runner, c, "", e, 0);
-	if (!e->fault && forms & FORM_MISALIGNED && may_misalign(v->manifest))
-		run_once(t, v, runner, c, "misaligned", e, 1);
-	if (forms & FORM_INTEGERS && heddle_definition_may_be_exact(t->definition)) {
+		there = run_once(t, v, runner, c, "", e, 0);
+	if (there && !e->fault && forms & FORM_MISALIGNED && may_misalign(v->manifest))
+		there = run_once(t, v, runner, c, "misaligned", e, 1);
+	if (there && forms & FORM_INTEGERS && heddle_definition_may_be_exact(t->definition)) {
 		e = heddle_test_expect(t, c->size, HEDDLE_FILL_INTEGERS);
 		if (!e->fault && e->reference->exact)
-			run_once(t, v, runner, c, "whole numbers", e, 0);
+			there = run_once(t, v, runner, c, "whole numbers", e, 0);
 	}
+	return there;
 }
 
 static void run_runners(heddle_test *t, const heddle_test_variant *v)
@@ -415,7 +432,8 @@ static void run_runners(heddle_test *t, const heddle_test_variant *v)
 			continue;
 		}
 		int taken = 0;
-		for (int k = 0; k < v->cases.n; ++k) {
+		bool there = true;
+		for (int k = 0; k < v->cases.n && there; ++k) {
 			if (!runner_takes(t, v, k))
 				continue;
 			/* Not thorough: each case aligned, and in turns misaligned and with whole numbers. */
@@ -423,7 +441,7 @@ static void run_runners(heddle_test *t, const heddle_test_variant *v)
 				    : taken % 2		 ? FORM_ALIGNED | FORM_INTEGERS
 							 : FORM_ALIGNED | FORM_MISALIGNED;
 			++taken;
-			run_forms(t, v, runner, &v->cases.item[k], forms);
+			there = run_forms(t, v, runner, &v->cases.item[k], forms);
 		}
 	}
 }
@@ -474,7 +492,19 @@ static int tile_hints(heddle_test *t, const char *line, heddle_tile_hint **hint)
 	return n;
 }
 
-/* The same choices with tiles of a few elements: what else the line fixed follows from tiles and is left to be chosen. */
+/* Threads that the lanes of a kernel take: those of its reductions over lanes; 1 without any. */
+static int64_t lanes_of(const heddle_kernel_config *kernel)
+{
+	for (int s = 0; s < kernel->n_stmt; ++s)
+		for (int j = 0; j < kernel->stmt[s].reduce.n; ++j) {
+			const heddle_named_value *how = &kernel->stmt[s].reduce.item[j];
+			if (how->value == HEDDLE_REDUCE_LANES)
+				return heddle_named_get(&kernel->stmt[s].thread, how->name, 1);
+		}
+	return 1;
+}
+
+/* The same choices with few threads and few items per thread: small blocks, the same kinds of code. */
 static const char *small_config(heddle_test *t, const char *line)
 {
 	heddle_config *config = heddle_config_parse(t->ctx, t->arena, line);
@@ -485,18 +515,29 @@ static const char *small_config(heddle_test *t, const char *line)
 	bool smaller = false;
 	for (int k = 0; k < config->n_kernel; ++k) {
 		heddle_kernel_config *kernel = &config->kernel[k];
-		kernel->threads = 0;
+		const int64_t lanes = lanes_of(kernel), few = lanes > 32 ? 32 : lanes;
+		/* members and lanes that take the same number of threads cannot be told apart here */
+		const bool keep = lanes > 1 && kernel->threads != lanes;
 		kernel->n_group = 0;
-		for (int s = 0; s < kernel->n_stmt; ++s) {
+		for (int s = 0; s < kernel->n_stmt && !keep; ++s) {
 			heddle_stmt_config *stmt = &kernel->stmt[s];
-			stmt->thread.n = stmt->vector.n = stmt->reduce.n = 0;
 			for (int j = 0; j < stmt->tile.n; ++j) {
-				int64_t *value = &stmt->tile.item[j].value;
-				const int64_t small = *value >= 64 ? 16 : *value >= 16 ? 8 : *value;
-				smaller = smaller || small < *value;
-				*value = small;
+				int64_t *tile = &stmt->tile.item[j].value;
+				const char *name = stmt->tile.item[j].name;
+				int64_t thread = heddle_named_get(&stmt->thread, name, 1);
+				int64_t vector = heddle_named_get(&stmt->vector, name, 1);
+				int64_t items = *tile / (thread * vector);
+				const int64_t before = *tile;
+				thread = lanes > 1 ? (thread > few ? few : thread) : thread > 4 ? 4 : thread;
+				items = items > 2 ? 2 : items;
+				*tile = thread * vector * items;
+				smaller = smaller || *tile < before;
+				if (thread > 1)
+					heddle_named_set(config, &stmt->thread, name, thread);
 			}
 		}
+		if (!keep)
+			kernel->threads = lanes > 1 ? (int)few : 0;
 	}
 	heddle_text text = {0};
 	heddle_config_print(config, &text);
@@ -587,8 +628,11 @@ static int choose_cases(heddle_test *t, heddle_test_variant *v)
 		options.n_tile = tile_hints(t, v->program->config, &hint);
 		options.tile = hint;
 	}
-	if (heddle_cases_choose(t->ctx, t->arena, t->module, t->definition, &options, &v->cases) == 0)
-		return 0;
+	if (heddle_cases_choose(t->ctx, t->arena, t->module, t->definition, &options, &v->cases) == 0) {
+		options.sweep = true;
+		options.cost = t->options->thorough ? 3e6 : 2e5;
+		return heddle_cases_choose(t->ctx, t->arena, t->module, t->definition, &options, &v->sweep);
+	}
 	heddle_test_add(t, v, "", "reference", HEDDLE_TEST_FAULT, take_error(t), 0, 0, NULL);
 	return -1;
 }
@@ -605,7 +649,7 @@ static void test_variant(heddle_test *t, heddle_test_variant *v, bool whole)
 static void test_small(heddle_test *t, const heddle_target *target, const heddle_test_variant *first)
 {
 	const char *config = first->program->config ? small_config(t, first->program->config) : NULL;
-	heddle_test_variant v = {.name = "small tiles"};
+	heddle_test_variant v = {.name = "small tiles", .small = true};
 	if (!config)
 		return;
 	if (make_variant(t, &v, t->definition, target, config, true) && choose_cases(t, &v) == 0)

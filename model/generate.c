@@ -258,13 +258,31 @@ static heddle_node *convert_for(walker *w, isl_ast_node *ast, binding *scope)
 	isl_ast_expr_free(increment);
 	bool varies = heddle_generate_varies(g, lower) || heddle_generate_varies(g, upper);
 	const char *name = heddle_generate_name(g, nest ? nest->name : "i");
-	if (varies)
+	if (varies && !(nest && nest->loop != HEDDLE_LOOP_SERIAL))
 		heddle_generate_vary(g, name);
 	here.value = heddle_value_variable(p, g->index_type, 1, name);
 	heddle_loop_kind kind = nest ? nest->loop : HEDDLE_LOOP_SERIAL;
-	if (kind != HEDDLE_LOOP_SERIAL && (lower->kind != HEDDLE_VALUE_INT || upper->kind != HEDDLE_VALUE_INT))
-		kind = HEDDLE_LOOP_SERIAL;
 	heddle_node *body = convert(w, isl_ast_node_for_get_body(ast), &here);
+	bool open = lower->kind != HEDDLE_VALUE_INT || upper->kind != HEDDLE_VALUE_INT;
+	if (kind != HEDDLE_LOOP_SERIAL && open && step == 1) {
+		/* registers are indexed by it: all of its rounds, the bounds as a guard inside */
+		heddle_value *inside = NULL;
+		if (!heddle_value_is_int(lower, 0))
+			inside = heddle_value_binary(p, HEDDLE_OP_GE, here.value, lower);
+		if (!heddle_value_is_int(upper, nest->extent)) {
+			heddle_value *below = heddle_value_binary(p, HEDDLE_OP_LT, here.value, upper);
+			inside = inside ? heddle_value_binary(p, HEDDLE_OP_AND, inside, below) : below;
+		}
+		if (inside) {
+			body = heddle_node_if(p, inside, body, NULL);
+			body->uniform = !heddle_generate_varies(g, inside);
+		}
+		lower = heddle_value_int(p, g->index_type, 0);
+		upper = heddle_value_int(p, g->index_type, nest->extent);
+		varies = false;
+	} else if (open) {
+		kind = HEDDLE_LOOP_SERIAL;
+	}
 	if (body->kind != HEDDLE_NODE_BLOCK) {
 		heddle_node *block = heddle_node_block(p);
 		heddle_node_append(p, block, body);

@@ -551,6 +551,21 @@ static heddle_node *store(maker *m)
 	return heddle_node_store(m->p, to, rank, target, heddle_value_load(m->p, from, 1, n, index));
 }
 
+/* The condition for being in `part` when known to be in `whole`; NULL when it always holds in this branch. */
+static heddle_value *membership(maker *m, __isl_keep isl_set *whole, __isl_keep isl_set *part)
+{
+	isl_set *here = isl_set_intersect_params(isl_set_copy(whole), isl_set_copy(m->g->branch->blocks));
+	heddle_value *condition = NULL;
+	if (isl_set_is_subset(here, part) == isl_bool_false) {
+		isl_set *inside = isl_set_gist(isl_set_copy(part), isl_set_copy(here));
+		isl_map *back = isl_map_from_pw_multi_aff(isl_pw_multi_aff_copy(m->iteration));
+		inside = isl_set_apply(isl_set_coalesce(inside), isl_map_reverse(back));
+		condition = heddle_generate_expr(m->g, isl_ast_build_expr_from_set(m->build, inside));
+	}
+	isl_set_free(here);
+	return condition;
+}
+
 static heddle_value *zero(maker *m, heddle_type type)
 {
 	return heddle_type_is_float(type) ? heddle_value_float(m->p, type, 0) : heddle_value_int(m->p, type, 0);
@@ -570,15 +585,9 @@ static heddle_node *move(maker *m)
 			to[n++] = aff_value(m, isl_pw_aff_from_aff(isl_multi_aff_get_aff(leaf->position, e)));
 	}
 	heddle_value *value = heddle_value_load(m->p, m->g->global[group->tensor->position], 1, group->tensor->rank, from);
-	isl_set *here = isl_set_intersect_params(isl_set_copy(leaf->domain), isl_set_copy(m->g->branch->blocks));
-	if (isl_set_is_subset(here, leaf->valid) != isl_bool_true) {
-		isl_set *inside = isl_set_gist(isl_set_copy(leaf->valid), isl_set_copy(here));
-		isl_map *back = isl_map_from_pw_multi_aff(isl_pw_multi_aff_copy(m->iteration));
-		inside = isl_set_apply(inside, isl_map_reverse(back));
-		heddle_value *condition = heddle_generate_expr(m->g, isl_ast_build_expr_from_set(m->build, inside));
+	heddle_value *condition = membership(m, leaf->domain, leaf->valid);
+	if (condition)
 		value = heddle_value_select(m->p, condition, value, zero(m, value->type));
-	}
-	isl_set_free(here);
 	return heddle_node_store(m->p, group->shared, n, to, value);
 }
 
@@ -619,6 +628,13 @@ heddle_node *heddle_generate_leaf(heddle_generator *g, heddle_leaf *leaf, __isl_
 	case HEDDLE_LEAF_BARRIER:
 		node = heddle_node_barrier(g->program);
 		break;
+	}
+	if (leaf->kind == HEDDLE_LEAF_COMPUTE || leaf->kind == HEDDLE_LEAF_FINISH || leaf->kind == HEDDLE_LEAF_STORE) {
+		heddle_value *guard = membership(&m, leaf->spread, leaf->domain);
+		if (guard) {
+			node = heddle_node_if(g->program, guard, node, NULL);
+			node->uniform = false;
+		}
 	}
 	set_line(node, leaf->stmt->source->location.line);
 	isl_pw_multi_aff_free(iteration);

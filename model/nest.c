@@ -742,6 +742,15 @@ static void prune(heddle_nest *nest, __isl_keep isl_set *blocks)
 	nest->n_child = n;
 }
 
+/* In a boundary block the items and vectors of a thread are all visited, each under its condition: loops keep constant
+ * bounds, and registers constant subscripts. */
+static void spread_leaf(builder *b, heddle_leaf *leaf)
+{
+	bool guarded = !b->interior && (leaf->kind == HEDDLE_LEAF_COMPUTE || leaf->kind == HEDDLE_LEAF_FINISH ||
+					leaf->kind == HEDDLE_LEAF_STORE);
+	leaf->spread = isl_set_copy(guarded ? leaf->box : leaf->domain);
+}
+
 static heddle_nest *build(builder *b)
 {
 	heddle_nest *root = new_nest(b, HEDDLE_NEST_SEQUENCE);
@@ -767,6 +776,8 @@ static heddle_nest *build(builder *b)
 	}
 	for (int r = 0; r < b->n_region; r++)
 		apply_region(b, &b->region[r]);
+	for (int i = first; i < b->mapped->n_leaf; i++)
+		spread_leaf(b, b->mapped->leaf[i]);
 	return root;
 }
 
@@ -920,7 +931,7 @@ static __isl_give isl_multi_union_pw_aff *loop_band(builder *b, const heddle_nes
 static __isl_give isl_schedule *tree(builder *b, heddle_nest *nest, int depth)
 {
 	if (nest->kind == HEDDLE_NEST_LEAF)
-		return isl_schedule_from_domain(isl_union_set_from_set(isl_set_copy(nest->leaf->domain)));
+		return isl_schedule_from_domain(isl_union_set_from_set(isl_set_copy(nest->leaf->spread)));
 	isl_schedule *schedule = NULL;
 	for (int i = 0; i < nest->n_child; i++) {
 		isl_schedule *child = tree(b, nest->child[i], depth + (nest->kind == HEDDLE_NEST_LOOP));
@@ -975,6 +986,7 @@ heddle_mapped *heddle_mapped_free(heddle_mapped *mapped)
 		heddle_leaf *leaf = mapped->leaf[i];
 		isl_set_free(leaf->domain);
 		isl_set_free(leaf->box);
+		isl_set_free(leaf->spread);
 		isl_set_free(leaf->valid);
 		isl_multi_aff_free(leaf->instance);
 		isl_multi_aff_free(leaf->element);

@@ -28,6 +28,7 @@ struct heddle_leaf {
 	int n_loop;
 	struct heddle_nest *loop[2 * HEDDLE_MAX_DIM];
 	isl_set *domain;	 /* { L3[x] } that run */
+	isl_set *spread;	 /* what is scheduled: with a guard of members as a condition inside, not in loop bounds */
 	isl_set *box;		 /* without the guards of members: what an interior block runs */
 	isl_multi_aff *instance; /* { L3[x] -> S[d] }; FINISH: reduction dimensions are at 0 */
 	isl_multi_aff *element;	 /* MOVE: { L3[x] -> T[e] } */
