@@ -269,6 +269,37 @@ static int64_t target_of(const dimension *x, int pick, int k)
 	}
 }
 
+/* One index at a time past its tile by each sixteenth of it; the others at their tile, or less when that costs too much. */
+static void sweep_cases(picker *p)
+{
+	const heddle_definition *d = p->definition;
+	const double limit = p->options->cost > 0 ? p->options->cost : 3e5;
+	int64_t *size = HEDDLE_NEW_ARRAY(p->arena, int64_t, d->n_size);
+	find_dimensions(p);
+	for (int k = 0; k < p->n_dimension; ++k) {
+		const int64_t t = p->dimension[k].tile;
+		const int64_t step = t > 16 ? t / 16 : 1;
+		for (int64_t past = 1; past < t; past += step) {
+			for (int j = 0; j < d->n_size; ++j)
+				size[j] = allowed(d->size[j], 3);
+			for (int j = 0; j < p->n_dimension; ++j)
+				p->dimension[j].target = p->dimension[j].tile ? p->dimension[j].tile : 2;
+			/* Cheaper by the others alone. */
+			for (int round = 0; round < 12; ++round) {
+				p->dimension[k].target = t + past;
+				reach_targets(p, size);
+				if (heddle_reference_cost(d, size) <= limit)
+					break;
+				for (int j = 0; j < p->n_dimension; ++j)
+					if (j != k)
+						p->dimension[j].target = (p->dimension[j].target + 1) / 2;
+			}
+			if (heddle_reference_cost(d, size) <= limit && repair(p, size))
+				add_case(p, size, false);
+		}
+	}
+}
+
 static void pick_cases(picker *p)
 {
 	const heddle_definition *d = p->definition;
@@ -344,6 +375,10 @@ int heddle_cases_choose(heddle_ctx *ctx, heddle_arena *arena, const heddle_modul
 	list->item = NULL;
 	list->limited = false;
 	int at = 0;
+	if (p.options->sweep) {
+		sweep_cases(&p);
+		return 0;
+	}
 	for (const heddle_pragma *pragma; (pragma = heddle_pragma_next(module, definition, "sizes", &at));)
 		if (given_case(ctx, &p, pragma) < 0)
 			return -1;
@@ -598,7 +633,7 @@ int heddle_case_arrays(heddle_ctx *ctx, const heddle_module *module, const heddl
 	heddle_arena *arena = heddle_arena_new();
 	surveyor s = {.ctx = ctx, .definition = definition, .size = size};
 	s.demand = HEDDLE_NEW_ARRAY(arena, demand, definition->n_tensor);
-	s.long_sums = longest_sum(definition, size) > 50000;
+	s.long_sums = longest_sum(definition, size) > 1000;
 	for (int k = 0; k < definition->n_tensor; ++k)
 		array[k] = NULL;
 	int rc = survey_definition(&s, arena, module);

@@ -33,6 +33,8 @@ typedef struct heddle_case_options {
 	int n_tile;
 	const heddle_tile_hint *tile;
 	double cost;	   /* greatest number of statement instances of a picked case; 0: 2e7 */
+	bool sweep;	   /* instead: each tiled index in turn in steps of a sixteenth of its tile, the others small; cheap
+			    * cases that reach each guard of an unrolled or vector loop */
 	bool given_only;   /* no sizes of our own, unless the file gives none */
 } heddle_case_options;
 

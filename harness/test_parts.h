@@ -22,12 +22,14 @@ typedef struct heddle_test_expected {
 /* One way of making kernels from the definition. */
 typedef struct heddle_test_variant {
 	const char *name;
+	bool small; /* tiles of our own making, to reach branches with small sizes */
 	const char *target;
 	heddle_target parsed;
 	heddle_program *program; /* NULL: hand-written */
 	heddle_manifest *manifest;
 	const char *source, *source_path;
 	heddle_case_list cases;
+	heddle_case_list sweep; /* further ones, for coverage where `cases` leave code unreached */
 } heddle_test_variant;
 
 typedef struct heddle_test {
