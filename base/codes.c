@@ -287,9 +287,81 @@ const heddle_code heddle_codes[] = {
 	{457, "the dialect cannot write this",
 	 "The program contains something that the language has no word for, such as a warp shuffle in OpenCL C.  Programs made for\n"
 	 "the target do not; one made by hand, or for another target, may.\n"},
+	{501, "a config line that cannot be read",
+	 "The config is one line of parts, as in\n"
+	 "  split=none; fuse=0,0; k0: order=j,i threads=256; k0.S0: tile=i:64,j:64,k:8 thread=i:16,j:16; k0.A.0: space=shared\n"
+	 "A key that is not known, a number where a name should stand, or a part given twice is an error.\n"
+	 "Wrong:  --config \"k0.S0: tile=64\"\n"
+	 "Right:  --config \"k0.S0: tile=i:64\"\n"},
+	{510, "a split that cannot be made",
+	 "`split=STATEMENT:DIMENSION:CHUNK` cuts a reduction into chunks that a further statement sums.  The statement must exist,\n"
+	 "reduce over that dimension, and write elements that are named by plain indices.\n"
+	 "Wrong:  split=0:i:64   (i is an index of the left-hand side of C(i) +=! A(i,k))\n"
+	 "Right:  split=0:k:64\n"},
+	{511, "`fuse` does not list each statement once",
+	 "`fuse` names the kernel of each statement, in order, from 0 without gaps; a split adds a statement of its own.\n"
+	 "Wrong:  fuse=0,2     (two statements, no kernel 1)\n"
+	 "Right:  fuse=0,1\n"},
+	{512, "`fuse` breaks the order of the statements",
+	 "A statement cannot be in a kernel before that of a statement whose result it reads.\n"
+	 "Wrong:  fuse=1,0     (statement 1 reads what statement 0 writes)\n"
+	 "Right:  fuse=0,1 or fuse=0,0\n"},
+	{513, "the config names something that is not there",
+	 "Dimensions are the indices of the statement, groups are called TENSOR.NUMBER, and both must occur in that kernel.\n"
+	 "`heddle plan` prints the names that a definition has.\n"
+	 "Wrong:  k0.S0: tile=x:16     (the statement has i, j, k)\n"
+	 "Right:  k0.S0: tile=i:16\n"},
+	{514, "a tile that threads and vectors do not divide",
+	 "The tile of a dimension is shared by its threads, each with whole vectors: tile = threads x vector x items.\n"
+	 "Wrong:  tile=i:20 thread=i:8\n"
+	 "Right:  tile=i:16 thread=i:8\n"},
+	{515, "statements of one kernel are laid out differently",
+	 "What statements of a kernel share (its block dimensions) must have the same tile, threads and vector in all of them.\n"
+	 "Wrong:  k0.S0: tile=i:32; k0.S1: tile=i:64\n"
+	 "Right:  k0.S0: tile=i:32; k0.S1: tile=i:32\n"},
+	{516, "a number of threads that the dimensions do not divide",
+	 "`threads` of a kernel must be a multiple of the threads that its dimensions take; the rest are lanes.\n"
+	 "Wrong:  k0: threads=100; k0.S0: thread=i:8,j:8\n"
+	 "Right:  k0: threads=128; k0.S0: thread=i:8,j:8\n"},
+	{517, "more threads than the chip allows in a block",
+	 "The descriptor's threads_per_block is a limit of the hardware.  Take fewer threads.\n"},
+	{518, "a dimension that cannot be spread like this",
+	 "A dimension that carries a dependence runs in order: it can have no threads, vector or tile.  A reduction is spread by\n"
+	 "`reduce=k:lanes`.\n"
+	 "Wrong:  k0.S0: thread=t:8        (for h(t) = h(t - 1) ...)\n"
+	 "Right:  k0.S0: tile=t:1\n"},
+	{519, "lanes that do not fit",
+	 "One dimension of a statement can take the lanes of its kernel, all of them: the threads that are left when the block\n"
+	 "dimensions have theirs.\n"},
+	{520, "a tensor that cannot be staged",
+	 "`space=shared` needs a tensor that the kernel only reads, in a box whose size does not change from step to step.\n"
+	 "Leave the group in `space=global`.\n"},
+	{521, "an order that is not a permutation",
+	 "`order` of a group lists each of its dimensions once, counted from 0.\n"
+	 "Wrong:  k0.A.0: order=0,0\n"
+	 "Right:  k0.A.0: order=1,0\n"},
+	{522, "a vector that does not divide a row",
+	 "A group is moved in vectors along its rows: the row of a tile must be a multiple of the vector.\n"
+	 "Wrong:  vector=4 for rows of 6 elements\n"
+	 "Right:  vector=2\n"},
+	{523, "a tensor that cannot live in registers",
+	 "Registers belong to one thread: every element must be used by one thread only, and written before it is read.\n"},
+	{600, "a pass has reached its limit of work",
+	 "The polyhedral operations of a pass are limited, so that compiling ends.  A definition with fewer statements or simpler\n"
+	 "subscripts per `def`, or fixed sizes (-s), makes it easier.\n"},
 	{601, "a register array indexed by a loop that is too long to unroll",
 	 "What one thread keeps in registers is indexed by constants alone, so the loops over it are written out.  This one would become\n"
 	 "too long: choose a smaller tile for each thread (`thread=` and `vector=` of the config).\n"},
+	{610, "a range that is not affine",
+	 "Ranges of indices must be sums of sizes and other indices with constant factors, divided by constants.\n"
+	 "Wrong:  where i in 0:M*N\n"
+	 "Right:  two indices, i in 0:M and j in 0:N\n"},
+	{611, "a write at an indirect subscript",
+	 "A subscript read from a tensor may choose what is read, not where is written: two writes might meet.\n"
+	 "Wrong:  C(I(i)) = A(i)\n"
+	 "Right:  C(i) = A(I(i))\n"},
+	{612, "a statement with too many indices",
+	 "Split the statement into two with a temporary in between.\n"},
 	{620, "a tensor is too large",
 	 "Under these sizes a tensor does not fit the memory here.  Give smaller sizes.\n"},
 	{701, "an .npy file has a bad header",
@@ -400,5 +472,13 @@ const heddle_code heddle_codes[] = {
 	 "message says what was expected at the place.\n"
 	 "Wrong:  C[i] = x        (x is a buffer)\n"
 	 "Right:  C[i] = x[]      (a scalar)      C[i] = x[i]  (an element)\n"},
+	{960, "a polyhedral operation failed",
+	 "isl gave up on an operation inside a pass.  This is a defect in Heddle; please report the source, the sizes and the target.\n"},
+	{961, "an unknown operator in generated code",
+	 "isl gave an expression that the generator does not know.  This is a defect in Heddle; please report the source, the sizes\n"
+	 "and the target.\n"},
+	{970, "a kernel that the proof refuses",
+	 "The mapped kernel would not do what the definition says.  No text was written.  This is a defect in Heddle, in the pass\n"
+	 "that the message names; please report the source, the sizes, the target and the config.\n"},
 	{0, NULL, NULL},
 };
