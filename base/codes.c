@@ -352,6 +352,10 @@ const heddle_code heddle_codes[] = {
 	{601, "a register array indexed by a loop that is too long to unroll",
 	 "What one thread keeps in registers is indexed by constants alone, so the loops over it are written out.  This one would become\n"
 	 "too long: choose a smaller tile for each thread (`thread=` and `vector=` of the config).\n"},
+	{602, "a simpler schedule was taken",
+	 "The polyhedral passes reached their bound of operations or of time on this definition. It was compiled again with one\n"
+	 "kernel per statement and one element per thread: right, but slow. Fixed sizes (-s N=1024), fewer indices per statement or\n"
+	 "splitting the definition bring the full schedule back.\n"},
 	{610, "a range that is not affine",
 	 "Ranges of indices must be sums of sizes and other indices with constant factors, divided by constants.\n"
 	 "Wrong:  where i in 0:M*N\n"

@@ -199,11 +199,40 @@ static void add_bound(heddle_cli *cli, plan *p, const heddle_definition *definit
 
 /* ---- report --------------------------------------------------------------------------------------------------------------- */
 
+static void add_model(heddle_cli *cli, plan *p, const heddle_program *program, const heddle_estimate *estimate)
+{
+	char buffer[32];
+	for (int k = 0; k < estimate->n_kernel && k < program->n_launch; k++) {
+		const heddle_kernel_estimate *e = &estimate->kernel[k];
+		const char *prefix = program->launch[k]->name;
+		for (int g = 0; g < e->n_group; g++)
+			add_row(cli, p, heddle_arena_printf(cli->arena, "%s %s", prefix, e->group[g].name),
+				heddle_arena_printf(cli->arena, "%s, %s a block, %s in all: %s", e->group[g].space,
+						    bytes_text(cli, e->group[g].footprint), bytes_text(cli, e->group[g].traffic),
+						    e->group[g].why));
+		add_row(cli, p, heddle_arena_printf(cli->arena, "%s model: registers", prefix),
+			heddle_arena_printf(cli->arena, "%.0f a thread", e->registers));
+		add_row(cli, p, heddle_arena_printf(cli->arena, "%s model: occupancy", prefix),
+			heddle_arena_printf(cli->arena, "%.0f %%, %.0f blocks per unit, limited by %s", 100 * e->occupancy,
+					    e->resident, e->limiter));
+		add_row(cli, p, heddle_arena_printf(cli->arena, "%s model: waves", prefix),
+			heddle_arena_printf(cli->arena, "%.2f", e->waves));
+		add_row(cli, p, heddle_arena_printf(cli->arena, "%s model: traffic", prefix), bytes_text(cli, e->traffic));
+		add_row(cli, p, heddle_arena_printf(cli->arena, "%s model: work", prefix),
+			heddle_arena_printf(cli->arena, "%.4g Mflop, %.3g flop/byte", e->flops / 1e6,
+					    e->traffic > 0 ? e->flops / e->traffic : 0));
+		add_row(cli, p, heddle_arena_printf(cli->arena, "%s model: time", prefix),
+			heddle_arena_printf(cli->arena, "%s, bound by %s", heddle_cli_seconds(e->seconds, buffer), e->bound));
+	}
+}
+
 static int make_plan(heddle_cli *cli, const heddle_module *module, const heddle_definition *definition,
 		     const heddle_target *target, plan *p)
 {
 	*p = (plan){.target = target};
-	heddle_program *program = heddle_cli_program(cli, definition, target, NULL);
+	heddle_estimate *estimate = NULL;
+	const heddle_compile_options options = {.estimate_arena = cli->arena, .estimate = &estimate};
+	heddle_program *program = heddle_cli_program(cli, definition, target, &options);
 	if (!program)
 		return -1;
 	const int64_t *size = program_sizes(cli, program, definition);
@@ -215,6 +244,8 @@ static int make_plan(heddle_cli *cli, const heddle_module *module, const heddle_
 		add_bound(cli, p, definition);
 	for (int i = 0; i < program->n_launch; i++)
 		add_launch(cli, p, program->launch[i], size);
+	if (estimate)
+		add_model(cli, p, program, estimate);
 	int result = size ? count_traffic(cli, module, definition, program, size, p) : 0;
 	heddle_program_free(program);
 	return result;

@@ -30,32 +30,67 @@ static heddle_program *finish(heddle_ctx *ctx, heddle_scop *scop, const heddle_t
 	return program;
 }
 
+/* One attempt: the passes with one way of completing the config. */
+static heddle_program *attempt(heddle_ctx *ctx, heddle_arena *arena, const heddle_definition *rewritten,
+			       const heddle_target *target, heddle_config *config, const heddle_compile_options *options,
+			       bool simple)
+{
+	heddle_scop *scop = heddle_scop_new(ctx, arena, rewritten, target->descriptor);
+	heddle_language language = heddle_dialect_language(target->dialect);
+	heddle_pass_options passes = {.complete = simple ? heddle_cost_complete_simple : heddle_cost_complete,
+				      .dump = options->dump,
+				      .stop = options->stop,
+				      .times = options->times,
+				      .out = options->report,
+				      .timeout = options->timeout,
+				      .max_operations = options->max_operations};
+	scop->shuffles = language.shuffles && target->descriptor->shuffles;
+	scop->vectors_everywhere = language.vector_arithmetic;
+	if (heddle_passes_run(scop, config, &passes) < 0)
+		scop->program = heddle_program_free(scop->program);
+	if (options->estimate_arena && scop->n_kernel && scop->kernel[0]->n_group)
+		*options->estimate = heddle_cost_estimate(options->estimate_arena, scop);
+	heddle_program *program = finish(ctx, scop, target, config);
+	heddle_scop_free(scop);
+	return program;
+}
+
+/* Was the only error so far that isl reached its bound? */
+static bool only_the_limit(const heddle_ctx *ctx, int before)
+{
+	int n = 0;
+	bool limit = true;
+	for (const heddle_diagnostic *d = heddle_diagnostics(ctx); d; d = d->next) {
+		if (d->severity != HEDDLE_ERROR || n++ < before)
+			continue;
+		limit = limit && d->code == 600;
+	}
+	return n > before && limit;
+}
+
 heddle_program *heddle_compile(heddle_ctx *ctx, const heddle_definition *definition, const heddle_target *target,
 			       const heddle_compile_options *options)
 {
 	static const heddle_compile_options none = {0};
 	heddle_arena *arena = heddle_arena_new();
 	heddle_program *program = NULL;
+	int before = heddle_error_count(ctx);
 	options = options ? options : &none;
 	heddle_config *config = heddle_config_parse(ctx, arena, options->config);
 	if (config)
 		heddle_cost_split(arena, config, definition, target->descriptor);
 	heddle_definition *rewritten = config ? heddle_definition_rewrite(ctx, arena, definition, config) : NULL;
-	if (rewritten) {
-		heddle_scop *scop = heddle_scop_new(ctx, arena, rewritten, target->descriptor);
-		heddle_language language = heddle_dialect_language(target->dialect);
-		heddle_pass_options passes = {.complete = heddle_cost_complete,
-					      .dump = options->dump,
-					      .stop = options->stop,
-					      .times = options->times,
-					      .out = options->report,
-					      .max_operations = options->max_operations};
-		scop->shuffles = language.shuffles && target->descriptor->shuffles;
-		scop->vectors_everywhere = language.vector_arithmetic;
-		if (heddle_passes_run(scop, config, &passes) < 0)
-			scop->program = heddle_program_free(scop->program);
-		program = finish(ctx, scop, target, config);
-		heddle_scop_free(scop);
+	if (rewritten)
+		program = attempt(ctx, arena, rewritten, target, config, options, false);
+	if (rewritten && !program && before == 0 && (!options->config || !*options->config) && only_the_limit(ctx, before)) {
+		/* too much for isl: a simpler legal schedule, and said so */
+		heddle_diagnostics_clear(ctx);
+		heddle_warning(ctx, 602, &definition->location, "`%s` reached the limit of polyhedral operations: %s",
+			       definition->name, "compiled with one kernel per statement, one element per thread");
+		config = heddle_config_new(arena);
+		config->has_split = true;
+		rewritten = heddle_definition_rewrite(ctx, arena, definition, config);
+		program = rewritten ? attempt(ctx, arena, rewritten, target, config, options, true) : NULL;
 	}
 	heddle_arena_free(arena);
 	return program;

@@ -5,6 +5,7 @@
 #define HEDDLE_COMPILE_H
 
 #include "backends/backend.h"
+#include "cost/estimate.h"
 #include "frontend/definition.h"
 
 typedef struct heddle_compile_options {
@@ -14,6 +15,9 @@ typedef struct heddle_compile_options {
 	bool times;	    /* seconds per pass into `report` */
 	heddle_text *report;
 	unsigned long max_operations; /* of isl per pass; 0: default */
+	double timeout;		      /* seconds for all passes; 0: 20 */
+	heddle_arena *estimate_arena; /* not NULL: the cost model's estimate goes into `*estimate`, in this arena */
+	heddle_estimate **estimate;
 } heddle_compile_options;
 
 /* The program of `definition` for `target`; sizes are those it was checked with.  `options` may be NULL.  Free with

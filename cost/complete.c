@@ -684,6 +684,29 @@ static int complete_spaces(heddle_scop *scop, heddle_config *config)
 	return 0;
 }
 
+static void simple_layout(heddle_scop *scop, heddle_config *config)
+{
+	for (int k = 0; k < scop->n_kernel; k++) {
+		heddle_stmt *stmt = scop->kernel[k]->stmt[0];
+		chooser c = {.scop = scop, .config = config, .kernel = scop->kernel[k], .k = k, .main = stmt};
+		int x = fast_member_dim(stmt);
+		heddle_config_kernel(config, k);
+		if (x >= 0 && scop->descriptor->execution == HEDDLE_SIMT)
+			set_layout(&c, stmt, x, 1, least(64, power_above(extent_of(scop, stmt, x))), 1);
+	}
+}
+
+int heddle_cost_complete_simple(heddle_scop *scop, heddle_config *config, heddle_config_need part, void *user)
+{
+	(void)user;
+	if (part == HEDDLE_NEEDS_FUSE && !config->n_fuse)
+		for (int i = 0; i < scop->n_stmt; i++)
+			HEDDLE_PUSH(scop->arena, config->fuse, config->n_fuse, i);
+	if (part == HEDDLE_NEEDS_LAYOUT)
+		simple_layout(scop, config);
+	return 0;
+}
+
 int heddle_cost_complete(heddle_scop *scop, heddle_config *config, heddle_config_need part, void *user)
 {
 	(void)user;

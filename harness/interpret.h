@@ -30,13 +30,6 @@ typedef struct heddle_interpret_finding {
 	const char *text;
 } heddle_interpret_finding;
 
-typedef enum heddle_space {
-	HEDDLE_SPACE_GLOBAL,
-	HEDDLE_SPACE_SHARED,
-	HEDDLE_SPACE_REGISTER,
-	HEDDLE_N_SPACE
-} heddle_space;
-
 /* What active threads did; a vector access counts each of its elements.  Scalars and sizes are not memory. */
 typedef struct heddle_interpret_traffic {
 	uint64_t load_elements, load_bytes;

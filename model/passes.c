@@ -5,9 +5,12 @@
 
 #include "model/prove.h"
 
+#include <errno.h>
 #include <isl/ctx.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 const heddle_pass heddle_passes[] = {
 	{"extract", HEDDLE_NEEDS_NOTHING, heddle_pass_extract, "statements become domains and access relations"},
@@ -24,6 +27,59 @@ const heddle_pass heddle_passes[] = {
 
 /* Deterministic bound on isl's work in one pass: far above what layers need, far below a hang. */
 #define DEFAULT_OPERATIONS 20000000UL
+
+/* The bound in wall-clock time: one pivot of a huge tableau is one operation, so operations alone do not bound it. */
+#define DEFAULT_TIMEOUT 20.0
+
+/* A thread that stops isl when the time is over. */
+typedef struct watchdog {
+	pthread_t thread;
+	pthread_mutex_t mutex;
+	pthread_cond_t condition;
+	isl_ctx *isl;
+	struct timespec until;
+	bool started, done;
+} watchdog;
+
+static void *watch(void *user)
+{
+	watchdog *dog = user;
+	int status = 0;
+	pthread_mutex_lock(&dog->mutex);
+	while (!dog->done && status != ETIMEDOUT)
+		status = pthread_cond_timedwait(&dog->condition, &dog->mutex, &dog->until);
+	if (!dog->done)
+		isl_ctx_abort(dog->isl); /* sets a flag that the next operation looks at */
+	pthread_mutex_unlock(&dog->mutex);
+	return NULL;
+}
+
+static void watchdog_start(watchdog *dog, isl_ctx *isl, double seconds)
+{
+	*dog = (watchdog){.isl = isl};
+	pthread_mutex_init(&dog->mutex, NULL);
+	pthread_cond_init(&dog->condition, NULL);
+	clock_gettime(CLOCK_REALTIME, &dog->until);
+	dog->until.tv_sec += (time_t)seconds;
+	dog->until.tv_nsec += (long)((seconds - (double)(time_t)seconds) * 1e9);
+	if (dog->until.tv_nsec >= 1000000000L) {
+		dog->until.tv_sec++;
+		dog->until.tv_nsec -= 1000000000L;
+	}
+	dog->started = pthread_create(&dog->thread, NULL, watch, dog) == 0;
+}
+
+static void watchdog_stop(watchdog *dog)
+{
+	pthread_mutex_lock(&dog->mutex);
+	dog->done = true;
+	pthread_cond_signal(&dog->condition);
+	pthread_mutex_unlock(&dog->mutex);
+	if (dog->started)
+		pthread_join(dog->thread, NULL);
+	pthread_mutex_destroy(&dog->mutex);
+	pthread_cond_destroy(&dog->condition);
+}
 
 static void print_stmt(const heddle_stmt *stmt, heddle_text *out)
 {
@@ -92,14 +148,18 @@ static int run_one(heddle_scop *scop, heddle_config *config, const heddle_pass *
 
 int heddle_passes_run(heddle_scop *scop, heddle_config *config, const heddle_pass_options *options)
 {
+	watchdog dog;
+	int status = 0;
 	scop->config = config;
-	for (const heddle_pass *pass = heddle_passes; pass->name; pass++) {
-		if (run_one(scop, config, pass, options) < 0)
-			return -1;
-		if (options->dump && options->out && !strcmp(options->dump, pass->name))
+	watchdog_start(&dog, scop->isl, options->timeout > 0 ? options->timeout : DEFAULT_TIMEOUT);
+	for (const heddle_pass *pass = heddle_passes; pass->name && status == 0; pass++) {
+		status = run_one(scop, config, pass, options);
+		if (status == 0 && options->dump && options->out && !strcmp(options->dump, pass->name))
 			heddle_scop_print(scop, options->out);
 		if (options->stop && !strcmp(options->stop, pass->name))
-			return 0;
+			break;
 	}
-	return 0;
+	watchdog_stop(&dog);
+	isl_ctx_resume(scop->isl);
+	return status;
 }

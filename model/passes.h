@@ -32,9 +32,10 @@ typedef struct heddle_pass_options {
 	bool times;	    /* print seconds per pass into `out` */
 	heddle_text *out;
 	unsigned long max_operations; /* of isl, per pass; 0: the default */
+	double timeout;		      /* seconds for all passes together; 0: the default */
 } heddle_pass_options;
 
-/* Run the table over a fresh scop.  0, or -1 with diagnostics. */
+/* Run the table over a fresh scop.  0, or -1 with diagnostics: E0600 when isl reached its bound of operations or of time. */
 int heddle_passes_run(heddle_scop *scop, heddle_config *config, const heddle_pass_options *options);
 void heddle_scop_print(const heddle_scop *scop, heddle_text *out);
 

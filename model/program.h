@@ -15,6 +15,14 @@
 typedef struct heddle_node heddle_node;
 typedef struct heddle_value heddle_value;
 
+/* Where data lives: one device, one block, one thread. */
+typedef enum heddle_space {
+	HEDDLE_SPACE_GLOBAL,
+	HEDDLE_SPACE_SHARED,
+	HEDDLE_SPACE_REGISTER,
+	HEDDLE_N_SPACE
+} heddle_space;
+
 /* ---- buffers ------------------------------------------------------------------------------------------------------- */
 
 typedef enum heddle_buffer_role {

@@ -2,9 +2,13 @@
  *
  * Enters: mapped kernels.  Leaves: scop->proof.
  * Checked, per kernel and branch:
- *   instances  every instance of a statement's domain runs; once, where it writes memory that others see or accumulates
- *   values     a register is read only by a thread that wrote it before; a shared element only after it was moved in
+ *   instances  every instance of a statement's domain runs, in the block that it belongs to; once, where it writes memory that
+ *              others see or accumulates
+ *   sums       an accumulator is initialised before, combined over the lanes and finished after, by the threads that hold it
+ *   values     a register is read only by a thread that wrote it before; a shared element only after it was moved in; what
+ *              others see of a register tensor is stored after its last write
  *   order      dependent instances of one statement keep their order; statements follow each other in source order
+ *   threads    what runs depends on the leaf's own coordinates; barriers and combinations on none of a thread
  *   races      accesses of different threads to one element, one of them a write, have a barrier between
  *   blocks     accesses of different blocks to one element are reads
  *   bounds     every element accessed is inside its tensor, or inside its tile
@@ -51,7 +55,13 @@ static int violated(prover *p, const heddle_leaf *leaf, const char *what)
 		return -1;
 	return heddle_error(p->scop->ctx, 970, &leaf->stmt->source->location,
 			    "internal: kernel %d, %s, statement %s: %s (pass `map`)", p->kernel->position,
-			    p->branch->interior ? "interior" : "boundary", leaf->stmt->name, what);
+			    p->branch && p->branch->interior ? "interior" : "boundary", leaf->stmt->name, what);
+}
+
+static int missing(prover *p, const heddle_stmt *stmt, const char *what)
+{
+	const heddle_leaf none = {.stmt = (heddle_stmt *)(uintptr_t)stmt};
+	return violated(p, &none, what);
 }
 
 /* ---- events ------------------------------------------------------------------------------------------------------------ */
@@ -60,6 +70,18 @@ static void loop_tuple(const heddle_leaf *leaf, heddle_text *out)
 {
 	for (int i = 0; i < leaf->n_loop; i++)
 		heddle_text_printf(out, "%sx%d", i ? ", " : "", i);
+}
+
+/* Threads side by side in a row of the tile, as the move lays them out. */
+static int64_t copy_columns(const prover *p, const heddle_group *group)
+{
+	int64_t columns = 1;
+	int64_t row = group->size[group->tensor->rank - 1] / group->vector;
+	while (columns < row && columns * 2 <= p->kernel->threads)
+		columns *= 2;
+	while (p->kernel->threads % columns)
+		columns /= 2;
+	return columns;
 }
 
 /* { L[x] -> E[blocks, thread, x] } */
@@ -76,13 +98,7 @@ static __isl_give isl_map *named_instances(prover *p, const heddle_leaf *leaf)
 	}
 	heddle_text_add(&where, "thread = 0");
 	if (leaf->kind == HEDDLE_LEAF_MOVE) {
-		int64_t columns = 1;
-		const heddle_group *group = leaf->group;
-		int64_t row = group->size[group->tensor->rank - 1] / group->vector;
-		while (columns < row && columns * 2 <= kernel->threads)
-			columns *= 2;
-		while (kernel->threads % columns)
-			columns /= 2;
+		int64_t columns = copy_columns(p, leaf->group);
 		heddle_text_printf(&where, " + %lld*row%lld + column%lld", (long long)columns, (long long)columns,
 				   (long long)columns);
 	} else {
@@ -134,8 +150,8 @@ static __isl_give isl_map *element_of(const heddle_leaf *leaf, const heddle_acce
 	return isl_map_apply_range(instance, isl_map_copy(access->relation));
 }
 
-/* { L[x] -> T[e - offset] } in a shared tile */
-static __isl_give isl_map *place_in_tile(prover *p, const heddle_leaf *leaf, const heddle_access *access)
+/* { L[x] -> T[e] } : the first element of the tile of `group` in the round of the leaf */
+static __isl_give isl_multi_aff *tile_start(prover *p, const heddle_leaf *leaf, const heddle_group *group)
 {
 	heddle_text text = {0};
 	int at = 0;
@@ -152,7 +168,13 @@ static __isl_give isl_map *place_in_tile(prover *p, const heddle_leaf *leaf, con
 	heddle_text_add(&text, "] }");
 	isl_multi_aff *loops = isl_multi_aff_read_from_str(p->scop->isl, heddle_text_str(&text));
 	heddle_text_free(&text);
-	isl_multi_aff *offset = isl_multi_aff_pullback_multi_aff(isl_multi_aff_copy(access->group->offset), loops);
+	return isl_multi_aff_pullback_multi_aff(isl_multi_aff_copy(group->offset), loops);
+}
+
+/* { L[x] -> T[e - offset] } in a shared tile */
+static __isl_give isl_map *place_in_tile(prover *p, const heddle_leaf *leaf, const heddle_access *access)
+{
+	isl_multi_aff *offset = tile_start(p, leaf, access->group);
 	isl_multi_pw_aff *index = isl_multi_pw_aff_pullback_multi_aff(isl_multi_pw_aff_copy(access->index),
 								      isl_multi_aff_copy(leaf->instance));
 	index = isl_multi_pw_aff_sub(index, isl_multi_pw_aff_from_multi_aff(offset));
@@ -250,13 +272,51 @@ static int check_once(prover *p)
 	return 0;
 }
 
-/* Instances of a statement that the branch runs, gathered over branches by the caller. */
-static __isl_give isl_set *covered(prover *p, const heddle_stmt *stmt, __isl_take isl_set *sofar)
+/* The instances in `set` that belong to the blocks of the branch. */
+static __isl_give isl_set *in_blocks(prover *p, const heddle_stmt *stmt, __isl_take isl_set *set)
 {
-	for (int i = 0; i < p->n_leaf; i++)
-		if (p->leaf[i]->stmt == stmt && p->leaf[i]->kind == HEDDLE_LEAF_COMPUTE)
-			sofar = isl_set_union(sofar, isl_map_range(instances(p, p->leaf[i])));
-	return sofar;
+	heddle_text text = {0}, names = {0};
+	for (int m = 0; m < p->kernel->n_member; m++)
+		heddle_text_printf(&names, "%s%s_block", m ? ", " : "", p->kernel->member[m].name);
+	heddle_text_printf(&text, "%s{ %s[", heddle_scop_params(p->scop, heddle_text_str(&names)), stmt->name);
+	for (int d = 0; d < stmt->n_dim; d++)
+		heddle_text_printf(&text, "%sd%d", d ? ", " : "", d);
+	heddle_text_add(&text, "] : 1 = 1");
+	for (int d = 0; d < stmt->n_dim; d++) {
+		if (stmt->dim[d].member < 0)
+			continue;
+		const heddle_member *member = &p->kernel->member[stmt->dim[d].member];
+		long long tile = (long long)member->layout.tile;
+		heddle_text_printf(&text, " and %lld*%s_block <= d%d < %lld*%s_block + %lld", tile, member->name, d, tile,
+				   member->name, tile);
+	}
+	heddle_text_add(&text, " }");
+	isl_set *here = isl_set_read_from_str(p->scop->isl, heddle_text_str(&text));
+	heddle_text_free(&text);
+	heddle_text_free(&names);
+	here = isl_set_intersect_params(here, isl_set_copy(p->blocks));
+	set = isl_set_intersect(set, here);
+	for (int i = (int)isl_set_dim(set, isl_dim_param) - 1; i >= 0; i--)
+		if (strncmp(isl_set_get_dim_name(set, isl_dim_param, (unsigned)i), "N_", 2))
+			set = isl_set_project_out(set, isl_dim_param, (unsigned)i, 1);
+	return set;
+}
+
+/* Every instance that belongs to the blocks of the branch runs there. */
+static int check_covered(prover *p)
+{
+	for (int s = 0; s < p->kernel->n_stmt; s++) {
+		const heddle_stmt *stmt = p->kernel->stmt[s];
+		isl_set *needed = in_blocks(p, stmt, isl_set_copy(stmt->domain));
+		for (int i = 0; i < p->n_leaf; i++)
+			if (p->leaf[i]->stmt == stmt && p->leaf[i]->kind == HEDDLE_LEAF_COMPUTE)
+				needed = isl_set_subtract(needed, isl_map_range(instances(p, p->leaf[i])));
+		bool none = isl_set_is_empty(needed) == isl_bool_true;
+		isl_set_free(needed);
+		if (!none)
+			return missing(p, stmt, "instances would not run");
+	}
+	return 0;
 }
 
 /* Beyond the domain only sums that nobody keeps: private accumulators whose row is not stored. */
@@ -374,7 +434,347 @@ static int check_values(prover *p)
 	return 0;
 }
 
+/* What others see of a register tensor: all of it is stored, after the last write. */
+static int check_stored(prover *p, const heddle_group *group)
+{
+	const heddle_stmt *first = group->first_writer;
+	isl_set *needed = in_blocks(p, first, isl_set_copy(first->initialise ? first->lhs : first->domain));
+	needed = isl_set_apply(needed, isl_map_from_multi_pw_aff(isl_multi_pw_aff_copy(first->access[0].index)));
+	bool last = true, stored = false;
+	for (int i = 0; i < p->n_leaf; i++) {
+		const heddle_leaf *leaf = p->leaf[i];
+		if (leaf->kind == HEDDLE_LEAF_STORE && leaf->group == group) {
+			isl_map *map = event_map(p, leaf, element_of(leaf, &leaf->stmt->access[0]));
+			needed = isl_set_subtract(needed, isl_map_range(map));
+			stored = true;
+		} else if (leaf->kind != HEDDLE_LEAF_MOVE && leaf->kind != HEDDLE_LEAF_BARRIER &&
+			   leaf->stmt->access[0].group == group) {
+			last = last && !stored;
+		}
+	}
+	bool all = isl_set_is_empty(needed) == isl_bool_true;
+	isl_set_free(needed);
+	if (!all)
+		return missing(p, first, "elements of its target would not be stored");
+	return last ? 0 : missing(p, first, "its target would be stored before it is complete");
+}
+
+static int check_stores(prover *p)
+{
+	for (int g = 0; g < p->kernel->n_group; g++) {
+		const heddle_group *group = p->kernel->group[g];
+		if (group->space == HEDDLE_SPACE_REGISTER && group->live_out && check_stored(p, group) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- sums ---------------------------------------------------------------------------------------------------------------------- */
+
+static int common_loops(const heddle_leaf *a, const heddle_leaf *b)
+{
+	int n = 0;
+	while (n < a->n_loop && n < b->n_loop && a->loop[n] == b->loop[n])
+		n++;
+	return n;
+}
+
+/* Loops around one life of the accumulators: over tiles of dimensions that are not reduced. */
+static int life_loops(const heddle_leaf *leaf)
+{
+	int n = 0;
+	while (n < leaf->n_loop && leaf->loop[n]->part == HEDDLE_PART_TILE && leaf->loop[n]->dim >= 0 &&
+	       !leaf->stmt->dim[leaf->loop[n]->dim].reduction)
+		n++;
+	return n;
+}
+
+/* { L[x] -> [d] } without the reduced dimensions; then the vector members of those that the accumulator keeps apart. */
+static __isl_give isl_map *accumulator(prover *p, const heddle_leaf *leaf, bool members)
+{
+	const heddle_stmt *stmt = leaf->stmt;
+	isl_multi_aff *at = isl_multi_aff_copy(leaf->instance);
+	for (int d = stmt->n_dim - 1; d >= 0; d--)
+		if (stmt->dim[d].reduction)
+			at = isl_multi_aff_drop_dims(at, isl_dim_out, (unsigned)d, 1);
+	isl_map *map = isl_map_from_multi_aff(at);
+	for (int i = 0; i < leaf->n_loop && members; i++) {
+		int d = leaf->loop[i]->dim;
+		if (d < 0 || leaf->loop[i]->part != HEDDLE_PART_VEC || !stmt->dim[d].reduction)
+			continue;
+		heddle_text text = {0};
+		heddle_text_printf(&text, "%s{ %s[", p->mapped->params, leaf->name);
+		loop_tuple(leaf, &text);
+		heddle_text_printf(&text, "] -> [x%d] }", i);
+		isl_map *member = isl_map_read_from_str(p->scop->isl, heddle_text_str(&text));
+		heddle_text_free(&text);
+		map = isl_map_flat_range_product(map, member);
+	}
+	return isl_map_reset_tuple_id(map, isl_dim_out);
+}
+
+/* { E[blocks, thread, life loops] -> accumulator } */
+static __isl_give isl_map *holds(prover *p, const heddle_leaf *leaf, bool members)
+{
+	isl_map *map = event_map(p, leaf, accumulator(p, leaf, members));
+	unsigned keep = (unsigned)(p->kernel->n_member + 1 + life_loops(leaf));
+	isl_size n = isl_map_dim(map, isl_dim_in);
+	map = isl_map_project_out(map, isl_dim_in, keep, (unsigned)n - keep);
+	return isl_map_reset_tuple_id(map, isl_dim_in);
+}
+
+/* Threads that differ in their lane only become one. */
+static __isl_give isl_map *without_lanes(prover *p, __isl_take isl_map *map)
+{
+	heddle_text text = {0}, out = {0};
+	isl_size n = isl_map_dim(map, isl_dim_in);
+	for (int i = 0; i < n; i++) {
+		heddle_text_printf(&text, "%si%d", i ? ", " : "{ [", i);
+		heddle_text_add(&out, i ? ", " : "");
+		if (i != p->kernel->n_member)
+			heddle_text_printf(&out, "i%d", i);
+		else if (p->kernel->lane_stride == 1)
+			heddle_text_printf(&out, "floor(i%d/%lld)", i, (long long)p->kernel->lanes);
+		else
+			heddle_text_printf(&out, "i%d mod %lld", i, (long long)p->kernel->lane_stride);
+	}
+	heddle_text_printf(&text, "] -> [%s] }", heddle_text_str(&out));
+	isl_map *group = isl_map_read_from_str(p->scop->isl, heddle_text_str(&text));
+	heddle_text_free(&text);
+	heddle_text_free(&out);
+	return isl_map_apply_domain(map, group);
+}
+
+static bool subset(__isl_take isl_map *a, __isl_take isl_map *b)
+{
+	bool result = isl_map_is_subset(a, b) == isl_bool_true;
+	isl_map_free(a);
+	isl_map_free(b);
+	return result;
+}
+
+/* The leaves of one reduction in a branch, by position; -1: none. */
+typedef struct sum {
+	const heddle_stmt *stmt;
+	int initialise, combine, finish, first, last; /* first and last compute */
+	bool lanes;
+} sum;
+
+static int find_sum(prover *p, const heddle_stmt *stmt, sum *s)
+{
+	*s = (sum){stmt, -1, -1, -1, -1, -1, false};
+	for (int d = 0; d < stmt->n_dim; d++)
+		s->lanes |= stmt->dim[d].reduction && stmt->dim[d].reduce == HEDDLE_REDUCE_LANES;
+	for (int i = 0; i < p->n_leaf; i++) {
+		const heddle_leaf *leaf = p->leaf[i];
+		if (leaf->stmt != stmt)
+			continue;
+		int *one = leaf->kind == HEDDLE_LEAF_INITIALISE ? &s->initialise
+			   : leaf->kind == HEDDLE_LEAF_COMBINE	? &s->combine
+			   : leaf->kind == HEDDLE_LEAF_FINISH	? &s->finish
+								: NULL;
+		if (one && *one >= 0)
+			return violated(p, leaf, "a sum would be started or finished twice");
+		if (one)
+			*one = i;
+		if (leaf->kind == HEDDLE_LEAF_COMPUTE)
+			s->first = s->first < 0 ? i : s->first, s->last = i;
+	}
+	return 0;
+}
+
+/* Initialised, then summed, then combined, then finished, in the same round of the loops around. */
+static int check_sum_order(prover *p, const sum *s)
+{
+	const heddle_leaf *start = p->leaf[s->initialise];
+	int life = life_loops(start);
+	if ((s->first >= 0 && s->first < s->initialise) || (s->combine >= 0 && (s->combine < s->last || s->combine < s->initialise)) ||
+	    (s->finish >= 0 && (s->finish < s->last || s->finish < s->combine || s->finish < s->initialise)))
+		return violated(p, start, "a sum would be used before it is complete");
+	for (int i = 0; i < p->n_leaf; i++) {
+		const heddle_leaf *leaf = p->leaf[i];
+		bool part = leaf->kind == HEDDLE_LEAF_COMPUTE || leaf->kind == HEDDLE_LEAF_COMBINE || leaf->kind == HEDDLE_LEAF_FINISH;
+		if (leaf->stmt == s->stmt && part && (life_loops(leaf) != life || common_loops(start, leaf) != life))
+			return violated(p, leaf, "a sum would live across rounds of its loops");
+	}
+	return 0;
+}
+
+/* Is everything that `leaf` holds, in the lanes that matter, also held by the leaf at `other`? */
+static bool held_by(prover *p, const heddle_leaf *leaf, int other, bool members, bool lanes, bool first)
+{
+	isl_map *a = holds(p, leaf, members), *b = holds(p, p->leaf[other], members);
+	if (first)
+		a = first_lane(p, a);
+	if (lanes) {
+		a = without_lanes(p, a);
+		b = without_lanes(p, b);
+	}
+	return subset(a, b);
+}
+
+/* Results that do not exist have sums that nobody keeps. */
+static bool computed_is_finished(prover *p, const sum *s, int i)
+{
+	isl_map *a = holds(p, p->leaf[i], false), *b = holds(p, p->leaf[s->finish], false);
+	isl_set *exists = isl_set_copy(s->stmt->lhs);
+	for (int d = s->stmt->n_dim - 1; d >= 0; d--)
+		if (s->stmt->dim[d].reduction)
+			exists = isl_set_project_out(exists, isl_dim_set, (unsigned)d, 1);
+	a = isl_map_intersect_range(a, isl_set_reset_tuple_id(exists));
+	if (s->lanes) {
+		a = without_lanes(p, a);
+		b = without_lanes(p, b);
+	} else if (p->kernel->lanes > 1 && replicated(p, p->leaf[i]) &&
+		   s->stmt->access[0].group->space == HEDDLE_SPACE_GLOBAL) {
+		a = first_lane(p, a);
+	}
+	return subset(a, b);
+}
+
+static int check_finish(prover *p, const sum *s)
+{
+	const heddle_leaf *leaf = p->leaf[s->finish];
+	bool global = s->stmt->access[0].group->space == HEDDLE_SPACE_GLOBAL;
+	if (!held_by(p, leaf, s->initialise, false, false, false))
+		return violated(p, leaf, "a thread would finish a sum that it does not hold");
+	for (int i = 0; i < p->n_leaf; i++)
+		if (p->leaf[i]->stmt == s->stmt && p->leaf[i]->kind == HEDDLE_LEAF_COMPUTE && !computed_is_finished(p, s, i))
+			return violated(p, leaf, "a part of a sum would be in a thread that does not finish it");
+	if (!global)
+		return 0;
+	isl_map *map = event_map(p, leaf, isl_map_from_multi_aff(isl_multi_aff_copy(leaf->instance)));
+	bool once = isl_map_is_injective(map) == isl_bool_true;
+	isl_set *extra = isl_set_subtract(isl_map_range(map), isl_set_copy(s->stmt->lhs));
+	bool inside = isl_set_is_empty(extra) == isl_bool_true;
+	isl_set_free(extra);
+	if (!once)
+		return violated(p, leaf, "a sum would be finished twice");
+	return inside ? 0 : violated(p, leaf, "a sum that does not exist would be finished");
+}
+
+/* Every result that belongs to the blocks of the branch is finished; sums in the target's own registers are initialised. */
+static int check_results(prover *p, const sum *s)
+{
+	const heddle_stmt *stmt = s->stmt;
+	int at = stmt->in_group ? s->initialise : s->finish;
+	isl_set *needed = in_blocks(p, stmt, isl_set_copy(stmt->initialise || stmt->in_group ? stmt->lhs : stmt->domain));
+	for (int d = stmt->n_dim - 1; d >= 0; d--)
+		if (stmt->dim[d].reduction)
+			needed = isl_set_project_out(needed, isl_dim_set, (unsigned)d, 1);
+	needed = isl_set_reset_tuple_id(needed);
+	if (at >= 0)
+		needed = isl_set_subtract(needed, isl_map_range(holds(p, p->leaf[at], false)));
+	bool none = isl_set_is_empty(needed) == isl_bool_true;
+	isl_set_free(needed);
+	return none ? 0 : missing(p, stmt, "results of a reduction would not be finished");
+}
+
+/* { [blocks, life loops] } of a leaf */
+static __isl_give isl_set *rounds(prover *p, const heddle_leaf *leaf)
+{
+	isl_set *set = isl_map_domain(holds(p, leaf, false));
+	return isl_set_project_out(set, isl_dim_set, (unsigned)p->kernel->n_member, 1);
+}
+
+static int check_sum(prover *p, const heddle_stmt *stmt)
+{
+	sum s;
+	if (find_sum(p, stmt, &s) < 0 || check_results(p, &s) < 0)
+		return -1;
+	if (s.first < 0 && s.finish < 0)
+		return 0;
+	if (s.initialise < 0)
+		return missing(p, stmt, "a sum would not be initialised");
+	if (check_sum_order(p, &s) < 0)
+		return -1;
+	for (int i = 0; i < p->n_leaf; i++) {
+		const heddle_leaf *leaf = p->leaf[i];
+		if (leaf->stmt != stmt || leaf->kind != HEDDLE_LEAF_COMPUTE)
+			continue;
+		if (!held_by(p, leaf, s.initialise, true, false, false))
+			return violated(p, leaf, "a thread would add to a sum that it did not initialise");
+		if (!s.lanes)
+			continue;
+		isl_set *need = rounds(p, leaf), *have = s.combine >= 0 ? rounds(p, p->leaf[s.combine]) : NULL;
+		bool combined = have && isl_set_is_subset(need, have) == isl_bool_true;
+		isl_set_free(need);
+		isl_set_free(have);
+		if (!combined)
+			return violated(p, leaf, "the parts of a sum would not be combined");
+	}
+	return s.finish >= 0 ? check_finish(p, &s) : 0;
+}
+
+static int check_sums(prover *p)
+{
+	for (int i = 0; i < p->kernel->n_stmt; i++)
+		if (p->kernel->stmt[i]->reduction && check_sum(p, p->kernel->stmt[i]) < 0)
+			return -1;
+	return 0;
+}
+
+/* ---- threads ------------------------------------------------------------------------------------------------------------------- */
+
+/* Does the parameter say where a thread is, other than by the coordinates that the leaf is laid out with? */
+static bool foreign(prover *p, const heddle_leaf *leaf, const char *name)
+{
+	size_t length = strlen(name);
+	if (!strncmp(name, "N_", 2) || (length > 6 && !strcmp(name + length - 6, "_block")))
+		return false;
+	if (leaf->kind == HEDDLE_LEAF_BARRIER || leaf->kind == HEDDLE_LEAF_COMBINE)
+		return true;
+	bool copy = false;
+	for (int i = 0; i < p->mapped->n_columns; i++) {
+		long long columns = (long long)p->mapped->columns[i];
+		bool own = leaf->kind == HEDDLE_LEAF_MOVE && columns == copy_columns(p, leaf->group);
+		bool this = !strcmp(name, heddle_arena_printf(p->scop->arena, "row%lld", columns)) ||
+			    !strcmp(name, heddle_arena_printf(p->scop->arena, "column%lld", columns));
+		if (this && own)
+			return false;
+		copy |= this;
+	}
+	return copy || leaf->kind == HEDDLE_LEAF_MOVE;
+}
+
+static int check_threads(prover *p)
+{
+	for (int l = 0; l < p->n_leaf; l++) {
+		heddle_leaf *leaf = p->leaf[l];
+		isl_set *wide = isl_set_copy(leaf->domain);
+		for (int i = (int)isl_set_dim(wide, isl_dim_param) - 1; i >= 0; i--)
+			if (foreign(p, leaf, isl_set_get_dim_name(wide, isl_dim_param, (unsigned)i)))
+				wide = isl_set_project_out(wide, isl_dim_param, (unsigned)i, 1);
+		wide = isl_set_intersect_params(wide, isl_set_copy(p->mapped->context));
+		bool same = isl_set_is_subset(wide, leaf->domain) == isl_bool_true;
+		isl_set_free(wide);
+		if (!same)
+			return violated(p, leaf, "what runs would depend on coordinates that are not its own");
+	}
+	return 0;
+}
+
 /* ---- order --------------------------------------------------------------------------------------------------------------------- */
+
+/* Statements that depend on each other share no loop and follow each other as written; what a store writes was complete. */
+static int check_sequence(prover *p)
+{
+	for (int d = 0; d < p->scop->n_dependence; d++) {
+		const heddle_dependence *dependence = &p->scop->dependence[d];
+		if (dependence->input || dependence->source == dependence->sink)
+			continue;
+		for (int i = 0; i < p->n_leaf; i++)
+			for (int j = 0; j < p->n_leaf; j++) {
+				const heddle_leaf *a = p->leaf[i], *b = p->leaf[j];
+				if (a->stmt != dependence->source || b->stmt != dependence->sink ||
+				    a->kind == HEDDLE_LEAF_STORE || a->kind == HEDDLE_LEAF_BARRIER || b->kind == HEDDLE_LEAF_BARRIER)
+					continue;
+				if (i > j || common_loops(a, b))
+					return violated(p, b, "it would run before a statement that it depends on");
+			}
+	}
+	return 0;
+}
 
 /* Dependences of a statement on itself run forward in time, in one thread or with a barrier (check_races). */
 static int check_order(prover *p)
@@ -412,14 +812,6 @@ static int check_order(prover *p)
 }
 
 /* ---- races ----------------------------------------------------------------------------------------------------------------------- */
-
-static int common_loops(const heddle_leaf *a, const heddle_leaf *b)
-{
-	int n = 0;
-	while (n < a->n_loop && n < b->n_loop && a->loop[n] == b->loop[n])
-		n++;
-	return n;
-}
 
 /* Does the barrier run in the same round of its loops whenever the leaf does? */
 static bool always_with(prover *p, const heddle_leaf *barrier, const heddle_leaf *leaf)
@@ -568,6 +960,22 @@ static bool inside_tile(prover *p, const heddle_leaf *leaf, const heddle_group *
 	return good;
 }
 
+/* The move takes each element to its own place in the tile, and fills only what does not exist. */
+static int check_move(prover *p, const heddle_leaf *leaf)
+{
+	isl_multi_aff *element = isl_multi_aff_add(tile_start(p, leaf, leaf->group), isl_multi_aff_copy(leaf->position));
+	bool same = isl_multi_aff_plain_is_equal(element, leaf->element) == isl_bool_true;
+	isl_multi_aff_free(element);
+	if (!same)
+		return violated(p, leaf, "a move would take elements to other places");
+	isl_set *filled = isl_set_subtract(runs(p, leaf), isl_set_copy(leaf->valid));
+	filled = isl_set_apply(filled, isl_map_from_multi_aff(isl_multi_aff_copy(leaf->element)));
+	filled = isl_set_intersect(filled, tensor_box(p, leaf->group->tensor, isl_set_get_space(filled)));
+	bool none = isl_set_is_empty(filled) == isl_bool_true;
+	isl_set_free(filled);
+	return none ? 0 : violated(p, leaf, "a move would not take an element that exists");
+}
+
 static int check_access_bounds(prover *p, const heddle_leaf *leaf, const heddle_access *access)
 {
 	if (!access->affine) {
@@ -593,6 +1001,8 @@ static int check_bounds(prover *p)
 			if (!inside(p, leaf->group->tensor, isl_map_from_multi_aff(isl_multi_aff_copy(leaf->element)), valid) ||
 			    !inside_tile(p, leaf, leaf->group, isl_map_from_multi_aff(isl_multi_aff_copy(leaf->position))))
 				return violated(p, leaf, "a move would leave its tensor or tile");
+			if (check_move(p, leaf) < 0)
+				return -1;
 		}
 		if (leaf->kind == HEDDLE_LEAF_STORE &&
 		    !inside(p, stmt->access[0].tensor, element_of(leaf, &stmt->access[0]), runs(p, leaf)))
@@ -622,40 +1032,50 @@ static int prove_branch(prover *p)
 	event_list events = {0};
 	int status = 0;
 	collect(p, &events);
-	if (check_once(p) < 0 || check_extra(p) < 0 || check_values(p) < 0 || check_order(p) < 0 || check_races(p, &events) < 0 ||
-	    check_bounds(p) < 0)
+	if (check_threads(p) < 0 || check_covered(p) < 0 || check_once(p) < 0 || check_extra(p) < 0 || check_sums(p) < 0 ||
+	    check_values(p) < 0 || check_stores(p) < 0 || check_sequence(p) < 0 || check_order(p) < 0 ||
+	    check_races(p, &events) < 0 || check_bounds(p) < 0)
 		status = -1;
 	for (int i = 0; i < events.n; i++)
 		isl_map_free(events.item[i].map);
 	return status;
 }
 
+/* The branches together run all blocks that instances belong to. */
+static int check_blocks(prover *p, __isl_keep isl_set *blocks)
+{
+	for (int s = 0; s < p->kernel->n_stmt; s++) {
+		const heddle_stmt *stmt = p->kernel->stmt[s];
+		p->blocks = blocks ? isl_set_copy(blocks) : isl_set_empty(isl_set_get_space(p->scop->context));
+		isl_set *here = in_blocks(p, stmt, isl_set_copy(stmt->domain));
+		bool all = isl_set_is_subset(stmt->domain, here) == isl_bool_true;
+		isl_set_free(here);
+		isl_set_free(p->blocks);
+		if (!all)
+			return missing(p, stmt, "instances belong to blocks that would not run");
+	}
+	return 0;
+}
+
 static int prove_kernel(heddle_scop *scop, heddle_kernel *kernel, bool *conditional)
 {
 	heddle_mapped *mapped = kernel->mapped;
 	int status = 0;
-	isl_set **sofar = HEDDLE_NEW_ARRAY(scop->arena, isl_set *, kernel->n_stmt);
+	isl_set *blocks = NULL;
 	prover p = {.scop = scop, .kernel = kernel, .mapped = mapped};
-	for (int s = 0; s < kernel->n_stmt; s++)
-		sofar[s] = isl_set_empty(isl_set_get_space(kernel->stmt[s]->all));
 	for (int i = 0; i < mapped->n_branch && status == 0; i++) {
 		p.branch = &mapped->branch[i];
 		p.n_leaf = 0;
 		p.leaf = NULL;
 		p.blocks = isl_set_copy(p.branch->blocks);
+		blocks = blocks ? isl_set_union(blocks, isl_set_copy(p.blocks)) : isl_set_copy(p.blocks);
 		gather(p.branch->nest, &p);
 		status = prove_branch(&p);
-		for (int s = 0; s < kernel->n_stmt; s++)
-			sofar[s] = covered(&p, kernel->stmt[s], sofar[s]);
 		isl_set_free(p.blocks);
 	}
-	for (int s = 0; s < kernel->n_stmt; s++) {
-		if (status == 0 && isl_set_is_subset(kernel->stmt[s]->domain, sofar[s]) == isl_bool_false)
-			status = heddle_error(scop->ctx, 970, &kernel->stmt[s]->source->location,
-					      "internal: kernel %d: instances of %s would not run (pass `map`)", kernel->position,
-					      kernel->stmt[s]->name);
-		isl_set_free(sofar[s]);
-	}
+	if (status == 0)
+		status = check_blocks(&p, blocks);
+	isl_set_free(blocks);
 	*conditional |= p.conditional;
 	return status;
 }

@@ -125,8 +125,6 @@ typedef struct heddle_member {
 	int64_t thread_stride;	  /* of its thread coordinate in the linear thread id */
 } heddle_member;
 
-typedef enum heddle_space { HEDDLE_SPACE_GLOBAL, HEDDLE_SPACE_SHARED, HEDDLE_SPACE_REGISTER } heddle_space;
-
 /* A reference group: accesses of one tensor placed together.
  * shared:   the box { e : offset <= e < offset + size } of a tile, moved in before each step of one statement
  * register: each thread holds the elements of its own items and vectors, for the whole kernel */
