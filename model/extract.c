@@ -31,7 +31,8 @@ __isl_give isl_set *heddle_stmt_range(heddle_scop *scop, heddle_stmt *stmt, int 
 	if (!lower || !upper) {
 		isl_pw_aff_free(lower);
 		isl_pw_aff_free(upper);
-		heddle_error(scop->ctx, 610, &index->location, "the range of `%s` is not affine in sizes and indices",
+		if (heddle_scop_check(scop, "extract") == 0)
+			heddle_error(scop->ctx, 610, &index->location, "the range of `%s` is not affine in sizes and indices",
 			     index->name);
 		return NULL;
 	}
@@ -162,6 +163,8 @@ static int add_access(heddle_scop *scop, heddle_stmt *stmt, heddle_tensor *tenso
 			one = isl_map_add_dims(one, isl_dim_out, (unsigned)(tensor->rank - i - 1));
 			access.relation = isl_map_intersect(access.relation, isl_map_set_tuple_id(one, isl_dim_out, id));
 		}
+		if (heddle_scop_check(scop, "extract") < 0)
+			return -1;
 		if (access.write)
 			return heddle_error(scop->ctx, 611, &stmt->source->location, "`%s` is written at an indirect subscript",
 					    tensor->name);

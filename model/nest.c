@@ -573,8 +573,10 @@ static void walk(builder *b, heddle_nest *nest, heddle_nest **path, int depth)
 static __isl_give isl_set *without_threads(builder *b, __isl_take isl_set *set)
 {
 	isl_size n = isl_set_dim(set, isl_dim_param);
-	for (int i = n - 1; i >= 0; i--) {
+	for (int i = n - 1; set && i >= 0; i--) {
 		const char *name = isl_set_get_dim_name(set, isl_dim_param, (unsigned)i);
+		if (!name)
+			break; /* isl has failed: the pass reports it at its end */
 		size_t length = strlen(name);
 		bool block = length > 6 && !strcmp(name + length - 6, "_block");
 		if (!block && strncmp(name, "N_", 2))
@@ -784,9 +786,9 @@ static heddle_nest *build(builder *b)
 /* Sizes that no left-hand dimension depends on, taken out: whether a reduction is empty must not decide what is interior. */
 static __isl_give isl_set *without_inner_sizes(builder *b, __isl_take isl_set *set)
 {
-	for (int i = (int)isl_set_dim(set, isl_dim_param) - 1; i >= 0; i--) {
+	for (int i = (int)isl_set_dim(set, isl_dim_param) - 1; set && i >= 0; i--) {
 		const char *name = isl_set_get_dim_name(set, isl_dim_param, (unsigned)i);
-		bool outer = strncmp(name, "N_", 2) != 0;
+		bool outer = !name || strncmp(name, "N_", 2) != 0;
 		for (int s = 0; s < b->kernel->n_stmt && !outer; s++) {
 			isl_set *plain = isl_set_gist_params(isl_set_copy(b->kernel->stmt[s]->lhs), isl_set_copy(b->scop->context));
 			int at = isl_set_find_dim_by_name(plain, isl_dim_param, name);
@@ -958,6 +960,8 @@ heddle_mapped *heddle_map_kernel(heddle_scop *scop, heddle_kernel *kernel)
 	if (!make_params(&b))
 		return heddle_scop_check(scop, "map"), heddle_mapped_free(mapped);
 	heddle_nest *everything = build(&b);
+	if (heddle_scop_check(scop, "map") < 0)
+		return heddle_mapped_free(mapped);
 	isl_set *blocks = without_threads(&b, isl_set_copy(mapped->context));
 	isl_set *cut = isl_set_intersect(without_inner_sizes(&b, cut_blocks(&b, 0)), isl_set_copy(blocks));
 	isl_set *interior = isl_set_coalesce(isl_set_subtract(isl_set_copy(blocks), isl_set_copy(cut)));
@@ -971,7 +975,7 @@ heddle_mapped *heddle_map_kernel(heddle_scop *scop, heddle_kernel *kernel)
 	isl_set_free(blocks);
 	isl_set_free(cut);
 	isl_set_free(interior);
-	for (int i = 0; i < mapped->n_branch; i++)
+	for (int i = 0; i < mapped->n_branch && isl_ctx_last_error(scop->isl) == isl_error_none; i++)
 		mapped->branch[i].schedule = tree(&b, mapped->branch[i].nest, 0);
 	if (heddle_scop_check(scop, "map") < 0)
 		return heddle_mapped_free(mapped);

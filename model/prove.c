@@ -121,7 +121,7 @@ static __isl_give isl_map *named_instances(prover *p, const heddle_leaf *leaf)
 /* Coordinates have become dimensions; only sizes stay parameters. */
 static __isl_give isl_map *without_coordinates(__isl_take isl_map *map)
 {
-	for (int i = (int)isl_map_dim(map, isl_dim_param) - 1; i >= 0; i--)
+	for (int i = (int)isl_map_dim(map, isl_dim_param) - 1; map && i >= 0; i--)
 		if (strncmp(isl_map_get_dim_name(map, isl_dim_param, (unsigned)i), "N_", 2))
 			map = isl_map_project_out(map, isl_dim_param, (unsigned)i, 1);
 	return map;
