@@ -603,6 +603,16 @@ static __isl_give isl_set *restrict_prefix(heddle_leaf *leaf, __isl_take isl_set
 	return isl_set_coalesce(isl_set_intersect(set, wide));
 }
 
+/* Does a block run no two of these tiles? */
+static bool at_most_once(__isl_keep isl_set *tiles)
+{
+	isl_map *pairs = isl_map_lex_lt(isl_set_get_space(tiles));
+	pairs = isl_map_intersect_domain(isl_map_intersect_range(pairs, isl_set_copy(tiles)), isl_set_copy(tiles));
+	bool once = isl_map_is_empty(pairs) == isl_bool_true;
+	isl_map_free(pairs);
+	return once;
+}
+
 /* The tiles that a region runs: all, those that are full, or the rest. */
 static bool apply_region(builder *b, region *r)
 {
@@ -626,6 +636,12 @@ static bool apply_region(builder *b, region *r)
 		}
 		leaf->domain = restrict_prefix(leaf, leaf->domain, tiles);
 		leaf->box = restrict_prefix(leaf, leaf->box, tiles);
+	}
+	/* the barrier after the last round keeps nothing apart */
+	heddle_leaf *last = r->leaf[r->n_leaf - 1];
+	if (last->kind == HEDDLE_LEAF_BARRIER && last != r->leaf[0] && r->part != 1 && at_most_once(tiles)) {
+		isl_set_free(last->domain);
+		last->domain = isl_set_empty(isl_set_get_space(last->box));
 	}
 	isl_set_free(tiles);
 	return !empty;
@@ -751,6 +767,14 @@ static void spread_leaf(builder *b, heddle_leaf *leaf)
 	bool guarded = !b->interior && (leaf->kind == HEDDLE_LEAF_COMPUTE || leaf->kind == HEDDLE_LEAF_FINISH ||
 					leaf->kind == HEDDLE_LEAF_STORE);
 	leaf->spread = isl_set_copy(guarded ? leaf->box : leaf->domain);
+	int tiles = 0;
+	while (tiles < leaf->n_loop && leaf->loop[tiles]->part == HEDDLE_PART_TILE)
+		tiles++;
+	if (guarded && tiles) { /* but only the tiles that some thread needs: those loops have no bounds of their own */
+		isl_set *needed = prefix_of(b, isl_set_copy(leaf->domain), tiles);
+		leaf->spread = restrict_prefix(leaf, leaf->spread, needed);
+		isl_set_free(needed);
+	}
 }
 
 static heddle_nest *build(builder *b)
