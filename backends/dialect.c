@@ -29,6 +29,7 @@ static const struct {
 	{"language.shuffles", true, ""},
 	{"language.max_vector", true, ""},
 	{"language.byte_offsets", true, ""},
+	{"language.joint_conditions", false, ""},
 	{"options.*.*.*", false, ""},
 	{"source.begin", false, ""},
 	{"source.policy.*", false, ""},

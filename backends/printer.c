@@ -247,12 +247,29 @@ static const heddle_node *only_if(const heddle_node *node)
 	return node->kind == HEDDLE_NODE_IF ? node : NULL;
 }
 
+static bool has_barrier(const heddle_node *node)
+{
+	if (node->kind == HEDDLE_NODE_BARRIER)
+		return true;
+	for (int i = 0; i < node->n_child; i++)
+		if (has_barrier(node->child[i]))
+			return true;
+	return false;
+}
+
+static const char *print_condition(printer *p, const heddle_node *node)
+{
+	if (heddle_dialect_flag(p->dialect, "language.joint_conditions") && has_barrier(node))
+		return heddle_print_joint(p, node->value[0]).text;
+	return heddle_print_value(p, node->value[0], false).text;
+}
+
 static void print_if(printer *p, const heddle_node *node)
 {
 	const char *start = "";
 	for (;;) {
 		mapped_line(p, *start ? 0 : node->line,
-			    heddle_arena_printf(p->arena, "%sif (%s) {", start, heddle_print_value(p, node->value[0], false).text));
+			    heddle_arena_printf(p->arena, "%sif (%s) {", start, print_condition(p, node)));
 		print_body(p, node->child[0]);
 		const heddle_node *otherwise = node->n_child == 2 ? node->child[1] : NULL;
 		if (!otherwise || (otherwise->kind == HEDDLE_NODE_BLOCK && otherwise->n_child == 0)) {

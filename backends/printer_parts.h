@@ -44,6 +44,8 @@ typedef struct printer {
 
 /* `data`: signed arithmetic must wrap around. */
 code heddle_print_value(printer *p, const heddle_value *v, bool data);
+/* A condition whose parts are all evaluated, joined by & and | where that cannot fault: one jump. */
+code heddle_print_joint(printer *p, const heddle_value *v);
 /* a * b. */
 code heddle_print_product(printer *p, const heddle_value *a, const heddle_value *b);
 /* buffer[subscripts], an lvalue. */

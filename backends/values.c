@@ -382,6 +382,27 @@ bool heddle_needs_vector_arithmetic(const printer *p, const heddle_value *v)
 	return v->width > 1 && !heddle_dialect_flag(p->dialect, "language.vector_arithmetic");
 }
 
+/* May evaluating it where the program does not go wrong: reads outside of a tensor, divisions by 0. */
+static bool may_fault(const heddle_value *v)
+{
+	const bool divides = v->kind == HEDDLE_VALUE_FLOOR_DIV || v->kind == HEDDLE_VALUE_FLOOR_MOD ||
+			     (v->kind == HEDDLE_VALUE_BINARY && (v->op == HEDDLE_OP_DIV || v->op == HEDDLE_OP_MOD));
+	if (v->kind == HEDDLE_VALUE_LOAD || (divides && v->n_arg == 2 && !(v->arg[1]->kind == HEDDLE_VALUE_INT && v->arg[1]->i > 0)))
+		return true;
+	for (int i = 0; i < v->n_arg; i++)
+		if (may_fault(v->arg[i]))
+			return true;
+	return false;
+}
+
+code heddle_print_joint(printer *p, const heddle_value *v)
+{
+	if (v->kind != HEDDLE_VALUE_BINARY || (v->op != HEDDLE_OP_AND && v->op != HEDDLE_OP_OR) || v->width > 1 || may_fault(v))
+		return heddle_print_value(p, v, false);
+	return infix(p, v->op == HEDDLE_OP_AND ? HEDDLE_OP_BITAND : HEDDLE_OP_BITOR, heddle_print_joint(p, v->arg[0]),
+		     heddle_print_joint(p, v->arg[1]), true);
+}
+
 static code print_binary(printer *p, const heddle_value *v, bool data)
 {
 	const heddle_value *a = v->arg[0], *b = v->arg[1];

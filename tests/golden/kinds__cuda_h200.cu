@@ -111,7 +111,7 @@ static __device__ __forceinline__ heddle_bfloat16 heddle_double_to_bfloat16(doub
 	return heddle_float_to_bfloat16(heddle_odd_float(x));
 }
 
-extern "C" __global__ void __launch_bounds__(128) kinds_0(
+extern "C" __global__ void __launch_bounds__(128, 1) kinds_0(
 	const float *__restrict__ x, const heddle_float16 *__restrict__ h, const heddle_bfloat16 *__restrict__ b,
 	const double *__restrict__ d, const signed char *__restrict__ i8, const unsigned short *__restrict__ u16,
 	const int *__restrict__ i32, const long long *__restrict__ i64, const unsigned char *__restrict__ flag,
