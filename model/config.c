@@ -311,9 +311,9 @@ heddle_config *heddle_config_parse(heddle_ctx *ctx, heddle_arena *arena, const c
 	heddle_config *config = heddle_config_new(arena);
 	if (!text)
 		return config;
-	heddle_source *source = HEDDLE_NEW(arena, heddle_source);
+	heddle_source *source = HEDDLE_NEW(heddle_ctx_arena(ctx), heddle_source);
 	source->name = "config";
-	source->text = heddle_arena_strdup(arena, text);
+	source->text = heddle_arena_strdup(heddle_ctx_arena(ctx), text);
 	source->length = strlen(text);
 	reader r = {ctx, arena, config, source, source->text};
 	for (;;) {
