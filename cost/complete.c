@@ -342,9 +342,12 @@ static void contraction_threads(chooser *c, int x, int y)
 		int64_t tx, ty, nx, ny;
 	} shape[] = {{128, 128, 16, 16}, {128, 64, 16, 16}, {64, 64, 16, 16}, {64, 32, 16, 8}, {32, 32, 8, 8}, {16, 16, 8, 8}};
 	int64_t ex = extent_of(c->scop, c->main, x), ey = extent_of(c->scop, c->main, y);
+	/* Every dimension beyond a plain product's three costs registers for its addresses. */
+	int64_t sums = c->main->n_dim > 3 ? 32 : 64;
 	size_t best = HEDDLE_COUNT(shape) - 1;
 	for (size_t i = 0; i < HEDDLE_COUNT(shape); i++) {
-		bool fits = shape[i].tx < 2 * ex && shape[i].ty < 2 * ey;
+		bool fits = shape[i].tx < 2 * ex && shape[i].ty < 2 * ey &&
+			    shape[i].tx * shape[i].ty <= sums * shape[i].nx * shape[i].ny;
 		bool limit = shape[i].nx * shape[i].ny <= quantity(&c->scop->descriptor->threads_per_block, 256);
 		if (fits && limit && blocks_with(c, x, shape[i].tx, y, shape[i].ty) >= 0.75 * (double)c->units) {
 			best = i;

@@ -13,6 +13,12 @@ typedef struct name_base {
 	int next;
 } name_base;
 
+/* A register array that is copied by whole vectors of `width` members. */
+typedef struct copied_buffer {
+	heddle_buffer *buffer;
+	int width;
+} copied_buffer;
+
 typedef struct simplify {
 	heddle_ctx *ctx;
 	heddle_program *p;
@@ -21,6 +27,8 @@ typedef struct simplify {
 	heddle_ranges *ranges; /* of the variables in scope where the walk is */
 	int n_base;
 	name_base *base;
+	int n_copied; /* by the step `vectorise` */
+	copied_buffer *copied;
 } simplify;
 
 /* `base`, or base_1, base_2, ..., whichever is not taken. */

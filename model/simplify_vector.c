@@ -5,54 +5,30 @@
  * combined.  Whatever else there is makes the loop an ordinary one.
  * SPDX-License-Identifier: MIT
  */
-#include "model/simplify_parts.h"
+#include "model/simplify_lanes.h"
 
 #include <string.h>
 
-enum { MOST_WIDE = 32, UNROLLED_TRIPS = 16 };
+enum { UNROLLED_TRIPS = 16 };
 
-typedef struct wide {
-	heddle_value *load;	/* as it stands in the statement, depending on v */
-	heddle_value *vector;	/* the wide load */
-	heddle_value *variable; /* the let that holds it; NULL: none yet */
-	int count;
-} wide;
-
-typedef struct lanes {
-	simplify *s;
-	heddle_program *p;
-	const char *name; /* v */
-	heddle_type type;
-	int width;
-	bool arithmetic;
-	bool any; /* an access was made wide */
-	int n_inner;
-	const char **inner; /* names of the loops inside */
-	/* of the statement in hand */
-	int n_wide;
-	wide wide[MOST_WIDE];
-	heddle_node *out;
-	int line;
-} lanes;
-
-static bool depends(const lanes *l, const heddle_value *v)
+bool lanes_depends(const lanes *l, const heddle_value *v)
 {
 	return heddle_value_depends(v, l->name);
 }
 
-static bool has_load(const heddle_value *v)
+bool lanes_has_load(const heddle_value *v)
 {
 	if (v->kind == HEDDLE_VALUE_LOAD)
 		return true;
 	for (int k = 0; k < v->n_arg; k++)
-		if (has_load(v->arg[k]))
+		if (lanes_has_load(v->arg[k]))
 			return true;
 	return false;
 }
 
 /* ---- substitution of v --------------------------------------------------------------------------------------------------- */
 
-static heddle_value *with_v(lanes *l, heddle_value *v, int64_t i)
+heddle_value *lanes_at(lanes *l, heddle_value *v, int64_t i)
 {
 	binding b = {l->name, heddle_value_int(l->p, l->type, i), NULL};
 	rewriter r = {.s = l->s, .env = &b};
@@ -83,7 +59,7 @@ static heddle_value *lift_division(lanes *l, heddle_value *v, bool div)
 	heddle_value *e = v->arg[0], *c = v->arg[1];
 	if (c->kind != HEDDLE_VALUE_INT || c->i <= 0 || !heddle_value_coefficient(e, l->name, &a) || a <= 0)
 		return v;
-	heddle_value *rest = with_v(l, e, 0);
+	heddle_value *rest = lanes_at(l, e, 0);
 	if (v->kind == HEDDLE_VALUE_BINARY && heddle_ranges_of(l->s->ranges, rest).lo < 0)
 		return v;
 	if (!stays_within(l, rest, a, c->i))
@@ -114,7 +90,7 @@ static heddle_value *lift_comparison(lanes *l, heddle_value *v)
 	int64_t a, b;
 	heddle_value *left = v->arg[0], *right = v->arg[1];
 	heddle_op op = v->op;
-	if (!heddle_type_is_signed(left->type) || has_load(v) || op == HEDDLE_OP_EQ || op == HEDDLE_OP_NE)
+	if (!heddle_type_is_signed(left->type) || lanes_has_load(v) || op == HEDDLE_OP_EQ || op == HEDDLE_OP_NE)
 		return v;
 	if (!heddle_value_coefficient(left, l->name, &a) || !heddle_value_coefficient(right, l->name, &b) || a == b)
 		return v;
@@ -127,22 +103,22 @@ static heddle_value *lift_comparison(lanes *l, heddle_value *v)
 		a = b;
 		b = c;
 	}
-	heddle_value *x = heddle_value_binary(l->p, HEDDLE_OP_SUB, heddle_value_cast(l->p, HEDDLE_INT64, with_v(l, left, 0)),
-					      heddle_value_cast(l->p, HEDDLE_INT64, with_v(l, right, 0)));
+	heddle_value *x = heddle_value_binary(l->p, HEDDLE_OP_SUB, heddle_value_cast(l->p, HEDDLE_INT64, lanes_at(l, left, 0)),
+					      heddle_value_cast(l->p, HEDDLE_INT64, lanes_at(l, right, 0)));
 	if (op == HEDDLE_OP_LE || op == HEDDLE_OP_GE)
 		x = heddle_value_binary(l->p, HEDDLE_OP_SUB, x, heddle_value_int(l->p, HEDDLE_INT64, 1));
-	return same_sign(l, x, a - b) ? with_v(l, v, 0) : v;
+	return same_sign(l, x, a - b) ? lanes_at(l, v, 0) : v;
 }
 
 static heddle_value *lift(heddle_value *v, void *user)
 {
 	lanes *l = user;
-	if (!depends(l, v))
+	if (!lanes_depends(l, v))
 		return v;
 	if (v->kind == HEDDLE_VALUE_FLOOR_DIV || v->kind == HEDDLE_VALUE_FLOOR_MOD)
 		return lift_division(l, v, v->kind == HEDDLE_VALUE_FLOOR_DIV);
 	if (v->kind == HEDDLE_VALUE_BINARY && (v->op == HEDDLE_OP_DIV || v->op == HEDDLE_OP_MOD) &&
-	    heddle_type_is_signed(v->type) && !has_load(v))
+	    heddle_type_is_signed(v->type) && !lanes_has_load(v))
 		return lift_division(l, v, v->op == HEDDLE_OP_DIV);
 	if (v->kind == HEDDLE_VALUE_BINARY && v->op >= HEDDLE_OP_LT && v->op <= HEDDLE_OP_NE)
 		return lift_comparison(l, v);
@@ -200,7 +176,7 @@ static void count_node(census *c, const heddle_node *node, int depth)
 		break;
 	}
 	case HEDDLE_NODE_FOR:
-		c->bad |= depends(c->l, node->value[0]) || depends(c->l, node->value[1]);
+		c->bad |= lanes_depends(c->l, node->value[0]) || lanes_depends(c->l, node->value[1]);
 		HEDDLE_PUSH(c->arena, c->l->inner, c->l->n_inner, node->name);
 		break;
 	case HEDDLE_NODE_LET: /* one with loads: integers are inlined */
@@ -230,7 +206,7 @@ static bool own_elements_by(const census *c, const heddle_buffer *buffer, int d)
 			return false;
 		first = subscript;
 	}
-	if (!first || has_load(first) || !heddle_value_coefficient(first, c->l->name, &a) || a == 0)
+	if (!first || lanes_has_load(first) || !heddle_value_coefficient(first, c->l->name, &a) || a == 0)
 		return false;
 	for (int k = 0; k < c->l->n_inner; k++)
 		if (heddle_value_depends(first, c->l->inner[k]))
@@ -286,7 +262,7 @@ static bool is_reduction(const census *c, const heddle_buffer *buffer)
 	if (n != 2 || !store || !reduced(c->l->p, store, &op))
 		return false;
 	for (int k = 1; k < store->n_value; k++)
-		if (depends(c->l, store->value[k]))
+		if (lanes_depends(c->l, store->value[k]))
 			return false;
 	return true;
 }
@@ -309,18 +285,18 @@ static bool may_run_in_lockstep(lanes *l, const heddle_node *body)
 /* ---- wide accesses ------------------------------------------------------------------------------------------------------------------ */
 
 /* Subscripts at v = 0 when the members of v are consecutive elements; NULL when they are not. */
-static heddle_value **consecutive(lanes *l, const heddle_buffer *buffer, int n, heddle_value *const *subscript)
+heddle_value **lanes_consecutive(lanes *l, const heddle_buffer *buffer, int n, heddle_value *const *subscript)
 {
 	int64_t a;
 	if (buffer->width != 1 || n < 1 || !heddle_value_coefficient(subscript[n - 1], l->name, &a) || a != 1 ||
-	    has_load(subscript[n - 1]))
+	    lanes_has_load(subscript[n - 1]))
 		return NULL;
 	for (int k = 0; k < n - 1; k++)
-		if (depends(l, subscript[k]))
+		if (lanes_depends(l, subscript[k]))
 			return NULL;
 	heddle_value **first = HEDDLE_NEW_ARRAY(l->p->arena, heddle_value *, n);
 	for (int k = 0; k < n; k++)
-		first[k] = with_v(l, subscript[k], 0);
+		first[k] = lanes_at(l, subscript[k], 0);
 	return first;
 }
 
@@ -343,7 +319,7 @@ static heddle_value *wide_load(lanes *l, heddle_value *load)
 	heddle_buffer *buffer = load->buffer;
 	if (buffer->role == HEDDLE_BUFFER_SCALAR || (buffer->role == HEDDLE_BUFFER_REGISTER && !l->arithmetic))
 		return NULL;
-	heddle_value **first = consecutive(l, buffer, load->n_arg, load->arg);
+	heddle_value **first = lanes_consecutive(l, buffer, load->n_arg, load->arg);
 	if (!first || (buffer->role != HEDDLE_BUFFER_REGISTER && !is_aligned(l, buffer, load->n_arg, first)))
 		return NULL;
 	return heddle_value_load(l->p, buffer, l->width, load->n_arg, first);
@@ -360,7 +336,7 @@ static wide *find_wide(lanes *l, const heddle_value *load)
 /* The loads that surely happen and can be wide. */
 static void collect_wide(lanes *l, heddle_value *v)
 {
-	if (!depends(l, v))
+	if (!lanes_depends(l, v))
 		return;
 	if (v->kind == HEDDLE_VALUE_LOAD) {
 		wide *known = find_wide(l, v);
@@ -412,10 +388,10 @@ static heddle_value *member(lanes *l, heddle_value *v, int m)
 	heddle_value *load = member_load(l, v, m);
 	if (load)
 		return load;
-	if (!depends(l, v))
+	if (!lanes_depends(l, v))
 		return v;
 	if (simplify_is_pure(v))
-		return with_v(l, v, m);
+		return lanes_at(l, v, m);
 	heddle_value *copy = HEDDLE_NEW(l->p->arena, heddle_value);
 	*copy = *v;
 	copy->arg = HEDDLE_NEW_ARRAY(l->p->arena, heddle_value *, v->n_arg ? v->n_arg : 1);
@@ -521,7 +497,7 @@ static bool is_harmless(lanes *l, const heddle_value *v)
 
 static heddle_value *vector_select(lanes *l, heddle_value *v)
 {
-	if (!depends(l, v->arg[0]))
+	if (!lanes_depends(l, v->arg[0]))
 		return heddle_value_select(l->p, v->arg[0], full(l, vector(l, v->arg[1])), full(l, vector(l, v->arg[2])));
 	if (v->type == HEDDLE_BOOL || !is_harmless(l, v->arg[1]) || !is_harmless(l, v->arg[2]))
 		return members(l, v);
@@ -552,9 +528,9 @@ static heddle_value *vector_call(lanes *l, heddle_value *v)
 /* All members of `v`: of width 1 when they are the same. */
 static heddle_value *vector(lanes *l, heddle_value *v)
 {
-	if (!depends(l, v))
+	if (!lanes_depends(l, v))
 		return v;
-	if (v->kind != HEDDLE_VALUE_LOAD && simplify_is_pure(v) && !has_load(v))
+	if (v->kind != HEDDLE_VALUE_LOAD && simplify_is_pure(v) && !lanes_has_load(v))
 		return members(l, v); /* made of the iterator */
 	switch (v->kind) {
 	case HEDDLE_VALUE_LOAD:
@@ -612,7 +588,7 @@ static void append_member_stores(lanes *l, const heddle_node *node, heddle_value
 }
 
 /* The statement in a loop over v, as it was. */
-static void append_scalar_loop(lanes *l, const heddle_node *node, bool unroll, heddle_node *out)
+void lanes_append_scalar_loop(lanes *l, const heddle_node *node, bool unroll, heddle_node *out)
 {
 	const char *name = simplify_name(l->s, l->name);
 	heddle_value *v = heddle_value_variable(l->p, l->type, 1, name);
@@ -632,7 +608,7 @@ static void append_scalar_loop(lanes *l, const heddle_node *node, bool unroll, h
 
 static bool touches_registers_in_value(const lanes *l, const heddle_value *v)
 {
-	if (v->kind == HEDDLE_VALUE_LOAD && v->buffer->role == HEDDLE_BUFFER_REGISTER && v->n_arg && depends(l, v))
+	if (v->kind == HEDDLE_VALUE_LOAD && v->buffer->role == HEDDLE_BUFFER_REGISTER && v->n_arg && lanes_depends(l, v))
 		return true;
 	for (int k = 0; k < v->n_arg; k++)
 		if (touches_registers_in_value(l, v->arg[k]))
@@ -641,25 +617,25 @@ static bool touches_registers_in_value(const lanes *l, const heddle_value *v)
 }
 
 /* Register arrays are indexed by v: the loop over it has to go. */
-static bool touches_registers(const lanes *l, const heddle_node *node)
+bool lanes_touch_registers(const lanes *l, const heddle_node *node)
 {
 	for (int k = 0; k < node->n_value; k++)
 		if (touches_registers_in_value(l, node->value[k]))
 			return true;
 	if (node->kind == HEDDLE_NODE_STORE && node->buffer->role == HEDDLE_BUFFER_REGISTER)
 		for (int k = 1; k < node->n_value; k++)
-			if (depends(l, node->value[k]))
+			if (lanes_depends(l, node->value[k]))
 				return true;
 	for (int k = 0; k < node->n_child; k++)
-		if (touches_registers(l, node->child[k]))
+		if (lanes_touch_registers(l, node->child[k]))
 			return true;
 	return false;
 }
 
-static bool stores_in_one_element(const lanes *l, const heddle_node *node)
+bool lanes_store_in_one_element(const lanes *l, const heddle_node *node)
 {
 	for (int k = 1; k < node->n_value; k++)
-		if (depends(l, node->value[k]))
+		if (lanes_depends(l, node->value[k]))
 			return false;
 	return true;
 }
@@ -671,7 +647,7 @@ static void emit_reduction(lanes *l, const heddle_node *node, heddle_node *out)
 	heddle_value *e = reduced(l->p, node, &op), *value[16];
 	begin_statement(l, node, out);
 	collect_wide(l, e);
-	if (l->arithmetic && depends(l, e) && e->type != HEDDLE_BOOL) {
+	if (l->arithmetic && lanes_depends(l, e) && e->type != HEDDLE_BOOL) {
 		heddle_value *self = heddle_value_load(l->p, node->buffer, 1, node->n_value - 1, node->value + 1);
 		heddle_value *all = heddle_value_reduce(l->p, op, full(l, vector(l, e)));
 		append_store(l, node, node->n_value - 1, node->value + 1, heddle_value_binary(l->p, op, self, all));
@@ -679,7 +655,7 @@ static void emit_reduction(lanes *l, const heddle_node *node, heddle_node *out)
 		return;
 	}
 	if (!l->n_wide) {
-		append_scalar_loop(l, node, touches_registers(l, node), out);
+		lanes_append_scalar_loop(l, node, lanes_touch_registers(l, node), out);
 		return;
 	}
 	for (int m = 0; m < l->width; m++)
@@ -688,22 +664,22 @@ static void emit_reduction(lanes *l, const heddle_node *node, heddle_node *out)
 }
 
 /* A store whose conditions over v are settled. */
-static void emit_plain_store(lanes *l, const heddle_node *node, heddle_node *out)
+void lanes_emit_plain_store(lanes *l, const heddle_node *node, heddle_node *out)
 {
 	heddle_buffer *buffer = node->buffer;
 	int n = node->n_value - 1;
 	heddle_value *value[16];
-	if (stores_in_one_element(l, node)) {
+	if (lanes_store_in_one_element(l, node)) {
 		emit_reduction(l, node, out);
 		return;
 	}
 	begin_statement(l, node, out);
 	collect_wide(l, node->value[0]);
-	heddle_value **first = consecutive(l, buffer, n, node->value + 1);
+	heddle_value **first = lanes_consecutive(l, buffer, n, node->value + 1);
 	bool is_register = buffer->role == HEDDLE_BUFFER_REGISTER;
 	bool wide_store = first && (is_register ? l->arithmetic : is_aligned(l, buffer, n, first));
 	if (!wide_store && !l->n_wide) {
-		append_scalar_loop(l, node, touches_registers(l, node), out);
+		lanes_append_scalar_loop(l, node, lanes_touch_registers(l, node), out);
 		return;
 	}
 	if (l->arithmetic) {
@@ -734,202 +710,10 @@ static void emit_plain_store(lanes *l, const heddle_node *node, heddle_node *out
 	}
 }
 
-/* ---- conditions over v ------------------------------------------------------------------------------------------------------------------- */
-
-/* Affine comparisons joined by AND: they hold for all members when they hold for the first and the last. */
-static bool is_convex(const lanes *l, const heddle_value *c)
-{
-	int64_t a;
-	if (!depends(l, c))
-		return !has_load(c);
-	if (c->kind != HEDDLE_VALUE_BINARY || has_load(c))
-		return false;
-	if (c->op == HEDDLE_OP_AND)
-		return is_convex(l, c->arg[0]) && is_convex(l, c->arg[1]);
-	if (c->op < HEDDLE_OP_LT || c->op > HEDDLE_OP_EQ || !heddle_type_is_signed(c->arg[0]->type))
-		return false;
-	return heddle_value_coefficient(c->arg[0], l->name, &a) && heddle_value_coefficient(c->arg[1], l->name, &a);
-}
-
-/* The comparison at its worse end, when its direction tells which that is; else at both. */
-static heddle_value *for_all(lanes *l, heddle_value *c)
-{
-	int64_t a, b;
-	if (!depends(l, c))
-		return c;
-	if (c->op == HEDDLE_OP_AND)
-		return heddle_value_binary(l->p, HEDDLE_OP_AND, for_all(l, c->arg[0]), for_all(l, c->arg[1]));
-	heddle_value_coefficient(c->arg[0], l->name, &a);
-	heddle_value_coefficient(c->arg[1], l->name, &b);
-	if (c->op == HEDDLE_OP_EQ)
-		return heddle_value_binary(l->p, HEDDLE_OP_AND, with_v(l, c, 0), with_v(l, c, l->width - 1));
-	bool less = c->op == HEDDLE_OP_LT || c->op == HEDDLE_OP_LE;
-	return with_v(l, c, (a > b) == less ? l->width - 1 : 0);
-}
-
-/* The AND of all conditions over v of selections that surely are evaluated; false when one of them is not convex. */
-static bool collect_conditions(lanes *l, const heddle_value *v, heddle_value **all)
-{
-	if (!depends(l, v))
-		return true;
-	if (v->kind == HEDDLE_VALUE_SELECT && depends(l, v->arg[0]) && !has_load(v->arg[0])) {
-		if (!is_convex(l, v->arg[0]))
-			return false;
-		heddle_value *c = for_all(l, v->arg[0]);
-		*all = *all ? heddle_value_binary(l->p, HEDDLE_OP_AND, *all, c) : c;
-		return collect_conditions(l, v->arg[1], all);
-	}
-	for (int k = 0; k < v->n_arg; k++)
-		if (!collect_conditions(l, v->arg[k], all))
-			return false;
-	return true;
-}
-
-static heddle_value *settle(heddle_value *v, void *user)
-{
-	lanes *l = user;
-	if (v->kind == HEDDLE_VALUE_SELECT && depends(l, v->arg[0]) && !has_load(v->arg[0]))
-		return v->arg[1];
-	return v;
-}
-
-/* A vector of what each member stores, for a register array; `mask` NULL: all do. */
-static bool emit_masked_register_store(lanes *l, const heddle_node *node, heddle_value *mask, heddle_node *out)
-{
-	heddle_value *value[16];
-	int n = node->n_value - 1;
-	if (!l->arithmetic || node->kind != HEDDLE_NODE_STORE || node->buffer->role != HEDDLE_BUFFER_REGISTER ||
-	    stores_in_one_element(l, node))
-		return false;
-	heddle_value **first = consecutive(l, node->buffer, n, node->value + 1);
-	if (!first)
-		return false;
-	begin_statement(l, node, out);
-	for (int m = 0; m < l->width; m++) {
-		value[m] = member(l, node->value[0], m);
-		if (!mask)
-			continue;
-		heddle_value **subscript = HEDDLE_NEW_ARRAY(l->p->arena, heddle_value *, n);
-		for (int k = 0; k < n; k++)
-			subscript[k] = member(l, node->value[k + 1], m);
-		value[m] = heddle_value_select(l->p, with_v(l, mask, m), value[m],
-					       heddle_value_load(l->p, node->buffer, 1, n, subscript));
-	}
-	append_store(l, node, n, first, heddle_value_build(l->p, l->width, value));
-	return true;
-}
-
-static void emit_store(lanes *l, const heddle_node *node, heddle_node *out)
-{
-	heddle_value *all = NULL;
-	if (!collect_conditions(l, node->value[0], &all) || !all || stores_in_one_element(l, node)) {
-		emit_plain_store(l, node, out);
-		return;
-	}
-	heddle_node *inside = heddle_node_block(l->p), *partly = heddle_node_block(l->p);
-	heddle_node *settled = simplify_node_like(l->p, node);
-	for (int k = 0; k < node->n_value; k++)
-		HEDDLE_PUSH(l->p->arena, settled->value, settled->n_value, node->value[k]);
-	settled->value[0] = heddle_value_map(l->p, node->value[0], settle, l);
-	emit_plain_store(l, settled, inside);
-	if (!emit_masked_register_store(l, node, NULL, partly))
-		append_scalar_loop(l, node, touches_registers(l, node), partly);
-	heddle_node *test = heddle_node_if(l->p, all, inside, partly);
-	test->line = node->line;
-	heddle_node_append(l->p, out, test);
-}
-
-/* Nothing is read that the condition could protect. */
-static bool reads_registers_only(const heddle_value *v)
-{
-	if (v->kind == HEDDLE_VALUE_LOAD)
-		return v->buffer->role == HEDDLE_BUFFER_REGISTER;
-	for (int k = 0; k < v->n_arg; k++)
-		if (!reads_registers_only(v->arg[k]))
-			return false;
-	return true;
-}
-
-/* `if (c(v)) X[v] = e(v)` with an e of registers: the whole vector e goes to an array, and a short loop stores the members
- * that it may: { tail = e; for v: if (c(v)) X[v] = tail[v] }. */
-static bool emit_tail(lanes *l, const heddle_node *node, heddle_node *out)
-{
-	const heddle_node *then = node->child[0], *store = then->n_child == 1 ? then->child[0] : NULL;
-	if (!l->arithmetic || node->n_child != 1 || !store || store->kind != HEDDLE_NODE_STORE || has_load(node->value[0]) ||
-	    store->buffer->role == HEDDLE_BUFFER_REGISTER || stores_in_one_element(l, store) ||
-	    !depends(l, store->value[0]) || !reads_registers_only(store->value[0]))
-		return false;
-	heddle_node *scope = heddle_node_block(l->p), *rest = simplify_node_like(l->p, node), *body = heddle_node_block(l->p);
-	begin_statement(l, store, scope);
-	collect_wide(l, store->value[0]);
-	if (!is_harmless(l, store->value[0]))
-		return false;
-
-	heddle_buffer *tail = heddle_buffer_new(l->p, simplify_name(l->s, "tail"), HEDDLE_BUFFER_REGISTER, store->buffer->type, 1);
-	heddle_value *zero = heddle_value_int(l->p, HEDDLE_INT32, 0), *v = heddle_value_variable(l->p, l->type, 1, l->name);
-	tail->extent[0] = heddle_value_int(l->p, HEDDLE_INT64, l->width);
-	tail->align = heddle_type_size(tail->type) * l->width;
-	tail->of = store->buffer->name;
-	heddle_node_append(l->p, scope, heddle_node_declare(l->p, tail));
-	heddle_value *all = full(l, vector(l, store->value[0]));
-	heddle_node_append(l->p, scope, heddle_node_store(l->p, tail, 1, &zero, all));
-
-	heddle_node *last = heddle_node_store(l->p, store->buffer, store->n_value - 1, store->value + 1,
-					      heddle_value_load(l->p, tail, 1, 1, &v));
-	last->line = store->line;
-	heddle_node_append(l->p, body, last);
-	HEDDLE_PUSH(l->p->arena, rest->value, rest->n_value, node->value[0]);
-	HEDDLE_PUSH(l->p->arena, rest->child, rest->n_child, body);
-	append_scalar_loop(l, rest, false, scope);
-	heddle_node_append(l->p, out, scope);
-	return true;
-}
-
-/* The statements under a condition over v, each member under its own. */
-static void emit_partly(lanes *l, const heddle_node *node, heddle_node *out)
-{
-	const heddle_node *then = node->child[0];
-	if (emit_tail(l, node, out))
-		return;
-	bool all_registers = node->n_child == 1 && !has_load(node->value[0]);
-	for (int k = 0; k < then->n_child; k++) {
-		heddle_node *trial = heddle_node_block(l->p);
-		all_registers &= then->child[k]->kind == HEDDLE_NODE_COMMENT ||
-				 emit_masked_register_store(l, then->child[k], node->value[0], trial);
-	}
-	if (!all_registers) {
-		append_scalar_loop(l, node, touches_registers(l, node), out);
-		return;
-	}
-	for (int k = 0; k < then->n_child; k++)
-		emit_masked_register_store(l, then->child[k], node->value[0], out);
-}
-
-static void emit_children(lanes *l, const heddle_node *block, heddle_node *out)
+void lanes_emit_children(lanes *l, const heddle_node *block, heddle_node *out)
 {
 	for (int k = 0; k < block->n_child; k++)
 		emit_node(l, block->child[k], out);
-}
-
-static void emit_if(lanes *l, const heddle_node *node, heddle_node *out)
-{
-	heddle_node *then = heddle_node_block(l->p), *otherwise = heddle_node_block(l->p), *test;
-	if (!depends(l, node->value[0])) {
-		emit_children(l, node->child[0], then);
-		if (node->n_child > 1)
-			emit_children(l, node->child[1], otherwise);
-		test = heddle_node_if(l->p, node->value[0], then, node->n_child > 1 ? otherwise : NULL);
-	} else if (is_convex(l, node->value[0])) {
-		emit_children(l, node->child[0], then);
-		emit_partly(l, node, otherwise);
-		test = heddle_node_if(l->p, for_all(l, node->value[0]), then, otherwise);
-	} else {
-		emit_partly(l, node, out);
-		return;
-	}
-	test->uniform = node->uniform;
-	test->line = node->line;
-	heddle_node_append(l->p, out, test);
 }
 
 static void emit_for(lanes *l, const heddle_node *node, heddle_node *out)
@@ -939,7 +723,7 @@ static void emit_for(lanes *l, const heddle_node *node, heddle_node *out)
 	for (int k = 0; k < 2; k++)
 		HEDDLE_PUSH(l->p->arena, loop->value, loop->n_value, node->value[k]);
 	heddle_ranges_define(l->s->ranges, node->name, heddle_ranges_loop(l->s->ranges, node));
-	emit_children(l, node->child[0], body);
+	lanes_emit_children(l, node->child[0], body);
 	heddle_ranges_unwind(l->s->ranges, mark);
 	HEDDLE_PUSH(l->p->arena, loop->child, loop->n_child, body);
 	if (loop->loop == HEDDLE_LOOP_VECTOR)
@@ -951,16 +735,16 @@ static void emit_node(lanes *l, const heddle_node *node, heddle_node *out)
 {
 	switch (node->kind) {
 	case HEDDLE_NODE_BLOCK:
-		emit_children(l, node, out);
+		lanes_emit_children(l, node, out);
 		break;
 	case HEDDLE_NODE_FOR:
 		emit_for(l, node, out);
 		break;
 	case HEDDLE_NODE_IF:
-		emit_if(l, node, out);
+		lanes_emit_if(l, node, out);
 		break;
 	case HEDDLE_NODE_STORE:
-		emit_store(l, node, out);
+		lanes_emit_store(l, node, out);
 		break;
 	default: /* comments; the census has refused the others */
 		heddle_node_append(l->p, out, simplify_node_like(l->p, node));
@@ -1075,7 +859,7 @@ static void visit(simplify *s, heddle_node *node, heddle_node *out)
 		lanes l = {.s = s, .p = s->p, .name = node->name};
 		int64_t trips = node->value[1]->i - node->value[0]->i;
 		bool shortly = node->value[0]->kind == HEDDLE_VALUE_INT && node->value[1]->kind == HEDDLE_VALUE_INT &&
-			       (trips <= UNROLLED_TRIPS || touches_registers(&l, node->child[0]));
+			       (trips <= UNROLLED_TRIPS || lanes_touch_registers(&l, node->child[0]));
 		node->loop = shortly ? HEDDLE_LOOP_UNROLL : HEDDLE_LOOP_SERIAL;
 	}
 	if (node->kind == HEDDLE_NODE_FOR)
@@ -1102,4 +886,5 @@ static heddle_node *vectorised(simplify *s, heddle_node *block)
 void simplify_vectorise(simplify *s)
 {
 	s->launch->body = vectorised(s, s->launch->body);
+	lanes_clear_copied(s);
 }
