@@ -45,12 +45,14 @@ static int add_file(heddle_cli *cli, output_list *list, const char *name, const 
 	return 0;
 }
 
-/* Source, manifest and header of one target. */
+/* Source, host entry, manifest and header of one target. */
 static int add_kernel(heddle_cli *cli, output_list *list, const heddle_kernel_files *kernel)
 {
 	heddle_text manifest = {0};
 	heddle_manifest_print(kernel->manifest, &manifest);
 	int result = add_file(cli, list, kernel->manifest->source, &kernel->source, false);
+	if (result == 0 && kernel->host_name)
+		result = add_file(cli, list, kernel->host_name, &kernel->host, false);
 	if (result == 0)
 		result = add_file(cli, list, heddle_arena_printf(cli->arena, "%s.json", kernel->base), &manifest, false);
 	if (result == 0)

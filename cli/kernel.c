@@ -20,6 +20,7 @@ void heddle_kernel_files_free(heddle_kernel_files *kernel)
 	heddle_program_free(kernel->program);
 	heddle_text_free(&kernel->source);
 	heddle_text_free(&kernel->header);
+	heddle_text_free(&kernel->host);
 	*kernel = (heddle_kernel_files){0};
 }
 
@@ -93,8 +94,10 @@ int heddle_cli_compile(heddle_cli *cli, const heddle_module *module, const heddl
 				       .definition_text = definition_text(cli, module, definition),
 				       .source_name = module->source->name};
 	if (heddle_source_print(cli->ctx, target, kernel->program, &options, &kernel->source) < 0 ||
+	    heddle_host_print(cli->ctx, target, kernel->program, &options, &kernel->host) < 0 ||
 	    heddle_header_print(cli->ctx, kernel->program, &options, &kernel->header) < 0)
 		return -1;
+	kernel->host_name = heddle_host_file(cli->arena, target, kernel->base);
 	kernel->manifest = heddle_manifest_from_program(cli->ctx, target, kernel->program, &options);
 	if (!kernel->manifest)
 		return -1;
@@ -188,11 +191,18 @@ int heddle_cli_device_targets(heddle_cli *cli, heddle_target **target, int *n)
 	return heddle_cli_targets(cli, standard, target, n);
 }
 
-/* The first usable runner of a level for a backend; `*why` is what the last one lacks. */
+/* "opencl-cpu" or, with the runner, "opencl-cpu:pocl". */
+static bool names_runner(const char *level, const heddle_runner *runner)
+{
+	const size_t n = strlen(runner->level);
+	return !strncmp(level, runner->level, n) && (!level[n] || (level[n] == ':' && !strcmp(level + n + 1, runner->name)));
+}
+
+/* The first usable runner of a level for a backend; `*why` is what the first one lacks. */
 static const heddle_runner *usable_runner(heddle_cli *cli, const char *level, const char *backend, const char **why)
 {
 	for (const heddle_runner *const *r = heddle_runners; *r; r++) {
-		if (strcmp((*r)->level, level) != 0 || strcmp((*r)->backend, backend) != 0)
+		if (!names_runner(level, *r) || strcmp((*r)->backend, backend) != 0)
 			continue;
 		const char *reason = NULL;
 		if (heddle_runner_available(cli->ctx, cli->arena, *r, &reason) == 1)

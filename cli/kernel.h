@@ -16,6 +16,8 @@ typedef struct heddle_kernel_files {
 	heddle_manifest *manifest;
 	heddle_text source;
 	heddle_text header;	 /* empty: hand-written */
+	heddle_text host;	 /* the host entry, where it has a file of its own */
+	const char *host_name;	 /* of that file; NULL: none */
 	const char *base;	 /* file name without suffix: "matmul__cuda_h200" */
 	const char *header_name; /* "matmul" */
 } heddle_kernel_files;

@@ -206,7 +206,7 @@ class Emit(Case):
     def test_three_vendors(self):
         p = self.heddle("emit", "mm.tc", "-t", CUDA_HIP_CL, "-o", "out", "-s", "K=64")
         wanted = ["mm.h"] + [f"mm__{b}.{s}" for b, x in (("cuda_h200", "cu"), ("hip_mi300x", "hip"), ("opencl_cpu", "cl"))
-                             for s in (x, "json")]
+                             for s in (x, "json")] + ["mm__opencl_cpu.c"]
         self.assertEqual(self.files("out"), sorted(wanted))
         self.assertEqual(sorted(p.stdout.split()), sorted("out/" + w for w in wanted))
         for name in wanted:
