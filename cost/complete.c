@@ -374,6 +374,21 @@ static void contraction_threads(chooser *c, int x, int y)
 static void contraction_vectors(chooser *c, int x, int y)
 {
 	int64_t ex = extent_of(c->scop, c->main, x), ey = extent_of(c->scop, c->main, y);
+	/* every operand runs along a reduction: vectors there, a small square of sums */
+	int along = -1;
+	for (int a = 1; a < c->main->n_access; a++) {
+		int d = contiguous_dim(c->main, &c->main->access[a]);
+		if (d == x)
+			along = c->main->n_dim;
+		else if (d >= 0 && along < 0 && c->main->dim[d].reduction && extent_of(c->scop, c->main, d) >= 2 * c->vector)
+			along = d;
+	}
+	if (along >= 0 && along < c->main->n_dim) {
+		set_layout(c, c->main, x, least(4, power_below(ex)), 1, 1);
+		set_layout(c, c->main, y, least(4, power_below(ey)), 1, 1);
+		set_layout(c, c->main, along, 1, 1, c->vector);
+		return;
+	}
 	int64_t v = least(c->vector, power_below(ex));
 	int64_t columns = ex >= 2 * v ? 2 : 1;
 	int64_t rows = least(8, power_below(ey));

@@ -74,6 +74,119 @@ static heddle_value *fold_extremum(rewriter *r, heddle_value *v)
 	return v;
 }
 
+/* x + c and x - c: x, and c with its sign. */
+static heddle_value *without_constant(heddle_value *v, int64_t *c)
+{
+	*c = 0;
+	if (v->kind != HEDDLE_VALUE_BINARY || (v->op != HEDDLE_OP_ADD && v->op != HEDDLE_OP_SUB) || v->arg[1]->kind != HEDDLE_VALUE_INT)
+		return v;
+	*c = v->op == HEDDLE_OP_ADD ? v->arg[1]->i : -v->arg[1]->i;
+	return v->arg[0];
+}
+
+static heddle_value *plus(rewriter *r, heddle_value *v, int64_t c)
+{
+	return heddle_value_binary(r->s->p, HEDDLE_OP_ADD, v, heddle_value_int(r->s->p, v->type, c));
+}
+
+static bool overflows(rewriter *r, const heddle_value *v)
+{
+	return heddle_ranges_overflow(r->s->ranges, v);
+}
+
+/* min(7, x - 1) + 1 is min(8, x). */
+static heddle_value *fold_into_extremum(rewriter *r, heddle_value *v, heddle_value *x, int64_t c)
+{
+	int64_t inner;
+	heddle_value *side[2];
+	for (int k = 0; k < 2; k++) {
+		without_constant(x->arg[k], &inner);
+		if (x->arg[k]->kind != HEDDLE_VALUE_INT && inner != -c)
+			return v;
+		side[k] = plus(r, x->arg[k], c);
+		if (side[k]->kind == HEDDLE_VALUE_INT && __builtin_add_overflow(x->arg[k]->i, c, &inner))
+			return v;
+	}
+	return heddle_value_binary(r->s->p, x->op, side[0], side[1]);
+}
+
+/* Sums as a person writes them: floor((x - 1) / 8) + 1 is floor((x + 7) / 8), y * -8 + x is x - y * 8. */
+static heddle_value *fold_sum(rewriter *r, heddle_value *v)
+{
+	heddle_program *p = r->s->p;
+	int64_t c, inner, n;
+	heddle_value *x = without_constant(v, &c);
+	bool divided = x->kind == HEDDLE_VALUE_FLOOR_DIV && x->arg[1]->kind == HEDDLE_VALUE_INT && x->arg[1]->i > 0;
+	if (c != 0 && x->kind == HEDDLE_VALUE_BINARY && (x->op == HEDDLE_OP_MIN || x->op == HEDDLE_OP_MAX))
+		return fold_into_extremum(r, v, x, c);
+	if (c > 0 && divided) {
+		heddle_value *of = without_constant(x->arg[0], &inner);
+		if (inner >= 0 || __builtin_mul_overflow(c, x->arg[1]->i, &n) || inner + n < 0 || inner + n >= x->arg[1]->i)
+			return v;
+		heddle_value *up = plus(r, of, inner + n);
+		return overflows(r, up) ? v : heddle_value_floor(p, HEDDLE_VALUE_FLOOR_DIV, up, x->arg[1]);
+	}
+	if (v->op != HEDDLE_OP_ADD)
+		return v;
+	for (int k = 0; k < 2; k++) {
+		heddle_value *product = v->arg[k], *other = v->arg[1 - k];
+		if (product->kind == HEDDLE_VALUE_UNARY && product->op == HEDDLE_OP_NEG)
+			return heddle_value_binary(p, HEDDLE_OP_SUB, other, product->arg[0]);
+		if (other->kind == HEDDLE_VALUE_INT || product->kind != HEDDLE_VALUE_BINARY || product->op != HEDDLE_OP_MUL ||
+		    product->arg[1]->kind != HEDDLE_VALUE_INT || product->arg[1]->i >= 0 || product->arg[1]->i < -INT32_MAX)
+			continue;
+		heddle_value *factor = heddle_value_int(p, v->type, -product->arg[1]->i);
+		return heddle_value_binary(p, HEDDLE_OP_SUB, other, heddle_value_binary(p, HEDDLE_OP_MUL, product->arg[0], factor));
+	}
+	return v;
+}
+
+static bool is_over_sizes(const heddle_value *v)
+{
+	if (v->kind == HEDDLE_VALUE_VARIABLE || v->kind == HEDDLE_VALUE_BLOCK || v->kind == HEDDLE_VALUE_THREAD ||
+	    v->kind == HEDDLE_VALUE_LOAD)
+		return false;
+	for (int k = 0; k < v->n_arg; k++)
+		if (!is_over_sizes(v->arg[k]))
+			return false;
+	return true;
+}
+
+/* i < N in place of N >= i + 1: what varies stands left, and ones are not added to be compared. */
+static heddle_value *fold_comparison(rewriter *r, heddle_value *v)
+{
+	static const heddle_op swapped[] = {[HEDDLE_OP_LT] = HEDDLE_OP_GT, [HEDDLE_OP_LE] = HEDDLE_OP_GE,
+					    [HEDDLE_OP_GT] = HEDDLE_OP_LT, [HEDDLE_OP_GE] = HEDDLE_OP_LE};
+	heddle_program *p = r->s->p;
+	heddle_value *a = v->arg[0], *b = v->arg[1];
+	heddle_op op = v->op;
+	int64_t c;
+	if (op < HEDDLE_OP_LT || op > HEDDLE_OP_GE || a->width != 1 || (a->type != HEDDLE_INT32 && a->type != HEDDLE_INT64))
+		return v;
+	if (is_over_sizes(a) && !is_over_sizes(b)) {
+		heddle_value *t = a;
+		a = b;
+		b = t;
+		op = swapped[op];
+	}
+	heddle_value *x = without_constant(a, &c);
+	if (c > 0 && op == HEDDLE_OP_LE) {
+		a = plus(r, x, c - 1);
+		op = HEDDLE_OP_LT;
+	} else if (c > 0 && op == HEDDLE_OP_GT) {
+		a = plus(r, x, c - 1);
+		op = HEDDLE_OP_GE;
+	}
+	x = without_constant(b, &c);
+	if (c > 0 && op == HEDDLE_OP_GE && b->kind != HEDDLE_VALUE_INT) {
+		b = plus(r, x, c - 1);
+		op = HEDDLE_OP_GT;
+	}
+	if (a == v->arg[0] && b == v->arg[1] && op == v->op)
+		return v;
+	return heddle_value_binary(p, op, a, b);
+}
+
 static heddle_value *fold_value(heddle_value *v, void *user)
 {
 	rewriter *r = user;
@@ -88,7 +201,9 @@ static heddle_value *fold_value(heddle_value *v, void *user)
 		return v;
 	if (v->type == HEDDLE_BOOL) {
 		int known = heddle_ranges_decide(r->s->ranges, v);
-		return known < 0 ? v : heddle_value_int(r->s->p, HEDDLE_BOOL, known);
+		if (known >= 0)
+			return heddle_value_int(r->s->p, HEDDLE_BOOL, known);
+		return v->kind == HEDDLE_VALUE_BINARY ? fold_comparison(r, v) : v;
 	}
 	if (v->type == HEDDLE_INT32 || v->type == HEDDLE_INT64) {
 		heddle_range range = heddle_ranges_of(r->s->ranges, v);
@@ -101,6 +216,9 @@ static heddle_value *fold_value(heddle_value *v, void *user)
 		return fold_division(r, v);
 	if (v->kind == HEDDLE_VALUE_BINARY && (v->op == HEDDLE_OP_MIN || v->op == HEDDLE_OP_MAX))
 		return fold_extremum(r, v);
+	if (v->kind == HEDDLE_VALUE_BINARY && (v->op == HEDDLE_OP_ADD || v->op == HEDDLE_OP_SUB) &&
+	    (v->type == HEDDLE_INT32 || v->type == HEDDLE_INT64))
+		return fold_sum(r, v);
 	return v;
 }
 
@@ -219,7 +337,7 @@ static heddle_node *emit_body(rewriter *r, const heddle_node *block)
 		simplify_emit(r, block, out);
 	r->env = env;
 	heddle_ranges_unwind(r->s->ranges, mark);
-	return out;
+	return out->n_child == 1 && out->child[0]->kind == HEDDLE_NODE_BLOCK ? out->child[0] : out;
 }
 
 static bool is_empty(const heddle_node *block)
@@ -298,6 +416,38 @@ static void emit_for(rewriter *r, const heddle_node *node, heddle_node *out)
 	heddle_node_append(s->p, out, loop);
 }
 
+/* Append what `from` does to the block `to`; where registers are declared each stays in a scope of its own. */
+static void append_all(heddle_program *p, heddle_node *to, heddle_node *from)
+{
+	if (declares(to)) {
+		heddle_node *inner = simplify_node_like(p, to);
+		inner->child = to->child;
+		inner->n_child = to->n_child;
+		to->child = NULL;
+		to->n_child = 0;
+		heddle_node_append(p, to, inner);
+	}
+	if (declares(from)) {
+		heddle_node_append(p, to, from);
+		return;
+	}
+	for (int k = 0; k < from->n_child; k++)
+		heddle_node_append(p, to, from->child[k]);
+}
+
+/* `if (c) A  if (c) B` is `if (c) { A B }`, also with two branches each. */
+static bool joins_last(rewriter *r, heddle_node *out, const heddle_node *test)
+{
+	heddle_node *last = out->n_child ? out->child[out->n_child - 1] : NULL;
+	if (!last || last->kind != HEDDLE_NODE_IF || last->n_child != test->n_child || !simplify_is_pure(test->value[0]) ||
+	    !heddle_value_equal(last->value[0], test->value[0]))
+		return false;
+	for (int k = 0; k < test->n_child; k++)
+		append_all(r->s->p, last->child[k], test->child[k]);
+	last->uniform &= test->uniform;
+	return true;
+}
+
 static void emit_if(rewriter *r, const heddle_node *node, heddle_node *out)
 {
 	heddle_program *p = r->s->p;
@@ -323,7 +473,8 @@ static void emit_if(rewriter *r, const heddle_node *node, heddle_node *out)
 	heddle_node *new = heddle_node_if(p, condition, then, otherwise);
 	new->uniform = node->uniform;
 	new->line = node->line;
-	heddle_node_append(p, out, new);
+	if (!joins_last(r, out, new))
+		heddle_node_append(p, out, new);
 }
 
 /* Values that are as short as a name. */
