@@ -63,7 +63,7 @@ static void take_names_of(simplify *s, const heddle_node *node)
 		take_names_of(s, node->child[k]);
 }
 
-static void take_all_names(simplify *s)
+static void take_outer_names(simplify *s)
 {
 	static const char *const words[] = {"block", "thread", "true", "false", "inf", "nan"};
 	for (size_t k = 0; k < HEDDLE_COUNT(words); k++)
@@ -74,7 +74,57 @@ static void take_all_names(simplify *s)
 		take_name(s, s->p->buffer[k]->name);
 	for (int k = 0; k < s->p->n_launch; k++)
 		take_name(s, s->p->launch[k]->name);
-	take_names_of(s, s->launch->body);
+}
+
+/* ---- names in the end --------------------------------------------------------------------------------------------------- */
+
+/* Names with numbers, of which many went with what was simplified away, are numbered again in the order of the text. */
+typedef struct renaming {
+	simplify *s;
+	int n;
+	struct {
+		const char *from, *to;
+	} *pair;
+} renaming;
+
+static bool is_numbered(const char *name)
+{
+	size_t length;
+	split_name(name, &length);
+	return name[length] != 0;
+}
+
+static void take_plain_names(simplify *s, const heddle_node *node)
+{
+	if ((node->kind == HEDDLE_NODE_FOR || node->kind == HEDDLE_NODE_LET) && !is_numbered(node->name))
+		take_name(s, node->name);
+	for (int k = 0; k < node->n_child; k++)
+		take_plain_names(s, node->child[k]);
+}
+
+static heddle_value *renamed(heddle_value *v, void *user)
+{
+	const renaming *r = user;
+	if (v->kind != HEDDLE_VALUE_VARIABLE || !is_numbered(v->name))
+		return v;
+	for (int k = r->n - 1; k >= 0; k--)
+		if (!strcmp(r->pair[k].from, v->name))
+			return heddle_value_variable(r->s->p, v->type, v->width, r->pair[k].to);
+	return v;
+}
+
+/* Definitions come before uses, so one walk does. */
+static void rename_in(renaming *r, heddle_node *node)
+{
+	for (int k = 0; k < node->n_value; k++)
+		node->value[k] = heddle_value_map(r->s->p, node->value[k], renamed, r);
+	if ((node->kind == HEDDLE_NODE_FOR || node->kind == HEDDLE_NODE_LET) && is_numbered(node->name)) {
+		r->pair = heddle_arena_grow(r->s->p->arena, r->pair, (size_t)r->n, sizeof(*r->pair));
+		r->pair[r->n].from = node->name;
+		node->name = r->pair[r->n++].to = simplify_name(r->s, node->name);
+	}
+	for (int k = 0; k < node->n_child; k++)
+		rename_in(r, node->child[k]);
 }
 
 /* ---- walking ------------------------------------------------------------------------------------------------------------ */
@@ -110,6 +160,15 @@ void simplify_walk(simplify *s, heddle_node *node, void (*visit)(simplify *s, he
 		break;
 	}
 	heddle_ranges_unwind(s->ranges, mark);
+}
+
+static void number_again(simplify *s)
+{
+	renaming r = {.s = s};
+	s->n_base = 0;
+	take_outer_names(s);
+	take_plain_names(s, s->launch->body);
+	rename_in(&r, s->launch->body);
 }
 
 /* ---- the rule for register arrays ------------------------------------------------------------------------------------------ */
@@ -165,7 +224,8 @@ static void check_registers(register_check *c, const heddle_node *node)
 static int simplify_launch(simplify *s)
 {
 	register_check check = {.ctx = s->ctx};
-	take_all_names(s);
+	take_outer_names(s);
+	take_names_of(s, s->launch->body);
 	simplify_fold(s, (rewriter){.unique = true});
 	simplify_vectorise(s);
 	simplify_fold(s, (rewriter){.unroll = true});
@@ -177,6 +237,7 @@ static int simplify_launch(simplify *s)
 	simplify_share(s);
 	simplify_fold(s, (rewriter){.plain_division = true});
 	simplify_hoist(s);
+	number_again(s);
 	return 0;
 }
 

@@ -215,7 +215,7 @@ static void census_value(hoister *h, heddle_value *v, int at, const heddle_buffe
 		count(h, v, at, buffer);
 	bool sum = v->kind == HEDDLE_VALUE_BINARY && (v->op == HEDDLE_OP_ADD || v->op == HEDDLE_OP_SUB);
 	for (int k = 0; k < v->n_arg; k++) {
-		const heddle_buffer *inner = sum && k == 0 ? buffer : NULL;
+		const heddle_buffer *inner = (sum && k == 0) || v->kind == HEDDLE_VALUE_CAST ? buffer : NULL;
 		if (v->kind == HEDDLE_VALUE_LOAD && v->n_arg == 1)
 			inner = v->buffer;
 		census_value(h, v->arg[k], at, inner);
@@ -314,21 +314,106 @@ static void insert(heddle_program *p, heddle_node *block, int at, heddle_node *n
 	block->child[at] = node;
 }
 
-/* A name that says what it is: where a buffer is read, or a division of the thread or block id. */
-static const char *wish_for(simplify *s, const candidate *c)
+enum { MOST_STEMS = 3 };
+
+/* The coordinates that a value is made of: "i" for i_block * 64 + i_thread. */
+typedef struct stems {
+	int n; /* MOST_STEMS: too many for a name */
+	const char *stem[MOST_STEMS];
+	const char *size; /* the first size symbol; NULL */
+} stems;
+
+static void add_stem(stems *s, const char *stem)
+{
+	for (int k = 0; k < s->n; k++)
+		if (!strcmp(s->stem[k], stem))
+			return;
+	if (s->n < MOST_STEMS)
+		s->stem[s->n++] = stem;
+}
+
+/* "i" of i_block, i_thread, i_item2, i_1; other names as they are, without their number. */
+static const char *stem_of(heddle_arena *arena, const char *name)
+{
+	static const char *const parts[] = {"block", "thread", "warp", "lane", "tile", "item", "vec", "step"};
+	const char *end = strrchr(name, '_');
+	if (end && end[1] >= '0' && end[1] <= '9') {
+		name = heddle_arena_strndup(arena, name, (size_t)(end - name));
+		end = strrchr(name, '_');
+	}
+	size_t length = end ? strcspn(end + 1, "0123456789") : 0;
+	for (size_t k = 0; end && k < HEDDLE_COUNT(parts); k++)
+		if (strlen(parts[k]) == length && !strncmp(end + 1, parts[k], length))
+			return heddle_arena_strndup(arena, name, (size_t)(end - name));
+	return name;
+}
+
+static void find_stems(const hoister *h, const heddle_value *v, stems *s)
+{
+	heddle_arena *arena = h->s->p->arena;
+	if (v->kind == HEDDLE_VALUE_VARIABLE)
+		add_stem(s, stem_of(arena, *v->name == '$' ? h->wish[atoi(v->name + 1)] : v->name));
+	if (v->kind == HEDDLE_VALUE_THREAD || v->kind == HEDDLE_VALUE_BLOCK)
+		add_stem(s, v->kind == HEDDLE_VALUE_THREAD ? "thread" : "block");
+	if (v->kind == HEDDLE_VALUE_SIZE && !s->size)
+		s->size = v->name;
+	for (int k = 0; k < v->n_arg; k++)
+		find_stems(h, v->arg[k], s);
+}
+
+/* x of N - x and min(8, N - x) is what is left of N. */
+static const char *left_of(const heddle_value *v)
+{
+	const heddle_value *size = v;
+	if (v->kind != HEDDLE_VALUE_BINARY)
+		return NULL;
+	if (v->op == HEDDLE_OP_MIN || v->op == HEDDLE_OP_MAX) {
+		const char *left = left_of(v->arg[1]);
+		return left ? left : left_of(v->arg[0]);
+	}
+	if (v->op != HEDDLE_OP_SUB && v->op != HEDDLE_OP_ADD)
+		return NULL;
+	if (v->arg[1]->kind == HEDDLE_VALUE_INT || v->op == HEDDLE_OP_ADD)
+		return left_of(v->arg[0]);
+	size = v->arg[0];
+	while (size->kind == HEDDLE_VALUE_CAST)
+		size = size->arg[0];
+	return size->kind == HEDDLE_VALUE_SIZE ? size->name : left_of(v->arg[0]);
+}
+
+/* A name that says what it is: where a buffer is read, a division of the thread or block id, a coordinate. */
+static const char *wish_for(const hoister *h, const candidate *c)
 {
 	const heddle_value *v = c->value;
+	heddle_arena *arena = h->s->p->arena;
+	bool div = v->kind == HEDDLE_VALUE_FLOOR_DIV || (v->kind == HEDDLE_VALUE_BINARY && v->op == HEDDLE_OP_DIV);
+	stems of = {0};
 	if (c->buffer)
-		return heddle_arena_printf(s->p->arena, "%s_at", c->buffer->name);
+		return heddle_arena_printf(arena, "%s_at", c->buffer->name);
+	find_stems(h, v, &of);
 	if (is_division(v) && v->arg[1]->kind == HEDDLE_VALUE_INT) {
-		bool div = v->kind == HEDDLE_VALUE_FLOOR_DIV || (v->kind == HEDDLE_VALUE_BINARY && v->op == HEDDLE_OP_DIV);
-		const char *of = v->arg[0]->kind == HEDDLE_VALUE_THREAD	 ? "thread"
-				 : v->arg[0]->kind == HEDDLE_VALUE_BLOCK ? "block"
-				 : v->arg[0]->kind == HEDDLE_VALUE_VARIABLE ? v->arg[0]->name
-									 : NULL;
-		if (of)
-			return heddle_arena_printf(s->p->arena, "%s_%s%lld", of, div ? "div" : "mod", (long long)v->arg[1]->i);
+		const char *what = v->arg[0]->kind == HEDDLE_VALUE_THREAD    ? "thread"
+				   : v->arg[0]->kind == HEDDLE_VALUE_BLOCK   ? "block"
+				   : v->arg[0]->kind == HEDDLE_VALUE_VARIABLE && *v->arg[0]->name != '$' ? v->arg[0]->name
+									     : NULL;
+		if (what)
+			return heddle_arena_printf(arena, "%s_%s%lld", what, div ? "div" : "mod", (long long)v->arg[1]->i);
+		if (of.size && !of.n) {
+			const char *word = div ? "tiles" : is_offset(v->arg[0]) ? "last" : "rest";
+			return heddle_arena_printf(arena, "%s_%s", of.size, word);
+		}
 	}
+	const char *left = left_of(v);
+	if (left)
+		return heddle_arena_printf(arena, "%s_left", left);
+	if (of.size && of.n != 1)
+		return "offset";
+	if (of.size)
+		return heddle_arena_printf(arena, "%s_offset", of.stem[0]);
+	if (of.n == 1 && strcmp(of.stem[0], "thread") && strcmp(of.stem[0], "block"))
+		return of.stem[0];
+	if (of.n == 2)
+		return heddle_arena_printf(arena, "%s_%s", of.stem[0], of.stem[1]);
 	return "at";
 }
 
@@ -337,7 +422,7 @@ static void give_name(hoister *h, candidate *c)
 	simplify *s = h->s;
 	heddle_node *block = h->place[target_of(h, c)].block;
 	/* Names are given at the end, in the order of the text; until then "$number". */
-	const char *wish = wish_for(s, c), *name = heddle_arena_printf(s->p->arena, "$%d", h->n_wish);
+	const char *wish = wish_for(h, c), *name = heddle_arena_printf(s->p->arena, "$%d", h->n_wish);
 	HEDDLE_PUSH(s->p->arena, h->wish, h->n_wish, wish);
 	replacement r = {s->p, c->value, heddle_value_variable(s->p, c->value->type, 1, name), false};
 	int first = -1;

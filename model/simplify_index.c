@@ -286,6 +286,40 @@ static heddle_value *shared_product(heddle_program *p, heddle_type type, polynom
 	return heddle_value_binary(p, HEDDLE_OP_MUL, sum, size);
 }
 
+/* A term that is a 32-bit value times a constant. */
+static bool is_narrow(const term *t)
+{
+	return t->n == 1 && t->factor[0]->kind == HEDDLE_VALUE_CAST && t->factor[0]->arg[0]->type == HEDDLE_INT32 &&
+	       t->factor[0]->arg[0]->kind != HEDDLE_VALUE_SIZE && t->coefficient >= -INT32_MAX && t->coefficient <= INT32_MAX;
+}
+
+/* int64(a) * 128 + int64(b) as int64(a * 128 + b), where that cannot overflow, for the terms from `first` on that change with
+ * the same loop; they are marked done.  NULL when there is but one. */
+static heddle_value *narrow_sum(indexer *x, polynomial *poly, int first, bool *done)
+{
+	heddle_program *p = x->s->p;
+	heddle_value *sum = NULL;
+	int n = 0;
+	for (int pass = 0; pass < 2; pass++) /* what is added before what is taken away */
+		for (int k = first; k < poly->n; k++) {
+			term t = poly->term[k];
+			if (done[k] || !is_narrow(&t) || t.depth != poly->term[first].depth || (t.coefficient < 0) != (pass == 1))
+				continue;
+			t.factor[0] = t.factor[0]->arg[0];
+			heddle_value *v = term_value(p, HEDDLE_INT32, &t);
+			sum = plus(p, sum, v, pass == 1);
+			if (heddle_ranges_overflow(x->s->ranges, v) || heddle_ranges_overflow(x->s->ranges, sum))
+				return NULL;
+			n++;
+		}
+	if (n < 2)
+		return NULL;
+	for (int k = first; k < poly->n; k++)
+		if (is_narrow(&poly->term[k]) && poly->term[k].depth == poly->term[first].depth)
+			done[k] = true;
+	return heddle_value_cast(p, HEDDLE_INT64, sum);
+}
+
 /* The sum with what changes with outer loops first, sizes and constants last; NULL when a partial sum could overflow. */
 static heddle_value *from_polynomial(indexer *x, heddle_type type, polynomial *poly)
 {
@@ -312,6 +346,11 @@ static heddle_value *from_polynomial(indexer *x, heddle_type type, polynomial *p
 		}
 		if (best < 0)
 			break;
+		heddle_value *together = type == HEDDLE_INT64 && is_narrow(&poly->term[best]) ? narrow_sum(x, poly, best, done) : NULL;
+		if (together) {
+			sum = plus(p, sum, together, false);
+			continue;
+		}
 		bool shared = false;
 		for (int k = best + 1; k < poly->n; k++)
 			shared |= !done[k] && shares_size(&poly->term[best], &poly->term[k]);

@@ -116,10 +116,8 @@ static void vector_arithmetic(void **state)
 		"\tif thread + 3 < 33 {\n"
 		"\t\tC[thread : 4] = A[0 : 4]\n"
 		"\t} else {\n"
-		"\t\tfor serial v_2 in 0 .. 4 uniform {\n"
-		"\t\t\tif thread + v_2 < 33 {\n"
-		"\t\t\t\tC[thread + v_2] = A[v_2]\n"
-		"\t\t\t}\n"
+		"\t\tfor serial v in 0 .. min(4, 33 - thread) {\n"
+		"\t\t\tC[thread + v] = A[v]\n"
 		"\t\t}\n"
 		"\t}\n");
 	/* A recurrence is no vector. */
@@ -127,14 +125,79 @@ static void vector_arithmetic(void **state)
 		"\tC[1] = C[0] + 1.0\n\tC[2] = C[1] + 1.0\n");
 }
 
+/* A guard over the vector, and what does not change with it. */
+static void guards(void **state)
+{
+	(void)state;
+	/* Without vector arithmetic registers need constant subscripts: all members but the one that the test has ruled out. */
+	becomes(&cuda_like, "declare r\nfor unroll v in 0 .. 4 {\nr[v] = 1.0\n}\nfor vector v in 0 .. 4 {\n"
+			    "if 4 * thread + v < int32(N) && block < 2 {\nC[4 * (thread % 16) + v] = r[v]\n}\n}\n",
+		"\tdeclare r\n\tr[0] = 1.0\n\tr[1] = 1.0\n\tr[2] = 1.0\n\tr[3] = 1.0\n"
+		"\tif block < 2 {\n"
+		"\t\tlet int32 C_at = thread % 16 * 4\n"
+		"\t\tif 4 * thread + 3 < int32(N) {\n"
+		"\t\t\tC[C_at : 4] = vector(r[0], r[1], r[2], r[3])\n"
+		"\t\t} else {\n"
+		"\t\t\tif 4 * thread < int32(N) {\n\t\t\t\tC[C_at] = r[0]\n\t\t\t}\n"
+		"\t\t\tif 4 * thread + 1 < int32(N) {\n\t\t\t\tC[C_at + 1] = r[1]\n\t\t\t}\n"
+		"\t\t\tif 4 * thread + 2 < int32(N) {\n\t\t\t\tC[C_at + 2] = r[2]\n\t\t\t}\n"
+		"\t\t}\n\t}\n");
+	/* 49 leaves 1 of 4, and no other number. */
+	becomes(&cuda_like, "declare r\nfor unroll v in 0 .. 4 {\nr[v] = 1.0\n}\nfor vector v in 0 .. 4 {\n"
+			    "if 4 * thread + v < 49 {\nC[4 * (thread % 16) + v] = r[v]\n}\n}\n",
+		"\tdeclare r\n\tr[0] = 1.0\n\tr[1] = 1.0\n\tr[2] = 1.0\n\tr[3] = 1.0\n"
+		"\tlet int32 C_at = thread % 16 * 4\n"
+		"\tif 4 * thread + 3 < 49 {\n"
+		"\t\tC[C_at : 4] = vector(r[0], r[1], r[2], r[3])\n"
+		"\t} else {\n"
+		"\t\tif 4 * thread < 49 {\n\t\t\tC[C_at] = r[0]\n\t\t}\n"
+		"\t}\n");
+	/* With it they lend a copy to a loop. */
+	becomes(&opencl_like, "declare r\nfor vector v in 0 .. 4 {\nr[v] = 1.0\n}\nfor vector v in 0 .. 4 {\n"
+			      "if thread + v < int32(N) {\nr[v] = r[v] + A[thread + v]\n}\n}\nfor vector v in 0 .. 4 {\nC[v] = r[v]\n}\n",
+		"\tdeclare r\n\tr[] = splat(1.0, 4)\n"
+		"\tif thread + 3 < int32(N) {\n"
+		"\t\tr[] = r[] + A[thread : 4]\n"
+		"\t} else {\n"
+		"\t\tdeclare r_part\n"
+		"\t\tr_part[0 : 4] = r[]\n"
+		"\t\tfor serial v in 0 .. min(4, int32(N) - thread) {\n"
+		"\t\t\tr_part[v] = r_part[v] + A[thread + v]\n"
+		"\t\t}\n"
+		"\t\tr[] = r_part[0 : 4]\n"
+		"\t}\n"
+		"\tC[0 : 4] = r[]\n");
+	/* The other direction, and a step of 2. */
+	becomes(&opencl_like, "for vector v in 0 .. 8 {\nif thread + 2 * v >= int32(N) {\nC[v] = A[v]\n}\n}\n",
+		"\tif thread >= int32(N) {\n"
+		"\t\tC[0 : 8] = A[0 : 8]\n"
+		"\t} else {\n"
+		"\t\tfor serial v in max(0, floor_div(int32(N) - thread + 1, 2)) .. 8 {\n"
+		"\t\t\tC[v] = A[v]\n"
+		"\t\t}\n"
+		"\t}\n");
+}
+
+/* Text as a person would write it. */
+static void wording(void **state)
+{
+	(void)state;
+	becomes(&scalar_language, "for serial i in 0 .. floor_div(int32(N) - 1, 8) + 1 {\nC[i % 64] = 1.0\n}\n",
+		"\tfor serial i in 0 .. (int32(N) + 7) / 8 {\n\t\tC[i % 64] = 1.0\n\t}\n");
+	becomes(&scalar_language, "for serial i in 0 .. min(7, block * -8 + int32(N) - 1) + 1 {\nC[i] = 1.0\n}\n",
+		"\tfor serial i in 0 .. min(8, int32(N) - block * 8) {\n\t\tC[i] = 1.0\n\t}\n");
+	becomes(&scalar_language, "if int32(N) >= thread + 1 {\nC[0] = 1.0\n}\nif int32(N) >= thread + 1 {\nC[1] = 1.0\n}\n",
+		"\tif thread < int32(N) {\n\t\tC[0] = 1.0\n\t\tC[1] = 1.0\n\t}\n");
+}
+
 static void indices(void **state)
 {
 	(void)state;
 	/* 2^32 elements: 64 bits; the part that the loop does not change is outside it. */
 	becomes(&scalar_language, "for serial i in 0 .. int32(N) {\nG[block][i + 2 * thread] = 0.0\n}\n",
-		"\tlet int64 G_at = int64(block) * 65536 + int64(thread) * 2\n"
+		"\tlet int32 G_at = block * 65536 + thread * 2\n"
 		"\tfor serial i in 0 .. int32(N) {\n"
-		"\t\tG[G_at + int64(i)] = 0.0\n"
+		"\t\tG[int64(G_at) + int64(i)] = 0.0\n"
 		"\t}\n");
 	becomes(&scalar_language, "for serial i in 0 .. int32(N) {\nC[0] = B[i][thread] + B[i][thread + 1]\n}\n",
 		"\tfor serial i in 0 .. int32(N) {\n"
@@ -163,7 +226,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(folding), cmocka_unit_test(unrolling), cmocka_unit_test(vectors),
-		cmocka_unit_test(vector_arithmetic), cmocka_unit_test(indices), cmocka_unit_test(register_rule),
+		cmocka_unit_test(vector_arithmetic), cmocka_unit_test(guards), cmocka_unit_test(wording), cmocka_unit_test(indices), cmocka_unit_test(register_rule),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,59 @@
+/* What the two files of the step `vectorise` share: a loop over v in lockstep.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef HEDDLE_SIMPLIFY_LANES_H
+#define HEDDLE_SIMPLIFY_LANES_H
+
+#include "model/simplify_parts.h"
+
+enum { MOST_WIDE = 32, MOST_LANES = 16 };
+
+typedef struct wide {
+	heddle_value *load;	/* as it stands in the statement, depending on v */
+	heddle_value *vector;	/* the wide load */
+	heddle_value *variable; /* the let that holds it; NULL: none yet */
+	int count;
+} wide;
+
+typedef struct lanes {
+	simplify *s;
+	heddle_program *p;
+	const char *name; /* v */
+	heddle_type type;
+	int width;
+	bool arithmetic;
+	bool any; /* an access was made wide */
+	int n_inner;
+	const char **inner; /* names of the loops inside */
+	/* of the statement in hand */
+	int n_wide;
+	wide wide[MOST_WIDE];
+	heddle_node *out;
+	int line;
+} lanes;
+
+/* ---- simplify_vector.c ------------------------------------------------------------------------------------------------ */
+
+bool lanes_depends(const lanes *l, const heddle_value *v);
+bool lanes_has_load(const heddle_value *v);
+/* The value at v = i. */
+heddle_value *lanes_at(lanes *l, heddle_value *v, int64_t i);
+/* Subscripts at v = 0 when the members of v are consecutive elements; NULL when they are not. */
+heddle_value **lanes_consecutive(lanes *l, const heddle_buffer *buffer, int n, heddle_value *const *subscript);
+bool lanes_touch_registers(const lanes *l, const heddle_node *node);
+bool lanes_store_in_one_element(const lanes *l, const heddle_node *node);
+/* The node in a loop over v, as it was. */
+void lanes_append_scalar_loop(lanes *l, const heddle_node *node, bool unroll, heddle_node *out);
+/* The statements of a block in lockstep; a store without conditions over v. */
+void lanes_emit_children(lanes *l, const heddle_node *block, heddle_node *out);
+void lanes_emit_plain_store(lanes *l, const heddle_node *node, heddle_node *out);
+
+/* ---- simplify_guard.c ------------------------------------------------------------------------------------------------- */
+
+/* An IF, or a store with selections over v: whole vectors where all members take part, else those that do. */
+void lanes_emit_if(lanes *l, const heddle_node *node, heddle_node *out);
+void lanes_emit_store(lanes *l, const heddle_node *node, heddle_node *out);
+/* Register arrays that are copied whole, though not all of their members may have been stored, start as zeros. */
+void lanes_clear_copied(simplify *s);
+
+#endif
