@@ -99,6 +99,14 @@ heddle_value *heddle_generate_shape(heddle_generator *g, const heddle_expr *expr
 	}
 }
 
+heddle_value *heddle_generate_coordinate(heddle_generator *g, const char *param)
+{
+	for (int i = 0; i < g->n_alias; i++)
+		if (!strcmp(g->alias_param[i], param))
+			param = g->alias_name[i];
+	return heddle_value_variable(g->program, g->index_type, 1, heddle_arena_strdup(g->program->arena, param));
+}
+
 /* ---- isl expressions ------------------------------------------------------------------------------------------------------ */
 
 static heddle_value *fold(heddle_generator *g, heddle_op op, isl_ast_expr *expr)
@@ -179,10 +187,9 @@ heddle_value *heddle_generate_expr(heddle_generator *g, __isl_take isl_ast_expr 
 	case isl_ast_expr_id: {
 		isl_id *id = isl_ast_expr_get_id(expr);
 		const char *name = isl_id_get_name(id);
-		result = !strncmp(name, "N_", 2)
-				 ? open_size(g, name + 2, g->index_type)
-				 : heddle_value_variable(g->program, g->index_type, 1,
-							 heddle_arena_strdup(g->program->arena, name));
+		result = !strncmp(name, "N_", 2) ? open_size(g, name + 2, g->index_type) : NULL;
+		if (!result)
+			result = heddle_generate_coordinate(g, name);
 		isl_id_free(id);
 		break;
 	}
@@ -432,9 +439,13 @@ static heddle_value *tiles_along(heddle_generator *g, const heddle_kernel *kerne
 	return heddle_value_floor(p, HEDDLE_VALUE_FLOOR_DIV, extent, heddle_value_int(p, HEDDLE_INT64, tile));
 }
 
-static heddle_value *let(heddle_generator *g, heddle_node *block, const char *name, heddle_value *value, bool varies)
+/* The isl parameter "c_i_block" becomes the variable i_block. */
+static heddle_value *let(heddle_generator *g, heddle_node *block, const char *param, heddle_value *value, bool varies)
 {
-	name = heddle_generate_name(g, name);
+	const char *name = heddle_generate_name(g, param + strlen("c_"));
+	int n = g->n_alias;
+	HEDDLE_PUSH(g->program->arena, g->alias_param, n, param);
+	HEDDLE_PUSH(g->program->arena, g->alias_name, g->n_alias, name);
 	if (varies)
 		heddle_generate_vary(g, name);
 	heddle_node_append(g->program, block, heddle_node_let(g->program, name, value));
@@ -471,14 +482,14 @@ static void coordinates(heddle_generator *g, heddle_node *block, heddle_value **
 						     heddle_value_int(p, type, kernel->lane_stride));
 		if (kernel->lane_stride * kernel->lanes < kernel->threads)
 			v = heddle_value_floor(p, HEDDLE_VALUE_FLOOR_MOD, v, heddle_value_int(p, type, kernel->lanes));
-		let(g, block, "lane", v, true);
+		let(g, block, "c_lane", v, true);
 	}
 	for (int i = 0; i < g->mapped->n_columns; i++) {
 		int64_t columns = g->mapped->columns[i];
 		heddle_value *width = heddle_value_int(p, type, columns);
-		let(g, block, heddle_arena_printf(p->arena, "row%lld", (long long)columns),
+		let(g, block, heddle_arena_printf(p->arena, "c_row%lld", (long long)columns),
 		    heddle_value_floor(p, HEDDLE_VALUE_FLOOR_DIV, thread, width), true);
-		let(g, block, heddle_arena_printf(p->arena, "column%lld", (long long)columns),
+		let(g, block, heddle_arena_printf(p->arena, "c_column%lld", (long long)columns),
 		    heddle_value_floor(p, HEDDLE_VALUE_FLOOR_MOD, thread, width), true);
 	}
 }
@@ -647,10 +658,15 @@ static int launch_kernel(heddle_generator *g, heddle_kernel *kernel)
 	heddle_text config = {0};
 	g->kernel = kernel;
 	g->launch = launch;
-	g->n_name = g->n_varying = 0;
-	g->n_combine = 0;
+	g->n_name = g->n_varying = g->n_alias = 0;
+	/* words of the program's text form, then what the user named */
+	static const char *const word[] = {"block", "thread", "true", "false", "inf", "nan"};
+	for (size_t i = 0; i < HEDDLE_COUNT(word); i++)
+		HEDDLE_PUSH(p->arena, g->name, g->n_name, word[i]);
 	for (int t = 0; t < g->scop->definition->n_tensor; t++)
 		HEDDLE_PUSH(p->arena, g->name, g->n_name, g->scop->definition->tensor[t]->name);
+	for (int i = 0; i < g->scop->definition->n_size; i++)
+		HEDDLE_PUSH(p->arena, g->name, g->n_name, g->scop->definition->size[i]->name);
 	launch->name = heddle_arena_printf(p->arena, "%s_%d", g->scop->definition->name, kernel->position);
 	launch->threads = kernel->threads;
 	/* Said aloud: without it some compilers aim at full occupancy and spill to get there. */

@@ -21,7 +21,8 @@ typedef struct heddle_generator {
 	const char **name;
 	int n_varying; /* variables that differ between threads */
 	const char **varying;
-	int n_combine;
+	int n_alias; /* coordinates: isl's parameter and the variable that stands for it */
+	const char **alias_param, **alias_name;
 	heddle_buffer **global; /* by tensor position */
 	heddle_node *top;	/* of the branch: register arrays are declared here */
 	heddle_buffer **shared; /* by group index in the kernel */
@@ -37,6 +38,8 @@ heddle_node *heddle_generate_branch(heddle_generator *g);
 
 /* A size as an index value. */
 heddle_value *heddle_generate_size(heddle_generator *g, const heddle_size *size);
+/* The variable that stands for isl's parameter of a coordinate ("c_lane"), or the variable of that name. */
+heddle_value *heddle_generate_coordinate(heddle_generator *g, const char *param);
 /* A variable name that the launch does not use yet. */
 const char *heddle_generate_name(heddle_generator *g, const char *stem);
 bool heddle_generate_varies(const heddle_generator *g, const heddle_value *value);

@@ -394,11 +394,6 @@ static void combine_members(maker *m, heddle_node *at, heddle_op op)
 	store_result(m, at, heddle_value_binary(m->p, op, load_result(m), heddle_value_load(m->p, sum, 1, n, index)));
 }
 
-static heddle_value *variable(maker *m, const char *name)
-{
-	return heddle_value_variable(m->p, m->g->index_type, 1, name);
-}
-
 static heddle_value *thread(maker *m)
 {
 	return heddle_value_cast(m->p, m->g->index_type, heddle_value_thread(m->p));
@@ -478,7 +473,7 @@ static void combine_tree(maker *m, heddle_node *block, heddle_op op)
 	while (live > 1) {
 		int64_t half = (live + 1) / 2;
 		heddle_value *busy =
-			heddle_value_binary(p, HEDDLE_OP_LT, variable(m, "lane"), index_int(m, live - half));
+			heddle_value_binary(p, HEDDLE_OP_LT, heddle_generate_coordinate(m->g, "c_lane"), index_int(m, live - half));
 		heddle_node *body = heddle_node_block(p);
 		at = over_results(m, body);
 		n = slot_index(m, thread(m), index);
@@ -493,7 +488,7 @@ static void combine_tree(maker *m, heddle_node *block, heddle_op op)
 	at = over_results(m, block);
 	heddle_value *first = heddle_value_binary(
 		p, HEDDLE_OP_SUB, thread(m),
-		heddle_value_binary(p, HEDDLE_OP_MUL, variable(m, "lane"), index_int(m, kernel->lane_stride)));
+		heddle_value_binary(p, HEDDLE_OP_MUL, heddle_generate_coordinate(m->g, "c_lane"), index_int(m, kernel->lane_stride)));
 	n = slot_index(m, first, index);
 	store_result(m, at, heddle_value_load(p, buffer, 1, n, index));
 }

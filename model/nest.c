@@ -36,12 +36,12 @@ typedef struct builder {
 
 const char *heddle_block_param(heddle_scop *scop, const heddle_member *member)
 {
-	return heddle_arena_printf(scop->arena, "%s_block", member->name);
+	return heddle_arena_printf(scop->arena, "c_%s_block", member->name);
 }
 
 const char *heddle_thread_param(heddle_scop *scop, const heddle_member *member)
 {
-	return heddle_arena_printf(scop->arena, "%s_thread", member->name);
+	return heddle_arena_printf(scop->arena, "c_%s_thread", member->name);
 }
 
 /* Words that a generated variable must not be: reserved in C, C++ or OpenCL C. */
@@ -348,7 +348,7 @@ static void position(const heddle_scop *scop, const heddle_leaf *leaf, int d, he
 	int vec = find_loop(leaf, d, HEDDLE_PART_VEC);
 	heddle_text_add(out, "0");
 	if (member)
-		heddle_text_printf(out, " + %lld*%s_block", (long long)layout->tile, member->name);
+		heddle_text_printf(out, " + %lld*c_%s_block", (long long)layout->tile, member->name);
 	else if (tile >= 0)
 		heddle_text_printf(out, " + %lld*x%d", (long long)layout->tile, tile);
 	if (item >= 0)
@@ -356,9 +356,9 @@ static void position(const heddle_scop *scop, const heddle_leaf *leaf, int d, he
 	bool absent = leaf->kind != HEDDLE_LEAF_COMPUTE && dim->reduction;
 	if (layout->threads > 1 && !absent) {
 		if (member)
-			heddle_text_printf(out, " + %lld*%s_thread", (long long)layout->vector, member->name);
+			heddle_text_printf(out, " + %lld*c_%s_thread", (long long)layout->vector, member->name);
 		else
-			heddle_text_printf(out, " + %lld*lane", (long long)layout->vector);
+			heddle_text_printf(out, " + %lld*c_lane", (long long)layout->vector);
 	}
 	if (vec >= 0)
 		heddle_text_printf(out, " + x%d", vec);
@@ -445,12 +445,12 @@ static void move_sets(builder *b, heddle_leaf *leaf)
 	if (row >= 0)
 		heddle_text_printf(&r, " + %lld*x%d", (long long)row_threads, row);
 	if (row_threads > 1)
-		heddle_text_printf(&r, " + row%lld", (long long)columns);
+		heddle_text_printf(&r, " + c_row%lld", (long long)columns);
 	heddle_text_add(&c, "0");
 	if (column >= 0)
 		heddle_text_printf(&c, " + %lld*x%d", (long long)(columns * group->vector), column);
 	if (columns > 1)
-		heddle_text_printf(&c, " + %lld*column%lld", (long long)group->vector, (long long)columns);
+		heddle_text_printf(&c, " + %lld*c_column%lld", (long long)group->vector, (long long)columns);
 	if (vec >= 0)
 		heddle_text_printf(&c, " + x%d", vec);
 	heddle_text_printf(&text, "%s{ ", b->mapped->params);
@@ -524,7 +524,7 @@ static bool harmless(const heddle_stmt *stmt)
 static void leaf_sets(builder *b, heddle_leaf *leaf)
 {
 	heddle_stmt *stmt = leaf->stmt;
-	const char *lane = one_lane(b, leaf) ? "lane = 0" : NULL;
+	const char *lane = one_lane(b, leaf) ? "c_lane = 0" : NULL;
 	switch (leaf->kind) {
 	case HEDDLE_LEAF_MOVE:
 		move_sets(b, leaf);
@@ -619,7 +619,7 @@ static bool apply_region(builder *b, region *r)
 	heddle_leaf *compute = r->compute;
 	isl_set *tiles = prefix_of(b, isl_set_copy(compute->domain), r->prefix);
 	if (r->part) {
-		isl_set *layout = layout_bounds(b, compute, one_lane(b, compute) ? "lane = 0" : NULL);
+		isl_set *layout = layout_bounds(b, compute, one_lane(b, compute) ? "c_lane = 0" : NULL);
 		layout = restrict_prefix(compute, layout, tiles);
 		isl_set *inner = in_domain(compute->stmt->inner, compute->instance);
 		isl_set *missing = prefix_of(b, isl_set_subtract(layout, inner), r->prefix);
@@ -847,25 +847,25 @@ static void context_text(builder *b, heddle_text *names, heddle_text *bounds)
 {
 	heddle_kernel *kernel = b->kernel;
 	for (int m = 0; m < kernel->n_member; m++) {
-		heddle_text_printf(names, "%s%s_block", names->length ? ", " : "", kernel->member[m].name);
-		heddle_text_printf(bounds, " and 0 <= %s_block", kernel->member[m].name);
+		heddle_text_printf(names, "%sc_%s_block", names->length ? ", " : "", kernel->member[m].name);
+		heddle_text_printf(bounds, " and 0 <= c_%s_block", kernel->member[m].name);
 		if (kernel->member[m].layout.threads > 1) {
-			heddle_text_printf(names, ", %s_thread", kernel->member[m].name);
-			heddle_text_printf(bounds, " and 0 <= %s_thread < %lld", kernel->member[m].name,
+			heddle_text_printf(names, ", c_%s_thread", kernel->member[m].name);
+			heddle_text_printf(bounds, " and 0 <= c_%s_thread < %lld", kernel->member[m].name,
 					   (long long)kernel->member[m].layout.threads);
 		}
 	}
 	if (kernel->lanes > 1) {
-		heddle_text_printf(names, "%slane", names->length ? ", " : "");
-		heddle_text_printf(bounds, " and 0 <= lane < %lld", (long long)kernel->lanes);
+		heddle_text_printf(names, "%sc_lane", names->length ? ", " : "");
+		heddle_text_printf(bounds, " and 0 <= c_lane < %lld", (long long)kernel->lanes);
 	}
 	for (int g = 0; g < kernel->n_group; g++)
 		if (kernel->group[g]->space == HEDDLE_SPACE_SHARED)
 			columns_of(b, kernel->group[g]);
 	for (int i = 0; i < b->mapped->n_columns; i++) {
 		long long columns = (long long)b->mapped->columns[i];
-		heddle_text_printf(names, "%srow%lld, column%lld", names->length ? ", " : "", columns, columns);
-		heddle_text_printf(bounds, " and 0 <= row%lld < %lld and 0 <= column%lld < %lld", columns,
+		heddle_text_printf(names, "%sc_row%lld, c_column%lld", names->length ? ", " : "", columns, columns);
+		heddle_text_printf(bounds, " and 0 <= c_row%lld < %lld and 0 <= c_column%lld < %lld", columns,
 				   b->kernel->threads / columns, columns, columns);
 	}
 }
@@ -890,7 +890,7 @@ static __isl_give isl_set *launched(builder *b)
 			range = isl_set_project_out(range, isl_dim_set, 0, (unsigned)d);
 			heddle_text text = {0};
 			long long tile = (long long)kernel->member[m].layout.tile;
-			heddle_text_printf(&text, "[%s_block] -> { [x] : %lld*%s_block <= x < %lld*%s_block + %lld }",
+			heddle_text_printf(&text, "[c_%s_block] -> { [x] : %lld*c_%s_block <= x < %lld*c_%s_block + %lld }",
 					   kernel->member[m].name, tile, kernel->member[m].name, tile, kernel->member[m].name,
 					   tile);
 			isl_set *tiles = isl_set_read_from_str(b->scop->isl, heddle_text_str(&text));

@@ -1,7 +1,7 @@
 /* The mapped schedule of a kernel: leaves (mapped statements) in a tree of sequences and loops, and as isl's schedule tree.
  *
  * A leaf's instances are L[x0, x1, ..]: its enclosing loops from outside in.  Block, thread and lane coordinates are isl
- * parameters ("i_block", "i_thread", "lane"), so everything stays affine.
+ * parameters ("c_i_block", "c_i_thread", "c_lane"; sizes are "N_M"), so everything stays affine.
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEDDLE_NEST_H
@@ -67,7 +67,7 @@ typedef struct heddle_mapped {
 	heddle_branch branch[2];
 	int n_leaf;
 	heddle_leaf **leaf;
-	/* copy coordinates by their number of columns: "row16", "column16" with thread = row * columns + column */
+	/* copy coordinates by their number of columns: "c_row16", "c_column16" with thread = row * columns + column */
 	int n_columns;
 	int64_t columns[HEDDLE_MAX_DIM];
 } heddle_mapped;

@@ -222,6 +222,15 @@ static void print_unary(const printer *pr, const heddle_value *v, heddle_type ex
 	heddle_text_add(pr->out, paren ? ")" : "");
 }
 
+/* A size may be called "block": the word then has a dollar before it. */
+static bool is_size(const printer *pr, const char *name)
+{
+	for (int k = 0; pr->p && k < pr->p->n_size; k++)
+		if (!strcmp(pr->p->size[k].name, name))
+			return true;
+	return false;
+}
+
 /* name(arguments, with one literal type among them all */
 static void print_function(const printer *pr, const char *name, const heddle_value *v, heddle_type expected)
 {
@@ -238,8 +247,8 @@ static void print_value(const printer *pr, const heddle_value *v, heddle_type ex
 	case HEDDLE_VALUE_INT:
 	case HEDDLE_VALUE_FLOAT: print_literal(pr, v, expected); break;
 	case HEDDLE_VALUE_VARIABLE: heddle_text_add(out, v->name); break;
-	case HEDDLE_VALUE_BLOCK: heddle_text_add(out, "block"); break;
-	case HEDDLE_VALUE_THREAD: heddle_text_add(out, "thread"); break;
+	case HEDDLE_VALUE_BLOCK: heddle_text_add(out, is_size(pr, "block") ? "$block" : "block"); break;
+	case HEDDLE_VALUE_THREAD: heddle_text_add(out, is_size(pr, "thread") ? "$thread" : "thread"); break;
 	case HEDDLE_VALUE_SIZE:
 		if (pr->p && v->i < pr->p->n_size)
 			heddle_text_add(out, pr->p->size[v->i].name);
@@ -687,8 +696,8 @@ static void next(parser *ps)
 	}
 	if (isdigit((unsigned char)*s)) {
 		n = lex_number(ps, t);
-	} else if (isalpha((unsigned char)*s) || *s == '_') {
-		n = name_length(s);
+	} else if (isalpha((unsigned char)*s) || *s == '_' || *s == '$') {
+		n = *s == '$' ? name_length(s + 1) + 1 : name_length(s);
 		t->kind = NAME;
 		if (!lex_special(ps, t, n))
 			t->text = heddle_arena_strndup(ps->p->arena, s, n);
@@ -951,9 +960,9 @@ static heddle_value *parse_name(parser *ps, const token *where, const char *name
 	for (int k = 0; k < ps->p->n_size; k++)
 		if (!strcmp(ps->p->size[k].name, name))
 			return heddle_value_size(ps->p, k);
-	if (!strcmp(name, "block"))
+	if (!strcmp(name, "block") || !strcmp(name, "$block"))
 		return heddle_value_block(ps->p);
-	if (!strcmp(name, "thread"))
+	if (!strcmp(name, "thread") || !strcmp(name, "$thread"))
 		return heddle_value_thread(ps->p);
 	if (!strcmp(name, "true") || !strcmp(name, "false"))
 		return heddle_value_int(ps->p, HEDDLE_BOOL, !strcmp(name, "true"));

@@ -78,6 +78,15 @@ static bool is_reserved(const char *s)
 	return false;
 }
 
+/* Sizes and buffers may be called "block" and "thread": what stands around them tells them apart. */
+static void check_user_name(checker *c, const char *name)
+{
+	if (!is_identifier(name))
+		fault(c, "the name %s is not an identifier", name ? name : "(none)");
+	else if (is_reserved(name) && strcmp(name, "block") && strcmp(name, "thread"))
+		fault(c, "the name %s is a word of the text form", name);
+}
+
 static void check_name(checker *c, const char *name)
 {
 	if (!is_identifier(name))
@@ -596,7 +605,7 @@ static void check_sizes(checker *c)
 {
 	for (int k = 0; k < c->p->n_size; k++) {
 		const heddle_program_size *size = &c->p->size[k];
-		check_name(c, size->name);
+		check_user_name(c, size->name);
 		if (size->min > size->max || size->min < 0 || size->divisor < 1)
 			fault(c, "the size %s has range %lld..%lld and divisor %lld", size->name, (long long)size->min,
 			      (long long)size->max, (long long)size->divisor);
@@ -622,7 +631,7 @@ static void check_extents(checker *c, const heddle_buffer *buffer)
 static void check_buffer(checker *c, const heddle_buffer *buffer, int position)
 {
 	bool global = is_global(buffer->role);
-	check_name(c, buffer->name);
+	check_user_name(c, buffer->name);
 	for (int k = 0; k < position; k++)
 		if (!strcmp(c->p->buffer[k]->name, buffer->name))
 			fault(c, "there are two of this name");
@@ -648,7 +657,7 @@ static void check_launch(checker *c, const heddle_launch *launch, int position)
 	const heddle_program *p = c->p;
 
 	c->launch = launch;
-	check_name(c, launch->name);
+	check_user_name(c, launch->name);
 	for (int k = 0; k < position; k++)
 		if (!strcmp(p->launch[k]->name, launch->name))
 			fault(c, "there are two of this name");
@@ -684,7 +693,7 @@ int heddle_program_validate(heddle_ctx *ctx, const heddle_program *p)
 	checker c = {.ctx = ctx, .p = p};
 
 	c.visible = heddle_xalloc(sizeof(bool) * (size_t)(p->n_buffer + 1));
-	check_name(&c, p->name);
+	check_user_name(&c, p->name);
 	if (p->warp < 1)
 		fault(&c, "warps of %d threads", p->warp);
 	check_sizes(&c);

@@ -94,20 +94,20 @@ static __isl_give isl_map *named_instances(prover *p, const heddle_leaf *leaf)
 	heddle_text_add(&text, "] -> E[");
 	for (int m = 0; m < kernel->n_member; m++) {
 		heddle_text_printf(&text, "b%d, ", m);
-		heddle_text_printf(&where, "b%d = %s_block and ", m, kernel->member[m].name);
+		heddle_text_printf(&where, "b%d = c_%s_block and ", m, kernel->member[m].name);
 	}
 	heddle_text_add(&where, "thread = 0");
 	if (leaf->kind == HEDDLE_LEAF_MOVE) {
 		int64_t columns = copy_columns(p, leaf->group);
-		heddle_text_printf(&where, " + %lld*row%lld + column%lld", (long long)columns, (long long)columns,
+		heddle_text_printf(&where, " + %lld*c_row%lld + c_column%lld", (long long)columns, (long long)columns,
 				   (long long)columns);
 	} else {
 		for (int m = 0; m < kernel->n_member; m++)
 			if (kernel->member[m].layout.threads > 1)
-				heddle_text_printf(&where, " + %lld*%s_thread", (long long)kernel->member[m].thread_stride,
+				heddle_text_printf(&where, " + %lld*c_%s_thread", (long long)kernel->member[m].thread_stride,
 						   kernel->member[m].name);
 		if (kernel->lanes > 1)
-			heddle_text_printf(&where, " + %lld*lane", (long long)kernel->lane_stride);
+			heddle_text_printf(&where, " + %lld*c_lane", (long long)kernel->lane_stride);
 	}
 	heddle_text_printf(&text, "thread%s", leaf->n_loop ? ", " : "");
 	loop_tuple(leaf, &text);
@@ -277,7 +277,7 @@ static __isl_give isl_set *in_blocks(prover *p, const heddle_stmt *stmt, __isl_t
 {
 	heddle_text text = {0}, names = {0};
 	for (int m = 0; m < p->kernel->n_member; m++)
-		heddle_text_printf(&names, "%s%s_block", m ? ", " : "", p->kernel->member[m].name);
+		heddle_text_printf(&names, "%sc_%s_block", m ? ", " : "", p->kernel->member[m].name);
 	heddle_text_printf(&text, "%s{ %s[", heddle_scop_params(p->scop, heddle_text_str(&names)), stmt->name);
 	for (int d = 0; d < stmt->n_dim; d++)
 		heddle_text_printf(&text, "%sd%d", d ? ", " : "", d);
@@ -287,7 +287,7 @@ static __isl_give isl_set *in_blocks(prover *p, const heddle_stmt *stmt, __isl_t
 			continue;
 		const heddle_member *member = &p->kernel->member[stmt->dim[d].member];
 		long long tile = (long long)member->layout.tile;
-		heddle_text_printf(&text, " and %lld*%s_block <= d%d < %lld*%s_block + %lld", tile, member->name, d, tile,
+		heddle_text_printf(&text, " and %lld*c_%s_block <= d%d < %lld*c_%s_block + %lld", tile, member->name, d, tile,
 				   member->name, tile);
 	}
 	heddle_text_add(&text, " }");
@@ -728,8 +728,8 @@ static bool foreign(prover *p, const heddle_leaf *leaf, const char *name)
 	for (int i = 0; i < p->mapped->n_columns; i++) {
 		long long columns = (long long)p->mapped->columns[i];
 		bool own = leaf->kind == HEDDLE_LEAF_MOVE && columns == copy_columns(p, leaf->group);
-		bool this = !strcmp(name, heddle_arena_printf(p->scop->arena, "row%lld", columns)) ||
-			    !strcmp(name, heddle_arena_printf(p->scop->arena, "column%lld", columns));
+		bool this = !strcmp(name, heddle_arena_printf(p->scop->arena, "c_row%lld", columns)) ||
+			    !strcmp(name, heddle_arena_printf(p->scop->arena, "c_column%lld", columns));
 		if (this && own)
 			return false;
 		copy |= this;
