@@ -34,6 +34,7 @@ const heddle_option_row heddle_option_rows[] = {
 	[HEDDLE_OPTION_LEVEL] = {"--level", "-l", "NAME,...", "interpret, emulate, opencl-cpu, compile, device; those named must run",
 				 TEST | RUN | BENCH},
 	[HEDDLE_OPTION_THOROUGH] = {"--thorough", NULL, NULL, "every case at every level in every form", TEST},
+	[HEDDLE_OPTION_CASES] = {"--cases", NULL, "given|all", "given: sizes of our own are interpreted only (default all)", TEST},
 	[HEDDLE_OPTION_IMPL] = {"--impl", NULL, "FILE.json", "a hand-written kernel: its manifest", TEST | BENCH},
 	[HEDDLE_OPTION_INPUT] = {"--input", "-i", "A=FILE.npy", "the contents of a tensor; others are random numbers", RUN},
 	[HEDDLE_OPTION_SEED] = {"--seed", NULL, "N", "of random inputs and orders (default 1)", TEST | RUN | BENCH},

@@ -78,6 +78,10 @@ static int fill_options(heddle_cli *cli, heddle_test_options *options, heddle_ta
 	options->impl = heddle_cli_value(cli, HEDDLE_OPTION_IMPL);
 	options->seed = (uint64_t)seed;
 	options->thorough = heddle_cli_flag(cli, HEDDLE_OPTION_THOROUGH);
+	const char *cases = heddle_cli_value(cli, HEDDLE_OPTION_CASES);
+	if (cases && strcmp(cases, "given") != 0 && strcmp(cases, "all") != 0)
+		return heddle_error(cli->ctx, 915, NULL, "--cases '%s': it takes 'given' or 'all'", cases);
+	options->given = cases && !strcmp(cases, "given");
 	return 0;
 }
 

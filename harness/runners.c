@@ -9,7 +9,7 @@
 #include "harness/level.h"
 
 /* A runner of the generic device code with one driver. */
-#define ON_DRIVER(driver, its_level, its_name, its_backend)                                                            \
+#define ON_DRIVER(driver, its_level, its_name, its_backend, is_slow)                                                          \
 	static int driver##_available(heddle_ctx *ctx, const char **why)                                               \
 	{                                                                                                              \
 		return heddle_device_available(ctx, &heddle_driver_##driver, why);                                     \
@@ -18,7 +18,7 @@
 	{                                                                                                              \
 		return heddle_device_run(ctx, &heddle_driver_##driver, run);                                           \
 	}                                                                                                              \
-	static const heddle_runner runner_##driver = { its_level, its_name, its_backend, driver##_available, driver##_run }
+	static const heddle_runner runner_##driver = { its_level, its_name, its_backend, driver##_available, driver##_run, is_slow }
 
 /* A runner of the generic compile code with one compiler. */
 #define ON_COMPILER(compiler, its_name, its_backend)                                                                   \
@@ -30,14 +30,14 @@
 	{                                                                                                              \
 		return heddle_compile_run(ctx, &heddle_compiler_##compiler, run);                                      \
 	}                                                                                                              \
-	static const heddle_runner runner_##compiler = { "compile", its_name, its_backend, compiler##_available, compiler##_run }
+	static const heddle_runner runner_##compiler = { "compile", its_name, its_backend, compiler##_available, compiler##_run, false }
 
-ON_DRIVER(pocl, "opencl-cpu", "pocl", "opencl");
-ON_DRIVER(rusticl, "opencl-cpu", "rusticl", "opencl");
-ON_DRIVER(oclgrind, "opencl-cpu", "oclgrind", "opencl");
-ON_DRIVER(cuda, "device", "cuda", "cuda");
-ON_DRIVER(hip, "device", "hip", "hip");
-ON_DRIVER(opencl, "device", "opencl", "opencl");
+ON_DRIVER(pocl, "opencl-cpu", "pocl", "opencl", false);
+ON_DRIVER(rusticl, "opencl-cpu", "rusticl", "opencl", false);
+ON_DRIVER(oclgrind, "opencl-cpu", "oclgrind", "opencl", true);
+ON_DRIVER(cuda, "device", "cuda", "cuda", false);
+ON_DRIVER(hip, "device", "hip", "hip", false);
+ON_DRIVER(opencl, "device", "opencl", "opencl", false);
 ON_COMPILER(nvrtc, "nvrtc", "cuda");
 ON_COMPILER(clang_amd, "clang-amd", "hip");
 ON_COMPILER(hiprtc, "hiprtc", "hip");
@@ -51,8 +51,8 @@ static int command_available(heddle_ctx *ctx, const char **why)
 	return 1;
 }
 
-static const heddle_runner compiler_command = { "compile", "command", "*", command_available, heddle_command_compile };
-static const heddle_runner runner_command = { "device", "command", "*", command_available, heddle_command_run };
+static const heddle_runner compiler_command = { "compile", "command", "*", command_available, heddle_command_compile, false };
+static const heddle_runner runner_command = { "device", "command", "*", command_available, heddle_command_run, false };
 
 const heddle_runner *const heddle_runners[] = {
 	&heddle_runner_emulate_cuda,

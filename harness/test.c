@@ -382,9 +382,14 @@ static bool run_once(heddle_test *t, const heddle_test_variant *v, const heddle_
 }
 
 /* Cases that a runner takes: those given, and of the picked ones every second; all when thorough. */
-static bool runner_takes(const heddle_test *t, const heddle_test_variant *v, int k)
+static bool runner_takes(const heddle_test *t, const heddle_test_variant *v, const heddle_runner *runner, int k)
 {
 	const heddle_case *c = &v->cases.item[k];
+	bool any_given = false;
+	for (int j = 0; j < v->cases.n; ++j)
+		any_given = any_given || v->cases.item[j].given;
+	if (any_given && (t->options->given || (runner->slow && v->program && !v->small && !t->options->thorough)))
+		return c->given;
 	return t->options->thorough || c->given || k % 2 == 1 || v->cases.n <= 2;
 }
 
@@ -422,7 +427,7 @@ static void run_runners(heddle_test *t, const heddle_test_variant *v)
 		int taken = 0;
 		bool there = true;
 		for (int k = 0; k < v->cases.n && there; ++k) {
-			if (!runner_takes(t, v, k))
+			if (!runner_takes(t, v, runner, k))
 				continue;
 			/* Not thorough: each case aligned, and in turns misaligned and with whole numbers. */
 			int forms = t->options->thorough ? FORM_ALIGNED | FORM_MISALIGNED | FORM_INTEGERS
