@@ -346,6 +346,11 @@ const heddle_code heddle_codes[] = {
 	 "Right:  vector=2\n"},
 	{523, "a tensor that cannot live in registers",
 	 "Registers belong to one thread: every element must be used by one thread only, and written before it is read.\n"},
+	{524, "more shared memory than a block has",
+	 "The tiles of a kernel, and what its lanes exchange, live in the block's shared memory together. Smaller tiles, or one group\n"
+	 "less with space=shared, make it fit.  `heddle arch show CHIP` tells the limit.\n"
+	 "Wrong:  k0.S0: tile=i:512,j:512,k:64\n"
+	 "Right:  k0.S0: tile=i:128,j:128,k:8\n"},
 	{600, "a pass has reached its limit of work",
 	 "The polyhedral operations of a pass are limited, so that compiling ends.  A definition with fewer statements or simpler\n"
 	 "subscripts per `def`, or fixed sizes (-s), makes it easier.\n"},

@@ -338,6 +338,47 @@ static void make_accumulator(heddle_scop *scop, heddle_stmt *stmt)
 	stmt->in_group = group->space == HEDDLE_SPACE_REGISTER && all.type == group->registers.type && stmt->initialise;
 }
 
+/* Bytes of shared memory that tiles and the exchange of lanes take together. */
+static int64_t shared_bytes(const heddle_scop *scop, const heddle_kernel *kernel)
+{
+	int64_t bytes = 0;
+	for (int g = 0; g < kernel->n_group; g++) {
+		const heddle_group *group = kernel->group[g];
+		int64_t n = heddle_type_size(group->tensor->type);
+		if (group->space != HEDDLE_SPACE_SHARED)
+			continue;
+		for (int i = 0; i < group->tensor->rank; i++)
+			n *= group->size[group->order[i]] + (i == group->tensor->rank - 1 ? group->pad : 0);
+		bytes += n;
+	}
+	int64_t slots = scop->shuffles && scop->descriptor->warp.value > 0
+				? kernel->threads / (int64_t)scop->descriptor->warp.value
+				: kernel->threads;
+	for (int s = 0; s < kernel->n_stmt && kernel->lanes > 1; s++) {
+		const heddle_stmt *stmt = kernel->stmt[s];
+		int64_t results = 1;
+		bool laned = false;
+		for (int d = 0; d < stmt->n_dim; d++) {
+			laned |= stmt->dim[d].reduction && stmt->dim[d].layout.threads > 1;
+			if (!stmt->dim[d].reduction)
+				results *= stmt->dim[d].layout.items * stmt->dim[d].layout.vector;
+		}
+		if (laned)
+			bytes += results * slots * heddle_type_size(stmt->accumulator.type);
+	}
+	return bytes;
+}
+
+static int check_limits(heddle_scop *scop, const heddle_kernel *kernel)
+{
+	const heddle_quantity *limit = &scop->descriptor->shared_per_block;
+	int64_t bytes = shared_bytes(scop, kernel);
+	if (bytes && limit->set && (double)bytes > limit->value)
+		return heddle_error(scop->ctx, 524, NULL, "config: kernel %d needs %lld bytes of shared memory, `%s` has %.0f per block",
+				    kernel->position, (long long)bytes, scop->descriptor->name, limit->value);
+	return 0;
+}
+
 int heddle_pass_place(heddle_scop *scop)
 {
 	for (int k = 0; k < scop->n_kernel; k++) {
@@ -360,6 +401,8 @@ int heddle_pass_place(heddle_scop *scop)
 		for (int s = 0; s < kernel->n_stmt; s++)
 			if (kernel->stmt[s]->reduction)
 				make_accumulator(scop, kernel->stmt[s]);
+		if (check_limits(scop, kernel) < 0)
+			return -1;
 	}
 	return heddle_scop_check(scop, "place");
 }
