@@ -185,11 +185,14 @@ static int make_buffer(session *s, size_t before, size_t bytes, heddle_device_me
 					    (unsigned long long)s->device.memory_bytes, s->device.name));
 		return 0;
 	}
-	if (d->allocate(&s->device, all ? all : 1, buffer) != 0) {
+	bool empty = all == 0; /* devices have no empty buffers: one byte, which nobody may write */
+	if (empty)
+		all = 1;
+	if (d->allocate(&s->device, all, buffer) != 0) {
 		verdict(s, HEDDLE_UNSUPPORTED, s->device.message);
 		return 0;
 	}
-	if (s->device.exact_bounds)
+	if (s->device.exact_bounds && !empty)
 		return 0;
 	return d->fill(&s->device, buffer, 0, POISON, all) == 0 ? 0 : refused(s);
 }
