@@ -1,0 +1,49 @@
+/* What the files of `map` share: building the tree (nest_tree.c), the sets of its leaves (nest_sets.c), versions (nest.c).
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef HEDDLE_NEST_PARTS_H
+#define HEDDLE_NEST_PARTS_H
+
+#include "model/nest.h"
+
+/* Leaves in the same tile loops, around one computation. */
+typedef struct heddle_region {
+	heddle_leaf *compute;
+	int prefix; /* leading loops of its leaves: the tile loops */
+	int n_leaf;
+	heddle_leaf **leaf;
+	int part; /* 0 everything, 1 full tiles, 2 the rest */
+} heddle_region;
+
+typedef struct heddle_nest_builder {
+	heddle_scop *scop;
+	heddle_kernel *kernel;
+	heddle_mapped *mapped;
+	bool interior;
+	int n_region;
+	heddle_region *region;
+} heddle_nest_builder;
+
+/* ---- nest_tree.c ---- */
+
+heddle_nest *heddle_nest_new(heddle_nest_builder *b, heddle_nest_kind kind);
+heddle_leaf *heddle_nest_add_leaf(heddle_nest_builder *b, heddle_nest *parent, heddle_leaf_kind kind, heddle_stmt *stmt,
+				  heddle_group *group);
+/* Everything of one statement, appended to the sequence of its kernel; `barrier_each`: a barrier after each round. */
+void heddle_nest_add_stmt(heddle_nest_builder *b, heddle_nest *root, heddle_stmt *stmt, bool barrier_each);
+/* Threads along a row of a shared tile while it is moved. */
+int64_t heddle_nest_columns(heddle_nest_builder *b, const heddle_group *group);
+bool heddle_stmt_has_lanes(const heddle_stmt *stmt);
+
+/* ---- nest_sets.c ---- */
+
+/* Loops and sets of all leaves from number `first` on. */
+void heddle_nest_sets(heddle_nest_builder *b, heddle_nest *root, int first);
+/* The parameters that differ between threads of a block, taken out. */
+__isl_give isl_set *heddle_nest_without_threads(heddle_nest_builder *b, __isl_take isl_set *set);
+/* { L[x] : instance(x) in domain } */
+__isl_give isl_set *heddle_nest_in_domain(__isl_keep isl_set *domain, __isl_keep isl_multi_aff *instance);
+/* "L3[x0, x1]" */
+void heddle_leaf_tuple(const heddle_leaf *leaf, heddle_text *out);
+
+#endif

@@ -1,0 +1,389 @@
+/* map, the leaves: which instances run, and where they are in the statement or tensor.
+ * SPDX-License-Identifier: MIT
+ */
+#include "model/nest_parts.h"
+
+#include <isl/space.h>
+#include <isl/val.h>
+#include <string.h>
+
+/* ---- leaves: sets ------------------------------------------------------------------------------------------------------ */
+
+static int find_loop(const heddle_leaf *leaf, int dim, heddle_part part)
+{
+	for (int i = 0; i < leaf->n_loop; i++)
+		if (leaf->loop[i]->dim == dim && leaf->loop[i]->part == part)
+			return i;
+	return -1;
+}
+
+void heddle_leaf_tuple(const heddle_leaf *leaf, heddle_text *out)
+{
+	heddle_text_printf(out, "%s[", leaf->name);
+	for (int i = 0; i < leaf->n_loop; i++)
+		heddle_text_printf(out, "%sx%d", i ? ", " : "", i);
+	heddle_text_add(out, "]");
+}
+
+/* "128 i_block + 16 x2 + i_thread" */
+static void position(const heddle_scop *scop, const heddle_leaf *leaf, int d, heddle_text *out)
+{
+	const heddle_stmt *stmt = leaf->stmt;
+	const heddle_dim *dim = &stmt->dim[d];
+	const heddle_layout *layout = &dim->layout;
+	const heddle_member *member = dim->member >= 0 ? &stmt->kernel->member[dim->member] : NULL;
+	int tile = find_loop(leaf, d, HEDDLE_PART_TILE), item = find_loop(leaf, d, HEDDLE_PART_ITEM);
+	int vec = find_loop(leaf, d, HEDDLE_PART_VEC);
+	heddle_text_add(out, "0");
+	if (member)
+		heddle_text_printf(out, " + %lld*c_%s_block", (long long)layout->tile, member->name);
+	else if (tile >= 0)
+		heddle_text_printf(out, " + %lld*x%d", (long long)layout->tile, tile);
+	if (item >= 0)
+		heddle_text_printf(out, " + %lld*x%d", (long long)(layout->threads * layout->vector), item);
+	bool absent = leaf->kind != HEDDLE_LEAF_COMPUTE && dim->reduction;
+	if (layout->threads > 1 && !absent) {
+		if (member)
+			heddle_text_printf(out, " + %lld*c_%s_thread", (long long)layout->vector, member->name);
+		else
+			heddle_text_printf(out, " + %lld*c_lane", (long long)layout->vector);
+	}
+	if (vec >= 0)
+		heddle_text_printf(out, " + x%d", vec);
+	(void)scop;
+}
+
+static __isl_give isl_multi_aff *stmt_instance(heddle_nest_builder *b, const heddle_leaf *leaf)
+{
+	heddle_text text = {0};
+	heddle_text_printf(&text, "%s{ ", b->mapped->params);
+	heddle_leaf_tuple(leaf, &text);
+	heddle_text_printf(&text, " -> %s[", leaf->stmt->name);
+	for (int d = 0; d < leaf->stmt->n_dim; d++) {
+		heddle_text_add(&text, d ? ", " : "");
+		position(b->scop, leaf, d, &text);
+	}
+	heddle_text_add(&text, "] }");
+	isl_multi_aff *instance = isl_multi_aff_read_from_str(b->scop->isl, heddle_text_str(&text));
+	heddle_text_free(&text);
+	return instance;
+}
+
+/* Bounds of loops and of the coordinates that the leaf uses. */
+static __isl_give isl_set *layout_bounds(heddle_nest_builder *b, const heddle_leaf *leaf, const char *more)
+{
+	heddle_text text = {0};
+	heddle_text_printf(&text, "%s{ ", b->mapped->params);
+	heddle_leaf_tuple(leaf, &text);
+	heddle_text_add(&text, " : 1 = 1");
+	for (int i = 0; i < leaf->n_loop; i++) {
+		heddle_text_printf(&text, " and 0 <= x%d", i);
+		if (leaf->loop[i]->extent)
+			heddle_text_printf(&text, " and x%d < %lld", i, (long long)leaf->loop[i]->extent);
+	}
+	if (more && *more)
+		heddle_text_printf(&text, " and %s", more);
+	heddle_text_add(&text, " }");
+	isl_set *set = isl_set_read_from_str(b->scop->isl, heddle_text_str(&text));
+	heddle_text_free(&text);
+	return isl_set_intersect_params(set, isl_set_copy(b->mapped->context));
+}
+
+/* Only one lane may write what all lanes hold. */
+static bool one_lane(const heddle_nest_builder *b, const heddle_leaf *leaf)
+{
+	if (b->kernel->lanes == 1)
+		return false;
+	bool laned = false;
+	for (int d = 0; d < leaf->stmt->n_dim; d++)
+		laned |= leaf->stmt->dim[d].member < 0 && !leaf->stmt->dim[d].reduction && leaf->stmt->dim[d].layout.threads > 1;
+	if (laned)
+		return false;
+	bool global = leaf->stmt->access[0].group->space == HEDDLE_SPACE_GLOBAL;
+	switch (leaf->kind) {
+	case HEDDLE_LEAF_STORE:
+		return true;
+	case HEDDLE_LEAF_COMPUTE:
+		return global && !leaf->stmt->reduction;
+	case HEDDLE_LEAF_FINISH:
+		return global;
+	default:
+		return false;
+	}
+}
+
+__isl_give isl_set *heddle_nest_in_domain(__isl_keep isl_set *domain, __isl_keep isl_multi_aff *instance)
+{
+	return isl_set_preimage_multi_aff(isl_set_copy(domain), isl_multi_aff_copy(instance));
+}
+
+/* Where the tile element of a move is, in the tensor and in the tile. */
+static void move_sets(heddle_nest_builder *b, heddle_leaf *leaf)
+{
+	heddle_group *group = leaf->group;
+	int rank = group->tensor->rank;
+	int row = find_loop(leaf, -1, HEDDLE_PART_ITEM), column = find_loop(leaf, -2, HEDDLE_PART_ITEM);
+	int vec = find_loop(leaf, -3, HEDDLE_PART_VEC);
+	int64_t columns = heddle_nest_columns(b, group), rows = 1;
+	int64_t row_threads = b->kernel->threads / columns;
+	heddle_text text = {0}, r = {0}, c = {0}, more = {0};
+	for (int e = 0; e + 1 < rank; e++)
+		rows *= group->size[e];
+	heddle_text_add(&r, "0");
+	if (row >= 0)
+		heddle_text_printf(&r, " + %lld*x%d", (long long)row_threads, row);
+	if (row_threads > 1)
+		heddle_text_printf(&r, " + c_row%lld", (long long)columns);
+	heddle_text_add(&c, "0");
+	if (column >= 0)
+		heddle_text_printf(&c, " + %lld*x%d", (long long)(columns * group->vector), column);
+	if (columns > 1)
+		heddle_text_printf(&c, " + %lld*c_column%lld", (long long)group->vector, (long long)columns);
+	if (vec >= 0)
+		heddle_text_printf(&c, " + x%d", vec);
+	heddle_text_printf(&text, "%s{ ", b->mapped->params);
+	heddle_leaf_tuple(leaf, &text);
+	heddle_text_printf(&text, " -> T_%s[", group->tensor->name);
+	int64_t below = rows;
+	int wide = 0;
+	for (int e = 0; e + 1 < rank; e++)
+		wide += group->size[e] > 1;
+	for (int e = 0; e + 1 < rank; e++) {
+		below /= group->size[e];
+		if (group->size[e] == 1)
+			heddle_text_add(&text, "0, ");
+		else if (wide == 1)
+			heddle_text_printf(&text, "%s, ", heddle_text_str(&r));
+		else if (below * group->size[e] == rows)
+			heddle_text_printf(&text, "floor((%s)/%lld), ", heddle_text_str(&r), (long long)below);
+		else
+			heddle_text_printf(&text, "(floor((%s)/%lld) mod %lld), ", heddle_text_str(&r), (long long)below,
+					   (long long)group->size[e]);
+	}
+	heddle_text_printf(&text, "%s] }", rank ? heddle_text_str(&c) : "");
+	leaf->position = isl_multi_aff_read_from_str(b->scop->isl, heddle_text_str(&text));
+	heddle_text_printf(&more, "%s < %lld and %s < %lld", heddle_text_str(&r), (long long)rows, heddle_text_str(&c),
+			   (long long)group->size[rank - 1]);
+	leaf->domain = layout_bounds(b, leaf, heddle_text_str(&more));
+	/* element = position + offset(tile loops); the tile loops are the leaf's leading ones */
+	isl_multi_aff *offset = isl_multi_aff_copy(group->offset);
+	int prefix = (int)isl_multi_aff_dim(offset, isl_dim_in);
+	heddle_text_clear(&text);
+	heddle_text_printf(&text, "%s{ ", b->mapped->params);
+	heddle_leaf_tuple(leaf, &text);
+	heddle_text_add(&text, " -> [");
+	/* The offset's dimensions are the statement's tile loops in dimension order; the leaf has them in nest order. */
+	int at = 0;
+	for (int d = 0; d < leaf->stmt->n_dim; d++)
+		if (leaf->stmt->dim[d].member < 0 && !leaf->stmt->dim[d].single_tile)
+			heddle_text_printf(&text, "%sx%d", at++ ? ", " : "", find_loop(leaf, d, HEDDLE_PART_TILE));
+	(void)prefix;
+	heddle_text_add(&text, "] }");
+	isl_multi_aff *loops = isl_multi_aff_read_from_str(b->scop->isl, heddle_text_str(&text));
+	offset = isl_multi_aff_pullback_multi_aff(offset, loops);
+	leaf->element = isl_multi_aff_add(offset, isl_multi_aff_copy(leaf->position));
+	/* inside the tensor */
+	heddle_stmt shape = {.all = leaf->domain};
+	leaf->valid = isl_set_copy(leaf->domain);
+	for (int e = 0; e < rank; e++) {
+		isl_pw_aff *x = isl_pw_aff_from_aff(isl_multi_aff_get_aff(leaf->element, e));
+		isl_pw_aff *extent = heddle_scop_pw_aff(b->scop, &shape, group->tensor->extent[e]);
+		isl_set *low = isl_pw_aff_nonneg_set(isl_pw_aff_copy(x));
+		leaf->valid = isl_set_intersect(leaf->valid, isl_set_intersect(low, isl_pw_aff_lt_set(x, extent)));
+	}
+	leaf->box = isl_set_copy(leaf->domain);
+	heddle_text_free(&text);
+	heddle_text_free(&r);
+	heddle_text_free(&c);
+	heddle_text_free(&more);
+}
+
+/* Can the statement run on rows that do not exist?  Only if it reads nothing but filled tiles, and its sums stay private. */
+static bool harmless(const heddle_stmt *stmt)
+{
+	if (!stmt->reduction || stmt->value != stmt->source->value || stmt->n_access < 2)
+		return false;
+	for (int a = 1; a < stmt->n_access; a++)
+		if (stmt->access[a].group->space != HEDDLE_SPACE_SHARED)
+			return false;
+	return true;
+}
+
+static void leaf_sets(heddle_nest_builder *b, heddle_leaf *leaf)
+{
+	heddle_stmt *stmt = leaf->stmt;
+	const char *lane = one_lane(b, leaf) ? "c_lane = 0" : NULL;
+	switch (leaf->kind) {
+	case HEDDLE_LEAF_MOVE:
+		move_sets(b, leaf);
+		return;
+	case HEDDLE_LEAF_BARRIER:
+		leaf->domain = layout_bounds(b, leaf, NULL);
+		leaf->box = isl_set_copy(leaf->domain);
+		return;
+	case HEDDLE_LEAF_INITIALISE:
+	case HEDDLE_LEAF_COMBINE:
+		leaf->instance = stmt_instance(b, leaf);
+		leaf->domain = layout_bounds(b, leaf, lane);
+		leaf->box = isl_set_copy(leaf->domain);
+		return;
+	case HEDDLE_LEAF_FINISH:
+	case HEDDLE_LEAF_STORE:
+		leaf->instance = stmt_instance(b, leaf);
+		leaf->box = layout_bounds(b, leaf, lane);
+		leaf->domain = isl_set_copy(leaf->box);
+		if (leaf->kind == HEDDLE_LEAF_STORE || stmt->access[0].group->space != HEDDLE_SPACE_REGISTER ||
+		    !stmt->source->initialise)
+			leaf->domain = isl_set_intersect(leaf->domain, heddle_nest_in_domain(stmt->lhs, leaf->instance));
+		return;
+	case HEDDLE_LEAF_COMPUTE:
+		leaf->instance = stmt_instance(b, leaf);
+		leaf->box = isl_set_intersect(layout_bounds(b, leaf, lane), heddle_nest_in_domain(stmt->inner, leaf->instance));
+		leaf->domain = isl_set_intersect(isl_set_copy(leaf->box), heddle_nest_in_domain(stmt->domain, leaf->instance));
+		return;
+	}
+}
+
+static void walk(heddle_nest_builder *b, heddle_nest *nest, heddle_nest **path, int depth)
+{
+	if (nest->kind == HEDDLE_NEST_LOOP)
+		path[depth++] = nest;
+	if (nest->kind == HEDDLE_NEST_LEAF) {
+		nest->leaf->n_loop = depth;
+		memcpy(nest->leaf->loop, path, sizeof(*path) * (size_t)depth);
+		leaf_sets(b, nest->leaf);
+	}
+	for (int i = 0; i < nest->n_child; i++)
+		walk(b, nest->child[i], path, depth);
+}
+
+/* The parameters that differ between threads of a block, taken out. */
+__isl_give isl_set *heddle_nest_without_threads(heddle_nest_builder *b, __isl_take isl_set *set)
+{
+	isl_size n = isl_set_dim(set, isl_dim_param);
+	for (int i = n - 1; set && i >= 0; i--) {
+		const char *name = isl_set_get_dim_name(set, isl_dim_param, (unsigned)i);
+		if (!name)
+			break; /* isl has failed: the pass reports it at its end */
+		size_t length = strlen(name);
+		bool block = length > 6 && !strcmp(name + length - 6, "_block");
+		if (!block && strncmp(name, "N_", 2))
+			set = isl_set_project_out(set, isl_dim_param, (unsigned)i, 1);
+	}
+	(void)b;
+	return set;
+}
+
+/* { [x0 .. x_prefix-1] } of a leaf's instances, for any thread. */
+static __isl_give isl_set *prefix_of(heddle_nest_builder *b, __isl_take isl_set *set, int prefix)
+{
+	isl_size n = isl_set_dim(set, isl_dim_set);
+	set = isl_set_project_out(set, isl_dim_set, (unsigned)prefix, (unsigned)(n - prefix));
+	return heddle_nest_without_threads(b, set); /* projecting dimensions out has dropped the tuple's name */
+}
+
+static __isl_give isl_set *restrict_prefix(heddle_leaf *leaf, __isl_take isl_set *set, __isl_keep isl_set *prefix)
+{
+	isl_set *wide = isl_set_copy(prefix);
+	isl_size have = isl_set_dim(wide, isl_dim_set);
+	wide = isl_set_add_dims(wide, isl_dim_set, (unsigned)(leaf->n_loop - have));
+	wide = isl_set_set_tuple_name(wide, leaf->name);
+	return isl_set_coalesce(isl_set_intersect(set, wide));
+}
+
+/* Does a block run no two of these tiles? */
+static bool at_most_once(__isl_keep isl_set *tiles)
+{
+	isl_map *pairs = isl_map_lex_lt(isl_set_get_space(tiles));
+	pairs = isl_map_intersect_domain(isl_map_intersect_range(pairs, isl_set_copy(tiles)), isl_set_copy(tiles));
+	bool once = isl_map_is_empty(pairs) == isl_bool_true;
+	isl_map_free(pairs);
+	return once;
+}
+
+/* The tiles that a region runs: all, those that are full, or the rest. */
+static bool apply_region(heddle_nest_builder *b, heddle_region *r)
+{
+	heddle_leaf *compute = r->compute;
+	isl_set *tiles = prefix_of(b, isl_set_copy(compute->domain), r->prefix);
+	if (r->part) {
+		isl_set *layout = layout_bounds(b, compute, one_lane(b, compute) ? "c_lane = 0" : NULL);
+		layout = restrict_prefix(compute, layout, tiles);
+		isl_set *inner = heddle_nest_in_domain(compute->stmt->inner, compute->instance);
+		isl_set *missing = prefix_of(b, isl_set_subtract(layout, inner), r->prefix);
+		isl_set *full = isl_set_coalesce(isl_set_subtract(isl_set_copy(tiles), missing));
+		tiles = r->part == 1 ? isl_set_intersect(tiles, full) : isl_set_subtract(tiles, full);
+	}
+	tiles = isl_set_coalesce(tiles);
+	bool empty = isl_set_is_empty(tiles) == isl_bool_true;
+	for (int i = 0; i < r->n_leaf; i++) {
+		heddle_leaf *leaf = r->leaf[i];
+		if (leaf == compute && (b->interior || harmless(leaf->stmt))) {
+			isl_set_free(leaf->domain);
+			leaf->domain = isl_set_copy(leaf->box);
+		}
+		leaf->domain = restrict_prefix(leaf, leaf->domain, tiles);
+		leaf->box = restrict_prefix(leaf, leaf->box, tiles);
+	}
+	/* the barrier after the last round keeps nothing apart */
+	heddle_leaf *last = r->leaf[r->n_leaf - 1];
+	if (last->kind == HEDDLE_LEAF_BARRIER && last != r->leaf[0] && r->part != 1 && at_most_once(tiles)) {
+		isl_set_free(last->domain);
+		last->domain = isl_set_empty(isl_set_get_space(last->box));
+	}
+	isl_set_free(tiles);
+	return !empty;
+}
+
+/* Leaves outside regions follow the local tile loops of their statement. */
+static void restrict_outer(heddle_nest_builder *b, heddle_leaf *leaf)
+{
+	if (leaf->kind != HEDDLE_LEAF_INITIALISE && leaf->kind != HEDDLE_LEAF_COMBINE && leaf->kind != HEDDLE_LEAF_BARRIER)
+		return;
+	int prefix = 0;
+	while (prefix < leaf->n_loop && leaf->loop[prefix]->part == HEDDLE_PART_TILE)
+		prefix++;
+	isl_multi_aff *instance = stmt_instance(b, leaf);
+	isl_set *runs = isl_set_intersect(layout_bounds(b, leaf, NULL), heddle_nest_in_domain(leaf->stmt->lhs, instance));
+	isl_multi_aff_free(instance);
+	isl_set *tiles = prefix_of(b, runs, prefix);
+	leaf->domain = restrict_prefix(leaf, leaf->domain, tiles);
+	isl_set_free(leaf->box);
+	leaf->box = isl_set_copy(leaf->domain);
+	isl_set_free(tiles);
+}
+
+/* In a boundary block the items and vectors of a thread are all visited, each under its condition: loops keep constant
+ * bounds, and registers constant subscripts. */
+static void spread_leaf(heddle_nest_builder *b, heddle_leaf *leaf)
+{
+	bool guarded = !b->interior && (leaf->kind == HEDDLE_LEAF_COMPUTE || leaf->kind == HEDDLE_LEAF_FINISH ||
+					leaf->kind == HEDDLE_LEAF_STORE);
+	leaf->spread = isl_set_copy(guarded ? leaf->box : leaf->domain);
+	int tiles = 0;
+	while (tiles < leaf->n_loop && leaf->loop[tiles]->part == HEDDLE_PART_TILE)
+		tiles++;
+	if (guarded && tiles) { /* but only the tiles that some thread needs: those loops have no bounds of their own */
+		isl_set *needed = prefix_of(b, isl_set_copy(leaf->domain), tiles);
+		leaf->spread = restrict_prefix(leaf, leaf->spread, needed);
+		isl_set_free(needed);
+	}
+}
+
+void heddle_nest_sets(heddle_nest_builder *b, heddle_nest *root, int first)
+{
+	heddle_nest *path[4 * HEDDLE_MAX_DIM];
+	walk(b, root, path, 0);
+	for (int i = first; i < b->mapped->n_leaf; i++) {
+		bool inside = false;
+		for (int r = 0; r < b->n_region; r++)
+			for (int l = 0; l < b->region[r].n_leaf; l++)
+				inside |= b->region[r].leaf[l] == b->mapped->leaf[i];
+		if (!inside && b->mapped->leaf[i]->n_loop)
+			restrict_outer(b, b->mapped->leaf[i]);
+	}
+	for (int r = 0; r < b->n_region; r++)
+		apply_region(b, &b->region[r]);
+	for (int i = first; i < b->mapped->n_leaf; i++)
+		spread_leaf(b, b->mapped->leaf[i]);
+}

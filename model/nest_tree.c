@@ -1,0 +1,293 @@
+/* map, the tree: sequences, loops and leaves of each statement in a kernel.
+ * SPDX-License-Identifier: MIT
+ */
+#include "model/nest_parts.h"
+
+#include <string.h>
+
+/* ---- names ------------------------------------------------------------------------------------------------------------ */
+
+const char *heddle_block_param(heddle_scop *scop, const heddle_member *member)
+{
+	return heddle_arena_printf(scop->arena, "c_%s_block", member->name);
+}
+
+const char *heddle_thread_param(heddle_scop *scop, const heddle_member *member)
+{
+	return heddle_arena_printf(scop->arena, "c_%s_thread", member->name);
+}
+
+/* Words that a generated variable must not be: reserved in C, C++ or OpenCL C. */
+static bool reserved(const char *name)
+{
+	static const char *const word[] = {
+		"auto",	   "break",   "case",	 "char",     "class",  "const",	 "continue", "default", "delete",  "do",
+		"double",  "else",    "enum",	 "extern",   "float",  "for",	 "friend",   "goto",	"half",	   "if",
+		"inline",  "int",     "kernel",	 "local",    "long",   "new",	 "operator", "private", "public",  "register",
+		"restrict", "return", "short",	 "signed",   "sizeof", "static", "struct",   "switch",	"this",	   "throw",
+		"try",	   "typedef", "union",	 "unsigned", "using",  "void",	 "volatile", "while",	"global",  "constant",
+		"bool",	   "true",    "false",	 "uint",     "ulong",  "uchar",	 "ushort",   "and",	"or",	   "not",
+		"lane",	   "thread",  "block",	 "template", "asm",    "image",	 "event_t",  "size_t",	"int8_t",  "xor"};
+	for (size_t i = 0; i < HEDDLE_COUNT(word); i++)
+		if (!strcmp(word[i], name))
+			return true;
+	return heddle_builtin_find(name) >= 0;
+}
+
+static bool taken(const heddle_scop *scop, const char *name)
+{
+	for (int i = 0; i < scop->definition->n_tensor; i++)
+		if (!strcmp(scop->definition->tensor[i]->name, name))
+			return true;
+	for (int i = 0; i < scop->definition->n_size; i++)
+		if (!strcmp(scop->definition->size[i]->name, name))
+			return true;
+	return !strcmp(scop->definition->name, name);
+}
+
+const char *heddle_loop_name(heddle_scop *scop, const heddle_stmt *stmt, int dim, heddle_part part)
+{
+	const heddle_dim *d = &stmt->dim[dim];
+	const char *name = d->member >= 0 ? stmt->kernel->member[d->member].name : d->name;
+	bool only = part == HEDDLE_PART_TILE ? d->layout.tile == 1
+					     : part == HEDDLE_PART_ITEM && d->member < 0 && d->single_tile &&
+						       d->layout.threads * d->layout.vector == 1;
+	if (only && !reserved(name) && !taken(scop, name))
+		return name;
+	static const char *const suffix[] = {"tile", "item", "vec"};
+	return heddle_arena_printf(scop->arena, "%s_%s", name, suffix[part]);
+}
+
+/* ---- tree ------------------------------------------------------------------------------------------------------------- */
+
+heddle_nest *heddle_nest_new(heddle_nest_builder *b, heddle_nest_kind kind)
+{
+	heddle_nest *nest = HEDDLE_NEW(b->scop->arena, heddle_nest);
+	nest->kind = kind;
+	return nest;
+}
+
+static heddle_nest *append(heddle_nest_builder *b, heddle_nest *parent, heddle_nest *child)
+{
+	HEDDLE_PUSH(b->scop->arena, parent->child, parent->n_child, child);
+	return child;
+}
+
+heddle_leaf *heddle_nest_add_leaf(heddle_nest_builder *b, heddle_nest *parent, heddle_leaf_kind kind, heddle_stmt *stmt, heddle_group *group)
+{
+	heddle_leaf *leaf = HEDDLE_NEW(b->scop->arena, heddle_leaf);
+	leaf->kind = kind;
+	leaf->number = b->mapped->n_leaf;
+	leaf->name = heddle_arena_printf(b->scop->arena, "L%d", leaf->number);
+	leaf->stmt = stmt;
+	leaf->group = group;
+	HEDDLE_PUSH(b->scop->arena, b->mapped->leaf, b->mapped->n_leaf, leaf);
+	append(b, parent, heddle_nest_new(b, HEDDLE_NEST_LEAF))->leaf = leaf;
+	return leaf;
+}
+
+static heddle_nest *add_loop(heddle_nest_builder *b, heddle_nest *parent, const heddle_stmt *stmt, int dim, heddle_part part,
+			     heddle_loop_kind kind)
+{
+	const heddle_layout *layout = &stmt->dim[dim].layout;
+	int64_t extent = part == HEDDLE_PART_TILE ? 0 : part == HEDDLE_PART_ITEM ? layout->items : layout->vector;
+	if (part != HEDDLE_PART_TILE && extent == 1)
+		return parent;
+	if (part == HEDDLE_PART_TILE && (stmt->dim[dim].member >= 0 || stmt->dim[dim].single_tile))
+		return parent;
+	heddle_nest *loop = append(b, parent, heddle_nest_new(b, HEDDLE_NEST_LOOP));
+	loop->name = heddle_loop_name(b->scop, stmt, dim, part);
+	loop->dim = dim;
+	loop->part = part;
+	loop->loop = kind;
+	loop->extent = extent;
+	return append(b, loop, heddle_nest_new(b, HEDDLE_NEST_SEQUENCE));
+}
+
+bool heddle_stmt_has_lanes(const heddle_stmt *stmt)
+{
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (stmt->dim[d].member < 0 && stmt->dim[d].layout.threads > 1)
+			return true;
+	return false;
+}
+
+/* Loops over what one thread holds of the statement's dimensions: reductions outside, items, then vectors inside. */
+static heddle_nest *item_loops(heddle_nest_builder *b, heddle_nest *parent, const heddle_stmt *stmt, bool reductions)
+{
+	for (int d = 0; d < stmt->n_dim && reductions; d++)
+		if (stmt->dim[d].reduction)
+			parent = add_loop(b, parent, stmt, d, HEDDLE_PART_ITEM,
+					  stmt->dim[d].reduce == HEDDLE_REDUCE_LANES && stmt->dim[d].layout.items <= 8
+						  ? HEDDLE_LOOP_UNROLL
+						  : HEDDLE_LOOP_SERIAL);
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (!stmt->dim[d].reduction)
+			parent = add_loop(b, parent, stmt, d, HEDDLE_PART_ITEM, HEDDLE_LOOP_UNROLL);
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (!stmt->dim[d].reduction)
+			parent = add_loop(b, parent, stmt, d, HEDDLE_PART_VEC, HEDDLE_LOOP_VECTOR);
+	for (int d = 0; d < stmt->n_dim && reductions; d++)
+		if (stmt->dim[d].reduction)
+			parent = add_loop(b, parent, stmt, d, HEDDLE_PART_VEC, HEDDLE_LOOP_VECTOR);
+	return parent;
+}
+
+/* Loops over the accumulator's own dimensions: reductions appear only as vector members. */
+static heddle_nest *accumulator_loops(heddle_nest_builder *b, heddle_nest *parent, const heddle_stmt *stmt)
+{
+	parent = item_loops(b, parent, stmt, false);
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (stmt->dim[d].reduction && stmt->dim[d].reduce == HEDDLE_REDUCE_LANES)
+			parent = add_loop(b, parent, stmt, d, HEDDLE_PART_VEC, HEDDLE_LOOP_VECTOR);
+	return parent;
+}
+
+static heddle_nest *tile_loops(heddle_nest_builder *b, heddle_nest *parent, const heddle_stmt *stmt, bool reductions)
+{
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (stmt->dim[d].reduction == reductions)
+			parent = add_loop(b, parent, stmt, d, HEDDLE_PART_TILE, HEDDLE_LOOP_SERIAL);
+	return parent;
+}
+
+static int count_loops(const heddle_nest *root, const heddle_nest *target, int depth)
+{
+	if (root == target)
+		return depth;
+	for (int i = 0; i < root->n_child; i++) {
+		int found = count_loops(root->child[i], target, depth + (root->kind == HEDDLE_NEST_LOOP));
+		if (found >= 0)
+			return found;
+	}
+	return -1;
+}
+
+static bool stages(const heddle_kernel *kernel, const heddle_stmt *stmt)
+{
+	for (int g = 0; g < kernel->n_group; g++)
+		if (kernel->group[g]->stmt == stmt && kernel->group[g]->space == HEDDLE_SPACE_SHARED)
+			return true;
+	return false;
+}
+
+int64_t heddle_nest_columns(heddle_nest_builder *b, const heddle_group *group)
+{
+	int64_t row = group->size[group->tensor->rank - 1] / group->vector;
+	int64_t columns = 1;
+	while (columns < row && columns * 2 <= b->kernel->threads)
+		columns *= 2;
+	while (b->kernel->threads % columns)
+		columns /= 2;
+	for (int i = 0; i < b->mapped->n_columns; i++)
+		if (b->mapped->columns[i] == columns)
+			return columns;
+	b->mapped->columns[b->mapped->n_columns++] = columns;
+	return columns;
+}
+
+/* Rows of a tile are its dimensions but the last, as one; a thread has some of them, and vectors of columns. */
+static void add_move(heddle_nest_builder *b, heddle_nest *parent, heddle_group *group)
+{
+	int64_t columns = heddle_nest_columns(b, group);
+	int64_t rows = 1, row_threads = b->kernel->threads / columns;
+	int64_t vectors = group->size[group->tensor->rank - 1] / group->vector;
+	for (int e = 0; e + 1 < group->tensor->rank; e++)
+		rows *= group->size[e];
+	const char *name = heddle_arena_printf(b->scop->arena, "%s", group->tensor->name);
+	heddle_nest *at = parent;
+	int64_t extent[3] = {(rows + row_threads - 1) / row_threads, (vectors + columns - 1) / columns, group->vector};
+	static const char *const suffix[3] = {"row", "column", "vec"};
+	for (int i = 0; i < 3; i++) {
+		if (extent[i] == 1)
+			continue;
+		heddle_nest *loop = append(b, at, heddle_nest_new(b, HEDDLE_NEST_LOOP));
+		loop->name = heddle_arena_printf(b->scop->arena, "%s_%s", name, suffix[i]);
+		loop->dim = -1 - i;
+		loop->part = i == 2 ? HEDDLE_PART_VEC : HEDDLE_PART_ITEM;
+		loop->extent = extent[i];
+		loop->loop = i == 2 ? HEDDLE_LOOP_VECTOR : extent[i] <= 16 ? HEDDLE_LOOP_UNROLL : HEDDLE_LOOP_SERIAL;
+		at = append(b, loop, heddle_nest_new(b, HEDDLE_NEST_SEQUENCE));
+	}
+	heddle_nest_add_leaf(b, at, HEDDLE_LEAF_MOVE, group->stmt, group);
+}
+
+/* Moves, barrier, computation, barrier: the body of the tile loops. */
+static void add_region(heddle_nest_builder *b, heddle_nest *root, heddle_nest *at, heddle_stmt *stmt, int part, bool again)
+{
+	int first = b->mapped->n_leaf;
+	heddle_nest *body = tile_loops(b, at, stmt, true);
+	int prefix = count_loops(root, body, 0);
+	bool staged = stages(b->kernel, stmt);
+	for (int g = 0; g < b->kernel->n_group; g++)
+		if (b->kernel->group[g]->stmt == stmt && b->kernel->group[g]->space == HEDDLE_SPACE_SHARED)
+			add_move(b, body, b->kernel->group[g]);
+	if (staged && b->kernel->threads > 1)
+		heddle_nest_add_leaf(b, body, HEDDLE_LEAF_BARRIER, stmt, NULL);
+	heddle_leaf *compute = heddle_nest_add_leaf(b, item_loops(b, body, stmt, true), HEDDLE_LEAF_COMPUTE, stmt, NULL);
+	if (staged && b->kernel->threads > 1 && (prefix > 0 || again))
+		heddle_nest_add_leaf(b, body, HEDDLE_LEAF_BARRIER, stmt, NULL);
+	heddle_region r = {.compute = compute, .prefix = prefix, .part = part};
+	for (int i = first; i < b->mapped->n_leaf; i++)
+		HEDDLE_PUSH(b->scop->arena, r.leaf, r.n_leaf, b->mapped->leaf[i]);
+	HEDDLE_PUSH(b->scop->arena, b->region, b->n_region, r);
+}
+
+/* After the last statement that writes, all elements that the first one wrote: later ones may write fewer. */
+static void add_store(heddle_nest_builder *b, heddle_nest *parent, heddle_stmt *stmt)
+{
+	heddle_group *group = stmt->access[0].group;
+	if (group->space != HEDDLE_SPACE_REGISTER || !group->live_out || group->last_writer != stmt)
+		return;
+	heddle_stmt *all = group->first_writer;
+	heddle_nest_add_leaf(b, item_loops(b, parent, all, false), HEDDLE_LEAF_STORE, all, group);
+}
+
+static bool reduces_lanes(const heddle_stmt *stmt)
+{
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (stmt->dim[d].reduction && stmt->dim[d].reduce == HEDDLE_REDUCE_LANES)
+			return true;
+	return false;
+}
+
+static bool splittable(const heddle_stmt *stmt)
+{
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (stmt->dim[d].member < 0 && stmt->dim[d].layout.tile > 1)
+			return true;
+	return false;
+}
+
+/* Everything of one statement, in the sequence of its kernel. */
+void heddle_nest_add_stmt(heddle_nest_builder *b, heddle_nest *root, heddle_stmt *stmt, bool barrier_each)
+{
+	heddle_nest *sequence = append(b, root, heddle_nest_new(b, HEDDLE_NEST_SEQUENCE));
+	bool split = b->interior && splittable(stmt);
+	if (!stmt->reduction) {
+		/* Assignments: the tile loops of all local dimensions, full tiles first. */
+		bool ordered = false;
+		for (int d = 0; d < stmt->n_dim; d++)
+			ordered |= !stmt->dim[d].coincident;
+		split = split && !ordered;
+		for (int part = split ? 1 : 0; part <= (split ? 2 : 0); part++) {
+			heddle_nest *at = tile_loops(b, sequence, stmt, false);
+			add_region(b, root, at, stmt, part, part == 1);
+			if (barrier_each)
+				heddle_nest_add_leaf(b, at, HEDDLE_LEAF_BARRIER, stmt, NULL);
+		}
+		add_store(b, sequence, stmt);
+		return;
+	}
+	heddle_nest *at = tile_loops(b, sequence, stmt, false);
+	heddle_nest_add_leaf(b, accumulator_loops(b, at, stmt), HEDDLE_LEAF_INITIALISE, stmt, NULL);
+	for (int part = split ? 1 : 0; part <= (split ? 2 : 0); part++)
+		add_region(b, root, at, stmt, part, part == 1);
+	if (reduces_lanes(stmt))
+		heddle_nest_add_leaf(b, at, HEDDLE_LEAF_COMBINE, stmt, NULL);
+	if (!stmt->in_group)
+		heddle_nest_add_leaf(b, item_loops(b, at, stmt, false), HEDDLE_LEAF_FINISH, stmt, NULL);
+	if (barrier_each)
+		heddle_nest_add_leaf(b, at, HEDDLE_LEAF_BARRIER, stmt, NULL);
+	add_store(b, sequence, stmt);
+}
