@@ -30,6 +30,15 @@ static void describe(mutator *m, const char *format, ...)
 	va_end(args);
 }
 
+/* ", was TEXT" */
+static void describe_value(mutator *m, const heddle_value *value)
+{
+	if (!m->description)
+		return;
+	heddle_text_add(m->description, ", was ");
+	heddle_value_print(value, m->description);
+}
+
 /* One more place; is it the one to change? */
 static bool here(mutator *m)
 {
@@ -78,15 +87,16 @@ static heddle_op other_operator(heddle_op op)
 	}
 }
 
-static void mutate_comparisons(mutator *m, heddle_value *v)
+static void mutate_comparisons(mutator *m, heddle_value *v, const char *what)
 {
 	if (v->kind == HEDDLE_VALUE_BINARY && is_comparison(v->op) && here(m)) {
 		heddle_op op = other_comparison(v->op);
-		describe(m, "%s for %s in a condition", heddle_op_symbol(op), heddle_op_symbol(v->op));
+		describe(m, "%s for %s in the condition of %s", heddle_op_symbol(op), heddle_op_symbol(v->op), what);
+		describe_value(m, v);
 		v->op = op;
 	}
 	for (int k = 0; k < v->n_arg && !m->done; k++)
-		mutate_comparisons(m, v->arg[k]);
+		mutate_comparisons(m, v->arg[k], what);
 }
 
 static void mutate_condition(mutator *m, heddle_value **condition, const char *what)
@@ -94,10 +104,11 @@ static void mutate_condition(mutator *m, heddle_value **condition, const char *w
 	bool constant = (*condition)->kind == HEDDLE_VALUE_INT;
 	if (!constant && (*condition)->width == 1 && here(m)) {
 		describe(m, "the condition of %s always true", what);
+		describe_value(m, *condition);
 		*condition = heddle_value_int(m->p, HEDDLE_BOOL, 1);
 		return;
 	}
-	mutate_comparisons(m, *condition);
+	mutate_comparisons(m, *condition, what);
 }
 
 static void mutate_subscripts(mutator *m, const heddle_buffer *buffer, int n, heddle_value **subscript, const char *what)
@@ -200,7 +211,7 @@ static void mutate_node(mutator *m, heddle_node *node)
 	if (node->kind == HEDDLE_NODE_FOR)
 		mutate_bounds(m, node);
 	if (node->kind == HEDDLE_NODE_IF)
-		mutate_condition(m, &node->value[0], "the if");
+		mutate_condition(m, &node->value[0], node->n_child > 1 ? "the if with an else" : "the if");
 	for (int k = 0; k < node->n_value && !m->done; k++)
 		mutate_value(m, node->value[k]);
 	for (int k = 0; k < node->n_child && !m->done; k++)

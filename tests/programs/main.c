@@ -66,7 +66,7 @@ static void judge(tester *t, const heddle_definition *d, const heddle_target *ta
 {
 	heddle_arena *arena = heddle_arena_new();
 	double start = heddle_now();
-	const char *message = pipeline_run(t->ctx, arena, program, target, c, 3, 0);
+	const char *message = pipeline_run(t->ctx, arena, program, target, c, 3, 0, NULL);
 	t->run += heddle_now() - start;
 	t->runs++;
 	if (message)

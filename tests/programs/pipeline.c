@@ -5,6 +5,7 @@
 
 #include "harness/compare.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,6 +90,18 @@ int pipeline_cases_make(heddle_ctx *ctx, heddle_arena *arena, const heddle_modul
 	return 0;
 }
 
+int pipeline_cases_add(heddle_ctx *ctx, heddle_arena *arena, const heddle_module *module,
+		       const heddle_definition *definition, const char *text, pipeline_cases *cases)
+{
+	heddle_size_list *list = heddle_sizes_parse(ctx, arena, text);
+	int64_t *size = HEDDLE_NEW_ARRAY(arena, int64_t, definition->n_size + 1);
+	for (int i = 0; list && i < list->n; i++)
+		for (int k = 0; k < definition->n_size; k++)
+			if (!strcmp(definition->size[k]->name, list->range[i].name))
+				size[k] = list->range[i].min;
+	return list ? add_case(ctx, arena, module, definition, size, false, cases) : -1;
+}
+
 void pipeline_cases_free(pipeline_cases *cases)
 {
 	for (int i = 0; i < cases->n; i++) {
@@ -113,8 +126,36 @@ static const char *judge(heddle_arena *arena, pipeline_case *c, heddle_array *co
 	return NULL;
 }
 
+int pipeline_case_infinite(heddle_ctx *ctx, pipeline_case *c, const char *tensor, bool (*choose)(int64_t number))
+{
+	heddle_reference_options options = {.budget = 0};
+	for (int i = 0; i < c->definition->n_tensor; i++) {
+		heddle_array *array = c->initial[i];
+		if (!array || strcmp(c->definition->tensor[i]->name, tensor))
+			continue;
+		for (int64_t number = 0; number < heddle_array_count(array); number++)
+			if (choose(number))
+				heddle_array_set(array, heddle_array_offset(array, number), (long double)INFINITY);
+	}
+	heddle_reference_free(c->reference);
+	c->reference = heddle_reference_evaluate(ctx, c->definition, c->size, c->initial, &options);
+	return c->reference ? 0 : -1;
+}
+
+static void add_coverage(heddle_arena *arena, const heddle_interpret *run, pipeline_coverage *coverage)
+{
+	for (int k = 0; k < run->program->n_launch && k < 64; k++) {
+		const heddle_interpret_launch *launch = &run->launch[k];
+		if (!coverage->ran[k])
+			coverage->ran[k] = HEDDLE_NEW_ARRAY(arena, bool, launch->n_node + 1);
+		coverage->n[k] = launch->n_node;
+		for (int i = 0; i < launch->n_node; i++)
+			coverage->ran[k][i] |= launch->runs[i] > 0;
+	}
+}
+
 const char *pipeline_run(heddle_ctx *ctx, heddle_arena *arena, const heddle_program *program, const heddle_target *target,
-			 pipeline_case *c, uint64_t seed, uint64_t max_operations)
+			 pipeline_case *c, uint64_t seed, uint64_t max_operations, pipeline_coverage *coverage)
 {
 	const heddle_definition *d = c->definition;
 	heddle_array **array = HEDDLE_NEW_ARRAY(arena, heddle_array *, d->n_tensor + 1);
@@ -153,6 +194,8 @@ const char *pipeline_run(heddle_ctx *ctx, heddle_arena *arena, const heddle_prog
 					    f->launch, f->node, (long long)f->block, f->thread, f->text);
 	} else {
 		wrong = judge(arena, c, array);
+		if (coverage)
+			add_coverage(arena, &run, coverage);
 	}
 	for (int i = 0; i < d->n_tensor; i++)
 		heddle_array_free(array[i]);

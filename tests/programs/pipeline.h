@@ -29,9 +29,20 @@ typedef struct pipeline_cases {
 int pipeline_cases_make(heddle_ctx *ctx, heddle_arena *arena, const heddle_module *module,
 			const heddle_definition *definition, const heddle_case_options *options, bool edges,
 			pipeline_cases *cases);
+/* One more, "M=5,N=14". */
+int pipeline_cases_add(heddle_ctx *ctx, heddle_arena *arena, const heddle_module *module,
+		       const heddle_definition *definition, const char *text, pipeline_cases *cases);
 void pipeline_cases_free(pipeline_cases *cases);
-/* Run `program` on the case.  NULL: right; else what is wrong, in `arena`. */
+/* Nodes of each launch that ran in some case, by their numbers. */
+typedef struct pipeline_coverage {
+	bool *ran[64];
+	int n[64];
+} pipeline_coverage;
+
+/* Infinities among the elements of an input that `choose` picks by number; the case is evaluated anew.  0 or -1. */
+int pipeline_case_infinite(heddle_ctx *ctx, pipeline_case *c, const char *tensor, bool (*choose)(int64_t number));
+/* Run `program` on the case, adding to `coverage` unless NULL.  NULL: right; else what is wrong, in `arena`. */
 const char *pipeline_run(heddle_ctx *ctx, heddle_arena *arena, const heddle_program *program, const heddle_target *target,
-			 pipeline_case *c, uint64_t seed, uint64_t max_operations);
+			 pipeline_case *c, uint64_t seed, uint64_t max_operations, pipeline_coverage *coverage);
 
 #endif
