@@ -448,10 +448,83 @@ static bool joins_last(rewriter *r, heddle_node *out, const heddle_node *test)
 	return true;
 }
 
+/* ---- what branches around say ---------------------------------------------------------------------------------------------- */
+
+/* A comparison as left + c < right. */
+typedef struct less {
+	heddle_value *left, *right;
+	int64_t c;
+} less;
+
+static bool as_less(heddle_value *v, less *out)
+{
+	int64_t c, d;
+	if (v->kind != HEDDLE_VALUE_BINARY || v->op < HEDDLE_OP_LT || v->op > HEDDLE_OP_GE || !heddle_type_is_signed(v->arg[0]->type) ||
+	    heddle_type_is_float(v->arg[0]->type))
+		return false;
+	bool swap = v->op == HEDDLE_OP_GT || v->op == HEDDLE_OP_GE, equal = v->op == HEDDLE_OP_LE || v->op == HEDDLE_OP_GE;
+	out->left = without_constant(v->arg[swap], &c);
+	out->right = without_constant(v->arg[!swap], &d);
+	out->c = c - d - equal;
+	return true;
+}
+
+/* `known` says that `v` holds. */
+static bool implies(heddle_value *known, heddle_value *v)
+{
+	less a, b;
+	if (known->kind == HEDDLE_VALUE_BINARY && known->op == HEDDLE_OP_AND)
+		return implies(known->arg[0], v) || implies(known->arg[1], v);
+	if (heddle_value_equal(known, v))
+		return true;
+	return as_less(known, &a) && as_less(v, &b) && b.c <= a.c && heddle_value_equal(a.left, b.left) &&
+	       heddle_value_equal(a.right, b.right);
+}
+
+/* `also`, NULL or a condition, and the facts say that all conjuncts of `v` hold. */
+static bool is_known(const rewriter *r, heddle_value *v, heddle_value *also)
+{
+	if (v->kind == HEDDLE_VALUE_BINARY && v->op == HEDDLE_OP_AND)
+		return is_known(r, v->arg[0], also) && is_known(r, v->arg[1], also);
+	if (also && implies(also, v))
+		return true;
+	for (const fact *f = r->facts; f; f = f->up)
+		if (f->holds && implies(f->condition, v))
+			return true;
+	return false;
+}
+
+/* The condition without what is known; constant when all is. */
+static heddle_value *with_facts(rewriter *r, heddle_value *v)
+{
+	heddle_program *p = r->s->p;
+	if (v->kind == HEDDLE_VALUE_INT || !simplify_is_pure(v))
+		return v;
+	for (const fact *f = r->facts; f; f = f->up)
+		if (!f->holds && is_known(r, f->condition, v))
+			return heddle_value_int(p, HEDDLE_BOOL, 0);
+	if (is_known(r, v, NULL))
+		return heddle_value_int(p, HEDDLE_BOOL, 1);
+	if (v->kind == HEDDLE_VALUE_BINARY && v->op == HEDDLE_OP_AND)
+		return heddle_value_binary(p, HEDDLE_OP_AND, with_facts(r, v->arg[0]), with_facts(r, v->arg[1]));
+	return v;
+}
+
+/* The branch of an IF on `condition`. */
+static heddle_node *emit_branch(rewriter *r, heddle_value *condition, bool holds, const heddle_node *block)
+{
+	fact new = {condition, holds, r->facts};
+	if (simplify_is_pure(condition))
+		r->facts = &new;
+	heddle_node *out = emit_body(r, block);
+	r->facts = new.up;
+	return out;
+}
+
 static void emit_if(rewriter *r, const heddle_node *node, heddle_node *out)
 {
 	heddle_program *p = r->s->p;
-	heddle_value *condition = simplify_value(r, node->value[0]);
+	heddle_value *condition = with_facts(r, simplify_value(r, node->value[0]));
 	if (condition->kind == HEDDLE_VALUE_INT) {
 		if (condition->i)
 			emit_block(r, node->child[0], out);
@@ -459,8 +532,8 @@ static void emit_if(rewriter *r, const heddle_node *node, heddle_node *out)
 			emit_block(r, node->child[1], out);
 		return;
 	}
-	heddle_node *then = emit_body(r, node->child[0]);
-	heddle_node *otherwise = node->n_child > 1 ? emit_body(r, node->child[1]) : NULL;
+	heddle_node *then = emit_branch(r, condition, true, node->child[0]);
+	heddle_node *otherwise = node->n_child > 1 ? emit_branch(r, condition, false, node->child[1]) : NULL;
 	if (otherwise && is_empty(otherwise))
 		otherwise = NULL;
 	if (is_empty(then)) {

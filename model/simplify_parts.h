@@ -42,9 +42,17 @@ typedef struct binding {
 	struct binding *up;
 } binding;
 
+/* What a branch around says: all of the condition's conjuncts hold, or not all of them do. */
+typedef struct fact {
+	heddle_value *condition;
+	bool holds;
+	struct fact *up;
+} fact;
+
 typedef struct rewriter {
 	simplify *s;
 	binding *env;	       /* what variables stand for */
+	fact *facts;
 	bool unroll;	       /* expand UNROLL loops */
 	bool plain_division;   /* floor divisions of what is not negative become plain ones */
 	bool inline_integers;  /* integer lets without loads are put where they are used */

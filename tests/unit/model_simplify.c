@@ -178,6 +178,21 @@ static void guards(void **state)
 		"\t}\n");
 }
 
+/* What the branches around say is not asked again. */
+static void facts(void **state)
+{
+	(void)state;
+	becomes(&scalar_language,
+		"if block + 3 < int32(N) && thread + 7 < int32(D) {\nC[0] = 1.0\n} else {\n"
+		"if block + 3 < int32(N) {\nif thread + 8 <= int32(D) {\nC[1] = 1.0\n} else {\nC[2] = 1.0\n}\n}\n"
+		"if thread + 9 < int32(D) {\nif block + 2 < int32(N) {\nC[3] = 1.0\n}\n}\n}\n",
+		"\tif block + 3 < int32(N) && thread + 7 < int32(D) {\n\t\tC[0] = 1.0\n\t} else {\n"
+		"\t\tif block + 3 < int32(N) {\n\t\t\tC[2] = 1.0\n\t\t}\n"
+		"\t\tif thread + 9 < int32(D) {\n\t\t\tif block + 2 < int32(N) {\n\t\t\t\tC[3] = 1.0\n\t\t\t}\n\t\t}\n\t}\n");
+	becomes(&scalar_language, "if thread + 7 < int32(N) {\nif thread + 3 < int32(N) && block < int32(D) {\nC[0] = 1.0\n}\n}\n",
+		"\tif thread + 7 < int32(N) {\n\t\tif block < int32(D) {\n\t\t\tC[0] = 1.0\n\t\t}\n\t}\n");
+}
+
 /* Text as a person would write it. */
 static void wording(void **state)
 {
@@ -226,7 +241,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(folding), cmocka_unit_test(unrolling), cmocka_unit_test(vectors),
-		cmocka_unit_test(vector_arithmetic), cmocka_unit_test(guards), cmocka_unit_test(wording), cmocka_unit_test(indices), cmocka_unit_test(register_rule),
+		cmocka_unit_test(vector_arithmetic), cmocka_unit_test(guards), cmocka_unit_test(facts), cmocka_unit_test(wording), cmocka_unit_test(indices), cmocka_unit_test(register_rule),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
