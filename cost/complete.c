@@ -176,6 +176,36 @@ static double member_blocks(const heddle_scop *scop, const heddle_kernel *kernel
 	return n;
 }
 
+/* Some operand is used again for every value of this dimension. */
+static bool has_reuse(const heddle_stmt *stmt, int dim)
+{
+	for (int a = 1; a < stmt->n_access; a++)
+		if (stmt->access[a].tensor->rank && stmt->access[a].affine && !depends_on(stmt, &stmt->access[a], dim))
+			return true;
+	return false;
+}
+
+/* Dimensions along which blocks could be cut and operands be used again: register tiles live on having two of them. */
+static int reuse_dims(const heddle_scop *scop, const heddle_stmt *stmt, bool members)
+{
+	int n = 0;
+	for (int d = 0; d < stmt->n_dim && stmt->reduction; d++)
+		n += stmt->dim[d].coincident && (!members || stmt->dim[d].member >= 0) && has_reuse(stmt, d) &&
+		     extent_of(scop, stmt, d) > 1;
+	return n;
+}
+
+/* Would a statement of the kernel lose a dimension of its register tile? */
+static bool loses_tile(const heddle_scop *scop, const heddle_kernel *kernel)
+{
+	for (int s = 0; s < kernel->n_stmt; s++) {
+		int alone = reuse_dims(scop, kernel->stmt[s], false);
+		if (alone >= 2 && reuse_dims(scop, kernel->stmt[s], true) < 2)
+			return true;
+	}
+	return false;
+}
+
 /* Instances that take less time than a launch. */
 #define SMALL 65536
 
@@ -206,6 +236,7 @@ static bool worth_fusing(const heddle_scop *scop, heddle_kernel *kernel, heddle_
 	bool worth = after >= before && after >= own;
 	if (kernel->n_member)
 		worth = worth || after >= units / 4;
+	worth = worth && !loses_tile(scop, kernel);
 	double total = 0;
 	for (int s = 0; s < kernel->n_stmt; s++)
 		total += volume(scop, kernel->stmt[s]);
@@ -289,15 +320,6 @@ static int fast_member_dim(const heddle_stmt *stmt)
 		if (stmt->dim[d].member >= 0)
 			return d;
 	return -1;
-}
-
-/* Some operand is used again for every value of this dimension. */
-static bool has_reuse(const heddle_stmt *stmt, int dim)
-{
-	for (int a = 1; a < stmt->n_access; a++)
-		if (stmt->access[a].tensor->rank && stmt->access[a].affine && !depends_on(stmt, &stmt->access[a], dim))
-			return true;
-	return false;
 }
 
 /* A reduction in which two members are each missing from an operand: register tiles pay. */

@@ -721,17 +721,76 @@ static void add_buffer(heddle_generator *g, const heddle_tensor *tensor, heddle_
 		buffer->extent[i] = heddle_generate_shape(g, tensor->extent[i]);
 	buffer->align = 16;
 	g->global[tensor->position] = buffer;
-	if (role != HEDDLE_BUFFER_TEMPORARY)
-		return;
-	heddle_value *bytes = heddle_value_int(p, HEDDLE_INT64, heddle_type_size(tensor->type));
-	for (int i = 0; i < tensor->rank; i++)
-		bytes = heddle_value_binary(p, HEDDLE_OP_MUL, bytes, buffer->extent[i]);
-	buffer->offset = p->workspace;
-	/* the next temporary starts at a multiple of 256 bytes */
+}
+
+/* A stretch of the workspace that temporaries with disjoint lives share. */
+typedef struct slot {
+	heddle_value *bytes; /* the greatest of its temporaries, in whole units */
+	int last;	     /* kernel that last touches the newest of them */
+	int n;
+	heddle_buffer **buffer;
+} slot;
+
+static bool touches(const heddle_kernel *kernel, const heddle_tensor *tensor)
+{
+	for (int s = 0; s < kernel->n_stmt; s++)
+		for (int a = 0; a < kernel->stmt[s]->n_access; a++)
+			if (kernel->stmt[s]->access[a].tensor == tensor)
+				return true;
+	return false;
+}
+
+/* Bytes of a temporary, rounded up to 256: each slot starts aligned for any vector. */
+static heddle_value *slot_bytes(heddle_generator *g, const heddle_buffer *buffer)
+{
+	heddle_program *p = g->program;
 	heddle_value *unit = heddle_value_int(p, HEDDLE_INT64, 256);
+	heddle_value *bytes = heddle_value_int(p, HEDDLE_INT64, heddle_type_size(buffer->type));
+	for (int i = 0; i < buffer->rank; i++)
+		bytes = heddle_value_binary(p, HEDDLE_OP_MUL, bytes, buffer->extent[i]);
 	bytes = heddle_value_binary(p, HEDDLE_OP_ADD, bytes, heddle_value_int(p, HEDDLE_INT64, 255));
-	bytes = heddle_value_binary(p, HEDDLE_OP_MUL, heddle_value_floor(p, HEDDLE_VALUE_FLOOR_DIV, bytes, unit), unit);
-	p->workspace = heddle_value_binary(p, HEDDLE_OP_ADD, p->workspace, bytes);
+	return heddle_value_binary(p, HEDDLE_OP_MUL, heddle_value_floor(p, HEDDLE_VALUE_FLOOR_DIV, bytes, unit), unit);
+}
+
+/* First come, first served: a temporary takes the first slot whose tensors are dead before its own first kernel. */
+static void lay_out_workspace(heddle_generator *g)
+{
+	heddle_program *p = g->program;
+	const heddle_scop *scop = g->scop;
+	slot *slots = NULL;
+	int n = 0;
+	for (int k = 0; k < scop->n_kernel; k++)
+		for (int t = 0; t < scop->definition->n_tensor; t++) {
+			const heddle_tensor *tensor = scop->definition->tensor[t];
+			heddle_buffer *buffer = g->global[t];
+			bool first = buffer && buffer->role == HEDDLE_BUFFER_TEMPORARY && touches(scop->kernel[k], tensor);
+			int last = k, free = 0;
+			for (int j = 0; j < k && first; j++)
+				first = !touches(scop->kernel[j], tensor);
+			if (!first)
+				continue;
+			for (int j = k + 1; j < scop->n_kernel; j++)
+				last = touches(scop->kernel[j], tensor) ? j : last;
+			while (free < n && slots[free].last >= k)
+				free++;
+			if (free == n) {
+				slot empty = {.bytes = heddle_value_int(p, HEDDLE_INT64, 0)};
+				HEDDLE_PUSH(p->arena, slots, n, empty);
+			}
+			heddle_value *bytes = slot_bytes(g, buffer);
+			bool same = heddle_value_equal(bytes, slots[free].bytes);
+			slots[free].bytes = !slots[free].n ? bytes
+					    : same	   ? bytes
+							   : heddle_value_binary(p, HEDDLE_OP_MAX, slots[free].bytes, bytes);
+			slots[free].last = last;
+			HEDDLE_PUSH(p->arena, slots[free].buffer, slots[free].n, buffer);
+		}
+	p->workspace = heddle_value_int(p, HEDDLE_INT64, 0);
+	for (int i = 0; i < n; i++) {
+		for (int j = 0; j < slots[i].n; j++)
+			slots[i].buffer[j]->offset = p->workspace;
+		p->workspace = heddle_value_binary(p, HEDDLE_OP_ADD, p->workspace, slots[i].bytes);
+	}
 }
 
 static void add_buffers(heddle_generator *g)
@@ -753,6 +812,7 @@ static void add_buffers(heddle_generator *g)
 			else if (pass == 2 && tensor->role == HEDDLE_ROLE_TEMPORARY && needs_memory(g->scop, tensor))
 				add_buffer(g, tensor, HEDDLE_BUFFER_TEMPORARY);
 		}
+	lay_out_workspace(g);
 }
 
 static heddle_type index_type(const heddle_scop *scop)
@@ -778,7 +838,6 @@ int heddle_pass_generate(heddle_scop *scop)
 		p->size[p->n_size++] =
 			(heddle_program_size){heddle_arena_strdup(p->arena, size->name), size->min, max, size->divisor};
 	}
-	p->workspace = heddle_value_int(p, HEDDLE_INT64, 0);
 	add_buffers(&g);
 	for (int k = 0; k < scop->n_kernel; k++)
 		if (launch_kernel(&g, scop->kernel[k]) < 0)
