@@ -110,6 +110,33 @@ static heddle_value *fold_into_extremum(rewriter *r, heddle_value *v, heddle_val
 	return heddle_value_binary(r->s->p, x->op, side[0], side[1]);
 }
 
+/* floor(e / n) * m, n a multiple of m, taken from floor(e / (n / m)): what is left is floor(e / (n / m)) mod m. */
+static heddle_value *fold_remainder(rewriter *r, heddle_value *v)
+{
+	heddle_program *p = r->s->p;
+	int64_t c, k, k2 = 0;
+	heddle_value *product = v->arg[1], *left = without_constant(v->arg[0], &c);
+	if (product->kind != HEDDLE_VALUE_BINARY || product->op != HEDDLE_OP_MUL || product->arg[1]->kind != HEDDLE_VALUE_INT)
+		return v;
+	heddle_value *quotient = product->arg[0];
+	int64_t m = product->arg[1]->i;
+	if (quotient->kind != HEDDLE_VALUE_FLOOR_DIV || quotient->arg[1]->kind != HEDDLE_VALUE_INT || m <= 1 || quotient->arg[1]->i % m)
+		return v;
+	int64_t d = quotient->arg[1]->i / m;
+	heddle_value *e = without_constant(quotient->arg[0], &k), *e2 = left;
+	if (d > 1) {
+		if (left->kind != HEDDLE_VALUE_FLOOR_DIV || !heddle_value_is_int(left->arg[1], d))
+			return v;
+		e2 = without_constant(left->arg[0], &k2);
+	}
+	if (!heddle_value_equal(e, e2) || (k - k2) % d)
+		return v;
+	heddle_value *whole = quotient->arg[0];
+	if (d > 1)
+		whole = heddle_value_floor(p, HEDDLE_VALUE_FLOOR_DIV, whole, left->arg[1]);
+	return plus(r, heddle_value_floor(p, HEDDLE_VALUE_FLOOR_MOD, whole, product->arg[1]), c - (k - k2) / d);
+}
+
 /* Sums as a person writes them: floor((x - 1) / 8) + 1 is floor((x + 7) / 8), y * -8 + x is x - y * 8. */
 static heddle_value *fold_sum(rewriter *r, heddle_value *v)
 {
@@ -126,8 +153,8 @@ static heddle_value *fold_sum(rewriter *r, heddle_value *v)
 		heddle_value *up = plus(r, of, inner + n);
 		return overflows(r, up) ? v : heddle_value_floor(p, HEDDLE_VALUE_FLOOR_DIV, up, x->arg[1]);
 	}
-	if (v->op != HEDDLE_OP_ADD)
-		return v;
+	if (v->op == HEDDLE_OP_SUB)
+		return fold_remainder(r, v);
 	for (int k = 0; k < 2; k++) {
 		heddle_value *product = v->arg[k], *other = v->arg[1 - k];
 		if (product->kind == HEDDLE_VALUE_UNARY && product->op == HEDDLE_OP_NEG)

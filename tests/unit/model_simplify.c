@@ -201,6 +201,8 @@ static void wording(void **state)
 		"\tfor serial i in 0 .. (int32(N) + 7) / 8 {\n\t\tC[i % 64] = 1.0\n\t}\n");
 	becomes(&scalar_language, "for serial i in 0 .. min(7, block * -8 + int32(N) - 1) + 1 {\nC[i] = 1.0\n}\n",
 		"\tfor serial i in 0 .. min(8, int32(N) - block * 8) {\n\t\tC[i] = 1.0\n\t}\n");
+	becomes(&scalar_language, "C[floor_div(int32(N) - 1, 7) - floor_div(int32(N) + 6, 14) * 2 + 1] = 1.0\n",
+		"\tC[(int32(N) + 6) / 7 % 2] = 1.0\n");
 	becomes(&scalar_language, "if int32(N) >= thread + 1 {\nC[0] = 1.0\n}\nif int32(N) >= thread + 1 {\nC[1] = 1.0\n}\n",
 		"\tif thread < int32(N) {\n\t\tC[0] = 1.0\n\t\tC[1] = 1.0\n\t}\n");
 }
