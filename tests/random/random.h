@@ -1,0 +1,107 @@
+/* Random definitions in the notation: made, printed, and cut down to the smallest that still fails.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef HEDDLE_TESTS_RANDOM_H
+#define HEDDLE_TESTS_RANDOM_H
+
+#include "base/base.h"
+
+#define RANDOM_MAX_TENSOR 16
+#define RANDOM_MAX_STMT 8
+#define RANDOM_MAX_DIM 5
+#define RANDOM_N_SIZE 4
+
+extern const char *const random_sizes[RANDOM_N_SIZE]; /* names of sizes in definitions */
+
+typedef struct random_stream {
+	uint64_t state;
+} random_stream;
+
+uint64_t random_next(random_stream *r);
+int random_below(random_stream *r, int n);	    /* 0 <= x < n */
+bool random_percent(random_stream *r, int percent); /* true in so many of a hundred */
+
+typedef enum random_kind {
+	RANDOM_TEXT,   /* text */
+	RANDOM_READ,   /* tensor, subscript */
+	RANDOM_BINARY, /* text is the operator */
+	RANDOM_SELECT, /* arg[0] ? arg[1] : arg[2] */
+	RANDOM_CALL,   /* text is a function or a type */
+} random_kind;
+
+typedef struct random_expr {
+	random_kind kind;
+	const char *text;
+	int tensor;
+	const char *subscript[RANDOM_MAX_DIM];
+	int n_arg;
+	struct random_expr *arg[3];
+} random_expr;
+
+typedef struct random_tensor {
+	const char *name;
+	heddle_type type;
+	int rank;
+	const char *extent[RANDOM_MAX_DIM];
+	bool input, output, inout;
+} random_tensor;
+
+typedef struct random_stmt {
+	int target;
+	bool typed; /* declares the target's type */
+	const char *lhs[RANDOM_MAX_DIM];
+	const char *assign;
+	random_expr *value;
+	int n_where;
+	const char *where[8];
+} random_stmt;
+
+typedef struct random_definition {
+	int n_tensor;
+	random_tensor tensor[RANDOM_MAX_TENSOR];
+	int n_stmt;
+	random_stmt stmt[RANDOM_MAX_STMT];
+} random_definition;
+
+/* Forms of the notation that a definition was made with, for statistics. */
+typedef enum random_form {
+	RANDOM_FORM_CONTRACTION,
+	RANDOM_FORM_REDUCTION,
+	RANDOM_FORM_SCALAR,
+	RANDOM_FORM_ELEMENT,
+	RANDOM_FORM_GUARD,
+	RANDOM_FORM_CLAMP,
+	RANDOM_FORM_WINDOW,
+	RANDOM_FORM_STRIDE,
+	RANDOM_FORM_TRIANGLE,
+	RANDOM_FORM_BAND,
+	RANDOM_FORM_PART,
+	RANDOM_FORM_AFFINE_TARGET,
+	RANDOM_FORM_CONCATENATION,
+	RANDOM_FORM_IN_PLACE,
+	RANDOM_FORM_RECURRENCE,
+	RANDOM_FORM_INOUT,
+	RANDOM_FORM_GATHER,
+	RANDOM_FORM_CONSTANT_EXTENT,
+	RANDOM_FORM_INTEGER,
+	RANDOM_FORM_NARROW,
+	RANDOM_FORM_DOUBLE,
+	RANDOM_FORM_TEMPORARY,
+	RANDOM_FORM_SEVERAL_OUTPUTS,
+	RANDOM_FORM_CHOICE,
+	RANDOM_FORM_FUNCTION,
+	RANDOM_FORM_INDEX_VALUE,
+	RANDOM_N_FORM
+} random_form;
+
+extern const char *const random_form_names[RANDOM_N_FORM];
+
+/* A definition called `f`; bits of the forms used go to `*forms`.  In `arena`. */
+random_definition *random_make(heddle_arena *arena, random_stream *r, uint64_t *forms);
+/* Its text; inputs that nothing reads are left out. */
+void random_print(const random_definition *definition, heddle_text *out);
+
+/* The `number`th way of making `definition` smaller, in `arena`; NULL: there are no more. */
+random_definition *random_smaller(heddle_arena *arena, const random_definition *definition, int number);
+
+#endif
