@@ -290,6 +290,7 @@ static int parse_part(reader *r, int64_t k)
 	}
 	if (!take(r, ':'))
 		return bad(r, r->at, 1, "expected `:`");
+	heddle_config_kernel(r->config, (int)k);
 	for (;;) {
 		blanks(r);
 		if (!*r->at || *r->at == ';')

@@ -208,7 +208,10 @@ static int place_shared(heddle_scop *scop, heddle_group *group, const heddle_gro
 	if (heddle_kernel_writes(group->kernel, tensor))
 		return heddle_error(scop->ctx, 520, NULL, "config: `%s` is written in kernel %d, it cannot be staged",
 				    tensor->name, group->kernel->position);
-	if (!heddle_tile_box(scop, group->stmt, group->access, group))
+	bool boxed = heddle_tile_box(scop, group->stmt, group->access, group);
+	if (heddle_scop_check(scop, "place") < 0)
+		return -1;
+	if (!boxed)
 		return heddle_error(scop->ctx, 520, NULL, "config: `%s.%d` has no fixed box per step, it cannot be staged",
 				    tensor->name, group->number);
 	for (int i = 0; i < config->n_order; i++) {
@@ -295,7 +298,10 @@ static int place_group(heddle_scop *scop, heddle_kernel *kernel, heddle_group *g
 		return 0;
 	if (config->space == HEDDLE_SPACE_SHARED)
 		return place_shared(scop, group, config);
-	if (!heddle_register_legal(scop, kernel, group->tensor, &group->registers))
+	bool legal = heddle_register_legal(scop, kernel, group->tensor, &group->registers);
+	if (heddle_scop_check(scop, "place") < 0)
+		return -1;
+	if (!legal)
 		return heddle_error(scop->ctx, 523, NULL, "config: `%s` cannot live in registers of kernel %d: threads share its "
 							  "elements, or its first use reads it",
 				    group->tensor->name, kernel->position);

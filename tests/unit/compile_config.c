@@ -1,0 +1,94 @@
+/* What the cost model completes is a config like any other: printed, read back and compiled again it gives the same program.
+ * SPDX-License-Identifier: MIT
+ */
+#include "compile/compile.h"
+
+#include <glob.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static char *printed(const heddle_program *program)
+{
+	heddle_text out = {0};
+	heddle_program_print(program, &out);
+	char *text = heddle_xstrdup(heddle_text_str(&out));
+	heddle_text_free(&out);
+	return text;
+}
+
+static void again(heddle_ctx *ctx, const heddle_definition *d, const heddle_target *target)
+{
+	heddle_program *first = heddle_compile(ctx, d, target, NULL);
+	if (!first)
+		fail_msg("%s %s: %s", d->name, target->text, heddle_ctx_messages(ctx));
+	heddle_compile_options options = {.config = first->config};
+	heddle_program *second = heddle_compile(ctx, d, target, &options);
+	if (!second)
+		fail_msg("%s %s: %s\n%s", d->name, target->text, first->config, heddle_ctx_messages(ctx));
+	char *a = printed(first), *b = printed(second);
+	if (strcmp(a, b))
+		fail_msg("%s %s: two programs\n%s\n%s", d->name, target->text, a, b);
+	free(a);
+	free(b);
+	heddle_program_free(first);
+	heddle_program_free(second);
+}
+
+static void layers(void **state)
+{
+	static const char *const targets[] = {"h200", "rx7900xtx", "gpu", "cpu"};
+	(void)state;
+	glob_t files;
+	assert_int_equal(glob(HEDDLE_SOURCE_DIR "/tests/programs/*.tc", 0, NULL, &files), 0);
+	for (size_t f = 0; f < files.gl_pathc; f++)
+		for (size_t t = 0; t < HEDDLE_COUNT(targets); t++) {
+			heddle_ctx *ctx = heddle_ctx_new();
+			heddle_target target;
+			char *text = heddle_file_read(ctx, files.gl_pathv[f], NULL);
+			heddle_module *module = heddle_module_parse(ctx, files.gl_pathv[f], text, NULL);
+			assert_non_null(module);
+			heddle_diagnostics_clear(ctx);
+			assert_int_equal(heddle_target_parse(ctx, targets[t], &target), 0);
+			/* each target another part of the definitions */
+			for (int i = (int)t; i < module->n_definition; i += (int)HEDDLE_COUNT(targets))
+				again(ctx, module->definition[i], &target);
+			heddle_module_free(module);
+			free(text);
+			heddle_ctx_free(ctx);
+		}
+	globfree(&files);
+}
+
+/* A part that is given stays; what is impossible is an error, not a silent change. */
+static void given(void **state)
+{
+	(void)state;
+	heddle_ctx *ctx = heddle_ctx_new();
+	heddle_module *module =
+		heddle_module_parse(ctx, "test", "def f(float(N, D) I) -> (O) { m(n) max=! I(n, d)  O(n, d) = I(n, d) - m(n) }", NULL);
+	heddle_target target;
+	assert_int_equal(heddle_target_parse(ctx, "h200", &target), 0);
+	heddle_compile_options options = {.config = "fuse=0,1; k1.S1: tile=d:64 thread=d:32 vector=d:2"};
+	heddle_program *p = heddle_compile(ctx, module->definition[0], &target, &options);
+	assert_non_null(p);
+	assert_int_equal(p->n_launch, 2);
+	assert_int_equal(p->launch[1]->threads, 32);
+	assert_non_null(strstr(p->config, "k1.S1: tile=d:64 thread=d:32 vector=d:2"));
+	heddle_program_free(p);
+	options.config = "fuse=0,0; k0.O.0: space=shared";
+	assert_null(heddle_compile(ctx, module->definition[0], &target, &options));
+	assert_int_equal(heddle_diagnostics(ctx)->code, 520);
+	heddle_module_free(module);
+	heddle_ctx_free(ctx);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(layers), cmocka_unit_test(given)};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

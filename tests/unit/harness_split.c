@@ -1,0 +1,120 @@
+/* Splits and zero fills rewrite a definition into another one with the same meaning: the reference evaluates both.
+ * SPDX-License-Identifier: MIT
+ */
+#include "model/split.h"
+
+#include "harness/cases.h"
+#include "harness/compare.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void same(const char *text, const char *config, const char *sizes)
+{
+	heddle_ctx *ctx = heddle_ctx_new();
+	heddle_arena *arena = heddle_arena_new();
+	heddle_module *module = heddle_module_parse(ctx, "test", text, NULL);
+	heddle_config *c = heddle_config_parse(ctx, arena, config);
+	heddle_size_list *list = heddle_sizes_parse(ctx, arena, sizes);
+	assert_true(module && c && list);
+	heddle_diagnostics_clear(ctx);
+	const heddle_definition *before = module->definition[0];
+	heddle_definition *after = heddle_definition_rewrite(ctx, arena, before, c);
+	if (!after)
+		fail_msg("%s", heddle_ctx_messages(ctx));
+	assert_true(after->n_statement > before->n_statement);
+	int64_t size[8] = {0};
+	for (int i = 0; i < list->n; i++)
+		for (int k = 0; k < before->n_size; k++)
+			if (!strcmp(before->size[k]->name, list->range[i].name))
+				size[k] = list->range[i].min;
+	heddle_array *array[32] = {0};
+	assert_int_equal(heddle_case_arrays(ctx, module, before, size, HEDDLE_FILL_INTEGERS, 5, array), 0);
+	heddle_reference_options options = {0};
+	heddle_reference *a = heddle_reference_evaluate(ctx, before, size, array, &options);
+	heddle_reference *b = heddle_reference_evaluate(ctx, after, size, array, &options);
+	if (!a || !b)
+		fail_msg("%s", heddle_ctx_messages(ctx));
+	assert_int_equal(a->n_output, b->n_output);
+	for (int o = 0; o < a->n_output; o++) {
+		assert_int_equal(a->output[o].n, b->output[o].n);
+		for (int64_t i = 0; i < a->output[o].n; i++) {
+			if (a->output[o].integer) {
+				assert_int_equal(a->output[o].integer[i], b->output[o].integer[i]);
+				continue;
+			}
+			long double x = a->output[o].value[i], y = b->output[o].value[i];
+			if (!(x == y || fabsl(x - y) <= (long double)(a->output[o].error[i] + b->output[o].error[i])))
+				fail_msg("%s: %s(%lld) is %Lg, not %Lg", config, a->output[o].tensor->name, (long long)i, y, x);
+		}
+	}
+	heddle_reference_free(a);
+	heddle_reference_free(b);
+	heddle_case_arrays_free(before, array);
+	heddle_module_free(module);
+	heddle_arena_free(arena);
+	heddle_ctx_free(ctx);
+}
+
+static void splits(void **state)
+{
+	static const char *const sizes[] = {"N=3,M=0", "N=3,M=1", "N=2,M=7", "N=2,M=8", "N=3,M=9", "N=1,M=25", "N=0,M=9"};
+	(void)state;
+	for (size_t i = 0; i < HEDDLE_COUNT(sizes); i++) {
+		same("def f(float(N, M) A) -> (s) { s(n) +=! A(n, m) }", "split=0:m:8", sizes[i]);
+		same("def f(float(N, M) A) -> (s) { s +=! A(n, m) }", "split=0:m:8", sizes[i]);
+		same("def f(float(N, M) A) -> (s) { s +=! A(n, m) }", "split=0:n:2", sizes[i]);
+		same("def f(float(N, M) A) -> (s, p) { s(n) max=! A(n, m)  p(n) min=! A(n, m) }", "split=0:m:8,1:m:3", sizes[i]);
+		same("def f(float16(N, M) A) -> (s) { s(n) +=! A(n, m) }", "split=0:m:4", sizes[i]);
+		same("def f(int8(N, M) A) -> (s) { s(n) +=! A(n, m) }", "split=0:m:4", sizes[i]);
+		same("def f(float(N, M) A) -> (inout float(N) s) { s(n) += A(n, m) }", "split=0:m:8", sizes[i]);
+		same("def f(float(N, M) A, float(M) b) -> (s) { s(m) +=! A(n, m) * b(m) }", "split=0:n:1", sizes[i]);
+		same("def f(float(N, M) A) -> (s) { t(n) +=! A(n, m)  s(n) = t(n) * 2.0 }", "split=0:m:5", sizes[i]);
+	}
+	same("def f(float(N, M) A) -> (s) { s(n) +=! A(n, m) where m in 2:M }", "split=0:m:4", "N=3,M=11");
+}
+
+static void fills(void **state)
+{
+	(void)state;
+	same("def f(float(N) A) -> (O) { O(i) = A(i - 1) }", "", "N=7");
+	same("def f(float(N, M) A) -> (O) { O(i, j) = A(i, j) where j in 0:min(i + 1, M) }", "", "N=7,M=5");
+}
+
+static void refused(void **state)
+{
+	static const struct {
+		const char *text, *config;
+	} bad[] = {
+		{"def f(float(N) A) -> (O) { O(i) = A(i) }", "split=0:i:4"},
+		{"def f(float(N, M) A) -> (O) { O(i) +=! A(i, j) }", "split=0:i:4"},
+		{"def f(float(N, M) A) -> (O) { O(i) +=! A(i, j) }", "split=0:k:4"},
+		{"def f(float(N, M) A) -> (O) { O(i) +=! A(i, j) }", "split=1:j:4"},
+		{"def f(float(N, M) A) -> (O) { O(2 * i) +=! A(i, j) }", "split=0:j:4"},
+	};
+	(void)state;
+	for (size_t i = 0; i < HEDDLE_COUNT(bad); i++) {
+		heddle_ctx *ctx = heddle_ctx_new();
+		heddle_arena *arena = heddle_arena_new();
+		heddle_module *module = heddle_module_parse(ctx, "test", bad[i].text, NULL);
+		heddle_diagnostics_clear(ctx);
+		heddle_config *c = heddle_config_parse(ctx, arena, bad[i].config);
+		assert_true(module && c);
+		assert_null(heddle_definition_rewrite(ctx, arena, module->definition[0], c));
+		assert_int_equal(heddle_diagnostics(ctx)->code, 510);
+		heddle_module_free(module);
+		heddle_arena_free(arena);
+		heddle_ctx_free(ctx);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(splits), cmocka_unit_test(fills), cmocka_unit_test(refused)};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,87 @@
+/* The pass table: stopping, printing, limits; a complete config needs no completion.
+ * SPDX-License-Identifier: MIT
+ */
+#include "tests/unit/scop.h"
+
+static const char product[] = "def f(float(M, K) A, float(K, N) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }";
+static const char config[] = "fuse=0; k0.S0: tile=i:8,j:8,k:4 thread=i:4,j:4; k0.A.0: space=shared; k0.B.0: space=shared";
+
+static void stops(void **state)
+{
+	(void)state;
+	for (const heddle_pass *pass = heddle_passes; pass->name; pass++) {
+		bench b = bench_of(product, NULL, config, pass->name);
+		if (b.status < 0)
+			fail_msg("%s: %s", pass->name, heddle_ctx_messages(b.ctx));
+		bool generated = !strcmp(pass->name, "generate");
+		assert_int_equal(b.scop->program != NULL, generated);
+		assert_int_equal(b.scop->n_kernel > 0, pass - heddle_passes >= 3);
+		assert_true(strlen(pass->role) > 10);
+		heddle_program_free(b.scop->program);
+		bench_free(&b);
+	}
+}
+
+static void prints(void **state)
+{
+	(void)state;
+	bench b = bench_of(product, NULL, config, "extract");
+	heddle_scop *scop = heddle_scop_new(b.ctx, b.arena, b.module->definition[0], b.scop->descriptor);
+	heddle_text out = {0};
+	heddle_pass_options options = {.dump = "map", .stop = "prove", .times = true, .out = &out};
+	assert_int_equal(heddle_passes_run(scop, b.config, &options), 0);
+	const char *text = heddle_text_str(&out);
+	assert_non_null(strstr(text, "extract"));
+	assert_non_null(strstr(text, "A.0: shared"));
+	assert_non_null(strstr(text, "boundary blocks"));
+	assert_null(strstr(text, "launch "));
+	assert_string_equal(scop->proof, "proved");
+	heddle_text_free(&out);
+	heddle_scop_free(scop);
+	bench_free(&b);
+}
+
+/* A bound on isl's work is an error, or a proof that says so: never a wrong program, never silence. */
+static void limits(void **state)
+{
+	(void)state;
+	int stopped = 0, unproved = 0, fine = 0;
+	for (unsigned long most = 200; most < 1000000; most = most * 3 / 2) {
+		bench b = bench_of(product, NULL, config, "extract");
+		heddle_scop *scop = heddle_scop_new(b.ctx, b.arena, b.module->definition[0], b.scop->descriptor);
+		heddle_pass_options options = {.max_operations = most, .stop = "prove"};
+		if (heddle_passes_run(scop, b.config, &options) < 0) {
+			if (bench_code(&b) != 600)
+				fail_msg("%lu operations: %s", most, heddle_ctx_messages(b.ctx));
+			stopped++;
+		} else if (strncmp(scop->proof, "not proved: ", 12) == 0) {
+			unproved++;
+		} else {
+			assert_string_equal(scop->proof, "proved");
+			fine++;
+		}
+		heddle_scop_free(scop);
+		bench_free(&b);
+	}
+	print_message("%d stopped, %d not proved, %d proved\n", stopped, unproved, fine);
+	assert_true(stopped && fine);
+}
+
+static void preconditions(void **state)
+{
+	(void)state;
+	bench b = bench_of("def f(float(V, D) T, int32(B) at) -> (O) { O(b, d) = T(at(b), d) }", NULL, "fuse=0", "prove");
+	assert_int_equal(b.status, 0);
+	assert_string_equal(b.scop->proof, "proved under preconditions");
+	bench_free(&b);
+	b = bench_of("def f(float(N) x) -> (y) { y(i) = x(i) }", NULL, "fuse=0", "prove");
+	assert_string_equal(b.scop->proof, "proved");
+	bench_free(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(stops), cmocka_unit_test(prints), cmocka_unit_test(limits),
+					   cmocka_unit_test(preconditions)};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
