@@ -273,9 +273,8 @@ static int64_t target_of(const dimension *x, int pick, int k)
 static void sweep_cases(picker *p)
 {
 	const heddle_definition *d = p->definition;
-	const double limit = p->options->cost > 0 ? p->options->cost : 3e5;
+	const double limit = fmin(p->options->cost > 0 ? p->options->cost : 3e6, 3e5);
 	int64_t *size = HEDDLE_NEW_ARRAY(p->arena, int64_t, d->n_size);
-	find_dimensions(p);
 	for (int k = 0; k < p->n_dimension; ++k) {
 		const int64_t t = p->dimension[k].tile;
 		const int64_t step = t > 16 ? t / 16 : 1;
@@ -298,6 +297,117 @@ static void sweep_cases(picker *p)
 				add_case(p, size, false);
 		}
 	}
+}
+
+/* Cheap ones first; insertion keeps the order of equals. */
+static void sort_by_cost(heddle_case_list *list, int first)
+{
+	for (int k = first + 1; k < list->n; ++k) {
+		const heddle_case c = list->item[k];
+		int at = k;
+		for (; at > first && list->item[at - 1].cost > c.cost; --at)
+			list->item[at] = list->item[at - 1];
+		list->item[at] = c;
+	}
+}
+
+/* The greatest sizes with the same extents: strides and padding leave the most room inside. */
+static void widen(const picker *p, int64_t *size)
+{
+	for (int k = 0; k < p->n_dimension; ++k) {
+		const dimension *x = &p->dimension[k];
+		int64_t low, high, before_low, before_high;
+		if (heddle_index_hull(x->index, size, &before_low, &before_high) < 0)
+			continue;
+		for (int step = 0; step < 8; ++step) {
+			const int64_t before = size[x->size];
+			size[x->size] = allowed(p->definition->size[x->size], before + 1);
+			if (size[x->size] > before && heddle_index_hull(x->index, size, &low, &high) == 0 && low == before_low &&
+			    high == before_high)
+				continue;
+			size[x->size] = before;
+			break;
+		}
+	}
+}
+
+/* One or two tiles along each index that is not reduced, in all combinations: blocks that have nothing cut off. */
+static void whole_tiles(picker *p)
+{
+	enum { MOST_PARALLEL = 8 };
+	const heddle_definition *d = p->definition;
+	const double limit = p->options->cost > 0 ? p->options->cost : 3e6;
+	const int first = p->list->n;
+	int64_t *size = HEDDLE_NEW_ARRAY(p->arena, int64_t, d->n_size);
+	int n_parallel = 0;
+	for (int k = 0; k < p->n_dimension; ++k)
+		n_parallel += !p->dimension[k].index->reduction;
+	for (int choice = 0; choice < 1 << (n_parallel < MOST_PARALLEL ? n_parallel : MOST_PARALLEL); ++choice) {
+		for (int k = 0; k < d->n_size; ++k)
+			size[k] = allowed(d->size[k], 3);
+		for (int k = 0, bit = 0; k < p->n_dimension; ++k) {
+			dimension *x = &p->dimension[k];
+			const int64_t t = x->tile > 0 ? x->tile : x->index->reduction ? 2 : 1;
+			/* A reduction by a whole step and a rest. */
+			x->target = x->index->reduction ? t + (t > 1) : choice >> bit++ & 1 ? 2 * t : t;
+		}
+		reach_targets(p, size);
+		widen(p, size);
+		if (repair(p, size) && heddle_reference_cost(d, size) <= limit)
+			add_case(p, size, false);
+	}
+	sort_by_cost(p->list, first);
+}
+
+/* Extents that meet all guards in combinations: whole tiles with an edge, edges alone, none. */
+static int64_t drawn_target(const dimension *x, uint64_t random)
+{
+	const int64_t t = x->tile, rest = t > 0 ? (int64_t)(random / 16 % (uint64_t)t) : 0;
+	if (!t)
+		return 1 + (int64_t)(random % 6);
+	switch (random % 12) {
+	case 0:
+		return 1;
+	case 1:
+		return t > 1 ? t - 1 : 1;
+	case 2:
+		return t + 1;
+	case 3:
+		return 2 * t;
+	case 4:
+		return 2 * t + 3;
+	case 5:
+		return 3 * t;
+	case 6:
+		return x->index->reduction ? 4 * t + 3 : 3 * t - 1;
+	case 7:
+		return rest + 1;
+	case 8:
+	case 9:
+		return t + rest;
+	default:
+		return t;
+	}
+}
+
+/* Draws of extents for all indices; those that cost too much are left out, larger ones come later. */
+static void draw_cases(picker *p)
+{
+	enum { N_DRAW = 400 };
+	const heddle_definition *d = p->definition;
+	const double limit = fmin(p->options->cost > 0 ? p->options->cost : 3e6, 1.5e6);
+	int64_t *size = HEDDLE_NEW_ARRAY(p->arena, int64_t, d->n_size);
+	const int first = p->list->n;
+	for (uint64_t draw = 0; draw < N_DRAW; ++draw) {
+		for (int k = 0; k < d->n_size; ++k)
+			size[k] = allowed(d->size[k], 3);
+		for (int k = 0; k < p->n_dimension; ++k)
+			p->dimension[k].target = drawn_target(&p->dimension[k], heddle_random(draw + 1, (uint64_t)k));
+		reach_targets(p, size);
+		if (repair(p, size) && heddle_reference_cost(d, size) <= limit)
+			add_case(p, size, false);
+	}
+	sort_by_cost(p->list, first);
 }
 
 static void pick_cases(picker *p)
@@ -376,7 +486,10 @@ int heddle_cases_choose(heddle_ctx *ctx, heddle_arena *arena, const heddle_modul
 	list->limited = false;
 	int at = 0;
 	if (p.options->sweep) {
+		find_dimensions(&p);
+		whole_tiles(&p);
 		sweep_cases(&p);
+		draw_cases(&p);
 		return 0;
 	}
 	for (const heddle_pragma *pragma; (pragma = heddle_pragma_next(module, definition, "sizes", &at));)
