@@ -23,6 +23,7 @@ typedef struct tensor_state {
 	bool defined;  /* an input, or written by an earlier statement */
 	bool bad;      /* an error was reported about it: no further ones */
 	bool declared; /* its extents were declared over known sizes */
+	bool early;    /* read when not all of it was written yet */
 	heddle_expr **lower, **upper; /* of all writes so far */
 	int n_write;
 	tensor_write *write;

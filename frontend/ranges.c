@@ -484,7 +484,8 @@ static int record_write(inference *f)
 	tensor_write w = {
 		.lower = HEDDLE_NEW_ARRAY(f->c->scratch, heddle_expr *, st->n_lhs + 1),
 		.upper = HEDDLE_NEW_ARRAY(f->c->scratch, heddle_expr *, st->n_lhs + 1),
-		.box = true,
+		/* an accumulation into what is there is no first value */
+		.box = st->assign == HEDDLE_ASSIGN_SET || st->initialise,
 	};
 	for (int i = 0; i < st->n_lhs; i++) {
 		affine_row row, lower, upper;
@@ -527,39 +528,6 @@ static int record_write(inference *f)
 	return 0;
 }
 
-static int infer(inference *f)
-{
-	heddle_statement *st = f->s->statement;
-	if (check_given(f) || check_strides(f, st->value))
-		return -1;
-	collect_reads(f, st->value);
-	for (int i = 0; i < f->s->n_exists; i++)
-		collect_reads(f, f->s->exists[i]);
-	while (!all_solved(st) && solve_round(f))
-		;
-	if (!all_solved(st)) {
-		collect_target(f);
-		while (!all_solved(st) && solve_round(f))
-			;
-	}
-	if (!all_solved(st)) {
-		report_unsolved(f);
-		return -1;
-	}
-	return check_negative(f) || record_write(f) ? -1 : 0;
-}
-
-int heddle_check_ranges(scope *s)
-{
-	heddle_arena *arena = heddle_arena_new();
-	inference f = {.s = s, .c = s->c, .space = affine_space_new(arena, s->c->arena)};
-	int result = infer(&f);
-	heddle_arena_free(arena);
-	return result;
-}
-
-/* ---- shapes ---------------------------------------------------------------------------------------------------------------------- */
-
 /* Do the boxes written reach from 0 to the extent in dimension `along`, each of them whole in all others? */
 static bool covered_along(affine_space *space, const tensor_state *t, int along, const affine_row *extent)
 {
@@ -594,11 +562,12 @@ static bool covered_along(affine_space *space, const tensor_state *t, int along,
 	}
 }
 
-static bool covered(affine_space *space, const tensor_state *t)
+/* Is all below `upper` written? */
+static bool covered(affine_space *space, const tensor_state *t, heddle_expr *const *upper)
 {
 	affine_row *extent = HEDDLE_NEW_ARRAY(space->arena, affine_row, t->rank + 1);
 	for (int d = 0; d < t->rank; d++)
-		if (!affine_from_expr(space, t->tensor->extent[d], true, &extent[d]))
+		if (!affine_from_expr(space, upper[d], true, &extent[d]))
 			return false;
 	if (t->rank == 0)
 		return t->n_write > 0;
@@ -608,7 +577,55 @@ static bool covered(affine_space *space, const tensor_state *t)
 	return false;
 }
 
-static void warn_zero_fill(checker *c, const tensor_state *t)
+/* Reads of other tensors that later statements write too. */
+static void note_early(checker *c, const tensor_state *target, const heddle_expr *e)
+{
+	for (int i = 0; i < e->n_arg; i++)
+		note_early(c, target, e->arg[i]);
+	if (e->kind != HEDDLE_EXPR_READ)
+		return;
+	tensor_state *t = &c->state[e->tensor->position];
+	if (t != target && t->n_write && !t->early)
+		t->early = !covered(affine_space_new(c->scratch, c->arena), t, t->upper);
+}
+
+static int infer(inference *f)
+{
+	heddle_statement *st = f->s->statement;
+	if (check_given(f) || check_strides(f, st->value))
+		return -1;
+	collect_reads(f, st->value);
+	for (int i = 0; i < f->s->n_exists; i++)
+		collect_reads(f, f->s->exists[i]);
+	while (!all_solved(st) && solve_round(f))
+		;
+	if (!all_solved(st)) {
+		collect_target(f);
+		while (!all_solved(st) && solve_round(f))
+			;
+	}
+	if (!all_solved(st)) {
+		report_unsolved(f);
+		return -1;
+	}
+	if (check_negative(f))
+		return -1;
+	note_early(f->c, f->s->target, st->value);
+	return record_write(f);
+}
+
+int heddle_check_ranges(scope *s)
+{
+	heddle_arena *arena = heddle_arena_new();
+	inference f = {.s = s, .c = s->c, .space = affine_space_new(arena, s->c->arena)};
+	int result = infer(&f);
+	heddle_arena_free(arena);
+	return result;
+}
+
+/* ---- shapes ---------------------------------------------------------------------------------------------------------------------- */
+
+static void warn_zero_fill(checker *c, const tensor_state *t, bool whole)
 {
 	heddle_text text = {0};
 	for (int d = 0; d < t->rank; d++) {
@@ -617,7 +634,8 @@ static void warn_zero_fill(checker *c, const tensor_state *t)
 		heddle_text_add(&text, ":");
 		heddle_expr_print(t->upper[d], &text);
 	}
-	heddle_warning(c->ctx, 204, &t->first_write, "not all of `%s` is written; its other elements are 0", t->tensor->name);
+	heddle_warning(c->ctx, 204, &t->first_write, "not all of `%s` is written%s; its other elements are 0", t->tensor->name,
+		       whole ? " before it is read" : "");
 	if (t->rank)
 		heddle_note(c->ctx, NULL, "the statements write within %s", heddle_text_str(&text));
 	heddle_text_free(&text);
@@ -635,8 +653,9 @@ void heddle_check_shapes(checker *c)
 		/* With statements missing, what is written is not known. */
 		if (t->tensor->role == HEDDLE_ROLE_INOUT || c->errors || c->syntax->broken)
 			continue;
-		t->tensor->zero_fill = !covered(affine_space_new(c->scratch, c->arena), t);
+		bool whole = covered(affine_space_new(c->scratch, c->arena), t, t->tensor->extent);
+		t->tensor->zero_fill = !whole || t->early;
 		if (t->tensor->zero_fill)
-			warn_zero_fill(c, t);
+			warn_zero_fill(c, t, whole);
 	}
 }

@@ -233,7 +233,7 @@ static void leaf_sets(heddle_nest_builder *b, heddle_leaf *leaf)
 		leaf->box = layout_bounds(b, leaf, lane);
 		leaf->domain = isl_set_copy(leaf->box);
 		if (leaf->kind == HEDDLE_LEAF_STORE || stmt->access[0].group->space != HEDDLE_SPACE_REGISTER ||
-		    !stmt->source->initialise)
+		    !stmt->source->initialise || stmt->access[0].group->first_writer != stmt)
 			leaf->domain = isl_set_intersect(leaf->domain, heddle_nest_in_domain(stmt->lhs, leaf->instance));
 		return;
 	case HEDDLE_LEAF_COMPUTE:
@@ -335,16 +335,32 @@ static bool apply_region(heddle_nest_builder *b, heddle_region *r)
 	return !empty;
 }
 
+/* A leaf of the statement in the same tile loops that has loops over all of a thread's elements: combinations and barriers
+ * have none. */
+static const heddle_leaf *with_items(const heddle_nest_builder *b, const heddle_leaf *leaf, int first, int prefix)
+{
+	for (int i = first; i < b->mapped->n_leaf; i++) {
+		const heddle_leaf *other = b->mapped->leaf[i];
+		bool whole = other->kind == HEDDLE_LEAF_INITIALISE ||
+			     (other->kind == HEDDLE_LEAF_COMPUTE && !other->stmt->reduction);
+		if (other->stmt == leaf->stmt && whole && other->n_loop >= prefix &&
+		    !memcmp(other->loop, leaf->loop, sizeof(leaf->loop[0]) * (size_t)prefix))
+			return other;
+	}
+	return leaf;
+}
+
 /* Leaves outside regions follow the local tile loops of their statement. */
-static void restrict_outer(heddle_nest_builder *b, heddle_leaf *leaf)
+static void restrict_outer(heddle_nest_builder *b, heddle_leaf *leaf, int first)
 {
 	if (leaf->kind != HEDDLE_LEAF_INITIALISE && leaf->kind != HEDDLE_LEAF_COMBINE && leaf->kind != HEDDLE_LEAF_BARRIER)
 		return;
 	int prefix = 0;
 	while (prefix < leaf->n_loop && leaf->loop[prefix]->part == HEDDLE_PART_TILE)
 		prefix++;
-	isl_multi_aff *instance = stmt_instance(b, leaf);
-	isl_set *runs = isl_set_intersect(layout_bounds(b, leaf, NULL), heddle_nest_in_domain(leaf->stmt->lhs, instance));
+	const heddle_leaf *whole = with_items(b, leaf, first, prefix);
+	isl_multi_aff *instance = stmt_instance(b, whole);
+	isl_set *runs = isl_set_intersect(layout_bounds(b, whole, NULL), heddle_nest_in_domain(leaf->stmt->lhs, instance));
 	isl_multi_aff_free(instance);
 	isl_set *tiles = prefix_of(b, runs, prefix);
 	leaf->domain = restrict_prefix(leaf, leaf->domain, tiles);
@@ -379,8 +395,8 @@ void heddle_nest_sets(heddle_nest_builder *b, heddle_nest *root, int first)
 		for (int r = 0; r < b->n_region; r++)
 			for (int l = 0; l < b->region[r].n_leaf; l++)
 				inside |= b->region[r].leaf[l] == b->mapped->leaf[i];
-		if (!inside && b->mapped->leaf[i]->n_loop)
-			restrict_outer(b, b->mapped->leaf[i]);
+		if (!inside && (b->mapped->leaf[i]->n_loop || b->mapped->leaf[i]->kind != HEDDLE_LEAF_BARRIER))
+			restrict_outer(b, b->mapped->leaf[i], first);
 	}
 	for (int r = 0; r < b->n_region; r++)
 		apply_region(b, &b->region[r]);

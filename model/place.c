@@ -341,7 +341,9 @@ static void make_accumulator(heddle_scop *scop, heddle_stmt *stmt)
 	stmt->accumulator = all;
 	stmt->total = total;
 	heddle_group *group = stmt->access[0].group;
-	stmt->in_group = group->space == HEDDLE_SPACE_REGISTER && all.type == group->registers.type && stmt->initialise;
+	/* rows that do not exist are summed too: they must not be what an earlier statement left in the registers */
+	stmt->in_group = group->space == HEDDLE_SPACE_REGISTER && all.type == group->registers.type && stmt->initialise &&
+			 group->first_writer == stmt;
 }
 
 /* Bytes of shared memory that tiles and the exchange of lanes take together. */
