@@ -41,6 +41,9 @@ typedef struct heddle_emit_options {
 	const char *source_name;     /* "matmul.tc", for line maps; may be NULL */
 } heddle_emit_options;
 
+/* Whether no entry can have this name: C or C++ or their headers use it. */
+bool heddle_entry_is_reserved(const char *name);
+
 /* The whole source file for a program: SPDX line, definition, sizes, descriptor, config, prelude (only the parts used),
  * kernels, host entry.  0 or -1 with a diagnostic. */
 int heddle_source_print(heddle_ctx *ctx, const heddle_target *target, const heddle_program *program,

@@ -360,16 +360,73 @@ static bool starts_with_key(const char *key, const char *start)
 	return *key == '\0' || *key == '.';
 }
 
+/* Keywords of C and C++, and what their headers define as macros. */
+static const char *const c_keywords[] = {
+	"auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum",
+	"extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return",
+	"short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void",
+	"volatile", "while", "_Alignas", "_Alignof", "_Atomic", "_Bool", "_Complex", "_Generic", "_Imaginary",
+	"_Noreturn", "_Static_assert", "_Thread_local", "typeof", "alignas", "alignof", "and", "and_eq", "asm",
+	"bitand", "bitor", "bool", "catch", "char16_t", "char32_t", "char8_t", "class", "co_await", "co_return",
+	"co_yield", "compl", "concept", "const_cast", "consteval", "constexpr", "constinit", "decltype",
+	"delete", "dynamic_cast", "explicit", "export", "false", "friend", "mutable", "namespace", "new",
+	"noexcept", "not", "not_eq", "nullptr", "operator", "or", "or_eq", "private", "protected", "public",
+	"reinterpret_cast", "requires", "static_assert", "static_cast", "template", "this", "thread_local",
+	"throw", "true", "try", "typeid", "typename", "using", "virtual", "wchar_t", "xor", "xor_eq",
+	"__asm", "__asm__", "__attribute__", "__builtin_expect", "__const", "__constant", "__constant__", "__device__", "__extension__",
+	"__global", "__global__", "__half", "__host__", "__inline", "__inline__", "__kernel", "__local", "__private", "__restrict",
+	"__restrict__", "__shared__", "__signed__", "__thread", "__typeof__", "__volatile__",
+	"main", "NULL", "NAN", "INFINITY", "HUGE_VAL", "HUGE_VALF", "HUGE_VALL", "MAXFLOAT", "EOF", "RAND_MAX",
+	"EXIT_FAILURE", "EXIT_SUCCESS", "CHAR_BIT", "CHAR_MAX", "CHAR_MIN", "SCHAR_MAX", "SCHAR_MIN",
+	"UCHAR_MAX", "SHRT_MAX", "SHRT_MIN", "USHRT_MAX", "INT_MAX", "INT_MIN", "UINT_MAX", "LONG_MAX",
+	"LONG_MIN", "ULONG_MAX", "SIZE_MAX", "FLT_MAX", "FLT_MIN", "FLT_EPSILON", "FLT_DIG", "FLT_RADIX",
+	"DBL_MAX", "DBL_MIN", "DBL_EPSILON", "DBL_DIG", "M_E", "M_LOG2E", "M_LOG10E", "M_LN2", "M_LN10", "M_PI",
+	"M_PI_2", "M_PI_4", "M_1_PI", "M_2_PI", "M_2_SQRTPI", "M_SQRT2", "M_SQRT1_2", "assert", "errno", "stdin",
+	"stdout", "stderr", "linux", "unix", "i386", "isnan", "isinf", "isfinite", "isnormal", "signbit",
+	"fpclassify",
+};
+
+/* Functions that headers of C and of its systems declare: what Heddle writes may be compiled behind any of them. */
+static const char *const c_functions[] = {
+	"abort", "abs", "accept", "access", "alarm", "atexit", "atoi", "bcmp", "bcopy", "bind", "bsearch", "bzero",
+	"calloc", "clock", "close", "connect", "creat", "difftime", "div", "drem", "dup", "exit", "ffs", "finite",
+	"fork", "fpclassify", "free", "frexp", "gamma", "getc", "getenv", "getopt", "gets", "ilogb", "index",
+	"isalpha", "isatty", "isdigit", "isspace", "kill", "labs", "ldexp", "ldiv", "link", "listen", "llabs", "lldiv",
+	"llrint", "llround", "localtime", "longjmp", "lrint", "lround", "malloc", "memcmp", "memcpy", "memmove",
+	"memset", "mktime", "modf", "nan", "nearbyint", "nexttoward", "open", "pause", "perror", "pipe", "printf",
+	"putc", "puts", "qsort", "raise", "rand", "random", "read", "realloc", "recv", "remove", "remquo", "rename",
+	"rewind", "rindex", "rint", "scalb", "scalbln", "scalbn", "scanf", "select", "send", "setjmp", "signal",
+	"significand", "sincos", "sleep", "socket", "sprintf", "srand", "sscanf", "stat", "strcmp", "strcpy", "strdup",
+	"strlen", "strtol", "swab", "symlink", "sync", "system", "tanpi", "time", "times", "tolower", "toupper",
+	"truncate", "ungetc", "unlink", "utime", "wait", "write",
+};
+
+bool heddle_entry_is_reserved(const char *name)
+{
+	for (size_t i = 0; i < HEDDLE_COUNT(c_keywords); i++)
+		if (!strcmp(c_keywords[i], name))
+			return true;
+	for (size_t i = 0; i < HEDDLE_COUNT(c_functions); i++)
+		if (!strcmp(c_functions[i], name))
+			return true;
+	for (int i = 0; heddle_builtins[i].name; i++) {
+		size_t n = strlen(heddle_builtins[i].name);
+		if (!strncmp(heddle_builtins[i].name, name, n) && (!name[n] || !strcmp(name + n, "f") || !strcmp(name + n, "l")))
+			return true;
+	}
+	return false;
+}
+
+/* "float4" of the stem "float". */
+static void reserve_vectors(heddle_arena *arena, heddle_dialect *dialect, const char *stem)
+{
+	static const int widths[] = {1, 2, 3, 4, 8, 16};
+	for (size_t i = 0; i < HEDDLE_COUNT(widths); i++)
+		HEDDLE_PUSH(arena, dialect->reserved, dialect->n_reserved, heddle_arena_printf(arena, "%s%d", stem, widths[i]));
+}
+
 static void reserve(heddle_arena *arena, heddle_dialect *dialect)
 {
-	static const char *const c_keywords[] = {
-		"auto",	   "bool",   "break",  "case",	   "catch",    "char",	 "class",   "const",   "continue", "default",
-		"delete",  "do",     "double", "else",	   "enum",     "extern", "false",   "float",   "for",	   "goto",
-		"if",	   "inline", "int",    "long",	   "namespace","new",	 "operator","private", "protected","public",
-		"register","restrict","return","short",	   "signed",   "sizeof", "static",  "struct",  "switch",   "template",
-		"this",	   "throw",  "true",   "try",	   "typedef",  "typename","union",  "unsigned","using",	   "virtual",
-		"void",	   "volatile","while", "main",	   "asm",      "and",	 "or",	    "not",     "xor",	   "NULL",
-	};
 	dialect->reserved = NULL;
 	dialect->n_reserved = 0;
 	for (size_t i = 0; i < HEDDLE_COUNT(c_keywords); i++)
@@ -383,6 +440,8 @@ static void reserve(heddle_arena *arena, heddle_dialect *dialect)
 			code = code && !starts_with_key(dialect->word[i].key, not_code[k]);
 		if (code)
 			reserve_identifiers(arena, dialect, dialect->word[i].text);
+		if (key_matches("type.*.stem", dialect->word[i].key))
+			reserve_vectors(arena, dialect, dialect->word[i].text);
 	}
 	for (int i = 0; heddle_builtins[i].name; i++) {
 		HEDDLE_PUSH(arena, dialect->reserved, dialect->n_reserved, heddle_builtins[i].name);

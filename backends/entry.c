@@ -47,16 +47,20 @@ static const char *word(const entry *e, const char *key)
 
 static bool is_taken(const entry *e, const char *name)
 {
-	static const char *const own[] = {"blocks", "error", "result", "arguments", "kernel", "module", "needed", "global",
-					  "local", "int64_t", "size_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "int8_t",
-					  "int16_t", "int32_t", "uintptr_t", "set_argument"};
+	static const char *const own[] = {
+		"error", "result", "arguments", "kernel", "module", "needed", "global", "local", "int64_t", "size_t", "uint8_t", "uint16_t",
+		"uint32_t", "uint64_t", "int8_t", "int16_t", "int32_t", "uintptr_t", "set_argument", "find_module", "lock_modules",
+		"unlock_modules", "loaded_module", "cl_int", "cl_uint", "cl_ulong", "cl_mem", "cl_kernel", "cl_command_queue",
+		"CL_SUCCESS", "dim3", "cudaStream_t", "cudaLaunchKernel", "hipStream_t", "hipLaunchKernel"};
+	if (strncmp(name, "blocks", 6) == 0 && name[6 + strspn(name + 6, "_0123456789")] == '\0' && name[strlen(name) - 1] != '_')
+		return true;
 	for (size_t i = 0; i < HEDDLE_COUNT(own); i++)
 		if (strcmp(own[i], name) == 0)
 			return true;
 	for (int i = 0; i < e->n_taken; i++)
 		if (strcmp(e->taken[i], name) == 0)
 			return true;
-	return heddle_dialect_reserves(e->dialect, name);
+	return heddle_dialect_reserves(e->dialect, name) || heddle_is_companion(e->dialect, &e->program, name);
 }
 
 static const char *take(entry *e, const char *wanted)

@@ -378,11 +378,31 @@ static bool name_taken(const printer *p, const char *name)
 	return false;
 }
 
+bool heddle_is_companion(const heddle_dialect *dialect, const heddle_program *program, const char *name)
+{
+	if (!heddle_dialect_flag(dialect, "language.byte_offsets"))
+		return false;
+	const char *suffix = strrchr(name, '_');
+	if (!suffix || (strcmp(suffix, "_offset") && strcmp(suffix, "_buffer")))
+		return false;
+	const size_t n = (size_t)(suffix - name);
+	for (int i = 0; i < program->n_buffer; i++)
+		if (strlen(program->buffer[i]->name) == n && !strncmp(program->buffer[i]->name, name, n))
+			return true;
+	return false;
+}
+
+/* The language uses this identifier, or the parameters of another tensor do. */
+static bool is_reserved(const printer *p, const char *name)
+{
+	return heddle_dialect_reserves(p->dialect, name) || heddle_is_companion(p->dialect, p->program, name);
+}
+
 /* An identifier that the language does not use and that is not taken. */
 static const char *fresh_name(printer *p, const char *wanted)
 {
 	const char *name = wanted;
-	while (heddle_dialect_reserves(p->dialect, name) || name_taken(p, name))
+	while (is_reserved(p, name) || name_taken(p, name))
 		name = heddle_arena_printf(p->arena, "%s_", name);
 	HEDDLE_PUSH(p->arena, p->taken, p->n_taken, name);
 	return name;
@@ -391,7 +411,7 @@ static const char *fresh_name(printer *p, const char *wanted)
 /* The name as it is, unless the language owns it. */
 static const char *own_name(printer *p, const char *wanted)
 {
-	if (heddle_dialect_reserves(p->dialect, wanted))
+	if (is_reserved(p, wanted))
 		return fresh_name(p, wanted);
 	HEDDLE_PUSH(p->arena, p->taken, p->n_taken, wanted);
 	return wanted;
@@ -700,10 +720,15 @@ static void name_everything(printer *p)
 	p->buffer_name = HEDDLE_NEW_ARRAY(p->arena, const char *, program->n_buffer + 1);
 	p->size_name = HEDDLE_NEW_ARRAY(p->arena, const char *, program->n_size + 1);
 	HEDDLE_PUSH(p->arena, p->taken, p->n_taken, p->launch->name);
-	for (int i = 0; i < program->n_size; i++)
-		p->size_name[i] = own_name(p, program->size[i].name);
-	for (int i = 0; i < program->n_buffer; i++)
-		p->buffer_name[program->buffer[i]->position] = own_name(p, program->buffer[i]->name);
+	/* Names that can stay are taken first: what `int` becomes must not be the name of another tensor. */
+	for (int renamed = 0; renamed <= 1; renamed++) {
+		for (int i = 0; i < program->n_size; i++)
+			if (is_reserved(p, program->size[i].name) == renamed)
+				p->size_name[i] = own_name(p, program->size[i].name);
+		for (int i = 0; i < program->n_buffer; i++)
+			if (is_reserved(p, program->buffer[i]->name) == renamed)
+				p->buffer_name[program->buffer[i]->position] = own_name(p, program->buffer[i]->name);
+	}
 	visit_node(&(visitor){collect_value, collect_node, p}, p->launch->body);
 	p->block_name = fresh_name(p, "block");
 	p->thread_name = fresh_name(p, "thread");

@@ -51,6 +51,9 @@ typedef struct kernel_memory {
 	int64_t *offset; /* [n_shared], when dynamic */
 } kernel_memory;
 
+/* X_offset or X_buffer where the program has a tensor X and the dialect passes tensors as buffer and offset. */
+bool heddle_is_companion(const heddle_dialect *dialect, const heddle_program *program, const char *name);
+
 void heddle_kernel_arguments(heddle_arena *arena, const heddle_program *program, const heddle_launch *launch,
 			     kernel_arguments *arguments);
 void heddle_kernel_memory(heddle_arena *arena, const heddle_target *target, const heddle_launch *launch, kernel_memory *memory);

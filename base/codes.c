@@ -473,6 +473,11 @@ const heddle_code heddle_codes[] = {
 	 "Right:  -s M=8,K=4 --input A=a.npy\n"},
 	{921, "a hand-written kernel does not fit the definition",
 	 "The tensors, sizes and types of the manifest given with --impl must be those of the definition, by name.\n"},
+	{922, "a definition that cannot be a function of C",
+	 "The entry of a definition is a C function of its name, so `emit` cannot write `def main` or `def exp`.  --prefix puts\n"
+	 "something before the name.\n"
+	 "Wrong:  heddle emit a.tc                    (a.tc has def register(..))\n"
+	 "Right:  heddle emit a.tc --prefix my_\n"},
 	{950, "internal error",
 	 "Heddle contradicted itself.  This is a defect in Heddle, not in your source; please report it with the source, the sizes\n"
 	 "and the command line.\n"},

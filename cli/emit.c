@@ -118,11 +118,22 @@ static void report_files(heddle_cli *cli, const char *folder, const output_list 
 		json_object_set_new(cli->result, "files", files);
 }
 
+/* The entry is a C function of the definition's name, in all languages. */
+static int check_entry_name(heddle_cli *cli, const char *name)
+{
+	const char *prefix = heddle_cli_value(cli, HEDDLE_OPTION_PREFIX);
+	const char *entry = heddle_arena_printf(cli->arena, "%s%s", prefix ? prefix : "", name);
+	if (!heddle_entry_is_reserved(entry))
+		return 0;
+	heddle_error(cli->ctx, 922, NULL, "no function can be called '%s': it is a word or a function of C or C++", entry);
+	return heddle_note(cli->ctx, NULL, "put something before it with --prefix"), -1;
+}
+
 static int emit_definition(heddle_cli *cli, const heddle_module *module, const heddle_definition *definition,
 			   const heddle_target *target, int n_target, output_list *list)
 {
-	int result = 0;
-	for (int i = 0; i < n_target; i++) {
+	int result = check_entry_name(cli, definition->name);
+	for (int i = 0; i < n_target && result == 0; i++) {
 		heddle_kernel_files kernel;
 		if (heddle_cli_compile(cli, module, definition, &target[i], &kernel) < 0 || add_kernel(cli, list, &kernel) < 0)
 			result = -1;

@@ -128,12 +128,22 @@ static void print_type(const printer *pr, heddle_type type, int width)
 		heddle_text_printf(pr->out, "x%d", width);
 }
 
+/* A size may be called "block" or "true": the word then has a dollar before it. */
+static bool is_size(const printer *pr, const char *name)
+{
+	for (int k = 0; pr->p && k < pr->p->n_size; k++)
+		if (!strcmp(pr->p->size[k].name, name))
+			return true;
+	return false;
+}
+
 static void print_literal(const printer *pr, const heddle_value *v, heddle_type expected)
 {
 	char digits[40];
 
 	if (v->kind == HEDDLE_VALUE_INT && v->type == HEDDLE_BOOL) {
-		heddle_text_add(pr->out, v->i ? "true" : "false");
+		const char *word = v->i ? "true" : "false";
+		heddle_text_printf(pr->out, "%s%s", is_size(pr, word) ? "$" : "", word);
 		return;
 	}
 	if (v->kind == HEDDLE_VALUE_INT) {
@@ -220,15 +230,6 @@ static void print_unary(const printer *pr, const heddle_value *v, heddle_type ex
 	print_value(pr, a, v->op == HEDDLE_OP_NOT ? HEDDLE_BOOL : expected, UNARY_PRECEDENCE + 1);
 	heddle_text_add(pr->out, literal ? ")" : "");
 	heddle_text_add(pr->out, paren ? ")" : "");
-}
-
-/* A size may be called "block": the word then has a dollar before it. */
-static bool is_size(const printer *pr, const char *name)
-{
-	for (int k = 0; pr->p && k < pr->p->n_size; k++)
-		if (!strcmp(pr->p->size[k].name, name))
-			return true;
-	return false;
 }
 
 /* name(arguments, with one literal type among them all */
@@ -964,8 +965,9 @@ static heddle_value *parse_name(parser *ps, const token *where, const char *name
 		return heddle_value_block(ps->p);
 	if (!strcmp(name, "thread") || !strcmp(name, "$thread"))
 		return heddle_value_thread(ps->p);
-	if (!strcmp(name, "true") || !strcmp(name, "false"))
-		return heddle_value_int(ps->p, HEDDLE_BOOL, !strcmp(name, "true"));
+	const char *word = name + (*name == '$');
+	if (!strcmp(word, "true") || !strcmp(word, "false"))
+		return heddle_value_int(ps->p, HEDDLE_BOOL, !strcmp(word, "true"));
 	if (find_buffer(ps->p, name))
 		fail(ps, where, "%s is a buffer: its elements are read by %s[..], a scalar by %s[]", name, name, name);
 	else

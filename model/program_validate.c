@@ -78,12 +78,12 @@ static bool is_reserved(const char *s)
 	return false;
 }
 
-/* Sizes and buffers may be called "block" and "thread": what stands around them tells them apart. */
+/* Sizes and buffers may be called "block" or "true": what stands around them tells them apart. */
 static void check_user_name(checker *c, const char *name)
 {
 	if (!is_identifier(name))
 		fault(c, "the name %s is not an identifier", name ? name : "(none)");
-	else if (is_reserved(name) && strcmp(name, "block") && strcmp(name, "thread"))
+	else if (!strcmp(name, "inf") || !strcmp(name, "nan"))
 		fault(c, "the name %s is a word of the text form", name);
 }
 

@@ -7,6 +7,7 @@ SPDX-License-Identifier: MIT
 import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -274,6 +275,41 @@ class Emit(Case):
         self.heddle("emit", "mm.tc", "-t", "cud:h200", code=USAGE, err=["cud", "cuda"])
         self.heddle("emit", "mm.tc", "-t", ",", code=USAGE, err="names no target")
         self.heddle("emit", "mm.tc", "--config", "k0: nonsense=1", "-t", "cuda:h200", code=SOURCE, err="E05")
+
+    NAMES = ("x x_offset x_buffer register class and int uint uint_ float4 half kernel kernel_ local global block thread lane i_block "
+             "A_tile NAN INFINITY INT_MAX errno linux __restrict__ constexpr nullptr error arguments blocks blocks_0 find_module "
+             "workspace bytes stream queue cl_int int64_t size_t true false main").split()
+
+    def test_names(self):
+        """Tensors, scalars, sizes and indices may be called what C, OpenCL C and the entry call their own."""
+        tensors = ", ".join(f"float(N_, M_) {name}" for name in self.NAMES)
+        total = " + ".join(f"{name}(i_, j_)" for name in self.NAMES)
+        scalars = ", ".join(f"float {name}" for name in self.NAMES)
+        self.write("names.tc", f"def tensors({tensors}) -> (out_) {{\n\tout_(i_) +=! {total}\n}}\n"
+                   f"def scalars({scalars}, float(N_) x_) -> (out_) {{\n\tout_(i_) = x_(i_) + {' + '.join(self.NAMES)}\n}}\n" +
+                   "".join(f"def size_{k}(float({name}, K_) x) -> (y) {{\n\ty(i) +=! x(i, k)\n}}\n"
+                           f"def index_{k}(float(N, K_) x_) -> (y_) {{\n\ty_({name}) +=! x_({name}, k_)\n}}\n"
+                           for k, name in enumerate("register block true kernel lane uint".split())))
+        self.heddle("emit", "names.tc", "-t", CUDA_HIP_CL, "-o", "out")
+        for compiler, standard, suffix in (("gcc", "c11", ".h"), ("g++", "c++17", ".h"), ("gcc", "c11", ".c"), ("clang", "CL1.2", ".cl")):
+            if not shutil.which(compiler):
+                continue
+            for name in self.files("out"):
+                if name.endswith(suffix):
+                    cl = ["-x", "cl", "-Xclang", "-finclude-default-header"] if suffix == ".cl" else \
+                        ["-x", "c++" if compiler == "g++" else "c"]
+                    if suffix == ".c" and not os.path.exists("/usr/include/CL/cl.h"):
+                        continue
+                    p = subprocess.run([compiler, *cl, "-std=" + standard, "-Wall", "-Wextra", "-Werror", "-Wno-unused-command-line-argument",
+                                        "-fsyntax-only", name], cwd=os.path.join(self.folder.name, "out"), capture_output=True, text=True)
+                    self.assertEqual(p.returncode, 0, f"{name}: {p.stderr}")
+
+    def test_entry_name(self):
+        for name in ("main", "register", "exp", "expf", "index", "malloc"):
+            self.write("n.tc", f"def {name}(float(N) x) -> (y) {{\n\ty(i) = x(i)\n}}\n")
+            self.heddle("emit", "n.tc", "-t", "opencl:cpu", "-o", "out", code=USAGE, err=["E0922", f"'{name}'", "--prefix"])
+            self.assertNotIn("out", self.files())
+            self.heddle("emit", "n.tc", "-t", "opencl:cpu", "-o", "renamed", "--prefix", "my_", out=f"my_{name}.h")
 
     def test_json(self):
         doc = json.loads(self.heddle("emit", "mm.tc", "-t", "cuda:h200", "--json").stdout)
