@@ -117,6 +117,24 @@ static void add_padding(heddle_text *out, const char *line, size_t n)
 			heddle_text_addn(out, line[i] == '\t' ? "\t" : " ", 1);
 }
 
+/* Of a long line only what is around the place, cut between characters. */
+static const char *cut_line(const char *line, size_t *length, size_t *column)
+{
+	enum { BEFORE = 120, LONGEST = 320 };
+	if (*length > LONGEST && *column > BEFORE) {
+		size_t from = *column - BEFORE;
+		while (from < *column && continues_character(line[from]))
+			from++;
+		line += from;
+		*length -= from;
+		*column -= from;
+	}
+	if (*length > LONGEST)
+		for (*length = LONGEST; *length > *column && continues_character(line[*length]);)
+			--*length;
+	return line;
+}
+
 static void print_line(const heddle_diagnostic *d, heddle_text *out)
 {
 	const heddle_location *at = &d->location;
@@ -126,6 +144,7 @@ static void print_line(const heddle_diagnostic *d, heddle_text *out)
 		return;
 	if (column > length)
 		column = length;
+	line = cut_line(line, &length, &column);
 	size_t marked = at->length > 0 ? (size_t)at->length : 1;
 	if (marked > length - column)
 		marked = length - column;

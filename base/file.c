@@ -46,8 +46,19 @@ char *heddle_file_read(heddle_ctx *ctx, const char *path, size_t *length)
 		heddle_error(ctx, 901, NULL, "cannot read '%s': %s", path, strerror(errno));
 		return NULL;
 	}
-	char *data = read_stream(ctx, path, stream, length);
+	size_t n = 0;
+	char *data = read_stream(ctx, path, stream, &n);
 	fclose(stream);
+	if (length)
+		*length = n;
+	else if (data && strlen(data) < n) {
+		int line = 1;
+		for (const char *s = data; *s; s++)
+			line += *s == '\n';
+		heddle_error(ctx, 1, NULL, "%s:%d: byte 0x00: this is no text", path, line);
+		free(data);
+		data = NULL;
+	}
 	return data;
 }
 

@@ -13,6 +13,8 @@ static heddle_source *keep_source(heddle_ctx *ctx, const char *name, const char 
 	heddle_arena *arena = heddle_ctx_arena(ctx);
 	heddle_source *source = HEDDLE_NEW(arena, heddle_source);
 	source->name = heddle_arena_strdup(arena, name);
+	if (!strncmp(text, "\xEF\xBB\xBF", 3)) /* a byte order mark, as editors of Windows write it */
+		text += 3;
 	source->length = strlen(text);
 	source->text = heddle_arena_strndup(arena, text, source->length);
 	return source;

@@ -139,6 +139,27 @@ class Check(Case):
         for d in json.loads(p.stdout)["diagnostics"]:
             self.assertIn("message", d)
 
+    def test_bytes(self):
+        """Line ends and marks of other systems are read; a NUL does not end the file without a word."""
+        text = "def f(float(N) x) -> (y) {\n\ty(i) = x(i)\n}\n"
+        for name, data in (("crlf", text.replace("\n", "\r\n")), ("bom", "\ufeff" + text), ("no_newline", text[:-1])):
+            self.write("t.tc", data.encode())
+            self.heddle("check", "t.tc", out="float32 y(N)")
+            self.heddle("emit", "t.tc", "-t", CUDA_HIP_CL, "-o", name)
+            for file in self.files(name):
+                self.assertNotIn(b"\r", self.read(f"{name}/{file}", "rb"))
+                self.assertNotIn(b"\xef\xbb\xbf", self.read(f"{name}/{file}", "rb"))
+        for data in (text + "\0\0 more", text.replace("x(i)", "\0x(i)")):
+            self.write("nul.tc", data.encode())
+            self.heddle("check", "nul.tc", code=SOURCE, err=["nul.tc:", "byte 0x00", "E0001"])
+        self.heddle("check", "/dev/null", code=SOURCE, err="E0009")
+
+    def test_long_line(self):
+        """A message shows the place, not a line of a megabyte."""
+        self.write("long.tc", "def f(float(N) x) -> (y) {\n\ty(i) = " + "+".join(["x(i)"] * 250000) + "\n}\n")
+        p = self.heddle("check", "long.tc", code=SOURCE, err=["E0010", "^"])
+        self.assertLess(len(p.stderr), 1500)
+
     def test_bad_sizes(self):
         self.heddle("check", "mm.tc", "-s", "M=", code=SOURCE, err="E03")
         self.heddle("check", "mm.tc", "-s", "Q=4", code=SOURCE, err="Q")
