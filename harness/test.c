@@ -623,7 +623,7 @@ static int choose_cases(heddle_test *t, heddle_test_variant *v)
 	}
 	if (heddle_cases_choose(t->ctx, t->arena, t->module, t->definition, &options, &v->cases) == 0) {
 		options.sweep = true;
-		options.cost = t->options->thorough ? 3e6 : 2e5;
+		options.cost = 2e7;
 		return heddle_cases_choose(t->ctx, t->arena, t->module, t->definition, &options, &v->sweep);
 	}
 	heddle_test_add(t, v, "", "reference", HEDDLE_TEST_FAULT, take_error(t), 0, 0, NULL);
@@ -676,7 +676,7 @@ static void test_fixed(heddle_test *t, const heddle_target *target, const heddle
 	} else if (make_variant(t, &v, fixed, target, NULL, false)) {
 		v.cases.n = 1;
 		v.cases.item = first->cases.item;
-		test_variant(t, &v, false);
+		test_variant(t, &v, true);
 	}
 	free_variant(&v);
 	heddle_module_free(module);

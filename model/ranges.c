@@ -139,6 +139,17 @@ static heddle_range type_range(heddle_type type)
 	}
 }
 
+heddle_range heddle_range_narrowed(heddle_range range, int64_t lo, int64_t hi)
+{
+	heddle_range r = range;
+	r.lo = greatest(r.lo, lo);
+	r.hi = least(r.hi, hi);
+	if (r.lo > r.hi || range.modulus == 0)
+		return range;
+	r = normal(r);
+	return r.lo > r.hi ? range : r;
+}
+
 bool heddle_range_fits(heddle_range range, heddle_type type)
 {
 	heddle_range all = type_range(type);
@@ -263,12 +274,12 @@ static heddle_range of_binary(const heddle_ranges *ranges, const heddle_value *v
 	}
 }
 
-static heddle_range variable_range(const heddle_ranges *ranges, const heddle_value *v)
+static heddle_range defined_range(const heddle_ranges *ranges, const char *name, heddle_range otherwise)
 {
 	for (int k = ranges->n - 1; k >= 0; k--)
-		if (!strcmp(ranges->entry[k].name, v->name))
+		if (!strcmp(ranges->entry[k].name, name))
 			return ranges->entry[k].range;
-	return type_range(v->type);
+	return otherwise;
 }
 
 static heddle_range size_range(const heddle_ranges *ranges, const heddle_value *v)
@@ -283,10 +294,11 @@ static heddle_range unchecked(const heddle_ranges *ranges, const heddle_value *v
 	int decided;
 	switch (v->kind) {
 	case HEDDLE_VALUE_INT: return heddle_range_constant(v->i);
-	case HEDDLE_VALUE_VARIABLE: return variable_range(ranges, v);
-	case HEDDLE_VALUE_BLOCK: return ranges->block;
+	case HEDDLE_VALUE_VARIABLE: return defined_range(ranges, v->name, type_range(v->type));
+	case HEDDLE_VALUE_BLOCK: return defined_range(ranges, "block", ranges->block);
 	case HEDDLE_VALUE_THREAD:
-		return ranges->launch ? heddle_range_between(0, ranges->launch->threads - 1) : type_range(v->type);
+		return defined_range(ranges, "thread",
+				     ranges->launch ? heddle_range_between(0, ranges->launch->threads - 1) : type_range(v->type));
 	case HEDDLE_VALUE_SIZE: return size_range(ranges, v);
 	case HEDDLE_VALUE_UNARY:
 		return v->op == HEDDLE_OP_NEG ? negate(heddle_ranges_of(ranges, v->arg[0])) : type_range(v->type);

@@ -18,6 +18,8 @@ heddle_range heddle_range_constant(int64_t value);
 heddle_range heddle_range_between(int64_t lo, int64_t hi);
 /* value % modulus, from 0; -1 when it is not known. */
 int64_t heddle_range_residue(heddle_range range, int64_t modulus);
+/* What of the range lies in lo .. hi; the range itself when nothing does. */
+heddle_range heddle_range_narrowed(heddle_range range, int64_t lo, int64_t hi);
 /* The range lies within the values of `type`. */
 bool heddle_range_fits(heddle_range range, heddle_type type);
 
@@ -27,6 +29,7 @@ typedef struct heddle_ranges heddle_ranges;
 /* Nothing in scope.  Freed with heddle_ranges_free; the program outlives it.  `launch` NULL: sizes alone. */
 heddle_ranges *heddle_ranges_new(const heddle_program *program, const heddle_launch *launch);
 heddle_ranges *heddle_ranges_free(heddle_ranges *ranges);
+/* Also "block" and "thread", for what a branch says of them. */
 void heddle_ranges_define(heddle_ranges *ranges, const char *name, heddle_range range);
 /* Position of the stack of variables; unwinding to it forgets those defined since. */
 int heddle_ranges_mark(const heddle_ranges *ranges);

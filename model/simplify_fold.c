@@ -101,10 +101,11 @@ static heddle_value *fold_into_extremum(rewriter *r, heddle_value *v, heddle_val
 	heddle_value *side[2];
 	for (int k = 0; k < 2; k++) {
 		without_constant(x->arg[k], &inner);
-		if (x->arg[k]->kind != HEDDLE_VALUE_INT && inner != -c)
+		if (x->arg[k]->kind != HEDDLE_VALUE_INT && !inner)
 			return v;
 		side[k] = plus(r, x->arg[k], c);
-		if (side[k]->kind == HEDDLE_VALUE_INT && __builtin_add_overflow(x->arg[k]->i, c, &inner))
+		bool nearer = inner < 0 ? c <= -inner : c >= -inner && c <= 0; /* to 0: cannot overflow */
+		if (!nearer && overflows(r, side[k]))
 			return v;
 	}
 	return heddle_value_binary(r->s->p, x->op, side[0], side[1]);
@@ -146,12 +147,21 @@ static heddle_value *fold_sum(rewriter *r, heddle_value *v)
 	bool divided = x->kind == HEDDLE_VALUE_FLOOR_DIV && x->arg[1]->kind == HEDDLE_VALUE_INT && x->arg[1]->i > 0;
 	if (c != 0 && x->kind == HEDDLE_VALUE_BINARY && (x->op == HEDDLE_OP_MIN || x->op == HEDDLE_OP_MAX))
 		return fold_into_extremum(r, v, x, c);
+	if (c != 0 && x->kind == HEDDLE_VALUE_BINARY && x->op == HEDDLE_OP_SUB && x->arg[0]->kind == HEDDLE_VALUE_INT &&
+	    !__builtin_add_overflow(x->arg[0]->i, c, &n) && n >= INT32_MIN && n <= INT32_MAX)
+		return heddle_value_binary(p, HEDDLE_OP_SUB, heddle_value_int(p, v->type, n), x->arg[1]); /* (8 - x) + 1 */
 	if (c > 0 && divided) {
 		heddle_value *of = without_constant(x->arg[0], &inner);
 		if (inner >= 0 || __builtin_mul_overflow(c, x->arg[1]->i, &n) || inner + n < 0 || inner + n >= x->arg[1]->i)
 			return v;
 		heddle_value *up = plus(r, of, inner + n);
 		return overflows(r, up) ? v : heddle_value_floor(p, HEDDLE_VALUE_FLOOR_DIV, up, x->arg[1]);
+	}
+	if (v->op == HEDDLE_OP_SUB && v->arg[0]->kind == HEDDLE_VALUE_INT) {
+		heddle_value *from = without_constant(v->arg[1], &c); /* 8 - (x + 1) */
+		if (c == 0 || __builtin_sub_overflow(v->arg[0]->i, c, &n) || n < INT32_MIN || n > INT32_MAX)
+			return v;
+		return heddle_value_binary(p, HEDDLE_OP_SUB, heddle_value_int(p, v->type, n), from);
 	}
 	if (v->op == HEDDLE_OP_SUB)
 		return fold_remainder(r, v);
@@ -197,7 +207,7 @@ static heddle_value *fold_comparison(rewriter *r, heddle_value *v)
 		op = swapped[op];
 	}
 	heddle_value *x = without_constant(a, &c);
-	if (c > 0 && op == HEDDLE_OP_LE) {
+	if (c > 0 && op == HEDDLE_OP_LE && b->kind != HEDDLE_VALUE_INT) {
 		a = plus(r, x, c - 1);
 		op = HEDDLE_OP_LT;
 	} else if (c > 0 && op == HEDDLE_OP_GT) {
@@ -208,6 +218,10 @@ static heddle_value *fold_comparison(rewriter *r, heddle_value *v)
 	if (c > 0 && op == HEDDLE_OP_GE && b->kind != HEDDLE_VALUE_INT) {
 		b = plus(r, x, c - 1);
 		op = HEDDLE_OP_GT;
+	}
+	if (op == HEDDLE_OP_LE && b->kind == HEDDLE_VALUE_INT && b->i < INT32_MAX) {
+		b = plus(r, b, 1);
+		op = HEDDLE_OP_LT;
 	}
 	if (a == v->arg[0] && b == v->arg[1] && op == v->op)
 		return v;
@@ -518,7 +532,57 @@ static bool is_known(const rewriter *r, heddle_value *v, heddle_value *also)
 	for (const fact *f = r->facts; f; f = f->up)
 		if (f->holds && implies(f->condition, v))
 			return true;
-	return false;
+	return heddle_ranges_decide(r->s->ranges, v) == 1;
+}
+
+/* The one conjunct that keeps a condition from holding; NULL when there are several. */
+static heddle_value *only_unknown(const rewriter *r, heddle_value *v)
+{
+	if (v->kind != HEDDLE_VALUE_BINARY || v->op != HEDDLE_OP_AND)
+		return v;
+	if (is_known(r, v->arg[0], NULL))
+		return only_unknown(r, v->arg[1]);
+	return is_known(r, v->arg[1], NULL) ? only_unknown(r, v->arg[0]) : NULL;
+}
+
+/* What `known` being `holds` says of left - right: it raises *lo or lowers *hi. */
+static void narrow_by(heddle_value *known, bool holds, const less *v, int64_t *lo, int64_t *hi)
+{
+	less k;
+	if (holds && known->kind == HEDDLE_VALUE_BINARY && known->op == HEDDLE_OP_AND) {
+		narrow_by(known->arg[0], true, v, lo, hi);
+		narrow_by(known->arg[1], true, v, lo, hi);
+		return;
+	}
+	if (!as_less(known, &k) || !heddle_value_equal(k.left, v->left) || !heddle_value_equal(k.right, v->right))
+		return;
+	if (holds && -k.c - 1 < *hi)
+		*hi = -k.c - 1;
+	if (!holds && -k.c > *lo)
+		*lo = -k.c;
+}
+
+/* A comparison that the facts about its two sides decide: 1, 0, or -1 for neither. */
+static int decide_by_facts(const rewriter *r, heddle_value *v)
+{
+	less x;
+	if (!as_less(v, &x))
+		return -1;
+	heddle_value *d = heddle_value_binary(r->s->p, HEDDLE_OP_SUB, x.left, x.right);
+	if (heddle_ranges_overflow(r->s->ranges, d))
+		return -1;
+	heddle_range range = heddle_ranges_of(r->s->ranges, d);
+	int64_t lo = range.lo, hi = range.hi, m = range.modulus;
+	for (const fact *f = r->facts; f; f = f->up) {
+		heddle_value *one = f->holds ? f->condition : only_unknown(r, f->condition);
+		if (one)
+			narrow_by(one, f->holds, &x, &lo, &hi);
+	}
+	if (m > 1 && lo > INT32_MIN && lo < INT32_MAX)
+		lo += ((range.residue - lo) % m + m) % m;
+	if (m > 1 && hi > INT32_MIN && hi < INT32_MAX)
+		hi -= ((hi - range.residue) % m + m) % m;
+	return hi < -x.c ? 1 : lo >= -x.c ? 0 : -1;
 }
 
 /* The condition without what is known; constant when all is. */
@@ -532,18 +596,77 @@ static heddle_value *with_facts(rewriter *r, heddle_value *v)
 			return heddle_value_int(p, HEDDLE_BOOL, 0);
 	if (is_known(r, v, NULL))
 		return heddle_value_int(p, HEDDLE_BOOL, 1);
+	int decided = r->facts ? decide_by_facts(r, v) : -1;
+	if (decided >= 0)
+		return heddle_value_int(p, HEDDLE_BOOL, decided);
 	if (v->kind == HEDDLE_VALUE_BINARY && v->op == HEDDLE_OP_AND)
 		return heddle_value_binary(p, HEDDLE_OP_AND, with_facts(r, v->arg[0]), with_facts(r, v->arg[1]));
 	return v;
+}
+
+/* Variables whose range a comparison with something else limits: a x + c < right, or x = right. */
+static void narrow_variables(rewriter *r, heddle_value *v, bool holds)
+{
+	heddle_ranges *ranges = r->s->ranges;
+	less k;
+	if (holds && v->kind == HEDDLE_VALUE_BINARY && v->op == HEDDLE_OP_AND) {
+		narrow_variables(r, v->arg[0], true);
+		narrow_variables(r, v->arg[1], true);
+		return;
+	}
+	bool equal = v->kind == HEDDLE_VALUE_BINARY && v->op == HEDDLE_OP_EQ && heddle_type_is_signed(v->arg[0]->type) &&
+		     !heddle_type_is_float(v->arg[0]->type);
+	if (equal)
+		k = (less){v->arg[0], v->arg[1], 0};
+	else if (!as_less(v, &k))
+		return;
+	heddle_value *x = k.left;
+	int64_t a = 1;
+	for (int side = 0; !equal && side < 2; side++)
+		if (k.left->kind == HEDDLE_VALUE_BINARY && k.left->op == HEDDLE_OP_MUL && k.left->arg[side]->kind == HEDDLE_VALUE_INT) {
+			a = k.left->arg[side]->i;
+			x = k.left->arg[1 - side];
+		}
+	const char *name = x->kind == HEDDLE_VALUE_BLOCK      ? "block"
+			   : x->kind == HEDDLE_VALUE_THREAD   ? "thread"
+			   : x->kind == HEDDLE_VALUE_VARIABLE ? x->name
+							      : NULL;
+	heddle_range range = heddle_ranges_of(ranges, x), right = heddle_ranges_of(ranges, k.right);
+	if (!name || a <= 0 || x->width != 1 || right.lo < INT32_MIN || right.hi > INT32_MAX || k.c < INT32_MIN || k.c > INT32_MAX)
+		return;
+	int64_t lo = INT64_MIN, hi = INT64_MAX, limit = (holds ? right.hi : right.lo) - k.c - 1;
+	int64_t most = limit >= 0 ? limit / a : -((-limit + a - 1) / a);
+	if (equal && holds) {
+		lo = right.lo;
+		hi = right.hi;
+	} else if (equal) {
+		lo = right.lo == right.hi && right.lo == range.lo ? range.lo + 1 : lo;
+		hi = right.lo == right.hi && right.lo == range.hi ? range.hi - 1 : hi;
+	} else if (holds) {
+		hi = most;
+	} else {
+		lo = most + 1;
+	}
+	heddle_ranges_define(ranges, name, heddle_range_narrowed(range, lo, hi));
 }
 
 /* The branch of an IF on `condition`. */
 static heddle_node *emit_branch(rewriter *r, heddle_value *condition, bool holds, const heddle_node *block)
 {
 	fact new = {condition, holds, r->facts};
-	if (simplify_is_pure(condition))
+	int mark = heddle_ranges_mark(r->s->ranges);
+	if (simplify_is_pure(condition)) {
 		r->facts = &new;
+		if (holds)
+			narrow_variables(r, condition, true);
+		for (const fact *f = r->facts; f; f = f->up) {
+			heddle_value *one = f->holds ? NULL : only_unknown(r, f->condition);
+			if (one)
+				narrow_variables(r, one, false);
+		}
+	}
 	heddle_node *out = emit_body(r, block);
+	heddle_ranges_unwind(r->s->ranges, mark);
 	r->facts = new.up;
 	return out;
 }

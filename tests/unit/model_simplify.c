@@ -116,7 +116,7 @@ static void vector_arithmetic(void **state)
 		"\tif thread + 3 < 33 {\n"
 		"\t\tC[thread : 4] = A[0 : 4]\n"
 		"\t} else {\n"
-		"\t\tfor serial v in 0 .. min(4, 33 - thread) {\n"
+		"\t\tfor serial v in 0 .. 33 - thread {\n"
 		"\t\t\tC[thread + v] = A[v]\n"
 		"\t\t}\n"
 		"\t}\n");
@@ -146,11 +146,10 @@ static void guards(void **state)
 	becomes(&cuda_like, "declare r\nfor unroll v in 0 .. 4 {\nr[v] = 1.0\n}\nfor vector v in 0 .. 4 {\n"
 			    "if 4 * thread + v < 49 {\nC[4 * (thread % 16) + v] = r[v]\n}\n}\n",
 		"\tdeclare r\n\tr[0] = 1.0\n\tr[1] = 1.0\n\tr[2] = 1.0\n\tr[3] = 1.0\n"
-		"\tlet int32 C_at = thread % 16 * 4\n"
 		"\tif 4 * thread + 3 < 49 {\n"
-		"\t\tC[C_at : 4] = vector(r[0], r[1], r[2], r[3])\n"
+		"\t\tC[thread * 4 : 4] = vector(r[0], r[1], r[2], r[3])\n"
 		"\t} else {\n"
-		"\t\tif 4 * thread < 49 {\n\t\t\tC[C_at] = r[0]\n\t\t}\n"
+		"\t\tif 4 * thread < 49 {\n\t\t\tC[48] = r[0]\n\t\t}\n"
 		"\t}\n");
 	/* With it they lend a copy to a loop. */
 	becomes(&opencl_like, "declare r\nfor vector v in 0 .. 4 {\nr[v] = 1.0\n}\nfor vector v in 0 .. 4 {\n"
@@ -189,6 +188,12 @@ static void facts(void **state)
 		"\tif block + 3 < int32(N) && thread + 7 < int32(D) {\n\t\tC[0] = 1.0\n\t} else {\n"
 		"\t\tif block + 3 < int32(N) {\n\t\t\tC[2] = 1.0\n\t\t}\n"
 		"\t\tif thread + 9 < int32(D) {\n\t\t\tif block + 2 < int32(N) {\n\t\t\t\tC[3] = 1.0\n\t\t\t}\n\t\t}\n\t}\n");
+	/* They narrow what variables can be. */
+	becomes(&scalar_language, "if block * 8 + 7 < 28 {\nC[0] = 1.0\n} else {\nC[block] = A[block * 8 + 1]\n}\n",
+		"\tif block * 8 + 7 < 28 {\n\t\tC[0] = 1.0\n\t} else {\n\t\tC[3] = A[25]\n\t}\n");
+	becomes(&scalar_language, "if block == 0 && thread < 5 {\nC[0] = 1.0\n} else {\nif thread < 4 {\nif block == 0 {\nC[1] = 1.0\n} else {\n"
+				  "C[block] = 2.0\n}\n}\n}\n",
+		"\tif block == 0 && thread < 5 {\n\t\tC[0] = 1.0\n\t} else {\n\t\tif thread < 4 {\n\t\t\tC[block] = 2.0\n\t\t}\n\t}\n");
 	becomes(&scalar_language, "if thread + 7 < int32(N) {\nif thread + 3 < int32(N) && block < int32(D) {\nC[0] = 1.0\n}\n}\n",
 		"\tif thread + 7 < int32(N) {\n\t\tif block < int32(D) {\n\t\t\tC[0] = 1.0\n\t\t}\n\t}\n");
 }
