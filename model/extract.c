@@ -147,9 +147,11 @@ static int add_access(heddle_scop *scop, heddle_stmt *stmt, heddle_tensor *tenso
 		for (int i = 0; i < tensor->rank; i++)
 			list = isl_pw_aff_list_add(list, part[i]);
 		access.index = isl_multi_pw_aff_from_pw_aff_list(space, list);
-		if (!tensor->rank)
+		if (!tensor->rank && expr)
 			access.index = isl_multi_pw_aff_intersect_domain(access.index, isl_set_copy(stmt->all));
 		access.relation = isl_map_from_multi_pw_aff(isl_multi_pw_aff_copy(access.index));
+		if (!tensor->rank) /* but a target has a value even where nothing is summed */
+			access.relation = isl_map_intersect_domain(access.relation, isl_set_copy(stmt->all));
 	} else {
 		access.relation = isl_map_universe(space);
 		for (int i = 0; i < tensor->rank; i++) {

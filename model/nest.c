@@ -190,34 +190,41 @@ static void context_text(heddle_nest_builder *b, heddle_text *names, heddle_text
 	}
 }
 
-/* Blocks that are launched: along each member, those that some statement needs. */
+/* { [x] : x is the last value of dimension d that the grid reaches }, as generate's tiles_along computes it: the upper bound
+ * as it stands, or its greatest value where it depends on other indices. */
+static __isl_give isl_set *last_of(heddle_nest_builder *b, const heddle_stmt *stmt, int d)
+{
+	isl_pw_aff *upper = heddle_scop_pw_aff(b->scop, stmt, stmt->source->index[d]->upper);
+	if (!upper || isl_pw_aff_involves_dims(upper, isl_dim_in, 0, (unsigned)stmt->n_dim) != isl_bool_false) {
+		isl_pw_aff_free(upper);
+		return isl_set_from_pw_aff(isl_set_dim_max(isl_set_copy(stmt->lhs), d));
+	}
+	isl_set *last = isl_set_from_pw_aff(isl_pw_aff_project_domain_on_params(upper));
+	return isl_set_apply(last, isl_map_read_from_str(b->scop->isl, "{ [x] -> [x - 1] }"));
+}
+
+/* Blocks that are launched: the grid begins at 0, even where nothing begins there. */
 static __isl_give isl_set *launched(heddle_nest_builder *b)
 {
 	heddle_kernel *kernel = b->kernel;
 	isl_set *all = isl_set_universe(isl_set_get_space(b->scop->context));
 	all = isl_set_intersect_params(all, isl_set_copy(b->scop->context));
 	for (int m = 0; m < kernel->n_member; m++) {
+		const char *name = kernel->member[m].name;
 		isl_set *any = NULL;
+		heddle_text text = {0};
+		heddle_text_printf(&text, "[c_%s_block] -> { [x] : %lld*c_%s_block <= x and 0 <= c_%s_block }", name,
+				   (long long)kernel->member[m].layout.tile, name, name);
 		for (int s = 0; s < kernel->n_stmt; s++) {
 			const heddle_stmt *stmt = kernel->stmt[s];
 			int d = 0;
 			while (stmt->dim[d].member != m)
 				d++;
-			/* { [] : some instance has T * block <= d < T * (block + 1) } */
-			isl_set *range = isl_set_copy(stmt->lhs);
-			isl_size n = isl_set_dim(range, isl_dim_set);
-			range = isl_set_project_out(range, isl_dim_set, (unsigned)d + 1, (unsigned)(n - d - 1));
-			range = isl_set_project_out(range, isl_dim_set, 0, (unsigned)d);
-			heddle_text text = {0};
-			long long tile = (long long)kernel->member[m].layout.tile;
-			heddle_text_printf(&text, "[c_%s_block] -> { [x] : %lld*c_%s_block <= x < %lld*c_%s_block + %lld }",
-					   kernel->member[m].name, tile, kernel->member[m].name, tile, kernel->member[m].name,
-					   tile);
-			isl_set *tiles = isl_set_read_from_str(b->scop->isl, heddle_text_str(&text));
-			heddle_text_free(&text);
-			isl_set *here = isl_set_params(isl_set_intersect(range, tiles));
+			isl_set *here = isl_set_read_from_str(b->scop->isl, heddle_text_str(&text));
+			here = isl_set_params(isl_set_intersect(here, last_of(b, stmt, d)));
 			any = any ? isl_set_union(any, here) : here;
 		}
+		heddle_text_free(&text);
 		all = isl_set_intersect(all, isl_set_coalesce(any));
 	}
 	return isl_set_coalesce(all);

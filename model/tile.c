@@ -109,11 +109,11 @@ static int kernel_threads(heddle_scop *scop, heddle_kernel *kernel)
 	return 0;
 }
 
-/* Is the tile known to be at least as long as the dimension? */
-static bool covers(heddle_scop *scop, const heddle_stmt *stmt, int i, int64_t tile)
+/* Is the tile known to be at least as long as the dimension?  Results exist even where there is nothing to sum. */
+static bool covers(const heddle_stmt *stmt, int i, int64_t tile)
 {
-	isl_set *beyond = isl_set_lower_bound_si(isl_set_copy(stmt->all), isl_dim_set, (unsigned)i, (int)tile);
-	(void)scop;
+	isl_set *range = isl_set_copy(stmt->dim[i].reduction ? stmt->all : stmt->lhs);
+	isl_set *beyond = isl_set_lower_bound_si(range, isl_dim_set, (unsigned)i, (int)tile);
 	bool result = isl_set_is_empty(beyond) == isl_bool_true;
 	isl_set_free(beyond);
 	return result;
@@ -149,7 +149,6 @@ static int stmt_layouts(heddle_scop *scop, heddle_kernel *kernel, heddle_stmt *s
 		if (!dim->coincident && !dim->reduction && dim->layout.tile > 1)
 			return heddle_error(scop->ctx, 518, NULL, "config: `%s` of %s must run in order, its tile is 1", dim->name,
 					    stmt->name);
-		dim->single_tile = covers(scop, stmt, i, dim->layout.tile);
 	}
 	stmt->inner = isl_set_universe(isl_set_get_space(stmt->all));
 	stmt->lhs = isl_set_intersect_params(isl_set_copy(stmt->inner), isl_set_copy(scop->context));
@@ -159,6 +158,9 @@ static int stmt_layouts(heddle_scop *scop, heddle_kernel *kernel, heddle_stmt *s
 		if (!stmt->dim[i].reduction)
 			stmt->lhs = isl_set_intersect(stmt->lhs, heddle_stmt_range(scop, stmt, i));
 	}
+	for (int i = 0; i < stmt->n_dim; i++)
+		if (stmt->dim[i].member < 0)
+			stmt->dim[i].single_tile = covers(stmt, i, stmt->dim[i].layout.tile);
 	if (laned > 1)
 		return heddle_error(scop->ctx, 519, NULL, "config: at most one dimension of %s can take the lanes", stmt->name);
 	return 0;
