@@ -420,6 +420,9 @@ static void emit_iteration(rewriter *r, const heddle_node *loop, heddle_type typ
 	r->env = env;
 }
 
+static void push_fact(rewriter *r, heddle_value *condition, bool holds);
+static void use_negated_facts(rewriter *r);
+
 static void emit_for(rewriter *r, const heddle_node *node, heddle_node *out)
 {
 	simplify *s = r->s;
@@ -448,7 +451,14 @@ static void emit_for(rewriter *r, const heddle_node *node, heddle_node *out)
 	memcpy(loop->value, bounds, sizeof(bounds));
 	loop->n_value = 2;
 	heddle_ranges_define(s->ranges, loop->name, heddle_ranges_loop(s->ranges, loop));
+	fact *facts = r->facts;
+	if (simplify_is_pure(lower) && simplify_is_pure(upper)) { /* or the body does not run */
+		push_fact(r, heddle_value_binary(s->p, HEDDLE_OP_LT, lower, upper), true);
+		push_fact(r, heddle_value_binary(s->p, HEDDLE_OP_LT, heddle_value_variable(s->p, type, 1, loop->name), upper), true);
+		use_negated_facts(r);
+	}
 	heddle_node *body = emit_body(r, node->child[0]);
+	r->facts = facts;
 	r->env = env;
 	heddle_ranges_unwind(s->ranges, mark);
 	if (is_empty(body))
@@ -497,7 +507,7 @@ typedef struct less {
 	int64_t c;
 } less;
 
-static bool as_less(heddle_value *v, less *out)
+static bool as_less(heddle_program *p, heddle_value *v, less *out)
 {
 	int64_t c, d;
 	if (v->kind != HEDDLE_VALUE_BINARY || v->op < HEDDLE_OP_LT || v->op > HEDDLE_OP_GE || !heddle_type_is_signed(v->arg[0]->type) ||
@@ -507,18 +517,28 @@ static bool as_less(heddle_value *v, less *out)
 	out->left = without_constant(v->arg[swap], &c);
 	out->right = without_constant(v->arg[!swap], &d);
 	out->c = c - d - equal;
+	if (out->left->kind == HEDDLE_VALUE_INT || out->right->kind == HEDDLE_VALUE_INT) { /* constants stand in c */
+		if (out->left->kind == HEDDLE_VALUE_INT && out->left->i != 0) {
+			out->c += out->left->i;
+			out->left = heddle_value_int(p, out->left->type, 0);
+		}
+		if (out->right->kind == HEDDLE_VALUE_INT && out->right->i != 0) {
+			out->c -= out->right->i;
+			out->right = heddle_value_int(p, out->right->type, 0);
+		}
+	}
 	return true;
 }
 
 /* `known` says that `v` holds. */
-static bool implies(heddle_value *known, heddle_value *v)
+static bool implies(heddle_program *p, heddle_value *known, heddle_value *v)
 {
 	less a, b;
 	if (known->kind == HEDDLE_VALUE_BINARY && known->op == HEDDLE_OP_AND)
-		return implies(known->arg[0], v) || implies(known->arg[1], v);
+		return implies(p, known->arg[0], v) || implies(p, known->arg[1], v);
 	if (heddle_value_equal(known, v))
 		return true;
-	return as_less(known, &a) && as_less(v, &b) && b.c <= a.c && heddle_value_equal(a.left, b.left) &&
+	return as_less(p, known, &a) && as_less(p, v, &b) && b.c <= a.c && heddle_value_equal(a.left, b.left) &&
 	       heddle_value_equal(a.right, b.right);
 }
 
@@ -527,10 +547,10 @@ static bool is_known(const rewriter *r, heddle_value *v, heddle_value *also)
 {
 	if (v->kind == HEDDLE_VALUE_BINARY && v->op == HEDDLE_OP_AND)
 		return is_known(r, v->arg[0], also) && is_known(r, v->arg[1], also);
-	if (also && implies(also, v))
+	if (also && implies(r->s->p, also, v))
 		return true;
 	for (const fact *f = r->facts; f; f = f->up)
-		if (f->holds && implies(f->condition, v))
+		if (f->holds && implies(r->s->p, f->condition, v))
 			return true;
 	return heddle_ranges_decide(r->s->ranges, v) == 1;
 }
@@ -546,15 +566,15 @@ static heddle_value *only_unknown(const rewriter *r, heddle_value *v)
 }
 
 /* What `known` being `holds` says of left - right: it raises *lo or lowers *hi. */
-static void narrow_by(heddle_value *known, bool holds, const less *v, int64_t *lo, int64_t *hi)
+static void narrow_by(heddle_program *p, heddle_value *known, bool holds, const less *v, int64_t *lo, int64_t *hi)
 {
 	less k;
 	if (holds && known->kind == HEDDLE_VALUE_BINARY && known->op == HEDDLE_OP_AND) {
-		narrow_by(known->arg[0], true, v, lo, hi);
-		narrow_by(known->arg[1], true, v, lo, hi);
+		narrow_by(p, known->arg[0], true, v, lo, hi);
+		narrow_by(p, known->arg[1], true, v, lo, hi);
 		return;
 	}
-	if (!as_less(known, &k) || !heddle_value_equal(k.left, v->left) || !heddle_value_equal(k.right, v->right))
+	if (!as_less(p, known, &k) || !heddle_value_equal(k.left, v->left) || !heddle_value_equal(k.right, v->right))
 		return;
 	if (holds && -k.c - 1 < *hi)
 		*hi = -k.c - 1;
@@ -566,7 +586,7 @@ static void narrow_by(heddle_value *known, bool holds, const less *v, int64_t *l
 static int decide_by_facts(const rewriter *r, heddle_value *v)
 {
 	less x;
-	if (!as_less(v, &x))
+	if (!as_less(r->s->p, v, &x))
 		return -1;
 	heddle_value *d = heddle_value_binary(r->s->p, HEDDLE_OP_SUB, x.left, x.right);
 	if (heddle_ranges_overflow(r->s->ranges, d))
@@ -576,7 +596,7 @@ static int decide_by_facts(const rewriter *r, heddle_value *v)
 	for (const fact *f = r->facts; f; f = f->up) {
 		heddle_value *one = f->holds ? f->condition : only_unknown(r, f->condition);
 		if (one)
-			narrow_by(one, f->holds, &x, &lo, &hi);
+			narrow_by(r->s->p, one, f->holds, &x, &lo, &hi);
 	}
 	if (m > 1 && lo > INT32_MIN && lo < INT32_MAX)
 		lo += ((range.residue - lo) % m + m) % m;
@@ -618,7 +638,7 @@ static void narrow_variables(rewriter *r, heddle_value *v, bool holds)
 		     !heddle_type_is_float(v->arg[0]->type);
 	if (equal)
 		k = (less){v->arg[0], v->arg[1], 0};
-	else if (!as_less(v, &k))
+	else if (!as_less(r->s->p, v, &k))
 		return;
 	heddle_value *x = k.left;
 	int64_t a = 1;
@@ -650,24 +670,43 @@ static void narrow_variables(rewriter *r, heddle_value *v, bool holds)
 	heddle_ranges_define(ranges, name, heddle_range_narrowed(range, lo, hi));
 }
 
+/* A fact for what is emitted until r->facts is set back; it lives in the arena.  !(a || b) is !a and !b. */
+static void push_fact(rewriter *r, heddle_value *condition, bool holds)
+{
+	if (condition->kind == HEDDLE_VALUE_BINARY && condition->op == (holds ? HEDDLE_OP_AND : HEDDLE_OP_OR)) {
+		push_fact(r, condition->arg[0], holds);
+		push_fact(r, condition->arg[1], holds);
+		return;
+	}
+	fact *new = HEDDLE_NEW(r->s->p->arena, fact);
+	*new = (fact){condition, holds, r->facts};
+	r->facts = new;
+	if (holds)
+		narrow_variables(r, condition, true);
+}
+
+/* What negated facts say of variables, now that more is known. */
+static void use_negated_facts(rewriter *r)
+{
+	for (const fact *f = r->facts; f; f = f->up) {
+		heddle_value *one = f->holds ? NULL : only_unknown(r, f->condition);
+		if (one)
+			narrow_variables(r, one, false);
+	}
+}
+
 /* The branch of an IF on `condition`. */
 static heddle_node *emit_branch(rewriter *r, heddle_value *condition, bool holds, const heddle_node *block)
 {
-	fact new = {condition, holds, r->facts};
+	fact *before = r->facts;
 	int mark = heddle_ranges_mark(r->s->ranges);
 	if (simplify_is_pure(condition)) {
-		r->facts = &new;
-		if (holds)
-			narrow_variables(r, condition, true);
-		for (const fact *f = r->facts; f; f = f->up) {
-			heddle_value *one = f->holds ? NULL : only_unknown(r, f->condition);
-			if (one)
-				narrow_variables(r, one, false);
-		}
+		push_fact(r, condition, holds);
+		use_negated_facts(r);
 	}
 	heddle_node *out = emit_body(r, block);
 	heddle_ranges_unwind(r->s->ranges, mark);
-	r->facts = new.up;
+	r->facts = before;
 	return out;
 }
 
