@@ -237,7 +237,8 @@ static __isl_give isl_map *first_lane(prover *p, __isl_take isl_map *map)
 	heddle_text text = {0};
 	isl_size n = isl_map_dim(map, isl_dim_in);
 	int thread = p->kernel->n_member;
-	heddle_text_add(&text, "{ E[");
+	/* events have a name, what is left of them has none */
+	heddle_text_add(&text, isl_map_has_tuple_id(map, isl_dim_in) == isl_bool_true ? "{ E[" : "{ [");
 	for (int i = 0; i < n; i++)
 		heddle_text_printf(&text, "%si%d", i ? ", " : "", i);
 	heddle_text_printf(&text, "] : (floor(i%d/%lld) mod %lld) = 0 }", thread, (long long)p->kernel->lane_stride,

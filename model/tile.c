@@ -187,13 +187,29 @@ static int order_members(heddle_scop *scop, heddle_kernel *kernel)
 	return 0;
 }
 
+static int check_statements(heddle_scop *scop, const heddle_kernel *kernel)
+{
+	for (int i = 0; i < kernel->config->n_stmt; i++) {
+		bool found = false;
+		for (int s = 0; s < kernel->n_stmt; s++)
+			found |= kernel->stmt[s]->position == kernel->config->stmt[i].stmt;
+		if (!found)
+			return heddle_error(scop->ctx, 513, NULL, "config: kernel %d has no statement S%d", kernel->position,
+					    kernel->config->stmt[i].stmt);
+	}
+	return 0;
+}
+
 int heddle_pass_tile(heddle_scop *scop)
 {
 	static const heddle_kernel_config none = {0};
+	for (int k = scop->n_kernel; k < scop->config->n_kernel; k++)
+		if (scop->config->kernel[k].n_stmt)
+			return heddle_error(scop->ctx, 513, NULL, "config: there is no kernel %d", k);
 	for (int k = 0; k < scop->n_kernel; k++) {
 		heddle_kernel *kernel = scop->kernel[k];
 		kernel->config = k < scop->config->n_kernel ? &scop->config->kernel[k] : &none;
-		if (order_members(scop, kernel) < 0 || member_layouts(scop, kernel) < 0 || kernel_threads(scop, kernel) < 0)
+		if (check_statements(scop, kernel) < 0 || order_members(scop, kernel) < 0 || member_layouts(scop, kernel) < 0 || kernel_threads(scop, kernel) < 0)
 			return -1;
 		for (int s = 0; s < kernel->n_stmt; s++)
 			if (stmt_layouts(scop, kernel, kernel->stmt[s]) < 0)

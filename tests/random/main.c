@@ -188,8 +188,8 @@ static char *change(heddle_arena *arena, random_stream *r, char *line)
 	const char *place[200];
 	if (how < 45) { /* a number */
 		for (const char *at = line; *at && n < 200; at++)
-			if (isdigit((unsigned char)*at) && at > line && (at[-1] == ':' || !strncmp(key_of(line, at), "threads=", 8)) &&
-			    !isdigit((unsigned char)at[-1]))
+			if (isdigit((unsigned char)*at) && at > line &&
+			    (at[-1] == ':' || (at[-1] == '=' && !strncmp(key_of(line, at), "threads=", 8))))
 				place[n++] = at;
 		if (!n)
 			return line;
