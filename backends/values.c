@@ -403,6 +403,29 @@ code heddle_print_joint(printer *p, const heddle_value *v)
 		     heddle_print_joint(p, v->arg[1]), true);
 }
 
+static bool is_widening(const heddle_value *v)
+{
+	return v->kind == HEDDLE_VALUE_CAST && v->type == HEDDLE_INT64 && v->width == 1 && v->arg[0]->type == HEDDLE_INT32;
+}
+
+/* The expression is a long in C; constants and sizes with one value print as what may be an int. */
+static bool prints_as_long(const printer *p, const heddle_value *v)
+{
+	if (v->type != HEDDLE_INT64 || v->width != 1)
+		return false;
+	if (v->kind == HEDDLE_VALUE_SIZE)
+		return p->program->size[v->i].min != p->program->size[v->i].max;
+	if (v->kind == HEDDLE_VALUE_BINARY && (v->op == HEDDLE_OP_ADD || v->op == HEDDLE_OP_SUB || v->op == HEDDLE_OP_MUL))
+		return prints_as_long(p, v->arg[0]) || prints_as_long(p, v->arg[1]) || is_widening(v->arg[0]) || is_widening(v->arg[1]);
+	return v->kind == HEDDLE_VALUE_VARIABLE;
+}
+
+/* C converts an int beside a long by itself: there a cast to long is not printed. */
+static const heddle_value *without_widening(const printer *p, const heddle_value *v, const heddle_value *beside)
+{
+	return is_widening(v) && prints_as_long(p, beside) ? v->arg[0] : v;
+}
+
 static code print_binary(printer *p, const heddle_value *v, bool data)
 {
 	const heddle_value *a = v->arg[0], *b = v->arg[1];
@@ -433,6 +456,11 @@ static code print_binary(printer *p, const heddle_value *v, bool data)
 	    !(b->kind == HEDDLE_VALUE_INT && b->i != 0 && b->i != -1))
 		return v->width == 1 ? word_ab(p, v->op == HEDDLE_OP_DIV ? "integer.divide" : "integer.modulo", v, data)
 				     : infix(p, v->op, heddle_print_value(p, a, data), heddle_print_value(p, b, data), false);
+	if (arithmetic) {
+		const heddle_value *plain = without_widening(p, a, b);
+		b = without_widening(p, b, a);
+		a = plain;
+	}
 	code left = heddle_print_value(p, a, data);
 	/* C computes in int what is narrower; the product of two uint16 must not overflow there. */
 	if (v->width == 1 && type == HEDDLE_UINT16 && v->op == HEDDLE_OP_MUL)

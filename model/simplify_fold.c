@@ -197,7 +197,7 @@ static heddle_value *fold_comparison(rewriter *r, heddle_value *v)
 	heddle_program *p = r->s->p;
 	heddle_value *a = v->arg[0], *b = v->arg[1];
 	heddle_op op = v->op;
-	int64_t c;
+	int64_t c, d;
 	if (op < HEDDLE_OP_LT || op > HEDDLE_OP_GE || a->width != 1 || (a->type != HEDDLE_INT32 && a->type != HEDDLE_INT64))
 		return v;
 	if (is_over_sizes(a) && !is_over_sizes(b)) {
@@ -206,26 +206,49 @@ static heddle_value *fold_comparison(rewriter *r, heddle_value *v)
 		b = t;
 		op = swapped[op];
 	}
-	heddle_value *x = without_constant(a, &c);
-	if (c > 0 && op == HEDDLE_OP_LE && b->kind != HEDDLE_VALUE_INT) {
-		a = plus(r, x, c - 1);
-		op = HEDDLE_OP_LT;
-	} else if (c > 0 && op == HEDDLE_OP_GT) {
-		a = plus(r, x, c - 1);
-		op = HEDDLE_OP_GE;
-	}
-	x = without_constant(b, &c);
-	if (c > 0 && op == HEDDLE_OP_GE && b->kind != HEDDLE_VALUE_INT) {
-		b = plus(r, x, c - 1);
-		op = HEDDLE_OP_GT;
+	if (a->kind != HEDDLE_VALUE_INT && b->kind != HEDDLE_VALUE_INT) {
+		/* x + c < y, x <= y, x < y + c; or the same with >. */
+		bool less = op == HEDDLE_OP_LT || op == HEDDLE_OP_LE;
+		heddle_value *x = without_constant(a, &c), *y = without_constant(b, &d);
+		int64_t sum = less ? c - d - (op == HEDDLE_OP_LE) : d - c - (op == HEDDLE_OP_GE);
+		heddle_value *low = less ? x : y, *high = less ? y : x;
+		if (sum > 0)
+			low = plus(r, low, sum);
+		else if (sum < -1)
+			high = plus(r, high, -sum);
+		bool nearer = sum >= -1 && (sum <= c || sum <= d || sum <= 0); /* what is added is no more than was */
+		if (!nearer && (overflows(r, low) || overflows(r, high)))
+			return v;
+		a = less ? low : high;
+		b = less ? high : low;
+		op = less ? (sum == -1 ? HEDDLE_OP_LE : HEDDLE_OP_LT) : (sum == -1 ? HEDDLE_OP_GE : HEDDLE_OP_GT);
 	}
 	if (op == HEDDLE_OP_LE && b->kind == HEDDLE_VALUE_INT && b->i < INT32_MAX) {
 		b = plus(r, b, 1);
 		op = HEDDLE_OP_LT;
 	}
-	if (a == v->arg[0] && b == v->arg[1] && op == v->op)
+	if (op == HEDDLE_OP_GE && heddle_value_is_int(b, 1)) {
+		b = plus(r, b, -1);
+		op = HEDDLE_OP_GT;
+	}
+	if (op == v->op && heddle_value_equal(a, v->arg[0]) && heddle_value_equal(b, v->arg[1]))
 		return v;
 	return heddle_value_binary(p, op, a, b);
+}
+
+static bool is_known(const rewriter *r, heddle_value *v, heddle_value *also);
+
+/* (x + n - 1) mod n is x mod n - 1 where x mod n > 0. */
+static heddle_value *fold_previous(rewriter *r, heddle_value *v)
+{
+	heddle_program *p = r->s->p;
+	int64_t c, n = v->arg[1]->kind == HEDDLE_VALUE_INT ? v->arg[1]->i : 0;
+	heddle_value *x = without_constant(v->arg[0], &c);
+	if (!r->facts || n <= 1 || c == 0 || (c + 1) % n)
+		return v;
+	heddle_value *rest = heddle_value_floor(p, HEDDLE_VALUE_FLOOR_MOD, x, v->arg[1]);
+	heddle_value *some = heddle_value_binary(p, HEDDLE_OP_GT, rest, heddle_value_int(p, rest->type, 0));
+	return is_known(r, some, NULL) ? plus(r, rest, -1) : v;
 }
 
 static heddle_value *fold_value(heddle_value *v, void *user)
@@ -251,6 +274,12 @@ static heddle_value *fold_value(heddle_value *v, void *user)
 		if (range.lo == range.hi && range.modulus == 0)
 			return heddle_value_int(r->s->p, v->type, range.lo);
 	}
+	if (v->kind == HEDDLE_VALUE_CAST && v->type == HEDDLE_INT64 && v->arg[0]->kind == HEDDLE_VALUE_CAST &&
+	    v->arg[0]->type == HEDDLE_INT32 && v->arg[0]->arg[0]->type == HEDDLE_INT64 &&
+	    heddle_range_fits(heddle_ranges_of(r->s->ranges, v->arg[0]->arg[0]), HEDDLE_INT32))
+		return v->arg[0]->arg[0]; /* there and back */
+	if (v->kind == HEDDLE_VALUE_FLOOR_MOD)
+		v = fold_previous(r, v);
 	if (v->kind == HEDDLE_VALUE_FLOOR_DIV || v->kind == HEDDLE_VALUE_FLOOR_MOD)
 		return fold_division(r, v);
 	if (v->kind == HEDDLE_VALUE_BINARY && (v->op == HEDDLE_OP_DIV || v->op == HEDDLE_OP_MOD))

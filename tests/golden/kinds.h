@@ -61,7 +61,7 @@ const char *kinds_strerror(int code);
  *   i64: int64(N), input
  *   flag: bool(N), input
  *   eps: float32, scalar, by value
- *   half: float16, scalar, by value
+ *   half_: float16, scalar, by value
  *   on: bool, scalar, by value
  *   y: float32(N), output
  *   yh: float16(N), output
@@ -90,7 +90,7 @@ int kinds_opencl(void *x, size_t x_offset, void *h, size_t h_offset, void *b, si
 	void *i64, size_t i64_offset, void *flag, size_t flag_offset, void *y, size_t y_offset, void *yh,
 	size_t yh_offset, void *yb, size_t yb_offset, void *yi, size_t yi_offset, void *yi8, size_t yi8_offset,
 	void *yu16, size_t yu16_offset, void *yl, size_t yl_offset, void *yflag, size_t yflag_offset, void *yd,
-	size_t yd_offset, float eps, uint16_t half, uint8_t on, int64_t N, void *workspace, size_t workspace_offset,
+	size_t yd_offset, float eps, uint16_t half_, uint8_t on, int64_t N, void *workspace, size_t workspace_offset,
 	size_t bytes, void *queue);
 const char *kinds_opencl_strerror(int code);
 void kinds_opencl_release(void);

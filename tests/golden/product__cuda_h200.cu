@@ -38,7 +38,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) product_0(
 		for (int r = 0; r < 4; r++) {
 			if (m0 + thread / 16 + r * 16 < (int)M) {
 				A_shared[thread % 16][thread / 16 + r * 16] =
-					A[(long long)(m0 + thread / 16 + r * 16) * K + (long long)(k0 + thread % 16)];
+					A[(m0 + thread / 16 + r * 16) * K + k0 + thread % 16];
 			} else {
 				A_shared[thread % 16][thread / 16 + r * 16] = 0.0f;
 			}

@@ -68,7 +68,7 @@ static const char source_text[] =
 	"\t\tfor (int r = 0; r < 4; r++) {\n"
 	"\t\t\tif (m0 + thread / 16 + r * 16 < (int)M) {\n"
 	"\t\t\t\tA_shared[thread % 16][thread / 16 + r * 16] =\n"
-	"\t\t\t\t\tA[(long)(m0 + thread / 16 + r * 16) * K + (long)(k0 + thread % 16)];\n"
+	"\t\t\t\t\tA[(m0 + thread / 16 + r * 16) * K + k0 + thread % 16];\n"
 	"\t\t\t} else {\n"
 	"\t\t\t\tA_shared[thread % 16][thread / 16 + r * 16] = 0.0f;\n"
 	"\t\t\t}\n"

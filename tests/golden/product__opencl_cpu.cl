@@ -44,7 +44,7 @@ __kernel __attribute__((reqd_work_group_size(256, 1, 1))) void product_0(
 		for (int r = 0; r < 4; r++) {
 			if (m0 + thread / 16 + r * 16 < (int)M) {
 				A_shared[thread % 16][thread / 16 + r * 16] =
-					A[(long)(m0 + thread / 16 + r * 16) * K + (long)(k0 + thread % 16)];
+					A[(m0 + thread / 16 + r * 16) * K + k0 + thread % 16];
 			} else {
 				A_shared[thread % 16][thread / 16 + r * 16] = 0.0f;
 			}

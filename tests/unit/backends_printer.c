@@ -75,7 +75,7 @@ static const struct {
 	{"cuda:h200", "y[floor_div(i, 4)] = x[floor_mod(i - 1, 4)]", "y[i / 4] = x[heddle_floor_mod(i - 1, 4)];"},
 	{"opencl:cpu", "y[floor_div(i, 4)] = x[floor_mod(i - 1, 4)]", "y[i / 4] = x[heddle_floor_mod_int(i - 1, 4)];"},
 	/* subscripts */
-	{"cuda:h200", "y[i] = m[i][thread] + k[1][2][1]", "y[i] = m[(long long)i * 8 + (long long)thread] + k[21];"},
+	{"cuda:h200", "y[i] = m[i][thread] + k[1][2][1]", "y[i] = m[(long long)i * 8 + thread] + k[21];"},
 	{"opencl:cpu", "y[i] = k[thread][block][1]", "y[i] = k[(thread * 8 + block) * 2 + 1];"},
 	{"cuda:h200", "y[i] = e[] * float32(P)", "y[i] = e * 8.0f;"},
 	/* literals */

@@ -206,6 +206,10 @@ static void wording(void **state)
 		"\tfor serial i in 0 .. (int32(N) + 7) / 8 {\n\t\tC[i % 64] = 1.0\n\t}\n");
 	becomes(&scalar_language, "for serial i in 0 .. min(7, block * -8 + int32(N) - 1) + 1 {\nC[i] = 1.0\n}\n",
 		"\tfor serial i in 0 .. min(8, int32(N) - block * 8) {\n\t\tC[i] = 1.0\n\t}\n");
+	becomes(&scalar_language, "if int32(N) % 8 >= 1 && thread - 1 <= floor_mod(int32(N) + 7, 8) - 2 {\nC[0] = 1.0\n}\n",
+		"\tif int32(N) % 8 > 0 && thread < (int32(N) + 7) % 8 {\n\t\tC[0] = 1.0\n\t}\n");
+	becomes(&scalar_language, "if floor_mod(int32(N), 8) >= 1 {\nif thread <= floor_mod(int32(N) + 7, 8) {\nC[0] = 1.0\n}\n}\n",
+		"\tlet int32 N_rest = int32(N) % 8\n\tif N_rest > 0 {\n\t\tif thread < N_rest {\n\t\t\tC[0] = 1.0\n\t\t}\n\t}\n");
 	becomes(&scalar_language, "C[floor_div(int32(N) - 1, 7) - floor_div(int32(N) + 6, 14) * 2 + 1] = 1.0\n",
 		"\tC[(int32(N) + 6) / 7 % 2] = 1.0\n");
 	becomes(&scalar_language, "if int32(N) >= thread + 1 {\nC[0] = 1.0\n}\nif int32(N) >= thread + 1 {\nC[1] = 1.0\n}\n",
