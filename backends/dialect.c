@@ -30,6 +30,7 @@ static const struct {
 	{"language.max_vector", true, ""},
 	{"language.byte_offsets", true, ""},
 	{"language.joint_conditions", false, ""},
+	{"language.any_chip", false, ""},
 	{"options.*.*.*", false, ""},
 	{"source.begin", false, ""},
 	{"source.policy.*", false, ""},

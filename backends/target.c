@@ -17,6 +17,14 @@ heddle_language heddle_dialect_language(const heddle_dialect *dialect)
 	};
 }
 
+/* Each chip has its own language; another writes for it when it says so, or is made from the chip's own. */
+static bool writes_for(const heddle_dialect *dialect, const heddle_descriptor *descriptor)
+{
+	const char *parent = heddle_dialect_word(dialect, "inherits");
+	return !descriptor->backend || !strcmp(dialect->name, descriptor->backend) ||
+	       heddle_dialect_flag(dialect, "language.any_chip") || (parent && !strcmp(parent, descriptor->backend));
+}
+
 int heddle_target_parse(heddle_ctx *ctx, const char *text, heddle_target *target)
 {
 	heddle_arena *arena = heddle_ctx_arena(ctx);
@@ -43,6 +51,11 @@ int heddle_target_parse(heddle_ctx *ctx, const char *text, heddle_target *target
 		target->dialect = heddle_dialect_find(ctx, backend);
 		if (!target->dialect)
 			return -1;
+	}
+	if (!writes_for(target->dialect, target->descriptor)) {
+		heddle_error(ctx, 456, NULL, "`%s` is no target: %s does not write for %s", text, target->dialect->name,
+			     target->descriptor->name);
+		return heddle_note(ctx, NULL, "its own language is %s:%s", target->descriptor->backend, chip), -1;
 	}
 	target->backend = target->dialect->name;
 	target->text = heddle_arena_printf(arena, "%s:%s", target->backend, target->descriptor->name);

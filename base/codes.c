@@ -282,7 +282,9 @@ const heddle_code heddle_codes[] = {
 	 "A piece begins with a line `//: name parameter=value,value...` and is the text up to the next such line.\n"},
 	{456, "not a target",
 	 "A target is BACKEND:CHIP, or CHIP alone where its descriptor names a backend.\n"
+	 "OpenCL is for every chip, the others for those whose descriptor names them.\n"
 	 "Wrong:  -t cuda:\n"
+	 "Wrong:  -t cuda:mi300x\n"
 	 "Right:  -t cuda:h200, -t h200\n"},
 	{457, "the dialect cannot write this",
 	 "The program contains something that the language has no word for, such as a warp shuffle in OpenCL C.  Programs made for\n"

@@ -136,6 +136,10 @@ static int parse_option(heddle_cli *cli, int argc, const char *const *argv, int 
 					    row->argument);
 		value = argv[++*i];
 	}
+	const heddle_option_id id = (heddle_option_id)(row - heddle_option_rows);
+	if (value && !*value && id != HEDDLE_OPTION_SIZES && id != HEDDLE_OPTION_CONFIG && id != HEDDLE_OPTION_PREFIX)
+		return heddle_error(cli->ctx, 912, NULL, "option '%s' needs a value, and '' is none: %s %s", row->name, row->name,
+				    row->argument);
 	add_value(cli, row, value);
 	return 0;
 }

@@ -265,6 +265,8 @@ heddle_array *heddle_npy_read(heddle_ctx *ctx, const char *path, int wanted)
 	unsigned char *data = heddle_xalloc(capacity);
 	for (size_t n; (n = fread(data + length, 1, capacity - length, file)) > 0;) {
 		length += n;
+		if (memcmp(data, "\x93NUMPY", length < 6 ? length : 6) != 0)
+			break;
 		if (length == capacity)
 			data = heddle_xrealloc(data, capacity *= 2);
 	}

@@ -77,6 +77,8 @@ class Usage(Case):
 
     def test_values(self):
         self.heddle("check", "mm.tc", "-s", code=USAGE, err=["needs a value", "E0912"])
+        for words in (["-o", ""], ["--output="], ["--def", ""], ["-t", ""]):
+            self.heddle("emit", "mm.tc", *words, code=USAGE, err=["needs a value", "E0912"])
         self.heddle("check", "mm.tc", "--json=1", code=USAGE, err="takes no value")
         self.heddle("check", code=USAGE, err=["needs an argument", "E0913"])
         self.heddle("emit", "mm.tc", "mm.tc", code=USAGE, err="E0914")
@@ -294,6 +296,9 @@ class Emit(Case):
 
     def test_targets(self):
         self.heddle("emit", "mm.tc", "-t", "cud:h200", code=USAGE, err=["cud", "cuda"])
+        for target in ("cuda:mi300x", "hip:cpu", "cuda:cpu"):
+            self.heddle("emit", "mm.tc", "-t", target, code=USAGE, err=["does not write for", "E0456"])
+        self.heddle("emit", "mm.tc", "-t", "opencl:mi300x", "-o", "any", out="mm__opencl_mi300x.cl")
         self.heddle("emit", "mm.tc", "-t", ",", code=USAGE, err="names no target")
         self.heddle("emit", "mm.tc", "--config", "k0: nonsense=1", "-t", "cuda:h200", code=SOURCE, err="E05")
 
@@ -409,6 +414,7 @@ class Run(Case):
         self.heddle(*words, "-i", "A", code=USAGE, err="NAME=FILE.npy")
         self.heddle(*words, "-i", "A=none.npy", code=USAGE, err="none.npy")
         self.heddle(*words, "-i", "A=noise.npy", code=SOURCE, err="noise.npy")
+        self.heddle(*words, "-i", "A=/dev/zero", code=SOURCE, err="E0701")
 
     def test_missing_device(self):
         """This machine may have a device of one vendor, but not of all."""
