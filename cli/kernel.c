@@ -198,11 +198,17 @@ static bool names_runner(const char *level, const heddle_runner *runner)
 	return !strncmp(level, runner->level, n) && (!level[n] || (level[n] == ':' && !strcmp(level + n + 1, runner->name)));
 }
 
+/* A simulator gives results, but its time says nothing of a processor: it is measured only when it is asked for by name. */
+static bool cannot_time(const heddle_cli *cli, const char *level, const heddle_runner *runner)
+{
+	return runner->slow && cli->verb == &heddle_verb_rows[HEDDLE_VERB_BENCH] && !strchr(level, ':');
+}
+
 /* The first usable runner of a level for a backend; `*why` is what the first one lacks. */
 static const heddle_runner *usable_runner(heddle_cli *cli, const char *level, const char *backend, const char **why)
 {
 	for (const heddle_runner *const *r = heddle_runners; *r; r++) {
-		if (!names_runner(level, *r) || strcmp((*r)->backend, backend) != 0)
+		if (!names_runner(level, *r) || strcmp((*r)->backend, backend) != 0 || cannot_time(cli, level, *r))
 			continue;
 		const char *reason = NULL;
 		if (heddle_runner_available(cli->ctx, cli->arena, *r, &reason) == 1)

@@ -449,6 +449,11 @@ class Bench(Case):
         self.write("out/mm__opencl_cpu.cl", text.replace(" += ", " -= "))
         self.heddle(*words, code=FAILED, err="FAIL")
 
+    def test_simulator(self):
+        """Without a driver there is nothing to time: a simulator stands in for it in `run`, not here."""
+        words = ("bench", "mm.tc", "-s", "M=4,K=4,N=4", "-t", "opencl:cpu")
+        self.heddle(*words, env={"OCL_ICD_VENDORS": "/nonexistent"}, code=MISSING, err=["E0810", "pocl"])
+
     def test_no_sizes(self):
         self.heddle("bench", "mm.tc", "-t", "opencl:cpu", code=USAGE, err="E0918")
 
