@@ -371,8 +371,8 @@ const heddle_code heddle_codes[] = {
 	 "A subscript read from a tensor may choose what is read, not where is written: two writes might meet.\n"
 	 "Wrong:  C(I(i)) = A(i)\n"
 	 "Right:  C(i) = A(I(i))\n"},
-	{612, "a statement with too many indices",
-	 "Split the statement into two with a temporary in between.\n"},
+	{612, "a statement with too many indices, or a tensor with too many dimensions",
+	 "Split the statement into two with a temporary in between; make one dimension of two that are used together.\n"},
 	{620, "a tensor is too large",
 	 "Under these sizes a tensor does not fit the memory here.  Give smaller sizes.\n"},
 	{701, "an .npy file has a bad header",

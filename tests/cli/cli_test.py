@@ -330,6 +330,12 @@ class Emit(Case):
                                         "-fsyntax-only", name], cwd=os.path.join(self.folder.name, "out"), capture_output=True, text=True)
                     self.assertEqual(p.returncode, 0, f"{name}: {p.stderr}")
 
+    def test_too_many_dimensions(self):
+        extents, indices = (",".join(f"{c}{k}" for k in range(9)) for c in "Ni")
+        self.write("r.tc", f"def f(float({extents}) x) -> (y) {{\n\ty({indices}) = x({indices})\n}}\n")
+        self.heddle("emit", "r.tc", "-t", "opencl:cpu", "-o", "out", code=LIMIT, err=["at most 8 dimensions", "E0612"])
+        self.assertNotIn("out", self.files())
+
     def test_entry_name(self):
         for name in ("main", "register", "exp", "expf", "index", "malloc"):
             self.write("n.tc", f"def {name}(float(N) x) -> (y) {{\n\ty(i) = x(i)\n}}\n")
