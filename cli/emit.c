@@ -74,6 +74,11 @@ static int write_files(heddle_cli *cli, const char *folder, const output_list *l
 		result = heddle_file_write(cli->ctx, heddle_arena_printf(cli->arena, "%s/%s", aside, list->file[i].name),
 					   list->file[i].text, list->file[i].length);
 	for (int i = 0; i < list->n && result == 0; i++) {
+		const char *to = heddle_arena_printf(cli->arena, "%s/%s", folder, list->file[i].name);
+		if (stat(to, &status) == 0 && S_ISDIR(status.st_mode))
+			result = heddle_error(cli->ctx, 902, NULL, "cannot write '%s': %s", to, strerror(EISDIR));
+	}
+	for (int i = 0; i < list->n && result == 0; i++) {
 		const char *from = heddle_arena_printf(cli->arena, "%s/%s", aside, list->file[i].name);
 		const char *to = heddle_arena_printf(cli->arena, "%s/%s", folder, list->file[i].name);
 		if (rename(from, to) < 0)

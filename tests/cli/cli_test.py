@@ -278,6 +278,11 @@ class Emit(Case):
         self.heddle("emit", "mm.tc", "-t", "opencl:cpu", "-o", "file", code=USAGE, err="E0902")
         self.heddle("emit", "mm.tc", "-t", "opencl:cpu", "-o", "/proc/none", code=USAGE, err="E0902")
 
+    def test_folder_in_the_way(self):
+        os.makedirs(os.path.join(self.folder.name, "out", "mm.h"))
+        self.heddle("emit", "mm.tc", "-t", "opencl:cpu", "-o", "out", code=USAGE, err=["mm.h", "nothing was written"])
+        self.assertEqual(self.files("out"), ["mm.h"])
+
     def test_full_disk(self):
         """A limit on the size of files stands in for a disk that is full: nothing may stay behind."""
 
