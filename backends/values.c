@@ -306,9 +306,22 @@ static int level_of(heddle_op op)
 }
 
 /* `a op b` in C's syntax.  `loose`: the operator is associative here, so the right side may keep its own chain bare. */
+/* A / or % outside of parentheses: x * (y / z) is not x * y / z. */
+static bool divides_openly(const char *text)
+{
+	int depth = 0;
+	for (; *text; text++) {
+		depth += (*text == '(' || *text == '[') - (*text == ')' || *text == ']');
+		if (depth == 0 && (*text == '/' || *text == '%'))
+			return true;
+	}
+	return false;
+}
+
 static code infix(printer *p, heddle_op op, code a, code b, bool loose)
 {
 	int level = level_of(op), left = level, right = level + 1;
+	loose = loose && (op != HEDDLE_OP_MUL || b.level != LEVEL_PRODUCT || !divides_openly(b.text));
 	if (loose && (op == HEDDLE_OP_ADD || op == HEDDLE_OP_MUL || op == HEDDLE_OP_AND || op == HEDDLE_OP_OR))
 		right = level;
 	/* Mixed && and ||, bits and shifts: parentheses that C does not need and readers do. */

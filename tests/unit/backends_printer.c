@@ -75,6 +75,10 @@ static const struct {
 	{"cuda:h200", "y[floor_div(i, 4)] = x[floor_mod(i - 1, 4)]", "y[i / 4] = x[heddle_floor_mod(i - 1, 4)];"},
 	{"opencl:cpu", "y[floor_div(i, 4)] = x[floor_mod(i - 1, 4)]", "y[i / 4] = x[heddle_floor_mod_int(i - 1, 4)];"},
 	/* subscripts */
+	{"cuda:h200", "y[thread * (i / 3)] = x[0]", "y[thread * (i / 3)] = x[0];"},
+	{"cuda:h200", "y[thread * (i % 3)] = x[i * 4 % 3]", "y[thread * (i % 3)] = x[i * 4 % 3];"},
+	{"cuda:h200", "y[thread * int32(int64(i) * int64(i / 3) + N * int64(i / 3 * 2) + N * int64(i * 3))] = x[0]",
+	 "y[thread * (int)((long long)i * (long long)(i / 3) + N * (i / 3 * 2) + N * i * 3)] = x[0];"},
 	{"cuda:h200", "y[i] = m[i][thread] + k[1][2][1]", "y[i] = m[(long long)i * 8 + thread] + k[21];"},
 	{"opencl:cpu", "y[i] = k[thread][block][1]", "y[i] = k[(thread * 8 + block) * 2 + 1];"},
 	{"cuda:h200", "y[i] = e[] * float32(P)", "y[i] = e * 8.0f;"},
