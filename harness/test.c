@@ -544,7 +544,8 @@ static heddle_program *default_compile(heddle_ctx *ctx, const heddle_definition 
 {
 	(void)small;
 	(void)user;
-	const heddle_compile_options options = {.config = config};
+	/* Time is no part of what is tested: on a busy machine the default limit would decide. */
+	const heddle_compile_options options = {.config = config, .timeout = 300};
 	return heddle_compile(ctx, definition, target, &options);
 }
 
