@@ -18,11 +18,15 @@ heddle_language heddle_dialect_language(const heddle_dialect *dialect)
 }
 
 /* Each chip has its own language; another writes for it when it says so, or is made from the chip's own. */
-static bool writes_for(const heddle_dialect *dialect, const heddle_descriptor *descriptor)
+static bool writes_for(heddle_ctx *ctx, const heddle_dialect *dialect, const heddle_descriptor *descriptor)
 {
-	const char *parent = heddle_dialect_word(dialect, "inherits");
-	return !descriptor->backend || !strcmp(dialect->name, descriptor->backend) ||
-	       heddle_dialect_flag(dialect, "language.any_chip") || (parent && !strcmp(parent, descriptor->backend));
+	if (!descriptor->backend || heddle_dialect_flag(dialect, "language.any_chip"))
+		return true;
+	while (dialect && strcmp(dialect->name, descriptor->backend) != 0) {
+		const char *parent = heddle_dialect_word(dialect, "inherits");
+		dialect = parent ? heddle_dialect_find(ctx, parent) : NULL;
+	}
+	return dialect != NULL;
 }
 
 int heddle_target_parse(heddle_ctx *ctx, const char *text, heddle_target *target)
@@ -52,7 +56,7 @@ int heddle_target_parse(heddle_ctx *ctx, const char *text, heddle_target *target
 		if (!target->dialect)
 			return -1;
 	}
-	if (!writes_for(target->dialect, target->descriptor)) {
+	if (!writes_for(ctx, target->dialect, target->descriptor)) {
 		heddle_error(ctx, 456, NULL, "`%s` is no target: %s does not write for %s", text, target->dialect->name,
 			     target->descriptor->name);
 		return heddle_note(ctx, NULL, "its own language is %s:%s", target->descriptor->backend, chip), -1;

@@ -348,6 +348,16 @@ class Emit(Case):
             self.assertNotIn("out", self.files())
             self.heddle("emit", "n.tc", "-t", "opencl:cpu", "-o", "renamed", "--prefix", "my_", out=f"my_{name}.h")
 
+    def test_private_dialect(self):
+        """The example of doc/dialects.md, and a dialect that is made from it."""
+        for name, parent in (("mine", "cuda"), ("mine2", "mine")):
+            os.makedirs(os.path.join(self.folder.name, "backends", name))
+            self.write(f"backends/{name}/dialect.yaml", f"name: {name}\ninherits: {parent}\ntitle: My C++\nsuffix: .mycu\n"
+                       "barrier: 'block_wait();'\n")
+            self.heddle("emit", "mm.tc", "-t", name + ":h200", "--path", ".", "-o", "out")
+            self.assertIn("block_wait();", self.read(f"out/mm__{name}_h200.mycu"))
+        self.heddle("emit", "mm.tc", "-t", "mine:mi300x", "--path", ".", code=USAGE, err="E0456")
+
     def test_json(self):
         doc = json.loads(self.heddle("emit", "mm.tc", "-t", "cuda:h200", "--json").stdout)
         self.assertEqual(len(doc["files"]), 3)
