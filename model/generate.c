@@ -685,8 +685,9 @@ static int launch_kernel(heddle_generator *g, heddle_kernel *kernel)
 	launch->body = heddle_node_block(p);
 	coordinates(g, launch->body, tiles);
 	shared_tiles(g);
-	heddle_node *last = branch_body(g, &g->mapped->branch[g->mapped->n_branch - 1]);
-	if (g->mapped->n_branch == 2) {
+	int n_branch = g->mapped->n_branch; /* none: nothing runs for any of the sizes */
+	heddle_node *last = n_branch ? branch_body(g, &g->mapped->branch[n_branch - 1]) : heddle_node_block(p);
+	if (n_branch == 2) {
 		heddle_node *first = branch_body(g, &g->mapped->branch[0]);
 		last = heddle_node_if(p, branch_condition(g, &g->mapped->branch[0]), first, last);
 		last->uniform = true;

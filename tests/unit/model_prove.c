@@ -128,7 +128,6 @@ static void with_set(bench *b, int branch, const heddle_leaf *leaf, isl_set **wh
 		*which = set;
 		judge(b, what);
 		*which = right;
-		set = NULL;
 	}
 	isl_set_free(before);
 	isl_set_free(after);
