@@ -200,7 +200,7 @@ static heddle_value *fold_comparison(rewriter *r, heddle_value *v)
 	int64_t c, d;
 	if (op < HEDDLE_OP_LT || op > HEDDLE_OP_GE || a->width != 1 || (a->type != HEDDLE_INT32 && a->type != HEDDLE_INT64))
 		return v;
-	if (is_over_sizes(a) && !is_over_sizes(b)) {
+	if (a->kind == HEDDLE_VALUE_INT || (is_over_sizes(a) && !is_over_sizes(b))) {
 		heddle_value *t = a;
 		a = b;
 		b = t;
@@ -707,6 +707,11 @@ static void push_fact(rewriter *r, heddle_value *condition, bool holds)
 		push_fact(r, condition->arg[1], holds);
 		return;
 	}
+	/* x < min(a, b): x < a and x < b */
+	if (holds && condition->kind == HEDDLE_VALUE_BINARY && condition->op == HEDDLE_OP_LT &&
+	    condition->arg[1]->kind == HEDDLE_VALUE_BINARY && condition->arg[1]->op == HEDDLE_OP_MIN)
+		for (int k = 0; k < 2; k++)
+			push_fact(r, heddle_value_binary(r->s->p, HEDDLE_OP_LT, condition->arg[0], condition->arg[1]->arg[k]), true);
 	fact *new = HEDDLE_NEW(r->s->p->arena, fact);
 	*new = (fact){condition, holds, r->facts};
 	r->facts = new;

@@ -404,6 +404,8 @@ static const char *wish_for(const hoister *h, const candidate *c)
 		}
 	}
 	const char *left = left_of(v);
+	if (!left && of.size && !of.n && v->kind == HEDDLE_VALUE_BINARY && v->op == HEDDLE_OP_MIN)
+		left = of.size;
 	if (left)
 		return heddle_arena_printf(arena, "%s_left", left);
 	if (of.size && of.n != 1)
