@@ -73,7 +73,22 @@ static int register_index(maker *m, const heddle_registers *r, const heddle_acce
 static __isl_give isl_pw_aff *access_aff(maker *m, const heddle_access *access, int e)
 {
 	isl_pw_aff *at = isl_multi_pw_aff_get_pw_aff(access->index, e);
-	return isl_pw_aff_pullback_multi_aff(at, isl_multi_aff_copy(m->leaf->instance));
+	at = isl_pw_aff_pullback_multi_aff(at, isl_multi_aff_copy(m->leaf->instance));
+	/* isl may have cut the leaf's instances into several pieces */
+	isl_union_set *piece = isl_union_map_domain(isl_ast_build_get_schedule(m->build));
+	isl_set *chosen = isl_pw_aff_domain(isl_pw_aff_copy(at));
+	chosen = isl_set_intersect(chosen, isl_union_set_extract_set(piece, isl_set_get_space(chosen)));
+	isl_union_set_free(piece);
+	chosen = isl_set_intersect_params(chosen, isl_set_copy(m->g->mapped->context));
+	chosen = isl_set_intersect_params(chosen, isl_set_copy(m->g->branch->blocks));
+	bool never = isl_set_is_empty(chosen) == isl_bool_true;
+	isl_set_free(chosen);
+	if (never) { /* the branch of `?:` that reads is not taken in these blocks: any subscript will do */
+		isl_pw_aff_free(at);
+		isl_local_space *space = isl_local_space_from_space(isl_set_get_space(m->leaf->domain));
+		return isl_pw_aff_from_aff(isl_aff_zero_on_domain(space));
+	}
+	return at;
 }
 
 /* Subscripts in a shared tile: tensor subscript minus the tile's first element. */

@@ -60,6 +60,9 @@ static bool crosses_threads(heddle_scop *scop, const heddle_kernel *kernel, cons
 	/* A reduction over the lanes is finished by lane 0, an unlaned one is computed by every lane. */
 	if (kernel->lanes > 1 && (dependence->source->reduction || dependence->sink->reduction))
 		return true;
+	/* Likewise an assignment: in registers every lane has its own, global memory is written by one. */
+	if (kernel->lanes > 1 && dependence->source->access[0].group->space != dependence->sink->access[0].group->space)
+		return true;
 	isl_map *same = isl_map_apply_range(thread_of(scop, kernel, dependence->source),
 					    isl_map_reverse(thread_of(scop, kernel, dependence->sink)));
 	bool crosses = isl_map_is_subset(dependence->relation, same) != isl_bool_true;
