@@ -48,6 +48,8 @@ static const heddle_size *first_size(const heddle_expr *x)
 {
 	if (x->kind == HEDDLE_EXPR_SIZE)
 		return x->size;
+	if (x->kind == HEDDLE_EXPR_INDEX && x->index && x->index->upper) /* j in 0:i+1 ends where i does */
+		return first_size(x->index->upper);
 	for (int k = 0; k < x->n_arg; ++k) {
 		const heddle_size *s = first_size(x->arg[k]);
 		if (s)

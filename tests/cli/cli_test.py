@@ -499,6 +499,11 @@ class Test(Case):
                       ("testsuites", "testsuite"))
         self.assertEqual(json.loads(self.read("s.json"))["version"], "2.1.0")
 
+    def test_bounds_by_index(self):
+        """Sizes are picked around the tile of j, too, whose range ends where that of i does."""
+        self.write("sums.tc", "def sums(float(N, T) x) -> (s) {\n\ts(n, i) +=! x(n, j) where i in 0:T, j in 0:i+1\n}\n")
+        self.heddle("test", "sums.tc", "-t", "cuda:h100,opencl:cpu", "--level", "interpret", out="pass")
+
     def test_missing_level(self):
         p = self.heddle("doctor", "--json")
         levels = json.loads(p.stdout)["doctor"]["levels"]
