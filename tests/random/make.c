@@ -432,8 +432,6 @@ static void fresh(maker *m)
 		bool plain = !strcmp(index->upper, index->extent);
 		s->lhs[i] = index->name;
 		target->extent[i] = index->extent;
-		if (!strcmp(index->upper, index->extent) == 0 && strncmp(index->upper, "min(", 4) && !strchr(index->upper, '/'))
-			plain = false;
 		if (strchr(index->upper, '/'))
 			target->extent[i] = index->upper;
 		if (how < 4 && plain && !moved) {
