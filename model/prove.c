@@ -2,6 +2,7 @@
  *
  * Enters: mapped kernels.  Leaves: scop->proof.
  * Checked, per kernel and branch:
+ *   grid       every block that is launched belongs to a branch
  *   instances  every instance of a statement's domain runs, in the block that it belongs to; once, where it writes memory that
  *              others see or accumulates
  *   sums       an accumulator is initialised before, combined over the lanes and finished after, by the threads that hold it
@@ -1058,6 +1059,47 @@ static int check_blocks(prover *p, __isl_keep isl_set *blocks)
 	return 0;
 }
 
+/* { : 0 <= block and tile * block < upper bound } of one member, from the ranges as they are written: what `generate` makes
+ * the grid from. */
+static __isl_give isl_set *grid_along(prover *p, int m)
+{
+	const heddle_member *member = &p->kernel->member[m];
+	isl_set *any = isl_set_empty(isl_set_get_space(p->scop->context));
+	heddle_text text = {0};
+	heddle_text_printf(&text, "[c_%s_block] -> { [x] : 0 <= c_%s_block and %lld*c_%s_block < x }", member->name, member->name,
+			   (long long)member->layout.tile, member->name);
+	for (int s = 0; s < p->kernel->n_stmt; s++) {
+		const heddle_stmt *stmt = p->kernel->stmt[s];
+		for (int d = 0; d < stmt->n_dim; d++) {
+			if (stmt->dim[d].member != m)
+				continue;
+			isl_map *upper = isl_map_from_pw_aff(heddle_scop_pw_aff(p->scop, stmt, stmt->source->index[d]->upper));
+			/* a bound that depends on other indices: its greatest value over them */
+			isl_set *values = isl_map_range(isl_map_intersect_domain(upper, isl_set_copy(stmt->lhs)));
+			isl_set *open = isl_map_range(isl_map_from_pw_aff(
+				heddle_scop_pw_aff(p->scop, stmt, stmt->source->index[d]->upper)));
+			bool plain = isl_set_is_singleton(open) == isl_bool_true;
+			isl_set *bound = plain ? open : values;
+			isl_set_free(plain ? values : open);
+			bound = isl_set_intersect(bound, isl_set_read_from_str(p->scop->isl, heddle_text_str(&text)));
+			any = isl_set_union(any, isl_set_params(bound));
+		}
+	}
+	heddle_text_free(&text);
+	return any;
+}
+
+/* No block is launched that the branches do not know of. */
+static int check_grid(prover *p, __isl_keep isl_set *blocks)
+{
+	isl_set *grid = isl_set_copy(p->scop->context);
+	for (int m = 0; m < p->kernel->n_member; m++)
+		grid = isl_set_intersect(grid, grid_along(p, m));
+	bool known = blocks ? isl_set_is_subset(grid, blocks) == isl_bool_true : isl_set_is_empty(grid) == isl_bool_true;
+	isl_set_free(grid);
+	return known ? 0 : missing(p, p->kernel->stmt[0], "blocks would be launched that no branch was made for");
+}
+
 static int prove_kernel(heddle_scop *scop, heddle_kernel *kernel, bool *conditional)
 {
 	heddle_mapped *mapped = kernel->mapped;
@@ -1075,7 +1117,7 @@ static int prove_kernel(heddle_scop *scop, heddle_kernel *kernel, bool *conditio
 		isl_set_free(p.blocks);
 	}
 	if (status == 0)
-		status = check_blocks(&p, blocks);
+		status = check_blocks(&p, blocks) < 0 ? -1 : check_grid(&p, blocks);
 	isl_set_free(blocks);
 	*conditional |= p.conditional;
 	return status;
