@@ -159,7 +159,8 @@ const heddle_code heddle_codes[] = {
 	 "Wrong:  where i in 8:4\n"
 	 "Right:  where i in 4:8\n"},
 	{204, "not all of a tensor is written",
-	 "Tensors begin at 0 and end where the highest write does; what no statement writes is 0.\n"
+	 "Tensors begin at 0 and end where the highest write does; what no statement writes is 0, and so is what is read before a\n"
+	 "later statement writes it.\n"
 	 "For   O(i) = A(i - 1)   O has N + 1 elements and O(0) is 0.\n"},
 	{205, "a tensor is read outside",
 	 "The message shows the range of the subscript and the elements that there are.  Narrow an index with `where`, or read under\n"
@@ -353,6 +354,10 @@ const heddle_code heddle_codes[] = {
 	 "less with space=shared, make it fit.  `heddle arch show CHIP` tells the limit.\n"
 	 "Wrong:  k0.S0: tile=i:512,j:512,k:64\n"
 	 "Right:  k0.S0: tile=i:128,j:128,k:8\n"},
+	{525, "a vector that is not a power of two",
+	 "Languages have vectors of 2, 4, 8 and 16 members; longer ones are several of these.\n"
+	 "Wrong:  k0.S0: tile=i:6 vector=i:3\n"
+	 "Right:  k0.S0: tile=i:8 vector=i:4\n"},
 	{600, "a pass has reached its limit of work",
 	 "The polyhedral operations of a pass are limited, so that compiling ends.  A definition with fewer statements or simpler\n"
 	 "subscripts per `def`, or fixed sizes (-s), makes it easier.\n"},

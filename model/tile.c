@@ -38,6 +38,9 @@ static int layout_from(heddle_scop *scop, const heddle_stmt *stmt, const heddle_
 	layout->vector = heddle_named_get(&config->vector, name, 1);
 	int64_t least = layout->threads * layout->vector;
 	layout->tile = heddle_named_get(&config->tile, name, least);
+	if (layout->vector & (layout->vector - 1))
+		return heddle_error(scop->ctx, 525, NULL, "config: %s vector of `%s` (%lld) is not a power of two", stmt->name, name,
+				    (long long)layout->vector);
 	if (layout->tile % least)
 		return heddle_error(scop->ctx, 514, NULL,
 				    "config: %s tile of `%s` (%lld) is not a multiple of its threads and vector (%lld)",
@@ -129,6 +132,9 @@ static int stmt_layouts(heddle_scop *scop, heddle_kernel *kernel, heddle_stmt *s
 			return -1;
 	for (int i = 0; i < stmt->n_dim; i++) {
 		heddle_dim *dim = &stmt->dim[i];
+		if (!dim->reduction && heddle_named_get(&config->reduce, dim->name, HEDDLE_REDUCE_SEQUENTIAL) != HEDDLE_REDUCE_SEQUENTIAL)
+			return heddle_error(scop->ctx, 518, NULL, "config: `%s` of %s is not a reduction, there is nothing to reduce",
+					    dim->name, stmt->name);
 		if (dim->member >= 0) {
 			dim->layout = kernel->member[dim->member].layout;
 			continue;
