@@ -384,6 +384,8 @@ void heddle_config_print_kernel(const heddle_config *config, int k, heddle_text 
 		heddle_text_add(out, " lanes=outer");
 	for (int i = 0; i < kernel->n_stmt; i++) {
 		const heddle_stmt_config *stmt = &kernel->stmt[i];
+		if (!stmt->tile.n && !stmt->thread.n && !stmt->vector.n && !stmt->reduce.n)
+			continue; /* nothing was chosen: every dimension one by one */
 		heddle_text_printf(out, "; k%d.S%d:", k, stmt->stmt);
 		print_named("tile", &stmt->tile, false, out);
 		print_named("thread", &stmt->thread, false, out);
