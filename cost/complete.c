@@ -364,8 +364,12 @@ static void contraction_threads(chooser *c, int x, int y)
 		int64_t tx, ty, nx, ny;
 	} shape[] = {{128, 128, 16, 16}, {128, 64, 16, 16}, {64, 64, 16, 16}, {64, 32, 16, 8}, {32, 32, 8, 8}, {16, 16, 8, 8}};
 	int64_t ex = extent_of(c->scop, c->main, x), ey = extent_of(c->scop, c->main, y);
-	/* Every dimension beyond a plain product's three costs registers for its addresses. */
-	int64_t sums = c->main->n_dim > 3 ? 32 : 64;
+	/* Every dimension beyond a plain product's three costs registers for its addresses, and so does a range that moves. */
+	bool box = true;
+	for (int d = 0; d < c->main->n_dim; d++)
+		for (int other = 0; other < c->main->n_dim; other++)
+			box = box && !mentions(c->main->source->index[d]->upper, other);
+	int64_t sums = c->main->n_dim > 3 || !box ? 32 : 64;
 	size_t best = HEDDLE_COUNT(shape) - 1;
 	for (size_t i = 0; i < HEDDLE_COUNT(shape); i++) {
 		bool fits = shape[i].tx < 2 * ex && shape[i].ty < 2 * ey &&
