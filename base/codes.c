@@ -368,6 +368,9 @@ const heddle_code heddle_codes[] = {
 	 "The polyhedral passes reached their bound of operations or of time on this definition. It was compiled again with one\n"
 	 "kernel per statement and one element per thread: right, but slow. Fixed sizes (-s N=1024), fewer indices per statement or\n"
 	 "splitting the definition bring the full schedule back.\n"},
+	{603, "a statement runs as written",
+	 "Scheduling a statement that depends on itself reached the bound of polyhedral operations. Its loops keep the order of its\n"
+	 "indices, none of them in parallel: right, but slow. Fewer indices, or fixed sizes (-s N=1024), make it easier.\n"},
 	{610, "a range that is not affine",
 	 "Ranges of indices must be sums of sizes and other indices with constant factors, divided by constants.\n"
 	 "Wrong:  where i in 0:M*N\n"

@@ -45,7 +45,6 @@ static heddle_program *attempt(heddle_ctx *ctx, heddle_arena *arena, const heddl
 				      .timeout = options->timeout,
 				      .max_operations = options->max_operations};
 	scop->shuffles = language.shuffles && target->descriptor->shuffles;
-	scop->vectors_everywhere = language.vector_arithmetic;
 	if (heddle_passes_run(scop, config, &passes) < 0)
 		scop->program = heddle_program_free(scop->program);
 	if (options->estimate_arena && scop->n_kernel && scop->kernel[0]->n_group)

@@ -302,12 +302,6 @@ static void set_layout(chooser *c, const heddle_stmt *stmt, int dim, int64_t ite
 		heddle_named_set(c->config, &config->reduce, name, HEDDLE_REDUCE_LANES);
 }
 
-static int64_t tile_of(chooser *c, const heddle_stmt *stmt, int dim)
-{
-	heddle_stmt_config *config = heddle_config_stmt(c->config, c->k, stmt->position);
-	return heddle_named_get(&config->tile, stmt->dim[dim].name, 1);
-}
-
 /* The member that is contiguous in the target, or in the first read where the target has none. */
 static int fast_member_dim(const heddle_stmt *stmt)
 {
@@ -606,7 +600,6 @@ static int complete_layout(heddle_scop *scop, heddle_config *config)
 			columns(&c, x);
 		else if (x < 0)
 			rows(&c);
-		(void)tile_of;
 	}
 	return 0;
 }

@@ -1,9 +1,11 @@
 /* schedule: isl's schedule of each statement under its own dependences.
  *
- * Enters: statements with dependences.  Leaves: stmt->schedule; coincident flags confirmed by isl.
- * Guaranteed: loops in the order of the statement's indices are legal, and a coincident dimension may be moved anywhere.
- * When isl reaches its bound, or answers with a schedule that is not made of the statement's own dimensions (a skew), the
- * statement keeps source order: its non-coincident dimensions run sequentially, outermost first as written.
+ * Enters: statements with dependences and coincident flags.  Leaves: stmt->schedule (for --dump); a dimension stays coincident
+ * only if isl's band has it so.
+ * Guaranteed: a coincident dimension may be moved anywhere.  The order of loops is not isl's: coincident dimensions are laid
+ * out by the config, the others run sequentially as written, which is always legal, and `prove` checks it.  When isl reaches
+ * its bound a statement with dependences on itself runs as written, and a warning says so; a schedule that is not made of the
+ * statement's own dimensions (a skew) is not taken.
  * SPDX-License-Identifier: MIT
  */
 #include "model/scop.h"
@@ -20,10 +22,15 @@ static __isl_give isl_union_map *own_dependences(const heddle_scop *scop, const 
 	return all;
 }
 
-/* Every band member is one dimension of the statement. */
-static isl_bool plain_band(__isl_keep isl_schedule_node *node, void *user)
+/* What isl's bands say of a statement's dimensions. */
+typedef struct answer {
+	bool plain;			   /* every band member is one dimension of the statement */
+	bool sequential[HEDDLE_MAX_DIM]; /* not coincident in its band */
+} answer;
+
+static isl_bool read_band(__isl_keep isl_schedule_node *node, void *user)
 {
-	bool *plain = user;
+	answer *a = user;
 	if (isl_schedule_node_get_type(node) != isl_schedule_node_band)
 		return isl_bool_true;
 	isl_multi_union_pw_aff *partial = isl_schedule_node_band_get_partial_schedule(node);
@@ -37,9 +44,11 @@ static isl_bool plain_band(__isl_keep isl_schedule_node *node, void *user)
 		for (int d = 0; d < dims && !found; d++) {
 			isl_map *equal = isl_map_equate(isl_map_universe(isl_map_get_space(m)), isl_dim_in, d, isl_dim_out, 0);
 			found = isl_map_is_subset(m, equal) == isl_bool_true;
+			if (found && isl_schedule_node_band_member_get_coincident(node, i) != isl_bool_true)
+				a->sequential[d] = true;
 			isl_map_free(equal);
 		}
-		*plain = *plain && found;
+		a->plain = a->plain && found;
 		isl_map_free(m);
 	}
 	isl_multi_union_pw_aff_free(partial);
@@ -56,13 +65,25 @@ static void schedule_one(heddle_scop *scop, heddle_stmt *stmt)
 	constraints = isl_schedule_constraints_set_coincidence(constraints, isl_union_map_copy(dependences));
 	constraints = isl_schedule_constraints_set_proximity(constraints, dependences);
 	stmt->schedule = isl_schedule_constraints_compute_schedule(constraints);
-	bool plain = true;
-	if (stmt->schedule)
-		isl_schedule_foreach_schedule_node_top_down(stmt->schedule, plain_band, &plain);
-	stmt->fallback = !stmt->schedule || !plain;
-	if (stmt->fallback)
-		scop->note = heddle_arena_printf(scop->arena, "%s keeps its source order: %s", stmt->name,
-						 stmt->schedule ? "the best schedule is skewed" : "scheduling reached its limit");
+	answer a = {.plain = true};
+	if (!stmt->schedule)
+		return;
+	isl_schedule_foreach_schedule_node_top_down(stmt->schedule, read_band, &a);
+	for (int d = 0; d < stmt->n_dim && a.plain; d++)
+		stmt->dim[d].coincident = stmt->dim[d].coincident && !a.sequential[d];
+}
+
+/* Without isl's answer nothing of a statement that depends on itself is moved. */
+static void keep_order(heddle_scop *scop, heddle_stmt *stmt)
+{
+	bool itself = false;
+	for (int d = 0; d < scop->n_dependence; d++)
+		itself |= scop->dependence[d].source == stmt && scop->dependence[d].sink == stmt && !scop->dependence[d].input;
+	for (int d = 0; d < stmt->n_dim && itself; d++)
+		stmt->dim[d].coincident = false;
+	if (itself)
+		heddle_warning(scop->ctx, 603, &stmt->source->location, "scheduling %s reached its limit: it runs as written",
+			       stmt->name);
 }
 
 int heddle_pass_schedule(heddle_scop *scop)
@@ -72,6 +93,7 @@ int heddle_pass_schedule(heddle_scop *scop)
 		enum isl_error error = isl_ctx_last_error(scop->isl);
 		if (error == isl_error_quota || error == isl_error_abort) {
 			isl_ctx_reset_error(scop->isl);
+			keep_order(scop, scop->stmt[i]);
 			isl_ctx_resume(scop->isl);
 			isl_ctx_reset_operations(scop->isl);
 		}

@@ -109,8 +109,6 @@ heddle_scop *heddle_scop_free(heddle_scop *scop)
 		heddle_mapped_free(scop->kernel[k]->mapped);
 		for (int g = 0; g < scop->kernel[k]->n_group; g++)
 			isl_multi_aff_free(scop->kernel[k]->group[g]->offset);
-		for (int m = 0; m < scop->kernel[k]->n_member; m++)
-			isl_pw_aff_free(scop->kernel[k]->member[m].extent);
 	}
 	isl_set_free(scop->context);
 	isl_ctx_free(scop->isl);

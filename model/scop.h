@@ -101,7 +101,6 @@ struct heddle_stmt {
 	heddle_access *access;	  /* [0] is the target */
 	heddle_kernel *kernel;
 	isl_schedule *schedule;	  /* isl's schedule of this statement alone */
-	bool fallback;		  /* isl was stopped or its schedule was not usable: source order */
 	heddle_registers accumulator; /* reductions: what each thread sums into */
 	heddle_registers total;	      /* `partial`: the accumulator with its vector members combined */
 	bool partial;		      /* the accumulator keeps one sum per vector member */
@@ -120,8 +119,6 @@ typedef struct heddle_dependence {
 typedef struct heddle_member {
 	const char *name;
 	heddle_layout layout;
-	heddle_expr *lower_bound; /* unused: ranges start at 0 after shifting */
-	isl_pw_aff *extent;	  /* over sizes: greatest value + 1 over all statements */
 	int64_t thread_stride;	  /* of its thread coordinate in the linear thread id */
 } heddle_member;
 
@@ -172,7 +169,6 @@ typedef struct heddle_scop {
 	const heddle_definition *definition; /* rewritten: splits and fills are statements of it */
 	const heddle_descriptor *descriptor;
 	const heddle_config *config; /* NULL until completed */
-	bool vectors_everywhere;     /* arithmetic on vectors exists (the dialect) */
 	bool shuffles;
 	int n_param;	     /* sizes that are not fixed */
 	heddle_size **param;
@@ -185,7 +181,6 @@ typedef struct heddle_scop {
 	heddle_kernel **kernel;
 	heddle_program *program;
 	const char *proof; /* "proved", "proved under preconditions", "not proved: LIMIT" */
-	const char *note; /* what was simplified because isl reached a bound, or NULL */
 } heddle_scop;
 
 heddle_scop *heddle_scop_new(heddle_ctx *ctx, heddle_arena *arena, const heddle_definition *definition,
