@@ -146,7 +146,8 @@ static void schedules(void **state)
 			   "d(i, j) = c(i, j) + d(i - 1, j) + d(i, j - 1) where i in 1:N, j in 1:M }",
 			   "N=8,M=8", "fuse=0,1", "schedule");
 	assert_int_equal(b.status, 0);
-	assert_true(b.scop->stmt[0]->schedule && !b.scop->stmt[0]->fallback);
+	assert_non_null(b.scop->stmt[0]->schedule);
+	assert_true(b.scop->stmt[0]->dim[0].coincident && b.scop->stmt[0]->dim[1].coincident);
 	assert_false(b.scop->stmt[1]->dim[0].coincident || b.scop->stmt[1]->dim[1].coincident);
 	bench_free(&b);
 }
