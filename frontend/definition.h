@@ -34,6 +34,8 @@ typedef struct heddle_tensor {
 	heddle_role role;
 	int rank;
 	heddle_expr **extent; /* [rank], non-negative, over constants and sizes with + - * / (floor) min max */
+	heddle_expr **stride; /* [rank] in elements, over constants and sizes; NULL: dense, row-major */
+	int64_t align;	      /* bytes that the base address is a multiple of when the fast variant runs; 0: the default, 16 */
 	bool zero_fill;	      /* some elements are never written: they must read as 0 (a range that starts above 0) */
 	int position;	      /* in heddle_definition.tensor */
 	heddle_location location;
