@@ -61,6 +61,7 @@ typedef struct heddle_launch_argument {
 	size_t offset;		     /* bytes into the buffer */
 	unsigned char value[16];
 	size_t size; /* of the value */
+	bool local;  /* shared memory of `size` bytes instead (OpenCL) */
 } heddle_launch_argument;
 
 typedef struct heddle_kernel_launch {

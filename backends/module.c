@@ -363,6 +363,11 @@ static int launch_one(heddle_device *device, const heddle_kernel_launch *launch)
 	}
 	for (int i = 0; i < launch->n_argument; i++) {
 		heddle_launch_argument *a = &launch->argument[i];
+		if (a->local) {
+			device->message = "a kernel argument in shared memory, which only OpenCL has";
+			device->failure = "unsupported";
+			return -1;
+		}
 		if (a->buffer)
 			address[i] = a->buffer->handle + a->offset;
 		parameter[i] = a->buffer ? (void *)&address[i] : (void *)a->value;

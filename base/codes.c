@@ -432,6 +432,11 @@ const heddle_code heddle_codes[] = {
 	 "compare and use && || !.\n"
 	 "Wrong:  \"(M+127)/B\"   where B is no size\n"
 	 "Right:  \"(M+127)/128\"\n"},
+	{786, "a manifest with something left to fill in",
+	 "`heddle manifest` writes what the source says and leaves the rest as text that begins with TODO: grids, shapes, the ranges of\n"
+	 "indices, roles that the prototype does not tell.  Put numbers, formulas over the sizes or names in their place.\n"
+	 "Wrong:  \"grid\": [\"TODO: blocks along x\", 1, 1]\n"
+	 "Right:  \"grid\": [\"(N+127)/128\", 1, 1]\n"},
 	{801, "a command cannot be started",
 	 "A tool that Heddle runs (a compiler, a validator, a descriptor's command) is not there, may not be executed, or the system\n"
 	 "has no room for another process.  `heddle doctor` lists the tools and how to add each.\n"},

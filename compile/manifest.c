@@ -181,3 +181,29 @@ heddle_manifest *heddle_manifest_free(heddle_manifest *manifest)
 		heddle_arena_free(manifest->arena);
 	return NULL;
 }
+
+const char **heddle_manifest_flags(heddle_arena *arena, const heddle_manifest *m, const char *source, int *n)
+{
+	const char **flag = NULL, *slash = m->path ? strrchr(m->path, '/') : NULL;
+	*n = 0;
+	for (int i = 0; i < m->n_define; i++)
+		HEDDLE_PUSH(arena, flag, *n,
+			    heddle_arena_printf(arena, "-D%s%s%s", m->define[i].name, *m->define[i].value ? "=" : "",
+						m->define[i].value));
+	for (int i = 0; i < m->n_include; i++)
+		HEDDLE_PUSH(arena, flag, *n,
+			    m->include[i][0] == '/' || !slash
+				    ? heddle_arena_printf(arena, "-I%s", m->include[i])
+				    : heddle_arena_printf(arena, "-I%.*s/%s", (int)(slash - m->path), m->path, m->include[i]));
+	if (source && (strstr(source, "#include \"") || strstr(source, "# include \"") || strstr(source, "#  include \""))) {
+		const char *end = m->source ? strrchr(m->source, '/') : NULL;
+		const char *folder = end ? heddle_arena_strndup(arena, m->source, (size_t)(end - m->source) + 1) : "";
+		if (*folder == '/')
+			HEDDLE_PUSH(arena, flag, *n, heddle_arena_printf(arena, "-I%s", folder));
+		else
+			HEDDLE_PUSH(arena, flag, *n,
+				    heddle_arena_printf(arena, "-I%.*s/%s", slash ? (int)(slash - m->path) : 1, slash ? m->path : ".",
+							folder));
+	}
+	return flag;
+}

@@ -31,6 +31,8 @@ typedef struct heddle_argument {
 	heddle_formula *strides; /* [rank] in elements; NULL: dense, row-major */
 	int align;		 /* bytes */
 	heddle_formula offset;	 /* temporary: bytes into the workspace */
+	const char *low, *high;	 /* contents of a test's input: numbers, or formulas over the sizes; NULL: what suits the type */
+	const char *value;	 /* scalar: the number that a test passes where no definition gives one; NULL: drawn */
 } heddle_argument;
 
 /* One kernel argument: a tensor, scalar or size of the list above by name, or a literal. */
@@ -42,6 +44,8 @@ typedef struct heddle_kernel_argument {
 	int64_t offset;	       /* tensors: bytes that the caller adds to the buffer's start (0 from the reader) */
 	bool byte_offset;      /* this argument is the byte offset of tensor `name`, a uint64 (OpenCL: a cl_mem cannot be
 				* moved).  JSON: {"offset": "A"}.  Where a kernel takes it, it follows its tensor. */
+	heddle_formula local_bytes; /* not NULL: shared memory of that size, allocated by the launch (a __local pointer).
+				     * JSON: {"local": "4*N"} */
 } heddle_kernel_argument;
 
 typedef struct heddle_manifest_launch {
@@ -58,6 +62,11 @@ typedef struct heddle_manifest_size {
 	int64_t min, max, divisor;
 } heddle_manifest_size;
 
+/* A macro that is defined for the source; `value` "" for a plain -DNAME. */
+typedef struct heddle_manifest_define {
+	const char *name, *value;
+} heddle_manifest_define;
+
 typedef struct heddle_manifest {
 	heddle_arena *arena; /* owns everything below */
 	const char *definition, *backend, *arch, *source, *config, *policy, *proof;
@@ -70,6 +79,10 @@ typedef struct heddle_manifest {
 	int n_nvrtc, n_hipcc, n_host;
 	const char **nvrtc, **hipcc, **host; /* compiler options */
 	const char *opencl;		     /* build options */
+	int n_define;
+	heddle_manifest_define *define; /* for every compiler, before the options above */
+	int n_include;
+	const char **include; /* folders, relative to the manifest's */
 	int n_argument;
 	heddle_argument *argument; /* in the entry's order */
 	int n_launch;
@@ -84,6 +97,9 @@ heddle_manifest *heddle_manifest_free(heddle_manifest *manifest);
  * source.  In `arena`. */
 const char *heddle_source_file(heddle_arena *arena, const heddle_target *target, const char *base);
 const char *heddle_host_file(heddle_arena *arena, const heddle_target *target, const char *base);
+/* What defines and include paths are to a compiler: "-DB=128", "-Isome/folder"; the source's own folder comes last when its
+ * text includes files of its own.  In `arena`. */
+const char **heddle_manifest_flags(heddle_arena *arena, const heddle_manifest *manifest, const char *source, int *n);
 /* JSON text, keys in a fixed order, ended by a newline. */
 void heddle_manifest_print(const heddle_manifest *manifest, heddle_text *out);
 /* Read and check JSON text against the schema's rules.  NULL with diagnostics E07xx naming the key. */

@@ -3,6 +3,7 @@
  */
 #include "compile/manifest.h"
 
+#include <ctype.h>
 #include <jansson.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -97,13 +98,26 @@ static void print_argument(const heddle_argument *a, heddle_text *out)
 		heddle_text_add(out, ", \"offset\": ");
 		number_or_formula(out, a->offset);
 	}
+	if (a->low) {
+		heddle_text_add(out, ", \"range\": [");
+		number_or_formula(out, a->low);
+		heddle_text_add(out, ", ");
+		number_or_formula(out, a->high);
+		heddle_text_add(out, "]");
+	}
+	if (a->value)
+		heddle_text_printf(out, ", \"value\": %s", a->value);
 	heddle_text_add(out, "}");
 }
 
 static void print_kernel_argument(const heddle_kernel_argument *a, heddle_text *out)
 {
 	char buffer[40];
-	if (!a->name && heddle_type_is_float(a->type) && (a->literal != a->literal || a->literal - a->literal != 0))
+	if (a->local_bytes) {
+		heddle_text_add(out, "{\"local\": ");
+		number_or_formula(out, a->local_bytes);
+		heddle_text_add(out, "}");
+	} else if (!a->name && heddle_type_is_float(a->type) && (a->literal != a->literal || a->literal - a->literal != 0))
 		heddle_text_printf(out, "{\"literal\": \"%s\", \"type\": \"%s\"}", heddle_format_double(a->literal, buffer),
 				   heddle_type_name(a->type));
 	else if (!a->name)
@@ -153,6 +167,25 @@ static void print_launch(const heddle_manifest *m, const heddle_manifest_launch 
 	heddle_text_add(out, "]}");
 }
 
+static void print_defines(const heddle_manifest *m, heddle_text *out)
+{
+	if (m->n_define) {
+		heddle_text_add(out, "  \"defines\": {");
+		for (int i = 0; i < m->n_define; i++) {
+			heddle_text_add(out, i ? ", " : "");
+			string(out, m->define[i].name);
+			heddle_text_add(out, ": ");
+			number_or_formula(out, m->define[i].value);
+		}
+		heddle_text_add(out, "},\n");
+	}
+	if (m->n_include) {
+		heddle_text_add(out, "  \"include_paths\": ");
+		strings(out, m->include, m->n_include);
+		heddle_text_add(out, ",\n");
+	}
+}
+
 void heddle_manifest_print(const heddle_manifest *m, heddle_text *out)
 {
 	heddle_text_add(out, "{\n  \"schema\": \"heddle.manifest/1\",\n");
@@ -176,7 +209,9 @@ void heddle_manifest_print(const heddle_manifest *m, heddle_text *out)
 	string(out, m->opencl);
 	heddle_text_add(out, ", \"host\": ");
 	strings(out, m->host, m->n_host);
-	heddle_text_add(out, "},\n  \"arguments\": [");
+	heddle_text_add(out, "},\n");
+	print_defines(m, out);
+	heddle_text_add(out, "  \"arguments\": [");
 	for (int i = 0; i < m->n_argument; i++) {
 		heddle_text_add(out, i ? ",\n" : "\n");
 		print_argument(&m->argument[i], out);
@@ -349,9 +384,44 @@ static heddle_type type_of(reader *r, json_t *object, heddle_type otherwise)
 	return type < 0 ? otherwise : (heddle_type)type;
 }
 
+/* A number of any kind as text, or a formula over the sizes. */
+static const char *number_of(reader *r, json_t *value, const char *key)
+{
+	if (json_is_string(value) || json_is_integer(value))
+		return formula_of(r, value, key);
+	if (!json_is_real(value)) {
+		bad(r, "`%s` must be a number or a formula", key);
+		return "0";
+	}
+	char buffer[40];
+	return heddle_arena_strdup(r->m->arena, heddle_format_double(json_real_value(value), buffer));
+}
+
+/* What a test without a definition puts in: `range` for tensors, `value` for scalars. */
+static void read_contents(reader *r, json_t *value, heddle_argument *a)
+{
+	json_t *range = json_object_get(value, "range"), *number = json_object_get(value, "value");
+	const bool by_value = a->role == HEDDLE_ARGUMENT_SCALAR, filled = by_value || a->role == HEDDLE_ARGUMENT_INPUT ||
+									  a->role == HEDDLE_ARGUMENT_INOUT;
+	if (range && (!json_is_array(range) || json_array_size(range) != 2 || !filled)) {
+		bad(r, "argument `%s`: `range` must be the least and the greatest value of an input", a->name);
+	} else if (range) {
+		a->low = number_of(r, json_array_get(range, 0), "range");
+		a->high = number_of(r, json_array_get(range, 1), "range");
+	}
+	if (number && (!by_value || !json_is_number(number))) {
+		bad(r, "argument `%s`: `value` must be the number of a scalar", a->name);
+	} else if (number) {
+		char buffer[40];
+		a->value = json_is_integer(number)
+				   ? heddle_arena_printf(r->m->arena, "%lld", (long long)json_integer_value(number))
+				   : heddle_arena_strdup(r->m->arena, heddle_format_double(json_real_value(number), buffer));
+	}
+}
+
 static void read_argument(reader *r, json_t *value)
 {
-	static const char *const keys[] = {"name", "role", "type", "shape", "strides", "align", "offset", NULL};
+	static const char *const keys[] = {"name", "role", "type", "shape", "strides", "align", "offset", "range", "value", NULL};
 	heddle_argument a = {.type = HEDDLE_INT64};
 	if (!json_is_object(value)) {
 		bad(r, "`arguments` must be a list of objects");
@@ -389,6 +459,7 @@ static void read_argument(reader *r, json_t *value)
 	}
 	if (a.role == HEDDLE_ARGUMENT_TEMPORARY)
 		a.offset = formula_of(r, json_object_get(value, "offset"), "offset");
+	read_contents(r, value, &a);
 	HEDDLE_PUSH(r->m->arena, r->m->argument, r->m->n_argument, a);
 }
 
@@ -408,7 +479,7 @@ static double literal_of(reader *r, json_t *value)
 
 static void read_kernel_argument(reader *r, heddle_manifest_launch *launch, json_t *value)
 {
-	static const char *const keys[] = {"size", "offset", "literal", "name", "type", NULL};
+	static const char *const keys[] = {"size", "offset", "literal", "local", "name", "type", NULL};
 	heddle_kernel_argument a = {.type = HEDDLE_INT64};
 	json_t *part;
 	if (json_is_string(value)) {
@@ -421,6 +492,11 @@ static void read_kernel_argument(reader *r, heddle_manifest_launch *launch, json
 		if ((part = json_object_get(value, "literal"))) {
 			a.literal = literal_of(r, part);
 			a.type = type_of(r, value, HEDDLE_INT64);
+			HEDDLE_PUSH(r->m->arena, launch->argument, launch->n_argument, a);
+			return;
+		}
+		if ((part = json_object_get(value, "local"))) {
+			a.local_bytes = formula_of(r, part, "local");
 			HEDDLE_PUSH(r->m->arena, launch->argument, launch->n_argument, a);
 			return;
 		}
@@ -490,10 +566,72 @@ static void read_options(reader *r, json_t *root)
 	r->m->opencl = options ? text_of(r, options, "opencl", "") : "";
 }
 
+/* A name of C's, perhaps of a macro with arguments. */
+static bool is_macro_name(const char *name)
+{
+	const char *s = name;
+	while (isalnum((unsigned char)*s) || *s == '_')
+		s++;
+	return s > name && !isdigit((unsigned char)*name) && (!*s || *s == '(');
+}
+
+static void read_defines(reader *r, json_t *root)
+{
+	json_t *defines = json_object_get(root, "defines"), *value;
+	const char *name;
+	if (defines && !json_is_object(defines))
+		bad(r, "`defines` must be an object: names and what they stand for");
+	json_object_foreach(defines, name, value) {
+		heddle_manifest_define d = {heddle_arena_strdup(r->m->arena, name), ""};
+		char buffer[40];
+		if (json_is_integer(value))
+			d.value = heddle_arena_printf(r->m->arena, "%lld", (long long)json_integer_value(value));
+		else if (json_is_real(value))
+			d.value = heddle_arena_strdup(r->m->arena, heddle_format_double(json_real_value(value), buffer));
+		else if (json_is_string(value))
+			d.value = heddle_arena_strdup(r->m->arena, json_string_value(value));
+		else
+			bad(r, "`defines`: `%s` must stand for text or a number", name);
+		if (!is_macro_name(name) || strchr(d.value, '\n'))
+			bad(r, "`defines`: `%s` cannot be a macro", name);
+		if (strcmp(r->m->backend, "opencl") == 0 && strpbrk(d.value, " \t\"'"))
+			bad(r, "`defines`: `%s`: OpenCL's build options take no blanks or quotes; define it in the source", name);
+		HEDDLE_PUSH(r->m->arena, r->m->define, r->m->n_define, d);
+	}
+	r->m->include = string_list(r, root, "include_paths", &r->m->n_include);
+}
+
+/* Everything that a skeleton left for a person, by its path in the document. */
+static void find_unfinished(reader *r, json_t *value, const char *path)
+{
+	const char *key;
+	json_t *part;
+	size_t i;
+	if (json_is_string(value) && strncmp(json_string_value(value), "TODO", 4) == 0) {
+		heddle_error(r->ctx, 786, NULL, "%s: %s is not filled in: %s", r->source->name, path, json_string_value(value));
+		r->failed = true;
+	}
+	if (json_is_object(value))
+		json_object_foreach(value, key, part) {
+			if (strncmp(key, "TODO", 4) == 0) {
+				heddle_error(r->ctx, 786, NULL, "%s: a name in %s is not filled in: %s", r->source->name,
+					     *path ? path : "the manifest", key);
+				r->failed = true;
+			}
+			find_unfinished(r, part, heddle_arena_printf(r->m->arena, "%s%s%s", path, *path ? "." : "", key));
+		}
+	json_array_foreach(value, i, part) {
+		const char *name = json_string_value(json_object_get(part, "name"));
+		find_unfinished(r, part, name ? heddle_arena_printf(r->m->arena, "%s[%zu] (%s)", path, i, name)
+					      : heddle_arena_printf(r->m->arena, "%s[%zu]", path, i));
+	}
+}
+
 static void read_root(reader *r, json_t *root)
 {
 	static const char *const keys[] = {"schema", "definition",    "backend", "arch",	    "source",  "config",    "policy",  "proof",
-					   "sizes",  "preconditions", "warp",	 "workspace_bytes", "options", "arguments", "launches", NULL};
+					   "sizes",  "preconditions", "warp",	 "workspace_bytes", "options", "arguments", "launches",
+					   "defines", "include_paths", "notes", NULL};
 	heddle_manifest *m = r->m;
 	json_t *value, *part;
 	size_t i;
@@ -517,6 +655,9 @@ static void read_root(reader *r, json_t *root)
 	part = json_object_get(root, "workspace_bytes");
 	m->workspace_bytes = part ? formula_of(r, part, "workspace_bytes") : "0";
 	read_options(r, root);
+	read_defines(r, root);
+	int n_note;
+	string_list(r, root, "notes", &n_note); /* for people */
 	part = json_object_get(root, "arguments");
 	if (!json_is_array(part))
 		bad(r, "`arguments` must be a list");
@@ -547,7 +688,10 @@ heddle_manifest *heddle_manifest_parse(heddle_ctx *ctx, const char *name, const 
 		return heddle_manifest_free(m);
 	}
 	reader r = {ctx, m, source, false};
-	if (json_is_object(root))
+	find_unfinished(&r, root, "");
+	if (r.failed)
+		heddle_note(ctx, NULL, "fill in each TODO; `heddle manifest --help` says what belongs there");
+	else if (json_is_object(root))
 		read_root(&r, root);
 	else
 		bad(&r, "a manifest is a JSON object");

@@ -68,7 +68,7 @@ static const char *const *options_of_backend(heddle_arena *arena, const heddle_m
 {
 	for (const heddle_compiler *const *c = heddle_compilers; *c; c++)
 		if (strcmp((*c)->backend, manifest->backend) == 0)
-			return heddle_manifest_options(arena, manifest, (*c)->options);
+			return heddle_manifest_options(arena, manifest, (*c)->options, NULL);
 	return HEDDLE_NEW(arena, const char *);
 }
 

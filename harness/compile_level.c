@@ -54,7 +54,7 @@ static int compile_for(heddle_ctx *ctx, const heddle_compiler *compiler, heddle_
 		.name = run->source_path ? run->source_path : "kernel",
 		.arch = arch,
 		.warp = run->manifest->warp,
-		.option = heddle_manifest_options(run->arena, run->manifest, compiler->options),
+		.option = heddle_manifest_options(run->arena, run->manifest, compiler->options, run->source),
 		.kernel = heddle_manifest_kernels(run->arena, run->manifest),
 	};
 	int status = compiler->compile(compiler, ctx, run->arena, &build, &out);

@@ -80,7 +80,8 @@ static int refused(session *s)
 
 /* ---- manifest ----------------------------------------------------------------------------------------------------------- */
 
-const char *const *heddle_manifest_options(heddle_arena *arena, const heddle_manifest *manifest, const char *which)
+const char *const *heddle_manifest_options(heddle_arena *arena, const heddle_manifest *manifest, const char *which,
+					     const char *source)
 {
 	const struct {
 		const char *which;
@@ -91,8 +92,8 @@ const char *const *heddle_manifest_options(heddle_arena *arena, const heddle_man
 		{ "hipcc", manifest->n_hipcc, manifest->hipcc },
 		{ "opencl", manifest->opencl && *manifest->opencl, (const char *[]){ manifest->opencl } },
 	};
-	const char **out = NULL;
 	int n = 0;
+	const char **out = heddle_manifest_flags(arena, manifest, source, &n);
 	for (size_t t = 0; t < HEDDLE_COUNT(table); t++)
 		for (int i = 0; strcmp(table[t].which, which) == 0 && i < table[t].n; i++)
 			HEDDLE_PUSH(arena, out, n, table[t].option[i]);
@@ -331,6 +332,14 @@ static int put_literal(session *s, const heddle_kernel_argument *from, heddle_la
 static int value_argument(session *s, const heddle_kernel_argument *from, heddle_launch_argument *out)
 {
 	const heddle_manifest *m = s->run->manifest;
+	int64_t bytes;
+	if (from->local_bytes) {
+		if (evaluate(s, from->local_bytes, &bytes) != 0)
+			return -1;
+		out->local = true;
+		out->size = bytes > 0 ? (size_t)bytes : 1;
+		return 0;
+	}
 	if (!from->name)
 		return put_literal(s, from, out);
 	int size = size_index(m, from->name), i = argument_index(m, from->name);
@@ -584,7 +593,7 @@ static int build(session *s, const char **remark)
 		.name = s->run->source_path ? s->run->source_path : "kernel",
 		.arch = arch_for(s, remark),
 		.warp = s->run->manifest->warp,
-		.option = heddle_manifest_options(s->run->arena, s->run->manifest, s->driver->options),
+		.option = heddle_manifest_options(s->run->arena, s->run->manifest, s->driver->options, s->run->source),
 		.kernel = heddle_manifest_kernels(s->run->arena, s->run->manifest),
 	};
 	int status = 0;

@@ -16,7 +16,8 @@ int heddle_device_available(heddle_ctx *ctx, const heddle_driver *driver, const 
 /* Its devices as lines "name\tversion", asked in a child process; 0, or -1 with `*why`. */
 int heddle_device_list(heddle_arena *arena, const heddle_driver *driver, heddle_text *out, const char **why);
 /* The compiler options that a manifest holds for "nvrtc", "hipcc" or "opencl"; NULL-ended, in `arena`. */
-const char *const *heddle_manifest_options(heddle_arena *arena, const heddle_manifest *manifest, const char *which);
+const char *const *heddle_manifest_options(heddle_arena *arena, const heddle_manifest *manifest, const char *which,
+					   const char *source);
 /* What the compilers of its backend call the manifest's chip; "" when the descriptor does not say. */
 const char *heddle_manifest_arch(heddle_ctx *ctx, const heddle_manifest *manifest);
 /* Names of its kernels, each once, NULL-ended. */

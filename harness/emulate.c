@@ -271,6 +271,9 @@ static int bind_parameter(session *s, const heddle_manifest_launch *l, const hed
 	unsigned char *to = *value = heddle_arena_alloc(run->arena, 16);
 	int at = a->name && !a->size && !a->byte_offset ? find_argument(m, a->name) : -1;
 	bool pointer = false;
+	if (a->local_bytes)
+		return misfit(s, heddle_arena_printf(run->arena, "parameter %d of %s is shared memory in the manifest, which only OpenCL has",
+						     k + 1, l->kernel));
 	if (a->byte_offset) {
 		type = HEDDLE_UINT64;
 		store_number(to, type, 0, a->offset);

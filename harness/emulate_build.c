@@ -62,6 +62,10 @@ static void user_options(heddle_arena *arena, const heddle_run *run, const char 
 	int count = hip ? m->n_hipcc : m->n_nvrtc;
 	const char **option = hip ? m->hipcc : m->nvrtc;
 	const char *slash = m->path ? strrchr(m->path, '/') : NULL;
+	int n_flag;
+	const char **flag = heddle_manifest_flags(arena, m, NULL, &n_flag);
+	for (int i = 0; i < n_flag; i++)
+		HEDDLE_PUSH(arena, *argv, *n, flag[i]);
 	for (int i = 0; i < count; i++) {
 		const char *o = option[i];
 		if (!strncmp(o, "--define-macro=", 15))

@@ -479,7 +479,7 @@ static int set_arguments(heddle_device *device, const heddle_kernel_launch *laun
 	for (int i = 0; i < launch->n_argument && error == CL_SUCCESS; i++) {
 		const heddle_launch_argument *a = &launch->argument[i];
 		if (!a->buffer) {
-			error = s->clSetKernelArg(launch->kernel, index++, a->size, a->value);
+			error = s->clSetKernelArg(launch->kernel, index++, a->size, a->local ? NULL : a->value);
 			continue;
 		}
 		cl_mem memory = object_of(a->buffer);

@@ -119,12 +119,13 @@ static void round_trip(void **state)
 #define LAUNCH "\"launches\": [{\"kernel\": \"k\", \"grid\": [\"(N+1)/2\"], \"block\": [32], \"arguments\": [\"x\", {\"size\": \"N\", \"type\": \"int32\"}]}]"
 #define ARGUMENTS "\"arguments\": [{\"name\": \"x\", \"role\": \"inout\", \"type\": \"float32\", \"shape\": [\"N\"]}]"
 
-static const char by_hand[] = HEAD ", \"sizes\": {\"N\": {\"max\": 64}, \"K\": 3}, \"arguments\": [{\"name\": \"x\", \"role\": \"inout\", "
-				   "\"type\": \"float32\", \"shape\": [\"N\", 4], \"strides\": [\"N*4\", 1], \"align\": 8}, "
-				   "{\"name\": \"eps\", \"role\": \"scalar\", \"type\": \"float64\"}], "
+static const char by_hand[] = HEAD ", \"notes\": [\"for people\"], \"defines\": {\"B\": 128, \"T\": \"unsigned char\", \"PLAIN\": \"\"}, "
+				   "\"include_paths\": [\"inc\", \"/abs\"], \"sizes\": {\"N\": {\"max\": 64}, \"K\": 3}, \"arguments\": [{\"name\": \"x\", \"role\": \"inout\", "
+				   "\"type\": \"float32\", \"shape\": [\"N\", 4], \"strides\": [\"N*4\", 1], \"align\": 8, \"range\": [0, \"N-1\"]}, "
+				   "{\"name\": \"eps\", \"role\": \"scalar\", \"type\": \"float64\", \"value\": 0.25}], "
 				   "\"launches\": [{\"kernel\": \"k\", \"grid\": [\"max(1,N/2)\", 2], \"block\": [32, 2], \"dynamic_shared_bytes\": \"K*4\", "
 				   "\"arguments\": [\"x\", \"eps\", {\"size\": \"N\", \"type\": \"int32\"}, \"K\", {\"literal\": 2.5, \"type\": \"float32\"}, "
-				   "{\"literal\": \"inf\", \"type\": \"float64\"}, {\"literal\": 7}]}]}";
+				   "{\"literal\": \"inf\", \"type\": \"float64\"}, {\"literal\": 7}, {\"local\": \"4*N\"}]}]}";
 
 static void read_by_hand(void **state)
 {
@@ -145,7 +146,19 @@ static void read_by_hand(void **state)
 	assert_int_equal(launch->block[1], 2);
 	assert_int_equal(launch->block[2], 1);
 	assert_string_equal(launch->grid[2], "1");
-	assert_int_equal(launch->n_argument, 7);
+	assert_int_equal(launch->n_argument, 8);
+	assert_string_equal(launch->argument[7].local_bytes, "4*N");
+	assert_string_equal(m->argument[0].high, "N-1");
+	assert_string_equal(m->argument[1].value, "0.25");
+	int n;
+	m->path = "some/folder/a.json";
+	const char **flag = heddle_manifest_flags(m->arena, m, "#include \"x.h\"", &n);
+	static const char *const flags[] = {"-DB=128", "-DT=unsigned char", "-DPLAIN", "-Isome/folder/inc", "-I/abs", "-Isome/folder/"};
+	assert_int_equal(n, HEDDLE_COUNT(flags));
+	for (int i = 0; i < n; i++)
+		assert_string_equal(flag[i], flags[i]);
+	heddle_manifest_flags(m->arena, m, "", &n);
+	assert_int_equal(n, 5);
 	assert_true(launch->argument[2].size && launch->argument[2].type == HEDDLE_INT32);
 	assert_true(launch->argument[3].size && launch->argument[3].type == HEDDLE_INT64);
 	assert_true(!launch->argument[4].name && launch->argument[4].literal == 2.5 && launch->argument[4].type == HEDDLE_FLOAT32);
@@ -179,6 +192,13 @@ static const struct {
 	{HEAD ", \"sizes\": {\"N\": 4}, " ARGUMENTS ", \"launches\": [{\"kernel\": \"k\", \"grid\": [], \"block\": [1], \"arguments\": []}]}", "`grid` must be a list", 784, true},
 	{HEAD ", \"sizes\": {\"N\": 4}, " ARGUMENTS ", \"launches\": [{\"kernel\": \"k\", \"grid\": [1], \"block\": [0], \"arguments\": []}]}", "`block` must be", 784, true},
 	{HEAD ", \"sizes\": {\"N\": 4}, " ARGUMENTS ", \"launches\": [{\"kernel\": \"k\", \"grid\": [\"N+\"], \"block\": [1], \"arguments\": []}]}", "it ends too early", 785, false},
+	{HEAD ", \"sizes\": {\"N\": 4}, \"defines\": {\"1B\": 4}, " ARGUMENTS ", " LAUNCH "}", "`1B` cannot be a macro", 784, true},
+	{HEAD ", \"sizes\": {\"N\": 4}, \"defines\": {\"B\": []}, " ARGUMENTS ", " LAUNCH "}", "must stand for text or a number", 784, true},
+	{HEAD ", \"sizes\": {\"N\": 4}, \"include_paths\": \".\", " ARGUMENTS ", " LAUNCH "}", "must be a list of strings", 784, true},
+	{HEAD ", \"sizes\": {\"N\": 4}, \"arguments\": [{\"name\": \"x\", \"role\": \"output\", \"type\": \"int8\", \"shape\": [], \"range\": [0, 1]}], " LAUNCH "}", "of an input", 784, false},
+	{HEAD ", \"sizes\": {\"N\": 4}, \"arguments\": [{\"name\": \"x\", \"role\": \"inout\", \"type\": \"int8\", \"shape\": [], \"range\": [0]}], " LAUNCH "}", "of an input", 784, true},
+	{HEAD ", \"sizes\": {\"N\": \"TODO: a range\"}, " ARGUMENTS ", " LAUNCH "}", "sizes.N is not filled in: TODO: a range", 786, true},
+	{HEAD ", \"sizes\": {\"N\": 4}, \"arguments\": [{\"name\": \"x\", \"role\": \"inout\", \"type\": \"int8\", \"shape\": [\"TODO\"]}], " LAUNCH "}", "arguments[0] (x).shape[0] is not filled in", 786, true},
 	{HEAD ", \"sizes\": {\"N\": 4}, \"preconditions\": [\"N = 4\"], " ARGUMENTS ", " LAUNCH "}", "an unexpected character", 785, false},
 };
 
