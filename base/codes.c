@@ -144,6 +144,16 @@ const heddle_code heddle_codes[] = {
 	 "Extents are made of constants, sizes and  + - * / % min max.\n"
 	 "Wrong:  float(N > 1) A\n"
 	 "Right:  float(N + 1) A\n"},
+	{128, "strides that do not fit the tensor",
+	 "There is one stride per dimension, in elements: element (i, j) of `float(M, N) A strides (s, t)` is s*i + t*j elements\n"
+	 "behind the first.  Strides are made of constants and sizes and are not negative; those of a tensor that is written give\n"
+	 "each element a place of its own.\n"
+	 "Wrong:  float(M, N) A strides (lda)\n"
+	 "Right:  float(M, N) A strides (lda, 1)\n"},
+	{129, "an alignment that is not possible",
+	 "`align N` says that the tensor's address is a multiple of N bytes: a power of two, not less than an element.\n"
+	 "Wrong:  float(M, N) A align 24\n"
+	 "Right:  float(M, N) A align 32\n"},
 	{201, "the range of an index cannot be inferred",
 	 "An index gets its range from the subscripts that it is in: 0 <= subscript < extent, where it is the only index without a\n"
 	 "range.  Otherwise `where` gives it one.\n"
@@ -381,6 +391,8 @@ const heddle_code heddle_codes[] = {
 	 "Right:  C(i) = A(I(i))\n"},
 	{612, "a statement with too many indices, or a tensor with too many dimensions",
 	 "Split the statement into two with a temporary in between; make one dimension of two that are used together.\n"},
+	{613, "strides and alignment are not in the generated code yet",
+	 "The definition declares a layout that the code generator cannot give its kernels yet.  `heddle check` reads it.\n"},
 	{620, "a tensor is too large",
 	 "Under these sizes a tensor does not fit the memory here.  Give smaller sizes.\n"},
 	{701, "an .npy file has a bad header",

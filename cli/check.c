@@ -15,7 +15,15 @@ static void print_tensor(const heddle_tensor *tensor, heddle_text *out)
 		heddle_text_add(out, d ? "," : "(");
 		heddle_expr_print(tensor->extent[d], out);
 	}
-	heddle_text_add(out, tensor->rank ? ")\n" : "\n");
+	heddle_text_add(out, tensor->rank ? ")" : "");
+	for (int d = 0; tensor->stride && d < tensor->rank; d++) {
+		heddle_text_add(out, d ? "," : " strides (");
+		heddle_expr_print(tensor->stride[d], out);
+	}
+	heddle_text_add(out, tensor->stride ? ")" : "");
+	if (tensor->align)
+		heddle_text_printf(out, " align %lld", (long long)tensor->align);
+	heddle_text_add(out, "\n");
 }
 
 static void print_sizes(const heddle_definition *definition, heddle_text *out)
@@ -71,8 +79,16 @@ static json_t *definition_json(const heddle_definition *definition)
 		json_t *shape = json_array();
 		for (int d = 0; d < t->rank; d++)
 			json_array_append_new(shape, expr_json(t->extent[d]));
-		json_array_append_new(tensors, json_pack("{s:s, s:s, s:s, s:o}", "name", t->name, "role", role_names[t->role],
-							 "type", heddle_type_name(t->type), "shape", shape));
+		json_t *tensor = json_pack("{s:s, s:s, s:s, s:o}", "name", t->name, "role", role_names[t->role], "type",
+					   heddle_type_name(t->type), "shape", shape);
+		json_t *strides = t->stride ? json_array() : NULL;
+		for (int d = 0; strides && d < t->rank; d++)
+			json_array_append_new(strides, expr_json(t->stride[d]));
+		if (strides)
+			json_object_set_new(tensor, "strides", strides);
+		if (t->align)
+			json_object_set_new(tensor, "align", json_integer(t->align));
+		json_array_append_new(tensors, tensor);
 	}
 	for (int i = 0; i < definition->n_precondition; i++)
 		json_array_append_new(conditions, expr_json(definition->precondition[i]));

@@ -24,7 +24,7 @@ typedef struct access_check {
 
 /* ---- preconditions ------------------------------------------------------------------------------------------------------------- */
 
-static void add_precondition(checker *c, heddle_expr *e)
+void heddle_check_require(checker *c, heddle_expr *e)
 {
 	for (int i = 0; i < c->def->n_precondition; i++)
 		if (heddle_expr_equal(c->def->precondition[i], e))
@@ -49,7 +49,7 @@ static void require_not(checker *c, affine_space *space, const affine_and *term)
 		heddle_expr *e = affine_negative_expr(space, &term->row[i]);
 		any = any ? boolean(c, HEDDLE_OP_OR, any, e) : e;
 	}
-	add_precondition(c, any);
+	heddle_check_require(c, any);
 }
 
 /* Does a point of `domain` imply all rows of the term? */
@@ -221,6 +221,12 @@ static verdict check_violation(access_check *a, const affine_row *subscript, con
 	return when->n ? DEPENDS : SAFE;
 }
 
+bool heddle_check_violated(checker *c, affine_space *space, const affine_row *row)
+{
+	access_check a = {.c = c, .space = space};
+	return check_violation(&a, row, row) == WRONG;
+}
+
 /* Subscripts that are not affine: the condition itself, checked for every element where code is interpreted. */
 static void require_inside(access_check *a, const heddle_expr *read, int d)
 {
@@ -245,7 +251,7 @@ static void require_inside(access_check *a, const heddle_expr *read, int d)
 		select->arg[2] = a->guard[i].negate ? inside : yes;
 		inside = select;
 	}
-	add_precondition(c, inside);
+	heddle_check_require(c, inside);
 }
 
 static bool contains_read(const heddle_expr *e)

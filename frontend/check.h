@@ -1,5 +1,5 @@
 /* State shared by the parts of the checker: names and types (checker.c), ranges (ranges.c), accesses (bounds.c).
- * Private to frontend/.
+ * Heads are in head.c, layouts in layout.c.  Private to frontend/.
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEDDLE_CHECK_H
@@ -80,6 +80,14 @@ void *heddle_check_fail(checker *c, int code, const heddle_location *where, cons
 heddle_expr *heddle_expr_make(heddle_arena *arena, heddle_expr_kind kind, heddle_type type, int n_arg);
 /* `e` as `type`: itself, a literal of that type, or a CAST. */
 heddle_expr *heddle_expr_convert(heddle_arena *arena, heddle_expr *e, heddle_type type);
+/* By name, or NULL. */
+tensor_state *heddle_check_tensor(const checker *c, const char *name);
+heddle_size *heddle_check_size(const checker *c, const char *name);
+bool heddle_literal_fits(int64_t i, heddle_type type);
+/* An integer that is 0 whatever happens. */
+bool heddle_expr_is_zero(const heddle_expr *e);
+/* Sizes (narrowed by `sizes`), inputs, outputs and temporaries. */
+void heddle_check_head(checker *c, const heddle_size_list *sizes);
 /* The nearest name in sight, or NULL. */
 const char *heddle_check_nearest(const scope *s, const char *name);
 
@@ -90,6 +98,11 @@ bool heddle_check_affine(checker *c, affine_space *space, const heddle_expr *e, 
 			 affine_row *out);
 /* Extents of all tensors, from what is written. */
 void heddle_check_shapes(checker *c);
+/* Declared strides and alignments, once all extents are known. */
+void heddle_check_layouts(checker *c);
+/* Can a row over sizes be >= 0?  Always: true.  For some sizes only: that it is not becomes a precondition. */
+bool heddle_check_violated(checker *c, affine_space *space, const affine_row *row);
+void heddle_check_require(checker *c, heddle_expr *condition);
 /* Every access of every statement is inside its tensor, or a precondition says when. */
 void heddle_check_accesses(checker *c);
 

@@ -84,7 +84,7 @@ static heddle_type arithmetic(heddle_type type)
 	return heddle_type_size(type) < 4 ? HEDDLE_INT32 : type;
 }
 
-static bool fits(int64_t i, heddle_type type)
+bool heddle_literal_fits(int64_t i, heddle_type type)
 {
 	switch (type) {
 	case HEDDLE_BOOL:
@@ -116,7 +116,7 @@ heddle_expr *heddle_expr_convert(heddle_arena *arena, heddle_expr *e, heddle_typ
 	if (e->type == type)
 		return e;
 	bool to_float = heddle_type_is_float(type);
-	if ((e->kind == HEDDLE_EXPR_FLOAT && to_float) || (e->kind == HEDDLE_EXPR_INT && fits(e->i, type))) {
+	if ((e->kind == HEDDLE_EXPR_FLOAT && to_float) || (e->kind == HEDDLE_EXPR_INT && heddle_literal_fits(e->i, type))) {
 		heddle_expr *literal = HEDDLE_NEW(arena, heddle_expr);
 		*literal = *e;
 		literal->type = type;
@@ -140,7 +140,7 @@ static heddle_expr *convert(checker *c, heddle_expr *e, heddle_type type)
 
 /* ---- names ---------------------------------------------------------------------------------------------------------------- */
 
-static tensor_state *find_tensor(const checker *c, const char *name)
+tensor_state *heddle_check_tensor(const checker *c, const char *name)
 {
 	for (int i = 0; i < c->n_state; i++)
 		if (!strcmp(c->state[i].tensor->name, name))
@@ -148,11 +148,11 @@ static tensor_state *find_tensor(const checker *c, const char *name)
 	return NULL;
 }
 
-static heddle_size *find_size(const heddle_definition *def, const char *name)
+heddle_size *heddle_check_size(const checker *c, const char *name)
 {
-	for (int i = 0; i < def->n_size; i++)
-		if (!strcmp(def->size[i]->name, name))
-			return def->size[i];
+	for (int i = 0; i < c->def->n_size; i++)
+		if (!strcmp(c->def->size[i]->name, name))
+			return c->def->size[i];
 	return NULL;
 }
 
@@ -216,8 +216,8 @@ static scope_index *add_index(scope *s, const char *name, const heddle_location 
 static bool index_allowed(scope *s, const char *name, const heddle_location *where)
 {
 	checker *c = s->c;
-	tensor_state *t = find_tensor(c, name);
-	const char *what = find_size(c->def, name) ? "a size" : t && t->defined ? "a tensor" : NULL;
+	tensor_state *t = heddle_check_tensor(c, name);
+	const char *what = heddle_check_size(c, name) ? "a size" : t && t->defined ? "a tensor" : NULL;
 	if (find_let(s, name))
 		what = "a `where` definition";
 	if (heddle_builtin_find(name) >= 0) {
@@ -374,8 +374,8 @@ static value check_name(scope *s, const syntax_expr *e)
 	checker *c = s->c;
 	scope_index *x = find_index(s, e->name);
 	scope_let *let = find_let(s, e->name);
-	heddle_size *size = find_size(c->def, e->name);
-	tensor_state *t = find_tensor(c, e->name);
+	heddle_size *size = heddle_check_size(c, e->name);
+	tensor_state *t = heddle_check_tensor(c, e->name);
 	int builtin = heddle_builtin_find(e->name);
 	if (t && e->has_arg && (!x || t->defined))
 		return read_tensor(s, t, e);
@@ -407,7 +407,7 @@ static value check_name(scope *s, const syntax_expr *e)
 static value check_number(scope *s, const syntax_expr *e)
 {
 	heddle_expr *n = heddle_expr_make(s->c->arena, e->is_float ? HEDDLE_EXPR_FLOAT : HEDDLE_EXPR_INT, HEDDLE_INT32, 0);
-	n->type = e->is_float ? HEDDLE_FLOAT32 : fits(e->i, HEDDLE_INT32) ? HEDDLE_INT32 : HEDDLE_INT64;
+	n->type = e->is_float ? HEDDLE_FLOAT32 : heddle_literal_fits(e->i, HEDDLE_INT32) ? HEDDLE_INT32 : HEDDLE_INT64;
 	n->f = e->is_float ? e->f : 0;
 	n->i = e->i;
 	n->location = e->location;
@@ -448,7 +448,7 @@ static bool is_bitwise(heddle_op op)
 	return op >= HEDDLE_OP_BITAND && op <= HEDDLE_OP_SHR;
 }
 
-static bool division_by_zero(const heddle_expr *e)
+bool heddle_expr_is_zero(const heddle_expr *e)
 {
 	return e->kind == HEDDLE_EXPR_INT ? e->i == 0
 					  : e->kind == HEDDLE_EXPR_SIZE && e->size->min == 0 && e->size->max == 0;
@@ -488,7 +488,7 @@ static value check_binary(scope *s, const syntax_expr *e)
 		r->type = left;
 	} else {
 		if ((e->op == HEDDLE_OP_DIV || e->op == HEDDLE_OP_MOD) && !heddle_type_is_float(result.type) &&
-		    division_by_zero(b.e)) {
+		    heddle_expr_is_zero(b.e)) {
 			fail(c, 125, &e->location, "division by zero");
 			return nothing;
 		}
@@ -559,8 +559,8 @@ static int collect_clauses(scope *s)
 		}
 		if (c->kind != CLAUSE_LET)
 			continue;
-		tensor_state *t = find_tensor(s->c, c->name);
-		if (find_size(s->c->def, c->name) || (t && t->defined)) {
+		tensor_state *t = heddle_check_tensor(s->c, c->name);
+		if (heddle_check_size(s->c, c->name) || (t && t->defined)) {
 			fail(s->c, 104, &c->location, "`%s` is already defined", c->name);
 			errors++;
 		} else if (heddle_builtin_find(c->name) >= 0) {
@@ -641,10 +641,10 @@ static bool narrows(heddle_type to, const value *v)
 {
 	if (v->weak && heddle_type_is_float(to))
 		return false;
-	if (v->e->kind == HEDDLE_EXPR_INT && fits(v->e->i, to))
+	if (v->e->kind == HEDDLE_EXPR_INT && heddle_literal_fits(v->e->i, to))
 		return false;
 	if (v->e->kind == HEDDLE_EXPR_UNARY && v->e->op == HEDDLE_OP_NEG && v->e->arg[0]->kind == HEDDLE_EXPR_INT &&
-	    fits(-v->e->arg[0]->i, to))
+	    heddle_literal_fits(-v->e->arg[0]->i, to))
 		return false;
 	/* Storing what was calculated in float32 is the one rounding that 16-bit floats are meant to have. */
 	if (heddle_type_is_float(to) && v->type == HEDDLE_FLOAT32)
@@ -704,7 +704,7 @@ static int check_value(scope *s)
 /* The target's state, or NULL with an error. */
 static tensor_state *check_target(checker *c, const syntax_statement *st)
 {
-	tensor_state *t = find_tensor(c, st->name);
+	tensor_state *t = heddle_check_tensor(c, st->name);
 	if (!t)
 		return NULL; /* reported when the tensors were collected */
 	if (t->tensor->role == HEDDLE_ROLE_INPUT) {
@@ -817,7 +817,7 @@ static int check_statement_in(scope *s)
 static void check_statement(checker *c, const syntax_statement *syntax)
 {
 	if (syntax->broken) {
-		tensor_state *broken = find_tensor(c, syntax->name);
+		tensor_state *broken = heddle_check_tensor(c, syntax->name);
 		if (broken && broken->tensor->role != HEDDLE_ROLE_INPUT)
 			broken->bad = broken->defined = true;
 		return;
@@ -843,214 +843,6 @@ static void check_statement(checker *c, const syntax_statement *syntax)
 	t->defined = true;
 }
 
-/* ---- heads of definitions ------------------------------------------------------------------------------------------------------ */
-
-static heddle_size *add_size(checker *c, const char *name, const heddle_location *where)
-{
-	heddle_size *size = HEDDLE_NEW(c->arena, heddle_size);
-	size->name = heddle_arena_strdup(c->arena, name);
-	size->max = INT32_MAX;
-	size->divisor = 1;
-	size->position = c->def->n_size;
-	size->location = *where;
-	HEDDLE_PUSH(c->arena, c->def->size, c->def->n_size, size);
-	return size;
-}
-
-/* An extent in the head.  An unknown name gives NULL without an error. */
-static heddle_expr *check_dim(checker *c, const syntax_expr *e, bool *unknown)
-{
-	heddle_expr *r = NULL;
-	switch (e->kind) {
-	case SYNTAX_NUMBER:
-		if (e->is_float || !fits(e->i, HEDDLE_INT32))
-			return fail(c, 302, &e->location, "an extent is an integer from 0 to 2147483647");
-		r = heddle_expr_make(c->arena, HEDDLE_EXPR_INT, HEDDLE_INT32, 0);
-		r->i = e->i;
-		break;
-	case SYNTAX_NAME: {
-		heddle_size *size = find_size(c->def, e->name);
-		if (e->has_arg)
-			return fail(c, 127, &e->location, "an extent may use constants, sizes and + - * / %% min max only");
-		if (!size) {
-			*unknown = true;
-			return NULL;
-		}
-		r = heddle_expr_make(c->arena, HEDDLE_EXPR_SIZE, HEDDLE_INT32, 0);
-		r->size = size;
-		break;
-	}
-	case SYNTAX_UNARY:
-	case SYNTAX_BINARY:
-		if (e->op > HEDDLE_OP_MAX && e->op != HEDDLE_OP_NEG)
-			return fail(c, 127, &e->location, "an extent may use constants, sizes and + - * / %% min max only");
-		r = heddle_expr_make(c->arena, e->kind == SYNTAX_UNARY ? HEDDLE_EXPR_UNARY : HEDDLE_EXPR_BINARY, HEDDLE_INT32,
-				     e->n_arg);
-		r->op = e->op;
-		for (int i = 0; i < e->n_arg; i++)
-			if (!(r->arg[i] = check_dim(c, e->arg[i], unknown)))
-				return NULL;
-		if ((e->op == HEDDLE_OP_DIV || e->op == HEDDLE_OP_MOD) && division_by_zero(r->arg[1]))
-			return fail(c, 125, &e->location, "division by zero");
-		break;
-	default:
-		return fail(c, 127, &e->location, "an extent may use constants, sizes and + - * / %% min max only");
-	}
-	r->location = e->location;
-	return r;
-}
-
-static tensor_state *add_tensor(checker *c, const char *name, heddle_role role, const heddle_location *where)
-{
-	heddle_tensor *tensor = HEDDLE_NEW(c->arena, heddle_tensor);
-	tensor->name = heddle_arena_strdup(c->arena, name);
-	tensor->role = role;
-	tensor->type = HEDDLE_FLOAT32;
-	tensor->position = c->def->n_tensor;
-	tensor->location = *where;
-	HEDDLE_PUSH(c->arena, c->def->tensor, c->def->n_tensor, tensor);
-	tensor_state new = {.tensor = tensor, .rank = -1};
-	HEDDLE_PUSH(c->scratch, c->state, c->n_state, new);
-	return &c->state[c->n_state - 1];
-}
-
-/* A second thing of this name is left out; one with the name of a function is kept, so that its uses make sense. */
-static bool name_taken(checker *c, const char *name, const heddle_location *where)
-{
-	if (heddle_builtin_find(name) >= 0)
-		fail(c, 117, where, "`%s` is a built-in function and cannot be redefined", name);
-	if (find_tensor(c, name) || find_size(c->def, name)) {
-		fail(c, 104, where, "`%s` is already defined", name);
-		return true;
-	}
-	return false;
-}
-
-static void collect_sizes(checker *c, const syntax_expr *e)
-{
-	if (e->kind == SYNTAX_NAME && !e->has_arg && !find_size(c->def, e->name))
-		add_size(c, e->name, &e->location);
-	for (int i = 0; i < e->n_arg; i++)
-		collect_sizes(c, e->arg[i]);
-}
-
-static void check_sizes(checker *c)
-{
-	const syntax_definition *d = c->syntax;
-	for (int i = 0; i < d->n_param; i++) {
-		const syntax_param *p = &d->param[i];
-		if (p->is_size && !find_size(c->def, p->name))
-			add_size(c, p->name, &p->location);
-		for (int j = 0; j < i && p->is_size; j++)
-			if (d->param[j].is_size && !strcmp(d->param[j].name, p->name))
-				fail(c, 104, &p->location, "`%s` is already defined", p->name);
-		for (int j = 0; j < p->n_dim; j++)
-			collect_sizes(c, p->dim[j]);
-	}
-	for (int i = 0; i < c->def->n_size; i++)
-		if (heddle_builtin_find(c->def->size[i]->name) >= 0)
-			fail(c, 117, &c->def->size[i]->location, "`%s` is a built-in function and cannot be a size",
-			     c->def->size[i]->name);
-}
-
-/* All size names come first, so that a size and a tensor of one name are told apart wherever they stand. */
-static void check_inputs(checker *c)
-{
-	const syntax_definition *d = c->syntax;
-	check_sizes(c);
-	for (int i = 0; i < d->n_param; i++) {
-		const syntax_param *p = &d->param[i];
-		bool unknown = false;
-		if (p->is_size || name_taken(c, p->name, &p->location))
-			continue;
-		tensor_state *t = add_tensor(c, p->name, HEDDLE_ROLE_INPUT, &p->location);
-		t->tensor->type = p->type;
-		t->tensor->rank = t->rank = p->n_dim;
-		t->tensor->extent = HEDDLE_NEW_ARRAY(c->arena, heddle_expr *, p->n_dim + 1);
-		for (int j = 0; j < p->n_dim; j++) {
-			t->tensor->extent[j] = check_dim(c, p->dim[j], &unknown);
-			t->bad |= !t->tensor->extent[j];
-		}
-		t->param = p;
-		t->typed = t->defined = t->declared = true;
-		c->def->n_input++;
-	}
-}
-
-static void check_outputs(checker *c)
-{
-	const syntax_definition *d = c->syntax;
-	if (!d->n_return)
-		fail(c, 109, &d->location, "definition `%s` returns nothing", d->name);
-	for (int i = 0; i < d->n_return; i++) {
-		const syntax_param *p = &d->ret[i];
-		tensor_state *old = find_tensor(c, p->name);
-		if (old && old->tensor->role == HEDDLE_ROLE_INPUT) {
-			fail(c, 106, &p->location, "`%s` is an input and cannot be an output", p->name);
-			continue;
-		}
-		if (name_taken(c, p->name, &p->location))
-			continue;
-		tensor_state *t = add_tensor(c, p->name, p->is_inout ? HEDDLE_ROLE_INOUT : HEDDLE_ROLE_OUTPUT, &p->location);
-		t->param = p;
-		c->def->n_output++;
-		if (!p->has_type) {
-			if (p->is_inout) {
-				fail(c, 121, &p->location, "`inout %s` needs a type and extents", p->name);
-				t->bad = true;
-			}
-			continue;
-		}
-		bool unknown = false;
-		t->tensor->type = p->type;
-		t->typed = true;
-		t->tensor->rank = t->rank = p->n_dim;
-		t->tensor->extent = HEDDLE_NEW_ARRAY(c->arena, heddle_expr *, p->n_dim + 1);
-		for (int j = 0; j < p->n_dim; j++) {
-			bool unknown_name = false;
-			t->tensor->extent[j] = check_dim(c, p->dim[j], &unknown_name);
-			unknown |= unknown_name;
-			t->bad |= !t->tensor->extent[j] && !unknown_name;
-		}
-		t->declared = !unknown && !t->bad;
-		if (p->is_inout && unknown) {
-			fail(c, 121, &p->location, "the extents of `inout %s` must be known sizes", p->name);
-			t->bad = true;
-		}
-		/* What the caller put there can be read at once. */
-		t->defined = p->is_inout;
-	}
-}
-
-static void check_temporaries(checker *c)
-{
-	const syntax_definition *d = c->syntax;
-	for (int i = 0; i < d->n_statement; i++) {
-		const syntax_statement *st = &d->statement[i];
-		if (find_tensor(c, st->name))
-			continue;
-		if (!name_taken(c, st->name, &st->location))
-			add_tensor(c, st->name, HEDDLE_ROLE_TEMPORARY, &st->location);
-	}
-	for (int i = 0; i < c->n_state; i++) {
-		tensor_state *t = &c->state[i];
-		bool written = t->tensor->role == HEDDLE_ROLE_INPUT;
-		for (int j = 0; j < d->n_statement && !written; j++)
-			written = !strcmp(d->statement[j].name, t->tensor->name);
-		if (!written && t->tensor->role != HEDDLE_ROLE_INOUT && !d->broken) {
-			const char **names = NULL;
-			int n = 0;
-			for (int j = 0; j < d->n_statement; j++)
-				HEDDLE_PUSH(c->scratch, names, n, d->statement[j].name);
-			fail(c, 109, &t->tensor->location, "output `%s` is never written", t->tensor->name);
-			const char *nearest = n ? heddle_nearest(t->tensor->name, names, n) : NULL;
-			if (nearest)
-				heddle_note(c->ctx, NULL, "did you mean `%s`?", nearest);
-			t->bad = true;
-		}
-	}
-}
-
 heddle_definition *heddle_check_definition(heddle_ctx *ctx, heddle_arena *arena, heddle_arena *scratch,
 					   const syntax_definition *syntax, const heddle_size_list *sizes)
 {
@@ -1058,18 +850,11 @@ heddle_definition *heddle_check_definition(heddle_ctx *ctx, heddle_arena *arena,
 	checker c = {.ctx = ctx, .arena = arena, .scratch = scratch, .syntax = syntax, .def = def};
 	def->name = heddle_arena_strdup(arena, syntax->name);
 	def->location = syntax->location;
-	check_inputs(&c);
-	for (int i = 0; i < syntax->sizes.n; i++)
-		if (!find_size(def, syntax->sizes.range[i].name))
-			fail(&c, 304, &syntax->size_location[i], "`%s` is not a size of `%s`", syntax->sizes.range[i].name,
-			     syntax->name);
-	if (heddle_sizes_apply(ctx, def, &syntax->sizes) || heddle_sizes_apply(ctx, def, sizes))
-		c.errors++;
-	check_outputs(&c);
-	check_temporaries(&c);
+	heddle_check_head(&c, sizes);
 	for (int i = 0; i < syntax->n_statement; i++)
 		check_statement(&c, &syntax->statement[i]);
 	heddle_check_shapes(&c);
+	heddle_check_layouts(&c);
 	heddle_check_accesses(&c);
 	return c.errors || syntax->broken ? NULL : def;
 }

@@ -414,6 +414,39 @@ static void skip_statement(parser *p)
 
 /* ---- definitions ---------------------------------------------------------------------------------------------------------- */
 
+static bool positive_int(const token *t)
+{
+	return t->kind == TOKEN_NUMBER && !t->is_float;
+}
+
+/* After a name: ['strides' '(' .. ')'] ['align' number], in any order. */
+static int parse_layout(parser *p, syntax_param *param)
+{
+	while (!param->has_strides || !param->has_align) {
+		const token *word = p->token;
+		if (is_word(word, "strides") && !param->has_strides) {
+			next(p);
+			const token *first = p->token;
+			param->has_strides = true;
+			if (!expect(p, '(') || parse_list(p, &param->n_stride, &param->stride))
+				return -1;
+			param->stride_location = since(p, first);
+		} else if (is_word(word, "align") && !param->has_align) {
+			next(p);
+			param->has_align = true;
+			param->align_location = p->token->location;
+			if (!positive_int(p->token))
+				return expect(p, TOKEN_NUMBER) ? heddle_error(p->ctx, 129, &p->token[-1].location,
+									      "an alignment is a whole number of bytes")
+							       : -1;
+			param->align = next(p)->i;
+		} else {
+			break;
+		}
+	}
+	return 0;
+}
+
 static int parse_param(parser *p, bool is_return, syntax_param *param)
 {
 	*param = (syntax_param){0};
@@ -443,7 +476,7 @@ static int parse_param(parser *p, bool is_return, syntax_param *param)
 		heddle_note(p->ctx, NULL, "such as `float(M, N) %s`, or `size %s` for a size", name->text, name->text);
 		return -1;
 	}
-	return 0;
+	return parse_layout(p, param);
 }
 
 static int parse_params(parser *p, bool is_return, int *n, syntax_param **list)
@@ -475,11 +508,6 @@ static int parse_return(parser *p, syntax_definition *d)
 		return 0;
 	}
 	return parse_params(p, true, &d->n_return, &d->ret);
-}
-
-static bool positive_int(const token *t)
-{
-	return t->kind == TOKEN_NUMBER && !t->is_float;
 }
 
 /* NAME '=' [n] [':' n] ['*' [n]] as in -s. */

@@ -4,6 +4,7 @@
 #include "frontend/check.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int precedence(const heddle_expr *e)
@@ -150,43 +151,81 @@ static void print_tensor(const heddle_tensor *t, heddle_text *out)
 	if (t->rank)
 		print_list(t->rank, t->extent, out);
 	heddle_text_printf(out, " %s", t->name);
+	if (t->stride) {
+		heddle_text_add(out, " strides ");
+		print_list(t->rank, t->stride, out);
+	}
+	if (t->align)
+		heddle_text_printf(out, " align %lld", (long long)t->align);
 }
 
-/* Does a size occur in an input's extents, or must it be a parameter of its own? */
-static bool occurs_in(const heddle_expr *e, const heddle_size *size)
+/* ---- heads ---------------------------------------------------------------------------------------------------------------- */
+
+/* The sizes that reading a head would find, in its order. */
+typedef struct found {
+	int n;
+	const heddle_size **size;
+} found;
+
+static void find(found *f, const heddle_expr *e)
 {
-	if (e->kind == HEDDLE_EXPR_SIZE && e->size == size)
-		return true;
+	if (e->kind == HEDDLE_EXPR_SIZE) {
+		for (int i = 0; i < f->n; i++)
+			if (f->size[i] == e->size)
+				return;
+		f->size[f->n++] = e->size;
+	}
 	for (int i = 0; i < e->n_arg; i++)
-		if (occurs_in(e->arg[i], size))
-			return true;
-	return false;
+		find(f, e->arg[i]);
 }
 
-static bool is_parameter(const heddle_definition *d, const heddle_size *size)
+static void find_list(found *f, int n, heddle_expr *const *list)
 {
-	for (int i = 0; i < d->n_input; i++)
-		for (int j = 0; j < d->tensor[i]->rank; j++)
-			if (occurs_in(d->tensor[i]->extent[j], size))
-				return false;
-	return true;
+	for (int i = 0; list && i < n; i++)
+		find(f, list[i]);
+}
+
+static bool in_order(const heddle_definition *d, const found *f, bool all)
+{
+	for (int i = 0; i < f->n; i++)
+		if (f->size[i] != d->size[i])
+			return false;
+	return !all || f->n == d->n_size;
+}
+
+/* Print `size S` for as few sizes as keep the definition's order when the tensors (first .. first + n) come next.  `f` has
+ * what was found before; those tensors' sizes are added. */
+static void print_sizes_before(const heddle_definition *d, found *f, int first, int n, const char **separator,
+			       heddle_text *out)
+{
+	bool inputs = first < d->n_input;
+	for (int before = f->n;; f->n = ++before) {
+		for (int i = first; i < first + n; i++) {
+			const heddle_tensor *t = d->tensor[i];
+			find_list(f, inputs ? t->rank : 0, t->extent);
+			find_list(f, t->rank, t->stride);
+		}
+		if (before >= d->n_size || in_order(d, f, !inputs))
+			return;
+		heddle_text_printf(out, "%ssize %s", *separator, d->size[before]->name);
+		*separator = ", ";
+		f->size[before] = d->size[before];
+	}
 }
 
 static void print_head(const heddle_definition *d, heddle_text *out)
 {
 	const char *separator = "";
+	found f = {.size = heddle_xalloc(sizeof(*f.size) * (size_t)(d->n_size + 1))};
 	heddle_text_printf(out, "def %s(", d->name);
 	for (int i = 0; i < d->n_input; i++) {
+		print_sizes_before(d, &f, i, 1, &separator, out);
 		heddle_text_add(out, separator);
 		print_tensor(d->tensor[i], out);
 		separator = ", ";
 	}
-	for (int i = 0; i < d->n_size; i++) {
-		if (is_parameter(d, d->size[i])) {
-			heddle_text_printf(out, "%ssize %s", separator, d->size[i]->name);
-			separator = ", ";
-		}
-	}
+	print_sizes_before(d, &f, d->n_input, d->n_output, &separator, out);
+	free(f.size);
 	heddle_text_add(out, ") -> (");
 	for (int i = 0; i < d->n_output; i++) {
 		heddle_text_add(out, i ? ", " : "");

@@ -88,6 +88,13 @@ typedef struct syntax_param {
 	heddle_type type;
 	int n_dim;
 	syntax_expr **dim;
+	bool has_strides;
+	int n_stride;
+	syntax_expr **stride;
+	heddle_location stride_location; /* of the list with its parentheses */
+	bool has_align;
+	int64_t align;
+	heddle_location align_location; /* of the number */
 	heddle_location location;
 } syntax_param;
 

@@ -373,11 +373,68 @@ static void test_pragmas(void **state)
 	heddle_ctx_free(ctx);
 }
 
+/* ---- layouts ---------------------------------------------------------------------------------------------------------------------- */
+
+static void assert_layout(const char *text, const char *sizes, const char *preconditions)
+{
+	heddle_ctx *ctx = heddle_ctx_new();
+	heddle_text out = {0};
+	heddle_module *m = parse(ctx, text);
+	const heddle_definition *d = m->definition[0];
+	for (int i = 0; i < d->n_size; i++)
+		heddle_text_printf(&out, "%s%s", i ? " " : "", d->size[i]->name);
+	assert_string_equal(heddle_text_str(&out), sizes);
+	heddle_text_clear(&out);
+	for (int i = 0; i < d->n_precondition; i++) {
+		heddle_text_add(&out, i ? "; " : "");
+		heddle_expr_print(d->precondition[i], &out);
+	}
+	assert_string_equal(heddle_text_str(&out), preconditions);
+	heddle_text_free(&out);
+	heddle_module_free(m);
+	heddle_ctx_free(ctx);
+}
+
+/* Strides bring sizes in the order in which they stand; what is written must have a place per element. */
+static void test_layouts(void **state)
+{
+	(void)state;
+	heddle_ctx *ctx = heddle_ctx_new();
+	heddle_module *m = parse(ctx, "def f(float16(M, K) A strides (lda, 1) align 32, float x) -> (float16(M, K) C strides (2 * K, 1))\n"
+				      "{ C(i, j) = A(i, j) * x }");
+	const heddle_tensor *a = m->definition[0]->tensor[0], *c = m->definition[0]->tensor[2];
+	assert_int_equal(a->align, 32);
+	assert_int_equal(c->align, 0);
+	assert_null(m->definition[0]->tensor[1]->stride);
+	assert_string_equal(a->stride[0]->size->name, "lda");
+	assert_int_equal(a->stride[1]->i, 1);
+	int64_t sizes[] = {3, 5, 8}, value;
+	assert_int_equal(heddle_expr_evaluate(c->stride[0], sizes, &value), 0);
+	assert_int_equal(value, 10);
+	heddle_module_free(m);
+	heddle_ctx_free(ctx);
+
+	assert_layout("def f(float(M, K) A strides (lda, 1), size S, float(K, N) B strides (ldb, 1)) -> (float(M, N) C strides (ldc, 1))\n"
+		      "{ C(i, j) +=! A(i, k) * B(k, j) }",
+		      "M K lda S N ldb ldc", "N <= ldc");
+	assert_layout("def f(float(M, N) A) -> (float(M, N) C strides (1, ldc)) { C(i, j) = A(i, j) }", "M N ldc", "M <= ldc");
+	assert_layout("def f(float(M, N) A) -> (float(M, N) C strides (s, t)) { C(i, j) = A(i, j) }", "M N s t",
+		      "1 <= s; 1 <= t; s >= t * N || t >= s * M");
+	assert_layout("def f(float(M, N) A) -> (float(X, Y) C strides (N, 1)) { C(i, j) = A(i, j) }", "M N", "");
+	assert_layout("def f(float(M, N) A) -> (float(M, N) C strides (1, 1)) { C(i, j) = A(i, j) }", "M N", "1 >= N || 1 >= M");
+	assert_layout("def f(float(4, 5) A) -> (float(4, 5) C strides (6, 1)) { C(i, j) = A(i, j) }", "", "");
+	assert_layout("def f(float(4, 5) A) -> (float(4, 5) C strides (1, 4)) { C(i, j) = A(i, j) }", "", "");
+	/* Inputs may repeat elements; only below 0 nothing lies. */
+	assert_layout("def f(float(M, N) A strides (0, s - 1)) -> (C) { C(i, j) = A(i, j) }", "M N s", "1 <= s");
+}
+
 /* ---- printing ---------------------------------------------------------------------------------------------------------------------- */
 
 static void assert_same_definition(const heddle_definition *a, const heddle_definition *b)
 {
 	assert_int_equal(a->n_size, b->n_size);
+	for (int i = 0; i < a->n_size; i++)
+		assert_string_equal(a->size[i]->name, b->size[i]->name);
 	assert_int_equal(a->n_tensor, b->n_tensor);
 	assert_int_equal(a->n_statement, b->n_statement);
 	for (int i = 0; i < a->n_tensor; i++) {
@@ -387,6 +444,8 @@ static void assert_same_definition(const heddle_definition *a, const heddle_defi
 		assert_int_equal(x->role, y->role);
 		assert_int_equal(x->rank, y->rank);
 		assert_int_equal(x->zero_fill, y->zero_fill);
+		assert_int_equal(x->align, y->align);
+		assert_int_equal(x->stride == NULL, y->stride == NULL);
 		for (int d = 0; d < x->rank; d++) {
 			for (int round = 0; round < 20; round++) {
 				int64_t size[32], other[32], p, q;
@@ -442,6 +501,13 @@ static void test_round_trip(void **state)
 		"def f(float(N) x, size S) -> (inout float(N) y) { y(i) = y(i) + x(i) * S }",
 		"def f(float(N) A, float(M) B) -> (O) {\nO(i) = A(i)\nO(i+N) = B(i) }",
 		"def f(uint64(N) A) -> (O) { O(i) = A(i) ^ uint64(12345) << (A(i) & 7) }",
+		"def f(float(M,N) A strides (lda,1) align 64, float b) -> (inout float(M,N) C strides (2*ldc,1), D align 8)\n"
+		" { C(i,j) += b*A(i,j)\n D(i) +=! double(A(i,j)) }",
+		/* the order of the sizes stays */
+		"def f(size P, float(N) A, size Q, size L, float(L, K) B strides (Q, s), size R) -> (float(K) O strides (t))\n"
+		" sizes s=1:8 { O(i) +=! B(j, i) * A(l) * (P + Q + R) }",
+		"def f(size K, size N, float(N, K) A) -> (float(N, K) O strides (u, v)) { O(i,j) = A(i,j) }",
+		"def f(size v, float(N, K) A) -> (float(N, K) O strides (u, v)) { O(i,j) = A(i,j) }",
 		"def f(float(N) A) -> (O) { O(i) = (i > 3 ? i < 5 : i == 9) ? A(i) : (A(i) > 0 ? 1.5 : nan) }",
 	};
 	for (size_t i = 0; i < HEDDLE_COUNT(programs); i++)
@@ -493,6 +559,7 @@ int main(void)
 		cmocka_unit_test(test_roles),	     cmocka_unit_test(test_recovery),	   cmocka_unit_test(test_did_you_mean),
 		cmocka_unit_test(test_arrow_fixit),  cmocka_unit_test(test_garbage),	   cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_pragmas),	     cmocka_unit_test(test_round_trip),	   cmocka_unit_test(test_layers),
+		cmocka_unit_test(test_layouts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
