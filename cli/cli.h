@@ -24,6 +24,8 @@ typedef enum heddle_verb_id {
 	HEDDLE_VERB_ARCH,
 	HEDDLE_VERB_DOCTOR,
 	HEDDLE_VERB_EXPLAIN,
+	HEDDLE_VERB_COMPLETION,
+	HEDDLE_VERB_MAN,
 	HEDDLE_N_VERB
 } heddle_verb_id;
 
@@ -48,6 +50,8 @@ int heddle_cli_bench(heddle_cli *cli);
 int heddle_cli_arch(heddle_cli *cli);
 int heddle_cli_doctor(heddle_cli *cli);
 int heddle_cli_explain(heddle_cli *cli);
+int heddle_cli_completion(heddle_cli *cli);
+int heddle_cli_man(heddle_cli *cli);
 
 extern const heddle_verb_row heddle_verb_rows[HEDDLE_N_VERB];
 
@@ -74,6 +78,7 @@ typedef enum heddle_option_id {
 	HEDDLE_OPTION_REPEAT,
 	HEDDLE_OPTION_TIMEOUT,
 	HEDDLE_OPTION_FROM,
+	HEDDLE_OPTION_ALL,
 	HEDDLE_OPTION_JUNIT,
 	HEDDLE_OPTION_SARIF,
 	HEDDLE_OPTION_PATH,

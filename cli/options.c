@@ -14,6 +14,7 @@
 #define RUN (1u << HEDDLE_VERB_RUN)
 #define BENCH (1u << HEDDLE_VERB_BENCH)
 #define ARCH (1u << HEDDLE_VERB_ARCH)
+#define EXPLAIN (1u << HEDDLE_VERB_EXPLAIN)
 #define ALL ((1u << HEDDLE_N_VERB) - 1)
 
 const heddle_option_row heddle_option_rows[] = {
@@ -41,6 +42,7 @@ const heddle_option_row heddle_option_rows[] = {
 	[HEDDLE_OPTION_REPEAT] = {"--repeat", NULL, "N", "timed runs (default 20)", BENCH},
 	[HEDDLE_OPTION_TIMEOUT] = {"--timeout", NULL, "SECONDS", "of one case (default 60)", TEST | RUN | BENCH},
 	[HEDDLE_OPTION_FROM] = {"--from", NULL, "NAME", "the descriptor to start from", ARCH},
+	[HEDDLE_OPTION_ALL] = {"--all", NULL, NULL, "every code with its explanation, as Markdown", EXPLAIN},
 	[HEDDLE_OPTION_JUNIT] = {"--junit", NULL, "FILE", "write the results as JUnit XML too", TEST},
 	[HEDDLE_OPTION_SARIF] = {"--sarif", NULL, "FILE", "write the findings as SARIF too", TEST | CHECK},
 	[HEDDLE_OPTION_PATH] = {"--path", NULL, "DIR", "look for descriptors and dialects here first", ALL},
@@ -232,7 +234,7 @@ void heddle_cli_help(const heddle_verb_row *verb, heddle_text *out)
 	heddle_text_add(out, "usage: heddle VERB ARGUMENTS [options]\n\n"
 			     "Layers in tensor notation to CUDA, HIP and OpenCL C kernels.\n\nverbs:\n");
 	for (int i = 0; i < HEDDLE_N_VERB; i++)
-		heddle_text_printf(out, "  %-10s%s\n", heddle_verb_rows[i].name, heddle_verb_rows[i].summary);
+		heddle_text_printf(out, "  %-12s%s\n", heddle_verb_rows[i].name, heddle_verb_rows[i].summary);
 	heddle_text_add(out, "\noptions of every verb:\n");
 	help_options(NULL, out);
 	heddle_text_add(out, "  --version                       print the version\n\n"

@@ -37,6 +37,11 @@ const heddle_verb_row heddle_verb_rows[] = {
 				heddle_cli_doctor},
 	[HEDDLE_VERB_EXPLAIN] = {"explain", "[E0123...]", "Explain the code of a message; without one, list all", "", 0, -1,
 				 heddle_cli_explain},
+	[HEDDLE_VERB_COMPLETION] = {"completion", "bash|zsh|fish", "Print what a shell needs to complete verbs and options",
+				    "For this shell alone: source <(heddle completion bash).  To stay: write it where the shell looks.\n", 1,
+				    1, heddle_cli_completion},
+	[HEDDLE_VERB_MAN] = {"man", "[VERB]", "Print a manual page, of the program or of a verb",
+			     "To read it: heddle man emit | man -l -\n", 0, 1, heddle_cli_man},
 };
 _Static_assert(HEDDLE_COUNT(heddle_verb_rows) == HEDDLE_N_VERB, "one row per verb");
 
