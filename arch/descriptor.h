@@ -93,6 +93,7 @@ typedef struct heddle_descriptor {
 	heddle_matrix_instruction *matrix;
 	heddle_command compiler; /* argv NULL: the dialect's own */
 	heddle_command runner;
+	bool runner_lines; /* it stays and is asked in lines; else it is started for each run, over a folder */
 	const char *path; /* file it came from */
 } heddle_descriptor;
 

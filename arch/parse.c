@@ -519,6 +519,7 @@ typedef enum plain_key {
 	KEY_MATRIX,
 	KEY_COMPILER,
 	KEY_RUNNER,
+	KEY_RUNNER_MODE,
 	N_KEY
 } plain_key;
 
@@ -531,14 +532,29 @@ static const char *const plain_keys[] = {
 	[KEY_FLOAT64] = "float64",   [KEY_MEMORY] = "memory",
 	[KEY_RATES] = "rates",	     [KEY_MATRIX] = "matrix",
 	[KEY_COMPILER] = "compiler", [KEY_RUNNER] = "runner",
+	[KEY_RUNNER_MODE] = "runner_mode",
 };
 _Static_assert(HEDDLE_COUNT(plain_keys) == N_KEY, "every plain key has a name");
+
+/* {folder} is where the file lies: known only here, for the command may be inherited by a descriptor elsewhere. */
+static const char *with_folder(reader *r, const char *word)
+{
+	static const char mark[] = "{folder}";
+	const char *slash = strrchr(r->source->name, '/');
+	for (const char *at; (at = strstr(word, mark));)
+		word = heddle_arena_printf(r->arena, "%.*s%.*s%s", (int)(at - word), word,
+					   slash ? (int)(slash - r->source->name) : 1, slash ? r->source->name : ".",
+					   at + sizeof(mark) - 1);
+	return word;
+}
 
 static void read_command(reader *r, yaml_node_t *node, const char *key, heddle_command *command)
 {
 	command->argv = read_strings(r, node, key, &command->n);
 	if (command->argv && command->n == 0)
 		wrong_form(r, node, key, "a command: [program, \"{source}\", ...]");
+	for (int i = 0; i < command->n; i++)
+		command->argv[i] = with_folder(r, command->argv[i]);
 }
 
 static void read_execution(reader *r, yaml_node_t *node)
@@ -607,6 +623,13 @@ static void read_plain_key(reader *r, plain_key key, yaml_node_t *v)
 		break;
 	case KEY_RUNNER:
 		read_command(r, v, name, &d->runner);
+		break;
+	case KEY_RUNNER_MODE:
+		s = scalar(v);
+		if (s && (!strcmp(s, "folder") || !strcmp(s, "lines")))
+			d->runner_lines = !strcmp(s, "lines");
+		else
+			wrong_form(r, v, name, "folder or lines");
 		break;
 	}
 }

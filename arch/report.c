@@ -126,6 +126,8 @@ json_t *heddle_descriptor_json(const heddle_descriptor *d)
 		json_object_set_new(j, "compiler", strings_json(d->compiler.argv, d->compiler.n));
 	if (d->runner.argv)
 		json_object_set_new(j, "runner", strings_json(d->runner.argv, d->runner.n));
+	if (d->runner_lines)
+		set_text(j, "runner_mode", "lines");
 	set_text(j, "file", d->path);
 	return j;
 }
@@ -197,5 +199,6 @@ void heddle_descriptor_show(const heddle_descriptor *d, heddle_text *out)
 	}
 	show_list(out, "compiler", d->compiler.argv, d->compiler.n);
 	show_list(out, "runner", d->runner.argv, d->runner.n);
+	show_text(out, "runner_mode", d->runner_lines ? "lines" : "");
 	show_text(out, "file", d->path);
 }

@@ -160,6 +160,10 @@ heddle_arena *heddle_ctx_arena(heddle_ctx *ctx);
 /* Folders of --path and HEDDLE_PATH, in order; NULL-ended. */
 const char *const *heddle_ctx_paths(const heddle_ctx *ctx);
 
+/* Something that lives as long as the context, by name: NULL when nothing was attached.  Attaching again frees what was there. */
+void *heddle_ctx_attached(const heddle_ctx *ctx, const char *name);
+void heddle_ctx_attach(heddle_ctx *ctx, const char *name, void *data, void (*release)(void *data));
+
 /* Say how far long work has come; a no-op unless the user asked with heddle_ctx_set_progress. */
 void heddle_progress(heddle_ctx *ctx, const char *format, ...) HEDDLE_PRINTF(2, 3);
 

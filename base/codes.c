@@ -456,7 +456,7 @@ const heddle_code heddle_codes[] = {
 	 "The tool did not judge the source, it broke: a library without an expected function, a missing device library, no memory.\n"
 	 "The message has its own words.  This says nothing about the kernel.\n"},
 	{803, "a descriptor's command has a placeholder that does not exist",
-	 "Known are {source}, {output}, {arch} and {options}.\n"
+	 "Known are {source}, {output}, {arch}, {options} and {folder}, the folder of the descriptor's file.\n"
 	 "Wrong:  compiler: [mycc, {input}, -o, {output}]\n"
 	 "Right:  compiler: [mycc, \"{options}\", \"{source}\", -o, \"{output}\"]\n"},
 	{810, "nothing here can run a kernel for this target",
@@ -464,6 +464,9 @@ const heddle_code heddle_codes[] = {
 	 "to add the rest; `--level emulate` runs CUDA and HIP text on the processor.\n"},
 	{811, "a way of running gives no times",
 	 "Only real devices and OpenCL drivers can be timed.\n"},
+	{812, "a line of the runner protocol is not understood",
+	 "`heddle serve-run` reads one JSON object a line, each a request, and answers each with a line.  doc/backend.md describes\n"
+	 "them.  The request is refused, and the next one is read.\n"},
 	{901, "a file cannot be read",
 	 "The file does not exist, is a folder, may not be read, or is larger than 64 MiB.  The message has the system's reason.\n"},
 	{902, "a file or folder cannot be written",

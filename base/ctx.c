@@ -43,6 +43,9 @@ heddle_ctx *heddle_ctx_free(heddle_ctx *ctx)
 {
 	if (!ctx)
 		return NULL;
+	for (heddle_attachment *a = ctx->attachment; a; a = a->next)
+		if (a->data)
+			a->release(a->data);
 	heddle_text_free(&ctx->messages);
 	heddle_arena_free(ctx->arena);
 	free(ctx);
@@ -71,6 +74,36 @@ heddle_arena *heddle_ctx_arena(heddle_ctx *ctx)
 const char *const *heddle_ctx_paths(const heddle_ctx *ctx)
 {
 	return ctx->path;
+}
+
+static heddle_attachment *attachment_of(const heddle_ctx *ctx, const char *name)
+{
+	heddle_attachment *a = ctx->attachment;
+	while (a && strcmp(a->name, name))
+		a = a->next;
+	return a;
+}
+
+void *heddle_ctx_attached(const heddle_ctx *ctx, const char *name)
+{
+	const heddle_attachment *a = attachment_of(ctx, name);
+	return a ? a->data : NULL;
+}
+
+void heddle_ctx_attach(heddle_ctx *ctx, const char *name, void *data, void (*release)(void *data))
+{
+	heddle_attachment *a = attachment_of(ctx, name);
+	if (a) {
+		if (a->data)
+			a->release(a->data);
+	} else {
+		a = HEDDLE_NEW(ctx->arena, heddle_attachment);
+		a->name = heddle_arena_strdup(ctx->arena, name);
+		a->next = ctx->attachment;
+		ctx->attachment = a;
+	}
+	a->data = data;
+	a->release = release;
 }
 
 void heddle_ctx_set_progress(heddle_ctx *ctx, void (*line)(void *user, const char *text), void *user)

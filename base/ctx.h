@@ -6,6 +6,13 @@
 
 #include "base/base.h"
 
+typedef struct heddle_attachment {
+	const char *name;
+	void *data; /* NULL: none any more */
+	void (*release)(void *data);
+	struct heddle_attachment *next;
+} heddle_attachment;
+
 struct heddle_ctx {
 	heddle_arena *arena;
 	heddle_diagnostic *first, *last;
@@ -17,6 +24,7 @@ struct heddle_ctx {
 	heddle_text messages;
 	void (*progress)(void *user, const char *text); /* NULL: not wanted */
 	void *progress_user;
+	heddle_attachment *attachment;
 };
 
 #endif

@@ -34,6 +34,21 @@ const char *heddle_process_find(heddle_arena *arena, const char *name);
 /* First line of the command's output or error, in `arena`; NULL when it cannot run or fails. */
 const char *heddle_process_first_line(heddle_ctx *ctx, heddle_arena *arena, const char *const *argv);
 
+/* ---- a command that stays and is asked line by line (peer.c) ---- */
+
+typedef struct heddle_peer heddle_peer;
+
+/* NULL with E0801 when it cannot be started. */
+heddle_peer *heddle_peer_start(heddle_ctx *ctx, const char *const *argv);
+/* Closes its input and ends it. */
+heddle_peer *heddle_peer_free(heddle_peer *peer);
+/* False in a child of the process that started it, which must not use it. */
+bool heddle_peer_is_ours(const heddle_peer *peer);
+/* Send `line` (with its newline), wait for one line and append it, without its newline.  0; -1 with `*why` in `arena` when it
+ * ended, or no answer came in `timeout` seconds: the peer is of no use any more then. */
+int heddle_peer_ask(heddle_peer *peer, heddle_arena *arena, const char *line, size_t length, double timeout,
+		    heddle_text *answer, const char **why);
+
 /* Run `function` in a forked child and bring its text back: for drivers that change the process they are loaded into.
  * 0; else -1: `*why` (in `arena`) says which signal, or that the time was over. */
 int heddle_process_call(heddle_arena *arena, double timeout, void (*function)(void *data, heddle_text *out), void *data,

@@ -22,6 +22,7 @@ typedef enum heddle_verb_id {
 	HEDDLE_VERB_RUN,
 	HEDDLE_VERB_BENCH,
 	HEDDLE_VERB_ARCH,
+	HEDDLE_VERB_SERVE_RUN,
 	HEDDLE_VERB_DOCTOR,
 	HEDDLE_VERB_EXPLAIN,
 	HEDDLE_VERB_COMPLETION,
@@ -48,6 +49,7 @@ int heddle_cli_test(heddle_cli *cli);
 int heddle_cli_run(heddle_cli *cli);
 int heddle_cli_bench(heddle_cli *cli);
 int heddle_cli_arch(heddle_cli *cli);
+int heddle_cli_serve_run(heddle_cli *cli);
 int heddle_cli_doctor(heddle_cli *cli);
 int heddle_cli_explain(heddle_cli *cli);
 int heddle_cli_completion(heddle_cli *cli);

@@ -6,6 +6,7 @@
 #include "backends/driver.h"
 #include "backends/drivers.h"
 #include "harness/cases.h"
+#include "harness/command.h"
 #include "harness/device.h"
 #include "harness/isolate.h"
 #include "harness/reference.h"
@@ -204,11 +205,19 @@ static bool cannot_time(const heddle_cli *cli, const char *level, const heddle_r
 	return runner->slow && cli->verb == &heddle_verb_rows[HEDDLE_VERB_BENCH] && !strchr(level, ':');
 }
 
-/* The first usable runner of a level for a backend; `*why` is what the first one lacks. */
-static const heddle_runner *usable_runner(heddle_cli *cli, const char *level, const char *backend, const char **why)
+/* Whether the runner takes the kernel: the one that a descriptor names takes the kernels of that descriptor. */
+static bool takes_kernel(heddle_cli *cli, const heddle_runner *runner, const heddle_manifest *manifest)
+{
+	if (strcmp(runner->backend, "*") != 0)
+		return !strcmp(runner->backend, manifest->backend);
+	return heddle_command_named(cli->ctx, manifest, strcmp(runner->level, "compile") != 0);
+}
+
+/* The first usable runner of a level for a kernel; `*why` is what the first one lacks. */
+static const heddle_runner *usable_runner(heddle_cli *cli, const char *level, const heddle_manifest *manifest, const char **why)
 {
 	for (const heddle_runner *const *r = heddle_runners; *r; r++) {
-		if (!names_runner(level, *r) || strcmp((*r)->backend, backend) != 0 || cannot_time(cli, level, *r))
+		if (!names_runner(level, *r) || !takes_kernel(cli, *r, manifest) || cannot_time(cli, level, *r))
 			continue;
 		const char *reason = NULL;
 		if (heddle_runner_available(cli->ctx, cli->arena, *r, &reason) == 1)
@@ -225,9 +234,11 @@ const heddle_runner *heddle_cli_runner(heddle_cli *cli, const heddle_kernel_file
 	const char *why = NULL;
 	/* A simd descriptor is a processor: its OpenCL drivers are those of level opencl-cpu. */
 	const char *level = heddle_cli_value(cli, HEDDLE_OPTION_LEVEL);
+	if (!level && target->descriptor->runner.n > 0)
+		level = "device:command";
 	if (!level)
 		level = target->descriptor->execution == HEDDLE_SIMD ? "opencl-cpu" : "device";
-	const heddle_runner *runner = usable_runner(cli, level, target->backend, &why);
+	const heddle_runner *runner = usable_runner(cli, level, kernel->manifest, &why);
 	if (runner)
 		return runner;
 	heddle_error(cli->ctx, 810, NULL, "nothing here can run %s at level '%s'", target->text, level);

@@ -33,6 +33,10 @@ const heddle_verb_row heddle_verb_rows[] = {
 	[HEDDLE_VERB_ARCH] = {"arch", "list | show NAME | validate FILE... | diff A B | new --from NAME",
 			      "Architecture descriptors", "Those compiled in and those found in --path and HEDDLE_PATH.\n", 1, -1,
 			      heddle_cli_arch},
+	[HEDDLE_VERB_SERVE_RUN] = {"serve-run", "[--level LEVEL]", "Run kernels that are sent as lines of JSON, on the drivers here",
+				   "Reads requests from standard input and answers each with a line: a descriptor's runner can be\n"
+				   "[ssh, HOST, heddle, serve-run] with runner_mode: lines.  doc/backend.md describes the lines.\n",
+				   0, 0, heddle_cli_serve_run},
 	[HEDDLE_VERB_DOCTOR] = {"doctor", "", "Say which levels and drivers work here, and how to add the rest", "", 0, 0,
 				heddle_cli_doctor},
 	[HEDDLE_VERB_EXPLAIN] = {"explain", "[E0123...]", "Explain the code of a message; without one, list all", "", 0, -1,

@@ -6,7 +6,10 @@
 #include "base/process.h"
 #include "harness/compile_level.h"
 #include "harness/device.h"
+#include "harness/wire.h"
 
+#include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct placeholders {
@@ -63,13 +66,20 @@ static const char *const *command_line(heddle_ctx *ctx, heddle_arena *arena, con
 	return argv;
 }
 
-/* The manifest keeps options per compiler; a private one gets those of its dialect. */
+/* The manifest keeps options per compiler: those of its backend's, or, for a language of one's own, all that there are. */
 static const char *const *options_of_backend(heddle_arena *arena, const heddle_manifest *manifest)
 {
+	static const char *const all[] = { "nvrtc", "hipcc", "opencl" };
+	const char **list = NULL;
+	int n = 0;
 	for (const heddle_compiler *const *c = heddle_compilers; *c; c++)
 		if (strcmp((*c)->backend, manifest->backend) == 0)
 			return heddle_manifest_options(arena, manifest, (*c)->options, NULL);
-	return HEDDLE_NEW(arena, const char *);
+	for (size_t i = 0; i < HEDDLE_COUNT(all); i++)
+		for (const char *const *o = heddle_manifest_options(arena, manifest, all[i], NULL); *o; o++)
+			HEDDLE_PUSH(arena, list, n, *o);
+	HEDDLE_PUSH(arena, list, n, NULL);
+	return list;
 }
 
 /* What the command printed, as findings. */
@@ -85,6 +95,39 @@ static void blame(heddle_run *run, const char *kind, const heddle_process *proce
 		heddle_run_finding(run, kind, faults.fault[i].file, faults.fault[i].line, faults.fault[i].text);
 	run->verdict = HEDDLE_FAIL;
 	heddle_text_free(&log);
+}
+
+/* The number behind `key=` in a line; -1: there is none. */
+static int number_after(const char *line, size_t length, const char *key)
+{
+	size_t n = strlen(key);
+	for (const char *at = line; at + n < line + length; at++)
+		if ((at == line || isspace((unsigned char)at[-1])) && strncmp(at, key, n) == 0 && isdigit((unsigned char)at[n]))
+			return (int)strtol(at + n, NULL, 10);
+	return -1;
+}
+
+/* Lines "heddle: kernel=NAME registers=40 spill_bytes=0 stack_bytes=0 shared_bytes=1024" of a compiler that says such things. */
+static void take_resources(heddle_run *run, const char *arch, const char *log)
+{
+	static const char mark[] = "heddle: kernel=";
+	for (const char *line = log; (line = strstr(line, mark)); line++) {
+		if (line > log && line[-1] != '\n')
+			continue;
+		size_t length = strcspn(line, "\n");
+		const char *name = line + sizeof(mark) - 1;
+		heddle_kernel_resources k = {
+			.kernel = heddle_arena_strndup(run->arena, name, strcspn(name, " \t\n")),
+			.registers = number_after(line, length, "registers="),
+			.spill_bytes = number_after(line, length, "spill_bytes="),
+			.stack_bytes = number_after(line, length, "stack_bytes="),
+			.shared_bytes = number_after(line, length, "shared_bytes="),
+			.library_stack = number_after(line, length, "library_stack_bytes="),
+		};
+		if (k.library_stack < 0)
+			k.library_stack = 0;
+		heddle_compile_judge(run, arch, &k);
+	}
 }
 
 /* Run one of the descriptor's commands over the source in `work`.  *ran says whether it ended well. */
@@ -113,15 +156,30 @@ static int command_in(heddle_ctx *ctx, heddle_run *run, const heddle_descriptor 
 	if (status == 0 && process.status != 0)
 		blame(run, process.timed_out ? "timeout" : process.signal ? "crash" : kind, &process);
 	*ran = status == 0 && process.status == 0;
+	if (*ran && command == &descriptor->compiler) {
+		take_resources(run, *p.arch ? p.arch : descriptor->name, heddle_text_str(&process.output));
+		take_resources(run, *p.arch ? p.arch : descriptor->name, heddle_text_str(&process.error));
+	}
 	if (status == 0)
 		heddle_compile_summarise(run, argv[0], p.arch);
 	heddle_process_free(&process);
 	return status;
 }
 
-static const heddle_descriptor *descriptor_of(heddle_ctx *ctx, const heddle_run *run)
+/* NULL, and not an error, when the manifest names a chip that is not known here. */
+static const heddle_descriptor *descriptor_of(heddle_ctx *ctx, const heddle_manifest *manifest)
 {
-	return run->manifest->arch ? heddle_descriptor_find(ctx, run->manifest->arch) : NULL;
+	bool clean = heddle_diagnostics(ctx) == NULL;
+	const heddle_descriptor *d = manifest->arch && *manifest->arch ? heddle_descriptor_find(ctx, manifest->arch) : NULL;
+	if (!d && clean)
+		heddle_diagnostics_clear(ctx);
+	return d;
+}
+
+bool heddle_command_named(heddle_ctx *ctx, const heddle_manifest *manifest, bool runner)
+{
+	const heddle_descriptor *d = descriptor_of(ctx, manifest);
+	return d && (runner ? d->runner.n : d->compiler.n) > 0;
 }
 
 static void none(heddle_run *run, const char *key)
@@ -135,7 +193,7 @@ int heddle_command_compile(heddle_ctx *ctx, heddle_run *run)
 {
 	char work[512];
 	bool ran;
-	const heddle_descriptor *descriptor = descriptor_of(ctx, run);
+	const heddle_descriptor *descriptor = descriptor_of(ctx, run->manifest);
 	heddle_run_begin(run);
 	if (!descriptor || descriptor->compiler.n == 0) {
 		none(run, "compiler");
@@ -169,6 +227,13 @@ static int write_run(heddle_ctx *ctx, heddle_run *run, const char *work)
 	heddle_manifest_print(&manifest, &json);
 	int status = heddle_file_write(ctx, heddle_arena_printf(run->arena, "%s/manifest.json", work), heddle_text_str(&json),
 				       json.length);
+	if (status == 0) {
+		heddle_text_clear(&json);
+		heddle_text_printf(&json, "{\"repeat\": %d, \"timeout\": %g, \"seed\": %lld}\n", run->repeat,
+				   run->timeout > 0 ? run->timeout : 60, (long long)(run->seed & INT64_MAX));
+		status = heddle_file_write(ctx, heddle_arena_printf(run->arena, "%s/run.json", work), heddle_text_str(&json),
+					   json.length);
+	}
 	heddle_text_free(&json);
 	for (int i = 0; i < manifest.n_argument && status == 0; i++)
 		if (run->argument[i] && heddle_npy_write(ctx, array_path(run, i, work), run->argument[i]) < 0)
@@ -207,19 +272,33 @@ static int read_results(heddle_ctx *ctx, heddle_run *run, const char *work)
 	return 0;
 }
 
-int heddle_command_run(heddle_ctx *ctx, heddle_run *run)
+/* What a runner that knows more than "it ran" left in answer.json: a verdict, findings, times. */
+static int read_answer(heddle_ctx *ctx, heddle_run *run, const char *work)
+{
+	const char *path = heddle_arena_printf(run->arena, "%s/answer.json", work), *why;
+	FILE *there = fopen(path, "r");
+	if (!there)
+		return 0;
+	fclose(there);
+	size_t length;
+	char *text = heddle_file_read(ctx, path, &length);
+	if (!text)
+		return -1;
+	const char *message = run->message;
+	int status = heddle_wire_read_answer(run, 0, text, length, false, &why);
+	free(text);
+	if (!run->message)
+		run->message = message;
+	return status == 0 ? 0 : heddle_error(ctx, 802, NULL, "answer.json of the runner: %s", why);
+}
+
+static int run_in_folder(heddle_ctx *ctx, heddle_run *run, const heddle_descriptor *descriptor)
 {
 	char work[512];
 	bool ran = false;
-	const heddle_descriptor *descriptor = descriptor_of(ctx, run);
-	heddle_run_begin(run);
-	if (!descriptor || descriptor->runner.n == 0) {
-		none(run, "runner");
-		return 0;
-	}
 	if (run->misalign) {
 		run->verdict = HEDDLE_UNSUPPORTED;
-		run->message = "a runner command places its arrays itself";
+		run->message = "a runner over a folder places its arrays itself";
 		return 0;
 	}
 	if (heddle_dir_temporary(ctx, work) != 0)
@@ -228,7 +307,127 @@ int heddle_command_run(heddle_ctx *ctx, heddle_run *run)
 	if (status == 0)
 		status = command_in(ctx, run, descriptor, &descriptor->runner, work, work, "crash", &ran);
 	if (status == 0 && ran)
+		status = read_answer(ctx, run, work);
+	if (status == 0 && ran && run->verdict == HEDDLE_PASS)
 		status = read_results(ctx, run, work);
 	heddle_dir_remove(work);
 	return status;
+}
+
+/* ---- the runner that stays ------------------------------------------------------------------------------------------------------ */
+
+/* Seconds for a runner to say hello (it may be at the other end of a slow line), and beyond a run's own limit for its answer. */
+enum { HELLO_TIMEOUT = 60, GRACE = 5 };
+
+/* The runner of one descriptor, in a list at the context. */
+typedef struct resident {
+	const char *key;   /* its command */
+	heddle_peer *peer; /* NULL: it died, or was not started yet */
+	const char *name;  /* as it calls itself */
+	int64_t requests;
+	struct resident *next;
+} resident;
+
+typedef struct residents {
+	resident *first;
+} residents;
+
+static void end_residents(void *data)
+{
+	for (resident *r = ((residents *)data)->first; r; r = r->next)
+		r->peer = heddle_peer_free(r->peer);
+}
+
+static resident *resident_of(heddle_ctx *ctx, const char *const *argv)
+{
+	heddle_arena *arena = heddle_ctx_arena(ctx);
+	residents *all = heddle_ctx_attached(ctx, "residents");
+	const char *key = "";
+	if (!all) {
+		all = HEDDLE_NEW(arena, residents);
+		heddle_ctx_attach(ctx, "residents", all, end_residents);
+	}
+	for (const char *const *word = argv; *word; word++)
+		key = heddle_arena_printf(arena, "%s%s\n", key, *word);
+	for (resident *r = all->first; r; r = r->next)
+		if (!strcmp(r->key, key))
+			return r;
+	resident *r = HEDDLE_NEW(arena, resident);
+	r->key = key;
+	r->next = all->first;
+	all->first = r;
+	return r;
+}
+
+/* Start it when it is not there; false: the run's message says why it cannot be. */
+static bool make_ready(heddle_ctx *ctx, heddle_run *run, const heddle_descriptor *descriptor, const char *const *argv, resident *r)
+{
+	const char *why = NULL;
+	heddle_text line = { 0 }, answer = { 0 };
+	if (r->peer && !heddle_peer_is_ours(r->peer))
+		r->peer = NULL; /* the parent's: it goes on with it */
+	if (r->peer)
+		return true;
+	if (!heddle_process_find(run->arena, argv[0]))
+		why = "it is not there";
+	else if (!(r->peer = heddle_peer_start(ctx, argv)))
+		why = "it cannot be started";
+	if (!why) {
+		heddle_wire_hello(&line);
+		if (heddle_peer_ask(r->peer, run->arena, heddle_text_str(&line), line.length, HELLO_TIMEOUT, &answer, &why) == 0)
+			r->name = heddle_wire_read_greeting(heddle_ctx_arena(ctx), heddle_text_str(&answer), answer.length, &why);
+	}
+	heddle_text_free(&line);
+	heddle_text_free(&answer);
+	if (!why)
+		return true;
+	r->peer = heddle_peer_free(r->peer);
+	run->verdict = HEDDLE_MISSING;
+	run->message = heddle_arena_printf(run->arena, "%s, the runner of the descriptor %s, does not say hello: %s", argv[0],
+					   descriptor->name, why);
+	return false;
+}
+
+static int run_in_lines(heddle_ctx *ctx, heddle_run *run, const heddle_descriptor *descriptor)
+{
+	const char *const none_of[] = { NULL };
+	const placeholders p = { .source = "", .output = "", .arch = descriptor->compile_arch ? descriptor->compile_arch : "",
+				 .option = none_of };
+	const char *const *argv = command_line(ctx, run->arena, &descriptor->runner, &p);
+	if (!argv)
+		return -1;
+	resident *r = resident_of(ctx, argv);
+	if (!make_ready(ctx, run, descriptor, argv, r))
+		return 0;
+	heddle_text line = { 0 }, answer = { 0 };
+	const char *why = NULL;
+	double timeout = run->timeout > 0 ? run->timeout : 60;
+	int status = 0;
+	int64_t number = ++r->requests;
+	heddle_wire_request(run, number, &line);
+	if (heddle_peer_ask(r->peer, run->arena, heddle_text_str(&line), line.length, timeout + GRACE, &answer, &why) != 0) {
+		heddle_run_finding(run, strncmp(why, "no answer", 9) ? "crash" : "timeout", run->source_path, 0, why);
+		run->verdict = HEDDLE_FAIL;
+		run->message = heddle_arena_printf(run->arena, "%s: %s", r->name, why);
+		r->peer = heddle_peer_free(r->peer); /* the next run starts it again */
+	} else if (heddle_wire_read_answer(run, number, heddle_text_str(&answer), answer.length, true, &why) != 0) {
+		status = heddle_error(ctx, 802, NULL, "the runner %s: %s", r->name, why);
+		r->peer = heddle_peer_free(r->peer);
+	} else if (!run->message) {
+		run->message = heddle_arena_printf(run->arena, "ran on %s", r->name);
+	}
+	heddle_text_free(&line);
+	heddle_text_free(&answer);
+	return status;
+}
+
+int heddle_command_run(heddle_ctx *ctx, heddle_run *run)
+{
+	const heddle_descriptor *descriptor = descriptor_of(ctx, run->manifest);
+	heddle_run_begin(run);
+	if (!descriptor || descriptor->runner.n == 0) {
+		none(run, "runner");
+		return 0;
+	}
+	return descriptor->runner_lines ? run_in_lines(ctx, run, descriptor) : run_in_folder(ctx, run, descriptor);
 }

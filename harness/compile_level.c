@@ -30,8 +30,7 @@ static void finding(heddle_run *run, const char *kind, const char *text)
 	run->verdict = HEDDLE_FAIL;
 }
 
-/* A kernel whose registers do not suffice is no good kernel, whatever it computes. */
-static void judge(heddle_run *run, const char *arch, const heddle_kernel_resources *k)
+void heddle_compile_judge(heddle_run *run, const char *arch, const heddle_kernel_resources *k)
 {
 	keep_greatest(&run->registers, k->registers);
 	keep_greatest(&run->spill_bytes, k->spill_bytes);
@@ -67,7 +66,7 @@ static int compile_for(heddle_ctx *ctx, const heddle_compiler *compiler, heddle_
 		run->verdict = HEDDLE_FAIL;
 	}
 	for (int i = 0; status == 0 && i < out.n_kernel; i++)
-		judge(run, *arch ? arch : compiler->name, &out.kernel[i]);
+		heddle_compile_judge(run, *arch ? arch : compiler->name, &out.kernel[i]);
 	heddle_compiled_free(&out);
 	return status;
 }

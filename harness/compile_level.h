@@ -15,6 +15,8 @@ int heddle_compile_run(heddle_ctx *ctx, const heddle_compiler *compiler, heddle_
 int heddle_compile_available(heddle_ctx *ctx, const heddle_compiler *compiler, const char **why);
 /* Empty out fields, as a run begins. */
 void heddle_run_begin(heddle_run *run);
+/* Add what one kernel takes; one that spills registers is a finding: it is no good kernel, whatever it computes. */
+void heddle_compile_judge(heddle_run *run, const char *arch, const heddle_kernel_resources *k);
 /* run->message from what was found: "VERSION for ARCHES: 12 registers, ..", or the first finding. */
 void heddle_compile_summarise(heddle_run *run, const char *version, const char *arches);
 

@@ -225,6 +225,8 @@ static void copy_arrays_back(const heddle_run *run, const unsigned char *shared)
 
 int heddle_run_isolated(heddle_ctx *ctx, const heddle_runner *runner, heddle_run *run)
 {
+	if (runner->other_process)
+		return runner->run(ctx, run);
 	size_t bytes = 64;
 	for (int k = 0; k < run->manifest->n_argument; ++k)
 		bytes += run->argument[k] ? round_up(run->argument[k]->bytes) : 0;

@@ -57,6 +57,7 @@ typedef struct heddle_runner {
 	int (*available)(heddle_ctx *ctx, const char **why);
 	/* Fills the out fields; 0, or -1 on an internal fault (with a diagnostic). */
 	int (*run)(heddle_ctx *ctx, heddle_run *run);
+	bool other_process; /* what it runs is in a process of its own, with a time limit: it needs no child around it */
 	bool slow; /* simulates each instruction: picked sizes only with small tiles, unless thorough */
 } heddle_runner;
 

@@ -18,7 +18,7 @@
 	{                                                                                                              \
 		return heddle_device_run(ctx, &heddle_driver_##driver, run);                                           \
 	}                                                                                                              \
-	static const heddle_runner runner_##driver = { its_level, its_name, its_backend, driver##_available, driver##_run, is_slow }
+	static const heddle_runner runner_##driver = { its_level, its_name, its_backend, driver##_available, driver##_run, false, is_slow }
 
 /* A runner of the generic compile code with one compiler. */
 #define ON_COMPILER(compiler, its_name, its_backend)                                                                   \
@@ -30,7 +30,7 @@
 	{                                                                                                              \
 		return heddle_compile_run(ctx, &heddle_compiler_##compiler, run);                                      \
 	}                                                                                                              \
-	static const heddle_runner runner_##compiler = { "compile", its_name, its_backend, compiler##_available, compiler##_run, false }
+	static const heddle_runner runner_##compiler = { "compile", its_name, its_backend, compiler##_available, compiler##_run, false, false }
 
 ON_DRIVER(pocl, "opencl-cpu", "pocl", "opencl", false);
 ON_DRIVER(rusticl, "opencl-cpu", "rusticl", "opencl", false);
@@ -51,8 +51,8 @@ static int command_available(heddle_ctx *ctx, const char **why)
 	return 1;
 }
 
-static const heddle_runner compiler_command = { "compile", "command", "*", command_available, heddle_command_compile, false };
-static const heddle_runner runner_command = { "device", "command", "*", command_available, heddle_command_run, false };
+static const heddle_runner compiler_command = { "compile", "command", "*", command_available, heddle_command_compile, true, false };
+static const heddle_runner runner_command = { "device", "command", "*", command_available, heddle_command_run, true, false };
 
 const heddle_runner *const heddle_runners[] = {
 	&heddle_runner_emulate_cuda,

@@ -60,7 +60,7 @@ class Usage(Case):
     def test_help(self):
         self.heddle("--help", out=["usage: heddle VERB", "emit", "77 everything skipped"])
         self.heddle("--version", out="heddle 0.")
-        for verb in "check emit plan test run bench arch doctor explain".split():
+        for verb in "check emit plan test run bench arch serve-run doctor explain".split():
             self.heddle(verb, "--help", out=["usage: heddle " + verb, "--json"])
 
     def test_nothing(self):
