@@ -28,6 +28,7 @@ static const struct {
 	{"language.unaligned_vectors", true, ""},
 	{"language.shuffles", true, ""},
 	{"language.max_vector", true, ""},
+	{"language.function_width", false, ""},
 	{"language.byte_offsets", true, ""},
 	{"language.joint_conditions", false, ""},
 	{"language.any_chip", false, ""},
@@ -55,11 +56,22 @@ static const struct {
 	{"type.*.local", false, ""},
 	{"type.*.stem", true, ""},
 	{"type.*.suffix", false, ""},
-	{"type.*.host", true, ""},
+	{"type.*.host", false, ""},
 	{"vector.name", true, " stem width "},
 	{"vector.build", true, " vector members "},
 	{"vector.splat", true, " vector value members "},
-	{"vector.member.*", true, ""},
+	{"vector.member.*", false, ""},
+	{"vector.extract", false, " value i "},
+	{"vector.select", false, " condition a b type "},
+	{"select", false, " condition a b type "},
+	{"cast", false, " type value "},
+	{"boolean.true", false, ""},
+	{"boolean.false", false, ""},
+	{"statement.let", false, " type name value "},
+	{"statement.for", false, " type name from to step by "},
+	{"statement.if", false, " condition "},
+	{"statement.else", false, ""},
+	{"prelude", false, " * "},
 	{"vector.max_width", true, ""},
 	{"vector.max_bytes", true, ""},
 	{"vector.load", true, " vector stem width pointer "},
@@ -130,6 +142,8 @@ const char **heddle_dialect_list(const heddle_dialect *dialect, heddle_arena *ar
 const char *heddle_dialect_suffix(const heddle_dialect *dialect) { return heddle_dialect_word(dialect, "suffix"); }
 
 const char *heddle_dialect_host_suffix(const heddle_dialect *dialect) { return heddle_dialect_word(dialect, "host_suffix"); }
+
+bool heddle_dialect_has_host(const heddle_dialect *dialect) { return heddle_dialect_word(dialect, "host.launch") != NULL; }
 
 /* Add or override. */
 static void put_word(heddle_arena *arena, heddle_dialect *dialect, dialect_word word)
@@ -306,7 +320,7 @@ static int check_words(heddle_ctx *ctx, const heddle_dialect *dialect, const hed
 		}
 	}
 	for (int t = 0; t < HEDDLE_N_TYPE; t++)
-		for (int k = 0; k < 3; k++) {
+		for (int k = 0; k < (heddle_dialect_has_host(dialect) ? 3 : 2); k++) {
 			static const char *const part[] = {"name", "stem", "host"};
 			if (!heddle_dialect_word(dialect, "type.%s.%s", heddle_type_name((heddle_type)t), part[k])) {
 				heddle_location location = {source, 1, 1, 1};
@@ -421,7 +435,7 @@ bool heddle_entry_is_reserved(const char *name)
 /* "float4" of the stem "float". */
 static void reserve_vectors(heddle_arena *arena, heddle_dialect *dialect, const char *stem)
 {
-	static const int widths[] = {1, 2, 3, 4, 8, 16};
+	static const int widths[] = {1, 2, 3, 4, 8, 16, 32, 64};
 	for (size_t i = 0; i < HEDDLE_COUNT(widths); i++)
 		HEDDLE_PUSH(arena, dialect->reserved, dialect->n_reserved, heddle_arena_printf(arena, "%s%d", stem, widths[i]));
 }
@@ -433,7 +447,7 @@ static void reserve(heddle_arena *arena, heddle_dialect *dialect)
 	for (size_t i = 0; i < HEDDLE_COUNT(c_keywords); i++)
 		HEDDLE_PUSH(arena, dialect->reserved, dialect->n_reserved, c_keywords[i]);
 	static const char *const not_code[] = {"name",	      "inherits", "title",	  "suffix",	   "host",	   "host_suffix", "options",
-					       "language",    "source",	  "vector.member", "wide.member",  "type.*.suffix", "type.*.stem",
+					       "language",    "prelude", "source",	  "vector.member", "wide.member",  "type.*.suffix", "type.*.stem",
 					       "type.*.host", "vector.condition.stem"};
 	for (int i = 0; i < dialect->n_word; i++) {
 		bool code = true;
@@ -719,6 +733,10 @@ static const heddle_dialect *read_chain(heddle_ctx *ctx, const heddle_source *so
 		file = data_file(ctx, heddle_arena_printf(arena, "backends/%s/prelude%s", dialect->name,
 							  heddle_dialect_suffix(dialect)));
 	if (file && read_prelude(&r, file) < 0)
+		return NULL;
+	/* Pieces may also stand in the file itself. */
+	const char *own = heddle_dialect_word(dialect, "prelude");
+	if (own && read_prelude(&r, &(heddle_source){source->name, own, strlen(own)}) < 0)
 		return NULL;
 	reserve(arena, dialect);
 	return dialect;

@@ -53,5 +53,7 @@ void heddle_prelude_print(const heddle_dialect *dialect, const char *text, heddl
 /* ".cu": of the source; of the file that holds the host entry, NULL when that is the source. */
 const char *heddle_dialect_suffix(const heddle_dialect *dialect);
 const char *heddle_dialect_host_suffix(const heddle_dialect *dialect);
+/* Whether it says how the host calls kernels: else sources have no entry. */
+bool heddle_dialect_has_host(const heddle_dialect *dialect);
 
 #endif

@@ -498,6 +498,8 @@ int heddle_header_print(heddle_ctx *ctx, const heddle_program *program, const he
 		const heddle_dialect *dialect = heddle_dialect_find(ctx, *name);
 		if (!dialect)
 			break;
+		if (!heddle_dialect_has_host(dialect))
+			continue;
 		entry e;
 		begin(&e, ctx, arena, dialect, NULL, program, out);
 		bool again = false;

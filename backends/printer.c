@@ -229,12 +229,21 @@ static void print_for(printer *p, const heddle_node *node)
 {
 	if (node->loop != HEDDLE_LOOP_SERIAL)
 		line(p, "%s", heddle_dialect_word(p->dialect, "unroll"));
-	const char *name = heddle_find_local(p, node->name)->printed;
+	const char *name = heddle_find_local(p, node->name)->printed, *own = heddle_dialect_word(p->dialect, "statement.for");
 	const char *step = node->i == 1 ? heddle_arena_printf(p->arena, "%s++", name)
 					: heddle_arena_printf(p->arena, "%s += %lld", name, (long long)node->i);
 	const char *text = heddle_arena_printf(p->arena, "for (%s %s = %s; %s < %s; %s) {", heddle_local_type(p, node->value[0]->type, 1),
 					       name, heddle_print_value(p, node->value[0], false).text, name,
 					       heddle_bind(p->arena, heddle_print_value(p, node->value[1], false), LEVEL_LESS + 1), step);
+	if (own) {
+		filler f[] = {{"type", printer_atom(heddle_local_type(p, node->value[0]->type, 1))},
+			      {"name", printer_atom(name)},
+			      {"from", heddle_print_value(p, node->value[0], false)},
+			      {"to", heddle_print_value(p, node->value[1], false)},
+			      {"step", (code){step, LEVEL_ANY}},
+			      {"by", printer_atom(printer_number(p, node->i))}};
+		text = heddle_arena_printf(p->arena, "%s {", heddle_fill(p->arena, own, f, 6).text);
+	}
 	mapped_line(p, node->line, text);
 	print_body(p, node->child[0]);
 	line(p, "}");
@@ -266,10 +275,15 @@ static const char *print_condition(printer *p, const heddle_node *node)
 
 static void print_if(printer *p, const heddle_node *node)
 {
-	const char *start = "";
+	const char *start = "", *own = heddle_dialect_word(p->dialect, "statement.if");
+	const char *own_else = heddle_dialect_word(p->dialect, "statement.else"), *otherwise_word = own_else ? own_else : "else";
 	for (;;) {
-		mapped_line(p, *start ? 0 : node->line,
-			    heddle_arena_printf(p->arena, "%sif (%s) {", start, print_condition(p, node)));
+		const char *head = heddle_arena_printf(p->arena, "if (%s)", print_condition(p, node));
+		if (own) {
+			filler f[] = {{"condition", (code){print_condition(p, node), LEVEL_ANY}}};
+			head = heddle_fill(p->arena, own, f, 1).text;
+		}
+		mapped_line(p, *start ? 0 : node->line, heddle_arena_printf(p->arena, "%s%s {", start, head));
 		print_body(p, node->child[0]);
 		const heddle_node *otherwise = node->n_child == 2 ? node->child[1] : NULL;
 		if (!otherwise || (otherwise->kind == HEDDLE_NODE_BLOCK && otherwise->n_child == 0)) {
@@ -278,12 +292,12 @@ static void print_if(printer *p, const heddle_node *node)
 		}
 		const heddle_node *next = only_if(otherwise);
 		if (!next) {
-			line(p, "} else {");
+			line(p, "} %s {", otherwise_word);
 			print_body(p, otherwise);
 			line(p, "}");
 			return;
 		}
-		start = "} else ";
+		start = heddle_arena_printf(p->arena, "} %s ", otherwise_word);
 		node = next;
 	}
 }
@@ -294,6 +308,15 @@ static bool opens_scope(const heddle_node *block)
 		if (block->child[i]->kind == HEDDLE_NODE_LET || block->child[i]->kind == HEDDLE_NODE_DECLARE)
 			return true;
 	return false;
+}
+
+/* A name for a value. */
+static const char *let_text(printer *p, const char *type, const char *name, code value)
+{
+	const char *own = heddle_dialect_word(p->dialect, "statement.let");
+	filler f[] = {{"type", printer_atom(type)}, {"name", printer_atom(name)}, {"value", value}};
+	return own ? heddle_fill(p->arena, own, f, 3).text
+		   : heddle_arena_printf(p->arena, "const %s %s = %s;", type, name, value.text);
 }
 
 static void print_node(printer *p, const heddle_node *node)
@@ -318,9 +341,8 @@ static void print_node(printer *p, const heddle_node *node)
 	case HEDDLE_NODE_LET: {
 		const heddle_value *v = node->value[0];
 		const printer_local *variable = heddle_find_local(p, node->name);
-		const char *text = heddle_arena_printf(p->arena, "const %s %s = %s;", heddle_local_type(p, v->type, v->width),
-						       variable->printed, heddle_print_value(p, v, variable->data).text);
-		mapped_line(p, node->line, text);
+		mapped_line(p, node->line,
+			    let_text(p, heddle_local_type(p, v->type, v->width), variable->printed, heddle_print_value(p, v, variable->data)));
 		break;
 	}
 	case HEDDLE_NODE_DECLARE:
@@ -709,9 +731,9 @@ static void print_begin(printer *p, const kernel_arguments *arguments, const ker
 	print_shared(p, memory);
 	const char *type = heddle_storage_type(p, HEDDLE_INT32);
 	if (p->uses_block)
-		line(p, "const %s %s = %s;", type, p->block_name, heddle_dialect_word(p->dialect, "block"));
+		line(p, "%s", let_text(p, type, p->block_name, (code){heddle_dialect_word(p->dialect, "block"), LEVEL_ANY}));
 	if (p->uses_thread)
-		line(p, "const %s %s = %s;", type, p->thread_name, heddle_dialect_word(p->dialect, "thread"));
+		line(p, "%s", let_text(p, type, p->thread_name, (code){heddle_dialect_word(p->dialect, "thread"), LEVEL_ANY}));
 }
 
 static void name_everything(printer *p)

@@ -84,7 +84,7 @@ int heddle_source_print(heddle_ctx *ctx, const heddle_target *target, const hedd
 {
 	heddle_text text = {0};
 	int result = print_device(ctx, target, program, options, &text);
-	if (result == 0 && !heddle_dialect_host_suffix(target->dialect))
+	if (result == 0 && !heddle_dialect_host_suffix(target->dialect) && heddle_dialect_has_host(target->dialect))
 		result = heddle_entry_print(ctx, target, program, options, NULL, &text);
 	if (result == 0)
 		heddle_text_add(out, heddle_text_str(&text));
@@ -96,7 +96,7 @@ int heddle_host_print(heddle_ctx *ctx, const heddle_target *target, const heddle
 		      const heddle_emit_options *options, heddle_text *out)
 {
 	heddle_text device = {0}, text = {0};
-	if (!heddle_dialect_host_suffix(target->dialect))
+	if (!heddle_dialect_host_suffix(target->dialect) || !heddle_dialect_has_host(target->dialect))
 		return 0;
 	int result = print_device(ctx, target, program, options, &device);
 	if (result == 0) {

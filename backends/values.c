@@ -239,8 +239,10 @@ static code float_literal(printer *p, heddle_type type, double f)
 /* An integer literal.  `exact`: its C type must be `type` (an argument of a generic function), not just hold the value. */
 static code int_literal(printer *p, heddle_type type, int64_t i, bool exact)
 {
-	if (type == HEDDLE_BOOL)
-		return printer_atom(i ? "true" : "false");
+	if (type == HEDDLE_BOOL) {
+		const char *word = heddle_dialect_word(p->dialect, i ? "boolean.true" : "boolean.false");
+		return printer_atom(word ? word : i ? "true" : "false");
+	}
 	const char *suffix = heddle_dialect_word(p->dialect, "type.%s.suffix", heddle_type_name(type));
 	bool is_unsigned = heddle_type_is_unsigned(type);
 	if (heddle_type_size(type) < 4)
@@ -270,6 +272,11 @@ static code exact_value(printer *p, const heddle_value *v, bool data)
 
 static code cast_code(printer *p, heddle_type type, int width, code value)
 {
+	const char *own = heddle_dialect_word(p->dialect, "cast");
+	if (width == 1 && own) {
+		filler c[] = {{"type", printer_atom(heddle_storage_type(p, type))}, {"value", value}};
+		return heddle_fill(p->arena, own, c, 2);
+	}
 	if (width == 1)
 		return make(p, LEVEL_UNARY, "(%s)%s", heddle_storage_type(p, type), bind(p, value, LEVEL_UNARY));
 	const char *convert = heddle_dialect_word(p->dialect, "vector.convert");
@@ -569,6 +576,11 @@ static code print_select(printer *p, const heddle_value *v, bool data)
 		condition = heddle_fill(p->arena, widen, f, 2);
 	}
 	code a = exact_value(p, v->arg[1], data), b = exact_value(p, v->arg[2], data);
+	const char *own = heddle_dialect_word(p->dialect, v->arg[0]->width > 1 ? "vector.select" : "select");
+	if (own) {
+		filler s[] = {{"condition", condition}, {"a", a}, {"b", b}, {"type", printer_atom(heddle_local_type(p, v->type, v->width))}};
+		return heddle_fill(p->arena, own, s, 4);
+	}
 	return make(p, LEVEL_SELECT, "%s ? %s : %s", bind(p, condition, LEVEL_SELECT + 1), bind(p, a, LEVEL_SELECT + 1),
 		    bind(p, b, LEVEL_SELECT));
 }
@@ -580,8 +592,9 @@ static code print_call(printer *p, const heddle_value *v)
 		return fault(p, "a function of vectors", function);
 	const char *word = v->width > 1 ? heddle_dialect_word(p->dialect, "function.%s.vector", function) : NULL;
 	const char *own = heddle_dialect_word(p->dialect, "function.%s.%s", function, type);
-	if (!word && own && v->width > 1) { /* a function of the prelude takes scalars: member by member */
-		heddle_value *member[16];
+	const char *most = heddle_dialect_word(p->dialect, "language.function_width");
+	if (!word && v->width > 1 && (own || (most && v->width > atoi(most)))) { /* it takes scalars: member by member */
+		heddle_value *member[HEDDLE_MAX_VECTOR];
 		for (int i = 0; i < v->width; i++) {
 			heddle_value *arg[4];
 			for (int k = 0; k < v->n_arg; k++)
@@ -617,6 +630,23 @@ static const char *member_name(printer *p, heddle_type type, int width, int64_t 
 	return word ? heddle_fill(p->arena, word, f, 1).text : fault(p, "a member of a vector", "").text;
 }
 
+/* One member of a vector; of a vector of conditions, where -1 is true. */
+static code print_extract(printer *p, const heddle_value *v, bool data)
+{
+	const heddle_value *a = v->arg[0];
+	const char *own = heddle_dialect_word(p->dialect, "vector.extract");
+	code vector = heddle_print_value(p, a, data), member;
+	if (own) {
+		filler f[] = {{"value", vector}, {"i", printer_atom(printer_number(p, v->i))}};
+		member = heddle_fill(p->arena, own, f, 2);
+	} else {
+		member = make(p, LEVEL_POSTFIX, "%s.%s", bind(p, vector, LEVEL_POSTFIX), member_name(p, a->type, a->width, v->i));
+	}
+	if (v->type == HEDDLE_BOOL && heddle_dialect_word(p->dialect, "vector.condition.stem"))
+		return make(p, LEVEL_EQUAL, "%s != 0", bind(p, member, LEVEL_EQUAL + 1));
+	return member;
+}
+
 static code print_members(printer *p, const heddle_value *v, heddle_value *const *arg, bool data)
 {
 	heddle_text list = {0};
@@ -637,7 +667,7 @@ static code print_members(printer *p, const heddle_value *v, heddle_value *const
 
 static code print_splat(printer *p, const heddle_value *v, bool data)
 {
-	heddle_value *members[16];
+	heddle_value *members[HEDDLE_MAX_VECTOR];
 	for (int i = 0; i < v->width; i++)
 		members[i] = v->arg[0];
 	if (v->type == HEDDLE_BOOL && heddle_dialect_word(p->dialect, "vector.condition.stem"))
@@ -667,7 +697,7 @@ static code print_reduce(printer *p, const heddle_value *v, bool data)
 		code result = heddle_fill(p->arena, word, f, 3);
 		return type == v->type ? result : cast_code(p, v->type, 1, result);
 	}
-	heddle_value *part[16];
+	heddle_value *part[HEDDLE_MAX_VECTOR];
 	for (int i = 0; i < a->width; i++)
 		part[i] = heddle_value_extract(p->scratch, (heddle_value *)(uintptr_t)a, i);
 	for (int half = a->width / 2; half >= 1; half /= 2)
@@ -815,11 +845,7 @@ code heddle_print_value(printer *p, const heddle_value *v, bool data)
 	case HEDDLE_VALUE_SPLAT:
 		return print_splat(p, v, data);
 	case HEDDLE_VALUE_EXTRACT:
-		if (v->type == HEDDLE_BOOL && heddle_dialect_word(p->dialect, "vector.condition.stem")) /* -1 is true */
-			return make(p, LEVEL_EQUAL, "%s.%s != 0", bind(p, heddle_print_value(p, v->arg[0], data), LEVEL_POSTFIX),
-				    member_name(p, v->arg[0]->type, v->arg[0]->width, v->i));
-		return make(p, LEVEL_POSTFIX, "%s.%s", bind(p, heddle_print_value(p, v->arg[0], data), LEVEL_POSTFIX),
-			    member_name(p, v->arg[0]->type, v->arg[0]->width, v->i));
+		return print_extract(p, v, data);
 	case HEDDLE_VALUE_BUILD:
 		return print_members(p, v, v->arg, data);
 	case HEDDLE_VALUE_REDUCE:

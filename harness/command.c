@@ -317,7 +317,7 @@ static int run_in_folder(heddle_ctx *ctx, heddle_run *run, const heddle_descript
 /* ---- the runner that stays ------------------------------------------------------------------------------------------------------ */
 
 /* Seconds for a runner to say hello (it may be at the other end of a slow line), and beyond a run's own limit for its answer. */
-enum { HELLO_TIMEOUT = 60, GRACE = 5 };
+enum { HELLO_TIMEOUT = 60, GRACE = 3 };
 
 /* The runner of one descriptor, in a list at the context. */
 typedef struct resident {

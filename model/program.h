@@ -3,14 +3,16 @@
  * A program is a list of buffers and a list of launches.  A launch is a grid of blocks of threads and a typed tree that each
  * thread runs.  Everything lives in the program's arena.  Text form: `heddle_program_print` / `heddle_program_parse`.
  *
- * Values are scalars or short vectors: `type` and `width` (1, 2, 4, 8, 16).  Subscript arithmetic is HEDDLE_INT32 or
- * HEDDLE_INT64; sizes, grid expressions and shapes are HEDDLE_INT64.
+ * Values are scalars or vectors: `type` and `width` (a power of two up to HEDDLE_MAX_VECTOR).  Subscript arithmetic is
+ * HEDDLE_INT32 or HEDDLE_INT64; sizes, grid expressions and shapes are HEDDLE_INT64.
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEDDLE_PROGRAM_H
 #define HEDDLE_PROGRAM_H
 
 #include "base/base.h"
+
+enum { HEDDLE_MAX_VECTOR = 64 }; /* members */
 
 typedef struct heddle_node heddle_node;
 typedef struct heddle_value heddle_value;

@@ -97,7 +97,7 @@ static void check_name(checker *c, const char *name)
 
 static bool is_width(int width)
 {
-	return width == 1 || width == 2 || width == 4 || width == 8 || width == 16;
+	return width >= 1 && width <= HEDDLE_MAX_VECTOR && (width & (width - 1)) == 0;
 }
 
 static bool is_index_type(heddle_type type)

@@ -6,7 +6,7 @@
 
 #include "model/simplify_parts.h"
 
-enum { MOST_WIDE = 32, MOST_LANES = 16 };
+enum { MOST_WIDE = 32 };
 
 typedef struct wide {
 	heddle_value *load;	/* as it stands in the statement, depending on v */

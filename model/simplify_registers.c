@@ -111,7 +111,7 @@ static heddle_value *rewrite_load(heddle_value *v, void *user)
 {
 	promoter *x = user;
 	heddle_program *p = x->s->p;
-	heddle_value *subscript[64], *member[16];
+	heddle_value *subscript[64], *member[HEDDLE_MAX_VECTOR];
 	if (v->kind != HEDDLE_VALUE_LOAD || v->buffer->role != HEDDLE_BUFFER_REGISTER || !v->n_arg || v->n_arg > 64)
 		return v;
 	heddle_buffer *buffer = v->buffer;

@@ -415,7 +415,7 @@ static heddle_value *build(lanes *l, heddle_value **m)
 
 static heddle_value *members(lanes *l, heddle_value *v)
 {
-	heddle_value *m[16];
+	heddle_value *m[HEDDLE_MAX_VECTOR];
 	for (int k = 0; k < l->width; k++)
 		m[k] = member(l, v, k);
 	return build(l, m);
@@ -644,7 +644,7 @@ bool lanes_store_in_one_element(const lanes *l, const heddle_node *node)
 static void emit_reduction(lanes *l, const heddle_node *node, heddle_node *out)
 {
 	heddle_op op = HEDDLE_OP_ADD;
-	heddle_value *e = reduced(l->p, node, &op), *value[16];
+	heddle_value *e = reduced(l->p, node, &op), *value[HEDDLE_MAX_VECTOR];
 	begin_statement(l, node, out);
 	collect_wide(l, e);
 	if (l->arithmetic && lanes_depends(l, e) && e->type != HEDDLE_BOOL) {
@@ -668,7 +668,7 @@ void lanes_emit_plain_store(lanes *l, const heddle_node *node, heddle_node *out)
 {
 	heddle_buffer *buffer = node->buffer;
 	int n = node->n_value - 1;
-	heddle_value *value[16];
+	heddle_value *value[HEDDLE_MAX_VECTOR];
 	if (lanes_store_in_one_element(l, node)) {
 		emit_reduction(l, node, out);
 		return;
@@ -785,7 +785,7 @@ static int greatest_element_of(const heddle_node *node)
 
 static int width_for(const simplify *s, const heddle_node *loop, int64_t trips)
 {
-	int width = s->options->max_vector < 16 ? s->options->max_vector : 16, bytes = s->options->max_bytes;
+	int width = s->options->max_vector < HEDDLE_MAX_VECTOR ? s->options->max_vector : HEDDLE_MAX_VECTOR, bytes = s->options->max_bytes;
 	if (bytes > 0 && width > bytes / greatest_element_of(loop))
 		width = bytes / greatest_element_of(loop);
 	while (width & (width - 1))
