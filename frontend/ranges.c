@@ -589,6 +589,53 @@ static void note_early(checker *c, const tensor_state *target, const heddle_expr
 		t->early = !covered(affine_space_new(c->scratch, c->arena), t, t->upper);
 }
 
+/* Does the read take an element that an earlier instance of the same statement, in the order of its left-hand indices, writes
+ * if any does: T(i - 1, j) in T(i, j)? */
+static bool reads_earlier(inference *f, const heddle_expr *read)
+{
+	const heddle_statement *st = f->s->statement;
+	for (int d = 0; d < st->n_lhs; d++) {
+		affine_row row, own;
+		if (st->lhs[d]->kind != HEDDLE_EXPR_INDEX || !affine_from_expr(f->space, read->arg[d], true, &row) ||
+		    !affine_from_expr(f->space, st->lhs[d], true, &own) || !affine_add(&row, &own, -1) || !affine_is_constant(&row))
+			return false;
+		if (row.k)
+			return row.k < 0;
+	}
+	return false;
+}
+
+/* Reads of the statement's own target, whose last write is the statement's own. */
+static bool own_early(inference *f, const heddle_expr *e)
+{
+	tensor_state *t = f->s->target;
+	for (int i = 0; i < e->n_arg; i++)
+		if (own_early(f, e->arg[i]))
+			return true;
+	if (e->kind != HEDDLE_EXPR_READ || e->tensor != t->tensor)
+		return false;
+	bool earlier = reads_earlier(f, e);
+	t->n_write -= !earlier;
+	bool whole = covered(affine_space_new(f->c->scratch, f->c->arena), t, t->upper);
+	t->n_write += !earlier;
+	return !whole;
+}
+
+/* Reads of the target, and combining with what is there, before all of it has a value. */
+static void note_own(inference *f)
+{
+	const heddle_statement *st = f->s->statement;
+	tensor_state *t = f->s->target;
+	if (t->early || t->n_write < 2)
+		return;
+	t->early = own_early(f, st->value);
+	if (t->early || st->assign == HEDDLE_ASSIGN_SET || st->initialise)
+		return;
+	t->n_write--;
+	t->early = !covered(affine_space_new(f->c->scratch, f->c->arena), t, t->upper);
+	t->n_write++;
+}
+
 static int infer(inference *f)
 {
 	heddle_statement *st = f->s->statement;
@@ -611,7 +658,10 @@ static int infer(inference *f)
 	if (check_negative(f))
 		return -1;
 	note_early(f->c, f->s->target, st->value);
-	return record_write(f);
+	if (record_write(f) < 0)
+		return -1;
+	note_own(f);
+	return 0;
 }
 
 int heddle_check_ranges(scope *s)

@@ -98,8 +98,18 @@ static int number(reader *r, int64_t *value)
 	if (!isdigit((unsigned char)*r->at))
 		return bad(r, r->at, 1, "expected a number");
 	*value = strtoll(r->at, &end, 10);
+	if (*value > 1 << 30)
+		return bad(r, r->at, (size_t)(end - r->at), "a number greater than 2^30");
 	r->at = end;
 	return 0;
+}
+
+/* The number behind the letter in "k12" and "S3"; -1: none, or more than there can be. */
+static int position(const char *word)
+{
+	char *end;
+	long n = strtol(word + 1, &end, 10);
+	return *end || n > 1000 ? -1 : (int)n;
 }
 
 static void blanks(reader *r)
@@ -146,6 +156,8 @@ static int named(reader *r, heddle_named_list *list, bool reduce)
 
 static int parse_split(reader *r)
 {
+	if (r->config->has_split)
+		return bad(r, r->at, 1, "split is given twice");
 	r->config->has_split = true;
 	if (strncmp(r->at, "none", 4) == 0) {
 		r->at += 4;
@@ -171,6 +183,8 @@ static int parse_split(reader *r)
 
 static int parse_fuse(reader *r)
 {
+	if (r->config->has_fuse)
+		return bad(r, r->at, 1, "fuse is given twice");
 	r->config->has_fuse = true;
 	do {
 		int64_t k;
@@ -267,12 +281,12 @@ static int group_key(reader *r, int k, const char *tensor, int n, const char *ke
 }
 
 /* `k0`, `k0.S1` or `k0.A.0`, then `: key=value key=value` up to `;`. */
-static int parse_part(reader *r, int64_t k)
+static int parse_part(reader *r, int k)
 {
 	char *owner = NULL;
 	int64_t n = -1;
 	bool group = false;
-	if (k < 0 || k > 1000)
+	if (k < 0)
 		return bad(r, r->at, 1, "no such kernel");
 	if (take(r, '.')) {
 		owner = word(r);
@@ -283,14 +297,16 @@ static int parse_part(reader *r, int64_t k)
 				return -1;
 			group = true;
 		} else if (owner[0] == 'S' && isdigit((unsigned char)owner[1])) {
-			n = atoi(owner + 1);
+			n = position(owner);
+			if (n < 0)
+				return bad(r, r->at, 1, "no such statement");
 		} else {
 			return bad(r, r->at, 1, "expected a statement (S0) or a group (A.0)");
 		}
 	}
 	if (!take(r, ':'))
 		return bad(r, r->at, 1, "expected `:`");
-	heddle_config_kernel(r->config, (int)k);
+	heddle_config_kernel(r->config, k);
 	for (;;) {
 		blanks(r);
 		if (!*r->at || *r->at == ';')
@@ -299,9 +315,9 @@ static int parse_part(reader *r, int64_t k)
 		char *key = word(r);
 		if (!key || !take(r, '='))
 			return bad(r, start, 1, "expected KEY=VALUE");
-		int status = !owner	? kernel_key(r, (int)k, key, start)
-			     : group	? group_key(r, (int)k, owner, (int)n, key, start)
-					: stmt_key(r, (int)k, (int)n, key, start);
+		int status = !owner	? kernel_key(r, k, key, start)
+			     : group	? group_key(r, k, owner, (int)n, key, start)
+					: stmt_key(r, k, (int)n, key, start);
 		if (status < 0)
 			return -1;
 	}
@@ -329,7 +345,7 @@ heddle_config *heddle_config_parse(heddle_ctx *ctx, heddle_arena *arena, const c
 		else if (key && !strcmp(key, "fuse") && take(&r, '='))
 			status = parse_fuse(&r);
 		else if (key && key[0] == 'k' && isdigit((unsigned char)key[1]))
-			status = parse_part(&r, atoi(key + 1));
+			status = parse_part(&r, position(key));
 		else
 			status = bad(&r, start, key ? strlen(key) : 1, "expected split=, fuse= or a kernel (k0:)");
 		if (status < 0)

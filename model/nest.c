@@ -284,6 +284,16 @@ static __isl_give isl_multi_union_pw_aff *loop_band(heddle_nest_builder *b, cons
 	return band;
 }
 
+static bool has_barrier(const heddle_nest *nest)
+{
+	if (nest->kind == HEDDLE_NEST_LEAF && nest->leaf->kind == HEDDLE_LEAF_BARRIER)
+		return true;
+	for (int i = 0; i < nest->n_child; i++)
+		if (has_barrier(nest->child[i]))
+			return true;
+	return false;
+}
+
 static __isl_give isl_schedule *tree(heddle_nest_builder *b, heddle_nest *nest, int depth)
 {
 	if (nest->kind == HEDDLE_NEST_LEAF)
@@ -299,6 +309,9 @@ static __isl_give isl_schedule *tree(heddle_nest_builder *b, heddle_nest *nest, 
 	isl_schedule_node *node = isl_schedule_get_root(schedule);
 	isl_schedule_free(schedule);
 	node = isl_schedule_node_child(node, 0);
+	/* one loop for all threads, not pieces between bounds of some: they would not meet at the barrier */
+	if (has_barrier(nest))
+		node = isl_schedule_node_band_member_set_ast_loop_type(node, 0, isl_ast_loop_atomic);
 	node = isl_schedule_node_insert_mark(node, isl_id_alloc(b->scop->isl, nest->name, nest));
 	schedule = isl_schedule_node_get_schedule(node);
 	isl_schedule_node_free(node);

@@ -254,7 +254,16 @@ static int64_t expect_integer(parser *ps)
 	else
 		i = (int64_t)strtoull(ps->now.text, NULL, 10);
 	next(ps);
-	return sign * i;
+	return (int64_t)((uint64_t)sign * (uint64_t)i);
+}
+
+static int expect_int(parser *ps, int min)
+{
+	token where = ps->now;
+	int64_t i = expect_integer(ps);
+	if (i < min || i > INT32_MAX)
+		fail(ps, &where, "expected an integer from %d to %d", min, INT32_MAX);
+	return ps->failed ? min : (int)i;
 }
 
 /* ---- parsing values: types ------------------------------------------------------------------------------------------------ */
@@ -405,7 +414,7 @@ static int parse_subscripts(parser *ps, heddle_value *v)
 			break;
 		add_argument(ps, v, parse_value(ps, HEDDLE_INT32));
 		if (accept(ps, ":"))
-			width = (int)expect_integer(ps);
+			width = expect_int(ps, 1);
 		expect(ps, "]");
 	}
 	return width;
@@ -467,7 +476,7 @@ static heddle_value *parse_with_integer(parser *ps, heddle_value_kind kind, int 
 	heddle_value *v = value_new(ps, kind, UNKNOWN);
 	parse_arguments(ps, v, 1);
 	expect(ps, ",");
-	*integer = (int)expect_integer(ps);
+	*integer = expect_int(ps, 0);
 	return v;
 }
 
@@ -690,7 +699,7 @@ static void add_variable(parser *ps, const char *name, heddle_type type, int wid
 
 static int parse_line(parser *ps)
 {
-	return accept(ps, "@") ? (int)expect_integer(ps) : 0;
+	return accept(ps, "@") ? expect_int(ps, 0) : 0;
 }
 
 static heddle_node *parse_node(parser *ps);
@@ -856,7 +865,7 @@ static void parse_head(parser *ps)
 			next(ps);
 			ps->p->target = parse_target(ps);
 		} else if (accept(ps, "warp")) {
-			ps->p->warp = (int)expect_integer(ps);
+			ps->p->warp = expect_int(ps, 1);
 		} else {
 			return;
 		}
@@ -900,9 +909,9 @@ static void parse_buffer(parser *ps)
 	}
 	for (;;) {
 		if (accept(ps, "pad"))
-			buffer->pad = (int)expect_integer(ps);
+			buffer->pad = expect_int(ps, 0);
 		else if (accept(ps, "align"))
-			buffer->align = (int)expect_integer(ps);
+			buffer->align = expect_int(ps, 1);
 		else if (accept(ps, "offset"))
 			buffer->offset = parse_value(ps, HEDDLE_INT64);
 		else if (accept(ps, "of"))
@@ -923,10 +932,10 @@ static void parse_launch(parser *ps)
 	expect(ps, "grid");
 	launch->grid = parse_value(ps, HEDDLE_INT64);
 	expect(ps, "threads");
-	launch->threads = (int)expect_integer(ps);
+	launch->threads = expect_int(ps, 1);
 	while (!ps->failed && !is(ps, "{")) {
 		if (accept(ps, "min_blocks")) {
-			launch->min_blocks = (int)expect_integer(ps);
+			launch->min_blocks = expect_int(ps, 0);
 		} else if (accept(ps, "args")) {
 			do
 				HEDDLE_PUSH(ps->p->arena, launch->buffer, launch->n_buffer, expect_buffer(ps));
