@@ -551,8 +551,11 @@ static void preprocess_text(preprocessor *p, const char *text, const char *file)
 		const bool line_start = s == text ? text[0] == '#' && line == 1 : memchr(text, '\n', (size_t)(s - text)) != NULL || line == 1;
 		if (*s != '#' || !line_start) {
 			heddle_token token;
+			const bool joined = s == text;
+			text = s;
 			if (!next_token(p->arena, &text, file, &line, &token))
 				break;
+			token.joined = joined;
 			if (level[depth].taking)
 				HEDDLE_PUSH(p->arena, held.t, held.n, token);
 			continue;

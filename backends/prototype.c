@@ -474,6 +474,9 @@ static int use_of_pointer(const scanner *s, int a, int b, const char *name, int 
 			return use_of_element(s, a, closing(s, b) + 1, depth);
 		if (is(s, b, "-") && is(s, b + 1, ">") && s->t[b + 1].joined)
 			return use_of_element(s, a, b + 3, depth);
+		if (is(s, a - 1, "*") && !is_word(s, a - 2) && s->t[a - 2].kind != HEDDLE_TOKEN_NUMBER && !is(s, a - 2, "]") &&
+		    !is(s, a - 2, ")"))
+			return use_of_element(s, a - 1, b, depth);
 		if (is(s, b, "=") && !is(s, b + 1, "="))
 			return 0; /* itself is moved on */
 		if ((is(s, b, "+") || is(s, b, "-")) && (is(s, b + 1, "=") || is(s, b + 1, s->t[b].text)) && s->t[b + 1].joined)
@@ -510,9 +513,6 @@ static int use_of_pointer(const scanner *s, int a, int b, const char *name, int 
 				continue;
 			}
 		}
-		if (is(s, a - 1, "*") && !is_word(s, a - 2) && s->t[a - 2].kind != HEDDLE_TOKEN_NUMBER && !is(s, a - 2, "]") &&
-		    !is(s, a - 2, ")"))
-			return use_of_element(s, a - 1, b, depth);
 		if (is(s, a - 1, "=") && is_word(s, a - 2) && (is(s, b, ";") || is(s, b, ","))) {
 			if (strcmp(s->t[a - 2].text, name) == 0 || depth > 4)
 				return 0;
@@ -641,6 +641,9 @@ static const char *formula(const host *h, int begin, int end, int depth)
 			const char *inner = formula(h, a, b, depth + 1);
 			bad = !inner;
 			heddle_text_printf(&text, b - a == 1 ? "%s" : "(%s)", inner ? inner : "");
+		} else if (t->kind == HEDDLE_TOKEN_WORD && !is(s, i + 1, "(") && !is(s, i + 1, ".") && !is(s, i + 1, "[") &&
+			   !is(s, i + 1, ":") && !is(s, i + 1, "<") && !(is(s, i + 1, "-") && is(s, i + 2, ">"))) {
+			heddle_text_printf(&text, "$%s", t->text);
 		} else {
 			bad = true;
 		}

@@ -77,8 +77,8 @@ typedef struct heddle_template_parameter {
 	bool type;
 } heddle_template_parameter;
 
-/* One `k<T, 128><<<grid, block, shared>>>(..)` of the host code.  Formulas are over the names of the kernel's parameters; NULL:
- * not understood. */
+/* One `k<T, 128><<<grid, block, shared>>>(..)` of the host code.  Formulas are over the names of the kernel's parameters, and
+ * "$N" is a variable N of the host; NULL: not understood. */
 typedef struct heddle_host_launch {
 	int line;
 	const char *instance; /* "k<float, 128>" or "k" */

@@ -449,6 +449,15 @@ const heddle_code heddle_codes[] = {
 	 "indices, roles that the prototype does not tell.  Put numbers, formulas over the sizes or names in their place.\n"
 	 "Wrong:  \"grid\": [\"TODO: blocks along x\", 1, 1]\n"
 	 "Right:  \"grid\": [\"(N+127)/128\", 1, 1]\n"},
+	{787, "text that cannot be taken",
+	 "The source uses something that no level here can pass or run: a texture, an image, a structure by value, a library that is not\n"
+	 "there.  It is neither right nor wrong: it is not tested.\n"},
+	{788, "text that was not fully understood",
+	 "Without a C preprocessor on this machine, or without a header of the source, part of the text stays as it is.  Install one\n"
+	 "(apt install cpp), or give the folder of the header with -I.\n"},
+	{789, "no such kernel in the source",
+	 "A kernel is a function marked __global__ or __kernel that has a body, in a part of the text that the conditionals keep; -D\n"
+	 "defines macros.  --instance names one of the file's kernels.\n"},
 	{801, "a command cannot be started",
 	 "A tool that Heddle runs (a compiler, a validator, a descriptor's command) is not there, may not be executed, or the system\n"
 	 "has no room for another process.  `heddle doctor` lists the tools and how to add each.\n"},

@@ -21,6 +21,7 @@ typedef enum heddle_verb_id {
 	HEDDLE_VERB_TEST,
 	HEDDLE_VERB_RUN,
 	HEDDLE_VERB_BENCH,
+	HEDDLE_VERB_MANIFEST,
 	HEDDLE_VERB_ARCH,
 	HEDDLE_VERB_SERVE_RUN,
 	HEDDLE_VERB_DOCTOR,
@@ -48,6 +49,7 @@ int heddle_cli_plan(heddle_cli *cli);
 int heddle_cli_test(heddle_cli *cli);
 int heddle_cli_run(heddle_cli *cli);
 int heddle_cli_bench(heddle_cli *cli);
+int heddle_cli_manifest(heddle_cli *cli);
 int heddle_cli_arch(heddle_cli *cli);
 int heddle_cli_serve_run(heddle_cli *cli);
 int heddle_cli_doctor(heddle_cli *cli);
@@ -75,6 +77,13 @@ typedef enum heddle_option_id {
 	HEDDLE_OPTION_THOROUGH,
 	HEDDLE_OPTION_CASES,
 	HEDDLE_OPTION_IMPL,
+	HEDDLE_OPTION_EXPECT,
+	HEDDLE_OPTION_ORACLE,
+	HEDDLE_OPTION_RTOL,
+	HEDDLE_OPTION_ATOL,
+	HEDDLE_OPTION_INSTANCE,
+	HEDDLE_OPTION_DEFINE,
+	HEDDLE_OPTION_INCLUDE,
 	HEDDLE_OPTION_INPUT,
 	HEDDLE_OPTION_SEED,
 	HEDDLE_OPTION_REPEAT,
@@ -83,6 +92,7 @@ typedef enum heddle_option_id {
 	HEDDLE_OPTION_ALL,
 	HEDDLE_OPTION_JUNIT,
 	HEDDLE_OPTION_SARIF,
+	HEDDLE_OPTION_ANNOTATE,
 	HEDDLE_OPTION_PATH,
 	HEDDLE_OPTION_JSON,
 	HEDDLE_OPTION_COLOUR,

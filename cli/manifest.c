@@ -3,6 +3,7 @@
  */
 #include "cli/cli.h"
 
+#include "backends/printer.h"
 #include "compile/skeleton.h"
 
 #include <stdlib.h>

@@ -13,18 +13,21 @@
 #define TEST (1u << HEDDLE_VERB_TEST)
 #define RUN (1u << HEDDLE_VERB_RUN)
 #define BENCH (1u << HEDDLE_VERB_BENCH)
+#define MANIFEST (1u << HEDDLE_VERB_MANIFEST)
 #define ARCH (1u << HEDDLE_VERB_ARCH)
 #define EXPLAIN (1u << HEDDLE_VERB_EXPLAIN)
 #define SERVE (1u << HEDDLE_VERB_SERVE_RUN)
 #define ALL ((1u << HEDDLE_N_VERB) - 1)
 
 const heddle_option_row heddle_option_rows[] = {
-	[HEDDLE_OPTION_DEF] = {"--def", NULL, "NAME", "the definition to take; needed when the file has several",
-			       EMIT | PLAN | RUN | BENCH | TEST | CHECK},
+	[HEDDLE_OPTION_DEF] = {"--def", NULL, "NAME", "the definition to take; needed when the file has several (manifest: FILE.tc[:NAME])",
+			       EMIT | PLAN | RUN | BENCH | TEST | CHECK | MANIFEST},
 	[HEDDLE_OPTION_SIZES] = {"--sizes", "-s", "M=64,N=1:512,K=64*", "sizes: a value, a range, a divisor",
 				 CHECK | EMIT | PLAN | TEST | RUN | BENCH},
-	[HEDDLE_OPTION_TARGET] = {"--target", "-t", "cuda:h200,...", "targets, as BACKEND:CHIP", EMIT | PLAN | TEST | RUN | BENCH},
-	[HEDDLE_OPTION_OUTPUT] = {"--output", "-o", "DIR", "where files go (default: the current folder)", EMIT | RUN},
+	[HEDDLE_OPTION_TARGET] = {"--target", "-t", "cuda:h200,...", "targets, as BACKEND:CHIP",
+				  EMIT | PLAN | TEST | RUN | BENCH | MANIFEST},
+	[HEDDLE_OPTION_OUTPUT] = {"--output", "-o", "DIR", "where files go (default: the current folder; manifest: the file)",
+				  EMIT | RUN | MANIFEST},
 	[HEDDLE_OPTION_PREFIX] = {"--prefix", NULL, "TEXT", "put before the names of files and functions", EMIT},
 	[HEDDLE_OPTION_CHECK] = {"--check", NULL, NULL, "write nothing: fail if the files in DIR differ", EMIT},
 	[HEDDLE_OPTION_CONFIG] = {"--config", NULL, "LINE", "fix choices; the cost model makes the rest",
@@ -38,6 +41,16 @@ const heddle_option_row heddle_option_rows[] = {
 	[HEDDLE_OPTION_THOROUGH] = {"--thorough", NULL, NULL, "every case at every level in every form", TEST},
 	[HEDDLE_OPTION_CASES] = {"--cases", NULL, "given|all", "given: sizes of our own are interpreted only (default all)", TEST},
 	[HEDDLE_OPTION_IMPL] = {"--impl", NULL, "FILE.json", "a hand-written kernel: its manifest", TEST | BENCH},
+	[HEDDLE_OPTION_EXPECT] = {"--expect", NULL, "DIR", "--impl without a definition: NAME.npy of outputs, and of inputs if there",
+				  TEST},
+	[HEDDLE_OPTION_ORACLE] = {"--oracle", NULL, "COMMAND",
+				  "--impl without a definition: run as COMMAND DIR, reads DIR/inputs, writes DIR/outputs", TEST},
+	[HEDDLE_OPTION_RTOL] = {"--rtol", NULL, "X", "--expect, --oracle: error allowed, times the value (default by type)", TEST},
+	[HEDDLE_OPTION_ATOL] = {"--atol", NULL, "X", "--expect, --oracle: error allowed, added (default by type)", TEST},
+	[HEDDLE_OPTION_INSTANCE] = {"--instance", NULL, "'k<float,128>'", "a kernel, with its template arguments (may be repeated)",
+				    MANIFEST},
+	[HEDDLE_OPTION_DEFINE] = {"--define", "-D", "NAME=VALUE", "a macro of the source (may be repeated)", MANIFEST},
+	[HEDDLE_OPTION_INCLUDE] = {"--include", "-I", "DIR", "a folder of the source's headers (may be repeated)", MANIFEST},
 	[HEDDLE_OPTION_INPUT] = {"--input", "-i", "A=FILE.npy", "the contents of a tensor; others are random numbers", RUN},
 	[HEDDLE_OPTION_SEED] = {"--seed", NULL, "N", "of random inputs and orders (default 1)", TEST | RUN | BENCH},
 	[HEDDLE_OPTION_REPEAT] = {"--repeat", NULL, "N", "timed runs (default 20)", BENCH},
@@ -46,6 +59,8 @@ const heddle_option_row heddle_option_rows[] = {
 	[HEDDLE_OPTION_ALL] = {"--all", NULL, NULL, "every code with its explanation, as Markdown", EXPLAIN},
 	[HEDDLE_OPTION_JUNIT] = {"--junit", NULL, "FILE", "write the results as JUnit XML too", TEST},
 	[HEDDLE_OPTION_SARIF] = {"--sarif", NULL, "FILE", "write the findings as SARIF too", TEST | CHECK},
+	[HEDDLE_OPTION_ANNOTATE] = {"--annotate", NULL, "github|plain", "print findings as lines that code hosts show beside the source",
+				    TEST},
 	[HEDDLE_OPTION_PATH] = {"--path", NULL, "DIR", "look for descriptors and dialects here first", ALL},
 	[HEDDLE_OPTION_JSON] = {"--json", NULL, NULL, "one JSON document on standard output", ALL},
 	[HEDDLE_OPTION_COLOUR] = {"--colour", NULL, NULL, "colours in messages (the default on a terminal without NO_COLOR)", ALL},

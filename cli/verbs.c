@@ -30,6 +30,13 @@ const heddle_verb_row heddle_verb_rows[] = {
 	[HEDDLE_VERB_BENCH] = {"bench", "FILE [--def NAME] -s SIZES [-t TARGET] [--impl K.json]...", "Time kernels",
 			       "Time, GB/s, GFLOP/s and the share of the roofline; results are checked before they are timed.\n", 1,
 			       1, heddle_cli_bench},
+	[HEDDLE_VERB_MANIFEST] = {"manifest", "FILE [--def FILE.tc[:NAME]] [--instance 'k<float,128>']... [-o FILE.json]",
+				  "Write the skeleton of a manifest for kernels of one's own",
+				  "Kernels, arguments, blocks and shared memory come from the prototypes, grids from launches in the same\n"
+				  "file, shapes and sizes from the definition that --def names.  What the text does not say is marked TODO:\n"
+				  "grids in blocks, shapes and bytes as formulas over the sizes, roles, values; heddle test refuses a\n"
+				  "manifest with a TODO in it.  \"notes\" lists what was guessed.\n",
+				  1, 1, heddle_cli_manifest},
 	[HEDDLE_VERB_ARCH] = {"arch", "list | show NAME | validate FILE... | diff A B | new --from NAME",
 			      "Architecture descriptors", "Those compiled in and those found in --path and HEDDLE_PATH.\n", 1, -1,
 			      heddle_cli_arch},

@@ -144,12 +144,69 @@ static const char *sizes_list(const skeleton *s)
 
 /* ---- formulas over parameters to formulas over sizes ------------------------------------------------------------------------------ */
 
+static void add_size(skeleton *s, const char *name)
+{
+	for (int i = 0; i < s->n_size; i++)
+		if (strcmp(s->size[i], name) == 0)
+			return;
+	HEDDLE_PUSH(s->arena, s->size, s->n_size, name);
+}
+
+/* Variables of the host are sizes too, unless a definition says which there are. */
+static void add_host_sizes(skeleton *s, const heddle_prototype *p, const char *formula)
+{
+	for (const char *at = formula ? strchr(formula, '$') : NULL; at && !s->definition; at = strchr(at + 1, '$')) {
+		size_t n = 1;
+		while (isalnum((unsigned char)at[n]) || at[n] == '_')
+			n++;
+		const char *name = heddle_arena_strndup(s->arena, at + 1, n - 1);
+		const int before = s->n_size;
+		add_size(s, name);
+		if (s->n_size > before)
+			note(s, "%s: %s of the host is taken for a size", p->name, name);
+	}
+}
+
+/* "(((n)+(128)-1)/(128))" as "(n+128-1)/128": macros bring brackets that nobody needs. */
+static const char *fewer_brackets(heddle_arena *arena, const char *formula)
+{
+	char *text = heddle_arena_strdup(arena, formula);
+	size_t n = strlen(text);
+	for (size_t i = 0; i < n; i++) {
+		size_t k = 1;
+		while (isalnum((unsigned char)text[i + k]) || text[i + k] == '_')
+			k++;
+		if (text[i] != '(' || k == 1 || text[i + k] != ')' || (i && (isalnum((unsigned char)text[i - 1]) || text[i - 1] == '_')))
+			continue;
+		memmove(text + i, text + i + 1, k - 1);
+		memmove(text + i + k - 1, text + i + k + 1, n - i - k);
+		n -= 2;
+		i = 0;
+	}
+	for (bool outer = true; outer && n > 2 && text[0] == '(';) {
+		int depth = 0;
+		for (size_t i = 0; i < n && outer; i++) {
+			depth += text[i] == '(';
+			depth -= text[i] == ')';
+			outer = depth > 0 || i == n - 1;
+		}
+		if (outer) {
+			memmove(text, text + 1, n - 2);
+			n -= 2;
+			text[n] = 0;
+		}
+	}
+	return text;
+}
+
 static const char *with_sizes(const skeleton *s, const heddle_prototype *p, const char *formula)
 {
 	heddle_text text = {0};
 	bool bad = !formula;
 	for (const char *at = formula; at && *at && !bad;) {
 		size_t n = 0;
+		const bool host = *at == '$';
+		at += host;
 		while (isalnum((unsigned char)at[n]) || at[n] == '_')
 			n++;
 		if (!n || isdigit((unsigned char)*at)) {
@@ -158,7 +215,9 @@ static const char *with_sizes(const skeleton *s, const heddle_prototype *p, cons
 			continue;
 		}
 		const char *word = heddle_arena_strndup(s->arena, at, n), *size = NULL;
-		for (int i = 0; i < p->n_parameter; i++)
+		if (host)
+			size = size_of(s, word);
+		for (int i = 0; i < p->n_parameter && !host; i++)
 			if (strcmp(p->parameter[i].name, word) == 0)
 				size = size_name(s, &p->parameter[i]);
 		if (size)
@@ -171,7 +230,7 @@ static const char *with_sizes(const skeleton *s, const heddle_prototype *p, cons
 	for (int i = 0; i < s->n_size; i++)
 		size[i] = (heddle_manifest_size){s->size[i], 1, INT32_MAX, 1};
 	heddle_ctx *quiet = heddle_ctx_new();
-	const char *out = bad ? NULL : heddle_arena_strdup(s->arena, heddle_text_str(&text));
+	const char *out = bad ? NULL : fewer_brackets(s->arena, heddle_text_str(&text));
 	if (out && heddle_formula_check(quiet, out, s->n_size, size) < 0)
 		out = NULL;
 	heddle_ctx_free(quiet);
@@ -210,7 +269,7 @@ static void put_role(skeleton *s, heddle_text *out, const heddle_prototype *p, c
 		quote(out, "inout");
 	else
 		todo(s, out, "input, output or inout: what %s does with %s is not plain", p->name, a->name);
-	if (!a->constant && a->use != HEDDLE_USE_READ && !(a->use & HEDDLE_USE_PASSED))
+	if (!a->constant && (a->use == HEDDLE_USE_WRITE || a->use == (HEDDLE_USE_READ | HEDDLE_USE_WRITE)))
 		note(s, "%s: line %d: %s is taken for an %s", p->name, a->line, a->name,
 		     a->use == HEDDLE_USE_WRITE ? "output: it is written and never read"
 						: "inout: it is read and written; \"output\" if the kernel writes before it reads");
@@ -309,12 +368,28 @@ static void add_argument(skeleton *s, const heddle_prototype *p, int number)
 
 /* ---- launches --------------------------------------------------------------------------------------------------------------------------- */
 
+/* "k< float,128 >" and "ns::k<float, 128>" are the same. */
+static bool same_instance(const char *a, const char *b)
+{
+	const char *p = a + strcspn(a, "<"), *q = b + strcspn(b, "<");
+	while (p > a && p[-1] != ':')
+		p--;
+	while (q > b && q[-1] != ':')
+		q--;
+	for (;; p++, q++) {
+		p += strspn(p, " ");
+		q += strspn(q, " ");
+		if (*p != *q || !*p)
+			return *p == *q;
+	}
+}
+
 static const heddle_host_launch *host_launch(const heddle_prototype *p, const char *kernel)
 {
 	for (int i = 0; i < p->n_host; i++)
-		if (strcmp(p->host[i].instance, kernel) == 0)
+		if (same_instance(p->host[i].instance, kernel))
 			return &p->host[i];
-	return p->n_host ? &p->host[0] : NULL;
+	return p->n_host && !strchr(kernel, '<') ? &p->host[0] : NULL;
 }
 
 static void put_kernel(skeleton *s, const heddle_prototype *p, const char *instance)
@@ -449,19 +524,19 @@ static void add_sizes(skeleton *s, const heddle_prototype *p)
 			known = known || strcmp(s->size[k], name) == 0;
 		if (known)
 			continue;
-		HEDDLE_PUSH(s->arena, s->size, s->n_size, name);
+		add_size(s, name);
 		note(s, "%s: line %d: %s %s is taken for a size; put {\"literal\": number} in the launch if it is a flag", p->name,
 		     p->parameter[i].line, p->parameter[i].type, name);
 	}
 }
 
-/* The way from the manifest's folder to the source. */
-static const char *source_from(const skeleton *s)
+/* The way from the manifest's folder to a path. */
+static const char *from_manifest(const skeleton *s, const char *path)
 {
-	const char *path = s->options->path, *output = s->options->output;
+	const char *output = s->options->output;
 	const char *slash = output ? strrchr(output, '/') : NULL, *own = strrchr(path, '/');
 	if (!output)
-		return own ? own + 1 : path;
+		return path == s->options->path && own ? own + 1 : path;
 	const size_t n = slash ? (size_t)(slash - output) + 1 : 0;
 	if (path[0] == '/' || (n && output[0] == '/') || strstr(output, ".."))
 		return slash && own && (size_t)(own - path) + 1 == n && strncmp(path, output, n) == 0 ? own + 1 : path;
@@ -489,7 +564,7 @@ static void put_head(skeleton *s)
 	heddle_text_add(out, ",\n  \"arch\": ");
 	quote(out, t->descriptor->name);
 	heddle_text_add(out, ",\n  \"source\": ");
-	quote(out, source_from(s));
+	quote(out, from_manifest(s, s->options->path));
 	heddle_text_add(out, ",\n");
 	for (int i = 0; i < s->options->n_define; i++) {
 		const char *d = s->options->define[i], *value = strchr(d, '=');
@@ -501,7 +576,7 @@ static void put_head(skeleton *s)
 	}
 	for (int i = 0; i < s->options->n_include; i++) {
 		heddle_text_add(out, i ? ", " : "  \"include_paths\": [");
-		quote(out, s->options->include[i]);
+		quote(out, from_manifest(s, s->options->include[i]));
 		heddle_text_add(out, i + 1 == s->options->n_include ? "],\n" : "");
 	}
 	heddle_text_add(out, "  \"sizes\": {");
@@ -555,7 +630,9 @@ static int choose(skeleton *s, const heddle_prototype_list *list, choice **chose
 			heddle_note(s->ctx, NULL, "its kernels: %s", all);
 			return -1;
 		}
-		const choice c = {&list->item[k], strchr(instance, '<') ? instance : NULL};
+		const char *angle = strchr(instance, '<');
+		const choice c = {&list->item[k],
+				  angle ? heddle_arena_printf(s->arena, "%s%s", list->item[k].name, angle) : NULL};
 		HEDDLE_PUSH(s->arena, *chosen, *n, c);
 	}
 	for (int k = 0; k < list->n && !s->options->n_instance; k++) {
@@ -565,7 +642,8 @@ static int choose(skeleton *s, const heddle_prototype_list *list, choice **chose
 	for (int i = 0; i < *n; i++) {
 		const heddle_prototype *p = (*chosen)[i].p;
 		if (p->n_template && !(*chosen)[i].instance && p->n_instance == 1) {
-			(*chosen)[i].instance = p->instance[0];
+			const char *angle = strchr(p->instance[0], '<');
+			(*chosen)[i].instance = heddle_arena_printf(s->arena, "%s%s", p->name, angle ? angle : "");
 			note(s, "%s: the only instance in the source is taken: %s", p->name, p->instance[0]);
 		}
 	}
@@ -610,6 +688,12 @@ static int write(skeleton *s, const char *source, const heddle_prototype_list *l
 		HEDDLE_PUSH(s->arena, s->size, s->n_size, s->definition->size[i]->name);
 	for (int i = 0; i < n; i++)
 		add_sizes(s, chosen[i].p);
+	for (int i = 0; i < n; i++) {
+		const heddle_prototype *p = chosen[i].p;
+		const heddle_host_launch *h = host_launch(p, chosen[i].instance ? chosen[i].instance : p->name);
+		for (int d = 0; h && d < 3; d++)
+			add_host_sizes(s, p, h->grid[d]);
+	}
 	for (int i = 0; i < n; i++)
 		for (int k = 0; k < chosen[i].p->n_parameter; k++)
 			add_argument(s, chosen[i].p, k);
