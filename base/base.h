@@ -77,6 +77,8 @@ const char *heddle_format_float(float value, char buffer[40]);
 char *heddle_file_read(heddle_ctx *ctx, const char *path, size_t *length);
 /* Write whole or not at all: a temporary beside `path`, fsync'ed and renamed.  0, or -1 with a diagnostic E0902. */
 int heddle_file_write(heddle_ctx *ctx, const char *path, const void *data, size_t length);
+/* The paths that heddle_file_read has read through this context, each once, in order; NULL-ended. */
+const char *const *heddle_files_read(const heddle_ctx *ctx);
 /* Make `path` and its parents; 0, or -1 with a diagnostic. */
 int heddle_dir_make(heddle_ctx *ctx, const char *path);
 /* A fresh private directory under $TMPDIR or /tmp, into `buffer`; 0, or -1 with a diagnostic.  The caller removes it. */

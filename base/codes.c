@@ -517,6 +517,13 @@ const heddle_code heddle_codes[] = {
 	 "something before the name.\n"
 	 "Wrong:  heddle emit a.tc                    (a.tc has def register(..))\n"
 	 "Right:  heddle emit a.tc --prefix my_\n"},
+	{923, "a lock that cannot be read",
+	 "A lock is what 'heddle emit --lock FILE' wrote: JSON with \"schema\": \"heddle.lock/1\".  After a merge that went wrong it can\n"
+	 "be written anew from nothing.\n"
+	 "Right:  rm heddle.lock; heddle emit f.tc -t cuda:h200 --lock heddle.lock\n"},
+	{924, "the lock has this definition with another text",
+	 "The definition was changed after its config was pinned, so the pinned one may not fit: a new one is chosen and takes its\n"
+	 "place in the lock.  With --check nothing is written, and the lock counts as different.\n"},
 	{950, "internal error",
 	 "Heddle contradicted itself.  This is a defect in Heddle, not in your source; please report it with the source, the sizes\n"
 	 "and the command line.\n"},

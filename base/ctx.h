@@ -21,6 +21,8 @@ struct heddle_ctx {
 	int n_path;	   /* all of them */
 	int n_added;	   /* of these, added by the user: they come before HEDDLE_PATH's */
 	const char **path; /* NULL-ended */
+	int n_read;
+	const char **read; /* files, in the order of reading */
 	heddle_text messages;
 	void (*progress)(void *user, const char *text); /* NULL: not wanted */
 	void *progress_user;

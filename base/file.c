@@ -1,7 +1,7 @@
 /* Files: read whole, written whole or not at all, private temporary folders.
  * SPDX-License-Identifier: MIT
  */
-#include "base/base.h"
+#include "base/ctx.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -39,6 +39,22 @@ static char *read_stream(heddle_ctx *ctx, const char *path, FILE *stream, size_t
 	return text.data;
 }
 
+static void remember(heddle_ctx *ctx, const char *path)
+{
+	for (int i = 0; i < ctx->n_read; i++)
+		if (!strcmp(ctx->read[i], path))
+			return;
+	HEDDLE_PUSH(ctx->arena, ctx->read, ctx->n_read, (const char *)heddle_arena_strdup(ctx->arena, path));
+}
+
+const char *const *heddle_files_read(const heddle_ctx *ctx)
+{
+	const char **list = HEDDLE_NEW_ARRAY(ctx->arena, const char *, ctx->n_read + 1);
+	for (int i = 0; i < ctx->n_read; i++)
+		list[i] = ctx->read[i];
+	return list;
+}
+
 char *heddle_file_read(heddle_ctx *ctx, const char *path, size_t *length)
 {
 	FILE *stream = fopen(path, "rb");
@@ -47,6 +63,7 @@ char *heddle_file_read(heddle_ctx *ctx, const char *path, size_t *length)
 		return NULL;
 	}
 	size_t n = 0;
+	remember(ctx, path);
 	char *data = read_stream(ctx, path, stream, &n);
 	fclose(stream);
 	if (length)

@@ -68,6 +68,10 @@ typedef enum heddle_option_id {
 	HEDDLE_OPTION_OUTPUT,
 	HEDDLE_OPTION_PREFIX,
 	HEDDLE_OPTION_CHECK,
+	HEDDLE_OPTION_LIST,
+	HEDDLE_OPTION_DEPFILE,
+	HEDDLE_OPTION_LOCK,
+	HEDDLE_OPTION_UPDATE_LOCK,
 	HEDDLE_OPTION_CONFIG,
 	HEDDLE_OPTION_DUMP,
 	HEDDLE_OPTION_STOP,
@@ -123,6 +127,7 @@ struct heddle_cli {
 	const char **word; /* the positional arguments */
 	heddle_values option[HEDDLE_N_OPTION];
 	heddle_text out, err;
+	struct heddle_lock *lock; /* emit --lock (lock.h); NULL otherwise */
 	json_t *result; /* --json: members of the document, an object; NULL otherwise */
 };
 

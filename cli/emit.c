@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "cli/kernel.h"
+#include "cli/lock.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -90,22 +91,133 @@ static int write_files(heddle_cli *cli, const char *folder, const output_list *l
 	return result;
 }
 
-/* --check: every file as it would be written; those that differ are named. */
-static int compare_files(heddle_cli *cli, const char *folder, const output_list *list, json_t *different)
+/* ---- --check ------------------------------------------------------------------------------------------------------------ */
+
+enum { SHOWN = 6 }; /* lines of either side */
+
+static int count_lines(const char *text, size_t length)
 {
-	int result = HEDDLE_EXIT_FINE;
-	for (int i = 0; i < list->n; i++) {
-		const char *path = heddle_arena_printf(cli->arena, "%s/%s", folder, list->file[i].name);
-		size_t length = 0;
-		char *text = access(path, R_OK) == 0 ? heddle_file_read(cli->ctx, path, &length) : NULL;
-		if (!text || length != list->file[i].length || memcmp(text, list->file[i].text, length) != 0) {
-			heddle_text_printf(&cli->err, "%s: %s\n", path, text ? "differs" : "is missing");
-			if (different)
-				json_array_append_new(different, json_string(path));
-			result = HEDDLE_EXIT_FAILED;
-		}
-		free(text);
+	int n = length && text[length - 1] != '\n';
+	for (size_t i = 0; i < length; i++)
+		n += text[i] == '\n';
+	return n;
+}
+
+/* Up to SHOWN lines of a stretch, each behind `mark`. */
+static void show_lines(heddle_text *out, char mark, const char *text, size_t length)
+{
+	const char *end = text + length;
+	const int n = count_lines(text, length);
+	for (int i = 0; i < n && i < SHOWN; i++) {
+		const char *stop = memchr(text, '\n', (size_t)(end - text));
+		stop = stop ? stop : end;
+		heddle_text_printf(out, "%c%.*s\n", mark, (int)(stop - text), text);
+		text = stop < end ? stop + 1 : end;
 	}
+	if (n > SHOWN)
+		heddle_text_printf(out, "%c ... and %d lines more\n", mark, n - SHOWN);
+}
+
+/* What lies between the lines that two texts begin and end with alike, as a diff would show it. */
+static void show_difference(heddle_text *out, const char *path, const char *old, size_t n_old, const char *new, size_t n_new)
+{
+	size_t first = 0, last = 0, least = n_old < n_new ? n_old : n_new;
+	int line = 1;
+	for (size_t i = 0; i < least && old[i] == new[i]; i++)
+		if (old[i] == '\n')
+			first = i + 1, line++;
+	for (size_t i = 0; i < least - first && old[n_old - 1 - i] == new[n_new - 1 - i]; i++)
+		if (i + 1 == least - first || old[n_old - 2 - i] == '\n')
+			last = i + 1;
+	/* The stretch ends where a line does in both. */
+	while (last && ((n_old - last > first && old[n_old - last - 1] != '\n') || (n_new - last > first && new[n_new - last - 1] != '\n')))
+		last--;
+	heddle_text_printf(out, "--- %s\n+++ %s, as it would be written\n@@ line %d @@\n", path, path, line);
+	show_lines(out, '-', old + first, n_old - last - first);
+	show_lines(out, '+', new + first, n_new - last - first);
+}
+
+/* One file as it would be written; 0 when it is so already. */
+static int compare_file(heddle_cli *cli, const char *path, const char *text, size_t length, json_t *different)
+{
+	size_t n = 0;
+	char *there = access(path, R_OK) == 0 ? heddle_file_read(cli->ctx, path, &n) : NULL;
+	const bool same = there && n == length && memcmp(there, text, n) == 0;
+	if (!there)
+		heddle_text_printf(&cli->err, "%s: is missing\n", path);
+	else if (!same)
+		show_difference(&cli->err, path, there, n, text, length);
+	if (!same && different)
+		json_array_append_new(different, json_string(path));
+	free(there);
+	return !same;
+}
+
+/* Every file, and the lock; HEDDLE_EXIT_FAILED when one differs. */
+static int compare_files(heddle_cli *cli, const char *folder, const output_list *list)
+{
+	int n_different = 0;
+	json_t *different = cli->result ? json_array() : NULL;
+	for (int i = 0; i < list->n; i++)
+		n_different += compare_file(cli, heddle_arena_printf(cli->arena, "%s/%s", folder, list->file[i].name), list->file[i].text,
+					    list->file[i].length, different);
+	if (cli->lock) {
+		heddle_text lock = {0};
+		heddle_lock_print(cli->lock, &lock);
+		n_different += compare_file(cli, heddle_lock_path(cli->lock), heddle_text_str(&lock), lock.length, different);
+		heddle_text_free(&lock);
+	}
+	if (different)
+		json_object_set_new(cli->result, "different", different);
+	if (n_different)
+		heddle_text_printf(&cli->err, "%d of %d files differ from what heddle %s writes\n", n_different, list->n + (cli->lock != NULL),
+				   heddle_version());
+	return n_different ? HEDDLE_EXIT_FAILED : HEDDLE_EXIT_FINE;
+}
+
+/* ---- --depfile and --lock --------------------------------------------------------------------------------------------------- */
+
+/* A name as make reads it. */
+static void add_make_name(heddle_text *out, const char *name)
+{
+	for (const char *s = name; *s; s++) {
+		if (*s == ' ' || *s == '#' || *s == '\\' || *s == ':')
+			heddle_text_add(out, "\\");
+		else if (*s == '$')
+			heddle_text_add(out, "$");
+		heddle_text_addn(out, s, 1);
+	}
+}
+
+/* "files written: files read": the source, descriptors and dialects from folders of the user's, the lock. */
+static int write_depfile(heddle_cli *cli, const char *folder, const output_list *list, const char *const *read)
+{
+	const char *path = heddle_cli_value(cli, HEDDLE_OPTION_DEPFILE);
+	heddle_text text = {0};
+	for (int i = 0; i < list->n; i++) {
+		heddle_text_add(&text, i ? " \\\n  " : "");
+		add_make_name(&text, heddle_arena_printf(cli->arena, "%s/%s", folder, list->file[i].name));
+	}
+	heddle_text_add(&text, ":");
+	for (; *read; read++)
+		if (strcmp(*read, "/dev/stdin") != 0) {
+			heddle_text_add(&text, " \\\n  ");
+			add_make_name(&text, *read);
+		}
+	heddle_text_add(&text, "\n");
+	int result = heddle_file_write(cli->ctx, path, heddle_text_str(&text), text.length);
+	heddle_text_free(&text);
+	return result;
+}
+
+static int write_lock(heddle_cli *cli)
+{
+	if (!cli->lock || !heddle_lock_changed(cli->lock))
+		return 0;
+	heddle_text text = {0};
+	heddle_lock_print(cli->lock, &text);
+	int result = heddle_file_write(cli->ctx, heddle_lock_path(cli->lock), heddle_text_str(&text), text.length);
+	heddle_text_free(&text);
 	return result;
 }
 
@@ -134,11 +246,30 @@ static int check_entry_name(heddle_cli *cli, const char *name)
 	return heddle_note(cli->ctx, NULL, "put something before it with --prefix"), -1;
 }
 
+/* --list: the names without their contents. */
+static int name_kernel(heddle_cli *cli, const heddle_definition *definition, const heddle_target *target, output_list *list)
+{
+	heddle_kernel_files kernel = {.target = *target};
+	const heddle_text nothing = {0};
+	heddle_cli_file_names(cli, definition, target, &kernel);
+	int result = add_file(cli, list, kernel.source_name, &nothing, false);
+	if (result == 0 && kernel.host_name)
+		result = add_file(cli, list, kernel.host_name, &nothing, false);
+	if (result == 0)
+		result = add_file(cli, list, heddle_arena_printf(cli->arena, "%s.json", kernel.base), &nothing, false);
+	if (result == 0)
+		result = add_file(cli, list, heddle_arena_printf(cli->arena, "%s.h", kernel.header_name), &nothing, true);
+	return result;
+}
+
 static int emit_definition(heddle_cli *cli, const heddle_module *module, const heddle_definition *definition,
 			   const heddle_target *target, int n_target, output_list *list)
 {
 	int result = check_entry_name(cli, definition->name);
-	for (int i = 0; i < n_target && result == 0; i++) {
+	const bool names = heddle_cli_flag(cli, HEDDLE_OPTION_LIST);
+	for (int i = 0; i < n_target && result == 0 && names; i++)
+		result = name_kernel(cli, definition, &target[i], list);
+	for (int i = 0; i < n_target && result == 0 && !names; i++) {
 		heddle_kernel_files kernel;
 		if (heddle_cli_compile(cli, module, definition, &target[i], &kernel) < 0 || add_kernel(cli, list, &kernel) < 0)
 			result = -1;
@@ -161,6 +292,28 @@ static int emit_module(heddle_cli *cli, heddle_module *module, const heddle_targ
 	return result;
 }
 
+/* What the verb was asked for, once all texts are there. */
+static int finish(heddle_cli *cli, const output_list *list)
+{
+	const char *folder = heddle_cli_value(cli, HEDDLE_OPTION_OUTPUT);
+	folder = folder ? folder : ".";
+	const char *const *read = heddle_files_read(cli->ctx);
+	int result = 0;
+	heddle_lock_report(cli);
+	if (heddle_cli_flag(cli, HEDDLE_OPTION_CHECK))
+		return compare_files(cli, folder, list);
+	if (!heddle_cli_flag(cli, HEDDLE_OPTION_LIST)) {
+		result = write_lock(cli);
+		if (result == 0)
+			result = write_files(cli, folder, list);
+		if (result == 0 && heddle_cli_flag(cli, HEDDLE_OPTION_DEPFILE))
+			result = write_depfile(cli, folder, list, read);
+	}
+	if (result == 0)
+		report_files(cli, folder, list);
+	return result;
+}
+
 int heddle_cli_emit(heddle_cli *cli)
 {
 	static const char *const standard[] = {"cuda:h100", "hip:mi300x", "opencl:cpu", NULL};
@@ -173,20 +326,12 @@ int heddle_cli_emit(heddle_cli *cli)
 	heddle_module *module = heddle_cli_module(cli, cli->word[0], sizes);
 	if (!module)
 		return -1;
-	int result = emit_module(cli, module, target, n_target, &list);
-	const char *folder = heddle_cli_value(cli, HEDDLE_OPTION_OUTPUT);
-	folder = folder ? folder : ".";
-	if (result == 0 && heddle_cli_flag(cli, HEDDLE_OPTION_CHECK)) {
-		json_t *different = cli->result ? json_array() : NULL;
-		result = compare_files(cli, folder, &list, different);
-		if (different)
-			json_object_set_new(cli->result, "different", different);
-	} else if (result == 0) {
-		result = write_files(cli, folder, &list);
-		if (result == 0)
-			report_files(cli, folder, &list);
-	}
-	if (result < 0 && !heddle_cli_flag(cli, HEDDLE_OPTION_CHECK))
+	int result = heddle_lock_open(cli, &cli->lock);
+	if (result == 0)
+		result = emit_module(cli, module, target, n_target, &list);
+	if (result == 0)
+		result = finish(cli, &list);
+	if (result < 0 && !heddle_cli_flag(cli, HEDDLE_OPTION_CHECK) && !heddle_cli_flag(cli, HEDDLE_OPTION_LIST))
 		heddle_note(cli->ctx, NULL, "nothing was written");
 	heddle_module_free(module);
 	return result;

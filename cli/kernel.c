@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "cli/kernel.h"
+#include "cli/lock.h"
 
 #include "backends/driver.h"
 #include "backends/drivers.h"
@@ -68,11 +69,34 @@ heddle_program *heddle_cli_program(heddle_cli *cli, const heddle_definition *def
 				   const heddle_compile_options *more)
 {
 	heddle_compile_options options = more ? *more : (heddle_compile_options){0};
-	options.config = heddle_cli_value(cli, HEDDLE_OPTION_CONFIG);
+	const char *pinned = heddle_lock_config(cli, definition, target);
+	options.config = pinned ? pinned : heddle_cli_value(cli, HEDDLE_OPTION_CONFIG);
 	heddle_program *program = heddle_compile(cli->ctx, definition, target, &options);
+	if (program && program->config)
+		heddle_lock_pin(cli, definition, target, program->config);
+	if (!program && pinned)
+		heddle_note(cli->ctx, NULL, "the config comes from %s: --update-lock chooses another one", heddle_lock_path(cli->lock));
 	if (!program && !options.stop && !heddle_error_count(cli->ctx))
 		heddle_error(cli->ctx, 950, NULL, "no program for %s, and no reason", target->text);
 	return program;
+}
+
+void heddle_cli_file_names(heddle_cli *cli, const heddle_definition *definition, const heddle_target *target,
+			   heddle_kernel_files *kernel)
+{
+	const char *prefix = heddle_cli_value(cli, HEDDLE_OPTION_PREFIX);
+	kernel->header_name = heddle_arena_printf(cli->arena, "%s%s", prefix ? prefix : "", definition->name);
+	kernel->base = heddle_arena_printf(cli->arena, "%s__%s_%s", kernel->header_name, target->backend,
+					   identifier(cli, target->descriptor->name));
+	kernel->source_name = heddle_source_file(cli->arena, target, kernel->base);
+	kernel->host_name = heddle_host_file(cli->arena, target, kernel->base);
+}
+
+/* The name alone: what is emitted does not depend on the folder that it was emitted from. */
+static const char *file_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
 }
 
 int heddle_cli_compile(heddle_cli *cli, const heddle_module *module, const heddle_definition *definition,
@@ -87,18 +111,15 @@ int heddle_cli_compile(heddle_cli *cli, const heddle_module *module, const heddl
 		return -1;
 	if (prefix)
 		add_prefix(kernel->program, prefix);
-	kernel->header_name = kernel->program->name;
-	kernel->base = heddle_arena_printf(cli->arena, "%s__%s_%s", kernel->program->name, target->backend,
-					   identifier(cli, target->descriptor->name));
+	heddle_cli_file_names(cli, definition, target, kernel);
 	heddle_emit_options options = {.base = kernel->base,
 				       .header = kernel->header_name,
 				       .definition_text = definition_text(cli, module, definition),
-				       .source_name = module->source->name};
+				       .source_name = file_of(module->source->name)};
 	if (heddle_source_print(cli->ctx, target, kernel->program, &options, &kernel->source) < 0 ||
 	    heddle_host_print(cli->ctx, target, kernel->program, &options, &kernel->host) < 0 ||
 	    heddle_header_print(cli->ctx, kernel->program, &options, &kernel->header) < 0)
 		return -1;
-	kernel->host_name = heddle_host_file(cli->arena, target, kernel->base);
 	kernel->manifest = heddle_manifest_from_program(cli->ctx, target, kernel->program, &options);
 	if (!kernel->manifest)
 		return -1;

@@ -17,6 +17,7 @@ typedef struct heddle_kernel_files {
 	heddle_text source;
 	heddle_text header;	 /* empty: hand-written */
 	heddle_text host;	 /* the host entry, where it has a file of its own */
+	const char *source_name; /* of the file with the kernels */
 	const char *host_name;	 /* of that file; NULL: none */
 	const char *base;	 /* file name without suffix: "matmul__cuda_h200" */
 	const char *header_name; /* "matmul" */
@@ -28,6 +29,9 @@ heddle_program *heddle_cli_program(heddle_cli *cli, const heddle_definition *def
 /* Compile one definition for one target, with --config and --prefix.  0, or -1 with diagnostics; free in both cases. */
 int heddle_cli_compile(heddle_cli *cli, const heddle_module *module, const heddle_definition *definition,
 		       const heddle_target *target, heddle_kernel_files *kernel);
+/* The names of the files that heddle_cli_compile would fill: header_name, base, source_name, host_name. */
+void heddle_cli_file_names(heddle_cli *cli, const heddle_definition *definition, const heddle_target *target,
+			   heddle_kernel_files *kernel);
 /* --dump, --stop and --time-passes (plan_passes.c): are the names passes; what they say, on cli->out.  0 or -1. */
 int heddle_cli_check_passes(heddle_cli *cli);
 int heddle_cli_show_passes(heddle_cli *cli, const heddle_definition *definition, const heddle_target *target);

@@ -257,7 +257,7 @@ class Emit(Case):
         self.heddle(*words)
         self.heddle(*words, "--check")
         self.write("out/mm.h", "changed")
-        self.heddle(*words, "--check", code=FAILED, err="mm.h: differs")
+        self.heddle(*words, "--check", code=FAILED, err="--- out/mm.h")
 
     def test_prefix(self):
         self.heddle("emit", "mm.tc", "-t", "opencl:cpu", "--prefix", "small_", "-s", "M=8,N=8,K=8")
@@ -361,6 +361,109 @@ class Emit(Case):
     def test_json(self):
         doc = json.loads(self.heddle("emit", "mm.tc", "-t", "cuda:h200", "--json").stdout)
         self.assertEqual(len(doc["files"]), 3)
+
+
+class TakeAway(Case):
+    """emit --list, --check, --depfile and --lock."""
+
+    WORDS = ("emit", "mm.tc", "-s", "M=64,N=64,K=64", "-t", "cuda:h200,opencl:cpu", "-o", "out")
+
+    def test_list(self):
+        named = self.heddle(*self.WORDS, "--list").stdout
+        self.assertNotIn("out", self.files())
+        self.assertEqual(named, self.heddle(*self.WORDS).stdout)
+        self.assertEqual(sorted(os.path.basename(n) for n in named.split()), self.files("out"))
+
+    def test_check_shows_what_differs(self):
+        self.heddle(*self.WORDS)
+        self.heddle(*self.WORDS, "--check")
+        text = self.read("out/mm.h")
+        self.write("out/mm.h", text.replace("size_t mm_workspace(void);", "size_t mm_worksp(void);\nint more;"))
+        self.heddle(*self.WORDS, "--check", code=FAILED, err=["--- out/mm.h", "-size_t mm_worksp(void);\n-int more;\n+size_t mm_workspace(void);\n",
+                                                              "1 of 6 files differ"])
+        line = text[:text.index("size_t mm_workspace")].count("\n") + 1
+        self.heddle(*self.WORDS, "--check", code=FAILED, err=f"@@ line {line} @@")
+        for changed in (text + "more\n", text[:-1], text[:-8], "first\n" + text, "", text.replace("\n", "\r\n")):
+            self.write("out/mm.h", changed)
+            self.heddle(*self.WORDS, "--check", code=FAILED, err="--- out/mm.h")
+
+    def test_same_from_anywhere(self):
+        self.heddle(*self.WORDS)
+        os.makedirs(os.path.join(self.folder.name, "elsewhere"))
+        shutil.copy(os.path.join(self.folder.name, "mm.tc"), os.path.join(self.folder.name, "elsewhere"))
+        self.heddle("emit", os.path.join(self.folder.name, "elsewhere/mm.tc"), *self.WORDS[2:], "--check")
+
+    def test_depfile(self):
+        os.makedirs(os.path.join(self.folder.name, "my $chips/arch"))
+        self.write("my $chips/arch/mine.yaml", "name: mine\ninherits: cpu\n")
+        self.heddle("emit", "mm.tc", "-t", "opencl:mine", "--path", "my $chips", "-o", "out", "--depfile", "out.d", "--lock", "l.lock")
+        self.heddle("emit", "mm.tc", "-t", "opencl:mine", "--path", "my $chips", "-o", "out", "--depfile", "out.d", "--lock", "l.lock")
+        text = self.read("out.d").replace(" \\\n ", "")
+        self.assertEqual(text.split(": ")[0].split(), ["out/" + n for n in ("mm__opencl_mine.cl", "mm__opencl_mine.c", "mm__opencl_mine.json",
+                                                                           "mm.h")])
+        for name in ("mm.tc", "my\\ $$chips/arch/mine.yaml", "l.lock"):
+            self.assertIn(name, text)
+        if shutil.which("make"):
+            self.write("Makefile", "all: out/mm.h\n\nout/mm.h:\n\t@echo again\n\ninclude out.d\n")
+            self.assertEqual(subprocess.run(["make", "-q"], cwd=self.folder.name).returncode, 0)
+            os.utime(os.path.join(self.folder.name, "my $chips/arch/mine.yaml"), (1e10, 1e10))
+            self.assertEqual(subprocess.run(["make", "-q"], cwd=self.folder.name).returncode, 1)
+
+    def lock(self):
+        return json.loads(self.read("heddle.lock"))
+
+    def config(self):
+        return json.loads(self.read("out/mm__opencl_cpu.json"))["config"]
+
+    def test_lock(self):
+        words = (*self.WORDS, "--lock", "heddle.lock")
+        self.heddle(*words, "--check", code=FAILED, err="heddle.lock: is missing")
+        self.assertNotIn("heddle.lock", self.files())
+        self.heddle(*words)
+        first = self.read("heddle.lock")
+        chosen = self.config()
+        self.assertEqual([(e["target"], e["sizes"], e["definition"], e["file"]) for e in self.lock()["kernels"]],
+                         [("cuda:h200", "M=64,K=64,N=64", "mm", "mm.tc"), ("opencl:cpu", "M=64,K=64,N=64", "mm", "mm.tc")])
+        self.heddle(*words)
+        self.heddle(*words, "--check")
+        self.assertEqual(first, self.read("heddle.lock"))
+        # Another Heddle chose something else: it stays until asked.
+        other = "k0.S0: tile=i:2,j:2,k:2"
+        lock = self.lock()
+        lock["kernels"][1].update(config=other, heddle="0.0.1")
+        self.write("heddle.lock", json.dumps(lock))
+        self.heddle(*words, err=["1 config was pinned by another Heddle (0.0.1", "--update-lock"])
+        self.assertIn("tile=i:2,j:2,k:2", self.config())
+        self.assertEqual(self.lock()["kernels"][1]["heddle"], "0.0.1")
+        self.heddle(*words, "--check")
+        self.heddle(*words, "--update-lock")
+        self.assertEqual(self.config(), chosen)
+        self.assertEqual(first, self.read("heddle.lock"))
+        # Other sizes and another target are entries of their own.
+        self.heddle("emit", "mm.tc", "-t", "opencl:cpu", "-s", "M=8", "-o", "more", "--lock", "heddle.lock")
+        self.assertEqual(len(self.lock()["kernels"]), 3)
+        # A definition that changed is said, and chosen anew; a comment is no change.
+        self.write("mm.tc", "# a comment\n" + MATMUL)
+        self.assertNotIn("W0924", self.heddle(*words).stderr)
+        self.write("mm.tc", MATMUL.replace("A(i,k) *", "2 * A(i,k) *"))
+        self.heddle(*words, err=["W0924", "another text"])
+        self.assertNotEqual(first, self.read("heddle.lock"))
+        self.assertNotIn("W0924", self.heddle(*words).stderr)
+
+    def test_bad_locks(self):
+        words = (*self.WORDS, "--lock", "heddle.lock")
+        self.heddle(*self.WORDS, "--update-lock", code=USAGE, err="--lock FILE")
+        for text in ("", "{", "[]", '{"schema": "heddle.lock/2", "kernels": []}', '{"schema": "heddle.lock/1", "kernels": [{"file": 3}]}'):
+            self.write("heddle.lock", text)
+            self.heddle(*words, code=USAGE, err=["E0923", "heddle.lock"])
+            self.assertNotIn("out", self.files())
+        os.remove(os.path.join(self.folder.name, "heddle.lock"))
+        self.heddle(*words)
+        lock = self.lock()
+        lock["kernels"][0]["config"] = "k0: nonsense=1"
+        self.write("heddle.lock", json.dumps(lock))
+        self.heddle(*words, code=SOURCE, err=["E05", "the config comes from heddle.lock"])
+        self.assertEqual(self.lock(), lock)
 
 
 class Plan(Case):
