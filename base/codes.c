@@ -154,6 +154,11 @@ const heddle_code heddle_codes[] = {
 	 "`align N` says that the tensor's address is a multiple of N bytes: a power of two, not less than an element.\n"
 	 "Wrong:  float(M, N) A align 24\n"
 	 "Right:  float(M, N) A align 32\n"},
+	{130, "what argmax and argmin cannot find",
+	 "`T(..) argmax=! e` gives the index that is not on the left-hand side, where e is greatest: there must be one.  Several, each\n"
+	 "from 0 to a fixed extent, count as one, row-major.  The result is int32, or int64 when declared so.\n"
+	 "Wrong:  at(i) argmax=! A(i)\n"
+	 "Right:  at argmax=! A(i)\n"},
 	{201, "the range of an index cannot be inferred",
 	 "An index gets its range from the subscripts that it is in: 0 <= subscript < extent, where it is the only index without a\n"
 	 "range.  Otherwise `where` gives it one.\n"

@@ -317,7 +317,7 @@ static void check_writes(access_check *a)
 {
 	checker *c = a->c;
 	const tensor_state *t = &c->state[a->st->target->position];
-	if (t->bad)
+	if (t->bad || t->hidden)
 		return;
 	for (int d = 0; d < a->st->n_lhs; d++) {
 		affine_row subscript, extent, below = affine_constant(-1), above;
@@ -371,8 +371,12 @@ void heddle_check_accesses(checker *c)
 	for (int i = 0; i < c->def->n_statement; i++) {
 		heddle_arena *arena = heddle_arena_new();
 		access_check a = {.c = c, .st = c->def->statement[i], .space = affine_space_new(arena, c->arena)};
+		bool derived = false;
+		for (int j = 0; j < c->n_derived && !derived; j++)
+			derived = c->derived[j] == a.st;
 		check_writes(&a);
-		check_reads(&a, a.st->value);
+		if (!derived)
+			check_reads(&a, a.st->value);
 		heddle_arena_free(arena);
 	}
 }

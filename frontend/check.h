@@ -24,11 +24,14 @@ typedef struct tensor_state {
 	bool bad;      /* an error was reported about it: no further ones */
 	bool declared; /* its extents were declared over known sizes */
 	bool early;    /* read when not all of it was written yet */
+	bool hidden;   /* not the user's: nothing is said about it */
 	heddle_expr **lower, **upper; /* of all writes so far */
 	int n_write;
 	tensor_write *write;
 	heddle_location first_write;
 } tensor_state;
+
+typedef struct heddle_names heddle_names;
 
 typedef struct checker {
 	heddle_ctx *ctx;
@@ -38,6 +41,9 @@ typedef struct checker {
 	heddle_definition *def;
 	int n_state;
 	tensor_state *state; /* one per definition tensor */
+	int n_derived;
+	const heddle_statement **derived; /* statements whose reads were checked in another form */
+	heddle_names *names;		  /* in use, for fresh ones; NULL until needed */
 	int errors;
 } checker;
 
@@ -86,6 +92,24 @@ heddle_size *heddle_check_size(const checker *c, const char *name);
 bool heddle_literal_fits(int64_t i, heddle_type type);
 /* An integer that is 0 whatever happens. */
 bool heddle_expr_is_zero(const heddle_expr *e);
+/* `stem`, or it with a number, so that it is no name in the definition's text nor one given out before. */
+const char *heddle_check_fresh(checker *c, const char *stem);
+/* A further tensor; moves c->state. */
+tensor_state *heddle_check_add_tensor(checker *c, const char *name, heddle_role role, const heddle_location *where);
+/* The target's state, or NULL with an error. */
+tensor_state *heddle_check_target(checker *c, const syntax_statement *st);
+/* One statement with its scope prepared: 0, or -1 with an error. */
+int heddle_check_statement_in(scope *s);
+/* `T(..) argmax=! e`, as statements that find the extreme and then its index. */
+int heddle_check_arg(checker *c, const syntax_statement *syntax);
+/* An expression over sizes and indices, where / and % round down, as one for values and subscripts, where they truncate. */
+heddle_expr *heddle_check_as_value(checker *c, const heddle_expr *e);
+/* A copy in which `map` has put each node, its operands mapped already, in order: it may change the node and return it, or
+ * return another.  NULL: just a copy. */
+heddle_expr *heddle_expr_rewrite(heddle_arena *arena, const heddle_expr *e, heddle_expr *(*map)(void *user, heddle_expr *copy),
+				 void *user);
+/* Indices that may begin below 0 are counted from there instead. */
+void heddle_check_normalise(checker *c);
 /* Sizes (narrowed by `sizes`), inputs, outputs and temporaries. */
 void heddle_check_head(checker *c, const heddle_size_list *sizes);
 /* The nearest name in sight, or NULL. */
@@ -93,6 +117,10 @@ const char *heddle_check_nearest(const scope *s, const char *name);
 
 /* Give every index of the statement its range and enlarge the target's written box.  0 or -1. */
 int heddle_check_ranges(scope *s);
+/* Enlarge the target's written box by the statement's, whose indices have their ranges.  0 or -1. */
+int heddle_check_write(scope *s);
+/* Least value and greatest plus one of `e` over all index values, over sizes; false when not found. */
+bool heddle_check_extremes(checker *c, affine_space *space, const heddle_expr *e, heddle_expr **lower, heddle_expr **upper);
 /* The form of `e`, or false with an error: `code` (none when 0), or 209 for an unknown stride. */
 bool heddle_check_affine(checker *c, affine_space *space, const heddle_expr *e, bool floor, int code, const char *what,
 			 affine_row *out);

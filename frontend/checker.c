@@ -129,6 +129,7 @@ heddle_expr *heddle_expr_convert(heddle_arena *arena, heddle_expr *e, heddle_typ
 	}
 	heddle_expr *cast = heddle_expr_make(arena, HEDDLE_EXPR_CAST, type, 1);
 	cast->arg[0] = e;
+	cast->implicit = true;
 	cast->location = e->location;
 	return cast;
 }
@@ -186,7 +187,8 @@ const char *heddle_check_nearest(const scope *s, const char *name)
 	const char **names = NULL;
 	int n = 0;
 	for (int i = 0; i < c->n_state; i++)
-		HEDDLE_PUSH(c->scratch, names, n, c->state[i].tensor->name);
+		if (!c->state[i].hidden)
+			HEDDLE_PUSH(c->scratch, names, n, c->state[i].tensor->name);
 	for (int i = 0; i < c->def->n_size; i++)
 		HEDDLE_PUSH(c->scratch, names, n, c->def->size[i]->name);
 	for (int i = 0; i < s->n_index; i++)
@@ -518,8 +520,25 @@ static value check_select(scope *s, const syntax_expr *e)
 
 static value check_cast(scope *s, const syntax_expr *e)
 {
+	checker *c = s->c;
 	value a = check_expr(s, e->arg[0]);
-	return a.e ? (value){convert(s->c, a.e, e->type), e->type, false} : nothing;
+	if (!a.e)
+		return nothing;
+	heddle_expr *r = convert(c, a.e, e->type);
+	if (r == a.e && a.type != e->type) { /* calculated in this type, but one of another: later matches see the difference */
+		r = heddle_expr_make(c->arena, HEDDLE_EXPR_CAST, e->type, 1);
+		r->arg[0] = a.e;
+		r->location = e->location;
+	}
+	if (r->kind == HEDDLE_EXPR_CAST)
+		r->implicit = false;
+	if (r->kind == HEDDLE_EXPR_FLOAT && e->type == HEDDLE_FLOAT32 && r->f != (double)(float)r->f) {
+		heddle_expr *rounded = heddle_expr_make(c->arena, HEDDLE_EXPR_FLOAT, e->type, 0);
+		rounded->f = (double)(float)r->f;
+		rounded->location = r->location;
+		r = rounded;
+	}
+	return (value){r, e->type, false};
 }
 
 static value check_expr(scope *s, const syntax_expr *e)
@@ -701,8 +720,7 @@ static int check_value(scope *s)
 	return check_target_type(s, &v);
 }
 
-/* The target's state, or NULL with an error. */
-static tensor_state *check_target(checker *c, const syntax_statement *st)
+tensor_state *heddle_check_target(checker *c, const syntax_statement *st)
 {
 	tensor_state *t = heddle_check_tensor(c, st->name);
 	if (!t)
@@ -782,7 +800,7 @@ static int check_reductions(scope *s)
 	return errors ? -1 : 0;
 }
 
-static int check_statement_in(scope *s)
+int heddle_check_statement_in(scope *s)
 {
 	checker *c = s->c;
 	heddle_statement *st = s->statement;
@@ -822,7 +840,11 @@ static void check_statement(checker *c, const syntax_statement *syntax)
 			broken->bad = broken->defined = true;
 		return;
 	}
-	tensor_state *t = check_target(c, syntax);
+	if (syntax->arg) {
+		heddle_check_arg(c, syntax);
+		return;
+	}
+	tensor_state *t = heddle_check_target(c, syntax);
 	if (!t)
 		return;
 	heddle_statement *st = HEDDLE_NEW(c->arena, heddle_statement);
@@ -832,7 +854,7 @@ static void check_statement(checker *c, const syntax_statement *syntax)
 	st->location = syntax->location;
 	st->position = c->def->n_statement;
 	scope s = {.c = c, .syntax = syntax, .statement = st, .target = t};
-	if (check_statement_in(&s)) {
+	if (heddle_check_statement_in(&s)) {
 		/* What is known of the target may be wrong now; what is said about it would be, too. */
 		t->bad = true;
 	} else {
@@ -841,6 +863,32 @@ static void check_statement(checker *c, const syntax_statement *syntax)
 	if (!t->defined)
 		t->first_write = syntax->location;
 	t->defined = true;
+}
+
+/* By the first statement that writes them: those that were made along the way stand where reading the printed definition
+ * would find them. */
+static void order_temporaries(checker *c)
+{
+	heddle_definition *def = c->def;
+	int first = def->n_input + def->n_output, n = first;
+	heddle_tensor **old = HEDDLE_NEW_ARRAY(c->scratch, heddle_tensor *, def->n_tensor + 1);
+	bool *placed = HEDDLE_NEW_ARRAY(c->scratch, bool, def->n_tensor + 1);
+	if (c->errors)
+		return;
+	for (int i = 0; i < def->n_tensor; i++)
+		old[i] = def->tensor[i];
+	for (int i = 0; i < def->n_statement; i++) {
+		heddle_tensor *t = def->statement[i]->target;
+		if (t->role != HEDDLE_ROLE_TEMPORARY || placed[t->position])
+			continue;
+		placed[t->position] = true;
+		def->tensor[n++] = t;
+	}
+	for (int i = first; i < def->n_tensor; i++)
+		if (!placed[i])
+			def->tensor[n++] = old[i];
+	for (int i = first; i < def->n_tensor; i++)
+		def->tensor[i]->position = i;
 }
 
 heddle_definition *heddle_check_definition(heddle_ctx *ctx, heddle_arena *arena, heddle_arena *scratch,
@@ -856,5 +904,8 @@ heddle_definition *heddle_check_definition(heddle_ctx *ctx, heddle_arena *arena,
 	heddle_check_shapes(&c);
 	heddle_check_layouts(&c);
 	heddle_check_accesses(&c);
+	if (!c.errors)
+		heddle_check_normalise(&c);
+	order_temporaries(&c);
 	return c.errors || syntax->broken ? NULL : def;
 }

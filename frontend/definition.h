@@ -77,6 +77,7 @@ struct heddle_expr {
 	heddle_index *index;
 	heddle_size *size;
 	heddle_tensor *tensor;
+	bool implicit; /* CAST: from the rules of types, not written: printing leaves it out */
 	heddle_location location;
 };
 

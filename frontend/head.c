@@ -61,7 +61,7 @@ static heddle_expr *check_dim(checker *c, const syntax_expr *e, const char *what
 	return r;
 }
 
-static tensor_state *add_tensor(checker *c, const char *name, heddle_role role, const heddle_location *where)
+tensor_state *heddle_check_add_tensor(checker *c, const char *name, heddle_role role, const heddle_location *where)
 {
 	heddle_tensor *tensor = HEDDLE_NEW(c->arena, heddle_tensor);
 	tensor->name = heddle_arena_strdup(c->arena, name);
@@ -247,7 +247,7 @@ static void check_inputs(checker *c)
 		bool unknown = false;
 		if (p->is_size || name_taken(c, p->name, &p->location))
 			continue;
-		tensor_state *t = add_tensor(c, p->name, HEDDLE_ROLE_INPUT, &p->location);
+		tensor_state *t = heddle_check_add_tensor(c, p->name, HEDDLE_ROLE_INPUT, &p->location);
 		t->tensor->type = p->type;
 		t->tensor->rank = t->rank = p->n_dim;
 		t->tensor->extent = HEDDLE_NEW_ARRAY(c->arena, heddle_expr *, p->n_dim + 1);
@@ -276,7 +276,7 @@ static void check_outputs(checker *c)
 		}
 		if (name_taken(c, p->name, &p->location))
 			continue;
-		tensor_state *t = add_tensor(c, p->name, p->is_inout ? HEDDLE_ROLE_INOUT : HEDDLE_ROLE_OUTPUT, &p->location);
+		tensor_state *t = heddle_check_add_tensor(c, p->name, p->is_inout ? HEDDLE_ROLE_INOUT : HEDDLE_ROLE_OUTPUT, &p->location);
 		t->param = p;
 		c->def->n_output++;
 		if (!p->has_type) {
@@ -317,7 +317,7 @@ static void check_temporaries(checker *c)
 		if (heddle_check_tensor(c, st->name))
 			continue;
 		if (!name_taken(c, st->name, &st->location))
-			add_tensor(c, st->name, HEDDLE_ROLE_TEMPORARY, &st->location);
+			heddle_check_add_tensor(c, st->name, HEDDLE_ROLE_TEMPORARY, &st->location);
 	}
 	for (int i = 0; i < c->n_state; i++) {
 		tensor_state *t = &c->state[i];

@@ -299,6 +299,36 @@ static bool assignment(int kind, heddle_assign *assign, bool *initialise)
 	return false;
 }
 
+/* `argmax=!` and `argmin=!` are words only where an assignment stands: the tokens NAME, '=', '!' without blanks. */
+static bool is_arg(const token *t)
+{
+	return is_word(t, "argmax") || is_word(t, "argmin");
+}
+
+static bool arg_assignment(const token *t)
+{
+	return is_arg(t) && t[1].kind == '=' && t[1].location.line == t->location.line &&
+	       t[1].location.column == t->location.column + t->location.length;
+}
+
+static int parse_arg(parser *p, syntax_statement *s)
+{
+	const token *word = next(p), *equals = next(p);
+	s->arg = true;
+	s->initialise = true;
+	s->assign = is_word(word, "argmax") ? HEDDLE_ASSIGN_MAX : HEDDLE_ASSIGN_MIN;
+	if (p->token->kind == '!' && p->token->location.line == equals->location.line &&
+	    p->token->location.column == equals->location.column + 1) {
+		next(p);
+		return 0;
+	}
+	heddle_location where = span(word, equals);
+	heddle_error(p->ctx, 6, &where, "`%s=` has nothing to begin with", word->text);
+	heddle_note(p->ctx, NULL, "an index alone does not say what the extreme was so far");
+	heddle_fixit(p->ctx, "%s=!", word->text);
+	return -1;
+}
+
 static int parse_clause(parser *p, syntax_statement *s)
 {
 	const token *t = p->token;
@@ -349,15 +379,19 @@ static int parse_statement(parser *p, syntax_statement *s)
 	s->name = name->text;
 	if (accept(p, '(') && parse_list(p, &s->n_lhs, &s->lhs))
 		return -1;
-	if (!assignment(p->token->kind, &s->assign, &s->initialise)) {
+	if (arg_assignment(p->token)) {
+		if (parse_arg(p, s))
+			return -1;
+	} else if (assignment(p->token->kind, &s->assign, &s->initialise)) {
+		next(p);
+	} else {
 		heddle_error(p->ctx, 6, &p->token->location, "expected an assignment operator but found `%s`",
 			     shown(p->token));
-		heddle_note(p->ctx, NULL, "one of = += *= min= max= +=! *=! min=! max=!");
+		heddle_note(p->ctx, NULL, "one of = += *= min= max= +=! *=! min=! max=! argmin=! argmax=!");
 		if (p->token->kind == '-' || p->token->kind == '/')
 			heddle_note(p->ctx, NULL, "there is no `%s=`", p->token->text);
 		return -1;
 	}
-	next(p);
 	if (!(s->value = parse_expr(p)))
 		return -1;
 	if (accept(p, TOKEN_EQUIVALENT) && parse_equivalent(p))
@@ -369,7 +403,7 @@ static int parse_statement(parser *p, syntax_statement *s)
 		while (accept(p, ','));
 	}
 	const token *last = p->token - 1;
-	if (assignment(p->token->kind, &(heddle_assign){0}, &(bool){false})) {
+	if (assignment(p->token->kind, &(heddle_assign){0}, &(bool){false}) || arg_assignment(p->token)) {
 		heddle_error(p->ctx, 5, &s->location, "the statement ends in the middle of an expression");
 		heddle_note(p->ctx, &p->token->location, "the next one begins before this `%s`", p->token->text);
 		p->token = first + 1; /* that one is still to be read */
@@ -399,7 +433,7 @@ static bool statement_starts(const token *t)
 			t++;
 		} while (depth);
 	}
-	return assignment(t->kind, &assign, &initialise);
+	return assignment(t->kind, &assign, &initialise) || arg_assignment(t);
 }
 
 /* After an error: on to the next statement that begins a line, `}` or `def`. */

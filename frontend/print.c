@@ -44,14 +44,21 @@ static int precedence(const heddle_expr *e)
 	}
 }
 
-static void print(const heddle_expr *e, int level, heddle_text *out);
+/* With all casts, or only those that were written. */
+typedef struct printer {
+	heddle_text *out;
+	bool all;
+} printer;
 
-static void print_list(int n, heddle_expr *const *list, heddle_text *out)
+static void print(const heddle_expr *e, int level, printer p);
+
+static void print_list(int n, heddle_expr *const *list, printer p)
 {
+	heddle_text *out = p.out;
 	heddle_text_add(out, "(");
 	for (int i = 0; i < n; i++) {
 		heddle_text_add(out, i ? ", " : "");
-		print(list[i], 0, out);
+		print(list[i], 0, p);
 	}
 	heddle_text_add(out, ")");
 }
@@ -78,20 +85,24 @@ static void print_int(const heddle_expr *e, heddle_text *out)
 		heddle_text_printf(out, "%s(%lld)", heddle_type_name(e->type), (long long)e->i);
 }
 
-static void print_binary(const heddle_expr *e, int level, heddle_text *out)
+static void print_binary(const heddle_expr *e, int level, printer p)
 {
+	heddle_text *out = p.out;
 	if (e->op == HEDDLE_OP_MIN || e->op == HEDDLE_OP_MAX) {
 		heddle_text_add(out, heddle_op_symbol(e->op));
-		print_list(2, e->arg, out);
+		print_list(2, e->arg, p);
 		return;
 	}
-	print(e->arg[0], level, out);
+	print(e->arg[0], level, p);
 	heddle_text_printf(out, " %s ", heddle_op_symbol(e->op));
-	print(e->arg[1], level + 1, out);
+	print(e->arg[1], level + 1, p);
 }
 
-static void print(const heddle_expr *e, int level, heddle_text *out)
+static void print(const heddle_expr *e, int level, printer p)
 {
+	heddle_text *out = p.out;
+	while (!p.all && e->kind == HEDDLE_EXPR_CAST && e->implicit)
+		e = e->arg[0];
 	int mine = precedence(e);
 	if (mine < level)
 		heddle_text_add(out, "(");
@@ -110,29 +121,29 @@ static void print(const heddle_expr *e, int level, heddle_text *out)
 		break;
 	case HEDDLE_EXPR_READ:
 		heddle_text_add(out, e->tensor->name);
-		print_list(e->n_arg, e->arg, out);
+		print_list(e->n_arg, e->arg, p);
 		break;
 	case HEDDLE_EXPR_UNARY:
 		heddle_text_add(out, e->op == HEDDLE_OP_NOT ? "!" : "-");
-		print(e->arg[0], mine, out);
+		print(e->arg[0], mine, p);
 		break;
 	case HEDDLE_EXPR_BINARY:
-		print_binary(e, mine, out);
+		print_binary(e, mine, p);
 		break;
 	case HEDDLE_EXPR_SELECT:
-		print(e->arg[0], 1, out);
+		print(e->arg[0], 1, p);
 		heddle_text_add(out, " ? ");
-		print(e->arg[1], 1, out);
+		print(e->arg[1], 1, p);
 		heddle_text_add(out, " : ");
-		print(e->arg[2], 1, out);
+		print(e->arg[2], 1, p);
 		break;
 	case HEDDLE_EXPR_CAST:
 		heddle_text_add(out, heddle_type_name(e->type));
-		print_list(1, e->arg, out);
+		print_list(1, e->arg, p);
 		break;
 	case HEDDLE_EXPR_CALL:
 		heddle_text_add(out, heddle_builtins[e->builtin].name);
-		print_list(e->n_arg, e->arg, out);
+		print_list(e->n_arg, e->arg, p);
 		break;
 	}
 	if (mine < level)
@@ -141,7 +152,7 @@ static void print(const heddle_expr *e, int level, heddle_text *out)
 
 void heddle_expr_print(const heddle_expr *expr, heddle_text *out)
 {
-	print(expr, 0, out);
+	print(expr, 0, (printer){out, true});
 }
 
 static void print_tensor(const heddle_tensor *t, heddle_text *out)
@@ -149,11 +160,11 @@ static void print_tensor(const heddle_tensor *t, heddle_text *out)
 	heddle_text_add(out, t->role == HEDDLE_ROLE_INOUT ? "inout " : "");
 	heddle_text_add(out, heddle_type_name(t->type));
 	if (t->rank)
-		print_list(t->rank, t->extent, out);
+		print_list(t->rank, t->extent, (printer){out, false});
 	heddle_text_printf(out, " %s", t->name);
 	if (t->stride) {
 		heddle_text_add(out, " strides ");
-		print_list(t->rank, t->stride, out);
+		print_list(t->rank, t->stride, (printer){out, false});
 	}
 	if (t->align)
 		heddle_text_printf(out, " align %lld", (long long)t->align);
@@ -250,19 +261,20 @@ static void print_head(const heddle_definition *d, heddle_text *out)
 static void print_statement(const heddle_statement *s, bool first, heddle_text *out)
 {
 	static const char *const assign[] = {"=", "+=", "*=", "min=", "max="};
+	printer p = {out, false};
 	heddle_text_add(out, "\t");
 	if (first && s->target->role == HEDDLE_ROLE_TEMPORARY)
 		heddle_text_printf(out, "%s ", heddle_type_name(s->target->type));
 	heddle_text_add(out, s->target->name);
 	if (s->n_lhs)
-		print_list(s->n_lhs, s->lhs, out);
+		print_list(s->n_lhs, s->lhs, p);
 	heddle_text_printf(out, " %s%s ", assign[s->assign], s->initialise ? "!" : "");
-	print(s->value, 0, out);
+	print(s->value, 0, p);
 	for (int i = 0; i < s->n_index; i++) {
 		heddle_text_printf(out, "%s%s in ", i ? ", " : " where ", s->index[i]->name);
-		print(s->index[i]->lower, 1, out);
+		print(s->index[i]->lower, 1, p);
 		heddle_text_add(out, ":");
-		print(s->index[i]->upper, 1, out);
+		print(s->index[i]->upper, 1, p);
 	}
 	heddle_text_add(out, "\n");
 }
@@ -272,7 +284,7 @@ void heddle_definition_print(const heddle_definition *definition, heddle_text *o
 	print_head(definition, out);
 	for (int i = 0; i < definition->n_precondition; i++) {
 		heddle_text_add(out, "\t# requires ");
-		print(definition->precondition[i], 0, out);
+		print(definition->precondition[i], 0, (printer){out, false});
 		heddle_text_add(out, "\n");
 	}
 	for (int i = 0; i < definition->n_statement; i++) {

@@ -673,6 +673,26 @@ int heddle_check_ranges(scope *s)
 	return result;
 }
 
+int heddle_check_write(scope *s)
+{
+	heddle_arena *arena = heddle_arena_new();
+	inference f = {.s = s, .c = s->c, .space = affine_space_new(arena, s->c->arena)};
+	int result = record_write(&f);
+	heddle_arena_free(arena);
+	return result;
+}
+
+bool heddle_check_extremes(checker *c, affine_space *space, const heddle_expr *e, heddle_expr **lower, heddle_expr **upper)
+{
+	inference f = {.c = c, .space = space};
+	affine_row row, least, end;
+	if (!affine_from_expr(space, e, true, &row) || !extremes(&f, &row, &least, &end))
+		return false;
+	*lower = affine_to_expr(space, &least);
+	*upper = affine_to_expr(space, &end);
+	return true;
+}
+
 /* ---- shapes ---------------------------------------------------------------------------------------------------------------------- */
 
 static void warn_zero_fill(checker *c, const tensor_state *t, bool whole)
@@ -705,7 +725,7 @@ void heddle_check_shapes(checker *c)
 			continue;
 		bool whole = covered(affine_space_new(c->scratch, c->arena), t, t->tensor->extent);
 		t->tensor->zero_fill = !whole || t->early;
-		if (t->tensor->zero_fill)
+		if (t->tensor->zero_fill && !t->hidden)
 			warn_zero_fill(c, t, whole);
 	}
 }

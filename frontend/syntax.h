@@ -115,6 +115,7 @@ typedef struct syntax_statement {
 	syntax_expr **lhs;
 	heddle_assign assign;
 	bool initialise;
+	bool arg; /* argmin=! or argmax=! (assign says which): the index of the extreme */
 	syntax_expr *value;
 	int n_clause;
 	syntax_clause *clause;

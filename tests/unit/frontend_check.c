@@ -503,6 +503,13 @@ static void test_round_trip(void **state)
 		"def f(uint64(N) A) -> (O) { O(i) = A(i) ^ uint64(12345) << (A(i) & 7) }",
 		"def f(float(M,N) A strides (lda,1) align 64, float b) -> (inout float(M,N) C strides (2*ldc,1), D align 8)\n"
 		" { C(i,j) += b*A(i,j)\n D(i) +=! double(A(i,j)) }",
+		"def f(float16(N,M) x, uint8(N) q) -> (int64(N) at, g, h) {\n at(n) argmax=! x(n,i) * 2.0 where i in 0:M-1\n"
+		" int64 g argmin=! x(n,i)\n t(n) argmax=! q(n+k) where k in 0:2\n h(n) = t(n) + 1 }",
+		"def f(float(N) x) -> (y) { y(k+3) = x(k+3) * k where k in -3:N-3 }",
+		/* narrow integers: what the rules of types convert is not written */
+		"def f(uint8(N,M) B, uint8(N,M) C, double(N) D, int8(N) e, uint64(N) u) -> (O, P, Q, int64(N) R, h) {\n"
+		" largest(n) max=! B(n,m)\n O(n,m) = B(n,m) + C(n,m)\n Q(n) = D(n) * float(0.1)\n R(n) = int8(u(n)) - 1\n"
+		" P(n) +=! int32(B(n,m) * C(n,m)) / u(n) + int32(largest(n) - e(n)) / u(n)\n h(n) = B(n, 0) > 1 ? e(n) : -e(n) }",
 		/* the order of the sizes stays */
 		"def f(size P, float(N) A, size Q, size L, float(L, K) B strides (Q, s), size R) -> (float(K) O strides (t))\n"
 		" sizes s=1:8 { O(i) +=! B(j, i) * A(l) * (P + Q + R) }",

@@ -31,7 +31,7 @@ static int64_t value_of(const heddle_definition *like, const char *expression, c
 {
 	heddle_ctx *ctx = heddle_ctx_new();
 	heddle_text text = {0};
-	int64_t value = 0;
+	int64_t value = 0, upper = 0;
 	heddle_text_add(&text, "def e(");
 	for (int i = 0; i < like->n_size; i++)
 		heddle_text_printf(&text, "%ssize %s", i ? ", " : "", like->size[i]->name);
@@ -40,10 +40,12 @@ static int64_t value_of(const heddle_definition *like, const char *expression, c
 	if (!m)
 		fail_msg("%s", heddle_ctx_messages(ctx));
 	assert_int_equal(heddle_expr_evaluate(m->definition[0]->statement[0]->index[0]->lower, size, &value), 0);
+	/* an index that may begin below 0 is counted from there */
+	assert_int_equal(heddle_expr_evaluate(m->definition[0]->statement[0]->index[0]->upper, size, &upper), 0);
 	heddle_module_free(m);
 	heddle_text_free(&text);
 	heddle_ctx_free(ctx);
-	return value;
+	return value + INT32_MAX - upper;
 }
 
 /* Sizes to evaluate at: a fixed sequence of small and medium ones. */

@@ -415,6 +415,34 @@ static void inout_and_recurrence(void **state)
 	close_bench(&b);
 }
 
+/* The first of equal ones; the first NaN; over nothing the greatest int32; several indices count as one. */
+static void argmax(void **state)
+{
+	(void)state;
+	static const double rows[][5] = {
+		{1, 3, 2, 3, 0},	       {-1, -1, -1, -1, -1}, {1, (double)NAN, 7, (double)NAN, 9},
+		{-(double)INFINITY, 0, -0.0, 0, 0}, {5, 4, 3, 2, 1},
+	};
+	static const int greatest[] = {1, 0, 1, 1, 0}, least[] = {4, 0, 1, 0, 4};
+	bench b;
+	open_bench(&b, "def f(float(N,K) A) -> (g, l, int64 h) { g(n) argmax=! A(n,k)\n l(n) argmin=! A(n,k)\n h argmax=! A(n,k)\n }\n",
+		   "N=5,K=5");
+	for (int n = 0; n < 5; n++)
+		for (int k = 0; k < 5; k++)
+			heddle_array_set(array_of(&b, "A"), n * 5 + k, (long double)rows[n][k]);
+	heddle_expected *x = run(&b);
+	for (int n = 0; n < 5; n++) {
+		assert_int_equal(x[0].integer[n], greatest[n]);
+		assert_int_equal(x[1].integer[n], least[n]);
+	}
+	assert_int_equal(x[2].integer[0], 2 * 5 + 1);
+	close_bench(&b);
+	open_bench(&b, "def f(float(N,K) A) -> (g) { g(n) argmax=! A(n,k) }\n", "N=3,K=0");
+	x = run(&b);
+	assert_int_equal(x->integer[2], INT32_MAX);
+	close_bench(&b);
+}
+
 static void speed(void **state)
 {
 	(void)state;
@@ -437,7 +465,7 @@ int main(void)
 		cmocka_unit_test(gather),     cmocka_unit_test(branches),
 		cmocka_unit_test(half_storage), cmocka_unit_test(functions_carry_errors),
 		cmocka_unit_test(samples),    cmocka_unit_test(comparison),
-		cmocka_unit_test(inout_and_recurrence), cmocka_unit_test(speed),
+		cmocka_unit_test(inout_and_recurrence), cmocka_unit_test(argmax), cmocka_unit_test(speed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
