@@ -16,7 +16,7 @@
 #define MANIFEST (1u << HEDDLE_VERB_MANIFEST)
 #define ARCH (1u << HEDDLE_VERB_ARCH)
 #define EXPLAIN (1u << HEDDLE_VERB_EXPLAIN)
-#define SERVE (1u << HEDDLE_VERB_SERVE_RUN)
+#define SERVE_RUN (1u << HEDDLE_VERB_SERVE_RUN)
 #define ALL ((1u << HEDDLE_N_VERB) - 1)
 
 const heddle_option_row heddle_option_rows[] = {
@@ -41,7 +41,7 @@ const heddle_option_row heddle_option_rows[] = {
 	[HEDDLE_OPTION_TIME_PASSES] = {"--time-passes", NULL, NULL, "show the time of each pass", PLAN},
 	[HEDDLE_OPTION_DIFF] = {"--diff", NULL, NULL, "two targets: show where their plans differ", PLAN},
 	[HEDDLE_OPTION_LEVEL] = {"--level", "-l", "NAME,...", "interpret, emulate, opencl-cpu, compile, device; those named must run",
-				 TEST | RUN | BENCH | SERVE},
+				 TEST | RUN | BENCH | SERVE_RUN},
 	[HEDDLE_OPTION_THOROUGH] = {"--thorough", NULL, NULL, "every case at every level in every form", TEST},
 	[HEDDLE_OPTION_CASES] = {"--cases", NULL, "given|all", "given: sizes of our own are interpreted only (default all)", TEST},
 	[HEDDLE_OPTION_IMPL] = {"--impl", NULL, "FILE.json", "a hand-written kernel: its manifest", TEST | BENCH},
