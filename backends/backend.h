@@ -32,6 +32,42 @@ typedef struct heddle_language {
 } heddle_language;
 heddle_language heddle_dialect_language(const heddle_dialect *dialect);
 
+/* ---- variants ------------------------------------------------------------------------------------------------------ */
+
+/* One of several programs of a definition for one target. */
+typedef struct heddle_variant {
+	heddle_program *program;
+	const char *why; /* it is there, in words for readers of the source; NULL: by the sizes that it is for */
+} heddle_variant;
+
+/* The programs behind one entry, which runs the first one whose conditions hold: the ranges and divisors of its sizes, and the
+ * alignments that it asks of base addresses (heddle_buffer_alignment).  All have the definition's inputs, outputs and scalars,
+ * and its sizes under the same names; temporaries and launches are their own. */
+typedef struct heddle_variants {
+	heddle_arena *arena; /* of the list; the programs have their own */
+	int n;
+	heddle_variant *item;
+} heddle_variants;
+
+/* One program as a list that nobody frees. */
+#define HEDDLE_ONE_VARIANT(its_program) (&(const heddle_variants){.n = 1, .item = &(heddle_variant){.program = (its_program)}})
+
+void heddle_variants_begin(heddle_variants *variants);
+/* Put a program, which is given away, before the first one that is for all of its sizes and more. */
+void heddle_variants_add(heddle_variants *variants, heddle_program *program);
+/* After the last: a program without vectors for those whose vectors need aligned addresses, where no other is for the same
+ * sizes; launches get names of their own ("NAME_v1_0").  0, or -1 with E0950. */
+int heddle_variants_finish(heddle_ctx *ctx, const heddle_target *target, heddle_variants *variants);
+void heddle_variants_free(heddle_variants *variants);
+
+/* The values of size `i` for which there may be a variant: the least and greatest, and what divides all. */
+heddle_program_size heddle_variants_size(const heddle_variants *variants, int i);
+/* The variant takes everything that any of them takes, by its sizes. */
+bool heddle_variants_is_widest(const heddle_variants *variants, int i);
+/* The variant that the entry runs for these sizes when every base address is `misalign` elements of its tensor past one that
+ * any vector can have; -1: none. */
+int heddle_variants_choose(const heddle_variants *variants, const heddle_target *target, const int64_t *size, int misalign);
+
 /* ---- printing ----------------------------------------------------------------------------------------------------- */
 
 typedef struct heddle_emit_options {
@@ -44,15 +80,15 @@ typedef struct heddle_emit_options {
 /* Whether no entry can have this name: C or C++ or their headers use it. */
 bool heddle_entry_is_reserved(const char *name);
 
-/* The whole source file for a program: SPDX line, definition, sizes, descriptor, config, prelude (only the parts used),
+/* The whole source file of a definition's programs: SPDX line, definition, sizes, descriptor, config, prelude (only the parts used),
  * kernels, host entry.  0 or -1 with a diagnostic. */
-int heddle_source_print(heddle_ctx *ctx, const heddle_target *target, const heddle_program *program,
+int heddle_source_print(heddle_ctx *ctx, const heddle_target *target, const heddle_variants *variants,
 			const heddle_emit_options *options, heddle_text *out);
 /* The file that holds the host entry, for languages whose source is for the device alone; nothing for the others.  Files are
  * named `base` and heddle_dialect_suffix / heddle_dialect_host_suffix (backends/dialect.h). */
-int heddle_host_print(heddle_ctx *ctx, const heddle_target *target, const heddle_program *program,
+int heddle_host_print(heddle_ctx *ctx, const heddle_target *target, const heddle_variants *variants,
 		      const heddle_emit_options *options, heddle_text *out);
 /* The C header for all targets of a definition. */
-int heddle_header_print(heddle_ctx *ctx, const heddle_program *program, const heddle_emit_options *options, heddle_text *out);
+int heddle_header_print(heddle_ctx *ctx, const heddle_variants *variants, const heddle_emit_options *options, heddle_text *out);
 
 #endif

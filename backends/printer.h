@@ -82,7 +82,7 @@ int heddle_operator_level(const char *s);
 int heddle_template_level(const char *s);
 
 /* The C entry points (a part of the source, or a file of their own).  `source` is the text of the device code. */
-int heddle_entry_print(heddle_ctx *ctx, const heddle_target *target, const heddle_program *program,
+int heddle_entry_print(heddle_ctx *ctx, const heddle_target *target, const heddle_variants *variants,
 		       const heddle_emit_options *options, const char *source, heddle_text *out);
 
 #endif

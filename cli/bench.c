@@ -215,7 +215,7 @@ static int gather(heddle_cli *cli, const heddle_module *module, const heddle_def
 	for (int i = 0; i < n_target; i++) {
 		entrant *one = &e[(*n)++];
 		one->name = target[i].text;
-		if (heddle_cli_compile(cli, module, definition, &target[i], &one->kernel) < 0)
+		if (heddle_cli_compile(cli, module, 1, &definition, &target[i], &one->kernel) < 0)
 			return -1;
 	}
 	for (int i = 0; i < impl->n; i++) {

@@ -262,33 +262,45 @@ static int name_kernel(heddle_cli *cli, const heddle_definition *definition, con
 	return result;
 }
 
-static int emit_definition(heddle_cli *cli, const heddle_module *module, const heddle_definition *definition,
+/* The file as it was checked under each --sizes. */
+typedef struct module_list {
+	int n;
+	heddle_module **module;
+} module_list;
+
+static int emit_definition(heddle_cli *cli, const heddle_module *module, int n, const heddle_definition *const *definition,
 			   const heddle_target *target, int n_target, output_list *list)
 {
-	int result = check_entry_name(cli, definition->name);
+	int result = check_entry_name(cli, definition[0]->name);
 	const bool names = heddle_cli_flag(cli, HEDDLE_OPTION_LIST);
 	for (int i = 0; i < n_target && result == 0 && names; i++)
-		result = name_kernel(cli, definition, &target[i], list);
+		result = name_kernel(cli, definition[0], &target[i], list);
 	for (int i = 0; i < n_target && result == 0 && !names; i++) {
 		heddle_kernel_files kernel;
-		if (heddle_cli_compile(cli, module, definition, &target[i], &kernel) < 0 || add_kernel(cli, list, &kernel) < 0)
+		if (heddle_cli_compile(cli, module, n, definition, &target[i], &kernel) < 0 || add_kernel(cli, list, &kernel) < 0)
 			result = -1;
 		heddle_kernel_files_free(&kernel);
 	}
 	return result;
 }
 
-/* All definitions of the file, or that of --def, under the sizes given. */
-static int emit_module(heddle_cli *cli, heddle_module *module, const heddle_target *target, int n_target, output_list *list)
+/* All definitions of the file, or that of --def, under all the sizes given. */
+static int emit_modules(heddle_cli *cli, const module_list *modules, const heddle_target *target, int n_target, output_list *list)
 {
 	const char *only = heddle_cli_value(cli, HEDDLE_OPTION_DEF);
-	if (only && !heddle_module_find(cli->ctx, module, only))
+	heddle_module *first = modules->module[0];
+	if (only && !heddle_module_find(cli->ctx, first, only))
 		return -1;
 	int result = 0;
-	for (int i = 0; i < module->n_definition; i++)
-		if (!only || !strcmp(only, module->definition[i]->name))
-			if (emit_definition(cli, module, module->definition[i], target, n_target, list) < 0)
-				result = -1;
+	for (int i = 0; i < first->n_definition; i++) {
+		const heddle_definition **definition = HEDDLE_NEW_ARRAY(cli->arena, const heddle_definition *, modules->n);
+		if (only && strcmp(only, first->definition[i]->name))
+			continue;
+		for (int m = 0; m < modules->n; m++)
+			definition[m] = modules->module[m]->definition[i];
+		if (emit_definition(cli, first, modules->n, definition, target, n_target, list) < 0)
+			result = -1;
+	}
 	return result;
 }
 
@@ -314,25 +326,39 @@ static int finish(heddle_cli *cli, const output_list *list)
 	return result;
 }
 
+/* One module per --sizes; a single one without any. */
+static int read_modules(heddle_cli *cli, module_list *modules)
+{
+	const int n = cli->option[HEDDLE_OPTION_SIZES].n;
+	for (int i = 0; i == 0 || i < n; i++) {
+		heddle_size_list *sizes;
+		heddle_module *module = heddle_cli_sizes(cli, i, &sizes) < 0 ? NULL : heddle_cli_module(cli, cli->word[0], sizes);
+		if (!module)
+			return -1;
+		HEDDLE_PUSH(cli->arena, modules->module, modules->n, module);
+	}
+	return 0;
+}
+
 int heddle_cli_emit(heddle_cli *cli)
 {
 	static const char *const standard[] = {"cuda:h100", "hip:mi300x", "opencl:cpu", NULL};
 	heddle_target *target;
 	int n_target;
-	heddle_size_list *sizes;
+	module_list modules = {0};
 	output_list list = {0};
-	if (heddle_cli_targets(cli, standard, &target, &n_target) < 0 || heddle_cli_sizes(cli, 0, &sizes) < 0)
+	if (heddle_cli_targets(cli, standard, &target, &n_target) < 0)
 		return -1;
-	heddle_module *module = heddle_cli_module(cli, cli->word[0], sizes);
-	if (!module)
-		return -1;
-	int result = heddle_lock_open(cli, &cli->lock);
+	int result = read_modules(cli, &modules);
 	if (result == 0)
-		result = emit_module(cli, module, target, n_target, &list);
+		result = heddle_lock_open(cli, &cli->lock);
+	if (result == 0)
+		result = emit_modules(cli, &modules, target, n_target, &list);
 	if (result == 0)
 		result = finish(cli, &list);
 	if (result < 0 && !heddle_cli_flag(cli, HEDDLE_OPTION_CHECK) && !heddle_cli_flag(cli, HEDDLE_OPTION_LIST))
 		heddle_note(cli->ctx, NULL, "nothing was written");
-	heddle_module_free(module);
+	for (int i = 0; i < modules.n; i++)
+		heddle_module_free(modules.module[i]);
 	return result;
 }

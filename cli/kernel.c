@@ -19,7 +19,7 @@
 void heddle_kernel_files_free(heddle_kernel_files *kernel)
 {
 	heddle_manifest_free(kernel->manifest);
-	heddle_program_free(kernel->program);
+	heddle_variants_free(&kernel->variants);
 	heddle_text_free(&kernel->source);
 	heddle_text_free(&kernel->header);
 	heddle_text_free(&kernel->host);
@@ -99,31 +99,44 @@ static const char *file_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-int heddle_cli_compile(heddle_cli *cli, const heddle_module *module, const heddle_definition *definition,
+static int compile_variants(heddle_cli *cli, int n, const heddle_definition *const *definition, const heddle_target *target,
+			    heddle_variants *variants)
+{
+	const char *prefix = heddle_cli_value(cli, HEDDLE_OPTION_PREFIX);
+	heddle_variants_begin(variants);
+	for (int i = 0; i < n; i++) {
+		heddle_program *program = heddle_cli_program(cli, definition[i], target, NULL);
+		if (!program)
+			return -1;
+		if (prefix)
+			add_prefix(program, prefix);
+		heddle_variants_add(variants, program);
+	}
+	return heddle_variants_finish(cli->ctx, target, variants);
+}
+
+int heddle_cli_compile(heddle_cli *cli, const heddle_module *module, int n, const heddle_definition *const *definition,
 		       const heddle_target *target, heddle_kernel_files *kernel)
 {
 	const char *prefix = heddle_cli_value(cli, HEDDLE_OPTION_PREFIX);
 	*kernel = (heddle_kernel_files){.target = *target};
 	if (prefix && check_prefix(cli, prefix) < 0)
 		return -1;
-	kernel->program = heddle_cli_program(cli, definition, target, NULL);
-	if (!kernel->program)
+	if (compile_variants(cli, n, definition, target, &kernel->variants) < 0)
 		return -1;
-	if (prefix)
-		add_prefix(kernel->program, prefix);
-	heddle_cli_file_names(cli, definition, target, kernel);
+	heddle_cli_file_names(cli, definition[0], target, kernel);
 	heddle_emit_options options = {.base = kernel->base,
 				       .header = kernel->header_name,
-				       .definition_text = definition_text(cli, module, definition),
+				       .definition_text = definition_text(cli, module, definition[0]),
 				       .source_name = file_of(module->source->name)};
-	if (heddle_source_print(cli->ctx, target, kernel->program, &options, &kernel->source) < 0 ||
-	    heddle_host_print(cli->ctx, target, kernel->program, &options, &kernel->host) < 0 ||
-	    heddle_header_print(cli->ctx, kernel->program, &options, &kernel->header) < 0)
+	if (heddle_source_print(cli->ctx, target, &kernel->variants, &options, &kernel->source) < 0 ||
+	    heddle_host_print(cli->ctx, target, &kernel->variants, &options, &kernel->host) < 0 ||
+	    heddle_header_print(cli->ctx, &kernel->variants, &options, &kernel->header) < 0)
 		return -1;
-	kernel->manifest = heddle_manifest_from_program(cli->ctx, target, kernel->program, &options);
+	kernel->manifest = heddle_manifest_make(cli->ctx, target, &kernel->variants, &options);
 	if (!kernel->manifest)
 		return -1;
-	kernel->manifest->definition = heddle_arena_strdup(kernel->manifest->arena, definition->name);
+	kernel->manifest->definition = heddle_arena_strdup(kernel->manifest->arena, definition[0]->name);
 	return 0;
 }
 
@@ -390,10 +403,13 @@ static int bind_sizes(heddle_cli *cli, const heddle_manifest *m, const heddle_de
 			return heddle_error(cli->ctx, 921, NULL, "the kernel wants a size '%s', which '%s' does not have",
 					    m->size[i].name, definition->name);
 		value[i] = size[s->position];
-		if (value[i] < m->size[i].min || value[i] > m->size[i].max ||
-		    (m->size[i].divisor > 1 && value[i] % m->size[i].divisor != 0))
-			return heddle_error(cli->ctx, 918, NULL, "the kernel is not for %s=%lld", s->name, (long long)value[i]);
 	}
+	if (heddle_manifest_choose(m, value, NULL) < 0)
+		for (int i = 0; i < m->n_size; i++)
+			if (value[i] < m->size[i].min || value[i] > m->size[i].max ||
+			    (m->size[i].divisor > 1 && value[i] % m->size[i].divisor != 0))
+				return heddle_error(cli->ctx, 918, NULL, "the kernel is not for %s=%lld", m->size[i].name,
+						    (long long)value[i]);
 	run->size = value;
 	return 0;
 }

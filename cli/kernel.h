@@ -12,7 +12,7 @@
 /* A kernel to be written or run: made from a definition, or read from --impl. */
 typedef struct heddle_kernel_files {
 	heddle_target target;
-	heddle_program *program; /* NULL: hand-written */
+	heddle_variants variants; /* none: hand-written */
 	heddle_manifest *manifest;
 	heddle_text source;
 	heddle_text header;	 /* empty: hand-written */
@@ -26,8 +26,9 @@ typedef struct heddle_kernel_files {
 /* heddle_compile with --config and the rest of `more` (may be NULL). */
 heddle_program *heddle_cli_program(heddle_cli *cli, const heddle_definition *definition, const heddle_target *target,
 				   const heddle_compile_options *more);
-/* Compile one definition for one target, with --config and --prefix.  0, or -1 with diagnostics; free in both cases. */
-int heddle_cli_compile(heddle_cli *cli, const heddle_module *module, const heddle_definition *definition,
+/* Compile a definition, as it was checked under one or several choices of sizes, for one target, with --config and --prefix.
+ * 0, or -1 with diagnostics; free in both cases. */
+int heddle_cli_compile(heddle_cli *cli, const heddle_module *module, int n, const heddle_definition *const *definition,
 		       const heddle_target *target, heddle_kernel_files *kernel);
 /* The names of the files that heddle_cli_compile would fill: header_name, base, source_name, host_name. */
 void heddle_cli_file_names(heddle_cli *cli, const heddle_definition *definition, const heddle_target *target,

@@ -26,7 +26,7 @@ static heddle_formula formula(heddle_arena *arena, const heddle_program *program
 	return text ? text : "0";
 }
 
-static void add_tensor(heddle_manifest *m, const heddle_target *target, const heddle_program *program,
+static void add_tensor(heddle_manifest *m, heddle_argument **list, int *n, const heddle_target *target, const heddle_program *program,
 		       const heddle_buffer *buffer, bool *failed)
 {
 	heddle_argument argument = {
@@ -43,12 +43,13 @@ static void add_tensor(heddle_manifest *m, const heddle_target *target, const he
 		argument.shape[i] = formula(m->arena, program, buffer->extent[i], failed);
 	if (argument.role == HEDDLE_ARGUMENT_TEMPORARY)
 		argument.offset = formula(m->arena, program, buffer->offset, failed);
-	HEDDLE_PUSH(m->arena, m->argument, m->n_argument, argument);
+	HEDDLE_PUSH(m->arena, *list, *n, argument);
 }
 
 /* The entry's order: tensors, scalars, sizes; temporaries come last, they are no parameters. */
-static void add_arguments(heddle_manifest *m, const heddle_target *target, const heddle_program *program, bool *failed)
+static void add_arguments(heddle_manifest *m, const heddle_target *target, const heddle_variants *variants, bool *failed)
 {
+	const heddle_program *program = variants->item[variants->n - 1].program;
 	for (int pass = 0; pass < 3; pass++) {
 		for (int i = 0; i < program->n_buffer; i++) {
 			const heddle_buffer *buffer = program->buffer[i];
@@ -56,19 +57,20 @@ static void add_arguments(heddle_manifest *m, const heddle_target *target, const
 				continue;
 			int where = buffer->role == HEDDLE_BUFFER_SCALAR ? 1 : buffer->role == HEDDLE_BUFFER_TEMPORARY ? 2 : 0;
 			if (where == pass)
-				add_tensor(m, target, program, buffer, failed);
+				add_tensor(m, &m->argument, &m->n_argument, target, program, buffer, failed);
 		}
-		for (int i = 0; pass == 1 && i < program->n_size; i++)
-			if (program->size[i].min != program->size[i].max) {
-				heddle_argument size = {.name = heddle_arena_strdup(m->arena, program->size[i].name),
-							.role = HEDDLE_ARGUMENT_SIZE,
-							.type = HEDDLE_INT64};
+		for (int i = 0; pass == 1 && i < program->n_size; i++) {
+			const heddle_program_size all = heddle_variants_size(variants, i);
+			const heddle_argument size = {.name = heddle_arena_strdup(m->arena, all.name),
+						      .role = HEDDLE_ARGUMENT_SIZE,
+						      .type = HEDDLE_INT64};
+			if (all.min != all.max)
 				HEDDLE_PUSH(m->arena, m->argument, m->n_argument, size);
-			}
+		}
 	}
 }
 
-static void add_launch(heddle_manifest *m, const heddle_target *target, const heddle_program *program,
+static void add_launch(heddle_manifest *m, heddle_manifest_launch **list, int *n, const heddle_target *target, const heddle_program *program,
 		       const heddle_launch *launch, bool *failed)
 {
 	heddle_manifest_launch out = {
@@ -101,7 +103,7 @@ static void add_launch(heddle_manifest *m, const heddle_target *target, const he
 			.name = heddle_arena_strdup(m->arena, program->size[arguments.size[i]].name), .size = true, .type = HEDDLE_INT64};
 		HEDDLE_PUSH(m->arena, out.argument, out.n_argument, argument);
 	}
-	HEDDLE_PUSH(m->arena, m->launch, m->n_launch, out);
+	HEDDLE_PUSH(m->arena, *list, *n, out);
 }
 
 static void add_options(heddle_manifest *m, const heddle_dialect *dialect)
@@ -137,9 +139,67 @@ const char *heddle_host_file(heddle_arena *arena, const heddle_target *target, c
 	return suffix ? heddle_arena_printf(arena, "%s%s", base, suffix) : NULL;
 }
 
-heddle_manifest *heddle_manifest_from_program(heddle_ctx *ctx, const heddle_target *target, const heddle_program *program,
-					      const heddle_emit_options *options)
+static const char *proof_of(heddle_arena *arena, const heddle_program *program)
 {
+	return heddle_arena_strdup(arena, program->proof ? program->proof : "not proved");
+}
+
+static heddle_manifest_size *sizes_of(heddle_arena *arena, const heddle_program *program, int *n)
+{
+	heddle_manifest_size *list = NULL;
+	*n = 0;
+	for (int i = 0; i < program->n_size; i++) {
+		const heddle_manifest_size size = {heddle_arena_strdup(arena, program->size[i].name), program->size[i].min,
+						   program->size[i].max, program->size[i].divisor > 0 ? program->size[i].divisor : 1};
+		HEDDLE_PUSH(arena, list, *n, size);
+	}
+	return list;
+}
+
+static const char **preconditions_of(heddle_arena *arena, const heddle_program *program, int *n, bool *failed)
+{
+	const char **list = NULL;
+	*n = 0;
+	for (int i = 0; i < program->n_precondition; i++)
+		HEDDLE_PUSH(arena, list, *n, formula(arena, program, program->precondition[i], failed));
+	return list;
+}
+
+static const heddle_buffer *find_buffer(const heddle_program *program, const char *name)
+{
+	for (int i = 0; i < program->n_buffer; i++)
+		if (!strcmp(program->buffer[i]->name, name))
+			return program->buffer[i];
+	return NULL;
+}
+
+/* All but the last become variants, which describes the manifest's own launches. */
+static void add_variant(heddle_manifest *m, const heddle_target *target, const heddle_program *program, bool *failed)
+{
+	heddle_manifest_variant v = {.config = heddle_arena_strdup(m->arena, program->config ? program->config : ""),
+				     .proof = proof_of(m->arena, program)};
+	int n;
+	v.size = sizes_of(m->arena, program, &n);
+	v.precondition = preconditions_of(m->arena, program, &v.n_precondition, failed);
+	v.workspace_bytes = formula(m->arena, program, program->workspace, failed);
+	v.align = HEDDLE_NEW_ARRAY(m->arena, int, m->n_argument + 1);
+	for (int i = 0; i < m->n_argument; i++) {
+		const heddle_buffer *buffer = find_buffer(program, m->argument[i].name);
+		int align = buffer && m->argument[i].role != HEDDLE_ARGUMENT_TEMPORARY ? heddle_buffer_alignment(target, program, buffer) : 0;
+		v.align[i] = align != m->argument[i].align ? align : 0;
+	}
+	for (int i = 0; i < program->n_buffer; i++)
+		if (program->buffer[i]->role == HEDDLE_BUFFER_TEMPORARY)
+			add_tensor(m, &v.temporary, &v.n_temporary, target, program, program->buffer[i], failed);
+	for (int i = 0; i < program->n_launch; i++)
+		add_launch(m, &v.launch, &v.n_launch, target, program, program->launch[i], failed);
+	HEDDLE_PUSH(m->arena, m->variant, m->n_variant, v);
+}
+
+heddle_manifest *heddle_manifest_make(heddle_ctx *ctx, const heddle_target *target, const heddle_variants *variants,
+				      const heddle_emit_options *options)
+{
+	const heddle_program *program = variants->item[variants->n - 1].program;
 	heddle_arena *arena = heddle_arena_new();
 	heddle_manifest *m = HEDDLE_NEW(arena, heddle_manifest);
 	bool failed = false;
@@ -150,23 +210,18 @@ heddle_manifest *heddle_manifest_from_program(heddle_ctx *ctx, const heddle_targ
 	m->source = heddle_source_file(arena, target, options->base ? options->base : program->name);
 	m->config = heddle_arena_strdup(arena, program->config ? program->config : "");
 	m->policy = "ieee";
-	m->proof = heddle_arena_strdup(arena, program->proof ? program->proof : "not proved");
+	m->proof = proof_of(arena, program);
 	m->warp = program->warp > 1			? program->warp
 		  : target->descriptor->warp.set	? (int)target->descriptor->warp.value
 							: 1;
-	for (int i = 0; i < program->n_size; i++) {
-		heddle_manifest_size size = {heddle_arena_strdup(arena, program->size[i].name), program->size[i].min,
-					     program->size[i].max, program->size[i].divisor > 0 ? program->size[i].divisor : 1};
-		HEDDLE_PUSH(arena, m->size, m->n_size, size);
-	}
-	for (int i = 0; i < program->n_precondition; i++) {
-		const char *text = formula(arena, program, program->precondition[i], &failed);
-		HEDDLE_PUSH(arena, m->precondition, m->n_precondition, text);
-	}
+	m->size = sizes_of(arena, program, &m->n_size);
+	m->precondition = preconditions_of(arena, program, &m->n_precondition, &failed);
 	m->workspace_bytes = formula(arena, program, program->workspace, &failed);
-	add_arguments(m, target, program, &failed);
+	add_arguments(m, target, variants, &failed);
 	for (int i = 0; i < program->n_launch; i++)
-		add_launch(m, target, program, program->launch[i], &failed);
+		add_launch(m, &m->launch, &m->n_launch, target, program, program->launch[i], &failed);
+	for (int i = 0; i < variants->n - 1; i++)
+		add_variant(m, target, variants->item[i].program, &failed);
 	add_options(m, target->dialect);
 	if (failed) {
 		heddle_error(ctx, 950, NULL, "%s: a grid, shape or offset is no formula over the sizes", program->name);

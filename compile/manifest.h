@@ -67,6 +67,22 @@ typedef struct heddle_manifest_define {
 	const char *name, *value;
 } heddle_manifest_define;
 
+/* Launches that take the place of the manifest's own for some sizes and base addresses. */
+typedef struct heddle_manifest_variant {
+	const char *config, *proof;
+	heddle_manifest_size *size; /* [n_size] the values for which it runs */
+	int n_precondition;
+	const char **precondition;
+	int *align; /* [n_argument] bytes that the address must be a multiple of; 0: what the argument says */
+	heddle_formula workspace_bytes;
+	int n_temporary;
+	heddle_argument *temporary;
+	int n_launch;
+	heddle_manifest_launch *launch;
+} heddle_manifest_variant;
+
+/* The entry runs the first of `variant` that is for its sizes and addresses, else the manifest's own launches, which `size`,
+ * `align` and the rest describe.  With variants the temporaries stand at the end of `argument`. */
 typedef struct heddle_manifest {
 	heddle_arena *arena; /* owns everything below */
 	const char *definition, *backend, *arch, *source, *config, *policy, *proof;
@@ -87,12 +103,26 @@ typedef struct heddle_manifest {
 	heddle_argument *argument; /* in the entry's order */
 	int n_launch;
 	heddle_manifest_launch *launch;
+	int n_variant;
+	heddle_manifest_variant *variant;
 	const char *path; /* where it was read; NULL when made from a program.  `source` is relative to its folder */
 } heddle_manifest;
 
-heddle_manifest *heddle_manifest_from_program(heddle_ctx *ctx, const heddle_target *target, const heddle_program *program,
-					      const heddle_emit_options *options);
+heddle_manifest *heddle_manifest_make(heddle_ctx *ctx, const heddle_target *target, const heddle_variants *variants,
+				      const heddle_emit_options *options);
 heddle_manifest *heddle_manifest_free(heddle_manifest *manifest);
+
+/* ---- variants (manifest_variants.c) ----- */
+
+/* Of variant `i`, or of the manifest's own launches with i == n_variant, as a manifest without variants, in `arena`.  Arguments
+ * other than temporaries keep their positions. */
+const heddle_manifest *heddle_manifest_variant_of(heddle_arena *arena, const heddle_manifest *manifest, int i);
+/* Which of them is for these sizes when argument k lies `address[k]` bytes past an address that suits any vector (NULL: all lie
+ * there); -1: none. */
+int heddle_manifest_choose(const heddle_manifest *manifest, const int64_t *size, const size_t *address);
+/* The values of size `k` that some variant takes: the least and the greatest. */
+heddle_manifest_size heddle_manifest_size_of_all(const heddle_manifest *manifest, int k);
+
 /* `base` and the backend's suffix: the name of the source file; of the file with the host entry, NULL when that is the
  * source.  In `arena`. */
 const char *heddle_source_file(heddle_arena *arena, const heddle_target *target, const char *base);

@@ -62,11 +62,11 @@ static void field(heddle_text *out, const char *key, const char *value)
 	heddle_text_add(out, ",\n");
 }
 
-static void print_sizes(const heddle_manifest *m, heddle_text *out)
+static void print_sizes(int n, const heddle_manifest_size *list, heddle_text *out)
 {
-	heddle_text_add(out, "  \"sizes\": {");
-	for (int i = 0; i < m->n_size; i++) {
-		const heddle_manifest_size *size = &m->size[i];
+	heddle_text_add(out, "\"sizes\": {");
+	for (int i = 0; i < n; i++) {
+		const heddle_manifest_size *size = &list[i];
 		heddle_text_add(out, i ? ", " : "");
 		string(out, size->name);
 		if (size->min == size->max)
@@ -77,12 +77,12 @@ static void print_sizes(const heddle_manifest *m, heddle_text *out)
 		else
 			heddle_text_printf(out, ": {\"min\": %lld, \"max\": %lld}", (long long)size->min, (long long)size->max);
 	}
-	heddle_text_add(out, "},\n");
+	heddle_text_add(out, "}");
 }
 
 static void print_argument(const heddle_argument *a, heddle_text *out)
 {
-	heddle_text_add(out, "    {\"name\": ");
+	heddle_text_add(out, "{\"name\": ");
 	string(out, a->name);
 	heddle_text_printf(out, ", \"role\": \"%s\", \"type\": \"%s\"", role_names[a->role], heddle_type_name(a->type));
 	if (a->role != HEDDLE_ARGUMENT_SCALAR && a->role != HEDDLE_ARGUMENT_SIZE) {
@@ -134,9 +134,9 @@ static void print_kernel_argument(const heddle_kernel_argument *a, heddle_text *
 	}
 }
 
-static void print_launch(const heddle_manifest *m, const heddle_manifest_launch *launch, heddle_text *out)
+static void print_launch(const heddle_manifest *m, const heddle_manifest_launch *launch, const char *indent, heddle_text *out)
 {
-	heddle_text_add(out, "    {\"kernel\": ");
+	heddle_text_add(out, "{\"kernel\": ");
 	string(out, launch->kernel);
 	heddle_text_add(out, ", \"grid\": ");
 	formulas(out, launch->grid, 3);
@@ -159,7 +159,7 @@ static void print_launch(const heddle_manifest *m, const heddle_manifest_launch 
 	}
 	heddle_text_add(out, ", \"dynamic_shared_bytes\": ");
 	number_or_formula(out, launch->dynamic_shared_bytes);
-	heddle_text_add(out, ",\n     \"arguments\": [");
+	heddle_text_printf(out, ",\n%s \"arguments\": [", indent);
 	for (int i = 0; i < launch->n_argument; i++) {
 		heddle_text_add(out, i ? ", " : "");
 		print_kernel_argument(&launch->argument[i], out);
@@ -186,6 +186,56 @@ static void print_defines(const heddle_manifest *m, heddle_text *out)
 	}
 }
 
+static void print_arguments(int n, const heddle_argument *list, const char *indent, heddle_text *out)
+{
+	heddle_text_add(out, "[");
+	for (int i = 0; i < n; i++) {
+		heddle_text_printf(out, "%s\n%s", i ? "," : "", indent);
+		print_argument(&list[i], out);
+	}
+	heddle_text_printf(out, "\n%s]", indent + 2);
+}
+
+static void print_launches(const heddle_manifest *m, int n, const heddle_manifest_launch *list, const char *indent, heddle_text *out)
+{
+	heddle_text_add(out, "[");
+	for (int i = 0; i < n; i++) {
+		heddle_text_printf(out, "%s\n%s", i ? "," : "", indent);
+		print_launch(m, &list[i], indent, out);
+	}
+	heddle_text_printf(out, "\n%s]", indent + 2);
+}
+
+static void print_variant(const heddle_manifest *m, const heddle_manifest_variant *v, heddle_text *out)
+{
+	heddle_text_add(out, "{");
+	print_sizes(m->n_size, v->size, out);
+	heddle_text_add(out, ", \"align\": {");
+	const char *comma = "";
+	for (int i = 0; i < m->n_argument; i++)
+		if (v->align[i]) {
+			heddle_text_add(out, comma);
+			string(out, m->argument[i].name);
+			heddle_text_printf(out, ": %d", v->align[i]);
+			comma = ", ";
+		}
+	heddle_text_add(out, "},\n     \"config\": ");
+	string(out, v->config);
+	heddle_text_add(out, ",\n     \"proof\": ");
+	string(out, v->proof);
+	heddle_text_add(out, ", \"preconditions\": ");
+	strings(out, v->precondition, v->n_precondition);
+	heddle_text_add(out, ", \"workspace_bytes\": ");
+	string(out, v->workspace_bytes);
+	if (v->n_temporary) {
+		heddle_text_add(out, ",\n     \"temporaries\": ");
+		print_arguments(v->n_temporary, v->temporary, "       ", out);
+	}
+	heddle_text_add(out, ",\n     \"launches\": ");
+	print_launches(m, v->n_launch, v->launch, "       ", out);
+	heddle_text_add(out, "}");
+}
+
 void heddle_manifest_print(const heddle_manifest *m, heddle_text *out)
 {
 	heddle_text_add(out, "{\n  \"schema\": \"heddle.manifest/1\",\n");
@@ -196,8 +246,9 @@ void heddle_manifest_print(const heddle_manifest *m, heddle_text *out)
 	field(out, "config", m->config);
 	field(out, "policy", m->policy);
 	field(out, "proof", m->proof);
-	print_sizes(m, out);
-	heddle_text_add(out, "  \"preconditions\": ");
+	heddle_text_add(out, "  ");
+	print_sizes(m->n_size, m->size, out);
+	heddle_text_add(out, ",\n  \"preconditions\": ");
 	strings(out, m->precondition, m->n_precondition);
 	heddle_text_printf(out, ",\n  \"warp\": %d,\n  \"workspace_bytes\": ", m->warp);
 	string(out, m->workspace_bytes);
@@ -211,17 +262,17 @@ void heddle_manifest_print(const heddle_manifest *m, heddle_text *out)
 	strings(out, m->host, m->n_host);
 	heddle_text_add(out, "},\n");
 	print_defines(m, out);
-	heddle_text_add(out, "  \"arguments\": [");
-	for (int i = 0; i < m->n_argument; i++) {
-		heddle_text_add(out, i ? ",\n" : "\n");
-		print_argument(&m->argument[i], out);
+	heddle_text_add(out, "  \"arguments\": ");
+	print_arguments(m->n_argument, m->argument, "    ", out);
+	heddle_text_add(out, ",\n  \"launches\": ");
+	print_launches(m, m->n_launch, m->launch, "    ", out);
+	if (m->n_variant)
+		heddle_text_add(out, ",\n  \"variants\": [");
+	for (int i = 0; i < m->n_variant; i++) {
+		heddle_text_add(out, i ? ",\n    " : "\n    ");
+		print_variant(m, &m->variant[i], out);
 	}
-	heddle_text_add(out, "\n  ],\n  \"launches\": [");
-	for (int i = 0; i < m->n_launch; i++) {
-		heddle_text_add(out, i ? ",\n" : "\n");
-		print_launch(m, &m->launch[i], out);
-	}
-	heddle_text_add(out, "\n  ]\n}\n");
+	heddle_text_add(out, m->n_variant ? "\n  ]\n}\n" : "\n}\n");
 }
 
 /* ---- reading --------------------------------------------------------------------------------------------------------------- */
@@ -231,6 +282,8 @@ typedef struct reader {
 	heddle_manifest *m;
 	const heddle_source *source;
 	bool failed;
+	int n_temporary; /* of the variant that is being read */
+	const heddle_argument *temporary;
 } reader;
 
 static void bad(reader *r, const char *format, ...) HEDDLE_PRINTF(2, 3);
@@ -317,29 +370,35 @@ static const char **string_list(reader *r, json_t *object, const char *key, int 
 	return list;
 }
 
-static void read_sizes(reader *r, json_t *root)
+static heddle_manifest_size read_size(reader *r, const char *name, json_t *value)
 {
 	static const char *const keys[] = {"min", "max", "divisor", NULL};
+	heddle_manifest_size size = {heddle_arena_strdup(r->m->arena, name), 0, INT32_MAX, 1};
+	json_t *part;
+	if (!json_is_object(value)) {
+		size.min = size.max = integer_of(r, value, name, 0, INT64_MAX);
+		return size;
+	}
+	check_keys(r, value, "a size", keys);
+	if ((part = json_object_get(value, "min")))
+		size.min = integer_of(r, part, "min", 0, INT64_MAX);
+	if ((part = json_object_get(value, "max")))
+		size.max = integer_of(r, part, "max", 0, INT64_MAX);
+	if ((part = json_object_get(value, "divisor")))
+		size.divisor = integer_of(r, part, "divisor", 1, INT64_MAX);
+	if (size.min > size.max)
+		bad(r, "size `%s`: its minimum is above its maximum", name);
+	return size;
+}
+
+static void read_sizes(reader *r, json_t *root)
+{
 	json_t *sizes = json_object_get(root, "sizes"), *value;
 	const char *name;
 	if (sizes && !json_is_object(sizes))
 		bad(r, "`sizes` must be an object");
 	json_object_foreach(sizes, name, value) {
-		heddle_manifest_size size = {heddle_arena_strdup(r->m->arena, name), 0, INT32_MAX, 1};
-		if (json_is_object(value)) {
-			check_keys(r, value, "a size", keys);
-			json_t *part;
-			if ((part = json_object_get(value, "min")))
-				size.min = integer_of(r, part, "min", 0, INT64_MAX);
-			if ((part = json_object_get(value, "max")))
-				size.max = integer_of(r, part, "max", 0, INT64_MAX);
-			if ((part = json_object_get(value, "divisor")))
-				size.divisor = integer_of(r, part, "divisor", 1, INT64_MAX);
-			if (size.min > size.max)
-				bad(r, "size `%s`: its minimum is above its maximum", name);
-		} else {
-			size.min = size.max = integer_of(r, value, name, 0, INT64_MAX);
-		}
+		const heddle_manifest_size size = read_size(r, name, value);
 		HEDDLE_PUSH(r->m->arena, r->m->size, r->m->n_size, size);
 	}
 }
@@ -419,7 +478,7 @@ static void read_contents(reader *r, json_t *value, heddle_argument *a)
 	}
 }
 
-static void read_argument(reader *r, json_t *value)
+static void read_argument(reader *r, json_t *value, heddle_argument **list, int *n)
 {
 	static const char *const keys[] = {"name", "role", "type", "shape", "strides", "align", "offset", "range", "value", NULL};
 	heddle_argument a = {.type = HEDDLE_INT64};
@@ -441,7 +500,12 @@ static void read_argument(reader *r, json_t *value)
 	if (a.role != HEDDLE_ARGUMENT_SIZE && !json_object_get(value, "type"))
 		bad(r, "argument `%s` has no type", a.name);
 	a.type = type_of(r, value, HEDDLE_INT64);
-	if (find_argument(r->m, a.name))
+	/* A variant's temporary may have the name of another variant's. */
+	const heddle_argument *same = find_argument(r->m, a.name);
+	bool twice = same && (*list == r->m->argument || same->role != HEDDLE_ARGUMENT_TEMPORARY);
+	for (int i = 0; i < *n; i++)
+		twice = twice || strcmp((*list)[i].name, a.name) == 0;
+	if (twice)
 		bad(r, "argument `%s` occurs twice", a.name);
 	if (a.role == HEDDLE_ARGUMENT_SIZE && !find_size(r->m, a.name))
 		bad(r, "argument `%s` is no size of this manifest", a.name);
@@ -449,9 +513,9 @@ static void read_argument(reader *r, json_t *value)
 		a.shape = formula_list(r, json_object_get(value, "shape"), "shape", &a.rank);
 		json_t *part;
 		if ((part = json_object_get(value, "strides"))) {
-			int n;
-			a.strides = formula_list(r, part, "strides", &n);
-			if (n != a.rank)
+			int n_stride;
+			a.strides = formula_list(r, part, "strides", &n_stride);
+			if (n_stride != a.rank)
 				bad(r, "argument `%s`: as many strides as dimensions", a.name);
 		}
 		part = json_object_get(value, "align");
@@ -460,7 +524,7 @@ static void read_argument(reader *r, json_t *value)
 	if (a.role == HEDDLE_ARGUMENT_TEMPORARY)
 		a.offset = formula_of(r, json_object_get(value, "offset"), "offset");
 	read_contents(r, value, &a);
-	HEDDLE_PUSH(r->m->arena, r->m->argument, r->m->n_argument, a);
+	HEDDLE_PUSH(r->m->arena, *list, *n, a);
 }
 
 static double literal_of(reader *r, json_t *value)
@@ -505,6 +569,9 @@ static void read_kernel_argument(reader *r, heddle_manifest_launch *launch, json
 		a.name = text_of(r, value, a.size ? "size" : a.byte_offset ? "offset" : "name", NULL);
 	}
 	const heddle_argument *argument = find_argument(r->m, a.name);
+	for (int k = 0; k < r->n_temporary && a.name; k++)
+		if (!strcmp(r->temporary[k].name, a.name))
+			argument = &r->temporary[k];
 	if (!argument && find_size(r->m, a.name))
 		a.size = true;
 	if (a.size ? !find_size(r->m, a.name) : !argument) {
@@ -521,7 +588,7 @@ static void read_kernel_argument(reader *r, heddle_manifest_launch *launch, json
 	HEDDLE_PUSH(r->m->arena, launch->argument, launch->n_argument, a);
 }
 
-static void read_launch(reader *r, json_t *value)
+static void read_launch(reader *r, json_t *value, heddle_manifest_launch **list, int *n)
 {
 	static const char *const keys[] = {"kernel", "grid", "block", "global", "dynamic_shared_bytes", "arguments", NULL};
 	heddle_manifest_launch launch = {.dynamic_shared_bytes = "0"};
@@ -550,7 +617,95 @@ static void read_launch(reader *r, json_t *value)
 	size_t i;
 	json_array_foreach(part, i, item)
 		read_kernel_argument(r, &launch, item);
-	HEDDLE_PUSH(r->m->arena, r->m->launch, r->m->n_launch, launch);
+	HEDDLE_PUSH(r->m->arena, *list, *n, launch);
+}
+
+static void read_launches(reader *r, json_t *object, heddle_manifest_launch **list, int *n)
+{
+	json_t *launches = json_object_get(object, "launches"), *value;
+	size_t i;
+	if (!json_is_array(launches) || json_array_size(launches) == 0)
+		bad(r, "`launches` must be a list of at least one launch");
+	json_array_foreach(launches, i, value)
+		read_launch(r, value, list, n);
+}
+
+static const char **read_preconditions(reader *r, json_t *object, int *n)
+{
+	const char **list = string_list(r, object, "preconditions", n);
+	for (int k = 0; k < *n; k++)
+		if (heddle_formula_check(r->ctx, list[k], r->m->n_size, r->m->size) < 0)
+			r->failed = true;
+	return list;
+}
+
+/* What a variant does not say is as for the whole. */
+static void read_variant(reader *r, json_t *value)
+{
+	static const char *const keys[] = {"sizes", "align", "config", "proof", "preconditions", "workspace_bytes", "temporaries",
+					   "launches", NULL};
+	heddle_manifest *m = r->m;
+	heddle_manifest_variant v = {0};
+	json_t *part, *item;
+	const char *name;
+	size_t k;
+	if (!json_is_object(value)) {
+		bad(r, "`variants` must be a list of objects");
+		return;
+	}
+	check_keys(r, value, "a variant", keys);
+	v.config = text_of(r, value, "config", "");
+	v.proof = text_of(r, value, "proof", "not proved");
+	v.size = HEDDLE_NEW_ARRAY(m->arena, heddle_manifest_size, m->n_size + 1);
+	for (int i = 0; i < m->n_size; i++)
+		v.size[i] = m->size[i];
+	json_object_foreach(json_object_get(value, "sizes"), name, item) {
+		const heddle_manifest_size *size = find_size(m, name);
+		if (size)
+			v.size[size - m->size] = read_size(r, name, item);
+		else
+			bad(r, "a variant: `%s` is no size of this manifest", name);
+	}
+	v.align = HEDDLE_NEW_ARRAY(m->arena, int, m->n_argument + 1);
+	json_object_foreach(json_object_get(value, "align"), name, item) {
+		const heddle_argument *a = find_argument(m, name);
+		if (a && a->shape && a->role != HEDDLE_ARGUMENT_TEMPORARY)
+			v.align[a - m->argument] = (int)integer_of(r, item, "align", 1, 4096);
+		else
+			bad(r, "a variant: `%s` is no input or output of this manifest", name);
+	}
+	v.precondition = read_preconditions(r, value, &v.n_precondition);
+	part = json_object_get(value, "workspace_bytes");
+	v.workspace_bytes = part ? formula_of(r, part, "workspace_bytes") : "0";
+	part = json_object_get(value, "temporaries");
+	if (part && !json_is_array(part))
+		bad(r, "`temporaries` must be a list");
+	json_array_foreach(part, k, item) {
+		read_argument(r, item, &v.temporary, &v.n_temporary);
+		if (v.n_temporary && v.temporary[v.n_temporary - 1].role != HEDDLE_ARGUMENT_TEMPORARY)
+			bad(r, "a variant: `%s` is no temporary", v.temporary[v.n_temporary - 1].name);
+	}
+	r->temporary = v.temporary;
+	r->n_temporary = v.n_temporary;
+	read_launches(r, value, &v.launch, &v.n_launch);
+	r->n_temporary = 0;
+	HEDDLE_PUSH(m->arena, m->variant, m->n_variant, v);
+}
+
+static void read_variants(reader *r, json_t *root)
+{
+	json_t *variants = json_object_get(root, "variants"), *value;
+	size_t i;
+	bool temporary = false;
+	if (variants && !json_is_array(variants))
+		bad(r, "`variants` must be a list");
+	for (int k = 0; k < r->m->n_argument && variants; k++) {
+		if (temporary && r->m->argument[k].role != HEDDLE_ARGUMENT_TEMPORARY)
+			bad(r, "with variants, temporaries must be the last arguments: `%s` follows one", r->m->argument[k].name);
+		temporary = temporary || r->m->argument[k].role == HEDDLE_ARGUMENT_TEMPORARY;
+	}
+	json_array_foreach(variants, i, value)
+		read_variant(r, value);
 }
 
 static void read_options(reader *r, json_t *root)
@@ -631,7 +786,7 @@ static void read_root(reader *r, json_t *root)
 {
 	static const char *const keys[] = {"schema", "definition",    "backend", "arch",	    "source",  "config",    "policy",  "proof",
 					   "sizes",  "preconditions", "warp",	 "workspace_bytes", "options", "arguments", "launches",
-					   "defines", "include_paths", "notes", NULL};
+					   "defines", "include_paths", "variants", "notes", NULL};
 	heddle_manifest *m = r->m;
 	json_t *value, *part;
 	size_t i;
@@ -646,10 +801,7 @@ static void read_root(reader *r, json_t *root)
 	m->policy = text_of(r, root, "policy", "ieee");
 	m->proof = text_of(r, root, "proof", "not proved");
 	read_sizes(r, root);
-	m->precondition = string_list(r, root, "preconditions", &m->n_precondition);
-	for (int k = 0; k < m->n_precondition; k++)
-		if (heddle_formula_check(r->ctx, m->precondition[k], m->n_size, m->size) < 0)
-			r->failed = true;
+	m->precondition = read_preconditions(r, root, &m->n_precondition);
 	part = json_object_get(root, "warp");
 	m->warp = part ? (int)integer_of(r, part, "warp", 1, 1024) : 1;
 	part = json_object_get(root, "workspace_bytes");
@@ -662,12 +814,9 @@ static void read_root(reader *r, json_t *root)
 	if (!json_is_array(part))
 		bad(r, "`arguments` must be a list");
 	json_array_foreach(part, i, value)
-		read_argument(r, value);
-	part = json_object_get(root, "launches");
-	if (!json_is_array(part) || json_array_size(part) == 0)
-		bad(r, "`launches` must be a list of at least one launch");
-	json_array_foreach(part, i, value)
-		read_launch(r, value);
+		read_argument(r, value, &m->argument, &m->n_argument);
+	read_launches(r, root, &m->launch, &m->n_launch);
+	read_variants(r, root);
 }
 
 heddle_manifest *heddle_manifest_parse(heddle_ctx *ctx, const char *name, const char *text)
@@ -687,7 +836,7 @@ heddle_manifest *heddle_manifest_parse(heddle_ctx *ctx, const char *name, const 
 		heddle_error(ctx, 783, &location, "not JSON: %s", error.text);
 		return heddle_manifest_free(m);
 	}
-	reader r = {ctx, m, source, false};
+	reader r = {.ctx = ctx, .m = m, .source = source};
 	find_unfinished(&r, root, "");
 	if (r.failed)
 		heddle_note(ctx, NULL, "fill in each TODO; `heddle manifest --help` says what belongs there");

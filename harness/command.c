@@ -217,7 +217,7 @@ static const char *array_path(const heddle_run *run, int i, const char *work)
 /* The manifest with the sizes of this run, and every array. */
 static int write_run(heddle_ctx *ctx, heddle_run *run, const char *work)
 {
-	heddle_manifest manifest = *run->manifest;
+	heddle_manifest manifest = *heddle_run_variant(run, NULL); /* a runner of one's own need not know variants */
 	heddle_text json = { 0 };
 	manifest.size = HEDDLE_NEW_ARRAY(run->arena, heddle_manifest_size, manifest.n_size + 1);
 	for (int i = 0; i < manifest.n_size; i++) {

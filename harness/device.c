@@ -29,6 +29,7 @@ typedef struct session {
 	heddle_ctx *ctx;
 	const heddle_driver *driver;
 	heddle_run *run;
+	const heddle_manifest *manifest; /* the variant that runs */
 	heddle_device device;
 	placed *place; /* [n_argument] */
 	heddle_device_memory workspace;
@@ -39,6 +40,27 @@ typedef struct session {
 	bool offsets; /* every kernel takes a byte offset with every tensor */
 	bool stop;    /* the verdict is known: do no more */
 } session;
+
+size_t heddle_run_moved(const heddle_run *run, const heddle_argument *argument)
+{
+	size_t element = (size_t)heddle_type_size(argument->type), offset = (size_t)run->misalign * element;
+	size_t align = argument->align > 0 ? (size_t)argument->align : element;
+	return (offset + align - 1) / align * align;
+}
+
+const heddle_manifest *heddle_run_variant(const heddle_run *run, int *which)
+{
+	const heddle_manifest *m = run->manifest;
+	size_t *address = HEDDLE_NEW_ARRAY(run->arena, size_t, m->n_argument + 1);
+	for (int i = 0; i < m->n_argument; i++)
+		address[i] = heddle_run_moved(run, &m->argument[i]);
+	int chosen = heddle_manifest_choose(m, run->size, address);
+	if (chosen < 0) /* sizes that no variant is for: the caller's affair */
+		chosen = m->n_variant;
+	if (which)
+		*which = chosen;
+	return heddle_manifest_variant_of(run->arena, m, chosen);
+}
 
 void heddle_run_finding(heddle_run *run, const char *kind, const char *file, int line, const char *text)
 {
@@ -111,12 +133,17 @@ const char *const *heddle_manifest_kernels(heddle_arena *arena, const heddle_man
 {
 	const char **out = NULL;
 	int n = 0;
-	for (int i = 0; i < manifest->n_launch; i++) {
-		bool known = false;
-		for (int k = 0; k < n; k++)
-			known = known || strcmp(out[k], manifest->launch[i].kernel) == 0;
-		if (!known)
-			HEDDLE_PUSH(arena, out, n, manifest->launch[i].kernel);
+	for (int v = 0; v <= manifest->n_variant; v++) {
+		const bool own = v == manifest->n_variant;
+		const heddle_manifest_launch *launch = own ? manifest->launch : manifest->variant[v].launch;
+		const int n_launch = own ? manifest->n_launch : manifest->variant[v].n_launch;
+		for (int i = 0; i < n_launch; i++) {
+			bool known = false;
+			for (int k = 0; k < n; k++)
+				known = known || strcmp(out[k], launch[i].kernel) == 0;
+			if (!known)
+				HEDDLE_PUSH(arena, out, n, launch[i].kernel);
+		}
 	}
 	HEDDLE_PUSH(arena, out, n, NULL);
 	return out;
@@ -124,7 +151,7 @@ const char *const *heddle_manifest_kernels(heddle_arena *arena, const heddle_man
 
 static int evaluate(session *s, heddle_formula formula, int64_t *result)
 {
-	const heddle_manifest *m = s->run->manifest;
+	const heddle_manifest *m = s->manifest;
 	*result = 0;
 	return formula ? heddle_formula_evaluate(s->ctx, formula, m->n_size, m->size, s->run->size, result) : 0;
 }
@@ -161,13 +188,9 @@ static int temporary_bytes(session *s, const heddle_argument *a, size_t *bytes)
 
 /* ---- memory ------------------------------------------------------------------------------------------------------------- */
 
-/* The least distance from the natural base that moves a tensor by at least `misalign` elements and keeps what the manifest
- * asks of its alignment. */
-static size_t moved(const session *s, const heddle_argument *a)
+static size_t moved(const session *s, int i)
 {
-	size_t element = (size_t)heddle_type_size(a->type), offset = (size_t)s->run->misalign * element;
-	size_t align = a->align > 0 ? (size_t)a->align : element;
-	return (offset + align - 1) / align * align;
+	return heddle_run_moved(s->run, &s->run->manifest->argument[i]);
 }
 
 static size_t guard_before(const session *s)
@@ -212,9 +235,9 @@ static size_t array_bytes(const heddle_array *array)
 /* Place one tensor in a buffer of its own. */
 static int place_alone(session *s, int i, size_t bytes)
 {
-	const heddle_argument *a = &s->run->manifest->argument[i];
+	const heddle_argument *a = &s->manifest->argument[i];
 	placed *p = &s->place[i];
-	size_t gap = a->role == HEDDLE_ARGUMENT_TEMPORARY ? 0 : moved(s, a);
+	size_t gap = a->role == HEDDLE_ARGUMENT_TEMPORARY ? 0 : moved(s, i);
 	if (gap && !s->offsets && !s->driver->can_move(&s->device, guard_before(s) + gap)) {
 		verdict(s, HEDDLE_UNSUPPORTED,
 			heddle_arena_printf(s->run->arena,
@@ -246,7 +269,7 @@ static int send(session *s, const placed *p, const void *data)
 
 static int place_argument(session *s, int i)
 {
-	const heddle_argument *a = &s->run->manifest->argument[i];
+	const heddle_argument *a = &s->manifest->argument[i];
 	heddle_array *array = s->run->argument[i];
 	size_t bytes = 0;
 	int64_t offset = 0;
@@ -273,11 +296,11 @@ static int place_argument(session *s, int i)
 static int place_all(session *s)
 {
 	int64_t bytes = 0;
-	s->place = HEDDLE_NEW_ARRAY(s->run->arena, placed, s->run->manifest->n_argument + 1);
-	if (evaluate(s, s->run->manifest->workspace_bytes, &bytes) != 0)
+	s->place = HEDDLE_NEW_ARRAY(s->run->arena, placed, s->manifest->n_argument + 1);
+	if (evaluate(s, s->manifest->workspace_bytes, &bytes) != 0)
 		return -1;
 	s->workspace_bytes = (size_t)bytes;
-	for (int i = 0; i < s->run->manifest->n_argument && !s->stop; i++)
+	for (int i = 0; i < s->manifest->n_argument && !s->stop; i++)
 		if (place_argument(s, i) != 0)
 			return -1;
 	return 0;
@@ -331,7 +354,7 @@ static int put_literal(session *s, const heddle_kernel_argument *from, heddle_la
 /* Value arguments: scalars are what the array holds, sizes and literals are converted to their type. */
 static int value_argument(session *s, const heddle_kernel_argument *from, heddle_launch_argument *out)
 {
-	const heddle_manifest *m = s->run->manifest;
+	const heddle_manifest *m = s->manifest;
 	int64_t bytes;
 	if (from->local_bytes) {
 		if (evaluate(s, from->local_bytes, &bytes) != 0)
@@ -416,7 +439,7 @@ static bool all_have_offsets(const heddle_manifest *m, const heddle_manifest_lau
 /* Kernels, and whether all take offsets: before memory is placed, for that depends on it. */
 static int prepare_all(session *s)
 {
-	const heddle_manifest *m = s->run->manifest;
+	const heddle_manifest *m = s->manifest;
 	s->launch = HEDDLE_NEW_ARRAY(s->run->arena, heddle_kernel_launch, m->n_launch + 1);
 	s->from = HEDDLE_NEW_ARRAY(s->run->arena, int, m->n_launch + 1);
 	s->offsets = true;
@@ -442,7 +465,7 @@ static int prepare_all(session *s)
 static int bind_one(session *s, const heddle_manifest_launch *launch, const heddle_kernel_argument *from,
 		    heddle_launch_argument *out)
 {
-	const heddle_manifest *m = s->run->manifest;
+	const heddle_manifest *m = s->manifest;
 	int tensor = tensor_of(m, from);
 	if (tensor >= 0) {
 		out->buffer = s->place[tensor].buffer;
@@ -462,7 +485,7 @@ static int bind_one(session *s, const heddle_manifest_launch *launch, const hedd
 /* Arguments once memory is placed. */
 static int bind_all(session *s)
 {
-	const heddle_manifest *m = s->run->manifest;
+	const heddle_manifest *m = s->manifest;
 	for (int i = 0; i < s->n_launch; i++)
 		for (int a = 0; a < s->launch[i].n_argument; a++)
 			if (bind_one(s, &m->launch[s->from[i]], &m->launch[s->from[i]].argument[a], &s->launch[i].argument[a]) != 0)
@@ -514,7 +537,7 @@ static int look_around(session *s, const char *name, const heddle_device_memory 
 /* Bring a tensor back.  Inputs must be as they were. */
 static int bring_back(session *s, int i)
 {
-	const heddle_argument *a = &s->run->manifest->argument[i];
+	const heddle_argument *a = &s->manifest->argument[i];
 	const placed *p = &s->place[i];
 	heddle_array *array = s->run->argument[i];
 	if (a->role == HEDDLE_ARGUMENT_OUTPUT || a->role == HEDDLE_ARGUMENT_INOUT)
@@ -532,7 +555,7 @@ static int bring_back(session *s, int i)
 
 static int check_memory(session *s)
 {
-	const heddle_manifest *m = s->run->manifest;
+	const heddle_manifest *m = s->manifest;
 	for (int i = 0; i < m->n_argument && !s->stop; i++) {
 		const placed *p = &s->place[i];
 		if (!p->buffer)
@@ -646,7 +669,7 @@ static int steps(session *s)
 
 static void release_all(session *s)
 {
-	for (int i = 0; s->place && i < s->run->manifest->n_argument; i++)
+	for (int i = 0; s->place && i < s->manifest->n_argument; i++)
 		if (s->place[i].owner)
 			s->driver->release(&s->device, s->place[i].buffer);
 	s->driver->release(&s->device, &s->workspace);
@@ -654,7 +677,7 @@ static void release_all(session *s)
 
 int heddle_device_run(heddle_ctx *ctx, const heddle_driver *driver, heddle_run *run)
 {
-	session s = { .ctx = ctx, .driver = driver, .run = run };
+	session s = { .ctx = ctx, .driver = driver, .run = run, .manifest = heddle_run_variant(run, NULL) };
 	const char *why = NULL;
 	run->registers = run->spill_bytes = run->stack_bytes = run->shared_bytes = -1;
 	run->n_finding = 0;

@@ -20,8 +20,14 @@ const char *const *heddle_manifest_options(heddle_arena *arena, const heddle_man
 					   const char *source);
 /* What the compilers of its backend call the manifest's chip; "" when the descriptor does not say. */
 const char *heddle_manifest_arch(heddle_ctx *ctx, const heddle_manifest *manifest);
-/* Names of its kernels, each once, NULL-ended. */
+/* Names of its kernels, those of all variants, each once, NULL-ended. */
 const char *const *heddle_manifest_kernels(heddle_arena *arena, const heddle_manifest *manifest);
+/* The least distance in bytes that moves a tensor from its natural base by at least run->misalign elements and keeps what the
+ * whole manifest asks of its address. */
+size_t heddle_run_moved(const heddle_run *run, const heddle_argument *argument);
+/* The variant that the entry would take for the run's sizes and such addresses, as a manifest of its own in run->arena; its
+ * position in `*which` (n_variant: the manifest's own launches) when not NULL. */
+const heddle_manifest *heddle_run_variant(const heddle_run *run, int *which);
 /* Add a finding of kind `kind`; the texts are copied into run->arena. */
 void heddle_run_finding(heddle_run *run, const char *kind, const char *file, int line, const char *text);
 

@@ -2,6 +2,9 @@
  * SPDX-License-Identifier: MIT
  */
 #include "harness/emulate.h"
+
+#include "harness/device.h"
+
 #include <dlfcn.h>
 #include <link.h>
 #include <stdlib.h>
@@ -22,6 +25,8 @@ typedef struct block_of_memory {
 typedef struct session {
 	heddle_ctx *ctx;
 	heddle_run *run;
+	const heddle_manifest *manifest; /* the variant that runs */
+	int first;			 /* position of its first kernel in the object */
 	heddle_emulator e;
 	heddle_emulate_build build;
 	void *object;
@@ -35,7 +40,7 @@ typedef struct session {
 
 static int evaluate(session *s, heddle_formula formula, int64_t *value)
 {
-	const heddle_manifest *m = s->run->manifest;
+	const heddle_manifest *m = s->manifest;
 	return heddle_formula_evaluate(s->ctx, formula, m->n_size, m->size, s->run->size, value);
 }
 
@@ -83,15 +88,12 @@ static const unsigned char *holes_of(heddle_arena *arena, const heddle_array *a)
 static int setup_tensor(session *s, int i)
 {
 	const heddle_run *run = s->run;
-	const heddle_argument *g = &run->manifest->argument[i];
+	const heddle_argument *g = &s->manifest->argument[i];
 	const heddle_array *a = run->argument[i];
 	if (!a)
 		return heddle_error(s->ctx, 751, NULL, "no array for argument '%s' of the manifest", g->name);
 	size_t element = (size_t)heddle_type_size(g->type), size = (size_t)heddle_array_span(a) * element;
-	/* Moved from its natural place by at least `misalign` elements, and no further from what the manifest promises. */
-	size_t unit = (size_t)g->align > element ? (size_t)g->align : element;
-	size_t shift = ((size_t)run->misalign * element + unit - 1) / unit * unit;
-	if (allocate(s, &s->memory[i], size, shift) < 0)
+	if (allocate(s, &s->memory[i], size, heddle_run_moved(run, &run->manifest->argument[i])) < 0)
 		return -1;
 	if (size)
 		memcpy(s->memory[i].low, a->data, size);
@@ -109,7 +111,7 @@ static int setup_tensor(session *s, int i)
 
 static int setup_workspace(session *s)
 {
-	const heddle_manifest *m = s->run->manifest;
+	const heddle_manifest *m = s->manifest;
 	int64_t bytes = 0;
 	if (m->workspace_bytes && evaluate(s, m->workspace_bytes, &bytes) < 0)
 		return -1;
@@ -264,7 +266,7 @@ static int find_argument(const heddle_manifest *m, const char *name)
 static int bind_parameter(session *s, const heddle_manifest_launch *l, const heddle_emu_kernel *kernel, int k, void **value)
 {
 	heddle_run *run = s->run;
-	const heddle_manifest *m = run->manifest;
+	const heddle_manifest *m = s->manifest;
 	const heddle_kernel_argument *a = &l->argument[k];
 	const heddle_emu_parameter *p = &kernel->parameter[k];
 	heddle_type type = a->type;
@@ -312,8 +314,8 @@ static int bind_parameter(session *s, const heddle_manifest_launch *l, const hed
 static int launch(session *s, int number)
 {
 	heddle_run *run = s->run;
-	const heddle_manifest_launch *l = &run->manifest->launch[number];
-	const heddle_emu_kernel *kernel = &s->exports->kernel[number];
+	const heddle_manifest_launch *l = &s->manifest->launch[number];
+	const heddle_emu_kernel *kernel = &s->exports->kernel[s->first + number];
 	int64_t grid[3], dynamic = 0, threads = (int64_t)l->block[0] * l->block[1] * l->block[2];
 	for (int d = 0; d < 3; d++)
 		if (evaluate(s, l->grid[d], &grid[d]) < 0)
@@ -353,7 +355,7 @@ static int launch(session *s, int number)
 
 static void copy_back(session *s)
 {
-	const heddle_manifest *m = s->run->manifest;
+	const heddle_manifest *m = s->manifest;
 	for (int i = 0; i < m->n_argument; i++)
 		if (s->memory[i].size &&
 		    (m->argument[i].role == HEDDLE_ARGUMENT_OUTPUT || m->argument[i].role == HEDDLE_ARGUMENT_INOUT))
@@ -395,8 +397,8 @@ static void judge(session *s)
 	heddle_run *run = s->run;
 	if (!run->n_finding) {
 		run->verdict = HEDDLE_PASS;
-		run->message = heddle_arena_printf(run->arena, "%d launch%s emulated with warps of %d", run->manifest->n_launch,
-						   run->manifest->n_launch == 1 ? "" : "es", run->manifest->warp);
+		run->message = heddle_arena_printf(run->arena, "%d launch%s emulated with warps of %d", s->manifest->n_launch,
+						   s->manifest->n_launch == 1 ? "" : "es", run->manifest->warp);
 		return;
 	}
 	const heddle_finding *f = &run->finding[0];
@@ -416,7 +418,7 @@ static void judge(session *s)
 /* 0, 1 judged already, -1 fault. */
 static int run_all(session *s)
 {
-	const heddle_manifest *m = s->run->manifest;
+	const heddle_manifest *m = s->manifest;
 	int bad = load(s);
 	if (bad)
 		return bad;
@@ -444,7 +446,7 @@ static int run_all(session *s)
 
 static void clean_up(session *s)
 {
-	const heddle_manifest *m = s->run->manifest;
+	const heddle_manifest *m = s->manifest;
 	for (int i = 0; i < m->n_argument; i++)
 		if (s->memory[i].mapping)
 			munmap(s->memory[i].mapping, s->memory[i].mapped);
@@ -473,6 +475,11 @@ static int emulate(heddle_ctx *ctx, heddle_run *run)
 		return 0;
 	}
 	session s = {.ctx = ctx, .run = run};
+	int which;
+	s.manifest = heddle_run_variant(run, &which);
+	for (int i = 0; i < which; i++)
+		s.first += m->variant[i].n_launch;
+	m = s.manifest;
 	heddle_device_setup(&s.e, run->arena, warp, run->seed);
 	s.memory = HEDDLE_NEW_ARRAY(run->arena, block_of_memory, m->n_argument + 1);
 	s.region = HEDDLE_NEW_ARRAY(run->arena, heddle_region *, m->n_argument + 1);

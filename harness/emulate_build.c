@@ -37,6 +37,14 @@ const char *heddle_emulate_compiler(heddle_arena *arena)
 
 /* ---- the unit ------------------------------------------------------------------------------------------------------------- */
 
+static int print_bound(int n, const heddle_manifest_launch *launch, heddle_text *out)
+{
+	for (int i = 0; i < n; i++)
+		heddle_text_printf(out, "heddle_emu_bound(\"%s\", &%s),\n", launch[i].kernel, launch[i].kernel);
+	return n;
+}
+
+/* The kernels of all variants, in order, then the manifest's own. */
 static void print_unit(const heddle_run *run, heddle_text *out)
 {
 	const heddle_manifest *m = run->manifest;
@@ -46,12 +54,14 @@ static void print_unit(const heddle_run *run, heddle_text *out)
 	heddle_text_add(out, "#line 1 \"" HEDDLE_EMULATE_SOURCE "\"\n");
 	heddle_emulate_rewrite(run->source, out);
 	heddle_text_add(out, "\n#line 1 \"" HEDDLE_EMULATE_LAUNCHER "\"\nstatic const heddle_emu_kernel heddle_emu_kernels[] = {\n");
-	for (int i = 0; i < m->n_launch; i++)
-		heddle_text_printf(out, "heddle_emu_bound(\"%s\", &%s),\n", m->launch[i].kernel, m->launch[i].kernel);
+	int n = 0;
+	for (int v = 0; v < m->n_variant; v++)
+		n += print_bound(m->variant[v].n_launch, m->variant[v].launch, out);
+	n += print_bound(m->n_launch, m->launch, out);
 	heddle_text_printf(out,
 		"};\nextern \"C\" { extern const heddle_emu_object heddle_emu_this; "
 		"const heddle_emu_object heddle_emu_this = {&heddle_emu, %d, heddle_emu_kernels, heddle_dynamic_shared, "
-		"sizeof(heddle_dynamic_shared)}; }\n", m->n_launch);
+		"sizeof(heddle_dynamic_shared)}; }\n", n);
 }
 
 /* Options of the manifest that mean something to a host compiler: defines and include paths. */

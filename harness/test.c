@@ -212,7 +212,7 @@ static const char *test_name(heddle_test *t, const heddle_case *c, const char *f
 /* The forms in which a case runs. */
 enum { FORM_ALIGNED = 1, FORM_MISALIGNED = 2, FORM_INTEGERS = 4 };
 
-/* Values of the manifest's sizes, by name; false: the definition has no such size, or the value is out of range. */
+/* Values of the manifest's sizes, by name; false: the definition has no such size, or the kernels are not for these values. */
 static bool manifest_sizes(const heddle_test *t, const heddle_manifest *manifest, const int64_t *size, int64_t *value,
 			   const char **why)
 {
@@ -228,21 +228,19 @@ static bool manifest_sizes(const heddle_test *t, const heddle_manifest *manifest
 			return false;
 		}
 		value[k] = size[found];
-		if (value[k] < s->min || value[k] > s->max || (s->divisor > 1 && value[k] % s->divisor)) {
-			*why = NULL;
-			return false;
-		}
 	}
+	const int chosen = heddle_manifest_choose(manifest, value, NULL);
+	if (chosen < 0)
+		return false;
+	manifest = heddle_manifest_variant_of(t->arena, manifest, chosen);
 	for (int k = 0; k < manifest->n_precondition; ++k) {
 		int64_t holds;
 		if (heddle_formula_evaluate(t->ctx, manifest->precondition[k], manifest->n_size, manifest->size, value, &holds) < 0) {
 			heddle_diagnostics_clear(t->ctx); /* a comparison: the entry checks it */
 			continue;
 		}
-		if (!holds) {
-			*why = NULL;
+		if (!holds)
 			return false;
-		}
 	}
 	return true;
 }
@@ -557,15 +555,20 @@ static bool make_variant(heddle_test *t, heddle_test_variant *v, const heddle_de
 	const double start = heddle_now();
 	v->target = target->text;
 	v->parsed = *target;
-	v->program = compile(t->ctx, definition, target, config, small, t->options->user);
+	heddle_variants_begin(&v->variants);
+	heddle_program *program = compile(t->ctx, definition, target, config, small, t->options->user);
 	const char *base = heddle_arena_printf(t->arena, "%s__%s_%s", definition->name, target->backend,
 					       target->descriptor->name);
 	const heddle_emit_options emit = {.base = base, .header = definition->name, .source_name = t->layer};
 	heddle_text source = {0};
-	if (v->program) {
-		heddle_program_number(v->program);
-		v->manifest = heddle_manifest_from_program(t->ctx, target, v->program, &emit);
-		if (v->manifest && heddle_source_print(t->ctx, target, v->program, &emit, &source) == 0)
+	if (program)
+		heddle_variants_add(&v->variants, program);
+	if (program && heddle_variants_finish(t->ctx, target, &v->variants) == 0) {
+		v->program = v->variants.item[0].program;
+		for (int k = 0; k < v->variants.n; ++k)
+			heddle_program_number(v->variants.item[k].program);
+		v->manifest = heddle_manifest_make(t->ctx, target, &v->variants, &emit);
+		if (v->manifest && heddle_source_print(t->ctx, target, &v->variants, &emit, &source) == 0)
 			v->source = heddle_arena_strdup(t->arena, heddle_text_str(&source));
 	}
 	heddle_text_free(&source);
@@ -585,7 +588,8 @@ static bool make_variant(heddle_test *t, heddle_test_variant *v, const heddle_de
 static void free_variant(heddle_test_variant *v)
 {
 	v->manifest = heddle_manifest_free(v->manifest);
-	v->program = heddle_program_free(v->program);
+	heddle_variants_free(&v->variants);
+	v->program = NULL;
 }
 
 /* `#: expect launches=1 barriers=2` against the program. */

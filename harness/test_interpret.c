@@ -9,13 +9,19 @@
 
 /* ---- coverage ----------------------------------------------------------------------------------------------------------------- */
 
+/* Of one program of those behind the entry. */
 typedef struct coverage {
+	const heddle_program *program;
 	bool **ran; /* [n_launch][nodes of the launch] */
 } coverage;
 
-static coverage coverage_new(heddle_test *t, const heddle_program *p)
+static coverage *coverage_new(heddle_test *t, const heddle_variants *variants)
 {
-	coverage c = {HEDDLE_NEW_ARRAY(t->arena, bool *, p->n_launch)};
+	coverage *c = HEDDLE_NEW_ARRAY(t->arena, coverage, variants->n + 1);
+	for (int k = 0; k < variants->n; ++k) {
+		c[k].program = variants->item[k].program;
+		c[k].ran = HEDDLE_NEW_ARRAY(t->arena, bool *, c[k].program->n_launch + 1);
+	}
 	return c;
 }
 
@@ -105,28 +111,31 @@ static void unreached(const listing *l, const heddle_node *node)
 		unreached(l, node->child[k]);
 }
 
-static int list_unreached(heddle_test *t, const heddle_test_variant *v, const coverage *c, heddle_finding **finding)
+static int list_unreached(heddle_test *t, const coverage *c, heddle_finding **finding)
 {
 	int n = 0;
 	*finding = NULL;
-	for (int k = 0; k < v->program->n_launch; ++k) {
-		const heddle_launch *launch = v->program->launch[k];
+	for (int k = 0; k < c->program->n_launch; ++k) {
+		const heddle_launch *launch = c->program->launch[k];
 		const listing l = {t, launch, c->ran[k], finding, &n};
 		unreached(&l, launch->body);
 	}
 	return n;
 }
 
-static void judge_coverage(heddle_test *t, const heddle_test_variant *v, const coverage *c)
+static void judge_coverage(heddle_test *t, const heddle_test_variant *v, const coverage *cover)
 {
-	heddle_finding *finding;
-	int n = list_unreached(t, v, c, &finding);
 	const char *limit = v->cases.limited ? " (larger cases would cost too much)" : "";
-	heddle_test_add(t, v, "coverage", "interpret", n ? HEDDLE_TEST_FAIL : HEDDLE_TEST_PASS,
-			n ? heddle_arena_printf(t->arena, "%d parts of the program ran in no case%s, first %s", n, limit,
-						finding[0].text)
-			  : NULL,
-			0, n, finding);
+	for (int k = 0; k < v->variants.n; ++k) {
+		heddle_finding *finding;
+		int n = list_unreached(t, &cover[k], &finding);
+		const char *name = k ? heddle_arena_printf(t->arena, "coverage, variant %d", k) : "coverage";
+		heddle_test_add(t, v, name, "interpret", n ? HEDDLE_TEST_FAIL : HEDDLE_TEST_PASS,
+				n ? heddle_arena_printf(t->arena, "%d parts of the program ran in no case%s, first %s", n, limit,
+							finding[0].text)
+				  : NULL,
+				0, n, finding);
+	}
 }
 
 static int barriers_of(const heddle_node *node)
@@ -189,15 +198,26 @@ static heddle_finding *convert_findings(heddle_test *t, const heddle_interpret *
 	return finding;
 }
 
-static void interpret_once(heddle_test *t, const heddle_test_variant *v, const heddle_case *c, const char *form,
-			   const heddle_test_expected *e, coverage *cover)
+/* The variant that the entry would run when base addresses are `misalign` elements off; -1: none. */
+static int choose_variant(heddle_test *t, const heddle_test_variant *v, const heddle_case *c, int misalign)
 {
+	return heddle_variants_choose(&v->variants, &v->parsed, sizes_of(t, v->program, c->size), misalign);
+}
+
+static void interpret_once(heddle_test *t, const heddle_test_variant *v, const heddle_case *c, const char *form,
+			   const heddle_test_expected *e, int misalign, coverage *all)
+{
+	const int chosen = choose_variant(t, v, c, misalign);
+	if (chosen < 0)
+		return; /* sizes that the kernels are not for */
+	const heddle_program *program = v->variants.item[chosen].program;
+	coverage *cover = &all[chosen];
 	heddle_array **array = heddle_test_arrays(t, e);
 	heddle_interpret run = {
 		.arena = t->arena,
-		.program = v->program,
-		.size = sizes_of(t, v->program, c->size),
-		.array = buffers_of(t, v->program, array),
+		.program = program,
+		.size = sizes_of(t, program, c->size),
+		.array = buffers_of(t, program, array),
 		.seed = t->options->seed,
 		.timeout = t->options->timeout,
 		.unaligned_vectors = heddle_dialect_language(v->parsed.dialect).unaligned_vectors ||
@@ -227,9 +247,26 @@ static void interpret_once(heddle_test *t, const heddle_test_variant *v, const h
 	heddle_case_arrays_free(t->definition, array);
 }
 
+/* Another program runs where addresses are not aligned, and some of it has not run yet. */
+static bool is_worth_misaligning(heddle_test *t, const heddle_test_variant *v, const heddle_case *c, const coverage *cover)
+{
+	heddle_finding *finding;
+	const int moved = choose_variant(t, v, c, 1);
+	return moved >= 0 && moved != choose_variant(t, v, c, 0) &&
+	       (t->options->thorough || list_unreached(t, &cover[moved], &finding));
+}
+
+/* Some program that these sizes can reach has a part that never ran. */
+static bool is_incomplete(heddle_test *t, const heddle_test_variant *v, const heddle_case *c, const coverage *cover)
+{
+	heddle_finding *finding;
+	const int chosen = choose_variant(t, v, c, 0);
+	return (chosen >= 0 && list_unreached(t, &cover[chosen], &finding)) || is_worth_misaligning(t, v, c, cover);
+}
+
 void heddle_test_interpret(heddle_test *t, const heddle_test_variant *v, bool whole)
 {
-	coverage cover = coverage_new(t, v->program);
+	coverage *cover = coverage_new(t, &v->variants);
 	bool any = false;
 	for (int k = 0; k < v->cases.n; ++k) {
 		const heddle_case *c = &v->cases.item[k];
@@ -237,23 +274,30 @@ void heddle_test_interpret(heddle_test *t, const heddle_test_variant *v, bool wh
 		if (e->fault)
 			continue;
 		any = true;
-		interpret_once(t, v, c, "", e, &cover);
+		interpret_once(t, v, c, "", e, 0, cover);
+		if (is_worth_misaligning(t, v, c, cover))
+			interpret_once(t, v, c, "misaligned", e, 1, cover);
 		if (!heddle_definition_may_be_exact(t->definition) || (!t->options->thorough && k % 2))
 			continue;
 		e = heddle_test_expect(t, c->size, HEDDLE_FILL_INTEGERS);
 		if (!e->fault && e->reference->exact)
-			interpret_once(t, v, c, "whole numbers", e, &cover);
+			interpret_once(t, v, c, "whole numbers", e, 0, cover);
 	}
 	if (!whole || !any)
 		return;
-	heddle_finding *finding;
 	/* Statement instances that a search for more may cost. */
 	double budget = t->options->thorough ? 1e9 : 4e7;
-	for (int k = 0; k < v->sweep.n && budget > 0 && list_unreached(t, v, &cover, &finding); ++k) {
-		budget -= v->sweep.item[k].cost + 1e4;
-		heddle_test_expected *e = heddle_test_expect(t, v->sweep.item[k].size, HEDDLE_FILL_RANDOM);
-		if (!e->fault)
-			interpret_once(t, v, &v->sweep.item[k], "", e, &cover);
+	for (int k = 0; k < v->sweep.n && budget > 0; ++k) {
+		const heddle_case *c = &v->sweep.item[k];
+		if (!is_incomplete(t, v, c, cover))
+			continue;
+		budget -= c->cost + 1e4;
+		heddle_test_expected *e = heddle_test_expect(t, c->size, HEDDLE_FILL_RANDOM);
+		if (e->fault)
+			continue;
+		interpret_once(t, v, c, "", e, 0, cover);
+		if (is_worth_misaligning(t, v, c, cover))
+			interpret_once(t, v, c, "misaligned", e, 1, cover);
 	}
-	judge_coverage(t, v, &cover);
+	judge_coverage(t, v, cover);
 }

@@ -25,7 +25,8 @@ typedef struct heddle_test_variant {
 	bool small; /* tiles of our own making, to reach branches with small sizes */
 	const char *target;
 	heddle_target parsed;
-	heddle_program *program; /* NULL: hand-written */
+	heddle_variants variants; /* none: hand-written */
+	heddle_program *program;  /* the first of them */
 	heddle_manifest *manifest;
 	const char *source, *source_path;
 	heddle_case_list cases;

@@ -816,10 +816,16 @@ static void add_buffers(heddle_generator *g)
 	lay_out_workspace(g);
 }
 
+/* Nobody said how great it may become. */
+static bool is_unbounded(const heddle_size *size)
+{
+	return size->min < size->max && size->max == INT32_MAX / size->divisor * size->divisor;
+}
+
 static heddle_type index_type(const heddle_scop *scop)
 {
 	for (int i = 0; i < scop->definition->n_size; i++)
-		if (scop->definition->size[i]->max > INT32_SIZE_LIMIT && scop->definition->size[i]->max != INT32_MAX)
+		if (scop->definition->size[i]->max > INT32_SIZE_LIMIT && !is_unbounded(scop->definition->size[i]))
 			return HEDDLE_INT64;
 	return HEDDLE_INT32;
 }
@@ -832,10 +838,10 @@ int heddle_pass_generate(heddle_scop *scop)
 	heddle_generator g = {.scop = scop, .program = p, .index_type = index_type(scop)};
 	scop->program = p;
 	p->warp = scop->descriptor->warp.set ? (int)scop->descriptor->warp.value : 1;
-	p->size = HEDDLE_NEW_ARRAY(p->arena, heddle_program_size, scop->n_param);
-	for (int i = 0; i < scop->n_param; i++) {
-		const heddle_size *size = scop->param[i];
-		int64_t max = size->max == INT32_MAX ? INT32_SIZE_LIMIT / size->divisor * size->divisor : size->max;
+	p->size = HEDDLE_NEW_ARRAY(p->arena, heddle_program_size, scop->definition->n_size);
+	for (int i = 0; i < scop->definition->n_size; i++) {
+		const heddle_size *size = scop->definition->size[i];
+		int64_t max = is_unbounded(size) ? INT32_SIZE_LIMIT / size->divisor * size->divisor : size->max;
 		p->size[p->n_size++] =
 			(heddle_program_size){heddle_arena_strdup(p->arena, size->name), size->min, max, size->divisor};
 	}

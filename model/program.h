@@ -222,6 +222,16 @@ void heddle_value_print(const heddle_value *v, heddle_text *out);
 heddle_program *heddle_program_parse(heddle_ctx *ctx, const char *name, const char *text);
 heddle_program *heddle_program_copy(const heddle_program *p);
 
+/* ---- without vectors in global memory (program_scalar.c) --------------------------------------------------------------- */
+
+/* Some global buffer is read or written by vectors. */
+bool heddle_program_is_wide(const heddle_program *p);
+/* A copy in which every vector of global memory is read and written member by member, so that base addresses need the
+ * alignment of their elements alone.  Shared and register memory keep their vectors.  Numbered. */
+heddle_program *heddle_program_scalar(const heddle_program *p);
+
+/* ---- rules ---------------------------------------------------------------------------------------------------------------- */
+
 /* Every rule of this header that can be checked without running: types and widths match, names are in scope, subscripts
  * have the buffer's rank, constant bounds where asked, barriers and shuffles not under a condition that is not uniform.
  * 0, or -1 with E0950 (an internal error). */

@@ -33,6 +33,8 @@ extern "C" {
  *   yd: float64(N), output
  *   N: size, 0 to 1000000, a multiple of 4
  * NAME_workspace gives the bytes that `workspace` must have.  0, or a code for NAME_strerror. */
+#ifndef KINDS_CODES
+#define KINDS_CODES
 enum {
 	KINDS_OK = 0, // no error
 	KINDS_BAD_SIZE, // a size is outside its range or not a multiple of its divisor
@@ -43,6 +45,7 @@ enum {
 	KINDS_TOO_MANY_BLOCKS, // a grid has more blocks than the device takes
 	KINDS_VENDOR = 1000, // and above: the vendor's own code is what is left
 };
+#endif
 size_t kinds_workspace(int64_t N);
 int kinds(const void *x, const void *h, const void *b, const void *d, const void *i8, const void *u16,
 	const void *i32, const void *i64, const void *flag, void *y, void *yh, void *yb, void *yi, void *yi8,
@@ -74,6 +77,8 @@ const char *kinds_strerror(int code);
  *   yd: float64(N), output
  *   N: size, 0 to 1000000, a multiple of 4
  * NAME_workspace gives the bytes that `workspace` must have.  0, or a code for NAME_strerror. */
+#ifndef KINDS_OPENCL_CODES
+#define KINDS_OPENCL_CODES
 enum {
 	KINDS_OPENCL_OK = 0, // no error
 	KINDS_OPENCL_BAD_SIZE, // a size is outside its range or not a multiple of its divisor
@@ -84,6 +89,7 @@ enum {
 	KINDS_OPENCL_TOO_MANY_BLOCKS, // a grid has more blocks than the device takes
 	KINDS_OPENCL_VENDOR = 1000, // and above: the vendor's own code is what is left
 };
+#endif
 size_t kinds_opencl_workspace(int64_t N);
 int kinds_opencl(void *x, size_t x_offset, void *h, size_t h_offset, void *b, size_t b_offset, void *d,
 	size_t d_offset, void *i8, size_t i8_offset, void *u16, size_t u16_offset, void *i32, size_t i32_offset,

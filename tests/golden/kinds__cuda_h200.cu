@@ -192,6 +192,8 @@ extern "C" __global__ void __launch_bounds__(32, 1) kinds_1(
 #include <stddef.h>
 #include <stdint.h>
 
+#ifndef KINDS_CODES
+#define KINDS_CODES
 enum {
 	KINDS_OK = 0, // no error
 	KINDS_BAD_SIZE, // a size is outside its range or not a multiple of its divisor
@@ -202,6 +204,7 @@ enum {
 	KINDS_TOO_MANY_BLOCKS, // a grid has more blocks than the device takes
 	KINDS_VENDOR = 1000, // and above: the vendor's own code is what is left
 };
+#endif
 
 extern "C" const char *kinds_strerror(int code)
 {

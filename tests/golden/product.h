@@ -17,6 +17,8 @@ extern "C" {
  *   M: size, 1 to 8192
  *   K: size, 16 to 4096, a multiple of 16
  * NAME_workspace gives the bytes that `workspace` must have.  0, or a code for NAME_strerror. */
+#ifndef PRODUCT_CODES
+#define PRODUCT_CODES
 enum {
 	PRODUCT_OK = 0, // no error
 	PRODUCT_BAD_SIZE, // a size is outside its range or not a multiple of its divisor
@@ -27,6 +29,7 @@ enum {
 	PRODUCT_TOO_MANY_BLOCKS, // a grid has more blocks than the device takes
 	PRODUCT_VENDOR = 1000, // and above: the vendor's own code is what is left
 };
+#endif
 size_t product_workspace(int64_t M, int64_t K);
 int product(const void *A, const void *B, void *C, float alpha, int64_t M, int64_t K, void *workspace, size_t bytes,
 	void *stream);
@@ -40,6 +43,8 @@ const char *product_strerror(int code);
  *   M: size, 1 to 8192
  *   K: size, 16 to 4096, a multiple of 16
  * NAME_workspace gives the bytes that `workspace` must have.  0, or a code for NAME_strerror. */
+#ifndef PRODUCT_OPENCL_CODES
+#define PRODUCT_OPENCL_CODES
 enum {
 	PRODUCT_OPENCL_OK = 0, // no error
 	PRODUCT_OPENCL_BAD_SIZE, // a size is outside its range or not a multiple of its divisor
@@ -50,6 +55,7 @@ enum {
 	PRODUCT_OPENCL_TOO_MANY_BLOCKS, // a grid has more blocks than the device takes
 	PRODUCT_OPENCL_VENDOR = 1000, // and above: the vendor's own code is what is left
 };
+#endif
 size_t product_opencl_workspace(int64_t M, int64_t K);
 int product_opencl(void *A, size_t A_offset, void *B, size_t B_offset, void *C, size_t C_offset, float alpha,
 	int64_t M, int64_t K, void *workspace, size_t workspace_offset, size_t bytes, void *queue);

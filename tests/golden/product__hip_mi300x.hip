@@ -88,6 +88,8 @@ extern "C" __global__ void __launch_bounds__(256) product_0(
 #include <stddef.h>
 #include <stdint.h>
 
+#ifndef PRODUCT_CODES
+#define PRODUCT_CODES
 enum {
 	PRODUCT_OK = 0, // no error
 	PRODUCT_BAD_SIZE, // a size is outside its range or not a multiple of its divisor
@@ -98,6 +100,7 @@ enum {
 	PRODUCT_TOO_MANY_BLOCKS, // a grid has more blocks than the device takes
 	PRODUCT_VENDOR = 1000, // and above: the vendor's own code is what is left
 };
+#endif
 
 extern "C" const char *product_strerror(int code)
 {

@@ -193,6 +193,8 @@ void product_opencl_release(void)
 	unlock_modules();
 }
 
+#ifndef PRODUCT_OPENCL_CODES
+#define PRODUCT_OPENCL_CODES
 enum {
 	PRODUCT_OPENCL_OK = 0, // no error
 	PRODUCT_OPENCL_BAD_SIZE, // a size is outside its range or not a multiple of its divisor
@@ -203,6 +205,7 @@ enum {
 	PRODUCT_OPENCL_TOO_MANY_BLOCKS, // a grid has more blocks than the device takes
 	PRODUCT_OPENCL_VENDOR = 1000, // and above: the vendor's own code is what is left
 };
+#endif
 
 const char *product_opencl_strerror(int code)
 {

@@ -24,6 +24,8 @@ extern "C" {
  *   yflag: bool(N), output
  *   N: size, 16 to 100000, a multiple of 16
  * NAME_workspace gives the bytes that `workspace` must have.  0, or a code for NAME_strerror. */
+#ifndef VECTORS_CODES
+#define VECTORS_CODES
 enum {
 	VECTORS_OK = 0, // no error
 	VECTORS_BAD_SIZE, // a size is outside its range or not a multiple of its divisor
@@ -34,6 +36,7 @@ enum {
 	VECTORS_TOO_MANY_BLOCKS, // a grid has more blocks than the device takes
 	VECTORS_VENDOR = 1000, // and above: the vendor's own code is what is left
 };
+#endif
 size_t vectors_workspace(int64_t N);
 int vectors(const void *x, const void *h, const void *b, const void *d, const void *n, const void *flag, void *y,
 	void *yh, void *yb, void *yn, void *yd, void *yflag, int64_t N, void *workspace, size_t bytes, void *stream);
@@ -54,6 +57,8 @@ const char *vectors_strerror(int code);
  *   yflag: bool(N), output
  *   N: size, 16 to 100000, a multiple of 16
  * NAME_workspace gives the bytes that `workspace` must have.  0, or a code for NAME_strerror. */
+#ifndef VECTORS_OPENCL_CODES
+#define VECTORS_OPENCL_CODES
 enum {
 	VECTORS_OPENCL_OK = 0, // no error
 	VECTORS_OPENCL_BAD_SIZE, // a size is outside its range or not a multiple of its divisor
@@ -64,6 +69,7 @@ enum {
 	VECTORS_OPENCL_TOO_MANY_BLOCKS, // a grid has more blocks than the device takes
 	VECTORS_OPENCL_VENDOR = 1000, // and above: the vendor's own code is what is left
 };
+#endif
 size_t vectors_opencl_workspace(int64_t N);
 int vectors_opencl(void *x, size_t x_offset, void *h, size_t h_offset, void *b, size_t b_offset, void *d,
 	size_t d_offset, void *n, size_t n_offset, void *flag, size_t flag_offset, void *y, size_t y_offset,

@@ -336,6 +336,8 @@ void vectors_opencl_release(void)
 	unlock_modules();
 }
 
+#ifndef VECTORS_OPENCL_CODES
+#define VECTORS_OPENCL_CODES
 enum {
 	VECTORS_OPENCL_OK = 0, // no error
 	VECTORS_OPENCL_BAD_SIZE, // a size is outside its range or not a multiple of its divisor
@@ -346,6 +348,7 @@ enum {
 	VECTORS_OPENCL_TOO_MANY_BLOCKS, // a grid has more blocks than the device takes
 	VECTORS_OPENCL_VENDOR = 1000, // and above: the vendor's own code is what is left
 };
+#endif
 
 const char *vectors_opencl_strerror(int code)
 {

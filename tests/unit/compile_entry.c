@@ -159,9 +159,9 @@ static void emit(heddle_ctx *ctx, const char *target_text, const char *folder, c
 	if (!program || heddle_program_validate(ctx, program) < 0)
 		fail_msg("%s", heddle_ctx_messages(ctx));
 	heddle_emit_options options = {.base = "outer", .header = "outer"};
-	assert_int_equal(heddle_source_print(ctx, &target, program, &options, &s), 0);
-	assert_int_equal(heddle_host_print(ctx, &target, program, &options, &h), 0);
-	assert_int_equal(heddle_header_print(ctx, program, &options, &header), 0);
+	assert_int_equal(heddle_source_print(ctx, &target, HEDDLE_ONE_VARIANT(program), &options, &s), 0);
+	assert_int_equal(heddle_host_print(ctx, &target, HEDDLE_ONE_VARIANT(program), &options, &h), 0);
+	assert_int_equal(heddle_header_print(ctx, HEDDLE_ONE_VARIANT(program), &options, &header), 0);
 	write(ctx, folder, source, heddle_text_str(&s));
 	if (host)
 		write(ctx, folder, host, heddle_text_str(&h));

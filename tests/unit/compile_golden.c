@@ -47,11 +47,11 @@ static void print_case(heddle_ctx *ctx, size_t k, printed *p)
 	heddle_emit_options options = {cases[k].base, cases[k].name, "def by_hand() # the text of a definition\n{\n}\n", "hand.tc"};
 	*p = (printed){0};
 	if (!program || heddle_program_validate(ctx, program) < 0 || heddle_target_parse(ctx, cases[k].target, &target) < 0 ||
-	    heddle_source_print(ctx, &target, program, &options, &p->source) < 0 ||
-	    heddle_host_print(ctx, &target, program, &options, &p->host) < 0 ||
-	    heddle_header_print(ctx, program, &options, &p->header) < 0)
+	    heddle_source_print(ctx, &target, HEDDLE_ONE_VARIANT(program), &options, &p->source) < 0 ||
+	    heddle_host_print(ctx, &target, HEDDLE_ONE_VARIANT(program), &options, &p->host) < 0 ||
+	    heddle_header_print(ctx, HEDDLE_ONE_VARIANT(program), &options, &p->header) < 0)
 		fail_msg("%s: %s", cases[k].base, heddle_ctx_messages(ctx));
-	heddle_manifest *manifest = heddle_manifest_from_program(ctx, &target, program, &options);
+	heddle_manifest *manifest = heddle_manifest_make(ctx, &target, HEDDLE_ONE_VARIANT(program), &options);
 	assert_non_null(manifest);
 	heddle_manifest_print(manifest, &p->manifest);
 	heddle_manifest_free(manifest);

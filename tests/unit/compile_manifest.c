@@ -33,7 +33,7 @@ static heddle_manifest *make(heddle_ctx *ctx, const char *target_text)
 	if (!program)
 		fail_msg("%s", heddle_ctx_messages(ctx));
 	heddle_emit_options options = {.base = "two__x", .header = "two"};
-	heddle_manifest *m = heddle_manifest_from_program(ctx, &target, program, &options);
+	heddle_manifest *m = heddle_manifest_make(ctx, &target, HEDDLE_ONE_VARIANT(program), &options);
 	heddle_program_free(program);
 	if (!m)
 		fail_msg("%s", heddle_ctx_messages(ctx));

@@ -86,8 +86,8 @@ static void run_program(const char *file, const char *target_name)
 		fail_msg("%s", heddle_ctx_messages(ctx));
 	heddle_emit_options options = {.base = "program", .header = p->name};
 	heddle_text source = {0};
-	heddle_manifest *m = heddle_manifest_from_program(ctx, &target, p, &options);
-	if (!m || heddle_source_print(ctx, &target, p, &options, &source) < 0)
+	heddle_manifest *m = heddle_manifest_make(ctx, &target, HEDDLE_ONE_VARIANT(p), &options);
+	if (!m || heddle_source_print(ctx, &target, HEDDLE_ONE_VARIANT(p), &options, &source) < 0)
 		fail_msg("%s", heddle_ctx_messages(ctx));
 	heddle_array *argument[64] = {NULL};
 	for (int k = 0; k < m->n_argument; k++)
