@@ -205,6 +205,10 @@ const heddle_code heddle_codes[] = {
 	{212, "an index of `where` is not used",
 	 "It still counts: a reduction runs once for each of its values.\n"
 	 "For   O(i) +=! A(i) where r in 0:4    O is 4 times A.\n"},
+	{213, "preconditions that contradict each other",
+	 "What the reads of a definition need of its sizes cannot hold for any of them, so there is nothing to compile.\n"
+	 "Wrong:  def f(float(N) A, float(M) B) -> (O) { O(i) = A(i + M) + B(i + N) where i in 0:4 }\n"
+	 "Right:  def f(float(N) A, float(M) B) -> (O) { O(i) = A(i) + B(i) where i in 0:4 }\n"},
 	{301, "a size range cannot be read",
 	 "M=64 is one value, M=1:8192 a range with both ends, K=64* every multiple of 64, K=64:4096*64 those in a range; several are\n"
 	 "separated by commas or blanks.\n"

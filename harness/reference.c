@@ -485,8 +485,14 @@ static void leaf(plan *p)
 		add_terms(p, s, m->n);
 		return;
 	}
-	for (int l = 0; l < m->n; ++l)
-		update(p, a->linear ? a->offset[0] + l * a->step : a->offset[l], s->v[l], s->i[l], s->e[l], s->q[l]);
+	bool short_float = t->value && heddle_type_size(t->tensor->type) == 2;
+	for (int l = 0; l < m->n; ++l) {
+		const int64_t o = a->linear ? a->offset[0] + l * a->step : a->offset[l];
+		update(p, o, s->v[l], s->i[l], s->e[l], s->q[l]);
+		/* a later instance reads what was stored; otherwise `finish` rounds, once */
+		if (p->sequential && short_float)
+			heddle_oracle_round(t->tensor->type, &t->value[o], &t->error[o], &t->mark[o]);
+	}
 }
 
 /* Loops p->order[level ..) inside the values fixed so far; the last one in strips. */
@@ -652,7 +658,7 @@ static void finish(plan *p)
 					t->error[o] = before;
 			}
 		}
-		if (t->value && heddle_type_size(type) == 2)
+		if (t->value && heddle_type_size(type) == 2 && !p->sequential)
 			heddle_oracle_round(type, &t->value[o], &t->error[o], &t->mark[o]);
 		t->mark[o] &= (unsigned char)~(HEDDLE_MARK_TOUCHED | HEDDLE_MARK_FRACTION);
 	}

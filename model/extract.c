@@ -249,8 +249,26 @@ static heddle_stmt *extract_one(heddle_scop *scop, heddle_statement *source)
 	return stmt;
 }
 
+/* Preconditions that contradict each other leave nothing to compile. */
+static int check_context(heddle_scop *scop)
+{
+	const heddle_definition *d = scop->definition;
+	if (isl_set_is_empty(scop->context) != isl_bool_true)
+		return 0;
+	heddle_error(scop->ctx, 213, &d->location, "no sizes meet all preconditions of `%s`", d->name);
+	for (int i = 0; i < d->n_precondition; i++) {
+		heddle_text text = {0};
+		heddle_expr_print(d->precondition[i], &text);
+		heddle_note(scop->ctx, &d->precondition[i]->location, "requires %s", heddle_text_str(&text));
+		heddle_text_free(&text);
+	}
+	return -1;
+}
+
 int heddle_pass_extract(heddle_scop *scop)
 {
+	if (check_context(scop) < 0)
+		return -1;
 	for (int i = 0; i < scop->definition->n_statement; i++)
 		if (!extract_one(scop, scop->definition->statement[i]))
 			return -1;

@@ -198,13 +198,24 @@ static void move_sets(heddle_nest_builder *b, heddle_leaf *leaf)
 	heddle_text_free(&more);
 }
 
+/* Is the read made under a condition?  Then a tile holds only what that lets through. */
+static bool restricted(const heddle_access *access)
+{
+	isl_set *defined = isl_multi_pw_aff_domain(isl_multi_pw_aff_copy(access->index));
+	isl_set *all = isl_set_universe(isl_set_get_space(defined));
+	bool whole = isl_set_is_equal(defined, all) == isl_bool_true;
+	isl_set_free(defined);
+	isl_set_free(all);
+	return !whole;
+}
+
 /* Can the statement run on rows that do not exist?  Only if it reads nothing but filled tiles, and its sums stay private. */
 static bool harmless(const heddle_stmt *stmt)
 {
 	if (!stmt->reduction || stmt->value != stmt->source->value || stmt->n_access < 2)
 		return false;
 	for (int a = 1; a < stmt->n_access; a++)
-		if (stmt->access[a].group->space != HEDDLE_SPACE_SHARED)
+		if (stmt->access[a].group->space != HEDDLE_SPACE_SHARED || restricted(&stmt->access[a]))
 			return false;
 	return true;
 }

@@ -1069,13 +1069,14 @@ static __isl_give isl_set *grid_along(prover *p, int m)
 	heddle_text_printf(&text, "[c_%s_block] -> { [x] : 0 <= c_%s_block and %lld*c_%s_block < x }", member->name, member->name,
 			   (long long)member->layout.tile, member->name);
 	for (int s = 0; s < p->kernel->n_stmt; s++) {
-		const heddle_stmt *stmt = p->kernel->stmt[s];
+		heddle_stmt *stmt = p->kernel->stmt[s];
 		for (int d = 0; d < stmt->n_dim; d++) {
 			if (stmt->dim[d].member != m)
 				continue;
 			isl_map *upper = isl_map_from_pw_aff(heddle_scop_pw_aff(p->scop, stmt, stmt->source->index[d]->upper));
 			/* a bound that depends on other indices: its greatest value over them */
-			isl_set *values = isl_map_range(isl_map_intersect_domain(upper, isl_set_copy(stmt->lhs)));
+			isl_set *values = isl_map_range(
+				isl_map_intersect_domain(upper, heddle_stmt_left_ranges(p->scop, stmt, false)));
 			isl_set *open = isl_map_range(isl_map_from_pw_aff(
 				heddle_scop_pw_aff(p->scop, stmt, stmt->source->index[d]->upper)));
 			bool plain = isl_set_is_singleton(open) == isl_bool_true;

@@ -205,6 +205,9 @@ int heddle_scop_check(heddle_scop *scop, const char *pass);
 int heddle_pass_extract(heddle_scop *scop);
 /* { S[d] : lower <= d_dim < upper }, NULL with a diagnostic when not affine. */
 __isl_give isl_set *heddle_stmt_range(heddle_scop *scop, heddle_stmt *stmt, int dim);
+/* { S[d] : the left-hand dimensions are in their ranges }.  Where one depends on a reduction, that is in its range, too;
+ * `project`: for some value of that (those dimensions are left open). */
+__isl_give isl_set *heddle_stmt_left_ranges(heddle_scop *scop, heddle_stmt *stmt, bool project);
 int heddle_pass_dependences(heddle_scop *scop);
 /* Do all pairs of the dependence agree in dimension i of the source and j of the sink? */
 bool heddle_dependence_aligned(const heddle_dependence *dependence, int i, int j);

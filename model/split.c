@@ -163,6 +163,16 @@ static bool reads_tensor(const heddle_expr *expr, const heddle_tensor *tensor)
 	return false;
 }
 
+static bool over_sizes(const heddle_expr *expr)
+{
+	if (expr->kind == HEDDLE_EXPR_INDEX)
+		return false;
+	for (int i = 0; i < expr->n_arg; i++)
+		if (!over_sizes(expr->arg[i]))
+			return false;
+	return true;
+}
+
 /* The type in which partial results are kept: sums over short types do not round in between. */
 static heddle_type partial_type(heddle_type type)
 {
@@ -187,6 +197,9 @@ static int split(rewriter *r, const heddle_statement *s, const heddle_split *how
 	const heddle_index *old = s->index[k];
 	heddle_expr *chunk = int_expr(r, how->chunk);
 	heddle_expr *length = binary_expr(r, HEDDLE_OP_SUB, old->upper, old->lower);
+	if (!over_sizes(length))
+		return heddle_error(r->ctx, 510, &s->location, "the range of `%s` in statement %d depends on other indices: it cannot be split",
+				    how->dim, s->position);
 	heddle_expr *count = binary_expr(r, HEDDLE_OP_DIV, binary_expr(r, HEDDLE_OP_ADD, length, int_expr(r, how->chunk - 1)),
 					 chunk);
 	for (int i = 0; i < n_lhs; i++)
@@ -205,7 +218,7 @@ static int split(rewriter *r, const heddle_statement *s, const heddle_split *how
 	partial->location = s->location;
 	partial->extent[0] = count;
 	for (int i = 0; i < n_lhs; i++)
-		partial->extent[i + 1] = s->lhs[i]->index->upper;
+		partial->extent[i + 1] = over_sizes(s->lhs[i]->index->upper) ? s->lhs[i]->index->upper : s->target->extent[i];
 	heddle_index *c =
 		new_index(r, heddle_arena_printf(r->arena, "%s_chunk", old->name), int_expr(r, 0), count, false);
 	HEDDLE_PUSH(r->arena, p->index, p->n_index, c);

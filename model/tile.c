@@ -122,6 +122,27 @@ static bool covers(const heddle_stmt *stmt, int i, int64_t tile)
 	return result;
 }
 
+__isl_give isl_set *heddle_stmt_left_ranges(heddle_scop *scop, heddle_stmt *stmt, bool project)
+{
+	isl_set *lhs = isl_set_universe(isl_set_get_space(stmt->all));
+	bool taken[HEDDLE_MAX_DIM] = {0};
+	lhs = isl_set_intersect_params(lhs, isl_set_copy(scop->context));
+	for (bool more = true; more;) {
+		more = false;
+		for (int i = 0; i < stmt->n_dim; i++) {
+			if (taken[i] || (stmt->dim[i].reduction &&
+					 isl_set_involves_dims(lhs, isl_dim_set, (unsigned)i, 1) != isl_bool_true))
+				continue;
+			lhs = isl_set_intersect(lhs, heddle_stmt_range(scop, stmt, i));
+			taken[i] = more = true;
+		}
+	}
+	for (int i = 0; i < stmt->n_dim && project; i++)
+		if (taken[i] && stmt->dim[i].reduction)
+			lhs = isl_set_eliminate(lhs, isl_dim_set, (unsigned)i, 1);
+	return lhs;
+}
+
 static int stmt_layouts(heddle_scop *scop, heddle_kernel *kernel, heddle_stmt *stmt)
 {
 	const heddle_stmt_config *config = stmt_config(kernel->config, stmt->position);
@@ -157,13 +178,10 @@ static int stmt_layouts(heddle_scop *scop, heddle_kernel *kernel, heddle_stmt *s
 					    stmt->name);
 	}
 	stmt->inner = isl_set_universe(isl_set_get_space(stmt->all));
-	stmt->lhs = isl_set_intersect_params(isl_set_copy(stmt->inner), isl_set_copy(scop->context));
-	for (int i = 0; i < stmt->n_dim; i++) {
+	for (int i = 0; i < stmt->n_dim; i++)
 		if (stmt->dim[i].member < 0)
 			stmt->inner = isl_set_intersect(stmt->inner, heddle_stmt_range(scop, stmt, i));
-		if (!stmt->dim[i].reduction)
-			stmt->lhs = isl_set_intersect(stmt->lhs, heddle_stmt_range(scop, stmt, i));
-	}
+	stmt->lhs = heddle_stmt_left_ranges(scop, stmt, true);
 	for (int i = 0; i < stmt->n_dim; i++)
 		if (stmt->dim[i].member < 0)
 			stmt->dim[i].single_tile = covers(stmt, i, stmt->dim[i].layout.tile);
