@@ -110,6 +110,12 @@ double heddle_descriptor_rate(const heddle_descriptor *descriptor, heddle_type t
 /* Every set field as JSON (jansson) / as a table. */
 struct json_t;
 struct json_t *heddle_descriptor_json(const heddle_descriptor *descriptor);
+/* A number in a base unit ("B", "FLOP/s"), in the unit that suits it: "3.35 TB/s". */
+void heddle_quantity_show(double value, const char *base_unit, heddle_text *out);
+/* A descriptor to be filled in: every field with its meaning, its units and what `parent` says, as comments. */
+void heddle_descriptor_begin(const heddle_descriptor *parent, const char *name, heddle_text *out);
+/* The reference of all fields and units, as tables of Markdown: a part of doc/arch.md. */
+void heddle_descriptor_reference(heddle_text *out);
 void heddle_descriptor_show(const heddle_descriptor *descriptor, heddle_text *out);
 
 #endif

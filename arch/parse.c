@@ -371,7 +371,7 @@ static void read_memory(reader *r, yaml_node_t *map)
 	}
 }
 
-static const field rate_field = {"rate", 0, DIMENSION_FLOPS, 0, 1e20};
+static const field rate_field = {"rate", 0, DIMENSION_FLOPS, 0, 1e20, "of the chip"};
 
 static void read_rates(reader *r, yaml_node_t *map)
 {
@@ -523,18 +523,27 @@ typedef enum plain_key {
 	N_KEY
 } plain_key;
 
-static const char *const plain_keys[] = {
-	[KEY_NAME] = "name",	     [KEY_INHERITS] = "inherits",
-	[KEY_TITLE] = "title",	     [KEY_ALIASES] = "aliases",
-	[KEY_ABSTRACT] = "abstract", [KEY_BACKEND] = "backend",
-	[KEY_COMPILE_ARCH] = "compile_arch", [KEY_EXECUTION] = "execution",
-	[KEY_UNALIGNED_VECTORS] = "unaligned_vectors", [KEY_SHUFFLES] = "shuffles",
-	[KEY_FLOAT64] = "float64",   [KEY_MEMORY] = "memory",
-	[KEY_RATES] = "rates",	     [KEY_MATRIX] = "matrix",
-	[KEY_COMPILER] = "compiler", [KEY_RUNNER] = "runner",
-	[KEY_RUNNER_MODE] = "runner_mode",
+const plain_field heddle_plain_fields[] = {
+	[KEY_NAME] = {"name", "text", "as the file is called"},
+	[KEY_INHERITS] = {"inherits", "text", "the descriptor that says what this one does not"},
+	[KEY_TITLE] = {"title", "text", "for readers"},
+	[KEY_ALIASES] = {"aliases", "list", "other names of the chip; an alias may also be the name of an abstract descriptor"},
+	[KEY_ABSTRACT] = {"abstract", "true or false", "only to be inherited from, never a target"},
+	[KEY_BACKEND] = {"backend", "text", "the dialect that it speaks: cuda, hip, opencl, or one of your own"},
+	[KEY_COMPILE_ARCH] = {"compile_arch", "text", "what that dialect's compilers call the chip: sm_90a, gfx942"},
+	[KEY_EXECUTION] = {"execution", "simt or simd", "blocks of many threads in warps, or of one thread with vectors"},
+	[KEY_UNALIGNED_VECTORS] = {"unaligned_vectors", "true or false", "vector accesses need no more than their element's alignment"},
+	[KEY_SHUFFLES] = {"shuffles", "true or false", "lanes of a warp can exchange values"},
+	[KEY_FLOAT64] = {"float64", "true or false", "it has double arithmetic"},
+	[KEY_MEMORY] = {"memory", "levels", "register, shared, l1, l2, l3, global: each with the fields below"},
+	[KEY_RATES] = {"rates", "types", "peak arithmetic rate without matrix instructions, a fused multiply-add counted as two"},
+	[KEY_MATRIX] = {"matrix", "list", "matrix instructions: name, m, n, k, lanes, the types a, b, c, and rate of the chip"},
+	[KEY_COMPILER] = {"compiler", "list", "a command that compiles: doc/backend.md"},
+	[KEY_RUNNER] = {"runner", "list", "a command that runs: doc/backend.md"},
+	[KEY_RUNNER_MODE] = {"runner_mode", "folder or lines", "started for each run over a folder, or once and asked in lines"},
+	[N_KEY] = {NULL, NULL, NULL},
 };
-_Static_assert(HEDDLE_COUNT(plain_keys) == N_KEY, "every plain key has a name");
+_Static_assert(HEDDLE_COUNT(heddle_plain_fields) == N_KEY + 1, "every plain key has a row");
 
 /* {folder} is where the file lies: known only here, for the command may be inherited by a descriptor elsewhere. */
 static const char *with_folder(reader *r, const char *word)
@@ -572,7 +581,7 @@ static void read_execution(reader *r, yaml_node_t *node)
 static void read_plain_key(reader *r, plain_key key, yaml_node_t *v)
 {
 	heddle_descriptor *d = r->d;
-	const char *name = plain_keys[key], *s;
+	const char *name = heddle_plain_fields[key].key, *s;
 	switch (key) {
 	case KEY_NAME:
 	case KEY_INHERITS:
@@ -639,7 +648,7 @@ static void read_keys(reader *r, yaml_node_t *root)
 	const char *known[N_KEY + HEDDLE_N_DESCRIPTOR_FIELD];
 	int n = 0;
 	for (; n < N_KEY; n++)
-		known[n] = plain_keys[n];
+		known[n] = heddle_plain_fields[n].key;
 	for (const field *f = heddle_descriptor_fields; f->key; f++)
 		known[n++] = f->key;
 	for (yaml_node_pair_t *p = root->data.mapping.pairs.start; p < root->data.mapping.pairs.top; p++) {

@@ -40,10 +40,19 @@ typedef struct field {
 	unit_dimension dimension;
 	unsigned rules;
 	double maximum;
+	const char *meaning;
 } field;
+
+/* A key whose value is something else. */
+typedef struct plain_field {
+	const char *key;
+	const char *form;    /* "text", "true or false" */
+	const char *meaning;
+} plain_field;
 
 extern const field heddle_descriptor_fields[]; /* of heddle_descriptor; ended by key NULL */
 extern const field heddle_memory_fields[];     /* of heddle_memory */
+extern const plain_field heddle_plain_fields[]; /* ended by key NULL */
 enum { HEDDLE_N_DESCRIPTOR_FIELD = 19 };       /* checked in fields.c */
 
 #define FIELD_OF(object, f) ((heddle_quantity *)(void *)((char *)(object) + (f)->offset))

@@ -90,27 +90,29 @@ static int validate(heddle_cli *cli)
 
 /* ---- diff ------------------------------------------------------------------------------------------------------------ */
 
-/* A leaf, or a quantity as one: "3.35e+12 byte/s". */
+/* A leaf, or a quantity as one: "3.35 TB/s", then where it was read. */
 static void add_leaf(const json_t *value, heddle_text *out)
 {
-	char buffer[40];
-	const json_t *number = json_is_object(value) ? json_object_get(value, "value") : value;
-	if (!value)
-		heddle_text_add(out, "-");
-	else if (json_is_number(number))
-		heddle_text_add(out, heddle_format_double(json_number_value(number), buffer));
-	else if (json_is_string(value))
-		heddle_text_add(out, json_string_value(value));
-	else if (json_is_boolean(value))
-		heddle_text_add(out, json_is_true(value) ? "yes" : "no");
-	else {
+	if (!value) {
+		heddle_text_add(out, "unset\t");
+		return;
+	}
+	const json_t *number = json_is_object(value) ? json_object_get(value, "value") : NULL;
+	if (number) {
+		const char *source = json_string_value(json_object_get(value, "source")), *from = json_string_value(json_object_get(value, "from"));
+		bool assumed = json_is_true(json_object_get(value, "assumed"));
+		heddle_quantity_show(json_number_value(number), json_string_value(json_object_get(value, "unit")), out);
+		heddle_text_printf(out, "\t%s%s%s%s%s", assumed ? "assumed" : "", assumed && source ? ": " : "", source ? source : "",
+				   from ? " -- " : "", from ? from : "");
+	} else if (json_is_string(value)) {
+		heddle_text_printf(out, "%s\t", json_string_value(value));
+	} else if (json_is_boolean(value)) {
+		heddle_text_printf(out, "%s\t", json_is_true(value) ? "yes" : "no");
+	} else {
 		char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
-		heddle_text_add(out, text ? text : "?");
+		heddle_text_printf(out, "%s\t", text ? text : "?");
 		free(text);
 	}
-	const json_t *unit = json_is_object(value) ? json_object_get(value, "unit") : NULL;
-	if (json_is_string(unit) && strcmp(json_string_value(unit), "count") != 0)
-		heddle_text_printf(out, " %s", json_string_value(unit));
 }
 
 static bool is_branch(const json_t *value)
@@ -141,9 +143,9 @@ static void compare_member(heddle_cli *cli, const char *prefix, const char *key,
 	}
 	if (same_leaf(a, b))
 		return;
-	heddle_text_printf(rows, "%s\t", name);
+	heddle_text_printf(rows, "%s\t%s\t", name, cli->word[1]);
 	add_leaf(a, rows);
-	heddle_text_add(rows, "\t");
+	heddle_text_printf(rows, "\n\t%s\t", cli->word[2]);
 	add_leaf(b, rows);
 	heddle_text_add(rows, "\n");
 	json_object_set_new(differences, name, json_pack("[O?, O?]", a, b));
@@ -161,6 +163,21 @@ static void compare(heddle_cli *cli, const char *prefix, json_t *a, json_t *b, h
 			compare_member(cli, prefix, key, NULL, value, rows, differences);
 }
 
+/* Matrix instructions by name: two chips may have them in another order. */
+static json_t *comparable(const heddle_descriptor *d)
+{
+	json_t *j = heddle_descriptor_json(d), *by_name = json_object(), *item;
+	size_t i;
+	json_array_foreach(json_object_get(j, "matrix"), i, item)
+	{
+		const char *name = json_string_value(json_object_get(item, "name"));
+		if (name)
+			json_object_set(by_name, name, item);
+	}
+	json_object_set_new(j, "matrix", by_name);
+	return j;
+}
+
 static int diff(heddle_cli *cli)
 {
 	if (want_words(cli, 2, 2) < 0)
@@ -169,12 +186,13 @@ static int diff(heddle_cli *cli)
 	const heddle_descriptor *b = heddle_descriptor_find(cli->ctx, cli->word[2]);
 	if (!a || !b)
 		return -1;
-	json_t *ja = heddle_descriptor_json(a), *jb = heddle_descriptor_json(b), *differences = json_object();
+	json_t *ja = comparable(a), *jb = comparable(b), *differences = json_object();
 	heddle_text rows = {0};
-	heddle_text_printf(&rows, "\t%s\t%s\n", a->name, b->name);
 	compare(cli, "", ja, jb, &rows, differences);
 	if (cli->result)
 		json_object_set(cli->result, "differences", differences);
+	else if (!rows.length)
+		heddle_text_printf(&cli->out, "%s and %s say the same\n", a->name, b->name);
 	else
 		heddle_cli_table(heddle_text_str(&rows), &cli->out);
 	heddle_text_free(&rows);
@@ -186,30 +204,6 @@ static int diff(heddle_cli *cli)
 
 /* ---- new ------------------------------------------------------------------------------------------------------------- */
 
-/* What the parent says, as comments to be filled with the new chip's own figures. */
-static void add_fields(json_t *object, int depth, heddle_text *out)
-{
-	const char *key;
-	json_t *value;
-	json_object_foreach(object, key, value)
-	{
-		if (!json_is_object(value))
-			continue;
-		heddle_text_add(out, "# ");
-		for (int i = 0; i < depth; i++)
-			heddle_text_add(out, "  ");
-		if (is_branch(value)) {
-			heddle_text_printf(out, "%s:\n", key);
-			add_fields(value, depth + 1, out);
-			continue;
-		}
-		char number[40];
-		heddle_text_printf(out, "%s: { value: %s, unit: %s, source: \"\" }\n", key,
-				   heddle_format_double(json_number_value(json_object_get(value, "value")), number),
-				   json_string_value(json_object_get(value, "unit")));
-	}
-}
-
 static int begin(heddle_cli *cli)
 {
 	const char *from = heddle_cli_value(cli, HEDDLE_OPTION_FROM);
@@ -220,28 +214,45 @@ static int begin(heddle_cli *cli)
 	const heddle_descriptor *parent = heddle_descriptor_find(cli->ctx, from);
 	if (!parent)
 		return -1;
-	const char *name = cli->n_word > 1 ? cli->word[1] : "mychip";
+	const char *name = cli->n_word > 1 ? cli->word[1] : "mychip", *file = heddle_cli_value(cli, HEDDLE_OPTION_OUTPUT);
+	if (name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")])
+		return heddle_error(cli->ctx, 915, NULL, "`%s` cannot be the name of a chip: letters, digits, _ and -", name);
 	heddle_text text = {0};
-	heddle_text_printf(&text,
-			   "# A descriptor that starts from %s.  Save it as %s.yaml in a folder named by --path or HEDDLE_PATH,\n"
-			   "# take the comment sign from what differs, and name the source of each figure (or say `assumed: true`).\n"
-			   "name: %s\ninherits: %s\ntitle: %s\n\n",
-			   parent->name, name, name, parent->name, name);
-	json_t *fields = heddle_descriptor_json(parent);
-	add_fields(fields, 0, &text);
-	json_decref(fields);
+	heddle_descriptor_begin(parent, name, &text);
+	int result = HEDDLE_EXIT_FINE;
+	if (file) {
+		FILE *there = fopen(file, "r");
+		if (there) {
+			fclose(there);
+			result = heddle_error(cli->ctx, 902, NULL, "'%s' is there already", file);
+		} else if (heddle_file_write(cli->ctx, file, heddle_text_str(&text), text.length) < 0) {
+			result = -1;
+		}
+	}
 	if (cli->result)
 		json_object_set_new(cli->result, "yaml", json_string(heddle_text_str(&text)));
-	else
+	else if (!file)
 		heddle_text_add(&cli->out, heddle_text_str(&text));
 	heddle_text_free(&text);
+	return result;
+}
+
+/* ---- fields ------------------------------------------------------------------------------------------------------------ */
+
+/* The tables of doc/arch.md, which a test compares with these. */
+static int fields(heddle_cli *cli)
+{
+	if (want_words(cli, 0, 0) < 0)
+		return -1;
+	heddle_descriptor_reference(&cli->out);
 	return HEDDLE_EXIT_FINE;
 }
 
 static const struct {
 	const char *name;
 	int (*run)(heddle_cli *cli);
-} actions[] = {{"list", list}, {"show", show}, {"validate", validate}, {"diff", diff}, {"new", begin}};
+} actions[] = {{"list", list}, {"show", show}, {"validate", validate}, {"diff", diff},
+	     {"new", begin}, {"fields", fields}};
 
 int heddle_cli_arch(heddle_cli *cli)
 {

@@ -6,6 +6,7 @@ SPDX-License-Identifier: MIT
 """
 import json
 import os
+import re
 import resource
 import shutil
 import subprocess
@@ -191,6 +192,42 @@ class Arch(Case):
         out = self.heddle("arch", "diff", "h100", "h200").stdout
         self.assertIn("memory.global.bandwidth", out)
         self.assertNotIn("threads_per_block", out)
+        self.assertIn("4.8 TB/s", out)
+        self.assertIn("NVIDIA H200 SXM datasheet -- h200", out)
+        self.heddle("arch", "diff", "h200", "h200", out="say the same")
+        found = json.loads(self.heddle("arch", "diff", "a100", "h100", "--json").stdout)["differences"]
+        self.assertEqual([v["value"] for v in found["units"]], [108, 132])
+
+    def test_new_in_full(self):
+        """Whatever a descriptor says, its beginning with all comment signs taken away says it again."""
+        for name in "h200", "mi300x", "cpu", "gpu":
+            path = os.path.join(self.folder.name, "copy.yaml")
+            self.heddle("arch", "new", "copy", "--from", name, "-o", path)
+            lines = [re.sub("^# ", "", l) for l in self.read("copy.yaml").splitlines()]
+            lines = [l.replace('source: ""', 'source: "again"') for l in lines if "value: ," not in l and not re.match(r" *#", l)]
+            drop = r"(compiler|runner|runner_mode):|[A-Z ].*[a-z]$|copy: |Take |say |SPDX"
+            lines = [l for l in lines if not re.match(drop, l) or l.startswith(" ")]
+            text, empty = [], []
+            for i, l in enumerate(lines):  # levels that nobody has
+                if "# unset" in l:
+                    empty.append(l)
+                elif not re.match(r" +scope: $", l):
+                    text.append(l)
+            self.assertTrue(empty)
+            self.write("copy.yaml", "\n".join(text) + "\n")
+            self.heddle("arch", "validate", "copy.yaml", out="copy is valid")
+            self.heddle("arch", "show", "copy", "--path", ".")
+            found = json.loads(self.heddle("arch", "diff", name, "copy", "--path", ".", "--json").stdout)["differences"]
+            self.assertEqual(found, {}, name)
+            os.remove(path)
+        self.heddle("arch", "new", "copy", "--from", "h200", "-o", "copy.yaml")
+        self.heddle("arch", "new", "copy", "--from", "h200", "-o", "copy.yaml", code=USAGE, err="is there already")
+        self.heddle("arch", "new", "a/b", "--from", "h200", code=USAGE, err="cannot be the name of a chip")
+
+    def test_fields(self):
+        """doc/arch.md has the tables of the program."""
+        with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../doc/arch.md")) as f:
+            self.assertIn(self.heddle("arch", "fields").stdout, f.read(), "doc/arch.md is old: put in what `heddle arch fields` prints")
 
     def test_new_and_validate(self):
         text = self.heddle("arch", "new", "--from", "h200", "toy").stdout
