@@ -131,6 +131,7 @@ typedef struct heddle_compiler {
 	const char *install; /* how to add it */
 	const char *const *sample_arch; /* NULL-ended: what it is asked to prove in doctor and tests; NULL: no arch */
 	const void *words;
+	bool own_headers; /* our text stands in for the vendor's headers: a name that it lacks is no fault of the source */
 	/* 0 with `*version`; -1 with `*why`. */
 	int (*find)(const struct heddle_compiler *compiler, heddle_ctx *ctx, heddle_arena *arena, const char **version,
 		    const char **why);

@@ -55,6 +55,33 @@ static int write_reports(heddle_cli *cli, const heddle_test_report *report)
 	return result;
 }
 
+/* What goes with --impl and without a definition, and nowhere else; the sizes of each -s are a case there. */
+static int check_kernel_options(heddle_cli *cli, heddle_test_options *options)
+{
+	static const heddle_option_id only[] = {HEDDLE_OPTION_EXPECT, HEDDLE_OPTION_ORACLE, HEDDLE_OPTION_RTOL, HEDDLE_OPTION_ATOL};
+	if (!cli->n_word && !options->n_impl) {
+		heddle_error(cli->ctx, 913, NULL, "'test' needs an argument");
+		return heddle_note(cli->ctx, NULL, "usage: heddle test %s", cli->verb->form), -1;
+	}
+	for (size_t i = 0; i < HEDDLE_COUNT(only); i++)
+		if (heddle_cli_flag(cli, only[i]) && (cli->n_word || !options->n_impl))
+			return heddle_error(cli->ctx, 915, NULL, "%s stands in for a definition: it goes with --impl and no file",
+					    heddle_option_rows[only[i]].name);
+	if (options->expect && options->oracle)
+		return heddle_error(cli->ctx, 915, NULL, "--expect and --oracle: one of them can say what is right");
+	if ((heddle_cli_flag(cli, HEDDLE_OPTION_RTOL) || heddle_cli_flag(cli, HEDDLE_OPTION_ATOL)) && !options->expect && !options->oracle)
+		return heddle_error(cli->ctx, 915, NULL, "--rtol and --atol go with --expect or --oracle");
+	const heddle_size_list **list = NULL;
+	for (int i = 0; i < cli->option[HEDDLE_OPTION_SIZES].n && !cli->n_word; i++) {
+		heddle_size_list *sizes;
+		if (heddle_cli_sizes(cli, i, &sizes) < 0)
+			return -1;
+		HEDDLE_PUSH(cli->arena, list, options->n_case, sizes);
+	}
+	options->case_sizes = list;
+	return 0;
+}
+
 static int fill_options(heddle_cli *cli, heddle_test_options *options, heddle_target **target)
 {
 	static const char *const standard[] = {"cuda:h100", "hip:mi300x", "opencl:cpu", NULL};
@@ -75,12 +102,21 @@ static int fill_options(heddle_cli *cli, heddle_test_options *options, heddle_ta
 	options->definition = heddle_cli_value(cli, HEDDLE_OPTION_DEF);
 	options->sizes = sizes;
 	options->config = heddle_cli_value(cli, HEDDLE_OPTION_CONFIG);
-	options->impl = heddle_cli_value(cli, HEDDLE_OPTION_IMPL);
+	options->n_impl = cli->option[HEDDLE_OPTION_IMPL].n;
+	options->impl = cli->option[HEDDLE_OPTION_IMPL].value;
+	options->expect = heddle_cli_value(cli, HEDDLE_OPTION_EXPECT);
+	options->oracle = heddle_cli_value(cli, HEDDLE_OPTION_ORACLE);
+	if (heddle_cli_number(cli, HEDDLE_OPTION_RTOL, -1, 0, 1e30, &options->rtol) < 0 ||
+	    heddle_cli_number(cli, HEDDLE_OPTION_ATOL, -1, 0, 1e300, &options->atol) < 0 || check_kernel_options(cli, options) < 0)
+		return -1;
 	options->seed = (uint64_t)seed;
 	options->thorough = heddle_cli_flag(cli, HEDDLE_OPTION_THOROUGH);
 	const char *cases = heddle_cli_value(cli, HEDDLE_OPTION_CASES);
 	if (cases && strcmp(cases, "given") != 0 && strcmp(cases, "all") != 0)
 		return heddle_error(cli->ctx, 915, NULL, "--cases '%s': it takes 'given' or 'all'", cases);
+	const char *annotate = heddle_cli_value(cli, HEDDLE_OPTION_ANNOTATE);
+	if (annotate && strcmp(annotate, "github") != 0 && strcmp(annotate, "plain") != 0)
+		return heddle_error(cli->ctx, 915, NULL, "--annotate '%s': it takes 'github' or 'plain'", annotate);
 	options->given = cases && !strcmp(cases, "given");
 	return 0;
 }
@@ -97,11 +133,17 @@ int heddle_cli_test(heddle_cli *cli)
 	for (int i = 0; i < cli->n_word; i++)
 		if (heddle_test_path(cli->ctx, report, cli->word[i], &options) < 0)
 			result = -1;
+	for (int i = 0; !cli->n_word && i < options.n_impl; i++)
+		if (heddle_test_kernel(cli->ctx, report, options.impl[i], &options) < 0)
+			result = -1;
 	int code = heddle_test_exit_code(report, &options);
 	if (cli->result)
 		json_object_set_new(cli->result, "report", heddle_test_json(report));
 	else
 		heddle_test_print(report, &cli->out);
+	const char *annotate = heddle_cli_value(cli, HEDDLE_OPTION_ANNOTATE);
+	if (annotate)
+		heddle_test_annotate(report, !strcmp(annotate, "github"), cli->result ? &cli->err : &cli->out);
 	if (write_reports(cli, report) < 0)
 		result = -1;
 	heddle_test_report_free(report);

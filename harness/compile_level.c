@@ -45,6 +45,28 @@ void heddle_compile_judge(heddle_run *run, const char *arch, const heddle_kernel
 					    k->stack_bytes));
 }
 
+/* What the machine lacks rather than what is wrong with the text: a header; where our own headers stand in for the vendor's, a
+ * name too.  NULL: neither. */
+static const char *lacking(heddle_arena *arena, const heddle_compiler *compiler, const char *message)
+{
+	static const char *const header[] = { "file not found", "cannot open source file", "could not open source file",
+					      "No such file or directory" };
+	static const char *const name[] = { "undeclared identifier", "unknown type name", "no template named",
+					    "no member named" };
+	const char *begin = strpbrk(message, "'\"");
+	const char *end = begin ? strpbrk(begin + 1, "'\"") : NULL;
+	if (!end)
+		return NULL;
+	const char *what = heddle_arena_strndup(arena, begin + 1, (size_t)(end - begin - 1));
+	for (size_t i = 0; i < HEDDLE_COUNT(header); i++)
+		if (strstr(message, header[i]))
+			return heddle_arena_printf(arena, "header %s", what);
+	for (size_t i = 0; compiler->own_headers && i < HEDDLE_COUNT(name); i++)
+		if (strstr(message, name[i]))
+			return what;
+	return NULL;
+}
+
 static int compile_for(heddle_ctx *ctx, const heddle_compiler *compiler, heddle_run *run, const char *arch)
 {
 	heddle_compiled out = { 0 };
@@ -60,6 +82,14 @@ static int compile_for(heddle_ctx *ctx, const heddle_compiler *compiler, heddle_
 	if (status == 0 && !out.fine) {
 		heddle_faults faults = { 0 };
 		heddle_log_errors(run->arena, heddle_text_str(&out.log), run->source, run->source_path, &faults);
+		const heddle_fault *f = faults.n ? &faults.fault[0] : NULL;
+		const char *lack = f ? lacking(run->arena, compiler, f->text) : NULL;
+		if (lack) {
+			run->verdict = HEDDLE_UNSUPPORTED;
+			run->message = heddle_arena_printf(run->arena, "%s at %s:%d", lack, f->file ? f->file : "?", f->line);
+			heddle_compiled_free(&out);
+			return 0;
+		}
 		for (int i = 0; i < faults.n; i++)
 			heddle_run_finding(run, faults.fault[i].kind, faults.fault[i].file, faults.fault[i].line,
 					   faults.fault[i].text);
@@ -127,7 +157,7 @@ int heddle_compile_run(heddle_ctx *ctx, const heddle_compiler *compiler, heddle_
 		run->verdict = HEDDLE_UNSUPPORTED;
 		run->message = heddle_arena_printf(run->arena, "%s does not know %s", version,
 						   *wanted ? wanted : "the manifest's arch: its descriptor names no compile_arch");
-	} else if (status == 0) {
+	} else if (status == 0 && run->verdict != HEDDLE_UNSUPPORTED) {
 		heddle_compile_summarise(run, version, heddle_text_str(&taken));
 	}
 	heddle_text_free(&taken);

@@ -228,7 +228,7 @@ static const char *lacking(heddle_arena *arena, const char *message)
 		char *what = heddle_arena_strndup(arena, marker, n);
 		for (char *p = what; *p; p++)
 			*p = *p == '_' ? ' ' : *p;
-		return what;
+		return strcmp(what, "header") ? what : heddle_arena_printf(arena, "header%.*s", (int)strcspn(marker + n, "\"\n"), marker + n);
 	}
 	const char *missing = strstr(message, ": No such file");
 	if (missing) {

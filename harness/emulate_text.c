@@ -305,6 +305,26 @@ static void apply(rewriter *w, heddle_text *out)
 	heddle_text_add(out, w->source + at);
 }
 
+/* Headers of the vendors' libraries may be on this machine, but they are made for the vendors' compilers.  What the preprocessor
+ * keeps of them is said to be unsupported, at its line. */
+static void rewrite_include(rewriter *w, int i)
+{
+	static const char *const names[] = {"cub/",	"cooperative_groups", "mma.h",	   "cuda_pipeline", "cuda/",	"thrust/",
+					    "cute/",	"cutlass/",	      "hipcub/",   "rocprim/",	    "rocwmma/", "crt/mma",
+					    "cuda_fp8", "hip/hip_cooperative", "hip/hip_fp8", "curand",	    "hiprand",	"cuda_awbarrier"};
+	const char *text = w->source + w->t[i].begin + 1;
+	text += strspn(text, " \t");
+	if (strncmp(text, "include", 7) != 0)
+		return;
+	text += 7 + strspn(text + 7, " \t");
+	for (size_t k = 0; (*text == '<' || *text == '"') && k < HEDDLE_COUNT(names); k++)
+		if (!strncmp(text + 1, names[k], strlen(names[k]))) {
+			replace(w, i, heddle_arena_printf(w->arena, "#error HEDDLE_UNSUPPORTED_header %.*s",
+							  (int)strcspn(text + 1, ">\"\n"), text + 1));
+			return;
+		}
+}
+
 void heddle_emulate_rewrite(const char *source, heddle_text *out)
 {
 	rewriter w = {.arena = heddle_arena_new(), .source = source};
@@ -313,6 +333,8 @@ void heddle_emulate_rewrite(const char *source, heddle_text *out)
 	for (int i = 0; i < w.n; i++) {
 		if (w.t[i].kind == TOKEN_MARK && is_launch(&w, i))
 			change(&w, w.t[i].begin, w.t[i].begin, " HEDDLE_UNSUPPORTED_kernel_launch ");
+		if (w.t[i].kind == TOKEN_DIRECTIVE)
+			rewrite_include(&w, i);
 		if (w.t[i].kind != TOKEN_WORD)
 			continue;
 		if (is(&w, i, "__shared__"))

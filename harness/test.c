@@ -45,8 +45,7 @@ heddle_test_report *heddle_test_report_free(heddle_test_report *report)
 	return NULL;
 }
 
-/* The first error of the context as one line in the report's arena; the diagnostics are used up. */
-static const char *take_error(heddle_test *t)
+const char *heddle_test_take_error(heddle_test *t)
 {
 	const char *message = "failed without saying why";
 	for (const heddle_diagnostic *d = heddle_diagnostics(t->ctx); d; d = d->next)
@@ -65,7 +64,9 @@ void heddle_test_add(heddle_test *t, const heddle_test_variant *v, const char *t
 	heddle_test_report *report = t->report;
 	const heddle_test_row row = {
 		.layer = t->layer,
-		.definition = t->definition ? heddle_arena_strdup(report->arena, t->definition->name) : "",
+		.definition = t->definition ? heddle_arena_strdup(report->arena, t->definition->name)
+			      : t->name	    ? heddle_arena_strdup(report->arena, t->name)
+					    : "",
 		.test = heddle_arena_strdup(report->arena, test),
 		.variant = v ? heddle_arena_strdup(report->arena, v->name) : "",
 		.target = v && v->target ? heddle_arena_strdup(report->arena, v->target) : "",
@@ -95,7 +96,7 @@ bool heddle_test_level_wanted(const heddle_test *t, const char *level, const cha
 	return false;
 }
 
-static void add_missing(heddle_test *t, const char *level, const char *why)
+void heddle_test_add_missing(heddle_test *t, const char *level, const char *why)
 {
 	heddle_test_report *report = t->report;
 	for (int k = 0; k < report->n_missing; ++k)
@@ -110,15 +111,14 @@ static void add_missing(heddle_test *t, const char *level, const char *why)
 	HEDDLE_PUSH(report->arena, report->missing, report->n_missing, new);
 }
 
-/* Is runner `k` usable here?  Looked for once per report. */
-static bool runner_usable(heddle_test *t, int k)
+bool heddle_test_runner_usable(heddle_test *t, int k)
 {
 	const heddle_runner *runner = heddle_runners[k];
 	if (t->report->available[k] < 0) {
 		const char *why = NULL;
 		t->report->available[k] = heddle_runner_available(t->ctx, t->report->arena, runner, &why) == 1;
 		if (!t->report->available[k])
-			add_missing(t, heddle_arena_printf(t->report->arena, "%s:%s", runner->level, runner->name), why);
+			heddle_test_add_missing(t, heddle_arena_printf(t->report->arena, "%s:%s", runner->level, runner->name), why);
 	}
 	return t->report->available[k] == 1;
 }
@@ -143,7 +143,7 @@ heddle_test_expected *heddle_test_expect(heddle_test *t, const int64_t *size, he
 	if (heddle_case_arrays(t->ctx, t->module, d, size, fill, t->options->seed + 1, e->array) == 0)
 		e->reference = heddle_reference_evaluate(t->ctx, d, size, e->array, &options);
 	if (!e->reference)
-		e->fault = take_error(t);
+		e->fault = heddle_test_take_error(t);
 	return e;
 }
 
@@ -303,8 +303,15 @@ static const char *bind_arguments(heddle_test *t, const heddle_manifest *manifes
 	return NULL;
 }
 
-static bool may_misalign(const heddle_manifest *manifest)
+bool heddle_test_may_misalign(const heddle_manifest *manifest)
 {
+	/* A buffer of OpenCL begins where it begins: only kernels that take offsets can be given moved tensors. */
+	bool offsets = strcmp(manifest->backend, "opencl") != 0;
+	for (int l = 0; l < manifest->n_launch; ++l)
+		for (int k = 0; k < manifest->launch[l].n_argument; ++k)
+			offsets = offsets || manifest->launch[l].argument[k].byte_offset;
+	if (!offsets)
+		return false;
 	for (int k = 0; k < manifest->n_argument; ++k) {
 		const heddle_argument *a = &manifest->argument[k];
 		if (a->role != HEDDLE_ARGUMENT_SIZE && a->role != HEDDLE_ARGUMENT_SCALAR &&
@@ -358,14 +365,14 @@ static bool run_once(heddle_test *t, const heddle_test_variant *v, const heddle_
 	heddle_test_verdict verdict;
 	if (heddle_run_isolated(t->ctx, runner, &run) < 0) {
 		verdict = HEDDLE_TEST_FAIL;
-		message = take_error(t);
+		message = heddle_test_take_error(t);
 	} else {
 		message = run.message;
 		verdict = run.verdict == HEDDLE_PASS	      ? HEDDLE_TEST_PASS
 			  : run.verdict == HEDDLE_FAIL	      ? HEDDLE_TEST_FAIL
 							      : HEDDLE_TEST_UNSUPPORTED;
 		if (run.verdict == HEDDLE_MISSING) {
-			add_missing(t, level, run.message);
+			heddle_test_add_missing(t, level, run.message);
 			heddle_case_arrays_free(t->definition, array);
 			return false;
 		}
@@ -398,7 +405,7 @@ static bool run_forms(heddle_test *t, const heddle_test_variant *v, const heddle
 	bool there = true;
 	if (!e->fault && forms & FORM_ALIGNED)
 		there = run_once(t, v, runner, c, "", e, 0);
-	if (there && !e->fault && forms & FORM_MISALIGNED && may_misalign(v->manifest))
+	if (there && !e->fault && forms & FORM_MISALIGNED && heddle_test_may_misalign(v->manifest))
 		there = run_once(t, v, runner, c, "misaligned", e, 1);
 	if (there && forms & FORM_INTEGERS && heddle_definition_may_be_exact(t->definition)) {
 		e = heddle_test_expect(t, c->size, HEDDLE_FILL_INTEGERS);
@@ -414,7 +421,7 @@ static void run_runners(heddle_test *t, const heddle_test_variant *v)
 		const heddle_runner *runner = heddle_runners[r];
 		const bool any = !strcmp(runner->backend, "*");
 		if ((!any && strcmp(runner->backend, v->manifest->backend)) ||
-		    !heddle_test_level_wanted(t, runner->level, runner->name) || !runner_usable(t, r))
+		    !heddle_test_level_wanted(t, runner->level, runner->name) || !heddle_test_runner_usable(t, r))
 			continue;
 		if (is_compile_level(runner)) {
 			heddle_test_expected *e = heddle_test_expect(t, v->cases.item[0].size, HEDDLE_FILL_RANDOM);
@@ -580,7 +587,7 @@ static bool make_variant(heddle_test *t, heddle_test_variant *v, const heddle_de
 	/* A config of our own making may ask for what the definition cannot have. */
 	const heddle_diagnostic *d = heddle_diagnostics(t->ctx);
 	const bool refused = small && d && d->code >= 500 && d->code < 600;
-	heddle_test_add(t, v, "", "generate", refused ? HEDDLE_TEST_SKIP : HEDDLE_TEST_FAIL, take_error(t), heddle_now() - start,
+	heddle_test_add(t, v, "", "generate", refused ? HEDDLE_TEST_SKIP : HEDDLE_TEST_FAIL, heddle_test_take_error(t), heddle_now() - start,
 			0, NULL);
 	return false;
 }
@@ -631,7 +638,7 @@ static int choose_cases(heddle_test *t, heddle_test_variant *v)
 		options.cost = 2e7;
 		return heddle_cases_choose(t->ctx, t->arena, t->module, t->definition, &options, &v->sweep);
 	}
-	heddle_test_add(t, v, "", "reference", HEDDLE_TEST_FAULT, take_error(t), 0, 0, NULL);
+	heddle_test_add(t, v, "", "reference", HEDDLE_TEST_FAULT, heddle_test_take_error(t), 0, 0, NULL);
 	return -1;
 }
 
@@ -714,13 +721,18 @@ static void test_target(heddle_test *t, const heddle_target *target)
 
 /* ---- hand-written kernels ----------------------------------------------------------------------------------------------------------- */
 
-/* A path in the folder of another file. */
-static const char *beside(heddle_arena *arena, const char *path, const char *name)
+const char *heddle_test_beside(heddle_arena *arena, const char *path, const char *name)
 {
 	const char *slash = strrchr(path, '/');
 	if (!slash || name[0] == '/')
 		return name;
 	return heddle_arena_printf(arena, "%.*s/%s", (int)(slash - path), path, name);
+}
+
+void heddle_test_no_interpret(heddle_test *t)
+{
+	if (t->options->n_level && heddle_test_level_wanted(t, "interpret", NULL))
+		heddle_test_add_missing(t, "interpret", "it takes programs made from a definition, not text");
 }
 
 static int test_impl(heddle_test *t, const char *path)
@@ -738,7 +750,7 @@ static int test_impl(heddle_test *t, const char *path)
 		return 0; /* of another definition in the file */
 	}
 	v.manifest->path = heddle_arena_strdup(v.manifest->arena, path);
-	v.source_path = beside(t->arena, path, v.manifest->source);
+	v.source_path = heddle_test_beside(t->arena, path, v.manifest->source);
 	char *source = heddle_file_read(t->ctx, v.source_path, NULL);
 	if (!source) {
 		free_variant(&v);
@@ -747,6 +759,7 @@ static int test_impl(heddle_test *t, const char *path)
 	v.source = source;
 	v.target = heddle_arena_printf(t->arena, "%s:%s", v.manifest->backend, v.manifest->arch ? v.manifest->arch : "");
 	t->impl_tested = true;
+	heddle_test_no_interpret(t);
 	if (choose_cases(t, &v) == 0) {
 		check_references(t, &v);
 		run_runners(t, &v);
@@ -763,9 +776,9 @@ static int test_definition(heddle_test *t, heddle_definition *definition)
 	int rc = 0;
 	t->definition = definition;
 	t->arena = heddle_arena_new();
-	if (t->options->impl)
-		rc = test_impl(t, t->options->impl);
-	else
+	for (int k = 0; k < t->options->n_impl && rc == 0; ++k)
+		rc = test_impl(t, t->options->impl[k]);
+	if (!t->options->n_impl)
 		for (int k = 0; k < t->options->n_target; ++k)
 			test_target(t, &t->options->target[k]);
 	forget_expected(t);
@@ -834,8 +847,8 @@ static int test_file(heddle_ctx *ctx, heddle_test_report *report, const char *pa
 		for (int k = 0; rc == 0 && k < t.module->n_definition; ++k)
 			if (!options->definition || !strcmp(options->definition, t.module->definition[k]->name))
 				rc = test_definition(&t, t.module->definition[k]);
-		if (rc == 0 && options->impl && !t.impl_tested)
-			rc = heddle_error(ctx, 916, NULL, "'%s' has no definition that '%s' implements", path, options->impl);
+		if (rc == 0 && options->n_impl && !t.impl_tested)
+			rc = heddle_error(ctx, 916, NULL, "'%s' has no definition that '%s' implements", path, options->impl[0]);
 	}
 	heddle_module_free(t.module);
 	return rc;

@@ -69,7 +69,13 @@ typedef struct heddle_test_options {
 	const char *definition;	  /* only this one; NULL: all of a file */
 	const heddle_size_list *sizes;
 	const char *config;
-	const char *impl;	  /* manifest of a hand-written kernel: it takes the place of targets and compiling */
+	int n_impl;
+	const char *const *impl;  /* manifests of hand-written kernels: they take the place of targets and compiling */
+	const char *expect;	  /* folder of .npy files, and */
+	const char *oracle;	  /* command: where there is no definition (heddle_test_kernel); NULL: memory checks only */
+	double rtol, atol;	  /* of those; negative: by type */
+	int n_case;
+	const heddle_size_list *const *case_sizes; /* of those; none: picked */
 	double timeout;		  /* seconds per run; 0: 60 */
 	uint64_t seed;
 	bool thorough; /* every case at every level in every form (aligned, misaligned, whole numbers) */
@@ -87,6 +93,10 @@ heddle_test_report *heddle_test_report_free(heddle_test_report *report);
  * diagnostic when the path cannot be read. */
 int heddle_test_path(heddle_ctx *ctx, heddle_test_report *report, const char *path, const heddle_test_options *options);
 
+/* Test the kernels of a manifest without a definition (test_kernel.c): memory checks at every level, and numbers where
+ * options->expect or options->oracle has them.  0, or -1 with a diagnostic. */
+int heddle_test_kernel(heddle_ctx *ctx, heddle_test_report *report, const char *impl, const heddle_test_options *options);
+
 /* ---- reports (test_report.c) -------------------------------------------------------------------------------------------- */
 
 const char *heddle_test_verdict_name(heddle_test_verdict verdict); /* "pass", "FAIL", "FAULT", "unsupported", "skip" */
@@ -97,6 +107,10 @@ void heddle_test_print(const heddle_test_report *report, heddle_text *out);
 void heddle_test_row_print(const heddle_test_row *row, heddle_text *out);
 struct json_t;
 struct json_t *heddle_test_json(const heddle_test_report *report);
+/* Was the place and kind of finding `i` of row `k` told by an earlier one, of this row or of another case? */
+bool heddle_test_told(const heddle_test_report *report, int k, int i);
+/* Findings as lines that code hosts show beside the source: "::error file=..,line=..::.." (`command`), or as compilers print them. */
+void heddle_test_annotate(const heddle_test_report *report, bool command, heddle_text *out);
 void heddle_test_junit(const heddle_test_report *report, heddle_text *out);
 /* 1: a row failed or is a fault; 3: a source error; 4: a required level or target is missing or took nothing; 77: nothing ran;
  * else 0. */

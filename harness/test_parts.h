@@ -43,6 +43,7 @@ typedef struct heddle_test {
 	heddle_arena *arena;	       /* of this definition's tests */
 	heddle_test_expected *expected;
 	bool impl_tested;
+	const char *name; /* of the kernels under test when there is no definition */
 } heddle_test;
 
 /* Add a row; strings are copied, findings are not (they live in the report's arena). */
@@ -55,6 +56,19 @@ heddle_test_expected *heddle_test_expect(heddle_test *t, const int64_t *size, he
 heddle_array **heddle_test_arrays(heddle_test *t, const heddle_test_expected *e);
 heddle_test_verdict heddle_test_judge(heddle_test *t, const heddle_test_expected *e, heddle_array *const *array,
 				      const char **message);
+
+/* The first error of the context as one line in the report's arena; the diagnostics are used up. */
+const char *heddle_test_take_error(heddle_test *t);
+/* Note once that a level (or level:runner) cannot be used here. */
+void heddle_test_add_missing(heddle_test *t, const char *level, const char *why);
+/* Is runner `k` of heddle_runners usable here?  Looked for once per report. */
+bool heddle_test_runner_usable(heddle_test *t, int k);
+/* Does the manifest promise no more alignment than elements have? */
+bool heddle_test_may_misalign(const heddle_manifest *manifest);
+/* A path in the folder of another file. */
+const char *heddle_test_beside(heddle_arena *arena, const char *path, const char *name);
+/* Say, where `interpret` is named, that text is not interpreted. */
+void heddle_test_no_interpret(heddle_test *t);
 
 /* ---- test_interpret.c: the level `interpret` and coverage ---- */
 

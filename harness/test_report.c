@@ -122,6 +122,30 @@ static void print_matrix(const heddle_test_report *report, heddle_text *out)
 	}
 }
 
+/* Why rows of this verdict were not run: each reason once, the first few. */
+static void print_reasons(const heddle_test_report *report, heddle_test_verdict verdict, heddle_text *out)
+{
+	enum { MOST = 4 };
+	int n = 0;
+	for (int k = 0; k < report->n_row; ++k) {
+		const heddle_test_row *row = &report->row[k];
+		bool seen = row->verdict != verdict || !row->message;
+		for (int j = 0; j < k && !seen; ++j) {
+			const heddle_test_row *other = &report->row[j];
+			seen = other->verdict == verdict && other->message && !strcmp(other->message, row->message) &&
+			       !strcmp(other->level, row->level);
+		}
+		if (seen)
+			continue;
+		if (n < MOST)
+			heddle_text_printf(out, "%s%s: %s", n ? "; " : " (", row->level, row->message);
+		++n;
+	}
+	if (n > MOST)
+		heddle_text_printf(out, "; and %d more reasons", n - MOST);
+	heddle_text_add(out, n ? ")" : "");
+}
+
 static void print_summary(const heddle_test_report *report, heddle_text *out)
 {
 	heddle_text_printf(out, "%d passed", report->count[HEDDLE_TEST_PASS]);
@@ -131,8 +155,10 @@ static void print_summary(const heddle_test_report *report, heddle_text *out)
 		heddle_text_printf(out, ", %d faults of the tests", report->count[HEDDLE_TEST_FAULT]);
 	if (report->count[HEDDLE_TEST_UNSUPPORTED])
 		heddle_text_printf(out, ", %d unsupported", report->count[HEDDLE_TEST_UNSUPPORTED]);
+	print_reasons(report, HEDDLE_TEST_UNSUPPORTED, out);
 	if (report->count[HEDDLE_TEST_SKIP])
 		heddle_text_printf(out, ", %d skipped", report->count[HEDDLE_TEST_SKIP]);
+	print_reasons(report, HEDDLE_TEST_SKIP, out);
 	if (report->unchecked)
 		heddle_text_printf(out, "; %lld elements hung on rounding and were not judged", (long long)report->unchecked);
 	for (int k = 0; k < report->n_missing; ++k)
@@ -280,15 +306,98 @@ static void junit_row(const heddle_test_row *row, heddle_text *out)
 	heddle_text_printf(out, "</%s>\n  </testcase>\n", element);
 }
 
+/* A level that is not here is a skipped test, or an error when it was required. */
+static void junit_missing(const heddle_test_missing *missing, heddle_text *out)
+{
+	const char *element = missing->required ? "error" : "skipped";
+	heddle_text_add(out, "  <testcase classname=\"heddle.levels\" name=\"");
+	escape(out, missing->level);
+	heddle_text_printf(out, "\" time=\"0\">\n    <%s message=\"", element);
+	escape(out, missing->required ? "required and not available: " : "not available: ");
+	escape(out, missing->why);
+	heddle_text_printf(out, "\"></%s>\n  </testcase>\n", element);
+}
+
 void heddle_test_junit(const heddle_test_report *report, heddle_text *out)
 {
+	int required = 0;
+	for (int k = 0; k < report->n_missing; ++k)
+		required += report->missing[k].required;
+	const int tests = report->n_row + report->n_missing, errors = report->count[HEDDLE_TEST_FAULT] + required;
+	const int skipped = report->count[HEDDLE_TEST_SKIP] + report->count[HEDDLE_TEST_UNSUPPORTED] + report->n_missing - required;
 	heddle_text_add(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+	heddle_text_printf(out, "<testsuites name=\"heddle\" tests=\"%d\" failures=\"%d\" errors=\"%d\" time=\"%.3f\">\n", tests,
+			   report->count[HEDDLE_TEST_FAIL], errors, report->seconds);
 	heddle_text_printf(out, "<testsuite name=\"heddle\" tests=\"%d\" failures=\"%d\" errors=\"%d\" skipped=\"%d\" time=\"%.3f\">\n",
-			   report->n_row, report->count[HEDDLE_TEST_FAIL], report->count[HEDDLE_TEST_FAULT],
-			   report->count[HEDDLE_TEST_SKIP] + report->count[HEDDLE_TEST_UNSUPPORTED], report->seconds);
+			   tests, report->count[HEDDLE_TEST_FAIL], errors, skipped, report->seconds);
 	for (int k = 0; k < report->n_row; ++k)
 		junit_row(&report->row[k], out);
-	heddle_text_add(out, "</testsuite>\n");
+	for (int k = 0; k < report->n_missing; ++k)
+		junit_missing(&report->missing[k], out);
+	heddle_text_add(out, "</testsuite>\n</testsuites>\n");
+}
+
+/* ---- annotations ---------------------------------------------------------------------------------------------------------------- */
+
+/* A workflow command takes its text in one line, with %, CR and LF as %25, %0D, %0A; in properties : and , too. */
+static void command_text(heddle_text *out, const char *s, bool property)
+{
+	for (; s && *s; ++s)
+		if (*s == '%' || *s == '\r' || *s == '\n' || (property && (*s == ':' || *s == ',')))
+			heddle_text_printf(out, "%%%02X", (unsigned char)*s);
+		else
+			heddle_text_addn(out, s, 1);
+}
+
+static void annotation(heddle_text *out, bool command, const char *file, int line, const char *kind, const char *where, const char *text)
+{
+	if (!command) {
+		heddle_text_printf(out, "%s:%d: error: %s: %.*s [%s]\n", file, line > 0 ? line : 1, kind, (int)strcspn(text, "\n"), text, where);
+		return;
+	}
+	heddle_text_add(out, "::error file=");
+	command_text(out, file, true);
+	if (line > 0)
+		heddle_text_printf(out, ",line=%d", line);
+	heddle_text_add(out, ",title=");
+	command_text(out, kind, true);
+	heddle_text_add(out, "::");
+	command_text(out, text, false);
+	command_text(out, " [", false);
+	command_text(out, where, false);
+	heddle_text_add(out, "]\n");
+}
+
+bool heddle_test_told(const heddle_test_report *report, int k, int i)
+{
+	const heddle_finding *f = &report->row[k].finding[i];
+	for (int j = 0; j <= k; ++j)
+		for (int x = 0; x < report->row[j].n_finding && (j < k || x < i); ++x) {
+			const heddle_finding *g = &report->row[j].finding[x];
+			if (is_bad(report->row[j].verdict) && f->line && g->line == f->line && f->file && g->file &&
+			    !strcmp(f->file, g->file) && f->kind && g->kind && !strcmp(f->kind, g->kind))
+				return true;
+		}
+	return false;
+}
+
+void heddle_test_annotate(const heddle_test_report *report, bool command, heddle_text *out)
+{
+	for (int k = 0; k < report->n_row; ++k) {
+		const heddle_test_row *row = &report->row[k];
+		const char *where = heddle_arena_printf(report->arena, "%s %s%s%s", row->target, row->level, *row->test ? ", " : "", row->test);
+		if (!is_bad(row->verdict))
+			continue;
+		for (int i = 0; i < row->n_finding; ++i) {
+			const heddle_finding *f = &row->finding[i];
+			if (!heddle_test_told(report, k, i))
+				annotation(out, command, f->file ? f->file : row->layer, f->line, f->kind ? f->kind : "finding", where,
+					   f->text ? f->text : "");
+		}
+		if (!row->n_finding)
+			annotation(out, command, row->layer, 0, row->verdict == HEDDLE_TEST_FAIL ? "numbers" : "test", where,
+				   row->message ? row->message : "failed");
+	}
 }
 
 /* ---- exit code ------------------------------------------------------------------------------------------------------------------ */
@@ -319,11 +428,11 @@ int heddle_test_exit_code(const heddle_test_report *report, const heddle_test_op
 	for (int k = 0; k < report->n_missing; ++k)
 		if (report->missing[k].required)
 			return HEDDLE_EXIT_MISSING;
-	if (report->n_row) {
+	if (report->n_row || report->n_missing) {
 		for (int k = 0; k < options->n_level; ++k)
 			if (!something_ran(report, NULL, options->level[k]))
 				return HEDDLE_EXIT_MISSING;
-		for (int k = 0; options->targets_required && !options->impl && k < options->n_target; ++k)
+		for (int k = 0; options->targets_required && !options->n_impl && k < options->n_target; ++k)
 			if (!something_ran(report, options->target[k].text, NULL))
 				return HEDDLE_EXIT_MISSING;
 	}

@@ -477,6 +477,7 @@ const heddle_compiler heddle_compiler_clang_amd = {
 	.backend = "hip",
 	.options = "hipcc",
 	.install = "install it (no ROCm, no GPU needed): apt install clang-19 lld-19 rocm-device-libs",
+	.own_headers = true,
 	.sample_arch = clang_sample,
 	.find = clang_find,
 	.takes = clang_takes,

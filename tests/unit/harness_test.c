@@ -226,7 +226,9 @@ static void hand_written(void **state)
 		snprintf(text, sizeof(text), kernel, cases[k].value);
 		write_text(&b, "twice.cu", text);
 		write_text(&b, "twice.json", manifest);
-		b.options.impl = path_of(&b, "twice.json");
+		const char *impl = path_of(&b, "twice.json");
+		b.options.n_impl = 1;
+		b.options.impl = &impl;
 		if (heddle_test_path(b.ctx, b.report, path_of(&b, "twice.tc"), &b.options) < 0)
 			fail_msg("%s", heddle_ctx_messages(b.ctx));
 		if (!b.report->n_row && b.report->n_missing) {
