@@ -45,6 +45,9 @@ const heddle_code heddle_codes[] = {
 	 "Depth is limited to 200 and a chain of operators to 2000.  Write a part of it to a temporary tensor first.\n"},
 	{11, "a definition is not closed",
 	 "The `}` is missing: another `def` or the end of the file came first.\n"},
+	{12, "a source is too large",
+	 "Compiling takes time and memory that grow faster than the text, so there are limits: the message says which one was reached.\n"
+	 "Split the file, or the definition.\n"},
 	{101, "an unknown name",
 	 "The name is no input, output, size, index with a range, `where` definition or function.  A bare name that nothing else\n"
 	 "explains would be an index; one that occurs in no subscript of a tensor is most likely misspelt.\n"
@@ -159,6 +162,20 @@ const heddle_code heddle_codes[] = {
 	 "from 0 to a fixed extent, count as one, row-major.  The result is int32, or int64 when declared so.\n"
 	 "Wrong:  at(i) argmax=! A(i)\n"
 	 "Right:  at argmax=! A(i)\n"},
+	{131, "a call that does not fit the definition",
+	 "`(Y, Z) = f(A, B, x, N)` takes the results of a definition of the same file, in the order of its return list.  Tensors are\n"
+	 "passed by name, with the type and number of dimensions that the definition declares; inputs without dimensions and\n"
+	 "`size` parameters by expression.  No tensor is both passed and written, unless it is `inout`.\n"
+	 "Wrong:  Y(i) = relu(X) + 1\n"
+	 "Right:  t = relu(X)\n"
+	 "        Y(i) = t(i) + 1\n"},
+	{132, "definitions that call each other in a circle",
+	 "A call stands for the statements of the definition, so none can lead back to itself.\n"},
+	{133, "sizes that contradict each other in a call",
+	 "The extents of the tensors that are passed give the definition's sizes their values: where one occurs twice, they must be\n"
+	 "equal, and what the definition requires must be possible.\n"
+	 "For   def f(float(N) A, float(N) B) -> (C) ..\n"
+	 "Wrong:  X = f(T, U)         (T has 4 elements, U has 5)\n"},
 	{201, "the range of an index cannot be inferred",
 	 "An index gets its range from the subscripts that it is in: 0 <= subscript < extent, where it is the only index without a\n"
 	 "range.  Otherwise `where` gives it one.\n"

@@ -22,7 +22,9 @@ heddle_module *heddle_cli_module(heddle_cli *cli, const char *path, const heddle
 	char *text = heddle_file_read(cli->ctx, standard ? "/dev/stdin" : path, NULL);
 	if (!text)
 		return NULL;
-	heddle_module *module = heddle_module_parse(cli->ctx, standard ? "<stdin>" : path, text, sizes);
+	/* sizes are for the definition that is asked for: others may have sizes of these names too */
+	heddle_module *module = heddle_module_parse_for(cli->ctx, standard ? "<stdin>" : path, text, sizes,
+							heddle_cli_value(cli, HEDDLE_OPTION_DEF));
 	free(text);
 	return module;
 }

@@ -118,7 +118,7 @@ static void push(checker *c, heddle_statement *st, bool derived)
 	st->position = c->def->n_statement;
 	HEDDLE_PUSH(c->arena, c->def->statement, c->def->n_statement, st);
 	if (derived)
-		HEDDLE_PUSH(c->scratch, c->derived, c->n_derived, st);
+		HEDDLE_PUSH(c->scratch, c->derived, c->n_derived, ((derived_statement){.statement = st}));
 }
 
 static int record(checker *c, const syntax_statement *syntax, heddle_statement *st)

@@ -371,10 +371,11 @@ void heddle_check_accesses(checker *c)
 	for (int i = 0; i < c->def->n_statement; i++) {
 		heddle_arena *arena = heddle_arena_new();
 		access_check a = {.c = c, .st = c->def->statement[i], .space = affine_space_new(arena, c->arena)};
-		bool derived = false;
+		const derived_statement *derived = NULL;
 		for (int j = 0; j < c->n_derived && !derived; j++)
-			derived = c->derived[j] == a.st;
-		check_writes(&a);
+			derived = c->derived[j].statement == a.st ? &c->derived[j] : NULL;
+		if (!derived || !derived->writes)
+			check_writes(&a);
 		if (!derived)
 			check_reads(&a, a.st->value);
 		heddle_arena_free(arena);

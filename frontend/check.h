@@ -25,6 +25,7 @@ typedef struct tensor_state {
 	bool declared; /* its extents were declared over known sizes */
 	bool early;    /* read when not all of it was written yet */
 	bool hidden;   /* not the user's: nothing is said about it */
+	bool zeroed;   /* a called definition leaves some elements at 0 */
 	heddle_expr **lower, **upper; /* of all writes so far */
 	int n_write;
 	tensor_write *write;
@@ -33,16 +34,26 @@ typedef struct tensor_state {
 
 typedef struct heddle_names heddle_names;
 
+/* A statement whose reads, or also whose writes, were checked in another form. */
+typedef struct derived_statement {
+	const heddle_statement *statement;
+	bool writes;
+} derived_statement;
+
 typedef struct checker {
 	heddle_ctx *ctx;
 	heddle_arena *arena;
 	heddle_arena *scratch;
+	file_checker *file;
+	struct checker *caller;	      /* NULL: not for a call */
+	const heddle_location *call;  /* in the caller */
+	int n_inlined; /* statements that calls brought, in calls of calls too; of the outermost definition */
 	const syntax_definition *syntax;
 	heddle_definition *def;
 	int n_state;
 	tensor_state *state; /* one per definition tensor */
 	int n_derived;
-	const heddle_statement **derived; /* statements whose reads were checked in another form */
+	derived_statement *derived;
 	heddle_names *names;		  /* in use, for fresh ones; NULL until needed */
 	int errors;
 } checker;
@@ -110,6 +121,19 @@ heddle_expr *heddle_expr_rewrite(heddle_arena *arena, const heddle_expr *e, hedd
 				 void *user);
 /* Indices that may begin below 0 are counted from there instead. */
 void heddle_check_normalise(checker *c);
+/* Names and types, ranges and shapes, accesses of c->syntax under the given sizes; NULL with errors. */
+heddle_definition *heddle_check_all(checker *c, const heddle_size_list *sizes);
+const syntax_definition *heddle_check_definition_named(const checker *c, const char *name);
+/* The definition that a statement calls, or NULL when it is no call. */
+const syntax_definition *heddle_check_called(const checker *c, const syntax_statement *syntax);
+/* `(Y, Z) = f(A, b, N)`: the statements of `f` with these names. */
+int heddle_check_call(checker *c, const syntax_statement *syntax, const syntax_definition *callee);
+/* An extent in the head.  An unknown name gives NULL without an error. */
+heddle_expr *heddle_check_dim(checker *c, const syntax_expr *e, const char *what, bool *unknown);
+/* A warning that is not repeated for each call: true when it was given. */
+bool heddle_check_warn(checker *c, int code, const heddle_location *where, const char *format, ...) HEDDLE_PRINTF(4, 5);
+/* All of `t` is read by a call: so far it may be incomplete. */
+void heddle_check_read_whole(checker *c, tensor_state *t);
 /* Sizes (narrowed by `sizes`), inputs, outputs and temporaries. */
 void heddle_check_head(checker *c, const heddle_size_list *sizes);
 /* The nearest name in sight, or NULL. */

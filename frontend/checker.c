@@ -19,7 +19,23 @@ void *heddle_check_fail(checker *c, int code, const heddle_location *where, cons
 	heddle_error(c->ctx, code, where, "%s", heddle_text_str(&text));
 	heddle_text_free(&text);
 	c->errors++;
+	for (const checker *in = c; in->caller; in = in->caller)
+		heddle_note(c->ctx, in->call, "`%s` is called here", in->syntax->name);
 	return NULL;
+}
+
+bool heddle_check_warn(checker *c, int code, const heddle_location *where, const char *format, ...)
+{
+	va_list args;
+	heddle_text text = {0};
+	if (c->caller)
+		return false;
+	va_start(args, format);
+	heddle_text_vprintf(&text, format, args);
+	va_end(args);
+	heddle_warning(c->ctx, code, where, "%s", heddle_text_str(&text));
+	heddle_text_free(&text);
+	return true;
 }
 
 heddle_expr *heddle_expr_make(heddle_arena *arena, heddle_expr_kind kind, heddle_type type, int n_arg)
@@ -316,6 +332,11 @@ static value read_tensor(scope *s, tensor_state *t, const syntax_expr *e)
 
 static value unknown_name(scope *s, const syntax_expr *e, const char *kind)
 {
+	if (e->has_arg && heddle_check_definition_named(s->c, e->name)) {
+		fail(s->c, 131, &e->location, "definition `%s` is called inside of a statement", e->name);
+		heddle_note(s->c->ctx, NULL, "its results are whole tensors: `t = %s(..)`, and then read t", e->name);
+		return nothing;
+	}
 	fail(s->c, 101, &e->location, "`%s` is not %s", e->name, kind);
 	const char *nearest = heddle_check_nearest(s, e->name);
 	if (nearest) {
@@ -637,8 +658,8 @@ static int check_bounds_of_indices(scope *s)
 				continue;
 			}
 			add_index(s, c->name, &c->location);
-			heddle_warning(s->c->ctx, 212, &c->location, "index `%s` is not used in the statement", c->name);
-			heddle_note(s->c->ctx, NULL, "it still counts: a reduction runs once for each of its values");
+			if (heddle_check_warn(s->c, 212, &c->location, "index `%s` is not used in the statement", c->name))
+				heddle_note(s->c->ctx, NULL, "it still counts: a reduction runs once for each of its values");
 		}
 		s->in_bound = true;
 		value lower = check_expr(s, c->a), upper = check_expr(s, c->b);
@@ -759,9 +780,9 @@ static int check_initialisation(scope *s)
 	}
 	if (t->tensor->role == HEDDLE_ROLE_OUTPUT) {
 		t->tensor->role = HEDDLE_ROLE_INOUT;
-		heddle_warning(c->ctx, 110, &st->location, "`%s` accumulates into what the caller put into `%s`", op, st->name);
-		heddle_note(c->ctx, NULL, "`%s!` initialises it first; `inout %s` in the return list says it is meant", op,
-			    st->name);
+		if (heddle_check_warn(c, 110, &st->location, "`%s` accumulates into what the caller put into `%s`", op, st->name))
+			heddle_note(c->ctx, NULL, "`%s!` initialises it first; `inout %s` in the return list says it is meant",
+				    op, st->name);
 	}
 	return 0;
 }
@@ -815,7 +836,7 @@ int heddle_check_statement_in(scope *s)
 		return -1;
 	for (int i = 0; i < s->n_let; i++)
 		if (!s->let[i].used)
-			heddle_warning(c->ctx, 126, &s->let[i].clause->location, "`%s` is not used", s->let[i].name);
+			heddle_check_warn(c, 126, &s->let[i].clause->location, "`%s` is not used", s->let[i].name);
 	st->n_index = s->n_index;
 	st->index = HEDDLE_NEW_ARRAY(c->arena, heddle_index *, s->n_index + 1);
 	for (int i = 0; i < s->n_index; i++) {
@@ -838,6 +859,19 @@ static void check_statement(checker *c, const syntax_statement *syntax)
 		tensor_state *broken = heddle_check_tensor(c, syntax->name);
 		if (broken && broken->tensor->role != HEDDLE_ROLE_INPUT)
 			broken->bad = broken->defined = true;
+		return;
+	}
+	const syntax_definition *callee = heddle_check_called(c, syntax);
+	if (callee) {
+		heddle_check_call(c, syntax, callee);
+		return;
+	}
+	if (syntax->n_output) {
+		fail(c, 131, &syntax->value->location, "several names on the left take the results of a definition");
+		for (int i = 0; i < syntax->n_output; i++) {
+			tensor_state *t = heddle_check_tensor(c, syntax->output[i]);
+			t->bad |= t->tensor->role != HEDDLE_ROLE_INPUT;
+		}
 		return;
 	}
 	if (syntax->arg) {
@@ -891,21 +925,48 @@ static void order_temporaries(checker *c)
 		def->tensor[i]->position = i;
 }
 
-heddle_definition *heddle_check_definition(heddle_ctx *ctx, heddle_arena *arena, heddle_arena *scratch,
-					   const syntax_definition *syntax, const heddle_size_list *sizes)
+/* Indices that came with a call keep their names, unless something here has them. */
+static void rename_indices(checker *c)
 {
-	heddle_definition *def = HEDDLE_NEW(arena, heddle_definition);
-	checker c = {.ctx = ctx, .arena = arena, .scratch = scratch, .syntax = syntax, .def = def};
-	def->name = heddle_arena_strdup(arena, syntax->name);
-	def->location = syntax->location;
-	heddle_check_head(&c, sizes);
+	for (int i = 0; i < c->n_derived; i++) {
+		const heddle_statement *st = c->derived[i].statement;
+		for (int j = 0; j < st->n_index; j++)
+			if (heddle_check_tensor(c, st->index[j]->name) || heddle_check_size(c, st->index[j]->name))
+				st->index[j]->name = heddle_check_fresh(c, st->index[j]->name);
+	}
+}
+
+heddle_definition *heddle_check_all(checker *c, const heddle_size_list *sizes)
+{
+	const syntax_definition *syntax = c->syntax;
+	c->def = HEDDLE_NEW(c->arena, heddle_definition);
+	c->def->name = heddle_arena_strdup(c->arena, syntax->name);
+	c->def->location = syntax->location;
+	heddle_check_head(c, sizes);
 	for (int i = 0; i < syntax->n_statement; i++)
-		check_statement(&c, &syntax->statement[i]);
-	heddle_check_shapes(&c);
-	heddle_check_layouts(&c);
-	heddle_check_accesses(&c);
-	if (!c.errors)
-		heddle_check_normalise(&c);
-	order_temporaries(&c);
-	return c.errors || syntax->broken ? NULL : def;
+		check_statement(c, &syntax->statement[i]);
+	heddle_check_shapes(c);
+	heddle_check_layouts(c);
+	heddle_check_accesses(c);
+	if (!c->errors)
+		heddle_check_normalise(c);
+	rename_indices(c);
+	order_temporaries(c);
+	return c->errors || syntax->broken ? NULL : c->def;
+}
+
+heddle_definition *heddle_check_definition(file_checker *file, int i)
+{
+	checker c = {.ctx = file->ctx,
+		     .arena = file->arena,
+		     .scratch = file->scratch,
+		     .file = file,
+		     .syntax = &file->file->definition[i]};
+	bool given = !file->only || !strcmp(file->only, c.syntax->name);
+	if (file->status[i] != CHECK_NEW)
+		return file->definition[i];
+	file->status[i] = CHECK_BUSY;
+	file->definition[i] = heddle_check_all(&c, given ? file->sizes : NULL);
+	file->status[i] = CHECK_DONE;
+	return file->definition[i];
 }

@@ -158,6 +158,9 @@ heddle_size_list *heddle_sizes_parse(heddle_ctx *ctx, heddle_arena *arena, const
 /* Parse and check a whole file under the given sizes (NULL: all symbolic).  All errors of the file are reported; NULL if
  * there was any.  `text` is copied.  Free with heddle_module_free. */
 heddle_module *heddle_module_parse(heddle_ctx *ctx, const char *name, const char *text, const heddle_size_list *sizes);
+/* The same with sizes for the definition `only` alone: the others, which it may call, stay symbolic.  NULL: for all. */
+heddle_module *heddle_module_parse_for(heddle_ctx *ctx, const char *name, const char *text, const heddle_size_list *sizes,
+				       const char *only);
 heddle_module *heddle_module_free(heddle_module *module);
 /* By name; NULL name: the only one, or the last.  NULL with a diagnostic (did-you-mean). */
 heddle_definition *heddle_module_find(heddle_ctx *ctx, heddle_module *module, const char *name);

@@ -17,8 +17,7 @@ static heddle_size *add_size(checker *c, const char *name, const heddle_location
 	return size;
 }
 
-/* An extent or stride in the head.  An unknown name gives NULL without an error. */
-static heddle_expr *check_dim(checker *c, const syntax_expr *e, const char *what, bool *unknown)
+heddle_expr *heddle_check_dim(checker *c, const syntax_expr *e, const char *what, bool *unknown)
 {
 	static const char *const rule = "%s may use constants, sizes and + - * / %% min max only";
 	heddle_expr *r = NULL;
@@ -49,7 +48,7 @@ static heddle_expr *check_dim(checker *c, const syntax_expr *e, const char *what
 				     e->n_arg);
 		r->op = e->op;
 		for (int i = 0; i < e->n_arg; i++)
-			if (!(r->arg[i] = check_dim(c, e->arg[i], what, unknown)))
+			if (!(r->arg[i] = heddle_check_dim(c, e->arg[i], what, unknown)))
 				return NULL;
 		if ((e->op == HEDDLE_OP_DIV || e->op == HEDDLE_OP_MOD) && heddle_expr_is_zero(r->arg[1]))
 			return fail(c, 125, &e->location, "division by zero");
@@ -143,7 +142,7 @@ static void check_sizes(checker *c)
 		for (int j = 0; j < p->n_stride; j++)
 			collect_sizes(c, p->stride[j]);
 	}
-	for (int i = 0; i < d->n_return; i++)
+	for (int i = 0; i < d->n_return && !c->caller; i++)
 		for (int j = 0; j < d->ret[i].n_stride; j++)
 			collect_output_sizes(c, d->ret[i].stride[j]);
 	for (int i = 0; i < c->def->n_size; i++)
@@ -200,7 +199,7 @@ static void check_strides(checker *c, tensor_state *t)
 	tensor->stride = HEDDLE_NEW_ARRAY(c->arena, heddle_expr *, p->n_stride);
 	for (int d = 0; d < p->n_stride; d++) {
 		bool unknown = false; /* already reported */
-		tensor->stride[d] = check_dim(c, p->stride[d], "a stride", &unknown);
+		tensor->stride[d] = heddle_check_dim(c, p->stride[d], "a stride", &unknown);
 		t->bad |= !tensor->stride[d];
 	}
 	if (t->bad)
@@ -229,8 +228,11 @@ static void check_align(checker *c, tensor_state *t)
 	t->tensor->align = p->align;
 }
 
+/* Layouts are those of the tensors that are passed when the definition is called. */
 static void check_layout(checker *c, tensor_state *t)
 {
+	if (c->caller)
+		return;
 	if (t->param->has_strides)
 		check_strides(c, t);
 	if (t->param->has_align)
@@ -252,7 +254,7 @@ static void check_inputs(checker *c)
 		t->tensor->rank = t->rank = p->n_dim;
 		t->tensor->extent = HEDDLE_NEW_ARRAY(c->arena, heddle_expr *, p->n_dim + 1);
 		for (int j = 0; j < p->n_dim; j++) {
-			t->tensor->extent[j] = check_dim(c, p->dim[j], "an extent", &unknown);
+			t->tensor->extent[j] = heddle_check_dim(c, p->dim[j], "an extent", &unknown);
 			t->bad |= !t->tensor->extent[j];
 		}
 		t->param = p;
@@ -294,7 +296,7 @@ static void check_outputs(checker *c)
 		t->tensor->extent = HEDDLE_NEW_ARRAY(c->arena, heddle_expr *, p->n_dim + 1);
 		for (int j = 0; j < p->n_dim; j++) {
 			bool unknown_name = false;
-			t->tensor->extent[j] = check_dim(c, p->dim[j], "an extent", &unknown_name);
+			t->tensor->extent[j] = heddle_check_dim(c, p->dim[j], "an extent", &unknown_name);
 			unknown |= unknown_name;
 			t->bad |= !t->tensor->extent[j] && !unknown_name;
 		}
@@ -309,11 +311,23 @@ static void check_outputs(checker *c)
 	}
 }
 
+static bool writes(const syntax_statement *st, const char *name)
+{
+	for (int i = 0; i < st->n_output; i++)
+		if (!strcmp(st->output[i], name))
+			return true;
+	return !strcmp(st->name, name);
+}
+
 static void check_temporaries(checker *c)
 {
 	const syntax_definition *d = c->syntax;
 	for (int i = 0; i < d->n_statement; i++) {
 		const syntax_statement *st = &d->statement[i];
+		for (int j = 0; j < st->n_output; j++)
+			if (!heddle_check_tensor(c, st->output[j]) &&
+			    !name_taken(c, st->output[j], &st->output_location[j]))
+				heddle_check_add_tensor(c, st->output[j], HEDDLE_ROLE_TEMPORARY, &st->output_location[j]);
 		if (heddle_check_tensor(c, st->name))
 			continue;
 		if (!name_taken(c, st->name, &st->location))
@@ -323,7 +337,7 @@ static void check_temporaries(checker *c)
 		tensor_state *t = &c->state[i];
 		bool written = t->tensor->role == HEDDLE_ROLE_INPUT;
 		for (int j = 0; j < d->n_statement && !written; j++)
-			written = !strcmp(d->statement[j].name, t->tensor->name);
+			written = writes(&d->statement[j], t->tensor->name);
 		if (!written && t->tensor->role != HEDDLE_ROLE_INOUT && !d->broken) {
 			const char **names = NULL;
 			int n = 0;

@@ -44,9 +44,13 @@ static int check_given_sizes(heddle_ctx *ctx, const heddle_module *module, const
 }
 
 static int check_file(heddle_ctx *ctx, heddle_arena *scratch, heddle_module *module, const syntax_file *file,
-		      const heddle_size_list *sizes)
+		      const heddle_size_list *sizes, const char *only)
 {
 	int errors = 0;
+	file_checker all = {
+		.ctx = ctx, .arena = module->arena, .scratch = scratch, .file = file, .sizes = sizes, .only = only};
+	all.status = heddle_arena_alloc(scratch, sizeof(*all.status) * (size_t)(file->n_definition + 1));
+	all.definition = HEDDLE_NEW_ARRAY(scratch, heddle_definition *, file->n_definition + 1);
 	for (int i = 0; i < file->n_definition; i++) {
 		const syntax_definition *d = &file->definition[i];
 		for (int j = 0; j < i && d->name; j++) {
@@ -60,7 +64,7 @@ static int check_file(heddle_ctx *ctx, heddle_arena *scratch, heddle_module *mod
 		heddle_definition *definition = NULL;
 		/* A head that could not be read leaves nothing to check the body against. */
 		if (d->name && d->n_return)
-			definition = heddle_check_definition(ctx, module->arena, scratch, d, sizes);
+			definition = heddle_check_definition(&all, i);
 		else if (d->name && !d->broken)
 			heddle_error(ctx, 109, &d->location, "definition `%s` returns nothing", d->name);
 		errors += !definition;
@@ -71,6 +75,12 @@ static int check_file(heddle_ctx *ctx, heddle_arena *scratch, heddle_module *mod
 }
 
 heddle_module *heddle_module_parse(heddle_ctx *ctx, const char *name, const char *text, const heddle_size_list *sizes)
+{
+	return heddle_module_parse_for(ctx, name, text, sizes, NULL);
+}
+
+heddle_module *heddle_module_parse_for(heddle_ctx *ctx, const char *name, const char *text, const heddle_size_list *sizes,
+				       const char *only)
 {
 	heddle_module *module = HEDDLE_NEW(heddle_ctx_arena(ctx), heddle_module);
 	heddle_arena *scratch = heddle_arena_new();
@@ -84,7 +94,7 @@ heddle_module *heddle_module_parse(heddle_ctx *ctx, const char *name, const char
 		heddle_parse(ctx, scratch, &tokens, &file);
 		if (!file.n_definition && heddle_error_count(ctx) == before)
 			heddle_error(ctx, 9, NULL, "%s has no definition", name);
-		if (!check_file(ctx, scratch, module, &file, sizes))
+		if (!check_file(ctx, scratch, module, &file, sizes, only))
 			check_given_sizes(ctx, module, sizes);
 	}
 	for (int i = 0; i < module->n_pragma; i++)

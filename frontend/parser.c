@@ -364,9 +364,28 @@ static int parse_equivalent(parser *p)
 	return expect(p, TOKEN_NAME) && expect(p, '(') ? parse_list(p, &n, &list) : -1;
 }
 
-static int parse_statement(parser *p, syntax_statement *s)
+/* '(' name {',' name} ')' '=' */
+static int parse_outputs(parser *p, syntax_statement *s)
+{
+	next(p);
+	do {
+		const token *name = expect(p, TOKEN_NAME);
+		if (!name)
+			return -1;
+		int n = s->n_output;
+		HEDDLE_PUSH(p->scratch, s->output_location, n, name->location);
+		HEDDLE_PUSH(p->scratch, s->output, s->n_output, name->text);
+	} while (accept(p, ','));
+	s->name = s->output[0];
+	return expect(p, ')') && expect(p, '=') ? 0 : -1;
+}
+
+static int parse_target(parser *p, syntax_statement *s)
 {
 	const token *first = p->token;
+	s->location = first->location;
+	if (first->kind == '(')
+		return parse_outputs(p, s);
 	if (first->kind == TOKEN_TYPE) {
 		s->has_type = true;
 		s->type = first->type;
@@ -392,7 +411,13 @@ static int parse_statement(parser *p, syntax_statement *s)
 			heddle_note(p->ctx, NULL, "there is no `%s=`", p->token->text);
 		return -1;
 	}
-	if (!(s->value = parse_expr(p)))
+	return 0;
+}
+
+static int parse_statement(parser *p, syntax_statement *s)
+{
+	const token *first = p->token;
+	if (parse_target(p, s) || !(s->value = parse_expr(p)))
 		return -1;
 	if (accept(p, TOKEN_EQUIVALENT) && parse_equivalent(p))
 		return -1;
@@ -414,16 +439,16 @@ static int parse_statement(parser *p, syntax_statement *s)
 	return 0;
 }
 
-/* Is this token a plausible beginning of a statement: `name =` or `name ( .. ) =`? */
+/* Is this token a plausible beginning of a statement: `name =`, `name ( .. ) =` or `( .. ) =`? */
 static bool statement_starts(const token *t)
 {
 	heddle_assign assign;
 	bool initialise;
 	if (t->kind == TOKEN_TYPE)
 		t++;
-	if (t->kind != TOKEN_NAME)
+	if (t->kind != TOKEN_NAME && t->kind != '(')
 		return false;
-	t++;
+	t += t->kind == TOKEN_NAME;
 	if (t->kind == '(') {
 		int depth = 0;
 		do {

@@ -636,6 +636,12 @@ static void note_own(inference *f)
 	t->n_write++;
 }
 
+void heddle_check_read_whole(checker *c, tensor_state *t)
+{
+	if (t->n_write && !t->early)
+		t->early = !covered(affine_space_new(c->scratch, c->arena), t, t->declared ? t->tensor->extent : t->upper);
+}
+
 static int infer(inference *f)
 {
 	heddle_statement *st = f->s->statement;
@@ -704,9 +710,9 @@ static void warn_zero_fill(checker *c, const tensor_state *t, bool whole)
 		heddle_text_add(&text, ":");
 		heddle_expr_print(t->upper[d], &text);
 	}
-	heddle_warning(c->ctx, 204, &t->first_write, "not all of `%s` is written%s; its other elements are 0", t->tensor->name,
-		       whole ? " before it is read" : "");
-	if (t->rank)
+	if (heddle_check_warn(c, 204, &t->first_write, "not all of `%s` is written%s; its other elements are 0",
+			      t->tensor->name, whole ? " before it is read" : "") &&
+	    t->rank)
 		heddle_note(c->ctx, NULL, "the statements write within %s", heddle_text_str(&text));
 	heddle_text_free(&text);
 }
@@ -724,8 +730,8 @@ void heddle_check_shapes(checker *c)
 		if (t->tensor->role == HEDDLE_ROLE_INOUT || c->errors || c->syntax->broken)
 			continue;
 		bool whole = covered(affine_space_new(c->scratch, c->arena), t, t->tensor->extent);
-		t->tensor->zero_fill = !whole || t->early;
-		if (t->tensor->zero_fill && !t->hidden)
+		t->tensor->zero_fill = !whole || t->early || t->zeroed;
+		if ((!whole || t->early) && !t->hidden)
 			warn_zero_fill(c, t, whole);
 	}
 }

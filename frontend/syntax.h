@@ -108,7 +108,10 @@ typedef struct syntax_clause {
 } syntax_clause;
 
 typedef struct syntax_statement {
-	const char *name;
+	const char *name; /* of the target; the first of several */
+	int n_output;	  /* `(Y, Z) = f(..)`: all of them, else 0 */
+	const char **output;
+	heddle_location *output_location;
 	bool has_type; /* `float16 t(i) = ..` */
 	heddle_type type;
 	int n_lhs;
@@ -146,9 +149,20 @@ typedef struct syntax_file {
 /* Parse everything; errors are recorded and skipped over, so `out` holds whatever could be read. */
 void heddle_parse(heddle_ctx *ctx, heddle_arena *scratch, const token_list *tokens, syntax_file *out);
 
+/* The definitions of a file while they are checked: each once, or when another calls it. */
+typedef struct file_checker {
+	heddle_ctx *ctx;
+	heddle_arena *arena;
+	heddle_arena *scratch;
+	const syntax_file *file;
+	const heddle_size_list *sizes;	/* NULL: none were given */
+	const char *only;		/* the definition that they are for; NULL: all */
+	enum { CHECK_NEW, CHECK_BUSY, CHECK_DONE } *status; /* [file->n_definition] */
+	heddle_definition **definition; /* [file->n_definition]; NULL: not done, or with errors */
+} file_checker;
+
 /* Names, types, ranges and shapes of one definition; NULL with diagnostics. */
-heddle_definition *heddle_check_definition(heddle_ctx *ctx, heddle_arena *arena, heddle_arena *scratch,
-					   const syntax_definition *syntax, const heddle_size_list *sizes);
+heddle_definition *heddle_check_definition(file_checker *file, int i);
 
 /* Narrow the ranges of a definition's sizes by those of the list that it has; 0, or -1 with a diagnostic. */
 int heddle_sizes_apply(heddle_ctx *ctx, heddle_definition *definition, const heddle_size_list *list);

@@ -677,7 +677,7 @@ static void test_fixed(heddle_test *t, const heddle_target *target, const heddle
 	if (!any)
 		return;
 	heddle_test_variant v = {.name = "fixed sizes"};
-	heddle_module *module = heddle_module_parse(t->ctx, t->layer, t->module->source->text, &list);
+	heddle_module *module = heddle_module_parse_for(t->ctx, t->layer, t->module->source->text, &list, d->name);
 	heddle_definition *fixed = NULL;
 	for (int k = 0; module && k < module->n_definition; ++k)
 		if (!strcmp(module->definition[k]->name, d->name))

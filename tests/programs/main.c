@@ -86,22 +86,6 @@ static void open_sizes(tester *t, const heddle_definition *d, pipeline_cases *ca
 	}
 }
 
-/* The lines of one definition: sizes that are given hold for all definitions of a text. */
-static char *lines_of(heddle_arena *arena, const heddle_module *module, int position)
-{
-	const char *start = module->source->text, *end;
-	for (int line = 1; line < module->definition[position]->location.line; line++)
-		start = strchr(start, '\n') + 1;
-	end = start;
-	if (position + 1 == module->n_definition)
-		end += strlen(start);
-	else
-		for (int line = module->definition[position]->location.line;
-		     line < module->definition[position + 1]->location.line; line++)
-			end = strchr(end, '\n') + 1;
-	return heddle_arena_strndup(arena, start, (size_t)(end - start));
-}
-
 /* The same values, under a definition whose sizes are given. */
 static void given_sizes(tester *t, const heddle_module *all, int position, pipeline_case *c)
 {
@@ -109,7 +93,7 @@ static void given_sizes(tester *t, const heddle_module *all, int position, pipel
 	heddle_arena *arena = heddle_arena_new();
 	heddle_size_list *sizes = heddle_sizes_parse(t->ctx, arena, c->name);
 	heddle_module *module =
-		sizes ? heddle_module_parse(t->ctx, open->name, lines_of(arena, all, position), sizes) : NULL;
+		sizes ? heddle_module_parse_for(t->ctx, all->source->name, all->source->text, sizes, open->name) : NULL;
 	heddle_definition *d = module ? heddle_module_find(t->ctx, module, open->name) : NULL;
 	for (int i = 0; i < t->n_given; i++) {
 		if (!d) {

@@ -373,6 +373,60 @@ static void test_pragmas(void **state)
 	heddle_ctx_free(ctx);
 }
 
+/* ---- calls ------------------------------------------------------------------------------------------------------------------------ */
+
+/* The first definition of the text, printed. */
+static void assert_printed(const char *text, const char *expected)
+{
+	heddle_ctx *ctx = heddle_ctx_new();
+	heddle_text out = {0};
+	heddle_module *m = parse(ctx, text);
+	heddle_definition_print(m->definition[0], &out);
+	assert_string_equal(heddle_text_str(&out), expected);
+	heddle_text_free(&out);
+	heddle_module_free(m);
+	heddle_ctx_free(ctx);
+}
+
+static void test_calls(void **state)
+{
+	(void)state;
+	assert_printed("def f(float(P,Q) X, float(Q) b, float(P) k) -> (Y) { t = g(X, b, 0.5)\n Y(i) = t(i) + k(i) }\n"
+		       "def g(float(M,K) A, float(K) x, float s) -> (y) { u(i) +=! A(i,k) * x(k)\n y(i) = s * u(i) }",
+		       "def f(float32(P, Q) X, float32(Q) b, float32(P) k) -> (float32(P) Y) {\n"
+		       "\tfloat32 g_u(i) +=! X(i, k_2) * b(k_2) where i in 0:P, k_2 in 0:Q\n"
+		       "\tfloat32 t(i) = 0.5 * g_u(i) where i in 0:P\n"
+		       "\tY(i) = t(i) + k(i) where i in 0:P\n}\n");
+	/* sizes by extents, by expression and by solving; what is required; a quotient that is a value rounds down */
+	assert_printed("def f(float(P) x, float(P) z) -> (Y) { Y = g(x, z, (P - 3) / 2) }\n"
+		       "def g(float(N + 1) A, float(N + 1) B, size K) -> (y) sizes K=0:100 { y(i) = A(i) * B(i) * K where i in 0:N }",
+		       "def f(float32(P) x, float32(P) z) -> (float32(P - 1) Y) {\n"
+		       "\t# requires 2 <= (P + 1) / 2\n"
+		       "\t# requires 1 <= P\n"
+		       "\t# requires (P + 1) / 2 - 2 <= 100\n"
+		       "\tY(i) = x(i) * z(i) * ((P + 1) / 2 - 2) where i in 0:P - 1\n}\n");
+	assert_printed("def f(float(P) x, float(Q) z) -> (Y) { Y = g(x, z) }\n"
+		       "def g(float(N) A, float(N) B) -> (y) { y(i) = A(i) * B(i) }",
+		       "def f(float32(P) x, float32(Q) z) -> (float32(P) Y) {\n"
+		       "\t# requires P == Q\n"
+		       "\tY(i) = x(i) * z(i) where i in 0:P\n}\n");
+	/* what an element or another expression gives is calculated first */
+	assert_printed("def f(float(P) x) -> (Y, float(3) Z) { m max=! x(i)\n (Y, Z) = g(x, m * 2.0) }\n"
+		       "def g(float(N) A, float s) -> (y, z) { y(i) = A(i) * s\n z(i) = s where i in 0:3 }",
+		       "def f(float32(P) x) -> (float32(P) Y, float32(3) Z) {\n"
+		       "\tfloat32 m max=! x(i) where i in 0:P\n"
+		       "\tfloat32 g_s = m() * 2.0\n"
+		       "\tY(i) = x(i) * g_s() where i in 0:P\n"
+		       "\tZ(i) = g_s() where i in 0:3\n}\n");
+	/* several levels, with strides that the callee names */
+	assert_printed("def f(float(P, 4) x strides (s, 1)) -> (Y) { Y = g(x) }\n"
+		       "def g(float(N, K) A) -> (y) { t = h(A)\n y(i) = t(i) + 1 }\n"
+		       "def h(float(N, K) A strides (lda, 1)) -> (y) { y(i) +=! A(i, k) * lda }",
+		       "def f(float32(P, 4) x strides (s, 1)) -> (float32(P) Y) {\n"
+		       "\tfloat32 g_t(i) +=! x(i, k) * s where i in 0:P, k in 0:4\n"
+		       "\tY(i) = g_t(i) + 1.0 where i in 0:P\n}\n");
+}
+
 /* ---- layouts ---------------------------------------------------------------------------------------------------------------------- */
 
 static void assert_layout(const char *text, const char *sizes, const char *preconditions)
@@ -566,7 +620,7 @@ int main(void)
 		cmocka_unit_test(test_roles),	     cmocka_unit_test(test_recovery),	   cmocka_unit_test(test_did_you_mean),
 		cmocka_unit_test(test_arrow_fixit),  cmocka_unit_test(test_garbage),	   cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_pragmas),	     cmocka_unit_test(test_round_trip),	   cmocka_unit_test(test_layers),
-		cmocka_unit_test(test_layouts),
+		cmocka_unit_test(test_layouts),	     cmocka_unit_test(test_calls),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
