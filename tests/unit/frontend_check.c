@@ -418,12 +418,12 @@ static void test_calls(void **state)
 		       "\tfloat32 g_s = m() * 2.0\n"
 		       "\tY(i) = x(i) * g_s() where i in 0:P\n"
 		       "\tZ(i) = g_s() where i in 0:3\n}\n");
-	/* several levels, with strides that the callee names */
+	/* several levels; strides that the callee names are those of what is passed to it, and g declares A dense */
 	assert_printed("def f(float(P, 4) x strides (s, 1)) -> (Y) { Y = g(x) }\n"
 		       "def g(float(N, K) A) -> (y) { t = h(A)\n y(i) = t(i) + 1 }\n"
 		       "def h(float(N, K) A strides (lda, 1)) -> (y) { y(i) +=! A(i, k) * lda }",
 		       "def f(float32(P, 4) x strides (s, 1)) -> (float32(P) Y) {\n"
-		       "\tfloat32 g_t(i) +=! x(i, k) * s where i in 0:P, k in 0:4\n"
+		       "\tfloat32 g_t(i) +=! x(i, k) * 4 where i in 0:P, k in 0:4\n"
 		       "\tY(i) = g_t(i) + 1.0 where i in 0:P\n}\n");
 }
 
