@@ -94,6 +94,7 @@ static const struct {
 	{"function.default.*", true, " function arguments a b c d suffix width "},
 	{"function.*.*", false, " function arguments a b c d suffix width "},
 	{"host.*", false, " * "},
+	{"torch.*", false, " * "},
 };
 
 /* ---- words ---------------------------------------------------------------------------------------------------------- */
@@ -446,7 +447,7 @@ static void reserve(heddle_arena *arena, heddle_dialect *dialect)
 	dialect->n_reserved = 0;
 	for (size_t i = 0; i < HEDDLE_COUNT(c_keywords); i++)
 		HEDDLE_PUSH(arena, dialect->reserved, dialect->n_reserved, c_keywords[i]);
-	static const char *const not_code[] = {"name",	      "inherits", "title",	  "suffix",	   "host",	   "host_suffix", "options",
+	static const char *const not_code[] = {"name",	      "inherits", "title",	  "suffix",	   "host",	   "torch",	   "host_suffix", "options",
 					       "language",    "prelude", "source",	  "vector.member", "wide.member",  "type.*.suffix", "type.*.stem",
 					       "type.*.host", "vector.condition.stem"};
 	for (int i = 0; i < dialect->n_word; i++) {

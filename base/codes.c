@@ -550,6 +550,11 @@ const heddle_code heddle_codes[] = {
 	{924, "the lock has this definition with another text",
 	 "The definition was changed after its config was pinned, so the pinned one may not fit: a new one is chosen and takes its\n"
 	 "place in the lock.  With --check nothing is written, and the lock counts as different.\n"},
+	{925, "a definition that a framework cannot call",
+	 "PyTorch has no tensors of uint16, uint32 and uint64 (older ones) and finds the device of a call by its tensors, so that there\n"
+	 "must be one.\n"
+	 "Wrong:  def f(uint32(N) A) -> (O) { O(i) = A(i) }      with --binding torch\n"
+	 "Right:  def f(int32(N) A) -> (O) { O(i) = A(i) }\n"},
 	{950, "internal error",
 	 "Heddle contradicted itself.  This is a defect in Heddle, not in your source; please report it with the source, the sizes\n"
 	 "and the command line.\n"},

@@ -3,6 +3,7 @@
  */
 #include "cli/kernel.h"
 #include "cli/lock.h"
+#include "compile/binding.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -247,18 +248,37 @@ static int check_entry_name(heddle_cli *cli, const char *name)
 }
 
 /* --list: the names without their contents. */
-static int name_kernel(heddle_cli *cli, const heddle_definition *definition, const heddle_target *target, output_list *list)
+static int name_kernel(heddle_cli *cli, const heddle_definition *definition, const heddle_target *target, heddle_kernel_files *kernel,
+		       output_list *list)
 {
-	heddle_kernel_files kernel = {.target = *target};
 	const heddle_text nothing = {0};
-	heddle_cli_file_names(cli, definition, target, &kernel);
-	int result = add_file(cli, list, kernel.source_name, &nothing, false);
-	if (result == 0 && kernel.host_name)
-		result = add_file(cli, list, kernel.host_name, &nothing, false);
+	heddle_cli_file_names(cli, definition, target, kernel);
+	int result = add_file(cli, list, kernel->source_name, &nothing, false);
+	if (result == 0 && kernel->host_name)
+		result = add_file(cli, list, kernel->host_name, &nothing, false);
 	if (result == 0)
-		result = add_file(cli, list, heddle_arena_printf(cli->arena, "%s.json", kernel.base), &nothing, false);
+		result = add_file(cli, list, heddle_arena_printf(cli->arena, "%s.json", kernel->base), &nothing, false);
 	if (result == 0)
-		result = add_file(cli, list, heddle_arena_printf(cli->arena, "%s.h", kernel.header_name), &nothing, true);
+		result = add_file(cli, list, heddle_arena_printf(cli->arena, "%s.h", kernel->header_name), &nothing, true);
+	return result;
+}
+
+static const char *binding_file(heddle_cli *cli, const heddle_kernel_files *kernel)
+{
+	return heddle_arena_printf(cli->arena, "%s__torch.cpp", kernel->header_name);
+}
+
+/* --binding: one file for all targets of the definition. */
+static int add_binding(heddle_cli *cli, output_list *list, const heddle_kernel_files *kernel, int n)
+{
+	heddle_text text = {0};
+	heddle_binding_target *target = HEDDLE_NEW_ARRAY(cli->arena, heddle_binding_target, n + 1);
+	for (int i = 0; i < n; i++)
+		target[i] = (heddle_binding_target){kernel[i].target.dialect, kernel[i].manifest};
+	int result = heddle_torch_print(cli->ctx, kernel->header_name, n, target, &text);
+	if (result == 0)
+		result = add_file(cli, list, binding_file(cli, kernel), &text, false);
+	heddle_text_free(&text);
 	return result;
 }
 
@@ -272,15 +292,20 @@ static int emit_definition(heddle_cli *cli, const heddle_module *module, int n, 
 			   const heddle_target *target, int n_target, output_list *list)
 {
 	int result = check_entry_name(cli, definition[0]->name);
-	const bool names = heddle_cli_flag(cli, HEDDLE_OPTION_LIST);
-	for (int i = 0; i < n_target && result == 0 && names; i++)
-		result = name_kernel(cli, definition[0], &target[i], list);
-	for (int i = 0; i < n_target && result == 0 && !names; i++) {
-		heddle_kernel_files kernel;
-		if (heddle_cli_compile(cli, module, n, definition, &target[i], &kernel) < 0 || add_kernel(cli, list, &kernel) < 0)
+	const bool names = heddle_cli_flag(cli, HEDDLE_OPTION_LIST), binding = heddle_cli_flag(cli, HEDDLE_OPTION_BINDING);
+	heddle_kernel_files *kernel = HEDDLE_NEW_ARRAY(cli->arena, heddle_kernel_files, n_target + 1);
+	for (int i = 0; i < n_target && result == 0; i++) {
+		if (names)
+			result = name_kernel(cli, definition[0], &target[i], &kernel[i], list);
+		else if (heddle_cli_compile(cli, module, n, definition, &target[i], &kernel[i]) < 0 || add_kernel(cli, list, &kernel[i]) < 0)
 			result = -1;
-		heddle_kernel_files_free(&kernel);
 	}
+	if (result == 0 && binding && names)
+		result = add_file(cli, list, binding_file(cli, kernel), &(heddle_text){0}, false);
+	else if (result == 0 && binding)
+		result = add_binding(cli, list, kernel, n_target);
+	for (int i = 0; i < n_target; i++)
+		heddle_kernel_files_free(&kernel[i]);
 	return result;
 }
 
@@ -347,6 +372,9 @@ int heddle_cli_emit(heddle_cli *cli)
 	int n_target;
 	module_list modules = {0};
 	output_list list = {0};
+	const char *binding = heddle_cli_value(cli, HEDDLE_OPTION_BINDING);
+	if (binding && strcmp(binding, "torch") != 0)
+		return heddle_error(cli->ctx, 915, NULL, "option '--binding' knows 'torch' and not '%s'", binding);
 	if (heddle_cli_targets(cli, standard, &target, &n_target) < 0)
 		return -1;
 	int result = read_modules(cli, &modules);

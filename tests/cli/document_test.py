@@ -26,12 +26,20 @@ def blocks(text):
         yield language, dict(w.split("=", 1) for w in words), content
 
 
+def python_with(module):
+    """A Python that has this module, ours or the system's; None: neither."""
+    for python in (sys.executable, "/usr/bin/python3"):
+        if os.path.exists(python) and subprocess.run([python, "-c", "import " + module], capture_output=True).returncode == 0:
+            return python
+    return None
+
+
 def missing(tools):
     """What of `tools` is not here, as a reason; None: all is."""
     for tool in filter(None, tools.split(",")):
-        if tool.startswith("python:"):
-            if subprocess.run([sys.executable, "-c", "import " + tool[7:]], capture_output=True).returncode:
-                return f"Python's module {tool[7:]} is not here"
+        if tool == "torch":
+            if not python_with("torch"):
+                return "PyTorch is not here: apt-get install python3-torch libtorch-dev"
         elif tool == "cuda-device":
             if not os.path.exists("/dev/nvidia0"):
                 return "there is no NVIDIA GPU here"
@@ -48,7 +56,6 @@ class Document(unittest.TestCase):
         cls.folder = tempfile.TemporaryDirectory(prefix="heddle-document-")
         cls.prefix = pathlib.Path(cls.folder.name) / "installed"
         subprocess.run(["cmake", "--install", str(BUILD), "--prefix", str(cls.prefix)], check=True, capture_output=True)
-        cls.files = {}
 
     @classmethod
     def tearDownClass(cls):
@@ -56,7 +63,7 @@ class Document(unittest.TestCase):
 
     def run_block(self, folder, content):
         environment = dict(os.environ, PATH=f"{self.prefix}/bin:{os.environ['PATH']}", CMAKE_PREFIX_PATH=str(self.prefix),
-                           PKG_CONFIG_PATH=f"{self.prefix}/lib/pkgconfig", PYTHON=sys.executable)
+                           PKG_CONFIG_PATH=f"{self.prefix}/lib/pkgconfig", PYTHON=python_with("torch") or sys.executable)
         p = subprocess.run(["bash", "-euo", "pipefail", "-c", content], cwd=folder, env=environment, capture_output=True, text=True, timeout=600)
         self.assertEqual(p.returncode, 0, f"{content}\n{p.stdout}{p.stderr}")
         return p.stdout
@@ -65,13 +72,12 @@ class Document(unittest.TestCase):
         folder = pathlib.Path(self.folder.name) / f"section{number}"
         folder.mkdir()
         printed, why = None, None
+        for language, attributes, text in blocks("".join(parts[i * 2 + 1] for i in range(number))):
+            if "file" in attributes:
+                (folder / attributes["file"]).write_text(text)
         for language, attributes, text in blocks(content):
             if "file" in attributes:
-                self.files[attributes["file"]] = text
-            for name, data in self.files.items():
-                if not (folder / name).exists() or name == attributes.get("file"):
-                    (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                    (folder / name).write_text(data)
+                (folder / attributes["file"]).write_text(text)
             why = why or missing(attributes.get("needs", ""))
             if language == "sh" and not why:
                 printed = self.run_block(folder, text)

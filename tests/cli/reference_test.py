@@ -20,13 +20,16 @@ VERBS = re.findall(r"^\t\[HEDDLE_VERB_\w+\] = \{\"([\w-]+)\"", (ROOT / "cli/verb
 ROWS = re.findall(r"^\t\[HEDDLE_OPTION_\w+\] = \{\"(--[\w-]+)\",.*?([A-Z_| ]+)\},$", (ROOT / "cli/options.c").read_text(), flags=re.M | re.S)
 
 
+SHORT = dict(re.findall(r"^#define (\w+) \(1u << HEDDLE_VERB_(\w+)\)$", (ROOT / "cli/options.c").read_text(), flags=re.M))
+
+
 def heddle(*words):
     return subprocess.run([HEDDLE, *words], capture_output=True, text=True, timeout=60, check=True).stdout
 
 
 def options_of(verb):
     constant = verb.upper().replace("-", "_")
-    return [name for name, verbs in ROWS if constant in verbs.replace(" ", "").split("|") or verbs.strip() == "ALL"]
+    return [name for name, verbs in ROWS if verbs.strip() == "ALL" or constant in [SHORT[v] for v in verbs.replace(" ", "").split("|")]]
 
 
 class Reference(unittest.TestCase):
