@@ -39,6 +39,7 @@ typedef struct binding {
 	const heddle_manifest *m; /* of the first target: what all have in common */
 	const char **argument;	  /* names in C++, by position */
 	const char **size;
+	heddle_manifest_size *range; /* of each size, over all variants */
 	const char **source; /* of a size: the expression that gives it; NULL: an argument of the operator */
 	heddle_text *out;
 } binding;
@@ -95,8 +96,8 @@ static const char *formula(binding *b, heddle_formula text, const char *before)
 		for (int i = 0; i < b->m->n_size && n; i++)
 			if (strlen(b->m->size[i].name) == n && !strncmp(b->m->size[i].name, s, n))
 				size = i;
-		if (size >= 0 && is_fixed(&b->m->size[size]))
-			heddle_text_printf(&out, "%lld", (long long)b->m->size[size].min);
+		if (size >= 0 && is_fixed(&b->range[size]))
+			heddle_text_printf(&out, "%lld", (long long)b->range[size].min);
 		else if (size >= 0)
 			heddle_text_printf(&out, "%s%s", before, b->size[size]);
 		else if (n && !isdigit((unsigned char)*s))
@@ -139,6 +140,9 @@ static int begin(binding *b, const heddle_binding_target *target)
 		if ((is_tensor(a) && !type->scalar) || (a->role == HEDDLE_ARGUMENT_SCALAR && !type->schema))
 			return heddle_error(b->ctx, 925, NULL, "PyTorch has no type for '%s', which is %s", a->name, heddle_type_name(a->type));
 	}
+	b->range = HEDDLE_NEW_ARRAY(b->arena, heddle_manifest_size, m->n_size + 1);
+	for (int i = 0; i < m->n_size; i++)
+		b->range[i] = heddle_manifest_size_of_all(m, i);
 	for (int i = 0; i < m->n_size; i++)
 		b->size[i] = own_name(b, target->dialect, m->size[i].name);
 	if (!any)
@@ -180,7 +184,7 @@ static const char *takes(binding *b, list_kind kind)
 				add_item(&list, heddle_arena_printf(b->arena, "Tensor %s", b->argument[i]));
 		}
 	for (int i = 0; i < b->m->n_size; i++)
-		if (!b->source[i] && !is_fixed(&b->m->size[i]))
+		if (!b->source[i] && !is_fixed(&b->range[i]))
 			add_item(&list, heddle_arena_printf(b->arena, "%s%s", kind == LIST_SCHEMA ? "int " : kind == LIST_NAMES ? "" : "int64_t ",
 							    b->size[i]));
 	const char *copy = heddle_arena_strdup(b->arena, heddle_text_str(&list));
@@ -237,7 +241,7 @@ static void print_call(binding *b)
 {
 	heddle_text_add(b->out, "// What a call is about: its sizes, and its outputs, not yet written.\nstruct call {\n");
 	for (int i = 0; i < b->m->n_size; i++)
-		if (!is_fixed(&b->m->size[i]))
+		if (!is_fixed(&b->range[i]))
 			heddle_text_printf(b->out, "\tint64_t %s;\n", b->size[i]);
 	for (int i = 0; i < b->m->n_argument; i++)
 		if (b->m->argument[i].role == HEDDLE_ARGUMENT_OUTPUT)
@@ -259,7 +263,7 @@ static void print_prepare(binding *b)
 		}
 	heddle_text_add(b->out, "\tcall with;\n");
 	for (int i = 0; i < m->n_size; i++) {
-		const heddle_manifest_size *size = &m->size[i];
+		const heddle_manifest_size *size = &b->range[i];
 		if (is_fixed(size))
 			continue;
 		if (b->source[i])
@@ -357,7 +361,7 @@ static void print_entry_call(binding *b, const heddle_dialect *dialect, const ch
 			add_item(&list, heddle_arena_printf(b->arena, "%.*s%s%s", (int)(hole - pass), pass, b->argument[i], hole + 2));
 	}
 	for (int i = 0; i < b->m->n_size; i++)
-		if (!is_fixed(&b->m->size[i]))
+		if (!is_fixed(&b->range[i]))
 			add_item(&sizes, heddle_arena_printf(b->arena, "with.%s", b->size[i]));
 	heddle_text_printf(b->out,
 			   "\tconst size_t bytes = %s%s_workspace(%s);\n"
