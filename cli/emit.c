@@ -286,6 +286,7 @@ static int add_binding(heddle_cli *cli, output_list *list, const heddle_kernel_f
 typedef struct module_list {
 	int n;
 	heddle_module **module;
+	int *only; /* the definition that these sizes are for, by position; -1: all */
 } module_list;
 
 static int emit_definition(heddle_cli *cli, const heddle_module *module, int n, const heddle_definition *const *definition,
@@ -321,9 +322,11 @@ static int emit_modules(heddle_cli *cli, const module_list *modules, const heddl
 		const heddle_definition **definition = HEDDLE_NEW_ARRAY(cli->arena, const heddle_definition *, modules->n);
 		if (only && strcmp(only, first->definition[i]->name))
 			continue;
+		int n = 0;
 		for (int m = 0; m < modules->n; m++)
-			definition[m] = modules->module[m]->definition[i];
-		if (emit_definition(cli, first, modules->n, definition, target, n_target, list) < 0)
+			if (modules->only[m] < 0 || modules->only[m] == i)
+				definition[n++] = modules->module[m]->definition[i];
+		if (emit_definition(cli, first, n, definition, target, n_target, list) < 0)
 			result = -1;
 	}
 	return result;
@@ -351,18 +354,91 @@ static int finish(heddle_cli *cli, const output_list *list)
 	return result;
 }
 
+static int add_module(heddle_cli *cli, module_list *modules, const heddle_size_list *sizes, int only)
+{
+	heddle_module *module = heddle_cli_module(cli, cli->word[0], sizes);
+	if (!module)
+		return -1;
+	int n = modules->n;
+	HEDDLE_PUSH(cli->arena, modules->only, n, only);
+	HEDDLE_PUSH(cli->arena, modules->module, modules->n, module);
+	return 0;
+}
+
 /* One module per --sizes; a single one without any. */
 static int read_modules(heddle_cli *cli, module_list *modules)
 {
 	const int n = cli->option[HEDDLE_OPTION_SIZES].n;
 	for (int i = 0; i == 0 || i < n; i++) {
 		heddle_size_list *sizes;
-		heddle_module *module = heddle_cli_sizes(cli, i, &sizes) < 0 ? NULL : heddle_cli_module(cli, cli->word[0], sizes);
-		if (!module)
+		if (heddle_cli_sizes(cli, i, &sizes) < 0 || add_module(cli, modules, sizes, -1) < 0)
 			return -1;
-		HEDDLE_PUSH(cli->arena, modules->module, modules->n, module);
 	}
 	return 0;
+}
+
+/* ---- --sizes-auto ----------------------------------------------------------------------------------------------------------- */
+
+enum { EVEN = 16 }; /* a divisor that suits the widest vectors */
+
+static bool has_size(const heddle_size_list *list, const char *name)
+{
+	for (int i = 0; list && i < list->n; i++)
+		if (!strcmp(list->range[i].name, name))
+			return true;
+	return false;
+}
+
+/* Those of `more` whose sizes are not in `list` yet, behind it. */
+static void append_sizes(heddle_cli *cli, heddle_size_list *list, const heddle_size_list *more)
+{
+	for (int i = 0; more && i < more->n; i++)
+		if (!has_size(list, more->range[i].name))
+			HEDDLE_PUSH(cli->arena, list->range, list->n, more->range[i]);
+}
+
+/* `given`, and "N=16*" for every size that it leaves open; NULL: it leaves none. */
+static heddle_size_list *even_sizes(heddle_cli *cli, const heddle_module *module, const heddle_size_list *given)
+{
+	heddle_size_list *all = HEDDLE_NEW(cli->arena, heddle_size_list);
+	append_sizes(cli, all, given);
+	const int n_given = all->n;
+	for (int d = 0; d < module->n_definition; d++)
+		for (int i = 0; i < module->definition[d]->n_size; i++) {
+			const heddle_size *size = module->definition[d]->size[i];
+			if (size->min != size->max && size->divisor <= 1 && size->max >= EVEN)
+				append_sizes(cli, all, heddle_sizes_parse(cli->ctx, cli->arena, heddle_arena_printf(cli->arena, "%s=%d*", size->name, EVEN)));
+		}
+	return all->n > n_given ? all : NULL;
+}
+
+/* --sizes-auto: a variant for the sizes of each `#: bench` line, one for sizes that suit vectors, and the widest, of --sizes alone. */
+static int read_auto_modules(heddle_cli *cli, module_list *modules)
+{
+	heddle_size_list *given;
+	if (cli->option[HEDDLE_OPTION_SIZES].n > 1)
+		return heddle_error(cli->ctx, 912, NULL, "--sizes-auto makes the variants: give --sizes once, for all of them");
+	if (heddle_cli_sizes(cli, 0, &given) < 0 || add_module(cli, modules, given, -1) < 0)
+		return -1;
+	heddle_module *widest = modules->module[0];
+	modules->n = 0;
+	int result = 0;
+	for (int i = 0; i < widest->n_pragma && result == 0; i++) {
+		const heddle_pragma *pragma = &widest->pragma[i];
+		heddle_size_list all = {0};
+		if (strcmp(pragma->key, "bench") != 0)
+			continue;
+		append_sizes(cli, &all, given);
+		append_sizes(cli, &all, heddle_sizes_parse(cli->ctx, cli->arena, pragma->text));
+		result = heddle_error_count(cli->ctx) ? -1 : add_module(cli, modules, &all, pragma->definition);
+	}
+	const heddle_size_list *even = result == 0 ? even_sizes(cli, widest, given) : NULL;
+	if (even)
+		result = add_module(cli, modules, even, -1);
+	int n = modules->n;
+	HEDDLE_PUSH(cli->arena, modules->only, n, -1);
+	HEDDLE_PUSH(cli->arena, modules->module, modules->n, widest);
+	return result;
 }
 
 int heddle_cli_emit(heddle_cli *cli)
@@ -377,7 +453,7 @@ int heddle_cli_emit(heddle_cli *cli)
 		return heddle_error(cli->ctx, 915, NULL, "option '--binding' knows 'torch' and not '%s'", binding);
 	if (heddle_cli_targets(cli, standard, &target, &n_target) < 0)
 		return -1;
-	int result = read_modules(cli, &modules);
+	int result = heddle_cli_flag(cli, HEDDLE_OPTION_SIZES_AUTO) ? read_auto_modules(cli, &modules) : read_modules(cli, &modules);
 	if (result == 0)
 		result = heddle_lock_open(cli, &cli->lock);
 	if (result == 0)

@@ -30,6 +30,8 @@ const heddle_option_row heddle_option_rows[] = {
 				  EMIT | RUN | MANIFEST | ARCH},
 	[HEDDLE_OPTION_PREFIX] = {"--prefix", NULL, "TEXT", "put before the names of files and functions", EMIT},
 	[HEDDLE_OPTION_CHECK] = {"--check", NULL, NULL, "write nothing: fail if the files in DIR differ", EMIT},
+	[HEDDLE_OPTION_SIZES_AUTO] = {"--sizes-auto", NULL, NULL,
+				      "variants of our own choice: the sizes of each '#: bench' line, multiples of 16, and all others", EMIT},
 	[HEDDLE_OPTION_LIST] = {"--list", NULL, NULL, "write nothing: name the files that would be written", EMIT},
 	[HEDDLE_OPTION_BINDING] = {"--binding", NULL, "torch", "write a C++ file too that makes the entry an operator of PyTorch", EMIT},
 	[HEDDLE_OPTION_DEPFILE] = {"--depfile", NULL, "FILE", "write what the files depend on too, for make or ninja", EMIT},

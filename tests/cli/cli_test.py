@@ -487,6 +487,25 @@ class TakeAway(Case):
         self.assertNotEqual(first, self.read("heddle.lock"))
         self.assertNotIn("W0924", self.heddle(*words).stderr)
 
+    def test_sizes_auto(self):
+        self.write("two.tc", "#: bench M=64 K=32\ndef a(float(M,K) A) -> (O) {\n\tO(i) +=! A(i,k)\n}\n"
+                   "#: bench M=128 N=8\n#: bench M=256 N=8\ndef b(float(M,N) A) -> (O) {\n\tO(i,j) = 2 * A(i,j)\n}\n")
+
+        def variants(name):
+            doc = json.loads(self.read(f"out/{name}__opencl_cpu.json"))
+            return [{k: v if isinstance(v, int) else v.get("divisor", 1) for k, v in s.items()}
+                    for s in [*(v["sizes"] for v in doc.get("variants", [])), doc["sizes"]]]
+
+        words = ("emit", "two.tc", "--sizes-auto", "-t", "opencl:cpu", "-o", "out")
+        self.heddle(*words)
+        self.assertEqual(variants("a"), [{"M": 64, "K": 32}, {"M": 16, "K": 16}, {"M": 1, "K": 1}])
+        self.assertEqual(variants("b"), [{"M": 128, "N": 8}, {"M": 256, "N": 8}, {"M": 16, "N": 16}, {"M": 1, "N": 1}])
+        self.heddle(*words, "-s", "M=64")
+        self.assertEqual(variants("a"), [{"M": 64, "K": 32}, {"M": 64, "K": 16}, {"M": 64, "K": 1}])
+        self.heddle(*words, "-s", "M=64", "-s", "M=32", code=USAGE, err="give --sizes once")
+        self.write("two.tc", "#: bench M=64 Q=32\ndef a(float(M,K) A) -> (O) {\n\tO(i) +=! A(i,k)\n}\n")
+        self.heddle(*words, code=SOURCE, err="Q")
+
     def test_bad_locks(self):
         words = (*self.WORDS, "--lock", "heddle.lock")
         self.heddle(*self.WORDS, "--update-lock", code=USAGE, err="--lock FILE")
