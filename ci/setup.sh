@@ -4,7 +4,7 @@
 set -eu
 
 build="build-essential g++ cmake ninja-build ccache pkg-config clang libisl-dev libgmp-dev libcyaml-dev libyaml-dev
-	libjansson-dev libcmocka-dev python3 mandoc zsh fish"
+	libjansson-dev libcmocka-dev libmpfr-dev python3 mandoc zsh fish"
 # The validation levels use these where they are there and say so where they are not.
 levels="pocl-opencl-icd mesa-opencl-icd oclgrind opencl-headers ocl-icd-opencl-dev ocl-icd-libopencl1 hipcc libamdhip64-dev
 	rocm-device-libs clang-15 clang-19 lld-19 llvm-19 llvm-spirv-15 spirv-tools libopenblas-dev python3-torch libtorch-dev"

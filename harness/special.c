@@ -16,6 +16,8 @@ static long double cospi_(long double x)
 	if (!isfinite(x))
 		return NAN;
 	long double r = fmodl(fabsl(x), 2);
+	if (r == 0.5L || r == 1.5L)
+		return 0;
 	if (r <= 0.25L)
 		return cosl(PI * r);
 	if (r < 0.75L)
@@ -32,7 +34,9 @@ static long double sinpi_(long double x)
 	if (!isfinite(x))
 		return NAN;
 	long double r = fmodl(fabsl(x), 2), s;
-	if (r <= 0.25L)
+	if (r == 0 || r == 1)
+		s = 0;
+	else if (r <= 0.25L)
 		s = sinl(PI * r);
 	else if (r < 0.75L)
 		s = cosl(PI * (r - 0.5L));
@@ -42,7 +46,7 @@ static long double sinpi_(long double x)
 		s = -cosl(PI * (r - 1.5L));
 	else
 		s = sinl(PI * (r - 2));
-	return x < 0 ? -s : s;
+	return signbit(x) ? -s : s;
 }
 
 /* I0(x) = sum_k (x^2/4)^k / (k!)^2: all terms positive, so the series loses nothing. */
@@ -75,13 +79,19 @@ static long double bessel_i1(long double x)
 	return x / 2 * sum;
 }
 
+/* exp(a) for a square or its like whose rounding `rest` is known. */
+static long double exp_with(long double a, long double rest)
+{
+	return expl(a) * (1 + rest);
+}
+
 /* exp(x^2) erfc(x).  From 4 on the continued fraction 1/sqrt(pi) / (x + 1/2/(x + 1/(x + 3/2/(x + ...)))), from its tail. */
 static long double erfcx_(long double x)
 {
 	if (isnan(x))
 		return x;
 	if (x < 4)
-		return x < -110 ? INFINITY : expl(x * x) * erfcl(x);
+		return x < -110 ? INFINITY : exp_with(x * x, fmal(x, x, -x * x)) * erfcl(x);
 	if (isinf(x))
 		return 0;
 	long double tail = x;
@@ -131,14 +141,20 @@ static long double erfinv_(long double y)
 	return x;
 }
 
+/* erfc(z) / 2 at z = -x / sqrt(2).  The derivative of erfc is -2 z erfc(z) where z is large, so what z was rounded by counts. */
 static long double normcdf_(long double x)
 {
-	return erfcl(-x * SQRT_HALF) / 2;
+	const long double root_rest = 1.8950325588932570797e-20L; /* 1 / sqrt(2) less SQRT_HALF as it is represented */
+	long double z = -x * SQRT_HALF;
+	if (z < 1 || isinf(z))
+		return erfcl(z) / 2;
+	long double rest = fmal(-x, SQRT_HALF, -z) - x * root_rest;
+	return (erfcl(z) - 2 / SQRT_PI * exp_with(-z * z, -fmal(z, z, -z * z)) * rest) / 2;
 }
 
 static long double normcdfinv_(long double p)
 {
-	return -erfcinv_(2 * p) / SQRT_HALF;
+	return 0 - erfcinv_(2 * p) / SQRT_HALF;
 }
 
 static long double lgamma_(long double x)
