@@ -125,8 +125,8 @@ static int make_program(bench *b)
 	if (!b->program || heddle_target_parse(b->ctx, chip, &t) < 0)
 		return -1;
 	heddle_program_number(b->program);
-	b->manifest = heddle_manifest_from_program(b->ctx, &t, b->program, &options);
-	return b->manifest && heddle_source_print(b->ctx, &t, b->program, &options, &b->source) == 0 ? 0 : -1;
+	b->manifest = heddle_manifest_make(b->ctx, &t, HEDDLE_ONE_VARIANT(b->program), &options);
+	return b->manifest && heddle_source_print(b->ctx, &t, HEDDLE_ONE_VARIANT(b->program), &options, &b->source) == 0 ? 0 : -1;
 }
 
 /* ---- evaluating ----------------------------------------------------------------------------------------------------------- */

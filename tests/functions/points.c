@@ -203,7 +203,7 @@ void heddle_function_point(int builtin, heddle_type type, uint64_t i, double *x)
 	uint64_t b = heddle_random((uint64_t)builtin + 1000, i);
 	if (b % 4 == 0) { /* arguments of like size, where sums cancel and squares add up */
 		for (int k = 1; k < arity; k++)
-			x[k] = round_to(type, x[0] * (0.5 + unit(heddle_random((uint64_t)(builtin + 2000 + k), i))) * (b & 64 << k ? -1 : 1));
+			x[k] = round_to(type, x[0] * (0.5 + unit(heddle_random((uint64_t)(builtin + 2000 + k), i))) * (b >> (6 + k) & 1 ? -1 : 1));
 	} else if (b % 8 == 1 && strcmp(p->name, "pow") == 0) { /* the result stays finite: |y log x| < 90 */
 		x[0] = round_to(type, fabs(any_bits(type, heddle_random(7, i))));
 		double l = log(x[0]);
