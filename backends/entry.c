@@ -754,6 +754,9 @@ static void print_parameter_comments(entry *e)
 		heddle_text_printf(e->out, " *   %s: %s", name_of(e, buffer), heddle_type_name(buffer->type));
 		for (int k = 0; k < buffer->rank; k++)
 			heddle_text_printf(e->out, "%s%s%s", k ? ", " : "(", extent_text(e, buffer, k), k == buffer->rank - 1 ? ")" : "");
+		for (int k = 0; k < buffer->rank && buffer->stride; k++)
+			heddle_text_printf(e->out, "%s%s%s", k ? ", " : ", strides (", formula(e, buffer->stride[k]),
+					   k == buffer->rank - 1 ? ")" : "");
 		heddle_text_printf(e->out, ", %s\n", roles[buffer->role]);
 	}
 	for (int i = 0; i < e->program.n_size; i++) {

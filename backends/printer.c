@@ -551,6 +551,15 @@ typedef struct usage {
 	bool *scalar; /* by buffer position */
 } usage;
 
+static void use_value(void *user, const heddle_value *v, bool data);
+
+/* Sizes in what linearises a subscript per dimension. */
+static void use_layout(usage *use, const heddle_buffer *buffer)
+{
+	for (int i = buffer->stride ? 0 : 1; i < buffer->rank; i++)
+		visit_value(&(visitor){use_value, NULL, use}, buffer->stride ? buffer->stride[i] : buffer->extent[i], false);
+}
+
 static void use_value(void *user, const heddle_value *v, bool data)
 {
 	usage *use = user;
@@ -561,16 +570,14 @@ static void use_value(void *user, const heddle_value *v, bool data)
 		return;
 	if (v->buffer->role == HEDDLE_BUFFER_SCALAR)
 		use->scalar[v->buffer->position] = true;
-	else if (heddle_is_global(v->buffer) && v->n_arg > 1)
-		for (int i = 1; i < v->buffer->rank; i++)
-			visit_value(&(visitor){use_value, NULL, use}, v->buffer->extent[i], false);
+	else if (heddle_is_global(v->buffer) && v->n_arg == v->buffer->rank)
+		use_layout(use, v->buffer);
 }
 
 static void use_node(void *user, const heddle_node *node)
 {
-	if (node->kind == HEDDLE_NODE_STORE && heddle_is_global(node->buffer) && node->n_value > 2)
-		for (int i = 1; i < node->buffer->rank; i++)
-			visit_value(&(visitor){use_value, NULL, user}, node->buffer->extent[i], false);
+	if (node->kind == HEDDLE_NODE_STORE && heddle_is_global(node->buffer) && node->n_value - 1 == node->buffer->rank)
+		use_layout(user, node->buffer);
 }
 
 void heddle_kernel_arguments(heddle_arena *arena, const heddle_program *program, const heddle_launch *launch,
@@ -621,38 +628,33 @@ void heddle_kernel_memory(heddle_arena *arena, const heddle_target *target, cons
 
 typedef struct align_use {
 	const heddle_buffer *buffer;
-	bool wide;
+	int width; /* of the widest access, in members */
 } align_use;
 
 static void find_wide_load(void *user, const heddle_value *v, bool data)
 {
 	align_use *use = user;
 	(void)data;
-	if (v->kind == HEDDLE_VALUE_LOAD && v->buffer == use->buffer && v->width > v->buffer->width)
-		use->wide = true;
+	if (v->kind == HEDDLE_VALUE_LOAD && v->buffer == use->buffer && v->width > use->width)
+		use->width = v->width;
 }
 
 static void find_wide_store(void *user, const heddle_node *node)
 {
 	align_use *use = user;
-	if (node->kind == HEDDLE_NODE_STORE && node->buffer == use->buffer && node->value[0]->width > node->buffer->width)
-		use->wide = true;
-}
-
-bool heddle_buffer_needs_align(const heddle_target *target, const heddle_program *program, const heddle_buffer *buffer)
-{
-	if (heddle_dialect_language(target->dialect).unaligned_vectors)
-		return false;
-	align_use use = {buffer, false};
-	for (int i = 0; i < program->n_launch; i++)
-		visit_node(&(visitor){find_wide_load, find_wide_store, &use}, program->launch[i]->body);
-	return use.wide;
+	if (node->kind == HEDDLE_NODE_STORE && node->buffer == use->buffer && node->value[0]->width > use->width)
+		use->width = node->value[0]->width;
 }
 
 int heddle_buffer_alignment(const heddle_target *target, const heddle_program *program, const heddle_buffer *buffer)
 {
-	int size = heddle_type_size(buffer->type);
-	return buffer->align > size && heddle_buffer_needs_align(target, program, buffer) ? buffer->align : size;
+	const int size = heddle_type_size(buffer->type);
+	align_use use = {buffer, buffer->width};
+	for (int i = 0; i < program->n_launch; i++)
+		visit_node(&(visitor){find_wide_load, find_wide_store, &use}, program->launch[i]->body);
+	if (heddle_dialect_language(target->dialect).unaligned_vectors || use.width == buffer->width)
+		return size;
+	return use.width * size < buffer->align ? use.width * size : buffer->align;
 }
 
 static void print_signature(printer *p, const kernel_arguments *arguments)

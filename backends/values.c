@@ -737,8 +737,13 @@ static int64_t most_elements(printer *p, const heddle_buffer *buffer)
 	for (int i = 0; i < p->program->n_size; i++)
 		size[i] = p->program->size[i].max;
 	for (int i = 0; i < buffer->rank; i++) {
-		int64_t extent;
-		if (heddle_value_evaluate(buffer->extent[i], size, &extent) < 0 || __builtin_mul_overflow(total, extent, &total))
+		int64_t extent, stride;
+		if (heddle_value_evaluate(buffer->extent[i], size, &extent) < 0)
+			return INT64_MAX;
+		if (!buffer->stride && __builtin_mul_overflow(total, extent, &total))
+			return INT64_MAX;
+		if (buffer->stride && (heddle_value_evaluate(buffer->stride[i], size, &stride) < 0 ||
+				       __builtin_mul_overflow(stride, extent, &stride) || __builtin_add_overflow(total, stride, &total)))
 			return INT64_MAX;
 	}
 	return total;
@@ -746,9 +751,26 @@ static int64_t most_elements(printer *p, const heddle_buffer *buffer)
 
 static heddle_value *widen(printer *p, heddle_value *v) { return v->type == HEDDLE_INT64 ? v : heddle_value_cast(p->scratch, HEDDLE_INT64, v); }
 
+/* i0 * s0 + i1 * s1 + ..., in 64 bits where 32 are not proved enough. */
+static heddle_value *strided(printer *p, const heddle_buffer *buffer, int n, heddle_value *const *subscript)
+{
+	bool wide = most_elements(p, buffer) > INT32_MAX;
+	heddle_value *result = NULL;
+	for (int i = 0; i < n; i++)
+		wide = wide || subscript[i]->type != HEDDLE_INT32 || buffer->stride[i]->kind != HEDDLE_VALUE_INT;
+	for (int i = 0; i < n; i++) {
+		heddle_value *stride = wide ? buffer->stride[i] : heddle_value_int(p->scratch, HEDDLE_INT32, buffer->stride[i]->i);
+		heddle_value *term = heddle_value_binary(p->scratch, HEDDLE_OP_MUL, wide ? widen(p, subscript[i]) : subscript[i], stride);
+		result = result ? heddle_value_binary(p->scratch, HEDDLE_OP_ADD, result, term) : term;
+	}
+	return result;
+}
+
 /* Row-major: ((i0 * e1) + i1) * e2 + i2, in 64 bits where 32 are not proved enough. */
 static heddle_value *linear(printer *p, const heddle_buffer *buffer, int n, heddle_value *const *subscript)
 {
+	if (buffer->stride && n == buffer->rank)
+		return strided(p, buffer, n, subscript);
 	if (n == 1)
 		return subscript[0];
 	bool wide = most_elements(p, buffer) > INT32_MAX;

@@ -417,8 +417,6 @@ const heddle_code heddle_codes[] = {
 	 "Right:  C(i) = A(I(i))\n"},
 	{612, "a statement with too many indices, or a tensor with too many dimensions",
 	 "Split the statement into two with a temporary in between; make one dimension of two that are used together.\n"},
-	{613, "strides and alignment are not in the generated code yet",
-	 "The definition declares a layout that the code generator cannot give its kernels yet.  `heddle check` reads it.\n"},
 	{620, "a tensor is too large",
 	 "Under these sizes a tensor does not fit the memory here.  Give smaller sizes.\n"},
 	{701, "an .npy file has a bad header",

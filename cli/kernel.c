@@ -325,6 +325,26 @@ static int wrong_shape(heddle_cli *cli, const char *path, const heddle_tensor *t
 	return -1;
 }
 
+/* The array in the tensor's declared layout; NULL when elements that share memory there differ. */
+static heddle_array *in_layout(heddle_cli *cli, const heddle_tensor *tensor, const char *path, heddle_array *read,
+			       const int64_t *size)
+{
+	int64_t stride[HEDDLE_MAX_RANK];
+	if (!tensor->stride || heddle_tensor_strides(tensor, size, stride) < 0)
+		return read;
+	const size_t bytes = (size_t)heddle_type_size(read->type);
+	heddle_array *dense = heddle_array_copy(read), *laid = heddle_array_restride(read, stride);
+	bool same = true;
+	for (int64_t k = 0, n = heddle_array_count(dense); k < n && same; k++)
+		same = !memcmp(laid->data + (size_t)heddle_array_offset(laid, k) * bytes,
+			       dense->data + (size_t)heddle_array_offset(dense, k) * bytes, bytes);
+	heddle_array_free(dense);
+	if (same)
+		return laid;
+	heddle_error(cli->ctx, 920, NULL, "'%s' has different numbers where elements of %s share memory", path, tensor->name);
+	return heddle_array_free(laid);
+}
+
 /* "A=a.npy" into the place of tensor A. */
 static int read_input(heddle_cli *cli, const heddle_definition *definition, const int64_t *size, const char *text,
 		      heddle_array **array)
@@ -349,6 +369,9 @@ static int read_input(heddle_cli *cli, const heddle_definition *definition, cons
 		heddle_array_free(read);
 		return result;
 	}
+	read = in_layout(cli, tensor, equals + 1, read, size);
+	if (!read)
+		return -1;
 	heddle_array_free(array[tensor->position]);
 	array[tensor->position] = read;
 	return 0;
@@ -357,12 +380,19 @@ static int read_input(heddle_cli *cli, const heddle_definition *definition, cons
 /* Can there be such a tensor at all? */
 static int check_tensor(heddle_cli *cli, const heddle_tensor *tensor, const int64_t *size)
 {
-	int64_t shape[HEDDLE_MAX_RANK], bytes = heddle_type_size(tensor->type);
+	const int64_t most = INT64_C(1) << 40, element = heddle_type_size(tensor->type);
+	int64_t shape[HEDDLE_MAX_RANK], stride[HEDDLE_MAX_RANK], bytes = element, step;
 	if (tensor->rank > HEDDLE_MAX_RANK || heddle_tensor_shape(tensor, size, shape) < 0)
 		return heddle_error(cli->ctx, 918, &tensor->location, "'%s' has no shape under these sizes", tensor->name);
+	bool large = false;
 	for (int d = 0; d < tensor->rank; d++)
-		if (__builtin_mul_overflow(bytes, shape[d], &bytes) || bytes > INT64_C(1) << 40)
-			return heddle_error(cli->ctx, 620, &tensor->location, "'%s' is too large for the memory here", tensor->name);
+		large = large || __builtin_mul_overflow(bytes, shape[d], &bytes) || bytes > most;
+	if (!large && heddle_tensor_strides(tensor, size, stride) < 0)
+		return heddle_error(cli->ctx, 918, &tensor->location, "'%s' has no strides under these sizes", tensor->name);
+	for (int d = 0; d < tensor->rank && !large; d++)
+		large = __builtin_mul_overflow(shape[d], stride[d], &step) || step > most / element;
+	if (large)
+		return heddle_error(cli->ctx, 620, &tensor->location, "'%s' is too large for the memory here", tensor->name);
 	return 0;
 }
 

@@ -75,15 +75,6 @@ heddle_program *heddle_compile(heddle_ctx *ctx, const heddle_definition *definit
 	heddle_program *program = NULL;
 	int before = heddle_error_count(ctx);
 	options = options ? options : &none;
-	for (int i = 0; i < definition->n_tensor; i++) {
-		if (definition->tensor[i]->stride || definition->tensor[i]->align) {
-			heddle_error(ctx, 613, &definition->tensor[i]->location,
-				     "the strides or alignment of `%s` are not in the generated code yet",
-				     definition->tensor[i]->name);
-			heddle_arena_free(arena);
-			return NULL;
-		}
-	}
 	heddle_config *config = heddle_config_parse(ctx, arena, options->config);
 	if (config)
 		heddle_cost_split(arena, config, definition, target->descriptor);

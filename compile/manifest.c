@@ -41,6 +41,10 @@ static void add_tensor(heddle_manifest *m, heddle_argument **list, int *n, const
 	argument.shape = HEDDLE_NEW_ARRAY(m->arena, heddle_formula, argument.rank + 1);
 	for (int i = 0; i < argument.rank; i++)
 		argument.shape[i] = formula(m->arena, program, buffer->extent[i], failed);
+	if (buffer->stride)
+		argument.strides = HEDDLE_NEW_ARRAY(m->arena, heddle_formula, argument.rank + 1);
+	for (int i = 0; i < argument.rank && buffer->stride; i++)
+		argument.strides[i] = formula(m->arena, program, buffer->stride[i], failed);
 	if (argument.role == HEDDLE_ARGUMENT_TEMPORARY)
 		argument.offset = formula(m->arena, program, buffer->offset, failed);
 	HEDDLE_PUSH(m->arena, *list, *n, argument);

@@ -41,8 +41,8 @@ static bool depends_on(const heddle_stmt *stmt, const heddle_access *access, int
 /* The dimension that moves through neighbouring elements of the access, or -1. */
 static int contiguous_dim(const heddle_stmt *stmt, const heddle_access *access)
 {
-	int rank = access->tensor->rank;
-	return rank ? heddle_access_dim(stmt, access, rank - 1) : -1;
+	int inner = heddle_tensor_inner(access->tensor);
+	return inner >= 0 ? heddle_access_dim(stmt, access, inner) : -1;
 }
 
 static int64_t extent_of(const heddle_scop *scop, const heddle_stmt *stmt, int dim)
@@ -647,6 +647,26 @@ static bool worth_staging(const heddle_kernel *kernel, const heddle_group *group
 	return reuse || across;
 }
 
+static bool is_multiple(const heddle_expr *x, int64_t v)
+{
+	if (x->kind == HEDDLE_EXPR_INT)
+		return x->i % v == 0;
+	if (x->kind == HEDDLE_EXPR_SIZE)
+		return (x->size->min == x->size->max ? x->size->min : x->size->divisor) % v == 0;
+	return false;
+}
+
+/* Every row of the tensor begins at a multiple of v elements, and vectors run along it. */
+static bool rows_aligned(const heddle_tensor *tensor, int64_t v)
+{
+	if (!tensor->stride)
+		return is_multiple(tensor->extent[tensor->rank - 1], v);
+	bool aligned = heddle_tensor_inner(tensor) == tensor->rank - 1;
+	for (int e = 0; e + 1 < tensor->rank && aligned; e++)
+		aligned = is_multiple(tensor->stride[e], v);
+	return aligned;
+}
+
 static void choose_shared(heddle_scop *scop, heddle_config *config, int k, heddle_group *group, int64_t *budget)
 {
 	if (!worth_staging(scop->kernel[k], group) || !heddle_tile_box(scop, group->stmt, group->access, group))
@@ -655,16 +675,18 @@ static void choose_shared(heddle_scop *scop, heddle_config *config, int k, heddl
 	heddle_group_config *choice = heddle_config_group(config, k, group->tensor->name, group->number, true);
 	for (int e = 0; e < rank; e++)
 		group->order[e] = e;
-	int64_t last = group->size[rank - 1];
+	const int inner = heddle_tensor_inner(group->tensor), row = inner < 0 ? rank - 1 : inner;
+	int64_t last = group->size[row];
 	int64_t v = 16 / heddle_type_size(group->tensor->type);
 	/* transposed in shared memory when the row of the tensor runs along a reduction */
 	int y = contiguous_dim(group->stmt, group->access);
 	bool turn = rank >= 2 && y >= 0 && group->stmt->dim[y].reduction;
 	if (turn) {
 		choice->n_order = 0;
-		choice->order[choice->n_order++] = rank - 1;
-		for (int e = 0; e + 1 < rank; e++)
-			choice->order[choice->n_order++] = e;
+		choice->order[choice->n_order++] = row;
+		for (int e = 0; e < rank; e++)
+			if (e != row)
+				choice->order[choice->n_order++] = e;
 		for (int e = 0; e < rank; e++)
 			group->order[e] = choice->order[e];
 		choice->pad = 4;
@@ -673,12 +695,7 @@ static void choose_shared(heddle_scop *scop, heddle_config *config, int k, heddl
 	}
 	while (v > 1 && last % v)
 		v /= 2;
-	const heddle_expr *extent = group->tensor->extent[rank - 1];
-	bool aligned = extent->kind == HEDDLE_EXPR_INT ? extent->i % v == 0
-		       : extent->kind == HEDDLE_EXPR_SIZE
-			       ? (extent->size->min == extent->size->max ? extent->size->min : extent->size->divisor) % v == 0
-			       : false;
-	if (!aligned || !group->stmt->reduction)
+	if (!rows_aligned(group->tensor, v) || !group->stmt->reduction)
 		v = 1;
 	int64_t bytes = box_bytes(group, choice->pad > 0 ? choice->pad : 0);
 	if (bytes > *budget) {

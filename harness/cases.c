@@ -42,6 +42,7 @@ typedef struct picker {
 	int n_dimension;
 	dimension *dimension;
 	heddle_case_list *list;
+	int64_t pad; /* elements that strides leave free */
 } picker;
 
 static const heddle_size *first_size(const heddle_expr *x)
@@ -56,6 +57,14 @@ static const heddle_size *first_size(const heddle_expr *x)
 			return s;
 	}
 	return NULL;
+}
+
+static bool mentions_size(const heddle_expr *x, const heddle_size *size)
+{
+	bool found = x->kind == HEDDLE_EXPR_SIZE && x->size == size;
+	for (int k = 0; k < x->n_arg && !found; ++k)
+		found = mentions_size(x->arg[k], size);
+	return found;
 }
 
 static int64_t hint_of(const heddle_case_options *options, const char *name)
@@ -171,6 +180,61 @@ static void add_case(picker *p, const int64_t *size, bool given)
 	HEDDLE_PUSH(p->arena, p->list->item, p->list->n, new);
 }
 
+/* The size is in no extent and no range: nothing but strides depends on it. */
+static bool is_stride_only(const heddle_definition *d, const heddle_size *size)
+{
+	bool stride = false;
+	for (int k = 0; k < d->n_tensor; ++k)
+		for (int e = 0; e < d->tensor[k]->rank; ++e) {
+			if (mentions_size(d->tensor[k]->extent[e], size))
+				return false;
+			stride = stride || (d->tensor[k]->stride && d->tensor[k]->stride[e]->kind == HEDDLE_EXPR_SIZE &&
+					    d->tensor[k]->stride[e]->size == size);
+		}
+	for (int s = 0; s < d->n_statement; ++s)
+		for (int k = 0; k < d->statement[s]->n_index; ++k)
+			if (mentions_size(d->statement[s]->index[k]->lower, size) || mentions_size(d->statement[s]->index[k]->upper, size))
+				return false;
+	return stride;
+}
+
+/* Elements that dimension `e` strides over; 0: not known yet. */
+static int64_t reach_of(const heddle_tensor *t, int e, const int64_t *shape, const int64_t *size, const bool *open)
+{
+	int64_t stride;
+	const heddle_expr *x = t->stride[e];
+	if ((x->kind == HEDDLE_EXPR_SIZE && open[x->size->position]) || heddle_expr_evaluate(x, size, &stride) < 0)
+		return 0;
+	return stride * shape[e];
+}
+
+/* Strides that have a name of their own stride over the dimensions inside theirs, and over p->pad elements more. */
+static void set_strides(const picker *p, int64_t *size)
+{
+	const heddle_definition *d = p->definition;
+	bool *open = HEDDLE_NEW_ARRAY(p->arena, bool, d->n_size + 1);
+	for (int k = 0; k < d->n_size; ++k)
+		open[k] = d->size[k]->min != d->size[k]->max && is_stride_only(d, d->size[k]);
+	for (int k = 0; k < d->n_tensor; ++k) {
+		const heddle_tensor *t = d->tensor[k];
+		int64_t shape[HEDDLE_MAX_RANK];
+		if (!t->stride || t->rank > HEDDLE_MAX_RANK || heddle_tensor_shape(t, size, shape) < 0)
+			continue;
+		for (int e = t->rank - 1; e >= 0; --e) {
+			const heddle_size *own = t->stride[e]->kind == HEDDLE_EXPR_SIZE ? t->stride[e]->size : NULL;
+			int64_t least = 1;
+			for (int f = 0; f < t->rank; ++f) {
+				int64_t reach = f == e ? 0 : reach_of(t, f, shape, size, open);
+				least = reach > least ? reach : least;
+			}
+			if (own && open[own->position]) {
+				size[own->position] = allowed(own, least + p->pad);
+				open[own->position] = false;
+			}
+		}
+	}
+}
+
 /* Move the size symbols until each index has its target extent, as far as ranges and divisors allow. */
 static void reach_targets(const picker *p, int64_t *size)
 {
@@ -189,6 +253,7 @@ static void reach_targets(const picker *p, int64_t *size)
 			size[x->size] = next;
 		}
 	}
+	set_strides(p, size);
 }
 
 /* Sizes that miss a precondition: grow them one at a time, then together, in small steps. */
@@ -271,15 +336,15 @@ static int64_t target_of(const dimension *x, int pick, int k)
 	}
 }
 
-/* One index at a time past its tile by each sixteenth of it; the others at their tile, or less when that costs too much. */
-static void sweep_cases(picker *p)
+/* One index at a time past its tile by each of `parts` parts of it; the others at their tile, or less when that costs too much. */
+static void sweep_cases(picker *p, int64_t parts)
 {
 	const heddle_definition *d = p->definition;
 	const double limit = fmin(p->options->cost > 0 ? p->options->cost : 3e6, 3e5);
 	int64_t *size = HEDDLE_NEW_ARRAY(p->arena, int64_t, d->n_size);
 	for (int k = 0; k < p->n_dimension; ++k) {
 		const int64_t t = p->dimension[k].tile;
-		const int64_t step = t > 16 ? t / 16 : 1;
+		const int64_t step = t > parts ? t / parts : 1;
 		for (int64_t past = 1; past < t; past += step) {
 			for (int j = 0; j < d->n_size; ++j)
 				size[j] = allowed(d->size[j], 3);
@@ -426,7 +491,9 @@ static void pick_cases(picker *p)
 		for (int k = 0; k < p->n_dimension; ++k)
 			p->dimension[k].tile = p->n_dimension > 3 ? 4 : 16;
 	int64_t *size = HEDDLE_NEW_ARRAY(p->arena, int64_t, d->n_size);
+	static const int64_t pad[N_PICK] = {0, 1, 8, 3, 16, 5, 2, 4};
 	for (int pick = 0; pick < N_PICK; ++pick) {
+		p->pad = pad[pick];
 		if (pick == PICK_EMPTY && !any_reduction)
 			continue;
 		for (int k = 0; k < d->n_size; ++k)
@@ -490,8 +557,9 @@ int heddle_cases_choose(heddle_ctx *ctx, heddle_arena *arena, const heddle_modul
 	if (p.options->sweep) {
 		find_dimensions(&p);
 		whole_tiles(&p);
-		sweep_cases(&p);
+		sweep_cases(&p, 16);
 		draw_cases(&p);
+		sweep_cases(&p, 64);
 		return 0;
 	}
 	for (const heddle_pragma *pragma; (pragma = heddle_pragma_next(module, definition, "sizes", &at));)
@@ -754,14 +822,13 @@ int heddle_case_arrays(heddle_ctx *ctx, const heddle_module *module, const heddl
 	int rc = survey_definition(&s, arena, module);
 	for (int k = 0; k < definition->n_tensor && rc == 0; ++k) {
 		const heddle_tensor *t = definition->tensor[k];
-		int64_t shape[HEDDLE_MAX_RANK];
 		if (t->role == HEDDLE_ROLE_TEMPORARY)
 			continue;
-		if (t->rank > HEDDLE_MAX_RANK || heddle_tensor_shape(t, size, shape) < 0) {
+		array[k] = heddle_tensor_array(t, size);
+		if (!array[k]) {
 			rc = heddle_error(ctx, 714, &t->location, "the shape of '%s' cannot be computed for these sizes", t->name);
 			break;
 		}
-		array[k] = heddle_array_new(t->type, t->rank, shape);
 		if (t->role != HEDDLE_ROLE_OUTPUT)
 			fill_array(array[k], &s.demand[k], fill, s.long_sums, heddle_random(seed, (uint64_t)k));
 	}

@@ -34,7 +34,8 @@ typedef struct heddle_case_options {
 	const heddle_tile_hint *tile;
 	double cost;	   /* greatest number of statement instances of a picked case; 0: 2e7 */
 	bool sweep;	   /* instead, to be tried in order until each guard was met both ways: whole tiles; each tiled index in
-			    * turn in steps of a sixteenth of its tile, the others small; all in drawn combinations */
+			    * turn in steps of a sixteenth of its tile, the others small; all in drawn combinations; each in turn
+			    * in steps of a 64th */
 	bool given_only;   /* no sizes of our own, unless the file gives none */
 } heddle_case_options;
 

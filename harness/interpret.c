@@ -49,6 +49,43 @@ static int64_t evaluate(machine *m, const heddle_value *v, const char *what)
 	return i;
 }
 
+/* Of the element with row-major number `number`. */
+static int64_t strided_offset(const memory *mem, int64_t number)
+{
+	int64_t offset = 0;
+	for (int k = mem->buffer->rank - 1; k >= 0; k--) {
+		offset += number % mem->extent[k] * mem->stride[k];
+		number /= mem->extent[k];
+	}
+	return offset;
+}
+
+/* Declared strides: elements from the first to the last, and which of them are none. */
+static void measure_strides(machine *m, memory *mem)
+{
+	const heddle_buffer *buffer = mem->buffer;
+	int64_t span = 1, count = 1;
+	for (int k = 0; k < buffer->rank; k++) {
+		mem->stride[k] = evaluate(m, buffer->stride[k], "a stride");
+		count *= mem->extent[k];
+		if (mem->stride[k] < 0 || __builtin_mul_overflow(mem->stride[k], mem->extent[k] - 1, &span) || span > INT32_MAX) {
+			heddle_error(m->ctx, WRONG_ARRAYS, NULL, "%s has a stride of %lld", buffer->name, (long long)mem->stride[k]);
+			m->broken = true;
+			return;
+		}
+	}
+	span = 1;
+	for (int k = 0; k < buffer->rank; k++)
+		span += mem->stride[k] * (mem->extent[k] - 1);
+	mem->total = count ? span : 0;
+	if (count >= mem->total)
+		return;
+	mem->hole = heddle_xalloc((size_t)mem->total);
+	memset(mem->hole, 1, (size_t)mem->total);
+	for (int64_t k = 0; k < count; k++)
+		mem->hole[strided_offset(mem, k)] = 0;
+}
+
 static void measure_memory(machine *m, memory *mem)
 {
 	const heddle_buffer *buffer = mem->buffer;
@@ -64,6 +101,8 @@ static void measure_memory(machine *m, memory *mem)
 		mem->stride[k] = mem->total;
 		mem->total *= mem->extent[k] + (k == buffer->rank - 1 ? buffer->pad : 0);
 	}
+	if (buffer->stride)
+		measure_strides(m, mem);
 	mem->members = mem->total * buffer->width;
 }
 
@@ -92,15 +131,15 @@ static void *zeroed(size_t bytes)
 	return memset(heddle_xalloc(bytes), 0, bytes);
 }
 
-/* Element `number` in row-major order between a strided array and its dense copy. */
-static void copy_dense(memory *mem, bool back)
+/* Every element between an array and its copy in the layout of the program. */
+static void copy_elements(memory *mem, bool back)
 {
 	heddle_array *array = mem->copy_of;
 	int64_t n = heddle_array_count(array);
 	for (int64_t k = 0; k < n; k++) {
 		unsigned char *at = array->data + heddle_array_offset(array, k) * mem->size;
-		unsigned char *dense = mem->data + k * mem->size;
-		memcpy(back ? at : dense, back ? dense : at, (size_t)mem->size);
+		unsigned char *own = mem->data + (mem->buffer->stride ? strided_offset(mem, k) : k) * mem->size;
+		memcpy(back ? at : own, back ? own : at, (size_t)mem->size);
 	}
 }
 
@@ -110,12 +149,12 @@ static void open_argument(machine *m, memory *mem)
 	if (!check_array(m, mem) || role == HEDDLE_BUFFER_SCALAR)
 		return;
 	heddle_array *array = m->in->array[mem->buffer->position];
-	if (heddle_array_is_dense(array)) {
+	if (heddle_array_is_dense(array) && !mem->buffer->stride) {
 		mem->data = array->data;
 	} else {
 		mem->copy_of = array;
-		mem->data = heddle_xalloc(at_least_one(mem->members * mem->size));
-		copy_dense(mem, false);
+		mem->data = zeroed(at_least_one(mem->members * mem->size));
+		copy_elements(mem, false);
 	}
 	if (role == HEDDLE_BUFFER_INPUT)
 		return;
@@ -233,13 +272,14 @@ static void close_memory(machine *m)
 			continue;
 		if (mem->shadow && m->in->unwritten)
 			for (int64_t n = 0; n < mem->members; n++)
-				m->in->unwritten[k] += mem->shadow[n].write_epoch == 0;
+				m->in->unwritten[k] += mem->shadow[n].write_epoch == 0 && !(mem->hole && mem->hole[n]);
 		if (mem->copy_of) {
 			if (mem->buffer->role != HEDDLE_BUFFER_INPUT)
-				copy_dense(mem, true);
+				copy_elements(mem, true);
 			free(mem->data);
 		}
 		free(mem->shadow);
+		free(mem->hole);
 	}
 	free(m->memory);
 	free(m->workspace);

@@ -31,6 +31,7 @@ typedef struct memory {
 	int size; /* bytes of one member */
 	int64_t extent[MAX_SUBSCRIPTS];
 	int64_t stride[MAX_SUBSCRIPTS]; /* in elements, padding included */
+	unsigned char *hole; /* [total] 1: an element between those of declared strides; NULL: none */
 	int64_t total;			/* elements that a linearised access may name */
 	int64_t members;		/* total * buffer->width */
 	unsigned char *data;

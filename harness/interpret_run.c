@@ -491,7 +491,8 @@ static void find_bounds(machine *m, const access *x, int lane, const char *verb)
 	}
 	heddle_text_add(&text, " outside");
 	if (x->n != mem->buffer->rank) {
-		heddle_text_printf(&text, " its %lld elements", (long long)mem->total);
+		heddle_text_printf(&text, mem->hole ? " its %lld elements, or between them" : " its %lld elements",
+				   (long long)mem->total);
 	} else {
 		for (int n = 0; n < x->n; n++)
 			heddle_text_printf(&text, " %s%lld", n ? "x " : "", (long long)mem->extent[n]);
@@ -499,6 +500,15 @@ static void find_bounds(machine *m, const access *x, int lane, const char *verb)
 	heddle_machine_find(m, "bounds", x->node, x->line, lane, "%s", heddle_text_str(&text));
 	heddle_text_free(&text);
 	m->stop = true;
+}
+
+/* One of `n` elements from `offset` on lies between those of declared strides. */
+static bool in_hole(const memory *mem, int64_t offset, int n)
+{
+	for (int j = 0; j < n; j++)
+		if (mem->hole[offset + j])
+			return true;
+	return false;
 }
 
 /* Member numbers of the accesses of lanes lo .. hi into m->offset; false after a finding. */
@@ -535,6 +545,11 @@ static bool locate(machine *m, const access *x, const mask *k, int lo, int hi, c
 	if (width > 1)
 		for (int l = lo; l < hi; l++)
 			offset[l] *= width;
+	for (int l = lo; l < hi && mem->hole && !any; l++)
+		if (active(k, l) && in_hole(mem, offset[l], reach)) {
+			find_bounds(m, x, l, verb);
+			return false;
+		}
 	if (!any)
 		return true;
 	/* a lane that is off may be one that takes no part */

@@ -200,6 +200,29 @@ int heddle_tensor_shape(const heddle_tensor *tensor, const int64_t *size, int64_
 	return 0;
 }
 
+int heddle_tensor_strides(const heddle_tensor *tensor, const int64_t *size, int64_t *stride)
+{
+	int64_t shape[HEDDLE_MAX_RANK], dense = 1;
+	if (heddle_tensor_shape(tensor, size, shape) < 0)
+		return -1;
+	for (int d = tensor->rank - 1; d >= 0; --d) {
+		stride[d] = dense;
+		if (tensor->stride && (scalar(tensor->stride[d], size, NULL, &stride[d]) < 0 || stride[d] < 0))
+			return -1;
+		dense *= shape[d];
+	}
+	return 0;
+}
+
+heddle_array *heddle_tensor_array(const heddle_tensor *tensor, const int64_t *size)
+{
+	int64_t shape[HEDDLE_MAX_RANK], stride[HEDDLE_MAX_RANK];
+	if (tensor->rank > HEDDLE_MAX_RANK || heddle_tensor_shape(tensor, size, shape) < 0 ||
+	    heddle_tensor_strides(tensor, size, stride) < 0)
+		return NULL;
+	return heddle_array_new_strided(tensor->type, tensor->rank, shape, stride);
+}
+
 static double statement_cost(const heddle_statement *statement, const int64_t *size)
 {
 	double instances = 1;

@@ -55,6 +55,10 @@ heddle_reference *heddle_reference_free(heddle_reference *reference);
 double heddle_reference_cost(const heddle_definition *definition, const int64_t *size);
 /* Extents of a tensor under the sizes into shape [rank]; 0, or -1 (negative or not computable; no diagnostic). */
 int heddle_tensor_shape(const heddle_tensor *tensor, const int64_t *size, int64_t *shape);
+/* Its strides in elements into stride [rank]: the declared ones, else dense and row-major.  0, or -1 likewise. */
+int heddle_tensor_strides(const heddle_tensor *tensor, const int64_t *size, int64_t *stride);
+/* An array in the declared layout, every byte poisoned; NULL: it has none under these sizes (no diagnostic). */
+heddle_array *heddle_tensor_array(const heddle_tensor *tensor, const int64_t *size);
 /* Least and greatest value that an index takes over all instances (a hull); an empty range has high < low.  0 or -1. */
 int heddle_index_hull(const heddle_index *index, const int64_t *size, int64_t *low, int64_t *high);
 /* The same for an integer expression over sizes and indices (floor division); 0, or -1 if it holds anything else. */

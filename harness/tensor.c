@@ -176,6 +176,17 @@ heddle_array *heddle_array_free(heddle_array *array)
 	return NULL;
 }
 
+heddle_array *heddle_array_restride(heddle_array *array, const int64_t *stride)
+{
+	heddle_array *to = heddle_array_new_strided(array->type, array->rank, array->shape, stride);
+	const size_t size = (size_t)heddle_type_size(array->type);
+	for (int64_t k = 0, n = heddle_array_count(array); k < n; k++)
+		memcpy(to->data + (size_t)heddle_array_offset(to, k) * size, array->data + (size_t)heddle_array_offset(array, k) * size,
+		       size);
+	heddle_array_free(array);
+	return to;
+}
+
 heddle_array *heddle_array_copy(const heddle_array *array)
 {
 	heddle_array *copy = heddle_array_new_strided(array->type, array->rank, array->shape, array->stride);

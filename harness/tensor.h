@@ -27,6 +27,8 @@ heddle_array *heddle_array_new(heddle_type type, int rank, const int64_t *shape)
 /* The same with strides [rank] in elements (NULL: dense), all >= 0. */
 heddle_array *heddle_array_new_strided(heddle_type type, int rank, const int64_t *shape, const int64_t *stride);
 heddle_array *heddle_array_free(heddle_array *array);
+/* The same elements with other strides, every byte between them poisoned; frees `array`. */
+heddle_array *heddle_array_restride(heddle_array *array, const int64_t *stride);
 /* A copy with the same strides and the same bytes, padding and guards included. */
 heddle_array *heddle_array_copy(const heddle_array *array);
 

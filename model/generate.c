@@ -720,7 +720,10 @@ static void add_buffer(heddle_generator *g, const heddle_tensor *tensor, heddle_
 	heddle_buffer *buffer = heddle_buffer_new(p, heddle_arena_strdup(p->arena, tensor->name), role, tensor->type, tensor->rank);
 	for (int i = 0; i < tensor->rank; i++)
 		buffer->extent[i] = heddle_generate_shape(g, tensor->extent[i]);
-	buffer->align = 16;
+	buffer->stride = tensor->stride ? HEDDLE_NEW_ARRAY(p->arena, heddle_value *, tensor->rank) : NULL;
+	for (int i = 0; i < tensor->rank && tensor->stride; i++)
+		buffer->stride[i] = heddle_generate_shape(g, tensor->stride[i]);
+	buffer->align = tensor->align ? (int)tensor->align : 16;
 	g->global[tensor->position] = buffer;
 }
 

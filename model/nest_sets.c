@@ -121,14 +121,14 @@ __isl_give isl_set *heddle_nest_in_domain(__isl_keep isl_set *domain, __isl_keep
 static void move_sets(heddle_nest_builder *b, heddle_leaf *leaf)
 {
 	heddle_group *group = leaf->group;
-	int rank = group->tensor->rank;
+	int rank = group->tensor->rank, inner = heddle_nest_row(group);
 	int row = find_loop(leaf, -1, HEDDLE_PART_ITEM), column = find_loop(leaf, -2, HEDDLE_PART_ITEM);
 	int vec = find_loop(leaf, -3, HEDDLE_PART_VEC);
 	int64_t columns = heddle_nest_columns(b, group), rows = 1;
 	int64_t row_threads = b->kernel->threads / columns;
 	heddle_text text = {0}, r = {0}, c = {0}, more = {0};
-	for (int e = 0; e + 1 < rank; e++)
-		rows *= group->size[e];
+	for (int e = 0; e < rank; e++)
+		rows *= e == inner ? 1 : group->size[e];
 	heddle_text_add(&r, "0");
 	if (row >= 0)
 		heddle_text_printf(&r, " + %lld*x%d", (long long)row_threads, row);
@@ -146,24 +146,29 @@ static void move_sets(heddle_nest_builder *b, heddle_leaf *leaf)
 	heddle_text_printf(&text, " -> T_%s[", group->tensor->name);
 	int64_t below = rows;
 	int wide = 0;
-	for (int e = 0; e + 1 < rank; e++)
-		wide += group->size[e] > 1;
-	for (int e = 0; e + 1 < rank; e++) {
+	for (int e = 0; e < rank; e++)
+		wide += e != inner && group->size[e] > 1;
+	for (int e = 0; e < rank; e++) {
+		heddle_text_add(&text, e ? ", " : "");
+		if (e == inner) {
+			heddle_text_add(&text, heddle_text_str(&c));
+			continue;
+		}
 		below /= group->size[e];
 		if (group->size[e] == 1)
-			heddle_text_add(&text, "0, ");
+			heddle_text_add(&text, "0");
 		else if (wide == 1)
-			heddle_text_printf(&text, "%s, ", heddle_text_str(&r));
+			heddle_text_add(&text, heddle_text_str(&r));
 		else if (below * group->size[e] == rows)
-			heddle_text_printf(&text, "floor((%s)/%lld), ", heddle_text_str(&r), (long long)below);
+			heddle_text_printf(&text, "floor((%s)/%lld)", heddle_text_str(&r), (long long)below);
 		else
-			heddle_text_printf(&text, "(floor((%s)/%lld) mod %lld), ", heddle_text_str(&r), (long long)below,
+			heddle_text_printf(&text, "(floor((%s)/%lld) mod %lld)", heddle_text_str(&r), (long long)below,
 					   (long long)group->size[e]);
 	}
-	heddle_text_printf(&text, "%s] }", rank ? heddle_text_str(&c) : "");
+	heddle_text_add(&text, "] }");
 	leaf->position = isl_multi_aff_read_from_str(b->scop->isl, heddle_text_str(&text));
 	heddle_text_printf(&more, "%s < %lld and %s < %lld", heddle_text_str(&r), (long long)rows, heddle_text_str(&c),
-			   (long long)group->size[rank - 1]);
+			   (long long)group->size[inner]);
 	leaf->domain = layout_bounds(b, leaf, heddle_text_str(&more));
 	/* element = position + offset(tile loops); the tile loops are the leaf's leading ones */
 	isl_multi_aff *offset = isl_multi_aff_copy(group->offset);

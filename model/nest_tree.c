@@ -171,9 +171,15 @@ static bool stages(const heddle_kernel *kernel, const heddle_stmt *stmt)
 	return false;
 }
 
+int heddle_nest_row(const heddle_group *group)
+{
+	int inner = heddle_tensor_inner(group->tensor);
+	return inner < 0 ? group->tensor->rank - 1 : inner;
+}
+
 int64_t heddle_nest_columns(heddle_nest_builder *b, const heddle_group *group)
 {
-	int64_t row = group->size[group->tensor->rank - 1] / group->vector;
+	int64_t row = group->size[heddle_nest_row(group)] / group->vector;
 	int64_t columns = 1;
 	while (columns < row && columns * 2 <= b->kernel->threads)
 		columns *= 2;
@@ -186,14 +192,15 @@ int64_t heddle_nest_columns(heddle_nest_builder *b, const heddle_group *group)
 	return columns;
 }
 
-/* Rows of a tile are its dimensions but the last, as one; a thread has some of them, and vectors of columns. */
+/* Rows of a tile run along the dimension whose elements lie side by side; the others are the number of the row, as one.  A
+ * thread has some of them, and vectors of columns. */
 static void add_move(heddle_nest_builder *b, heddle_nest *parent, heddle_group *group)
 {
 	int64_t columns = heddle_nest_columns(b, group);
 	int64_t rows = 1, row_threads = b->kernel->threads / columns;
-	int64_t vectors = group->size[group->tensor->rank - 1] / group->vector;
-	for (int e = 0; e + 1 < group->tensor->rank; e++)
-		rows *= group->size[e];
+	int64_t vectors = group->size[heddle_nest_row(group)] / group->vector;
+	for (int e = 0; e < group->tensor->rank; e++)
+		rows *= e == heddle_nest_row(group) ? 1 : group->size[e];
 	const char *name = heddle_arena_printf(b->scop->arena, "%s", group->tensor->name);
 	heddle_nest *at = parent;
 	int64_t extent[3] = {(rows + row_threads - 1) / row_threads, (vectors + columns - 1) / columns, group->vector};

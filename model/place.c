@@ -31,6 +31,16 @@ int heddle_access_dim(const heddle_stmt *stmt, const heddle_access *access, int 
 	return subscript->kind == HEDDLE_EXPR_INDEX ? subscript->index->position : -1;
 }
 
+int heddle_tensor_inner(const heddle_tensor *tensor)
+{
+	if (!tensor->stride)
+		return tensor->rank - 1;
+	for (int e = tensor->rank - 1; e >= 0; e--)
+		if (tensor->stride[e]->kind == HEDDLE_EXPR_INT && tensor->stride[e]->i == 1)
+			return e;
+	return -1;
+}
+
 static bool same_layout(const heddle_layout *a, const heddle_layout *b)
 {
 	return a->tile == b->tile && a->threads == b->threads && a->vector == b->vector;
@@ -227,9 +237,11 @@ static int place_shared(heddle_scop *scop, heddle_group *group, const heddle_gro
 	group->space = HEDDLE_SPACE_SHARED;
 	group->pad = config->pad > 0 ? config->pad : 0;
 	group->vector = config->vector > 1 ? config->vector : 1;
-	if (tensor->rank && group->size[tensor->rank - 1] % group->vector)
+	int inner = heddle_tensor_inner(tensor);
+	int64_t row = tensor->rank ? group->size[inner < 0 ? tensor->rank - 1 : inner] : group->vector;
+	if (row % group->vector)
 		return heddle_error(scop->ctx, 522, NULL, "config: vector=%d does not divide the %lld elements of a row of `%s.%d`",
-				    group->vector, (long long)group->size[tensor->rank - 1], tensor->name, group->number);
+				    group->vector, (long long)row, tensor->name, group->number);
 	return 0;
 }
 

@@ -833,6 +833,9 @@ static void copy_buffer(heddle_program *to, const heddle_buffer *from, int posit
 	copy->extent = from->rank ? HEDDLE_NEW_ARRAY(to->arena, heddle_value *, from->rank) : NULL;
 	for (int k = 0; k < from->rank; k++)
 		copy->extent[k] = copy_value(to, from->extent[k]);
+	copy->stride = from->stride ? HEDDLE_NEW_ARRAY(to->arena, heddle_value *, from->rank) : NULL;
+	for (int k = 0; k < from->rank && from->stride; k++)
+		copy->stride[k] = copy_value(to, from->stride[k]);
 	copy->offset = copy_value(to, from->offset);
 	copy->position = position;
 	HEDDLE_PUSH(to->arena, to->buffer, to->n_buffer, copy);

@@ -44,6 +44,8 @@ typedef struct heddle_buffer {
 	int width;		 /* elements are vectors of this width (register and shared arrays); else 1 */
 	int rank;		 /* of `extent`; a rank-0 register buffer is a plain variable */
 	heddle_value **extent;	 /* [rank]; constants for shared and register buffers, else over constants and sizes */
+	heddle_value **stride;	 /* [rank] input, output, inout: elements from one subscript to the next, over constants and
+				  * sizes, not negative; NULL: dense, row-major */
 	int pad;		 /* shared: unused elements at the end of the innermost dimension (extent excludes them) */
 	int align;		 /* bytes that the base address is a multiple of */
 	heddle_value *offset;	 /* temporary: byte offset in the workspace, over constants and sizes */

@@ -884,6 +884,21 @@ static void parse_size(parser *ps)
 	HEDDLE_PUSH(ps->p->arena, ps->p->size, ps->p->n_size, size);
 }
 
+/* strides [s][t]..: one per extent. */
+static void parse_strides(parser *ps, heddle_buffer *buffer)
+{
+	int n = 0;
+	while (accept(ps, "[")) {
+		token where = ps->now;
+		HEDDLE_PUSH(ps->p->arena, buffer->stride, n, parse_value(ps, HEDDLE_INT64));
+		if (n > buffer->rank)
+			fail(ps, &where, "more strides than extents");
+		expect(ps, "]");
+	}
+	if (n < buffer->rank)
+		fail(ps, &ps->now, "expected a stride for each of %d extents", buffer->rank);
+}
+
 static void parse_buffer(parser *ps)
 {
 	int role = -1, width;
@@ -910,6 +925,8 @@ static void parse_buffer(parser *ps)
 	for (;;) {
 		if (accept(ps, "pad"))
 			buffer->pad = expect_int(ps, 0);
+		else if (accept(ps, "strides"))
+			parse_strides(ps, buffer);
 		else if (accept(ps, "align"))
 			buffer->align = expect_int(ps, 1);
 		else if (accept(ps, "offset"))

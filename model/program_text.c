@@ -342,6 +342,11 @@ static void print_buffer(const printer *pr, const heddle_buffer *buffer)
 		print_value(pr, buffer->extent[k], HEDDLE_INT64, 0);
 		heddle_text_add(out, "]");
 	}
+	for (int k = 0; k < buffer->rank && buffer->stride; k++) {
+		heddle_text_add(out, k ? "[" : " strides [");
+		print_value(pr, buffer->stride[k], HEDDLE_INT64, 0);
+		heddle_text_add(out, "]");
+	}
 	if (buffer->pad)
 		heddle_text_printf(out, " pad %d", buffer->pad);
 	if (buffer->align)

@@ -619,6 +619,8 @@ static void check_extents(checker *c, const heddle_buffer *buffer)
 {
 	for (int k = 0; k < buffer->rank; k++) {
 		check_over_sizes(c, buffer->extent[k], HEDDLE_INT64, "an extent");
+		if (buffer->stride)
+			check_over_sizes(c, buffer->stride[k], HEDDLE_INT64, "a stride");
 		if (c->errors)
 			return;
 		if (is_global(buffer->role))
@@ -643,6 +645,8 @@ static void check_buffer(checker *c, const heddle_buffer *buffer, int position)
 		fault(c, "it has rank %d", buffer->rank);
 	if (buffer->pad < 0 || (buffer->pad && (buffer->role != HEDDLE_BUFFER_SHARED || !buffer->rank)))
 		fault(c, "it is padded by %d", buffer->pad);
+	if (buffer->stride && (!global || buffer->role == HEDDLE_BUFFER_TEMPORARY))
+		fault(c, "only what the caller passes has strides");
 	if (buffer->align < 1 || (buffer->align & (buffer->align - 1)) || buffer->align < heddle_type_size(buffer->type))
 		fault(c, "it is aligned to %d", buffer->align);
 	if ((buffer->role == HEDDLE_BUFFER_TEMPORARY) != (buffer->offset != NULL))

@@ -76,8 +76,8 @@ static void loop_tuple(const heddle_leaf *leaf, heddle_text *out)
 /* Threads side by side in a row of the tile, as the move lays them out. */
 static int64_t copy_columns(const prover *p, const heddle_group *group)
 {
-	int64_t columns = 1;
-	int64_t row = group->size[group->tensor->rank - 1] / group->vector;
+	const int inner = heddle_tensor_inner(group->tensor);
+	int64_t columns = 1, row = group->size[inner < 0 ? group->tensor->rank - 1 : inner] / group->vector;
 	while (columns < row && columns * 2 <= p->kernel->threads)
 		columns *= 2;
 	while (p->kernel->threads % columns)

@@ -16,6 +16,8 @@ static bool is_global(const heddle_buffer *buffer)
 /* Elements from one value of subscript `d` to the next. */
 static heddle_value *stride_of(heddle_program *p, const heddle_buffer *buffer, int d)
 {
+	if (buffer->stride)
+		return buffer->stride[d];
 	heddle_value *stride = heddle_value_int(p, HEDDLE_INT64, 1);
 	for (int k = d + 1; k < buffer->rank; k++) {
 		heddle_value *extent = heddle_value_cast(p, HEDDLE_INT64, buffer->extent[k]);
@@ -77,10 +79,18 @@ static heddle_value *narrow(simplify *s, heddle_type type, heddle_value *v)
 	return heddle_value_floor(p, v->kind, arg[0], arg[1]);
 }
 
-/* Fewer than 2^31 elements, whatever the sizes: so is every offset inside. */
+/* Fewer than 2^31 elements from the first to the last, whatever the sizes: so is every offset inside. */
 static bool is_small(simplify *s, const heddle_buffer *buffer)
 {
 	int64_t count = 1;
+	for (int d = 0; d < buffer->rank && buffer->stride; d++) {
+		int64_t most = heddle_ranges_of(s->ranges, buffer->extent[d]).hi, stride = heddle_ranges_of(s->ranges, buffer->stride[d]).hi;
+		if (__builtin_mul_overflow(stride, most < 1 ? 1 : most, &stride) || __builtin_add_overflow(count, stride, &count) ||
+		    count > INT32_MAX)
+			return false;
+	}
+	if (buffer->stride)
+		return true;
 	for (int d = 0; d < buffer->rank; d++) {
 		int64_t most = heddle_ranges_of(s->ranges, buffer->extent[d]).hi;
 		if (__builtin_mul_overflow(count, most < 1 ? 1 : most, &count) || count > INT32_MAX)

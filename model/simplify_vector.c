@@ -288,6 +288,8 @@ static bool may_run_in_lockstep(lanes *l, const heddle_node *body)
 heddle_value **lanes_consecutive(lanes *l, const heddle_buffer *buffer, int n, heddle_value *const *subscript)
 {
 	int64_t a;
+	if (buffer->stride && (n != buffer->rank || !heddle_value_is_int(buffer->stride[n - 1], 1)))
+		return NULL;
 	if (buffer->width != 1 || n < 1 || !heddle_value_coefficient(subscript[n - 1], l->name, &a) || a != 1 ||
 	    lanes_has_load(subscript[n - 1]))
 		return NULL;
