@@ -566,7 +566,10 @@ static bool find_value(const host *h, const char *name, int *begin, int *end)
 	for (int i = h->at - 1; i > 0 && i > h->at - 4000; i--) {
 		if (!is(h->s, i, name))
 			continue;
-		const bool dim = is(h->s, i - 1, "dim3");
+		/* "dim3 a(..)", "dim3 a(..), b(..)" */
+		bool dim = is(h->s, i - 1, "dim3");
+		for (int k = i - 1; !dim && is(h->s, i - 1, ",") && k > i - 200 && k > 0 && !is(h->s, k, ";") && !is(h->s, k, "{"); k--)
+			dim = is(h->s, k, "dim3") && is_word(h->s, k + 1);
 		if (dim && (is(h->s, i + 1, "(") || is(h->s, i + 1, "{"))) {
 			*begin = i + 2;
 			*end = closing(h->s, i + 1);
@@ -702,16 +705,34 @@ static void add_instance(const scanner *s, heddle_prototype *p, const char *inst
 	HEDDLE_PUSH(s->arena, p->instance, p->n_instance, instance);
 }
 
+/* The bracket that closes around `at`, which is inside of it. */
+static int opening_end(const scanner *s, int at)
+{
+	int depth = 0;
+	for (int i = at + 1; i < s->n; i++) {
+		const char c = s->t[i].kind == HEDDLE_TOKEN_MARK ? s->t[i].text[0] : 0;
+		if (c == ')' && depth == 0)
+			return i;
+		depth += c == '(' || c == '[' || c == '{';
+		depth -= c == ')' || c == ']' || c == '}';
+	}
+	return s->n;
+}
+
 static void add_host_launch(const scanner *s, heddle_prototype *p, int name, int end, const int part[5], int n_part, int arguments)
 {
 	host h = {.s = s, .at = name, .kernel = p};
-	const int close = closing(s, arguments);
+	int close = is(s, arguments, "(") ? closing(s, arguments) : opening_end(s, arguments);
+	const host outside = h;
+	const char **formula_of = NULL;
+	int n_formula = 0;
 	for (int i = arguments + 1; i < close;) {
 		const int stop = part_end(s, i, close);
 		HEDDLE_PUSH(s->arena, h.argument, h.n, words(s, i, stop));
+		HEDDLE_PUSH(s->arena, formula_of, n_formula, formula(&outside, i, stop, 0));
 		i = stop + 1;
 	}
-	heddle_host_launch l = {.line = s->t[name].line, .instance = words(s, name, end), .shared = "0"};
+	heddle_host_launch l = {.n_argument = n_formula, .argument = formula_of, .line = s->t[name].line, .instance = words(s, name, end), .shared = "0"};
 	const char *block[3];
 	formulas(&h, part[0], part[1] - 1, l.grid);
 	if (n_part > 1) {
@@ -756,6 +777,20 @@ static void read_host_launches(scanner *s, heddle_prototype *p)
 				part[n] = at, n++, part[n] = part_end(s, at, end) + 1;
 			if (n)
 				add_host_launch(s, p, begin, i, part, n, end + 3);
+		} else if (is(s, i, "hipLaunchKernelGGL") && is(s, i + 1, "(")) {
+			/* (kernel, grid, block, shared, stream, arguments..), the kernel perhaps in HIP_KERNEL_NAME(..) */
+			const int close = closing(s, i + 1);
+			int end = part_end(s, i + 2, close), first = i + 2;
+			for (int at = end + 1; at < close && n < 4; at = part[n])
+				part[n] = at, n++, part[n] = part_end(s, at, close) + 1;
+			const int after = end;
+			while (is(s, first, "(") || is(s, first, "HIP_KERNEL_NAME")) {
+				end = is(s, first, "(") ? closing(s, first) : closing(s, first + 1);
+				first += is(s, first, "(") ? 1 : 2;
+			}
+			begin = name_begin(s, end, &name);
+			if (begin == first && n == 4 && after < close && names(p, s->t[name].text))
+				add_host_launch(s, p, begin, end, part, n, part[4] - 1);
 		} else if (is(s, i, "template") && !is(s, i + 1, "<")) {
 			/* explicit instantiation: "template __global__ void k<float, 128>(..);" */
 			int at = i + 1;

@@ -86,6 +86,8 @@ typedef struct heddle_host_launch {
 	const char *grid[3];
 	int block[3];	    /* 0: not understood */
 	const char *shared; /* bytes; "0" when not given */
+	int n_argument;
+	const char **argument; /* as formulas over variables of the host; NULL: not understood */
 } heddle_host_launch;
 
 typedef struct heddle_prototype {

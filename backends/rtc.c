@@ -79,11 +79,28 @@ static const char **options_of(const heddle_rtc *rtc, heddle_arena *arena, const
 	return option;
 }
 
+/* Headers of C and C++ that sources of kernels name, mostly for their host part; what device code needs of them is built in, but
+ * for the types. */
+static const char *const standard_names[] = {
+	"stdint.h", "cstdint",	"stddef.h", "cstddef",	"stdio.h",   "cstdio",	 "stdlib.h", "cstdlib", "string.h",  "cstring",
+	"math.h",   "cmath",	"assert.h", "cassert",	"float.h",   "cfloat",	 "limits.h", "climits", "stdbool.h", "cuda_runtime.h", "cuda_runtime_api.h", "device_launch_parameters.h",
+};
+static const char stdint_text[] =
+	"#pragma once\n"
+	"typedef signed char int8_t; typedef short int16_t; typedef int int32_t; typedef long long int64_t;\n"
+	"typedef unsigned char uint8_t; typedef unsigned short uint16_t; typedef unsigned uint32_t; typedef unsigned long long uint64_t;\n"
+	"typedef long intptr_t; typedef unsigned long uintptr_t;\n";
+
 int heddle_rtc_compile(heddle_rtc *rtc, heddle_arena *arena, const heddle_source_build *build, heddle_compiled *out,
 		       const char **lowered, const char **why)
 {
 	void *program = NULL;
-	int result = rtc->create(&program, build->source, build->name, 0, NULL, NULL), n_option = 0;
+	const int n_header = rtc->words->bare ? (int)HEDDLE_COUNT(standard_names) : 0;
+	const char *text[HEDDLE_COUNT(standard_names)];
+	for (int i = 0; i < n_header; i++)
+		text[i] = strstr(standard_names[i], "stdint") ? stdint_text : "";
+	int result = rtc->create(&program, build->source, build->name, n_header, n_header ? text : NULL, n_header ? standard_names : NULL);
+	int n_option = 0;
 	if (result != 0) {
 		*why = heddle_arena_printf(arena, "%s: %s", rtc->words->create, rtc->error(result));
 		return -1;

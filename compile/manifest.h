@@ -46,6 +46,7 @@ typedef struct heddle_kernel_argument {
 				* moved).  JSON: {"offset": "A"}.  Where a kernel takes it, it follows its tensor. */
 	heddle_formula local_bytes; /* not NULL: shared memory of that size, allocated by the launch (a __local pointer).
 				     * JSON: {"local": "4*N"} */
+	heddle_formula formula;	    /* not NULL: a number over the sizes, passed as `type`.  JSON: {"formula": "(N+255)/256"} */
 } heddle_kernel_argument;
 
 typedef struct heddle_manifest_launch {
@@ -99,6 +100,7 @@ typedef struct heddle_manifest {
 	heddle_manifest_define *define; /* for every compiler, before the options above */
 	int n_include;
 	const char **include; /* folders, relative to the manifest's */
+	heddle_formula temporaries; /* bytes that those without an offset of their own take together; NULL: none */
 	int n_argument;
 	heddle_argument *argument; /* in the entry's order */
 	int n_launch;

@@ -117,6 +117,10 @@ static void print_kernel_argument(const heddle_kernel_argument *a, heddle_text *
 		heddle_text_add(out, "{\"local\": ");
 		number_or_formula(out, a->local_bytes);
 		heddle_text_add(out, "}");
+	} else if (a->formula) {
+		heddle_text_add(out, "{\"formula\": ");
+		number_or_formula(out, a->formula);
+		heddle_text_printf(out, ", \"type\": \"%s\"}", heddle_type_name(a->type));
 	} else if (!a->name && heddle_type_is_float(a->type) && (a->literal != a->literal || a->literal - a->literal != 0))
 		heddle_text_printf(out, "{\"literal\": \"%s\", \"type\": \"%s\"}", heddle_format_double(a->literal, buffer),
 				   heddle_type_name(a->type));
@@ -478,6 +482,18 @@ static void read_contents(reader *r, json_t *value, heddle_argument *a)
 	}
 }
 
+/* After the ones before it, at the next multiple of 256 bytes. */
+static void place_temporary(reader *r, heddle_argument *a)
+{
+	heddle_arena *arena = r->m->arena;
+	const char *bytes = heddle_arena_printf(arena, "%d", heddle_type_size(a->type));
+	for (int d = 0; d < a->rank; d++)
+		bytes = heddle_arena_printf(arena, "%s*(%s)", bytes, a->shape[d]);
+	a->offset = r->m->temporaries ? r->m->temporaries : "0";
+	r->m->temporaries = heddle_arena_printf(arena, "%s%s(%s+255)/256*256", r->m->temporaries ? r->m->temporaries : "",
+						r->m->temporaries ? "+" : "", bytes);
+}
+
 static void read_argument(reader *r, json_t *value, heddle_argument **list, int *n)
 {
 	static const char *const keys[] = {"name", "role", "type", "shape", "strides", "align", "offset", "range", "value", NULL};
@@ -521,8 +537,11 @@ static void read_argument(reader *r, json_t *value, heddle_argument **list, int 
 		part = json_object_get(value, "align");
 		a.align = part ? (int)integer_of(r, part, "align", 1, 4096) : heddle_type_size(a.type);
 	}
-	if (a.role == HEDDLE_ARGUMENT_TEMPORARY)
-		a.offset = formula_of(r, json_object_get(value, "offset"), "offset");
+	json_t *offset = json_object_get(value, "offset");
+	if (a.role == HEDDLE_ARGUMENT_TEMPORARY && !offset && list == &r->m->argument)
+		place_temporary(r, &a);
+	else if (a.role == HEDDLE_ARGUMENT_TEMPORARY)
+		a.offset = formula_of(r, offset, "offset");
 	read_contents(r, value, &a);
 	HEDDLE_PUSH(r->m->arena, *list, *n, a);
 }
@@ -543,7 +562,7 @@ static double literal_of(reader *r, json_t *value)
 
 static void read_kernel_argument(reader *r, heddle_manifest_launch *launch, json_t *value)
 {
-	static const char *const keys[] = {"size", "offset", "literal", "local", "name", "type", NULL};
+	static const char *const keys[] = {"size", "offset", "literal", "local", "formula", "name", "type", NULL};
 	heddle_kernel_argument a = {.type = HEDDLE_INT64};
 	json_t *part;
 	if (json_is_string(value)) {
@@ -561,6 +580,14 @@ static void read_kernel_argument(reader *r, heddle_manifest_launch *launch, json
 		}
 		if ((part = json_object_get(value, "local"))) {
 			a.local_bytes = formula_of(r, part, "local");
+			HEDDLE_PUSH(r->m->arena, launch->argument, launch->n_argument, a);
+			return;
+		}
+		if ((part = json_object_get(value, "formula"))) {
+			a.formula = formula_of(r, part, "formula");
+			a.type = type_of(r, value, HEDDLE_INT64);
+			if (heddle_type_is_float(a.type) || a.type == HEDDLE_BOOL)
+				bad(r, "kernel `%s`: a formula is passed as an integer", launch->kernel);
 			HEDDLE_PUSH(r->m->arena, launch->argument, launch->n_argument, a);
 			return;
 		}
@@ -815,6 +842,10 @@ static void read_root(reader *r, json_t *root)
 		bad(r, "`arguments` must be a list");
 	json_array_foreach(part, i, value)
 		read_argument(r, value, &m->argument, &m->n_argument);
+	if (m->temporaries && json_object_get(root, "workspace_bytes"))
+		bad(r, "`workspace_bytes`: give every temporary an offset, or leave both to the reader");
+	else if (m->temporaries)
+		m->workspace_bytes = m->temporaries;
 	read_launches(r, root, &m->launch, &m->n_launch);
 	read_variants(r, root);
 }

@@ -24,7 +24,14 @@ typedef struct skeleton {
 	int n_size, n_argument;
 	const char **size, **argument; /* names already written */
 	heddle_text arguments;
+	int n_chosen;
+	struct choice *chosen;
 } skeleton;
+
+typedef struct choice {
+	const heddle_prototype *p;
+	const char *instance; /* NULL: plain, or not decided */
+} choice;
 
 static void quote(heddle_text *out, const char *s)
 {
@@ -89,8 +96,9 @@ static const heddle_tensor *tensor_of(const skeleton *s, const heddle_prototype 
 		const heddle_tensor *t = d->tensor[i];
 		const bool input = t->role == HEDDLE_ROLE_INPUT;
 		bool named = false;
-		for (int k = 0; k < p->n_parameter; k++)
-			named = named || strcasecmp(p->parameter[k].name, t->name) == 0;
+		for (int c = 0; c < s->n_chosen; c++)
+			for (int k = 0; k < s->chosen[c].p->n_parameter; k++)
+				named = named || strcasecmp(s->chosen[c].p->parameter[k].name, t->name) == 0;
 		if (!named && t->rank > 0 && (int)t->type == a->element && input == a->constant) {
 			only = t;
 			left++;
@@ -305,7 +313,7 @@ static void put_tensor(skeleton *s, heddle_text *out, const heddle_prototype *p,
 		put_extents(s, out, t);
 	} else if (s->definition) {
 		heddle_text_add(out, "\"role\": ");
-		todo(s, out, "%s is no tensor of %s by its name: give its name there above and its role, or temporary with an offset",
+		todo(s, out, "%s is no tensor of %s by its name: give its name there above and its role, or temporary",
 		     a->name, s->definition->name);
 		heddle_text_add(out, ", ");
 		put_type(s, out, a);
@@ -461,7 +469,7 @@ static void put_block(skeleton *s, const heddle_prototype *p, const heddle_host_
 		note(s, "%s: line %d: the bound on threads is no constant that is known here", p->name, p->block_line);
 }
 
-static void put_launch_argument(skeleton *s, const heddle_prototype *p, int number)
+static void put_launch_argument(skeleton *s, const heddle_prototype *p, const heddle_host_launch *h, int number)
 {
 	const heddle_parameter *a = &p->parameter[number];
 	const char *size = size_name(s, a), *name = argument_name(s, p, a, number);
@@ -478,9 +486,13 @@ static void put_launch_argument(skeleton *s, const heddle_prototype *p, int numb
 		heddle_text_add(out, "}");
 	} else if (taken(s, name)) {
 		quote(out, name);
+	} else if (is_integer(a->element) && h && number < h->n_argument && with_sizes(s, p, h->argument[number])) {
+		heddle_text_add(out, "{\"formula\": ");
+		put_formula(out, with_sizes(s, p, h->argument[number]));
+		heddle_text_printf(out, ", \"type\": \"%s\"}", heddle_type_name((heddle_type)a->element));
 	} else if (is_integer(a->element)) {
 		heddle_text_add(out, "{\"size\": ");
-		todo(s, out, "which size %s is (%s); or put {\"literal\": number} here", a->name, sizes_list(s));
+		todo(s, out, "which size %s is (%s); or put {\"literal\": number} or {\"formula\": ..} here", a->name, sizes_list(s));
 		heddle_text_printf(out, ", \"type\": \"%s\"}", heddle_type_name((heddle_type)a->element));
 	} else {
 		heddle_text_add(out, "{\"literal\": ");
@@ -508,7 +520,7 @@ static void put_launch(skeleton *s, const heddle_prototype *p, const char *insta
 	heddle_text_add(out, ",\n     \"arguments\": [");
 	for (int i = 0; i < p->n_parameter; i++) {
 		heddle_text_add(out, i ? ", " : "");
-		put_launch_argument(s, p, i);
+		put_launch_argument(s, p, h, i);
 	}
 	heddle_text_add(out, "]}");
 }
@@ -599,11 +611,6 @@ static int refuse_unpassable(skeleton *s, const heddle_prototype *p)
 	return bad;
 }
 
-typedef struct choice {
-	const heddle_prototype *p;
-	const char *instance; /* NULL: plain, or not decided */
-} choice;
-
 static bool is_named(const heddle_prototype *p, const char *instance)
 {
 	const size_t n = strcspn(instance, "<");
@@ -680,6 +687,8 @@ static int write(skeleton *s, const char *source, const heddle_prototype_list *l
 		return heddle_error(s->ctx, 789, NULL, "'%s' has no kernel for %s", s->options->path, s->options->target->backend);
 	if (choose(s, list, &chosen, &n) < 0)
 		return -1;
+	s->n_chosen = n;
+	s->chosen = chosen;
 	for (int i = 0; i < n; i++)
 		bad = refuse_unpassable(s, chosen[i].p) < 0 ? -1 : bad;
 	if (bad)

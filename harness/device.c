@@ -363,6 +363,12 @@ static int value_argument(session *s, const heddle_kernel_argument *from, heddle
 		out->size = bytes > 0 ? (size_t)bytes : 1;
 		return 0;
 	}
+	if (from->formula) {
+		if (evaluate(s, from->formula, &bytes) != 0)
+			return -1;
+		put_integer(out, from->type, bytes);
+		return 0;
+	}
 	if (!from->name)
 		return put_literal(s, from, out);
 	int size = size_index(m, from->name), i = argument_index(m, from->name);

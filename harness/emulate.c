@@ -276,7 +276,12 @@ static int bind_parameter(session *s, const heddle_manifest_launch *l, const hed
 	if (a->local_bytes)
 		return misfit(s, heddle_arena_printf(run->arena, "parameter %d of %s is shared memory in the manifest, which only OpenCL has",
 						     k + 1, l->kernel));
-	if (a->byte_offset) {
+	int64_t number = 0;
+	if (a->formula) {
+		if (evaluate(s, a->formula, &number) < 0)
+			return -1;
+		store_number(to, type, 0, number);
+	} else if (a->byte_offset) {
 		type = HEDDLE_UINT64;
 		store_number(to, type, 0, a->offset);
 	} else if (!a->name) {

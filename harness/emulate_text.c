@@ -158,6 +158,29 @@ static void replace(rewriter *w, int i, const char *text)
 
 /* ---- shared memory ---------------------------------------------------------------------------------------------------------- */
 
+/* `extern __shared__ T name[][8];` becomes a constant pointer to the emulator's memory, for labels of extern arrays get lost in
+ * templates.  False: it is of another form. */
+static bool bind_dynamic(rewriter *w, int first, int at, int array_end)
+{
+	int open = array_end;
+	while (open > at && !is(w, open, "["))
+		open--;
+	while (open > at && is(w, open - 1, "]")) { /* the first of several dimensions */
+		open -= 2;
+		while (open > at && !is(w, open, "["))
+			open--;
+	}
+	if (open <= at || !is(w, open + 1, "]") || w->t[open - 1].kind != TOKEN_WORD || !is(w, array_end + 1, ";"))
+		return false;
+	for (int i = first; i <= at; i++)
+		if (is(w, i, "extern") || is(w, i, "__shared__"))
+			replace(w, i, NULL);
+	change(w, w->t[open - 1].begin, w->t[open - 1].begin, " (*const ");
+	change(w, w->t[open].begin, w->t[open + 1].end, ")");
+	change(w, w->t[array_end].end, w->t[array_end].end, " = heddle_emu_shared{}");
+	return true;
+}
+
 static void rewrite_shared(rewriter *w, int at)
 {
 	int first = at, last = at, array_end = -1, depth = 0;
@@ -174,6 +197,8 @@ static void rewrite_shared(rewriter *w, int at)
 			array_end = i;
 		last = i;
 	}
+	if (is_extern && bind_dynamic(w, first, at, array_end))
+		return;
 	if (is_extern) {
 		replace(w, at, NULL);
 		size_t end = w->t[array_end >= 0 ? array_end : last].end;

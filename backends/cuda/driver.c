@@ -31,6 +31,7 @@ const heddle_rtc_words heddle_nvrtc_words = {
 	.include = includes,
 	.include_option = "--include-path=",
 	.extra_option = extra,
+	.bare = true,
 };
 
 static const char *const libraries[] = { "$HEDDLE_LIBCUDA", "libcuda.so.1", NULL };

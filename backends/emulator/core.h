@@ -37,7 +37,7 @@
 #define __align__(n) __attribute__((aligned(n)))
 /* The emulator rewrites declarations with __shared__ before compiling; this is for those hidden in macros. */
 #define __shared__ static __attribute__((section("heddle_shared.0")))
-#define HIP_DYNAMIC_SHARED(type, name) extern type name[] __asm("heddle_dynamic_shared");
+#define HIP_DYNAMIC_SHARED(type, name) type *const name = heddle_emu_shared{};
 #define HIP_DYNAMIC_SHARED_ATTRIBUTE
 #define __builtin_assume(x) ((void)0)
 #define __assume(x) ((void)0)
@@ -840,6 +840,10 @@ HEDDLE_APART void __ubsan_handle_divrem_overflow(heddle_emu_ub_overflow *data, u
 
 __attribute__((aligned(1024))) unsigned char heddle_dynamic_shared[256 * 1024];
 }
+/* What a declaration of dynamic shared memory is bound to, whatever its type. */
+struct heddle_emu_shared {
+	template <class T> constexpr operator T *() const { return (T *)(void *)heddle_dynamic_shared; }
+};
 
 /* ---- launching --------------------------------------------------------------------------------------------------------------- */
 

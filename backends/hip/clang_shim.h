@@ -95,6 +95,18 @@ typedef __half2 half2;
 	(dim3(__builtin_amdgcn_grid_size_x() / __builtin_amdgcn_workgroup_size_x(),                                    \
 	      __builtin_amdgcn_grid_size_y() / __builtin_amdgcn_workgroup_size_y(),                                    \
 	      __builtin_amdgcn_grid_size_z() / __builtin_amdgcn_workgroup_size_z()))
+#define hipThreadIdx_x ((int)threadIdx.x)
+#define hipThreadIdx_y ((int)threadIdx.y)
+#define hipThreadIdx_z ((int)threadIdx.z)
+#define hipBlockIdx_x ((int)blockIdx.x)
+#define hipBlockIdx_y ((int)blockIdx.y)
+#define hipBlockIdx_z ((int)blockIdx.z)
+#define hipBlockDim_x ((int)blockDim.x)
+#define hipBlockDim_y ((int)blockDim.y)
+#define hipBlockDim_z ((int)blockDim.z)
+#define hipGridDim_x ((int)gridDim.x)
+#define hipGridDim_y ((int)gridDim.y)
+#define hipGridDim_z ((int)gridDim.z)
 #define warpSize ((int)__builtin_amdgcn_wavefrontsize())
 
 /* ---- synchronisation ---- */
@@ -239,7 +251,132 @@ template <typename T> HEDDLE_FN T __ldg(const T *address)
 	return *address;
 }
 
+HEDDLE_FN int __clzll(long long value)
+{
+	return value ? __builtin_clzll((unsigned long long)value) : 64;
+}
+HEDDLE_FN int __ffsll(long long value)
+{
+	return __builtin_ffsll(value);
+}
+HEDDLE_FN unsigned __brev(unsigned value)
+{
+	return __builtin_bitreverse32(value);
+}
+HEDDLE_FN int __mul24(int a, int b)
+{
+	return (a << 8 >> 8) * (b << 8 >> 8);
+}
+HEDDLE_FN int __mulhi(int a, int b)
+{
+	return (int)((long)a * b >> 32);
+}
+#define __ballot_sync(mask, p) ((void)(mask), __ballot(p))
+#define __any_sync(mask, p) ((void)(mask), __any(p))
+#define __all_sync(mask, p) ((void)(mask), __all(p))
+HEDDLE_FN unsigned long __activemask()
+{
+	return __ballot(1);
+}
+HEDDLE_FN int __float2int_rn(float x)
+{
+	return (int)__builtin_rintf(x);
+}
+HEDDLE_FN int __float2int_rz(float x)
+{
+	return (int)x;
+}
+HEDDLE_FN float __int2float_rn(int x)
+{
+	return (float)x;
+}
+HEDDLE_FN float __uint2float_rn(unsigned x)
+{
+	return (float)x;
+}
+/* What a kernel prints is no part of what it computes. */
+#define printf(...) 0
+
+/* ---- pairs of 16-bit floats ---- */
+HEDDLE_FN __half2 __halves2half2(__half x, __half y)
+{
+	__half2 v = { x, y };
+	return v;
+}
+HEDDLE_FN __half2 __floats2half2_rn(float x, float y)
+{
+	__half2 v = { (__half)x, (__half)y };
+	return v;
+}
+HEDDLE_FN __half2 __float2half2_rn(float x)
+{
+	return __floats2half2_rn(x, x);
+}
+HEDDLE_FN __half2 __half2half2(__half x)
+{
+	return __halves2half2(x, x);
+}
+HEDDLE_FN float2 __half22float2(__half2 v)
+{
+	return make_float2((float)v.x, (float)v.y);
+}
+HEDDLE_FN __half __low2half(__half2 v)
+{
+	return v.x;
+}
+HEDDLE_FN __half __high2half(__half2 v)
+{
+	return v.y;
+}
+HEDDLE_FN float __low2float(__half2 v)
+{
+	return (float)v.x;
+}
+HEDDLE_FN float __high2float(__half2 v)
+{
+	return (float)v.y;
+}
+#define HEDDLE_HALF_OPS(type, suffix)                                                                                  \
+	HEDDLE_FN type __hadd##suffix(type a, type b)                                                                  \
+	{                                                                                                              \
+		return a + b;                                                                                          \
+	}                                                                                                              \
+	HEDDLE_FN type __hsub##suffix(type a, type b)                                                                  \
+	{                                                                                                              \
+		return a - b;                                                                                          \
+	}                                                                                                              \
+	HEDDLE_FN type __hmul##suffix(type a, type b)                                                                  \
+	{                                                                                                              \
+		return a * b;                                                                                          \
+	}                                                                                                              \
+	HEDDLE_FN type __hfma##suffix(type a, type b, type c)                                                          \
+	{                                                                                                              \
+		return __builtin_elementwise_fma(a, b, c);                                                             \
+	}
+HEDDLE_HALF_OPS(__half, )
+HEDDLE_HALF_OPS(__half2, 2)
+
 /* ---- atomics ---- */
+template <typename T, typename U> HEDDLE_FN T atomicAdd(T *address, U value)
+{
+	return __hip_atomic_fetch_add(address, (T)value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+}
+template <typename T, typename U> HEDDLE_FN T atomicSub(T *address, U value)
+{
+	return __hip_atomic_fetch_add(address, (T)-value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+}
+template <typename T, typename U> HEDDLE_FN T atomicAnd(T *address, U value)
+{
+	return __hip_atomic_fetch_and(address, (T)value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+}
+template <typename T, typename U> HEDDLE_FN T atomicOr(T *address, U value)
+{
+	return __hip_atomic_fetch_or(address, (T)value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+}
+template <typename T, typename U> HEDDLE_FN T atomicXor(T *address, U value)
+{
+	return __hip_atomic_fetch_xor(address, (T)value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+}
 template <typename T> HEDDLE_FN T atomicAdd(T *address, T value)
 {
 	return __hip_atomic_fetch_add(address, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
@@ -428,6 +565,51 @@ HEDDLE_FN float __fmul_rn(float x, float y)
 {
 #pragma clang fp contract(off)
 	return x * y;
+}
+HEDDLE_FN float __logf(float x)
+{
+	return __ocml_log2_f32(x) * 0.693147180559945309f;
+}
+HEDDLE_FN float __log2f(float x)
+{
+	return __ocml_log2_f32(x);
+}
+HEDDLE_FN float __sinf(float x)
+{
+	return __ocml_sin_f32(x);
+}
+HEDDLE_FN float __cosf(float x)
+{
+	return __ocml_cos_f32(x);
+}
+HEDDLE_FN float __powf(float x, float y)
+{
+	return __ocml_pow_f32(x, y);
+}
+HEDDLE_FN float __frcp_rn(float x)
+{
+	return 1.0f / x;
+}
+HEDDLE_FN float __frsqrt_rn(float x)
+{
+	return __ocml_rsqrt_f32(x);
+}
+HEDDLE_FN float __fsqrt_rn(float x)
+{
+	return __ocml_sqrt_f32(x);
+}
+HEDDLE_FN float __saturatef(float x)
+{
+	return x > 0.0f ? x < 1.0f ? x : 1.0f : 0.0f;
+}
+HEDDLE_FN void sincosf(float x, float *s, float *c)
+{
+	*s = __ocml_sin_f32(x);
+	*c = __ocml_cos_f32(x);
+}
+HEDDLE_FN void __sincosf(float x, float *s, float *c)
+{
+	sincosf(x, s, c);
 }
 template <typename T> HEDDLE_FN bool isnan(T x)
 {

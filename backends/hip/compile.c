@@ -411,9 +411,14 @@ static int write_inputs(heddle_ctx *ctx, heddle_arena *arena, const heddle_sourc
 	const heddle_embedded *shim = heddle_embedded_find("backends/hip/clang_shim.h");
 	if (!shim)
 		return heddle_error(ctx, 950, NULL, "backends/hip/clang_shim.h is not in this program");
+	/* Instances of templates are compiled only when something asks for them. */
+	const char *asked = "";
+	for (const char *const *k = build->kernel; k && *k; k++)
+		if (strchr(*k, '<'))
+			asked = heddle_arena_printf(arena, "%stemplate __global__ decltype(%s) %s;\n", asked, *k, *k);
+	const char *text = *asked ? heddle_arena_printf(arena, "%s\n%s", build->source, asked) : build->source;
 	if (heddle_dir_make(ctx, heddle_arena_printf(arena, "%s/include/hip", work)) != 0 ||
-	    heddle_file_write(ctx, heddle_arena_printf(arena, "%s/kernel.hip", work), build->source,
-			      strlen(build->source)) != 0 ||
+	    heddle_file_write(ctx, heddle_arena_printf(arena, "%s/kernel.hip", work), text, strlen(text)) != 0 ||
 	    heddle_file_write(ctx, heddle_arena_printf(arena, "%s/include/heddle_clang_shim.h", work), shim->data,
 			      shim->length) != 0)
 		return -1;

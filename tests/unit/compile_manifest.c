@@ -125,7 +125,7 @@ static const char by_hand[] = HEAD ", \"notes\": [\"for people\"], \"defines\": 
 				   "{\"name\": \"eps\", \"role\": \"scalar\", \"type\": \"float64\", \"value\": 0.25}], "
 				   "\"launches\": [{\"kernel\": \"k\", \"grid\": [\"max(1,N/2)\", 2], \"block\": [32, 2], \"dynamic_shared_bytes\": \"K*4\", "
 				   "\"arguments\": [\"x\", \"eps\", {\"size\": \"N\", \"type\": \"int32\"}, \"K\", {\"literal\": 2.5, \"type\": \"float32\"}, "
-				   "{\"literal\": \"inf\", \"type\": \"float64\"}, {\"literal\": 7}, {\"local\": \"4*N\"}]}]}";
+				   "{\"literal\": \"inf\", \"type\": \"float64\"}, {\"literal\": 7}, {\"local\": \"4*N\"}, {\"formula\": \"(N+1)/2\", \"type\": \"int32\"}]}]}";
 
 static void read_by_hand(void **state)
 {
@@ -146,7 +146,8 @@ static void read_by_hand(void **state)
 	assert_int_equal(launch->block[1], 2);
 	assert_int_equal(launch->block[2], 1);
 	assert_string_equal(launch->grid[2], "1");
-	assert_int_equal(launch->n_argument, 8);
+	assert_int_equal(launch->n_argument, 9);
+	assert_string_equal(launch->argument[8].formula, "(N+1)/2");
 	assert_string_equal(launch->argument[7].local_bytes, "4*N");
 	assert_string_equal(m->argument[0].high, "N-1");
 	assert_string_equal(m->argument[1].value, "0.25");
