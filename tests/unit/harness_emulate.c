@@ -383,8 +383,8 @@ static void test_rewrite(void **state)
 	heddle_emulate_rewrite("/* __shared__ */ \"__shared__\"\n__global__ void k() { extern __shared__ float s[]; }\n"
 			       "void host()\n{\n	k<<<1, 1>>>();\n}\nvoid kept() { f(1); }\n", &out);
 	assert_string_equal(heddle_text_str(&out),
-			    "/* __shared__ */ \"__shared__\"\n__global__ void k() { extern            float s[] "
-			    "__asm(\"heddle_dynamic_shared\"); }\n           \n \n               \n \nvoid kept() { f(1); }\n");
+			    "/* __shared__ */ \"__shared__\"\n__global__ void k() {                   float  (*const s) "
+			    "= heddle_emu_shared{}; }\n           \n \n               \n \nvoid kept() { f(1); }\n");
 	heddle_text_free(&out);
 }
 
