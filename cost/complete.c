@@ -145,7 +145,8 @@ void heddle_cost_split(heddle_arena *arena, heddle_config *config, const heddle_
 			}
 			length *= (double)extent;
 			for (int other = 0; other < s->n_index; other++)
-				plain = plain && (other == d || !mentions(s->index[d]->upper, other));
+				plain = plain && (other == d || (!mentions(s->index[d]->upper, other) &&
+								!mentions(s->index[d]->lower, other)));
 			if (longest < 0 || extent >= 4 * plain_extent(s->index[longest]->upper))
 				longest = d;
 		}
@@ -288,6 +289,12 @@ typedef struct chooser {
 	bool simd;
 } chooser;
 
+/* Threads that a block may have, 256 at most: more give little and cost occupancy. */
+static int64_t most_threads(const chooser *c)
+{
+	return least(256, quantity(&c->scop->descriptor->threads_per_block, 256));
+}
+
 static void set_layout(chooser *c, const heddle_stmt *stmt, int dim, int64_t items, int64_t threads, int64_t vector)
 {
 	heddle_stmt_config *config = heddle_config_stmt(c->config, c->k, stmt->position);
@@ -356,7 +363,9 @@ static void contraction_threads(chooser *c, int x, int y)
 {
 	static const struct {
 		int64_t tx, ty, nx, ny;
-	} shape[] = {{128, 128, 16, 16}, {128, 64, 16, 16}, {64, 64, 16, 16}, {64, 32, 16, 8}, {32, 32, 8, 8}, {16, 16, 8, 8}};
+	} shape[] = {{128, 128, 16, 16}, {128, 64, 16, 16}, {64, 64, 16, 16}, {64, 32, 16, 8}, {32, 32, 8, 8},
+		     {16, 16, 8, 8},	 {16, 16, 8, 4},    {8, 8, 4, 4},     {4, 4, 1, 1}};
+	enum { SMALLEST = 5 }; /* of those that are right for few blocks; what follows is for small limits */
 	int64_t ex = extent_of(c->scop, c->main, x), ey = extent_of(c->scop, c->main, y);
 	/* Every dimension beyond a plain product's three costs registers for its addresses, and so does a range that moves. */
 	bool box = true;
@@ -364,11 +373,13 @@ static void contraction_threads(chooser *c, int x, int y)
 		for (int other = 0; other < c->main->n_dim; other++)
 			box = box && !mentions(c->main->source->index[d]->upper, other);
 	int64_t sums = c->main->n_dim > 3 || !box ? 32 : 64;
-	size_t best = HEDDLE_COUNT(shape) - 1;
-	for (size_t i = 0; i < HEDDLE_COUNT(shape); i++) {
+	size_t best = SMALLEST;
+	while (best + 1 < HEDDLE_COUNT(shape) && shape[best].nx * shape[best].ny > most_threads(c))
+		best++;
+	for (size_t i = 0; i <= SMALLEST; i++) {
 		bool fits = shape[i].tx < 2 * ex && shape[i].ty < 2 * ey &&
 			    shape[i].tx * shape[i].ty <= sums * shape[i].nx * shape[i].ny;
-		bool limit = shape[i].nx * shape[i].ny <= quantity(&c->scop->descriptor->threads_per_block, 256);
+		bool limit = shape[i].nx * shape[i].ny <= most_threads(c);
 		if (fits && limit && blocks_with(c, x, shape[i].tx, y, shape[i].ty) >= 0.75 * (double)c->units) {
 			best = i;
 			break;
@@ -466,11 +477,11 @@ static void rows(chooser *c)
 			inner = extent_of(c->scop, kernel->stmt[s], d);
 	}
 	int64_t warp = quantity(&c->scop->descriptor->warp, 1);
-	int64_t most = least(256, quantity(&c->scop->descriptor->threads_per_block, 256));
+	int64_t most = most_threads(c);
 	if (!c->simd)
 		lanes = least(most, power_above((inner + 3) / 4));
 	if (lanes < warp && !c->simd)
-		lanes = least(warp, power_above(inner));
+		lanes = least(least(warp, most), power_above(inner));
 	for (int s = 0; s < kernel->n_stmt; s++) {
 		heddle_stmt *stmt = kernel->stmt[s];
 		int d = lane_dim(stmt);
@@ -480,8 +491,8 @@ static void rows(chooser *c)
 		set_layout(c, stmt, d, 1, lanes, v);
 	}
 	int x = fast_member_dim(kernel->stmt[0]);
-	if (!c->simd && lanes < 128 && x >= 0) {
-		int64_t threads = least(128 / lanes, power_below(extent_of(c->scop, kernel->stmt[0], x)));
+	if (!c->simd && lanes < 128 && lanes < most && x >= 0) {
+		int64_t threads = least(least(128, most) / lanes, power_below(extent_of(c->scop, kernel->stmt[0], x)));
 		set_layout(c, kernel->stmt[0], x, 1, threads, 1);
 		lanes *= threads;
 	}
@@ -504,10 +515,10 @@ static void columns(chooser *c, int x)
 		return;
 	}
 	int64_t v = !c->main->reduction && divisible(c->main, x, c->vector) ? c->vector : 1;
-	int64_t threads = least(least(256, quantity(&c->scop->descriptor->threads_per_block, 256)),
-				power_above((extent + v - 1) / v));
+	int64_t most = most_threads(c);
+	int64_t threads = least(most, power_above((extent + v - 1) / v));
 	if (threads < 32)
-		v = 1, threads = least(32, power_above(extent));
+		v = 1, threads = least(least(32, most), power_above(extent));
 	set_layout(c, c->main, x, 1, threads, v);
 	/* short rows: several of them per block */
 	int y = -1;
@@ -515,8 +526,8 @@ static void columns(chooser *c, int x)
 		if (d != x && c->main->dim[d].member >= 0 &&
 		    (y < 0 || extent_of(c->scop, c->main, d) > extent_of(c->scop, c->main, y)))
 			y = d;
-	if (y >= 0 && threads < 128)
-		set_layout(c, c->main, y, 1, least(128 / threads, power_below(extent_of(c->scop, c->main, y))), 1);
+	if (y >= 0 && threads < 128 && threads < most)
+		set_layout(c, c->main, y, 1, least(least(128, most) / threads, power_below(extent_of(c->scop, c->main, y))), 1);
 }
 
 /* The target and a read are contiguous in different members: a square through shared memory. */
@@ -533,8 +544,9 @@ static bool crossed(chooser *c, int x)
 			set_layout(c, c->main, x, 1, 1, v);
 			set_layout(c, c->main, y, least(c->vector, power_below(extent_of(c->scop, c->main, y))), 1, 1);
 		} else {
-			set_layout(c, c->main, x, 1, 32, 1);
-			set_layout(c, c->main, y, 4, 8, 1);
+			int64_t most = most_threads(c), along = least(32, most), across = most / along;
+			set_layout(c, c->main, x, 1, along, 1);
+			set_layout(c, c->main, y, 32 / least(8, across), least(8, across), 1);
 		}
 		return true;
 	}
@@ -586,6 +598,7 @@ static int complete_layout(heddle_scop *scop, heddle_config *config)
 		c.units = quantity(&scop->descriptor->units, 16);
 		c.simd = scop->descriptor->execution == HEDDLE_SIMD;
 		c.vector = quantity(&scop->descriptor->vector_bytes, 16) / heddle_type_size(c.main->access[0].tensor->type);
+		c.vector = c.vector < 1 ? 1 : power_below(c.vector);
 		if (!c.simd)
 			c.vector = least(c.vector, 4);
 		int x, y;
@@ -746,7 +759,7 @@ static void simple_layout(heddle_scop *scop, heddle_config *config)
 		int x = fast_member_dim(stmt);
 		heddle_config_kernel(config, k);
 		if (x >= 0 && scop->descriptor->execution == HEDDLE_SIMT)
-			set_layout(&c, stmt, x, 1, least(64, power_above(extent_of(scop, stmt, x))), 1);
+			set_layout(&c, stmt, x, 1, least(least(64, most_threads(&c)), power_above(extent_of(scop, stmt, x))), 1);
 	}
 }
 

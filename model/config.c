@@ -98,9 +98,9 @@ static int number(reader *r, int64_t *value)
 	if (!isdigit((unsigned char)*r->at))
 		return bad(r, r->at, 1, "expected a number");
 	*value = strtoll(r->at, &end, 10);
-	if (*value > 1 << 30)
-		return bad(r, r->at, (size_t)(end - r->at), "a number greater than 2^30");
 	r->at = end;
+	if (*value > 1 << 30)
+		return bad(r, end - 1, 1, "expected a number from 1 to 2^30");
 	return 0;
 }
 
@@ -377,6 +377,8 @@ static void print_named(const char *key, const heddle_named_list *list, bool red
 static void print_group(const heddle_group_config *group, int k, heddle_text *out)
 {
 	static const char *const space[] = {"global", "shared", "register"};
+	if (group->space < 0 && !group->n_order && group->pad <= 0 && group->vector <= 1)
+		return; /* nothing was chosen */
 	heddle_text_printf(out, "; k%d.%s.%d:", k, group->tensor, group->number);
 	if (group->space >= 0)
 		heddle_text_printf(out, " space=%s", space[group->space]);

@@ -9,19 +9,35 @@
 
 #include <isl/space.h>
 
+/* { S[d] : initialised, but nothing is accumulated }, the reductions at 0.  Sizes for which the statement accumulates nothing at
+ * all count only when that is so for all sizes: the others give the same order. */
+static __isl_give isl_set *empty_sums(heddle_scop *scop, heddle_stmt *stmt)
+{
+	isl_set *summed = isl_set_copy(stmt->all), *empty = heddle_stmt_left_ranges(scop, stmt, true);
+	for (int i = 0; i < stmt->n_dim; i++)
+		if (stmt->dim[i].reduction) {
+			summed = isl_set_eliminate(summed, isl_dim_set, (unsigned)i, 1);
+			empty = isl_set_fix_si(empty, isl_dim_set, (unsigned)i, 0);
+		}
+	empty = isl_set_subtract(empty, summed);
+	if (isl_set_is_empty(stmt->all) == isl_bool_false)
+		empty = isl_set_intersect_params(empty, isl_set_params(isl_set_copy(stmt->all)));
+	return empty;
+}
+
 /* What the initialisation of `op=!` writes is part of what the statement touches: the elements of the whole range. */
-static __isl_give isl_map *touched(const heddle_stmt *stmt, int a)
+static __isl_give isl_map *touched(heddle_scop *scop, heddle_stmt *stmt, int a)
 {
 	const heddle_access *access = &stmt->access[a];
 	if (!access->write || !stmt->initialise)
 		return isl_map_copy(access->relation);
 	isl_map *all = isl_map_from_multi_pw_aff(isl_multi_pw_aff_copy(access->index));
-	return isl_map_intersect_domain(all, isl_set_copy(stmt->all));
+	return isl_map_intersect_domain(all, isl_set_union(isl_set_copy(stmt->all), empty_sums(scop, stmt)));
 }
 
 static void add(heddle_scop *scop, heddle_stmt *source, int a, heddle_stmt *sink, int b, bool input)
 {
-	isl_map *relation = isl_map_apply_range(touched(source, a), isl_map_reverse(touched(sink, b)));
+	isl_map *relation = isl_map_apply_range(touched(scop, source, a), isl_map_reverse(touched(scop, sink, b)));
 	if (source == sink) {
 		isl_set *space = isl_set_universe(isl_set_get_space(source->all));
 		isl_map *order = isl_map_lex_lt(isl_set_get_space(space));

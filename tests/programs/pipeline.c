@@ -201,3 +201,51 @@ const char *pipeline_run(heddle_ctx *ctx, heddle_arena *arena, const heddle_prog
 		heddle_array_free(array[i]);
 	return wrong;
 }
+
+const char *pipeline_run_text(heddle_ctx *ctx, heddle_arena *arena, heddle_program *program, const heddle_target *target,
+			      pipeline_case *c, uint64_t seed, const heddle_runner *runner, bool *missing)
+{
+	const heddle_definition *d = c->definition;
+	heddle_emit_options options = {.base = "random", .header = "random", .source_name = "random.tc"};
+	heddle_text source = {0};
+	heddle_manifest *manifest = heddle_manifest_make(ctx, target, HEDDLE_ONE_VARIANT(program), &options);
+	*missing = false;
+	if (!manifest || heddle_source_print(ctx, target, HEDDLE_ONE_VARIANT(program), &options, &source) < 0)
+		return heddle_arena_strdup(arena, heddle_ctx_messages(ctx));
+	heddle_array **array = HEDDLE_NEW_ARRAY(arena, heddle_array *, d->n_tensor + 1);
+	heddle_array **argument = HEDDLE_NEW_ARRAY(arena, heddle_array *, manifest->n_argument + 1);
+	int64_t *size = HEDDLE_NEW_ARRAY(arena, int64_t, manifest->n_size + 1);
+	for (int i = 0; i < d->n_tensor; i++)
+		array[i] = c->initial[i] ? heddle_array_copy(c->initial[i]) : NULL;
+	for (int i = 0; i < manifest->n_argument; i++)
+		for (int k = 0; k < d->n_tensor; k++)
+			if (array[k] && !strcmp(d->tensor[k]->name, manifest->argument[i].name))
+				argument[i] = array[k];
+	for (int i = 0; i < manifest->n_size; i++)
+		for (int k = 0; k < d->n_size; k++)
+			if (!strcmp(manifest->size[i].name, d->size[k]->name))
+				size[i] = c->size[k];
+	heddle_run run = {.arena = arena,
+			  .manifest = manifest,
+			  .source = heddle_text_str(&source),
+			  .source_path = "random",
+			  .size = size,
+			  .argument = argument,
+			  .timeout = 120,
+			  .seed = seed};
+	const char *wrong = NULL;
+	if (heddle_run_isolated(ctx, runner, &run) < 0)
+		wrong = heddle_arena_strdup(arena, heddle_ctx_messages(ctx));
+	else if (run.verdict == HEDDLE_PASS)
+		wrong = judge(arena, c, array);
+	else if (run.n_finding)
+		wrong = heddle_arena_printf(arena, "%s: line %d: %s", run.finding[0].kind, run.finding[0].line, run.finding[0].text);
+	else
+		wrong = run.message ? run.message : "failed without a word";
+	*missing = run.verdict == HEDDLE_MISSING || run.verdict == HEDDLE_UNSUPPORTED;
+	for (int i = 0; i < d->n_tensor; i++)
+		heddle_array_free(array[i]);
+	heddle_manifest_free(manifest);
+	heddle_text_free(&source);
+	return wrong;
+}

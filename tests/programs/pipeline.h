@@ -7,6 +7,7 @@
 #include "backends/backend.h"
 #include "harness/cases.h"
 #include "harness/interpret.h"
+#include "harness/level.h"
 #include "harness/reference.h"
 
 /* Inputs and what should come out, for one choice of sizes. */
@@ -44,5 +45,10 @@ int pipeline_case_infinite(heddle_ctx *ctx, pipeline_case *c, const char *tensor
 /* Run `program` on the case, adding to `coverage` unless NULL.  NULL: right; else what is wrong, in `arena`. */
 const char *pipeline_run(heddle_ctx *ctx, heddle_arena *arena, const heddle_program *program, const heddle_target *target,
 			 pipeline_case *c, uint64_t seed, uint64_t max_operations, pipeline_coverage *coverage);
+
+/* The same through the program's text and manifest, by a runner of a level above.  `*missing`: the runner is not there, or
+ * does not take this text (the result says what). */
+const char *pipeline_run_text(heddle_ctx *ctx, heddle_arena *arena, heddle_program *program, const heddle_target *target,
+			      pipeline_case *c, uint64_t seed, const heddle_runner *runner, bool *missing);
 
 #endif

@@ -1,15 +1,18 @@
 /* Random definitions through the whole compiler: for a random target, with the default config and with a changed one, run by the
  * interpreter and judged by the reference.
  *
- *   test_random [-n COUNT] [-s SEED] [-l SECONDS] [-o FOLDER] [-k] [-v]
+ *   test_random [-n COUNT] [-s SEED] [-l SECONDS] [-o FOLDER] [-t LEVEL] [-f] [-k] [-v]
  *
  * -n: definitions (150); -s: first seed (1); HEDDLE_RANDOM="COUNT SEED" stands for both; -l: stop after so many seconds; -o: failing
- * definitions are cut down and written there; -k: the definition of the seed is only printed; -v: each failure with its text.
+ * definitions are cut down and written there, each a file that `heddle test` takes; -t: also at this level ("emulate",
+ * "opencl-cpu:pocl"), may be repeated; -f: stop at the first failure; -k: the definition of the seed is only printed; -v: each
+ * failure with its text.  From 1000 definitions on, a form of the notation or an outcome that none met is a failure, too.
  * SPDX-License-Identifier: MIT
  */
 #include "compile/compile.h"
+#include "harness/isolate.h"
 #include "tests/programs/pipeline.h"
-#include "tests/random/random.h"
+#include "tests/random/draw.h"
 
 #include <ctype.h>
 #include <signal.h>
@@ -18,9 +21,6 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static const char *const targets[] = {"cuda:h200",  "cuda:t4",    "hip:mi300x", "hip:rx7900xtx",
-				      "opencl:gpu", "opencl:cpu", "opencl:cpu-avx2"};
 
 typedef enum outcome {
 	OUT_REJECTED, /* by the front end */
@@ -43,6 +43,16 @@ typedef enum outcome {
 	OUT_BARRIERS,
 	OUT_RUN,
 	OUT_VACUOUS,
+	OUT_DEFAULT_CONFIG,
+	OUT_DRAWN_CONFIG,
+	OUT_OWN_LIMITS,
+	OUT_OPEN_SIZES,
+	OUT_GIVEN_SIZES,
+	OUT_RANGED_SIZES,
+	OUT_ZERO_FILL,
+	OUT_EMPTY, /* a size of 0 */
+	OUT_TEXT,  /* runs at a level that takes the text */
+	OUT_TEXT_REFUSED,
 	OUT_REFUSED, /* sizes or inputs that the reference does not take */
 	N_OUTCOME
 } outcome;
@@ -50,7 +60,8 @@ typedef enum outcome {
 static const char *const outcome_names[N_OUTCOME] = {
 	"rejected",  "compiled",  "config refused", "limit",   "proved",   "proved under preconditions", "not proved",
 	"fallback",  "fused",	  "several kernels", "staged", "registers", "split", "lanes", "shuffles", "vectors",
-	"two branches", "barriers", "runs", "runs not judged", "cases refused"};
+	"two branches", "barriers", "runs", "runs not judged", "default config", "drawn config", "limits of its own", "open sizes",
+	"given sizes", "ranges of sizes", "zero fill", "size 0", "runs of the text", "texts refused", "cases refused"};
 
 /* What a child says, in memory that it shares with its parent. */
 typedef struct report {
@@ -62,6 +73,7 @@ typedef struct report {
 	char config[4000];  /* of the failure; "" : the default */
 	char stage[40];	    /* where the child was, for crashes */
 	char sizes[100];    /* of the failure */
+	char ranges[200];   /* that it was compiled for */
 } report;
 
 typedef struct subject {
@@ -69,8 +81,10 @@ typedef struct subject {
 	const char *target;
 	const char *config; /* only this one; NULL: default and a changed one, chosen by `seed` */
 	const char *sizes;  /* only these; NULL: chosen */
-	bool given;	    /* sizes are given when compiling */
+	enum { SIZES_OPEN, SIZES_GIVEN, SIZES_RANGED } mode; /* when compiling */
 	uint64_t seed;
+	int n_level;
+	const char **level;
 } subject;
 
 static void fail(report *out, const char *kind, const char *config, const char *message)
@@ -139,133 +153,6 @@ static void describe(const heddle_ctx *ctx, const heddle_program *p, int n_state
 	out->count[OUT_BARRIERS] += barriers;
 }
 
-/* ---- configs --------------------------------------------------------------------------------------------------------------- */
-
-/* The word before the number or list item that starts at `at`: tile, thread, vector, reduce, .. */
-static const char *key_of(const char *line, const char *at)
-{
-	while (at > line && *at != '=')
-		at--;
-	while (at > line && isalpha((unsigned char)at[-1]))
-		at--;
-	return at;
-}
-
-/* Every tile, thread and vector number made smaller by powers of two, tiles kept multiples. */
-static char *shrink(heddle_arena *arena, const char *line, int tile, int thread, int vector)
-{
-	heddle_text text = {0};
-	for (const char *at = line; *at;) {
-		bool number = isdigit((unsigned char)*at) && at > line && (at[-1] == ':' || at[-1] == '=');
-		const char *key = number ? key_of(line, at) : "";
-		bool threads = !strncmp(key, "thread=", 7) || !strncmp(key, "threads=", 8);
-		if (!number || (!threads && strncmp(key, "tile=", 5) && strncmp(key, "vector=", 7))) {
-			heddle_text_addn(&text, at++, 1);
-			continue;
-		}
-		char *end;
-		long value = strtol(at, &end, 10);
-		value >>= threads ? thread : *key == 't' ? tile : vector;
-		heddle_text_printf(&text, "%ld", value < 1 ? 1 : value);
-		at = end;
-	}
-	char *result = heddle_arena_strdup(arena, heddle_text_str(&text));
-	heddle_text_free(&text);
-	return result;
-}
-
-static char *replaced(heddle_arena *arena, const char *line, const char *from, const char *to, const char *with)
-{
-	return heddle_arena_printf(arena, "%.*s%s%s", (int)(from - line), line, with, to);
-}
-
-/* One small change somewhere. */
-static char *change(heddle_arena *arena, random_stream *r, char *line)
-{
-	static const char *const numbers[] = {"1", "2", "4", "8", "16", "32", "64", "3", "128"};
-	static const char *const spaces[] = {"register", "shared", "global"};
-	int how = random_below(r, 100), n = 0;
-	const char *place[200];
-	if (how < 45) { /* a number */
-		for (const char *at = line; *at && n < 200; at++)
-			if (isdigit((unsigned char)*at) && at > line &&
-			    (at[-1] == ':' || (at[-1] == '=' && !strncmp(key_of(line, at), "threads=", 8))))
-				place[n++] = at;
-		if (!n)
-			return line;
-		const char *at = place[random_below(r, n)], *end = at;
-		while (isdigit((unsigned char)*end))
-			end++;
-		return replaced(arena, line, at, end, numbers[random_below(r, 9)]);
-	}
-	if (how < 60) { /* where a group lives */
-		for (const char *at = line; (at = strstr(at, "space=")) && n < 200; at += 6)
-			place[n++] = at + 6;
-		if (!n)
-			return line;
-		const char *at = place[random_below(r, n)], *end = at;
-		while (isalpha((unsigned char)*end))
-			end++;
-		return replaced(arena, line, at, end, spaces[random_below(r, 3)]);
-	}
-	if (how < 75) { /* a part left to the cost model */
-		for (const char *at = line; (at = strstr(at, "; ")) && n < 200; at += 2)
-			place[n++] = at;
-		if (!n)
-			return line;
-		const char *at = place[random_below(r, n)], *end = strstr(at + 1, "; ");
-		return replaced(arena, line, at, end ? end : at + strlen(at), "");
-	}
-	if (how < 85) { /* a reduction by lanes or not */
-		for (const char *at = line; (at = strstr(at, "reduce=")) && n < 200; at += 7)
-			place[n++] = at;
-		if (n) {
-			const char *at = place[random_below(r, n)], *end = at;
-			while (*end && *end != ' ' && *end != ';')
-				end++;
-			return replaced(arena, line, at, end, "");
-		}
-		return line;
-	}
-	if (how < 95) { /* the grouping: the rest is completed */
-		const char *fuse = strstr(line, "fuse=");
-		int kernel = 0;
-		heddle_text text = {0};
-		if (!fuse)
-			return line;
-		for (const char *at = fuse + 5; *at && *at != ';'; at++)
-			if (isdigit((unsigned char)*at) && !isdigit((unsigned char)at[1])) {
-				heddle_text_printf(&text, "%s%d", text.length ? "," : "fuse=", kernel);
-				kernel += random_percent(r, 50);
-			}
-		char *result = heddle_arena_strdup(arena, heddle_text_str(&text));
-		heddle_text_free(&text);
-		return result;
-	}
-	return heddle_arena_printf(arena, "split=0:%c:%d", "jpqu"[random_below(r, 4)], 1 << random_below(r, 5));
-}
-
-static char *changed_config(heddle_arena *arena, random_stream *r, const heddle_program *program)
-{
-	char *line = heddle_arena_strdup(arena, program->config);
-	/* groups that live in global memory are not in the line */
-	if (random_percent(r, 40)) {
-		const heddle_buffer *buffer = program->buffer[random_below(r, program->n_buffer)];
-		if (buffer->role == HEDDLE_BUFFER_INPUT)
-			line = heddle_arena_printf(arena, "%s; k0.%s.0: space=shared%s", line, buffer->name,
-						   random_percent(r, 30) ? " pad=1" : "");
-	}
-	if (random_percent(r, 75)) {
-		int tile = random_below(r, 7), thread = random_below(r, tile + 1), vector = random_below(r, 3);
-		line = shrink(arena, line, tile, thread, vector);
-		if (random_percent(r, 50))
-			return line;
-	}
-	for (int n = 1 + random_below(r, 3); n; n--)
-		line = change(arena, r, line);
-	return line;
-}
-
 /* ---- one definition --------------------------------------------------------------------------------------------------------- */
 
 /* Numbers after tile= in the line. */
@@ -273,9 +160,20 @@ static int tiles_of(const char *line, int64_t *tile, int max)
 {
 	int n = 0;
 	for (const char *at = line; *at && n < max; at++)
-		if (*at == ':' && isdigit((unsigned char)at[1]) && !strncmp(key_of(line, at), "tile=", 5))
+		if (*at == ':' && isdigit((unsigned char)at[1]) && !strncmp(random_config_key(line, at), "tile=", 5))
 			tile[n++] = atoll(at + 1);
 	return n;
+}
+
+/* The nearest value that the size's range and divisor allow. */
+static int64_t allowed(const heddle_size *size, int64_t value)
+{
+	value -= value % size->divisor;
+	while (value > size->max)
+		value -= size->divisor;
+	while (value < size->min)
+		value += size->divisor;
+	return value;
 }
 
 static void choose_sizes(random_stream *r, const heddle_definition *d, const char *config, int number, int64_t *size)
@@ -291,10 +189,31 @@ static void choose_sizes(random_stream *r, const heddle_definition *d, const cha
 						: 1 + random_below(r, 20);
 			if (tries > 10)
 				size[i] = 1 + random_below(r, 6);
+			size[i] = allowed(d->size[i], size[i]);
 		}
 		if (heddle_reference_cost(d, size) <= 6e4)
 			break;
 	}
+}
+
+/* "N=1:40,M=4*", one range for each size. */
+static char *ranges_text(heddle_arena *arena, random_stream *r, const heddle_definition *d)
+{
+	heddle_text text = {0};
+	for (int i = 0; i < d->n_size; i++) {
+		static const int divisors[] = {2, 4, 8, 3, 16};
+		int least = random_below(r, 4), by = divisors[random_below(r, 5)];
+		heddle_text_printf(&text, "%s%s=", i ? "," : "", d->size[i]->name);
+		switch (random_below(r, 4)) {
+		case 0: heddle_text_printf(&text, "%d:%d", least, least + random_below(r, 60)); break;
+		case 1: heddle_text_printf(&text, "%d*", by); break;
+		case 2: heddle_text_printf(&text, "%d:%d*%d", by, by * (1 + random_below(r, 20)), by); break;
+		default: heddle_text_printf(&text, "%d", 1 + random_below(r, 30)); break;
+		}
+	}
+	char *result = heddle_arena_strdup(arena, heddle_text_str(&text));
+	heddle_text_free(&text);
+	return result;
 }
 
 static bool given_case(heddle_ctx *ctx, heddle_arena *arena, const heddle_definition *d, const char *text, int64_t *size)
@@ -328,7 +247,29 @@ typedef struct trial {
 	random_stream r;
 } trial;
 
-static void run_case(trial *t, const heddle_program *program, const int64_t *size, const char *config)
+/* The levels that take the text, by every runner of theirs that is here. */
+static void run_levels(trial *t, heddle_program *program, pipeline_case *c, const char *config)
+{
+	for (int i = 0; heddle_runners[i]; i++)
+		for (int k = 0; k < t->subject->n_level && !t->out->failed; k++) {
+			const heddle_runner *runner = heddle_runners[i];
+			const char *name = heddle_arena_printf(t->arena, "%s:%s", runner->level, runner->name), *why;
+			if ((strcmp(t->subject->level[k], name) != 0 && strcmp(t->subject->level[k], runner->level) != 0) ||
+			    (strcmp(runner->backend, t->target.backend) != 0 && strcmp(runner->backend, "*") != 0) ||
+			    heddle_runner_available(t->ctx, t->arena, runner, &why) != 1)
+				continue;
+			snprintf(t->out->stage, sizeof(t->out->stage), "%s", name);
+			bool missing;
+			const char *wrong = pipeline_run_text(t->ctx, t->arena, program, &t->target, c, 3, runner, &missing);
+			t->out->count[missing ? OUT_TEXT_REFUSED : OUT_TEXT]++;
+			if (wrong && !missing)
+				fail(t->out, name, config, heddle_arena_printf(t->arena, "%s: %s", c->name, wrong));
+			if (missing)
+				snprintf(t->out->message, sizeof(t->out->message), "%s: %s", name, wrong);
+		}
+}
+
+static void run_case(trial *t, heddle_program *program, const int64_t *size, const char *config)
 {
 	const heddle_definition *d = t->definition;
 	pipeline_case c = {.definition = d, .name = sizes_text(t->arena, d, size)};
@@ -354,12 +295,18 @@ static void run_case(trial *t, const heddle_program *program, const int64_t *siz
 		const char *wrong = pipeline_run(t->ctx, t->arena, program, &t->target, &c, 3, 200000000, NULL);
 		t->out->count[OUT_RUN]++;
 		t->out->count[OUT_VACUOUS] += !wrong && !c.judged;
+		for (int i = 0; i < d->n_size; i++)
+			if (size[i] == 0) {
+				t->out->count[OUT_EMPTY]++;
+				break;
+			}
 		if (wrong) {
 			/* the word before the colon is the kind of a finding; numbers have the name of an output there */
 			const char *end = strstr(wrong, ": line");
 			const char *kind = end ? heddle_arena_strndup(t->arena, wrong, (size_t)(end - wrong)) : "wrong";
 			fail(t->out, kind, config, heddle_arena_printf(t->arena, "%s: %s", c.name, wrong));
 		}
+		run_levels(t, program, &c, config);
 	}
 	heddle_case_arrays_free(d, c.initial);
 	heddle_reference_free(c.reference);
@@ -374,6 +321,12 @@ static heddle_program *compiled(trial *t, const char *config, bool changed)
 	heddle_program *program = heddle_compile(t->ctx, t->definition, &t->target, &options);
 	if (program) {
 		describe(t->ctx, program, t->definition->n_statement, t->out);
+		t->out->count[config && *config ? OUT_DRAWN_CONFIG : OUT_DEFAULT_CONFIG]++;
+		for (int i = 0; i < t->definition->n_tensor; i++)
+			if (t->definition->tensor[i]->zero_fill) {
+				t->out->count[OUT_ZERO_FILL]++;
+				break;
+			}
 		if (strstr(program->proof, "violated"))
 			fail(t->out, "violated", config, program->proof);
 	} else {
@@ -387,16 +340,16 @@ static heddle_program *compiled(trial *t, const char *config, bool changed)
 	return program;
 }
 
-static void cases(trial *t, const heddle_program *program, const char *config, int n)
+static void cases(trial *t, heddle_program *program, const char *config, int n)
 {
 	int64_t *size = HEDDLE_NEW_ARRAY(t->arena, int64_t, t->definition->n_size + 1);
-	heddle_program_number((heddle_program *)program);
-	if (t->subject->sizes || t->subject->given)
+	heddle_program_number(program);
+	if (t->subject->sizes || t->subject->mode == SIZES_GIVEN)
 		n = 1;
 	for (int i = 0; i < n && !t->out->failed; i++) {
 		if (t->subject->sizes)
 			given_case(t->ctx, t->arena, t->definition, t->subject->sizes, size);
-		else if (t->subject->given)
+		else if (t->subject->mode == SIZES_GIVEN)
 			for (int k = 0; k < t->definition->n_size; k++)
 				size[k] = t->definition->size[k]->min;
 		else
@@ -411,13 +364,22 @@ static void try(const subject *s, report *out)
 	trial t = {.ctx = heddle_ctx_new(), .arena = heddle_arena_new(), .subject = s, .out = out, .r = {s->seed}};
 	snprintf(out->stage, sizeof(out->stage), "front end");
 	t.module = heddle_module_parse(t.ctx, "random.tc", s->text, NULL);
-	if (t.module && s->given) {
-		/* the same with sizes that are given */
+	if (t.module && s->mode != SIZES_OPEN) {
+		/* the same with sizes that are given, or in ranges */
+		const heddle_definition *open = t.module->definition[0];
 		int64_t size[RANDOM_N_SIZE + 1] = {0};
-		choose_sizes(&t.r, t.module->definition[0], NULL, random_below(&t.r, 3), size);
-		char *text = s->sizes ? heddle_arena_strdup(t.arena, s->sizes) : sizes_text(t.arena, t.module->definition[0], size);
-		snprintf(out->sizes, sizeof(out->sizes), "%s", text);
-		t.module = heddle_module_parse(t.ctx, "random.tc", s->text, heddle_sizes_parse(t.ctx, t.arena, text));
+		char *text;
+		if (s->mode == SIZES_RANGED) {
+			random_stream ranges = {s->seed + 1};
+			text = ranges_text(t.arena, &ranges, open);
+			snprintf(out->ranges, sizeof(out->ranges), "%s", text);
+		} else {
+			choose_sizes(&t.r, open, NULL, random_below(&t.r, 3), size);
+			text = s->sizes ? heddle_arena_strdup(t.arena, s->sizes) : sizes_text(t.arena, open, size);
+			snprintf(out->sizes, sizeof(out->sizes), "%s", text);
+		}
+		t.module = open->n_size ? heddle_module_parse(t.ctx, "random.tc", s->text, heddle_sizes_parse(t.ctx, t.arena, text))
+					: t.module;
 	}
 	if (!t.module) {
 		int code = error_code(t.ctx);
@@ -431,17 +393,24 @@ static void try(const subject *s, report *out)
 	out->accepted = true;
 	heddle_diagnostics_clear(t.ctx);
 	t.definition = t.module->definition[0];
-	if (heddle_target_parse(t.ctx, s->target, &t.target) < 0)
+	random_stream limits = {s->seed + 2};
+	if (random_target(t.ctx, t.arena, &limits, s->target, &t.target) < 0)
 		fail(out, "target", NULL, heddle_ctx_messages(t.ctx));
 	heddle_program *program = out->failed ? NULL : compiled(&t, s->config, s->config != NULL);
 	if (program)
 		cases(&t, program, s->config, 3);
 	if (!program || s->config || out->failed)
 		return;
-	char *config = changed_config(t.arena, &t.r, program);
-	program = compiled(&t, config, true);
-	if (program)
+	out->count[OUT_OWN_LIMITS] += strchr(s->target, '+') != NULL;
+	out->count[s->mode == SIZES_OPEN ? OUT_OPEN_SIZES : s->mode == SIZES_GIVEN ? OUT_GIVEN_SIZES : OUT_RANGED_SIZES]++;
+	const heddle_program *completed = program;
+	for (int tries = 0; tries < 4; tries++) {
+		char *config = random_config(t.arena, &t.r, completed);
+		if (!strcmp(config, completed->config) || !(program = compiled(&t, config, true)))
+			continue;
 		cases(&t, program, config, 3);
+		return;
+	}
 }
 
 /* In a child: crashes and hangs are failures too. */
@@ -452,7 +421,7 @@ static void run(const subject *s, report *out)
 	fflush(stdout);
 	pid_t child = fork();
 	if (child == 0) {
-		alarm(60);
+		alarm(s->n_level ? 600 : 60);
 		try(s, shared);
 		_exit(0);
 	}
@@ -572,14 +541,17 @@ static void cut_down(heddle_arena *arena, const random_definition *d, subject s,
 	report *last = heddle_xalloc(sizeof(*last));
 	run(&s, last);
 	heddle_text text = {0};
-	heddle_text_printf(&text, "# %s %s %s\n# %s\n", failure->kind, s.target, s.given ? "given sizes" : "open sizes",
-			   s.config);
-	heddle_text_printf(&text, "# sizes %s\n", s.sizes ? s.sizes : "");
+	heddle_text_printf(&text, "# %s, %s%s%s\n", failure->kind, s.target, s.mode == SIZES_OPEN ? "" : ", -s ",
+			   s.mode == SIZES_RANGED ? failure->ranges : s.mode == SIZES_GIVEN ? failure->sizes : "");
 	for (const char *at = last->message; *at;) {
 		size_t n = strcspn(at, "\n");
 		heddle_text_printf(&text, "# %.*s\n", (int)n, at);
 		at += n + (at[n] == '\n');
 	}
+	if (s.sizes && *s.sizes)
+		heddle_text_printf(&text, "#: sizes %s\n", s.sizes);
+	if (s.config && *s.config)
+		heddle_text_printf(&text, "#: config %s\n", s.config);
 	heddle_text_add(&text, s.text);
 	printf("%s", heddle_text_str(&text));
 	if (heddle_dir_make(ctx, folder) == 0)
@@ -596,19 +568,35 @@ typedef struct total {
 	int n, accepted, failed, form[RANDOM_N_FORM], count[N_OUTCOME];
 } total;
 
-static void one(uint64_t seed, const char *folder, bool verbose, total *sum)
+typedef struct options {
+	const char *folder;
+	bool verbose, first;
+	int n_level, n_target;
+	const char *level[8];
+	const char *target[64]; /* every chip that there is a descriptor of */
+} options;
+
+static void one(uint64_t seed, const options *o, total *sum)
 {
+	const char *folder = o->folder;
 	heddle_arena *arena = heddle_arena_new();
 	random_stream r = {seed * 7919};
 	uint64_t forms = 0;
 	random_definition *d = random_make(arena, &r, &forms);
 	subject s = {.text = printed(arena, d), .seed = random_next(&r)};
-	s.target = targets[random_below(&r, (int)HEDDLE_COUNT(targets))];
-	s.given = random_percent(&r, 25);
+	s.target = o->target[random_below(&r, o->n_target)];
+	if (random_percent(&r, 35))
+		s.target = heddle_arena_printf(arena, "%s+", s.target);
+	int mode = random_below(&r, 4);
+	s.mode = mode == 0 ? SIZES_GIVEN : mode == 1 ? SIZES_RANGED : SIZES_OPEN;
+	s.n_level = o->n_level;
+	s.level = (const char **)o->level;
 	report *out = heddle_xalloc(sizeof(*out));
 	run(&s, out);
 	sum->n++;
 	sum->accepted += out->accepted;
+	if (s.mode == SIZES_RANGED)
+		forms |= UINT64_C(1) << RANDOM_FORM_SIZE_RANGE;
 	for (int i = 0; i < RANDOM_N_FORM && out->accepted; i++)
 		sum->form[i] += (int)(forms >> i & 1);
 	for (int i = 0; i < N_OUTCOME; i++)
@@ -617,11 +605,11 @@ static void one(uint64_t seed, const char *folder, bool verbose, total *sum)
 		sum->failed++;
 		printf("FAILED seed %llu %s %s: %s [%s] %s\n", (unsigned long long)seed, s.target, out->kind, out->message, out->config,
 		       out->sizes);
-		if (verbose || !folder)
+		if (o->verbose || !folder)
 			printf("%s", s.text);
 		if (folder)
 			cut_down(arena, d, s, out, seed, folder);
-	} else if (verbose && !out->accepted) {
+	} else if (o->verbose && !out->accepted) {
 		printf("seed %llu: %s%s", (unsigned long long)seed, out->message, s.text);
 	}
 	free(out);
@@ -638,17 +626,50 @@ static void statistics(const total *sum)
 	printf("\n");
 }
 
+/* What a long run must have met. */
+static int never_met(const total *sum, bool text)
+{
+	static const outcome rare[] = {OUT_REJECTED, OUT_LIMIT, OUT_UNPROVED, OUT_FALLBACK, OUT_VACUOUS, OUT_TEXT_REFUSED, OUT_REFUSED};
+	int n = 0;
+	for (int i = 0; i < RANDOM_N_FORM; i++)
+		if (!sum->form[i]) {
+			printf("never made: %s\n", random_form_names[i]);
+			n++;
+		}
+	for (int i = 0; i < N_OUTCOME; i++) {
+		bool may = i == OUT_TEXT && !text;
+		for (size_t k = 0; k < HEDDLE_COUNT(rare); k++)
+			may |= i == (int)rare[k];
+		if (!may && !sum->count[i]) {
+			printf("never met: %s\n", outcome_names[i]);
+			n++;
+		}
+	}
+	return n;
+}
+
+static void all_targets(heddle_ctx *ctx, options *o)
+{
+	for (const char *const *name = heddle_descriptor_names(ctx); *name && o->n_target < 64; name++) {
+		const heddle_descriptor *d = heddle_descriptor_find(ctx, *name);
+		if (d)
+			o->target[o->n_target++] =
+				heddle_arena_printf(heddle_ctx_arena(ctx), "%s:%s", d->backend, d->name);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	unsigned long long n = 150, seed = 1;
 	double limit = 1e9, start = heddle_now();
-	const char *folder = NULL, *given = getenv("HEDDLE_RANDOM");
-	bool verbose = false, print = false;
+	const char *given = getenv("HEDDLE_RANDOM");
+	bool print = false;
 	int c;
 	total sum = {0};
+	options o = {0};
 	if (given)
 		sscanf(given, "%llu %llu", &n, &seed);
-	while ((c = getopt(argc, argv, "n:s:l:o:kv")) > 0)
+	while ((c = getopt(argc, argv, "n:s:l:o:t:fkv")) > 0)
 		switch (c) {
 		case 'n':
 			n = strtoull(optarg, NULL, 10);
@@ -660,13 +681,20 @@ int main(int argc, char **argv)
 			limit = atof(optarg);
 			break;
 		case 'o':
-			folder = optarg;
+			o.folder = optarg;
+			break;
+		case 't':
+			if (o.n_level < 8)
+				o.level[o.n_level++] = optarg;
+			break;
+		case 'f':
+			o.first = true;
 			break;
 		case 'k':
 			print = true;
 			break;
 		case 'v':
-			verbose = true;
+			o.verbose = true;
 			break;
 		default:
 			return 2;
@@ -679,8 +707,12 @@ int main(int argc, char **argv)
 		heddle_arena_free(arena);
 		return 0;
 	}
-	for (unsigned long long i = 0; i < n && heddle_now() - start < limit; i++)
-		one(seed + i, folder, verbose, &sum);
+	heddle_ctx *ctx = heddle_ctx_new();
+	all_targets(ctx, &o);
+	for (unsigned long long i = 0; i < n && heddle_now() - start < limit && !(o.first && sum.failed); i++)
+		one(seed + i, &o, &sum);
+	heddle_ctx_free(ctx);
 	statistics(&sum);
-	return sum.failed || 4 * sum.accepted < sum.n;
+	int missed = sum.n >= 1000 ? never_met(&sum, o.n_level > 0) : 0;
+	return sum.failed || missed || 4 * sum.accepted < sum.n;
 }

@@ -11,7 +11,10 @@ const char *const random_form_names[RANDOM_N_FORM] = {
 	"contraction",	"reduction",	"scalar",   "element",	  "guarded read",    "clamped read", "window",
 	"stride",	"triangle",	"band",	    "part range", "affine target",   "concatenation", "in place",
 	"recurrence",	"inout",	"gather",   "fixed extent", "integer type",  "narrow type",  "double",
-	"temporary",	"several outputs", "choice", "function",  "index in value",
+	"temporary",	"several outputs", "choice", "function",  "index in value",  "size in value", "prefix",
+	"argmin or argmax", "let", "exists", "library", "logic", "cast", "integer division", "shift", "bits", "negation",
+	"division", "bool", "bfloat16", "64-bit integer", "scalar input", "dilation", "quotient in subscript", "declared extents",
+	"size range", "nested gather", "product", "extremum",
 };
 
 uint64_t random_next(random_stream *r)
@@ -75,8 +78,16 @@ static random_expr *text(maker *m, const char *s)
 
 static heddle_type pick_type(maker *m)
 {
-	static const heddle_type others[] = {HEDDLE_INT32, HEDDLE_INT8, HEDDLE_UINT8, HEDDLE_FLOAT64, HEDDLE_FLOAT16};
-	heddle_type type = random_percent(m->r, 70) ? HEDDLE_FLOAT32 : others[random_below(m->r, 5)];
+	static const heddle_type others[] = {HEDDLE_INT32,  HEDDLE_INT32,  HEDDLE_INT8,	  HEDDLE_UINT8,	   HEDDLE_INT16,
+					     HEDDLE_UINT16, HEDDLE_UINT32, HEDDLE_INT64,  HEDDLE_UINT64,   HEDDLE_BOOL,
+					     HEDDLE_FLOAT64, HEDDLE_FLOAT64, HEDDLE_FLOAT16, HEDDLE_FLOAT16, HEDDLE_BFLOAT16};
+	heddle_type type = random_percent(m->r, 60) ? HEDDLE_FLOAT32 : others[random_below(m->r, (int)HEDDLE_COUNT(others))];
+	if (type == HEDDLE_BOOL)
+		form(m, RANDOM_FORM_BOOL);
+	if (type == HEDDLE_BFLOAT16)
+		form(m, RANDOM_FORM_BFLOAT16);
+	if (type == HEDDLE_INT64 || type == HEDDLE_UINT64)
+		form(m, RANDOM_FORM_WIDE);
 	if (!heddle_type_is_float(type))
 		form(m, RANDOM_FORM_INTEGER);
 	if (heddle_type_size(type) < 4)
@@ -124,6 +135,8 @@ static random_expr *read_new(maker *m, unsigned want)
 	random_tensor *tensor = &m->d->tensor[t];
 	random_expr *e = expr(m, RANDOM_READ, NULL, 0, NULL, NULL, NULL);
 	e->tensor = t;
+	if (!n)
+		form(m, RANDOM_FORM_SCALAR_INPUT);
 	for (int i = 0; i < n; i++) {
 		index_plan *index = &m->index[order[i]];
 		int shape = random_below(m->r, 100), d = tensor->rank++;
@@ -143,8 +156,11 @@ static random_expr *read_new(maker *m, unsigned want)
 			/* a window over two indices */
 			index_plan *other = &m->index[order[++i]];
 			tensor->extent[d] = heddle_arena_printf(m->arena, "%s + %s", index->extent, other->extent);
-			e->subscript[d] = heddle_arena_printf(m->arena, "%s + %s", index->name, other->name);
-			form(m, RANDOM_FORM_WINDOW);
+			bool dilated = random_percent(m->r, 30);
+			e->subscript[d] = heddle_arena_printf(m->arena, dilated ? "%s + 2 * %s" : "%s + %s", index->name, other->name);
+			if (dilated)
+				tensor->extent[d] = heddle_arena_printf(m->arena, "%s + 2 * (%s)", index->extent, other->extent);
+			form(m, dilated ? RANDOM_FORM_DILATION : RANDOM_FORM_WINDOW);
 			index->stated = other->stated = true;
 		} else {
 			index->anchored = true;
@@ -177,6 +193,15 @@ static const char *gather(maker *m, const char *fallback)
 	at->name = heddle_arena_printf(m->arena, "at%d", t);
 	form(m, RANDOM_FORM_GATHER);
 	m->index[i].stated = true;
+	if (has_room(m) && random_percent(m->r, 25)) {
+		int first = new_tensor(m, HEDDLE_INT32, true);
+		random_tensor *via = &m->d->tensor[first];
+		via->rank = 1;
+		via->extent[0] = m->index[i].extent;
+		via->name = heddle_arena_printf(m->arena, "at%d", first);
+		form(m, RANDOM_FORM_NESTED_GATHER);
+		return heddle_arena_printf(m->arena, "%s(%s(%s))", m->d->tensor[t].name, via->name, m->index[i].name);
+	}
 	return heddle_arena_printf(m->arena, "%s(%s)", at->name, m->index[i].name);
 }
 
@@ -200,13 +225,15 @@ static random_expr *read_old(maker *m, int t)
 			e->subscript[d] = how % 2 ? "0" : heddle_arena_printf(m->arena, "%s - 1", extent);
 			continue;
 		}
-		if (how > 96 && tensor->input) {
+		if (how > 90 && tensor->input) {
 			e->subscript[d] = gather(m, "0");
 			continue;
 		}
-		static const char *const before[] = {"", "", "2 * ", "2 * ", "", "", "", "3 - "};
-		static const char *const after[] = {" + 1", " - 1", "", " - 1", "", " + 2", " / 2", ""};
-		int shape = random_below(m->r, 8);
+		static const char *const before[] = {"", "", "2 * ", "2 * ", "", "", "", "3 - ", "(", "3 * "};
+		static const char *const after[] = {" + 1", " - 1", "", " - 1", "", " + 2", " / 2", "", " + 1) % 4", " / 2"};
+		int shape = random_below(m->r, 10);
+		if (shape == 6 || shape > 7)
+			form(m, RANDOM_FORM_QUOTIENT);
 		const char *at = heddle_arena_printf(m->arena, "%s%s%s", before[shape], index->name, after[shape]);
 		if (along >= 0 && random_percent(m->r, 15))
 			at = heddle_arena_printf(m->arena, "%s - 1 - %s", extent, index->name);
@@ -240,11 +267,20 @@ static random_expr *leaf(maker *m)
 	int how = random_below(m->r, 100), written = 0;
 	for (int t = 0; t < m->d->n_tensor; t++)
 		written += !m->d->tensor[t].input && m->d->n_stmt && t != m->stmt->target;
-	if (how < 6)
+	if (how < 4)
 		return text(m, heddle_arena_printf(m->arena, "%d", random_below(m->r, 4)));
+	if (how < 5)
+		return text(m, "0x1F");
+	if (how < 6 && !strchr("0123456789", m->extent[0][0])) {
+		form(m, RANDOM_FORM_SIZE_VALUE);
+		return text(m, m->extent[0]);
+	}
+	if (m->stmt->n_let && how < 30)
+		return text(m, random_percent(m->r, 50) ? "v0" : heddle_arena_printf(m->arena, "v%d", m->stmt->n_let - 1));
 	if (how < 10) {
+		static const char *const constants[] = {"0.5", "1.25", ".75", "1e-1", "0x1p-1", "3."};
 		m->has_float = true;
-		return text(m, random_percent(m->r, 50) ? "0.5" : "1.25");
+		return text(m, constants[random_below(m->r, 6)]);
 	}
 	if (how < 14 && m->n_index) {
 		index_plan *index = &m->index[random_below(m->r, m->n_index)];
@@ -270,43 +306,120 @@ static random_expr *leaf(maker *m)
 }
 
 static random_expr *value(maker *m, int depth);
+static random_expr *leaf(maker *m);
 
-static random_expr *operation(maker *m, int depth, bool integer)
+static random_expr *condition(maker *m, int depth)
+{
+	static const char *const compare[] = {"<", ">=", ">", "<=", "==", "!="};
+	int how = random_below(m->r, 100);
+	if (depth > 0 && how < 25) {
+		random_expr *a = condition(m, depth - 1);
+		form(m, RANDOM_FORM_LOGIC);
+		if (how < 5)
+			return expr(m, RANDOM_CALL, "!", 1, a, NULL, NULL);
+		return expr(m, RANDOM_BINARY, how < 15 ? "&&" : "||", 2, a, condition(m, depth - 1), NULL);
+	}
+	random_expr *a = value(m, depth > 1 ? 1 : 0);
+	/* equality of sums is for whole numbers */
+	return expr(m, RANDOM_BINARY, compare[random_below(m->r, m->has_float ? 4 : 6)], 2, a, text(m, how % 3 ? "0" : "1"), NULL);
+}
+
+static random_expr *whole_operation(maker *m, random_expr *a, int depth)
+{
+	static const char *const divisors[] = {"2", "3", "5", "7", "-2", "4"};
+	static const char *const bits[] = {"&", "|", "^"};
+	int how = random_below(m->r, 100);
+	if (how < 45) {
+		form(m, RANDOM_FORM_INTEGER_DIVISION);
+		return expr(m, RANDOM_BINARY, how % 2 ? "/" : "%", 2, a, text(m, divisors[random_below(m->r, 6)]), NULL);
+	}
+	if (how < 65) {
+		form(m, RANDOM_FORM_SHIFT);
+		return expr(m, RANDOM_BINARY, how % 2 ? "<<" : ">>", 2, a, text(m, how % 3 ? "1" : "3"), NULL);
+	}
+	random_expr *b = value(m, depth - 1);
+	if (m->has_float)
+		return expr(m, RANDOM_BINARY, "-", 2, a, b, NULL);
+	form(m, RANDOM_FORM_BITS);
+	return expr(m, RANDOM_BINARY, bits[how % 3], 2, a, b, NULL);
+}
+
+static random_expr *operation(maker *m, int depth)
 {
 	static const char *const both[] = {"+", "-", "*", "+", "*"};
-	static const char *const whole[] = {"&", "|", "^"};
-	random_expr *a = value(m, depth - 1);
-	bool left = m->has_float;
-	random_expr *b = value(m, depth - 1);
 	int how = random_below(m->r, 100);
-	if (how < 12)
-		return expr(m, RANDOM_CALL, how < 6 ? "min" : "max", 2, a, b, NULL);
-	if (how < 22) {
+	if (how < 10) {
 		form(m, RANDOM_FORM_CHOICE);
-		random_expr *c = expr(m, RANDOM_BINARY, how % 2 ? "<" : ">=", 2, a, text(m, how % 3 ? "0" : "1"), NULL);
-		return expr(m, RANDOM_SELECT, NULL, 3, c, b, depth > 1 ? leaf(m) : text(m, "0"));
+		random_expr *c = condition(m, depth);
+		random_expr *a = value(m, depth - 1);
+		return expr(m, RANDOM_SELECT, NULL, 3, c, a, depth > 1 ? leaf(m) : text(m, "0"));
 	}
-	if (how < 28 && integer && !left && !m->has_float)
-		return expr(m, RANDOM_BINARY, whole[how % 3], 2, a, b, NULL);
+	random_expr *a = value(m, depth - 1);
+	if (how < 14) {
+		form(m, RANDOM_FORM_NEGATION);
+		return expr(m, RANDOM_CALL, "-", 1, a, NULL, NULL);
+	}
+	if (how < 18) {
+		static const char *const types[] = {"int32", "int16", "float32", "int64", "uint8"};
+		int type = random_below(m->r, 5);
+		form(m, RANDOM_FORM_CAST);
+		if (m->has_float && type != 2) {
+			a = expr(m, RANDOM_CALL, "fmax", 2, a, text(m, type == 4 ? "0" : "-90"), NULL);
+			a = expr(m, RANDOM_CALL, "fmin", 2, a, text(m, "90"), NULL);
+		}
+		m->has_float |= type == 2;
+		return expr(m, RANDOM_CALL, types[type], 1, a, NULL, NULL);
+	}
+	bool whole = !m->has_float;
+	if (how < 50 && whole)
+		return whole_operation(m, a, depth);
+	random_expr *b = value(m, depth - 1);
+	if (how < 62)
+		return expr(m, RANDOM_CALL, how < 56 ? "min" : "max", 2, a, b, NULL);
+	if (how < 66 && m->has_float) {
+		form(m, RANDOM_FORM_DIVISION);
+		return expr(m, RANDOM_BINARY, "/", 2, a,
+			    expr(m, RANDOM_BINARY, "+", 2, text(m, "1.5"), expr(m, RANDOM_CALL, "fabs", 1, b, NULL, NULL), NULL), NULL);
+	}
 	return expr(m, RANDOM_BINARY, both[random_below(m->r, 5)], 2, a, b, NULL);
+}
+
+/* A function whose argument is kept where it is defined and of moderate slope. */
+static random_expr *function(maker *m, random_expr *a)
+{
+	static const char *const anywhere[] = {"tanh", "fabs", "sin", "cos", "floor", "ceil", "trunc", "round", "erf", "atan",
+					       "cbrt", "asinh", "normcdf", "erfc"};
+	static const char *const positive[] = {"sqrt", "log1p", "log", "log2", "rsqrt", "lgamma"};
+	static const char *const two[] = {"fmin", "fmax", "hypot", "atan2", "copysign", "fdim"};
+	static const char *const growing[] = {"exp", "exp2", "expm1", "sinh", "cosh"};
+	int how = random_below(m->r, 100);
+	form(m, RANDOM_FORM_FUNCTION);
+	m->has_float = true;
+	if (how < 45)
+		return expr(m, RANDOM_CALL, anywhere[random_below(m->r, (int)HEDDLE_COUNT(anywhere))], 1, a, NULL, NULL);
+	if (how < 60) {
+		a = expr(m, RANDOM_BINARY, "+", 2, text(m, "1"), expr(m, RANDOM_CALL, "fabs", 1, a, NULL, NULL), NULL);
+		return expr(m, RANDOM_CALL, positive[random_below(m->r, 6)], 1, a, NULL, NULL);
+	}
+	if (how < 75) {
+		a = expr(m, RANDOM_CALL, "fmax", 2, expr(m, RANDOM_CALL, "fmin", 2, a, text(m, "1"), NULL), text(m, "-3"), NULL);
+		return expr(m, RANDOM_CALL, growing[random_below(m->r, 5)], 1, a, NULL, NULL);
+	}
+	if (how < 95)
+		return expr(m, RANDOM_CALL, two[random_below(m->r, 6)], 2, a, leaf(m), NULL);
+	return expr(m, RANDOM_CALL, "fma", 3, a, text(m, "0.5"), leaf(m));
 }
 
 static random_expr *value(maker *m, int depth)
 {
-	static const char *const functions[] = {"tanh", "fabs", "sin", "floor"};
 	if (depth <= 0)
 		return leaf(m);
 	int how = random_below(m->r, 100);
 	if (how < 25)
 		return leaf(m);
-	if (how < 33 && heddle_type_is_float(m->type)) {
-		random_expr *a = value(m, depth - 1);
-		form(m, RANDOM_FORM_FUNCTION);
-		if (how < 27)
-			return expr(m, RANDOM_CALL, "exp", 1, expr(m, RANDOM_CALL, "fmin", 2, a, text(m, "1"), NULL), NULL, NULL);
-		return expr(m, RANDOM_CALL, functions[how % 4], 1, a, NULL, NULL);
-	}
-	return operation(m, depth, !heddle_type_is_float(m->type));
+	if (how < 35 && heddle_type_is_float(m->type))
+		return function(m, value(m, depth - 1));
+	return operation(m, depth);
 }
 
 /* The statement's value as its target's type takes it. */
@@ -353,6 +466,8 @@ static void shape_ranges(maker *m)
 			form(m, how < 20 ? RANDOM_FORM_TRIANGLE : RANDOM_FORM_BAND);
 			if (how < 10) {
 				index->upper = heddle_arena_printf(m->arena, "%s + 1", o);
+				if (index->reduction && !m->index[other].reduction)
+					form(m, RANDOM_FORM_PREFIX);
 			} else if (how < 20) {
 				index->lower = o;
 			} else {
@@ -406,6 +521,14 @@ static void fresh(maker *m)
 	if (n_reduced) {
 		unsigned reduced = ((1u << n_reduced) - 1) << rank;
 		s->assign = reductions[random_below(m->r, 6)];
+		if (m->type == HEDDLE_INT32 && random_percent(m->r, 90)) {
+			s->assign = random_percent(m->r, 50) ? "argmax=!" : "argmin=!";
+			form(m, RANDOM_FORM_ARGMAX);
+		}
+		if (s->assign[0] == '*')
+			form(m, RANDOM_FORM_PRODUCT);
+		if (s->assign[0] == 'm')
+			form(m, RANDOM_FORM_EXTREMUM);
 		e = has_room(m) ? read_new(m, reduced | (unsigned)random_next(m->r) % (1u << rank)) : leaf(m);
 		if (random_percent(m->r, 60)) {
 			form(m, RANDOM_FORM_CONTRACTION);
@@ -422,9 +545,24 @@ static void fresh(maker *m)
 		}
 	} else {
 		s->assign = "=";
+		for (int i = random_below(m->r, 14); i > 11 && s->n_let < 2; i--) {
+			random_expr *let = value(m, 1);
+			s->let[s->n_let++] = let;
+			form(m, RANDOM_FORM_LET);
+		}
 		e = value(m, 2 + random_below(m->r, 2));
 	}
-	s->value = converted(m, e);
+	if (has_room(m) && random_percent(m->r, 4)) {
+		bool real = m->has_float, wide = m->has_double;
+		s->exists = read_new(m, random_subset(m));
+		m->has_float = real; /* it is no part of the value */
+		m->has_double = wide;
+		form(m, RANDOM_FORM_EXISTS);
+	}
+	s->library = random_percent(m->r, 2);
+	if (s->library)
+		form(m, RANDOM_FORM_LIBRARY);
+	s->value = s->assign[0] == 'a' ? e : converted(m, e);
 	bool moved = false;
 	for (int i = 0; i < rank; i++) {
 		int how = random_below(m->r, 100);
@@ -451,6 +589,7 @@ static void fresh(maker *m)
 	}
 	if (moved)
 		form(m, RANDOM_FORM_AFFINE_TARGET);
+	target->declared = !moved && random_percent(m->r, 8);
 	state_ranges(m);
 }
 
@@ -516,6 +655,7 @@ static void again(maker *m, int t)
 		s->assign = "=";
 		s->value = converted(m, value(m, 1));
 		target->extent[0] = heddle_arena_printf(m->arena, "%s + %s", extent, m->index[0].extent);
+		target->declared = false;
 		form(m, RANDOM_FORM_CONCATENATION);
 	} else {
 		random_expr *own = expr(m, RANDOM_READ, NULL, 0, NULL, NULL, NULL);
@@ -604,6 +744,9 @@ random_definition *random_make(heddle_arena *arena, random_stream *r, uint64_t *
 	}
 	if (outputs > 1)
 		form(&m, RANDOM_FORM_SEVERAL_OUTPUTS);
+	for (int t = 0; t < m.d->n_tensor; t++)
+		if (m.d->tensor[t].declared && m.d->tensor[t].output && !m.d->tensor[t].inout)
+			form(&m, RANDOM_FORM_DECLARED);
 	return m.d;
 }
 
@@ -621,7 +764,7 @@ static void print_expr(const random_definition *d, const random_expr *e, heddle_
 			heddle_text_printf(out, "%s%s", i ? ", " : "(", e->subscript[i]);
 		heddle_text_add(out, d->tensor[e->tensor].rank ? ")" : "");
 		break;
-	case RANDOM_CALL:
+	case RANDOM_CALL: /* also - and ! */
 		heddle_text_printf(out, "%s(", e->text);
 		for (int i = 0; i < e->n_arg; i++) {
 			heddle_text_add(out, i ? ", " : "");
@@ -645,15 +788,26 @@ static void print_stmt(const random_definition *d, const random_stmt *s, heddle_
 {
 	const random_tensor *target = &d->tensor[s->target];
 	heddle_text_add(out, "\t");
-	if (s->typed && !target->inout)
+	if (s->typed && !target->inout && !(target->output && target->declared))
 		heddle_text_printf(out, "%s ", heddle_type_name(target->type));
 	heddle_text_add(out, target->name);
 	for (int i = 0; i < target->rank; i++)
 		heddle_text_printf(out, "%s%s", i ? ", " : "(", s->lhs[i]);
 	heddle_text_printf(out, "%s %s ", target->rank ? ")" : "", s->assign);
 	print_expr(d, s->value, out);
-	for (int i = 0; i < s->n_where; i++)
-		heddle_text_printf(out, "%s %s", i ? "," : " where", s->where[i]);
+	if (s->library)
+		heddle_text_printf(out, " <=> library(%s)", target->name);
+	const char *before = " where ";
+	for (int i = 0; i < s->n_where; i++, before = ", ")
+		heddle_text_printf(out, "%s%s", before, s->where[i]);
+	for (int i = 0; i < s->n_let; i++, before = ", ") {
+		heddle_text_printf(out, "%sv%d = ", before, i);
+		print_expr(d, s->let[i], out);
+	}
+	if (s->exists) {
+		heddle_text_printf(out, "%sexists ", before);
+		print_expr(d, s->exists, out);
+	}
 	heddle_text_add(out, "\n");
 }
 
@@ -692,8 +846,8 @@ void random_print(const random_definition *d, heddle_text *out)
 		}
 		if (tensor->output && written[t]) {
 			heddle_text_add(&outputs, outputs.length ? ", " : "");
-			if (tensor->inout) {
-				heddle_text_add(&outputs, "inout ");
+			if (tensor->inout || tensor->declared) {
+				heddle_text_add(&outputs, tensor->inout ? "inout " : "");
 				print_shape(tensor, &outputs);
 			} else {
 				heddle_text_add(&outputs, tensor->name);

@@ -44,6 +44,7 @@ typedef struct random_tensor {
 	int rank;
 	const char *extent[RANDOM_MAX_DIM];
 	bool input, output, inout;
+	bool declared; /* its extents stand in the list of outputs */
 } random_tensor;
 
 typedef struct random_stmt {
@@ -52,6 +53,10 @@ typedef struct random_stmt {
 	const char *lhs[RANDOM_MAX_DIM];
 	const char *assign;
 	random_expr *value;
+	int n_let;
+	random_expr *let[2]; /* `where v0 = ..` */
+	random_expr *exists; /* a read for its ranges alone, or NULL */
+	bool library;	     /* `<=> library(..)` */
 	int n_where;
 	const char *where[8];
 } random_stmt;
@@ -61,6 +66,7 @@ typedef struct random_definition {
 	random_tensor tensor[RANDOM_MAX_TENSOR];
 	int n_stmt;
 	random_stmt stmt[RANDOM_MAX_STMT];
+	const char *sizes; /* ranges in the head, or NULL */
 } random_definition;
 
 /* Forms of the notation that a definition was made with, for statistics. */
@@ -91,6 +97,30 @@ typedef enum random_form {
 	RANDOM_FORM_CHOICE,
 	RANDOM_FORM_FUNCTION,
 	RANDOM_FORM_INDEX_VALUE,
+	RANDOM_FORM_SIZE_VALUE,
+	RANDOM_FORM_PREFIX,
+	RANDOM_FORM_ARGMAX,
+	RANDOM_FORM_LET,
+	RANDOM_FORM_EXISTS,
+	RANDOM_FORM_LIBRARY,
+	RANDOM_FORM_LOGIC,
+	RANDOM_FORM_CAST,
+	RANDOM_FORM_INTEGER_DIVISION,
+	RANDOM_FORM_SHIFT,
+	RANDOM_FORM_BITS,
+	RANDOM_FORM_NEGATION,
+	RANDOM_FORM_DIVISION,
+	RANDOM_FORM_BOOL,
+	RANDOM_FORM_BFLOAT16,
+	RANDOM_FORM_WIDE,
+	RANDOM_FORM_SCALAR_INPUT,
+	RANDOM_FORM_DILATION,
+	RANDOM_FORM_QUOTIENT,
+	RANDOM_FORM_DECLARED,
+	RANDOM_FORM_SIZE_RANGE,
+	RANDOM_FORM_NESTED_GATHER,
+	RANDOM_FORM_PRODUCT,
+	RANDOM_FORM_EXTREMUM,
 	RANDOM_N_FORM
 } random_form;
 

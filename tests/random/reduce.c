@@ -18,8 +18,13 @@ static random_definition *copy(heddle_arena *arena, const random_definition *d)
 {
 	random_definition *c = HEDDLE_NEW(arena, random_definition);
 	*c = *d;
-	for (int s = 0; s < d->n_stmt; s++)
+	for (int s = 0; s < d->n_stmt; s++) {
 		c->stmt[s].value = copy_expr(arena, d->stmt[s].value);
+		for (int i = 0; i < d->stmt[s].n_let; i++)
+			c->stmt[s].let[i] = copy_expr(arena, d->stmt[s].let[i]);
+		if (d->stmt[s].exists)
+			c->stmt[s].exists = copy_expr(arena, d->stmt[s].exists);
+	}
 	return c;
 }
 
@@ -60,6 +65,10 @@ static void drop_dimension(random_definition *d, int tensor, int dim)
 	t->rank--;
 	for (int s = 0; s < d->n_stmt; s++) {
 		drop_subscript(d->stmt[s].value, tensor, dim);
+		for (int i = 0; i < d->stmt[s].n_let; i++)
+			drop_subscript(d->stmt[s].let[i], tensor, dim);
+		if (d->stmt[s].exists)
+			drop_subscript(d->stmt[s].exists, tensor, dim);
 		if (d->stmt[s].target == tensor)
 			for (int i = dim; i + 1 < RANDOM_MAX_DIM; i++)
 				d->stmt[s].lhs[i] = d->stmt[s].lhs[i + 1];
@@ -78,6 +87,20 @@ random_definition *random_smaller(heddle_arena *arena, const random_definition *
 	for (int s = 0; s < d->n_stmt; s++)
 		if (replace(arena, &d->stmt[s].value, &number))
 			return d;
+	for (int s = 0; s < d->n_stmt; s++) {
+		random_stmt *stmt = &d->stmt[s];
+		for (int i = 0; i < stmt->n_let; i++)
+			if (replace(arena, &stmt->let[i], &number))
+				return d;
+		if (stmt->n_let && number-- == 0) {
+			stmt->n_let--;
+			return d;
+		}
+		if (stmt->exists && number-- == 0) {
+			stmt->exists = NULL;
+			return d;
+		}
+	}
 	for (int t = 0; t < d->n_tensor; t++)
 		for (int e = 0; e < d->tensor[t].rank; e++)
 			if (number-- == 0) {
