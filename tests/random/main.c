@@ -51,6 +51,7 @@ typedef enum outcome {
 	OUT_RANGED_SIZES,
 	OUT_ZERO_FILL,
 	OUT_EMPTY, /* a size of 0 */
+	OUT_STOPPED, /* a few polyhedral operations, then the limit */
 	OUT_TEXT,  /* runs at a level that takes the text */
 	OUT_TEXT_REFUSED,
 	OUT_REFUSED, /* sizes or inputs that the reference does not take */
@@ -61,7 +62,7 @@ static const char *const outcome_names[N_OUTCOME] = {
 	"rejected",  "compiled",  "config refused", "limit",   "proved",   "proved under preconditions", "not proved",
 	"fallback",  "fused",	  "several kernels", "staged", "registers", "split", "lanes", "shuffles", "vectors",
 	"two branches", "barriers", "runs", "runs not judged", "default config", "drawn config", "limits of its own", "open sizes",
-	"given sizes", "ranges of sizes", "zero fill", "size 0", "runs of the text", "texts refused", "cases refused"};
+	"given sizes", "ranges of sizes", "zero fill", "size 0", "stopped at a limit", "runs of the text", "texts refused", "cases refused"};
 
 /* What a child says, in memory that it shares with its parent. */
 typedef struct report {
@@ -340,6 +341,23 @@ static heddle_program *compiled(trial *t, const char *config, bool changed)
 	return program;
 }
 
+/* With isl's operations cut off somewhere: the limit is reported, or the simple program comes, and it is right. */
+static void stopped(trial *t)
+{
+	heddle_compile_options options = {.max_operations = 1000u << random_below(&t->r, 12)};
+	snprintf(t->out->stage, sizeof(t->out->stage), "compile, %lu operations", options.max_operations);
+	heddle_program *program = heddle_compile(t->ctx, t->definition, &t->target, &options);
+	int code = program ? 0 : error_code(t->ctx);
+	bool fallback = false;
+	for (const heddle_diagnostic *d = heddle_diagnostics(t->ctx); d; d = d->next)
+		fallback |= d->code == 602;
+	t->out->count[OUT_STOPPED] += code == 600 || fallback;
+	if (!program && code != 600)
+		fail(t->out, heddle_arena_printf(t->arena, "stopped: E%04d", code), NULL, heddle_ctx_messages(t->ctx));
+	heddle_diagnostics_clear(t->ctx);
+	heddle_program_free(program);
+}
+
 static void cases(trial *t, heddle_program *program, const char *config, int n)
 {
 	int64_t *size = HEDDLE_NEW_ARRAY(t->arena, int64_t, t->definition->n_size + 1);
@@ -403,6 +421,8 @@ static void try(const subject *s, report *out)
 		return;
 	out->count[OUT_OWN_LIMITS] += strchr(s->target, '+') != NULL;
 	out->count[s->mode == SIZES_OPEN ? OUT_OPEN_SIZES : s->mode == SIZES_GIVEN ? OUT_GIVEN_SIZES : OUT_RANGED_SIZES]++;
+	if (random_percent(&t.r, 15))
+		stopped(&t);
 	const heddle_program *completed = program;
 	for (int tries = 0; tries < 4; tries++) {
 		char *config = random_config(t.arena, &t.r, completed);
