@@ -241,8 +241,9 @@ const char *heddle_op_symbol(heddle_op op); /* "+", "min", "<=" */
 typedef struct heddle_builtin {
 	const char *name;
 	int arity;
+	bool integer; /* its arguments are uint64 and its result is uint32; else all are float32 or float64 */
 } heddle_builtin;
-/* TC's 64, ended by name NULL; a builtin is named by its position. */
+/* TC's 64 and random_bits, ended by name NULL; a builtin is named by its position. */
 extern const heddle_builtin heddle_builtins[];
 int heddle_builtin_find(const char *name); /* position or -1 */
 

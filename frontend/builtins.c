@@ -6,26 +6,28 @@
 #include <string.h>
 
 const heddle_builtin heddle_builtins[] = {
-	{"acos", 1},	   {"acosh", 1},      {"asin", 1},     {"asinh", 1},  {"atan", 1},   {"atanh", 1},
-	{"cbrt", 1},	   {"ceil", 1},	      {"cos", 1},      {"cosh", 1},   {"cospi", 1},  {"cyl_bessel_i0", 1},
-	{"cyl_bessel_i1", 1}, {"erf", 1},     {"erfc", 1},     {"erfcinv", 1}, {"erfcx", 1}, {"erfinv", 1},
-	{"exp", 1},	   {"exp10", 1},      {"exp2", 1},     {"expm1", 1},  {"fabs", 1},   {"floor", 1},
-	{"j0", 1},	   {"j1", 1},	      {"lgamma", 1},   {"log", 1},    {"log10", 1},  {"log1p", 1},
-	{"log2", 1},	   {"logb", 1},	      {"normcdf", 1},  {"normcdfinv", 1}, {"rcbrt", 1}, {"round", 1},
-	{"rsqrt", 1},	   {"sin", 1},	      {"sinh", 1},     {"sinpi", 1},  {"sqrt", 1},   {"tan", 1},
-	{"tanh", 1},	   {"tgamma", 1},     {"trunc", 1},    {"y0", 1},     {"y1", 1},
+	{"acos", 1, false},	   {"acosh", 1, false},      {"asin", 1, false},     {"asinh", 1, false},  {"atan", 1, false},   {"atanh", 1, false},
+	{"cbrt", 1, false},	   {"ceil", 1, false},	      {"cos", 1, false},      {"cosh", 1, false},   {"cospi", 1, false},  {"cyl_bessel_i0", 1, false},
+	{"cyl_bessel_i1", 1, false}, {"erf", 1, false},     {"erfc", 1, false},     {"erfcinv", 1, false}, {"erfcx", 1, false}, {"erfinv", 1, false},
+	{"exp", 1, false},	   {"exp10", 1, false},      {"exp2", 1, false},     {"expm1", 1, false},  {"fabs", 1, false},   {"floor", 1, false},
+	{"j0", 1, false},	   {"j1", 1, false},	      {"lgamma", 1, false},   {"log", 1, false},    {"log10", 1, false},  {"log1p", 1, false},
+	{"log2", 1, false},	   {"logb", 1, false},	      {"normcdf", 1, false},  {"normcdfinv", 1, false}, {"rcbrt", 1, false}, {"round", 1, false},
+	{"rsqrt", 1, false},	   {"sin", 1, false},	      {"sinh", 1, false},     {"sinpi", 1, false},  {"sqrt", 1, false},   {"tan", 1, false},
+	{"tanh", 1, false},	   {"tgamma", 1, false},     {"trunc", 1, false},    {"y0", 1, false},     {"y1", 1, false},
 
-	{"atan2", 2},	   {"copysign", 2},   {"fdim", 2},     {"fdivide", 2}, {"fmax", 2},  {"fmin", 2},
-	{"fmod", 2},	   {"hypot", 2},      {"nextafter", 2}, {"pow", 2},   {"remainder", 2}, {"rhypot", 2},
+	{"atan2", 2, false},	   {"copysign", 2, false},   {"fdim", 2, false},     {"fdivide", 2, false}, {"fmax", 2, false},  {"fmin", 2, false},
+	{"fmod", 2, false},	   {"hypot", 2, false},      {"nextafter", 2, false}, {"pow", 2, false},   {"remainder", 2, false}, {"rhypot", 2, false},
 
-	{"fma", 3},	   {"norm3d", 3},     {"rnorm3d", 3},
+	{"fma", 3, false},	   {"norm3d", 3, false},     {"rnorm3d", 3, false},
 
-	{"norm4d", 4},	   {"rnorm4d", 4},
+	{"norm4d", 4, false},	   {"rnorm4d", 4, false},
 
-	{NULL, 0},
+	{"random_bits", 2, true},
+
+	{NULL, 0, false},
 };
-/* 47 + 12 + 3 + 2 functions and the end. */
-_Static_assert(HEDDLE_COUNT(heddle_builtins) == 64 + 1, "TC has 64 functions");
+/* 47 + 12 + 3 + 2 functions, random_bits and the end. */
+_Static_assert(HEDDLE_COUNT(heddle_builtins) == 64 + 2, "TC has 64 functions");
 
 int heddle_builtin_find(const char *name)
 {

@@ -354,6 +354,51 @@ static value unknown_name(scope *s, const syntax_expr *e, const char *kind)
 	return nothing;
 }
 
+/* random_bits(seed, counter): both wrap to uint64. */
+static value call_integers(scope *s, int builtin, const syntax_expr *e)
+{
+	checker *c = s->c;
+	heddle_expr *call = heddle_expr_make(c->arena, HEDDLE_EXPR_CALL, HEDDLE_UINT32, e->n_arg);
+	bool fine = true;
+	call->builtin = builtin;
+	call->location = e->location;
+	for (int i = 0; i < e->n_arg; i++) {
+		value v = check_expr(s, e->arg[i]);
+		bool integer = need_integer(s, &v, i ? "a counter" : "a seed");
+		fine = fine && integer;
+		call->arg[i] = integer ? convert(c, v.e, HEDDLE_UINT64) : NULL;
+	}
+	return fine ? (value){call, HEDDLE_UINT32, false} : nothing;
+}
+
+/* random(seed, counter): the upper 24 bits as a float32 in [0, 1). */
+static value call_random(scope *s, const syntax_expr *e)
+{
+	checker *c = s->c;
+	if (e->n_arg != 2) {
+		fail(c, 112, &e->location, "`random` takes 2 arguments but got %d", e->n_arg);
+		return nothing;
+	}
+	value bits = call_integers(s, heddle_builtin_find("random_bits"), e);
+	if (!bits.e)
+		return nothing;
+	heddle_expr *eight = heddle_expr_make(c->arena, HEDDLE_EXPR_INT, HEDDLE_UINT32, 0);
+	heddle_expr *upper = heddle_expr_make(c->arena, HEDDLE_EXPR_BINARY, HEDDLE_UINT32, 2);
+	heddle_expr *scale = heddle_expr_make(c->arena, HEDDLE_EXPR_FLOAT, HEDDLE_FLOAT32, 0);
+	heddle_expr *product = heddle_expr_make(c->arena, HEDDLE_EXPR_BINARY, HEDDLE_FLOAT32, 2);
+	eight->i = 8;
+	upper->op = HEDDLE_OP_SHR;
+	upper->arg[0] = bits.e;
+	upper->arg[1] = eight;
+	scale->f = 0x1p-24;
+	product->op = HEDDLE_OP_MUL;
+	product->arg[0] = heddle_expr_make(c->arena, HEDDLE_EXPR_CAST, HEDDLE_FLOAT32, 1);
+	product->arg[0]->arg[0] = upper;
+	product->arg[1] = scale;
+	upper->location = product->location = product->arg[0]->location = scale->location = e->location;
+	return (value){product, HEDDLE_FLOAT32, false};
+}
+
 static value call_builtin(scope *s, int builtin, const syntax_expr *e)
 {
 	checker *c = s->c;
@@ -363,6 +408,8 @@ static value call_builtin(scope *s, int builtin, const syntax_expr *e)
 		     e->n_arg);
 		return nothing;
 	}
+	if (heddle_builtins[builtin].integer)
+		return call_integers(s, builtin, e);
 	heddle_expr *call = heddle_expr_make(c->arena, HEDDLE_EXPR_CALL, HEDDLE_FLOAT32, arity);
 	value result = {call, HEDDLE_FLOAT32, false};
 	bool fine = true;
@@ -420,6 +467,8 @@ static value check_name(scope *s, const syntax_expr *e)
 		return read_tensor(s, t, e);
 	if (builtin >= 0)
 		return call_builtin(s, builtin, e);
+	if (e->has_arg && !strcmp(e->name, "random") && !heddle_check_definition_named(c, "random"))
+		return call_random(s, e);
 	if (e->has_arg)
 		return unknown_name(s, e, "a tensor or a function");
 	return index_value(s, add_index(s, e->name, &e->location), &e->location);

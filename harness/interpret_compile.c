@@ -247,6 +247,9 @@ static const struct {
 
 static void choose_function(compiler *c, op *o, const char *name)
 {
+	o->random = !strcmp(name, "random_bits");
+	if (o->random)
+		return;
 	o->i = !strcmp(name, "nextafter");
 	for (size_t k = 0; k < HEDDLE_COUNT(fast); k++)
 		if (!strcmp(fast[k].name, name)) {

@@ -83,6 +83,7 @@ typedef struct op {
 	heddle_op operator;
 	heddle_type type; /* of the result; comparisons: of the operands */
 	heddle_type from; /* CAST: of the operand */
+	bool random; /* CALL: random_bits */
 	lane_class class; /* of the operands */
 	int width;	  /* members of the result; REDUCE: of the operand */
 	bool scalar;

@@ -276,8 +276,25 @@ static double call_one(const op *o, const void *const *run, int l)
 	return (double)heddle_special_value(o->special, x);
 }
 
+/* random_bits: 64-bit integers to 32-bit ones. */
+static void random_lanes(const machine *m, const op *o, const mask *k, int lo, int hi)
+{
+	for (int j = 0; j < o->width; j++) {
+		const int64_t *seed = cells(m, o->a < 0 ? o->a : o->a + j * o->a_stride);
+		const int64_t *counter = cells(m, o->b < 0 ? o->b : o->b + j * o->a_stride);
+		int64_t *d = cells(m, o->d + j * o->a_stride);
+		for (int l = lo; l < hi; l++)
+			if (o->scalar || active(k, l))
+				d[l] = (int64_t)heddle_special_random_bits((uint64_t)seed[l], (uint64_t)counter[l]);
+	}
+}
+
 static void call_lanes(const machine *m, const op *o, const mask *k, int lo, int hi)
 {
+	if (o->random) {
+		random_lanes(m, o, k, lo, hi);
+		return;
+	}
 	int arity = o->one ? 1 : o->two || o->i ? 2 : 4;
 	if (o->special)
 		arity = o->special->one ? 1 : o->special->two ? 2 : o->special->three ? 3 : 4;

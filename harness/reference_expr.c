@@ -314,6 +314,8 @@ heddle_oracle_node *heddle_oracle_compile(heddle_machine *m, const heddle_expr *
 			n->arg[k] = heddle_oracle_convert(m, n->arg[k], x->type);
 		break;
 	case HEDDLE_EXPR_CALL:
+		if (heddle_builtins[x->builtin].integer)
+			break;
 		n->special = heddle_special_find(heddle_builtins[x->builtin].name);
 		if (!n->special) {
 			heddle_error(m->ctx, 950, &x->location, "the reference has no function '%s'",
@@ -782,6 +784,20 @@ static bool integer_op(heddle_op op, heddle_type type, int64_t a, int64_t b, int
 	}
 }
 
+/* Other bits wherever the seed or the counter is not certain. */
+static void eval_random(heddle_machine *m, heddle_oracle_node *n)
+{
+	const heddle_strip *a = &n->arg[0]->s, *b = &n->arg[1]->s;
+	n->s.clean = a->clean && b->clean;
+	for (int l = 0; l < m->n; ++l) {
+		const uint32_t bits = heddle_special_random_bits((uint64_t)a->i[l], (uint64_t)b->i[l]);
+		n->s.i[l] = (int64_t)bits;
+		n->s.v[l] = (long double)bits;
+		n->s.e[l] = n->s.clean || (a->e[l] == 0 && b->e[l] == 0) ? 0 : (double)INFINITY;
+		n->s.q[l] = n->s.clean ? 0 : a->q[l] | b->q[l];
+	}
+}
+
 static double integer_error(heddle_op op, int64_t a, double ea, int64_t b, double eb)
 {
 	switch (op) {
@@ -991,6 +1007,10 @@ void heddle_oracle_eval(heddle_machine *m, heddle_oracle_node *n)
 		eval_cast(m, n);
 		return;
 	case HEDDLE_EXPR_CALL:
+		if (!n->special) {
+			eval_random(m, n);
+			return;
+		}
 		apply(m, n, call, n->n_arg, n->special->ulp, n->special->absolute, n->special->step,
 		      n->special->pole);
 		return;

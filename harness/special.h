@@ -24,6 +24,7 @@ typedef struct heddle_special {
 
 /* By name; NULL if there is none (a function of the notation without a row here is a fault of this table). */
 const heddle_special *heddle_special_find(const char *name);
+uint32_t heddle_special_random_bits(uint64_t seed, uint64_t counter);
 /* Value for the arguments; not for nextafter. */
 long double heddle_special_value(const heddle_special *special, const long double *argument);
 

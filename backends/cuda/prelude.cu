@@ -126,3 +126,22 @@ static __device__ __forceinline__ heddle_bfloat16 heddle_double_to_bfloat16(doub
 {
 	return heddle_float_to_bfloat16(heddle_odd_float(x));
 }
+
+//: heddle_random_bits
+// Random bits that depend on nothing but a seed and a counter: the first word of Philox4x32-10.
+static __device__ __forceinline__ unsigned int heddle_random_bits(unsigned long long seed, unsigned long long counter)
+{
+	unsigned int x0 = (unsigned int)counter, x1 = (unsigned int)(counter >> 32), x2 = 0, x3 = 0;
+	unsigned int k0 = (unsigned int)seed, k1 = (unsigned int)(seed >> 32);
+#pragma unroll
+	for (int round = 0; round < 10; round++) {
+		const unsigned int h = __umulhi(0xD2511F53u, x0), l = 0xD2511F53u * x0;
+		x0 = __umulhi(0xCD9E8D57u, x2) ^ x1 ^ k0;
+		x1 = 0xCD9E8D57u * x2;
+		x2 = h ^ x3 ^ k1;
+		x3 = l;
+		k0 += 0x9E3779B9u;
+		k1 += 0xBB67AE85u;
+	}
+	return x0;
+}

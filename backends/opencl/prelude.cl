@@ -953,3 +953,21 @@ static inline {t} heddle_y1_{t}({t} x)
 	const {t} p = heddle_polynomial_{t}(heddle_p1_{t}, {p}, u), q = heddle_polynomial_{t}(heddle_q1_{t}, {q}, u) / x;
 	return 0.56418958354775628695{f} / sqrt(x) * (q * (s - c) - p * (s + c));
 }
+
+//: heddle_random_bits
+// Random bits that depend on nothing but a seed and a counter: the first word of Philox4x32-10.
+static inline uint heddle_random_bits(ulong seed, ulong counter)
+{
+	uint x0 = (uint)counter, x1 = (uint)(counter >> 32), x2 = 0, x3 = 0;
+	uint k0 = (uint)seed, k1 = (uint)(seed >> 32);
+	for (int round = 0; round < 10; round++) {
+		const uint h = mul_hi(0xD2511F53u, x0), l = 0xD2511F53u * x0;
+		x0 = mul_hi(0xCD9E8D57u, x2) ^ x1 ^ k0;
+		x1 = 0xCD9E8D57u * x2;
+		x2 = h ^ x3 ^ k1;
+		x3 = l;
+		k0 += 0x9E3779B9u;
+		k1 += 0xBB67AE85u;
+	}
+	return x0;
+}

@@ -560,6 +560,7 @@ static void test_round_trip(void **state)
 		"def f(float16(N,M) x, uint8(N) q) -> (int64(N) at, g, h) {\n at(n) argmax=! x(n,i) * 2.0 where i in 0:M-1\n"
 		" int64 g argmin=! x(n,i)\n t(n) argmax=! q(n+k) where k in 0:2\n h(n) = t(n) + 1 }",
 		"def f(float(N) x) -> (y) { y(k+3) = x(k+3) * k where k in -3:N-3 }",
+		"def f(float(N) x, uint8 s) -> (y, z) { y(i) = random(s, i) * x(i)\n z(i) = random_bits(-1, i + y(i) > 0 ? 1 : N) }",
 		/* narrow integers: what the rules of types convert is not written */
 		"def f(uint8(N,M) B, uint8(N,M) C, double(N) D, int8(N) e, uint64(N) u) -> (O, P, Q, int64(N) R, h) {\n"
 		" largest(n) max=! B(n,m)\n O(n,m) = B(n,m) + C(n,m)\n Q(n) = D(n) * float(0.1)\n R(n) = int8(u(n)) - 1\n"

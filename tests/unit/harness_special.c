@@ -73,11 +73,63 @@ static void complete(void **state)
 	(void)state;
 	int n = 0;
 	for (const heddle_builtin *b = heddle_builtins; b->name; ++b, ++n) {
+		if (b->integer) {
+			assert_string_equal(b->name, "random_bits");
+			continue;
+		}
 		const heddle_special *s = heddle_special_find(b->name);
 		assert_non_null(s);
 		assert_true(b->arity == (s->one ? 1 : s->two ? 2 : s->three ? 3 : 4));
 	}
-	assert_int_equal(n, 64);
+	assert_int_equal(n, 65);
+}
+
+/* Philox4x32-10 with all of its counter, as published. */
+static void philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4])
+{
+	uint32_t c[4] = {counter[0], counter[1], counter[2], counter[3]}, k[2] = {key[0], key[1]};
+	for (int round = 0; round < 10; round++) {
+		const uint64_t even = UINT64_C(3528531795) * c[0], odd = UINT64_C(3449720151) * c[2];
+		const uint32_t next[4] = {(uint32_t)(odd >> 32) ^ c[1] ^ k[0], (uint32_t)odd,
+					  (uint32_t)(even >> 32) ^ c[3] ^ k[1], (uint32_t)even};
+		for (int i = 0; i < 4; i++)
+			c[i] = next[i];
+		k[0] += UINT32_C(2654435769);
+		k[1] += UINT32_C(3144134277);
+	}
+	for (int i = 0; i < 4; i++)
+		out[i] = c[i];
+}
+
+/* The known answers that come with the algorithm (Random123, kat_vectors), then random_bits against it. */
+static void random_bits(void **state)
+{
+	(void)state;
+	static const struct {
+		uint32_t counter[4], key[2], out[4];
+	} known[] = {
+		{{0, 0, 0, 0}, {0, 0}, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
+		{{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff},
+		 {0xffffffff, 0xffffffff},
+		 {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
+		{{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344},
+		 {0xa4093822, 0x299f31d0},
+		 {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
+	};
+	uint32_t out[4];
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		philox(known[i].counter, known[i].key, out);
+		assert_memory_equal(out, known[i].out, sizeof(out));
+	}
+	assert_int_equal(heddle_special_random_bits(0, 0), 0x6627e8d5);
+	uint64_t x = 1;
+	for (int i = 0; i < 10000; i++) {
+		uint64_t seed = x *= UINT64_C(6364136223846793005), counter = x ^ x >> 29;
+		const uint32_t c[4] = {(uint32_t)counter, (uint32_t)(counter >> 32), 0, 0};
+		const uint32_t k[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
+		philox(c, k, out);
+		assert_int_equal(heddle_special_random_bits(seed, counter), out[0]);
+	}
 }
 
 int main(void)
@@ -86,6 +138,7 @@ int main(void)
 		cmocka_unit_test(values),
 		cmocka_unit_test(inverses),
 		cmocka_unit_test(complete),
+		cmocka_unit_test(random_bits),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
