@@ -111,7 +111,7 @@ static const char *formula(binding *b, heddle_formula text, const char *before)
 	return copy;
 }
 
-/* Where the tensors that are given show a size: as an extent, else as a stride. */
+/* Where the tensors that are given show a size: as an extent, else as a stride, which means nothing where there is one row. */
 static void find_sources(binding *b)
 {
 	for (int pass = 0; pass < 2; pass++)
@@ -120,7 +120,9 @@ static void find_sources(binding *b)
 			for (int d = 0; is_given(a) && d < a->rank && (pass == 0 || a->strides); d++)
 				for (int s = 0; s < b->m->n_size; s++)
 					if (!b->source[s] && !strcmp(pass ? a->strides[d] : a->shape[d], b->m->size[s].name))
-						b->source[s] = heddle_arena_printf(b->arena, "%s.%s(%d)", b->argument[i], pass ? "stride" : "size", d);
+						b->source[s] = pass ? heddle_arena_printf(b->arena, "%s.size(%d) > 1 ? %s.stride(%d) : dense(%s.sizes())[%d]",
+											  b->argument[i], d, b->argument[i], d, b->argument[i], d)
+								    : heddle_arena_printf(b->arena, "%s.size(%d)", b->argument[i], d);
 		}
 }
 

@@ -28,7 +28,9 @@ def product(float(B,I) X, float(O,I) W, float(O) bias) -> (Y) {
 	Y(n,o) = fmax(Y(n,o) + bias(o), 0)
 }
 
-def mixed(float(N,M) A, float(2*C) two, float alpha, int32 shift, bool flip) -> (sums, largest, spread) {
+def mixed(float(N,M) A strides (lda,1), float(2*C) two, float alpha, int32 shift, bool flip)
+	-> (inout float(N,M) total strides (ldt,1), sums, largest, spread) {
+	total(i,j) += A(i,j)
 	sums(i) +=! alpha * A(i,j)
 	largest(i) max=! A(i,j)
 	spread(i,c) = (flip ? -A(i,0) : A(i,0)) + shift + two(2*c)
@@ -111,15 +113,24 @@ class Binding(unittest.TestCase):
         torch.testing.assert_close(self.ops.t_product(torch.randn(2, 0), torch.randn(3, 0), torch.ones(3)), torch.ones(2, 3))
 
     def test_mixed(self):
-        A = torch.randn(7, 12)
         two = torch.randn(8)
-        for flip in (False, True):
-            # No tensor shows the size C by itself.
-            sums, largest, spread = self.ops.t_mixed(A, two, 0.5, -3, flip, 4)
-            torch.testing.assert_close(sums, 0.5 * A.sum(1), rtol=1e-5, atol=1e-5)
-            torch.testing.assert_close(largest, A.max(1).values)
-            torch.testing.assert_close(spread, (-A[:, :1] if flip else A[:, :1]) - 3 + two[::2])
-        self.refuses("two has the shape [8], not [10]", self.ops.t_mixed, A, two, 0.5, -3, False, 5)
+        whole = torch.randn(7, 20)
+        for A, total in ((torch.randn(7, 12), torch.randn(7, 12)), (whole[:, 4:16], torch.randn(7, 31)[:, 3:15]),
+                         (whole[2:3, 4:16], torch.randn(3, 12)[1:2]), (torch.randn(12, 1).t(), torch.randn(1, 12))):
+            for flip in (False, True):
+                # No tensor shows the size C by itself; lda and ldt are strides.
+                expected = total + A
+                around = total.storage().tolist() if total.numel() < total.storage().size() else None
+                sums, largest, spread = self.ops.t_mixed(A, two, total, 0.5, -3, flip, 4)
+                torch.testing.assert_close(total, expected)
+                torch.testing.assert_close(sums, 0.5 * A.sum(1), rtol=1e-5, atol=1e-5)
+                torch.testing.assert_close(largest, A.max(1).values)
+                torch.testing.assert_close(spread, (-A[:, :1] if flip else A[:, :1]) - 3 + two[::2])
+                if around:  # what lies between the rows stays
+                    total.copy_(expected - A)
+                    torch.testing.assert_close(torch.tensor(total.storage().tolist()), torch.tensor(around), rtol=1e-5, atol=1e-5)
+        self.refuses("two has the shape [8], not [10]", self.ops.t_mixed, A, two, total, 0.5, -3, False, 5)
+        self.refuses("A has the strides [1, 7], not [1, 1]", self.ops.t_mixed, torch.randn(12, 7).t(), two, torch.randn(7, 12), 0.5, -3, False, 4)
 
     def test_types(self):
         x = torch.randn(5, 9).half()
