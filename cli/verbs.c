@@ -14,7 +14,8 @@ const heddle_verb_row heddle_verb_rows[] = {
 	[HEDDLE_VERB_EMIT] = {"emit", "FILE [--def NAME] -s SIZES -t TARGETS -o DIR",
 			      "Write kernels, their header and manifests",
 			      "One C header for all targets and per target a source and a manifest.  If anything fails, nothing is\n"
-			      "written.  A size that is not given stays symbolic.\n",
+			      "written.  A size that is not given stays symbolic; several -s make variants behind one entry.\n"
+			      "With --lock, configs stay as they are until --update-lock; --check compares with files written before.\n",
 			      1, 1, heddle_cli_emit},
 	[HEDDLE_VERB_PLAN] = {"plan", "FILE [--def NAME] -s SIZES -t TARGET", "Show what the kernels will do, how fast, and why",
 			      "Schedule, spaces, traffic per memory level, predicted time, and what limits it.\n", 1, 1,

@@ -178,6 +178,40 @@ class Install(unittest.TestCase):
             self.assertTrue(os.path.exists(folder + "/usr/include/heddle/heddle.h"))
             self.assertTrue(os.path.exists(folder + "/usr/lib/libheddle.a"))
 
+    def test_uninstalled(self):
+        """A project that finds Heddle in the folder in which it was built, with make: kernels are written again when the layer changes."""
+        if not shutil.which("make"):
+            self.skipTest("make is not here")
+        with tempfile.TemporaryDirectory() as folder:
+            project = pathlib.Path(folder)
+            (project / "scale.tc").write_text("def scale(float(N) x) -> (y) {\n\ty(i) = 2 * x(i)\n}\n")
+            (project / "main.c").write_text('#include "scale.h"\nint main(void)\n{\n\treturn scale_opencl_workspace(3) != 0;\n}\n')
+            (project / "CMakeLists.txt").write_text(
+                "cmake_minimum_required(VERSION 3.22)\nproject(p LANGUAGES C)\nfind_package(Heddle 0.1 REQUIRED)\n"
+                "add_executable(p main.c)\nheddle_add_kernels(TARGET p FILES scale.tc TARGETS opencl:cpu hip:mi300x SIZES N=1:64)\n")
+            out = run("cmake", "-G", "Unix Makefiles", "-S", folder, "-B", project / "b", f"-DHeddle_DIR={BUILD}")
+            self.assertIn("scale__hip_mi300x.hip is written but not compiled: the project does not enable HIP", out)
+            run("cmake", "--build", project / "b")
+            run(project / "b/p")
+            kernel = project / "b/p.kernels/scale__opencl_cpu.cl"
+            first = kernel.stat().st_mtime_ns
+            run("cmake", "--build", project / "b")
+            self.assertEqual(first, kernel.stat().st_mtime_ns)
+            (project / "scale.tc").write_text("def scale(float(N) x) -> (y) {\n\ty(i) = 3 * x(i)\n}\ndef more(float(N) x) -> (y) {\n\ty(i) = x(i)\n}\n")
+            run("cmake", "--build", project / "b")
+            self.assertIn("3.0f", kernel.read_text())
+            self.assertTrue((project / "b/p.kernels/more__opencl_cpu.c").exists())
+            (project / "scale.tc").write_text("def scale(float(N) x) -> (y) {\n\ty(i) = 3 * z(i)\n}\n")
+            p = subprocess.run(["cmake", "--build", project / "b"], capture_output=True, text=True)
+            self.assertNotEqual(p.returncode, 0)
+            self.assertIn("E0101", p.stdout + p.stderr)
+            for call, why in (("TARGET q FILES scale.tc TARGETS opencl:cpu", "there is no target q"), ("TARGET p FILES scale.tc", "must be given"),
+                              ("TARGET p FILES scale.tc TARGETS opencl:cpu SIZE N=1", "unknown chip `SIZE`")):
+                (project / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.22)\nproject(p LANGUAGES C)\nfind_package(Heddle REQUIRED)\n"
+                                                        f"add_executable(p main.c)\nheddle_add_kernels({call})\n")
+                p = subprocess.run(["cmake", "-S", folder, "-B", project / "c", f"-DHeddle_DIR={BUILD}"], capture_output=True, text=True)
+                self.assertIn(why, p.stderr)
+
 
 if __name__ == "__main__":
     unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
