@@ -129,6 +129,7 @@ struct heddle_cli {
 	const char **word; /* the positional arguments */
 	heddle_values option[HEDDLE_N_OPTION];
 	heddle_text out, err;
+	const char *standard_input; /* what was read from it, for those who read the file again; NULL: not read */
 	struct heddle_lock *lock; /* emit --lock (lock.h); NULL otherwise */
 	json_t *result; /* --json: members of the document, an object; NULL otherwise */
 };

@@ -397,6 +397,12 @@ static void append_sizes(heddle_cli *cli, heddle_size_list *list, const heddle_s
 			HEDDLE_PUSH(cli->arena, list->range, list->n, more->range[i]);
 }
 
+static bool is_wanted(const heddle_cli *cli, const heddle_module *module, int definition)
+{
+	const char *only = heddle_cli_value(cli, HEDDLE_OPTION_DEF);
+	return definition < module->n_definition && (!only || !strcmp(only, module->definition[definition]->name));
+}
+
 /* `given`, and "N=16*" for every size that it leaves open; NULL: it leaves none. */
 static heddle_size_list *even_sizes(heddle_cli *cli, const heddle_module *module, const heddle_size_list *given)
 {
@@ -404,7 +410,7 @@ static heddle_size_list *even_sizes(heddle_cli *cli, const heddle_module *module
 	append_sizes(cli, all, given);
 	const int n_given = all->n;
 	for (int d = 0; d < module->n_definition; d++)
-		for (int i = 0; i < module->definition[d]->n_size; i++) {
+		for (int i = 0; is_wanted(cli, module, d) && i < module->definition[d]->n_size; i++) {
 			const heddle_size *size = module->definition[d]->size[i];
 			if (size->min != size->max && size->divisor <= 1 && size->max >= EVEN)
 				append_sizes(cli, all, heddle_sizes_parse(cli->ctx, cli->arena, heddle_arena_printf(cli->arena, "%s=%d*", size->name, EVEN)));
@@ -426,7 +432,7 @@ static int read_auto_modules(heddle_cli *cli, module_list *modules)
 	for (int i = 0; i < widest->n_pragma && result == 0; i++) {
 		const heddle_pragma *pragma = &widest->pragma[i];
 		heddle_size_list all = {0};
-		if (strcmp(pragma->key, "bench") != 0)
+		if (strcmp(pragma->key, "bench") != 0 || !is_wanted(cli, widest, pragma->definition))
 			continue;
 		append_sizes(cli, &all, given);
 		append_sizes(cli, &all, heddle_sizes_parse(cli->ctx, cli->arena, pragma->text));

@@ -19,9 +19,12 @@ int heddle_cli_sizes(heddle_cli *cli, int which, heddle_size_list **sizes)
 heddle_module *heddle_cli_module(heddle_cli *cli, const char *path, const heddle_size_list *sizes)
 {
 	bool standard = !strcmp(path, "-");
-	char *text = heddle_file_read(cli->ctx, standard ? "/dev/stdin" : path, NULL);
+	char *text = standard && cli->standard_input ? heddle_xstrdup(cli->standard_input)
+						     : heddle_file_read(cli->ctx, standard ? "/dev/stdin" : path, NULL);
 	if (!text)
 		return NULL;
+	if (standard)
+		cli->standard_input = heddle_arena_strdup(cli->arena, text);
 	/* sizes are for the definition that is asked for: others may have sizes of these names too */
 	heddle_module *module = heddle_module_parse_for(cli->ctx, standard ? "<stdin>" : path, text, sizes,
 							heddle_cli_value(cli, HEDDLE_OPTION_DEF));

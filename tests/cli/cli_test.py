@@ -487,6 +487,11 @@ class TakeAway(Case):
         self.assertNotEqual(first, self.read("heddle.lock"))
         self.assertNotIn("W0924", self.heddle(*words).stderr)
 
+    def test_standard_input(self):
+        """It is read once, however often it is needed."""
+        self.heddle("emit", "-", "-s", "M=8", "-s", "M=16", "-s", "", "-t", "cuda:h200", "-o", "out", input=MATMUL)
+        self.assertIn('"M": 16', self.read("out/mm__cuda_h200.json"))
+
     def test_sizes_auto(self):
         self.write("two.tc", "#: bench M=64 K=32\ndef a(float(M,K) A) -> (O) {\n\tO(i) +=! A(i,k)\n}\n"
                    "#: bench M=128 N=8\n#: bench M=256 N=8\ndef b(float(M,N) A) -> (O) {\n\tO(i,j) = 2 * A(i,j)\n}\n")
@@ -500,6 +505,8 @@ class TakeAway(Case):
         self.heddle(*words)
         self.assertEqual(variants("a"), [{"M": 64, "K": 32}, {"M": 16, "K": 16}, {"M": 1, "K": 1}])
         self.assertEqual(variants("b"), [{"M": 128, "N": 8}, {"M": 256, "N": 8}, {"M": 16, "N": 16}, {"M": 1, "N": 1}])
+        self.heddle(*words, "--def", "a")
+        self.assertEqual(variants("a"), [{"M": 64, "K": 32}, {"M": 16, "K": 16}, {"M": 1, "K": 1}])
         self.heddle(*words, "-s", "M=64")
         self.assertEqual(variants("a"), [{"M": 64, "K": 32}, {"M": 64, "K": 16}, {"M": 64, "K": 1}])
         self.heddle(*words, "-s", "M=64", "-s", "M=32", code=USAGE, err="give --sizes once")
