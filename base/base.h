@@ -125,6 +125,9 @@ void heddle_fixit(heddle_ctx *ctx, const char *format, ...) HEDDLE_PRINTF(2, 3);
 const heddle_diagnostic *heddle_diagnostics(const heddle_ctx *ctx); /* oldest first */
 int heddle_error_count(const heddle_ctx *ctx);
 void heddle_diagnostics_clear(heddle_ctx *ctx);
+/* Keep the oldest `n` of all severities: what was said since is not so. */
+void heddle_diagnostics_keep(heddle_ctx *ctx, int n);
+int heddle_diagnostics_count(const heddle_ctx *ctx);
 /* "file:line:col: error: message [E0123]", the line, a caret line, notes, a fix-it. */
 void heddle_diagnostic_print(const heddle_diagnostic *diagnostic, heddle_text *out);
 

@@ -87,6 +87,32 @@ void heddle_diagnostics_clear(heddle_ctx *ctx)
 	ctx->n_error = 0;
 }
 
+int heddle_diagnostics_count(const heddle_ctx *ctx)
+{
+	int n = 0;
+	for (const heddle_diagnostic *d = ctx->first; d; d = d->next)
+		n++;
+	return n;
+}
+
+void heddle_diagnostics_keep(heddle_ctx *ctx, int n)
+{
+	heddle_diagnostic *old = ctx->first;
+	heddle_diagnostics_clear(ctx);
+	for (heddle_diagnostic *next; old && n > 0; old = next, n--) {
+		next = old->next;
+		old->next = NULL;
+		if (ctx->last)
+			ctx->last->next = old;
+		else
+			ctx->first = old;
+		ctx->last = old;
+		if (old->severity != HEDDLE_NOTE)
+			ctx->newest = old;
+		ctx->n_error += old->severity == HEDDLE_ERROR;
+	}
+}
+
 /* The start of line `line` (from 1), its length without the newline; NULL past the end. */
 static const char *find_line(const heddle_source *source, int line, size_t *length)
 {

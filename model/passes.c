@@ -139,10 +139,15 @@ static int run_one(heddle_scop *scop, heddle_config *config, const heddle_pass *
 	isl_ctx_reset_operations(scop->isl);
 	isl_ctx_set_max_operations(scop->isl, options->max_operations ? options->max_operations : DEFAULT_OPERATIONS);
 	double start = heddle_now();
-	int errors = heddle_error_count(scop->ctx);
+	int before = heddle_diagnostics_count(scop->ctx), errors = heddle_error_count(scop->ctx);
 	int status = pass->run(scop);
-	if (status < 0 && heddle_error_count(scop->ctx) == errors)
+	if (status < 0 && heddle_scop_at_limit(scop)) {
+		/* what isl refused to answer is no reason for anything that was said */
+		heddle_diagnostics_keep(scop->ctx, before);
+		heddle_scop_check(scop, pass->name);
+	} else if (status < 0 && heddle_error_count(scop->ctx) == errors) {
 		heddle_scop_check(scop, pass->name); /* what isl could not answer inside the pass */
+	}
 	isl_ctx_set_max_operations(scop->isl, 0);
 	if (options->times && options->out)
 		heddle_text_printf(options->out, "%-12s %8.3f ms\n", pass->name, (heddle_now() - start) * 1e3);

@@ -115,15 +115,30 @@ heddle_scop *heddle_scop_free(heddle_scop *scop)
 	return NULL;
 }
 
+/* Past its limit isl refuses everything: what it says then may be about what it refused before. */
+bool heddle_scop_at_limit(const heddle_scop *scop)
+{
+	isl_ctx *isl = scop->isl;
+	enum isl_error error = isl_ctx_last_error(isl);
+	if (error == isl_error_none)
+		return false;
+	if (error != isl_error_quota && error != isl_error_abort) {
+		isl_ctx_reset_error(isl);
+		isl_val_free(isl_val_one(isl));
+		error = isl_ctx_last_error(isl);
+	}
+	return error == isl_error_quota || error == isl_error_abort;
+}
+
 int heddle_scop_check(heddle_scop *scop, const char *pass)
 {
 	enum isl_error error = isl_ctx_last_error(scop->isl);
 	if (error == isl_error_none)
 		return 0;
-	const char *message = isl_ctx_last_error_msg(scop->isl);
-	if (error == isl_error_quota || error == isl_error_abort)
+	char *message = heddle_arena_printf(scop->arena, "%s", isl_ctx_last_error_msg(scop->isl));
+	if (heddle_scop_at_limit(scop))
 		return heddle_error(scop->ctx, 600, NULL, "pass `%s` reached the limit of polyhedral operations", pass);
-	return heddle_error(scop->ctx, 960, NULL, "pass `%s`: %s", pass, message ? message : "polyhedral operation failed");
+	return heddle_error(scop->ctx, 960, NULL, "pass `%s`: %s", pass, message);
 }
 
 /* ---- expressions ----------------------------------------------------------------------------------------------------- */

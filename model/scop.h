@@ -200,6 +200,8 @@ int64_t heddle_scop_estimate(const heddle_scop *scop, const heddle_expr *expr);
 int64_t heddle_scop_dim_extent(const heddle_scop *scop, const heddle_stmt *stmt, int dim);
 /* The relation's image and such are checked once per pass: -1 with E0600 (limit) or E0960 (internal). */
 int heddle_scop_check(heddle_scop *scop, const char *pass);
+/* Has isl failed because of its bound on operations or time?  (Its last error may be another one, a consequence.) */
+bool heddle_scop_at_limit(const heddle_scop *scop);
 
 /* The passes, in order (passes.c is the table). */
 int heddle_pass_extract(heddle_scop *scop);
