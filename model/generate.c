@@ -244,7 +244,7 @@ static heddle_node *convert_for(walker *w, isl_ast_node *ast, binding *scope)
 	const heddle_nest *nest = w->loop;
 	isl_ast_expr *iterator = isl_ast_node_for_get_iterator(ast);
 	isl_id *id = isl_ast_expr_get_id(iterator);
-	binding here = {heddle_arena_strdup(p->arena, isl_id_get_name(id)), NULL, scope};
+	binding here = {heddle_arena_strdup(p->arena, id ? isl_id_get_name(id) : ""), NULL, scope};
 	heddle_value *lower = renamed(g, heddle_generate_expr(g, isl_ast_node_for_get_init(ast)), scope);
 	isl_id_free(id);
 	isl_ast_expr_free(iterator);

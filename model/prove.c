@@ -119,11 +119,17 @@ static __isl_give isl_map *named_instances(prover *p, const heddle_leaf *leaf)
 	return map;
 }
 
+/* Is this parameter a coordinate, not a size?  (Without a name isl has failed: the pass reports it at its end.) */
+static bool varies(const char *parameter)
+{
+	return parameter && strncmp(parameter, "N_", 2) != 0;
+}
+
 /* Coordinates have become dimensions; only sizes stay parameters. */
 static __isl_give isl_map *without_coordinates(__isl_take isl_map *map)
 {
 	for (int i = (int)isl_map_dim(map, isl_dim_param) - 1; map && i >= 0; i--)
-		if (strncmp(isl_map_get_dim_name(map, isl_dim_param, (unsigned)i), "N_", 2))
+		if (varies(isl_map_get_dim_name(map, isl_dim_param, (unsigned)i)))
 			map = isl_map_project_out(map, isl_dim_param, (unsigned)i, 1);
 	return map;
 }
@@ -298,8 +304,8 @@ static __isl_give isl_set *in_blocks(prover *p, const heddle_stmt *stmt, __isl_t
 	heddle_text_free(&names);
 	here = isl_set_intersect_params(here, isl_set_copy(p->blocks));
 	set = isl_set_intersect(set, here);
-	for (int i = (int)isl_set_dim(set, isl_dim_param) - 1; i >= 0; i--)
-		if (strncmp(isl_set_get_dim_name(set, isl_dim_param, (unsigned)i), "N_", 2))
+	for (int i = (int)isl_set_dim(set, isl_dim_param) - 1; set && i >= 0; i--)
+		if (varies(isl_set_get_dim_name(set, isl_dim_param, (unsigned)i)))
 			set = isl_set_project_out(set, isl_dim_param, (unsigned)i, 1);
 	return set;
 }
@@ -721,8 +727,8 @@ static int check_sums(prover *p)
 /* Does the parameter say where a thread is, other than by the coordinates that the leaf is laid out with? */
 static bool foreign(prover *p, const heddle_leaf *leaf, const char *name)
 {
-	size_t length = strlen(name);
-	if (!strncmp(name, "N_", 2) || (length > 6 && !strcmp(name + length - 6, "_block")))
+	size_t length = name ? strlen(name) : 0;
+	if (!varies(name) || (length > 6 && !strcmp(name + length - 6, "_block")))
 		return false;
 	if (leaf->kind == HEDDLE_LEAF_BARRIER || leaf->kind == HEDDLE_LEAF_COMBINE)
 		return true;
@@ -744,7 +750,7 @@ static int check_threads(prover *p)
 	for (int l = 0; l < p->n_leaf; l++) {
 		heddle_leaf *leaf = p->leaf[l];
 		isl_set *wide = isl_set_copy(leaf->domain);
-		for (int i = (int)isl_set_dim(wide, isl_dim_param) - 1; i >= 0; i--)
+		for (int i = (int)isl_set_dim(wide, isl_dim_param) - 1; wide && i >= 0; i--)
 			if (foreign(p, leaf, isl_set_get_dim_name(wide, isl_dim_param, (unsigned)i)))
 				wide = isl_set_project_out(wide, isl_dim_param, (unsigned)i, 1);
 		wide = isl_set_intersect_params(wide, isl_set_copy(p->mapped->context));

@@ -114,7 +114,7 @@ def run(folder, name, runs, out):
         seeds(name, corpus)
         words = pathlib.Path(work, "words")
         dictionary(name, words)
-        largest = 700 if name in ("lexer", "parser") else 4000
+        largest = 700 if name in ("lexer", "parser") else 1500 if name == "dialect" else 4000
         command = [program, f"-runs={runs}", "-seed=1", f"-max_len={largest}", "-timeout=5", "-rss_limit_mb=1024",
                    "-malloc_limit_mb=1024", f"-dict={words}", "-print_final_stats=1", f"-artifact_prefix={out}/{name}-", corpus]
         environment = dict(os.environ, ASAN_OPTIONS="allocator_may_return_null=1:quarantine_size_mb=16",
