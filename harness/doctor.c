@@ -102,14 +102,22 @@ static json_t *json_devices(report *r, const char *lines)
 	return list;
 }
 
+/* The command between ` and ` of a reason; NULL: it has none. */
+static const char *command_of(report *r, const char *why)
+{
+	const char *begin = why ? strchr(why, '`') : NULL, *end = begin ? strchr(begin + 1, '`') : NULL;
+	return end ? heddle_arena_strndup(r->arena, begin + 1, (size_t)(end - begin - 1)) : NULL;
+}
+
 static void print_json(report *r, heddle_text *out)
 {
 	json_t *levels = json_array();
 	for (int i = 0; i < r->n; i++) {
 		const entry *e = &r->entry[i];
-		json_array_append_new(levels, json_pack("{s:s, s:s, s:s, s:b, s:s?, s:o, s:s?}", "level", e->level, "name", e->name,
+		json_array_append_new(levels, json_pack("{s:s, s:s, s:s, s:b, s:s?, s:o, s:s?, s:s?}", "level", e->level, "name", e->name,
 							"backend", e->backend, "available", (int)e->available, "version", e->version,
-							"devices", json_devices(r, e->devices), "add", e->available ? NULL : e->why));
+							"devices", json_devices(r, e->devices), "add", e->available ? NULL : e->why, "command",
+							e->available ? NULL : command_of(r, e->why)));
 	}
 	json_t *top = json_pack("{s:s, s:s, s:o, s:o}", "schema", "heddle.doctor/1", "version", HEDDLE_VERSION, "levels", levels,
 				"opencl_devices", json_devices(r, r->opencl_devices));
@@ -125,6 +133,48 @@ static void print_json(report *r, heddle_text *out)
 static void text_device(const char *name, const char *version, void *data)
 {
 	heddle_text_printf(data, "    %s (%s)\n", name, version);
+}
+
+/* "  emulate, emulator: no C++ compiler" and the command below it, to be copied. */
+static void print_missing(report *r, int number, heddle_text *out)
+{
+	const entry *e = &r->entry[number];
+	const char *command = command_of(r, e->why);
+	for (int i = 0; i < number; i++)
+		if (!r->entry[i].available && !strcmp(r->entry[i].level, e->level) && !strcmp(r->entry[i].name, e->name))
+			return; /* the same for another backend */
+	heddle_text_printf(out, "  %s, %s: ", e->level, e->name);
+	const char *why = e->why ? e->why : "unknown reason", *begin = command ? strchr(why, '`') : NULL;
+	if (begin)
+		heddle_text_printf(out, "%.*sthe command below%s\n", (int)(begin - why), why, begin + strlen(command) + 2);
+	else
+		heddle_text_printf(out, "%s\n", why);
+	if (command)
+		heddle_text_printf(out, "      %s\n", command);
+}
+
+/* All packages of one manager in one line, each once. */
+static void print_all_packages(report *r, heddle_text *out)
+{
+	static const char install[] = "apt-get install -y ";
+	const char *all = "";
+	int n = 0;
+	for (int i = 0; i < r->n; i++) {
+		const char *command = r->entry[i].available ? NULL : command_of(r, r->entry[i].why);
+		if (!command || strncmp(command, install, strlen(install)) != 0)
+			continue;
+		for (const char *at = command + strlen(install); *at;) {
+			const size_t length = strcspn(at, " ");
+			const char *word = heddle_arena_printf(r->arena, " %.*s ", (int)length, at);
+			if (!strstr(all, word)) {
+				all = heddle_arena_printf(r->arena, "%s%s%s", all, *all ? "" : " ", word + 1);
+				n++;
+			}
+			at += length + (at[length] == ' ');
+		}
+	}
+	if (n > 1)
+		heddle_text_printf(out, "\nAll packages at once:\n      apt-get update && apt-get install -y %.*s\n", (int)strlen(all) - 2, all + 1);
 }
 
 static void print_text(report *r, heddle_text *out)
@@ -144,8 +194,8 @@ static void print_text(report *r, heddle_text *out)
 		heddle_text_add(out, "\nTo add what is missing:\n");
 	for (int i = 0; i < r->n; i++)
 		if (!r->entry[i].available)
-			heddle_text_printf(out, "  %s, %s: %s\n", r->entry[i].level, r->entry[i].name,
-					   r->entry[i].why ? r->entry[i].why : "unknown reason");
+			print_missing(r, i, out);
+	print_all_packages(r, out);
 	if (*r->opencl_devices) {
 		heddle_text_add(out, "\nAll OpenCL devices that the loader shows:\n");
 		each_device(r, r->opencl_devices, text_device, out);

@@ -497,7 +497,7 @@ static int available(heddle_ctx *ctx, const char **why)
 {
 	if (heddle_emulate_compiler(heddle_ctx_arena(ctx)))
 		return 1;
-	*why = "no C++ compiler: apt-get install g++, or set CXX";
+	*why = "no C++ compiler: `apt-get install -y g++`, or set CXX";
 	return 0;
 }
 

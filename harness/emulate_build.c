@@ -422,7 +422,7 @@ int heddle_emulate_compile(heddle_ctx *ctx, const heddle_run *run, heddle_emulat
 	const char *compiler = heddle_emulate_compiler(arena);
 	if (!compiler) {
 		build->verdict = HEDDLE_MISSING;
-		build->message = "no C++ compiler: apt-get install g++, or set CXX";
+		build->message = "no C++ compiler: `apt-get install -y g++`, or set CXX";
 		return 0;
 	}
 	const char **options = NULL;

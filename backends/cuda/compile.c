@@ -114,8 +114,8 @@ const heddle_compiler heddle_compiler_nvrtc = {
 	.name = "nvrtc",
 	.backend = "cuda",
 	.options = "nvrtc",
-	.install = "install NVRTC (no GPU needed): the package cuda-nvrtc-13-0 of NVIDIA's repository, or "
-		   "pip install nvidia-cuda-nvrtc with its folder in LD_LIBRARY_PATH",
+	.install = "install NVRTC (no GPU needed): `python3 -m pip install --target /opt/nvrtc nvidia-cuda-nvrtc nvidia-cuda-runtime "
+		   "nvidia-cuda-crt && export CUDA_HOME=/opt/nvrtc/nvidia/cu13`, or the CUDA toolkit",
 	.sample_arch = sample,
 	.words = &heddle_nvrtc_words,
 	.find = find,

@@ -8,6 +8,8 @@ static const char *const rtc_libraries[] = { "libnvrtc.so.13",
 					     "libnvrtc.so.11.2",
 					     "libnvrtc.so",
 					     "$CUDA_HOME/lib64/libnvrtc.so",
+					     "$CUDA_HOME/lib/libnvrtc.so.13",
+					     "$CUDA_HOME/lib/libnvrtc.so.12",
 					     "$CUDA_PATH/lib64/libnvrtc.so",
 					     "/usr/local/cuda/lib64/libnvrtc.so",
 					     NULL };

@@ -623,7 +623,7 @@ static const opencl_words pocl_words = { .libraries = loader, .platform = "Porta
 const heddle_driver heddle_driver_pocl = {
 	.level = "opencl-cpu",
 	.name = "pocl",
-	.install = "install it: apt install pocl-opencl-icd",
+	.install = "install it: `apt-get install -y pocl-opencl-icd ocl-icd-libopencl1`",
 	.words = &pocl_words,
 	OPENCL_FUNCTIONS,
 };
@@ -633,7 +633,7 @@ static const opencl_words rusticl_words = { .libraries = loader, .platform = "ru
 const heddle_driver heddle_driver_rusticl = {
 	.level = "opencl-cpu",
 	.name = "rusticl",
-	.install = "install it: apt install mesa-opencl-icd",
+	.install = "install it: `apt-get install -y mesa-opencl-icd ocl-icd-libopencl1`",
 	.words = &rusticl_words,
 	OPENCL_FUNCTIONS,
 };
@@ -657,7 +657,7 @@ static const opencl_words oclgrind_words = { .libraries = oclgrind_libraries,
 const heddle_driver heddle_driver_oclgrind = {
 	.level = "opencl-cpu",
 	.name = "oclgrind",
-	.install = "install it: apt install oclgrind",
+	.install = "install it: `apt-get install -y oclgrind`",
 	.words = &oclgrind_words,
 	OPENCL_FUNCTIONS,
 	.faults = opencl_faults,
@@ -676,7 +676,7 @@ static const opencl_words any_words = { .libraries = loader, .type = CL_DEVICE_T
 const heddle_driver heddle_driver_opencl_any = {
 	.level = "",
 	.name = "opencl-any",
-	.install = "install a driver: apt install pocl-opencl-icd",
+	.install = "install a driver: `apt-get install -y pocl-opencl-icd ocl-icd-libopencl1`",
 	.words = &any_words,
 	OPENCL_FUNCTIONS,
 };

@@ -168,7 +168,7 @@ class Kernel(unittest.TestCase):
         p = subprocess.run([HEDDLE, "test", "--impl", "scale.json", "-l", "emulate", "-s", "n=2,m=2"], cwd=self.folder, env=env,
                            capture_output=True, text=True, timeout=60)
         self.assertEqual(p.returncode, 4, p.stdout + p.stderr)
-        self.assertIn("apt-get install g++", p.stdout)
+        self.assertIn("apt-get install -y g++", p.stdout)
         p = subprocess.run([HEDDLE, "test", "--impl", "scale.json", "-s", "n=2,m=2", "--junit", "j.xml"], cwd=self.folder, env=env,
                            capture_output=True, text=True, timeout=60)
         self.assertIn("not run: emulate:emulator (", p.stdout)

@@ -33,6 +33,12 @@ static void test_json(void **state)
 				    json_array_size(json_object_get(entry, "devices")) > 0);
 		else
 			assert_true(add && strlen(add) > 10);
+		/* The command is the part of the reason that can be copied; only a device has none. */
+		const char *command = json_string_value(json_object_get(entry, "command"));
+		if (json_is_true(json_object_get(entry, "available")))
+			assert_null(command);
+		else if (strcmp(level, "device") && strcmp(json_string_value(json_object_get(entry, "name")), "command"))
+			assert_true(command && strstr(add, command) && strstr(command, "install"));
 	}
 	assert_int_equal(levels, 5);
 	json_decref(top);
