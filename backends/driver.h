@@ -54,6 +54,7 @@ typedef struct heddle_source_build {
 	int warp;		     /* lanes that the text was made for; 0: unknown */
 	const char *const *option;   /* NULL-ended */
 	const char *const *kernel;   /* names to be launched, NULL-ended: plain, mangled by the compiler, or instances f<3> */
+	bool foreign; /* somebody else's text: functions without __device__ may be meant for the device */
 } heddle_source_build;
 
 typedef struct heddle_launch_argument {

@@ -67,6 +67,8 @@ static const char **options_of(const heddle_rtc *rtc, heddle_arena *arena, const
 	}
 	for (const char *const *o = rtc->words->extra_option; o && *o; o++)
 		HEDDLE_PUSH(arena, option, *n, *o);
+	if (build->foreign && rtc->words->foreign_option)
+		HEDDLE_PUSH(arena, option, *n, rtc->words->foreign_option);
 	for (const char *const *o = build->option; o && *o; o++)
 		HEDDLE_PUSH(arena, option, *n, *o);
 	for (const char *const *i = rtc->words->include; i && *i; i++) {

@@ -22,6 +22,7 @@ typedef struct heddle_rtc_words {
 	const char *const *include;	 /* folders tried, NULL-ended; "$NAME/.." */
 	const char *include_option;	 /* format */
 	const char *const *extra_option; /* always given, NULL-ended */
+	const char *foreign_option;	 /* for text of others; NULL: none */
 	bool bare; /* it has no standard headers of its own: those that sources commonly name are given to it */
 } heddle_rtc_words;
 

@@ -4,6 +4,7 @@
 #include "harness/compile_level.h"
 
 #include "harness/device.h"
+#include "harness/emulate.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -70,8 +71,10 @@ static const char *lacking(heddle_arena *arena, const heddle_compiler *compiler,
 static int compile_for(heddle_ctx *ctx, const heddle_compiler *compiler, heddle_run *run, const char *arch)
 {
 	heddle_compiled out = { 0 };
+	const bool hosts = strcmp(compiler->backend, "cuda") == 0 || strcmp(compiler->backend, "hip") == 0;
 	const heddle_source_build build = {
-		.source = run->source,
+		.source = hosts ? heddle_emulate_device_text(run->arena, run->source) : run->source,
+		.foreign = run->manifest->path != NULL,
 		.name = run->source_path ? run->source_path : "kernel",
 		.arch = arch,
 		.warp = run->manifest->warp,

@@ -27,6 +27,9 @@ extern const heddle_runner heddle_runner_emulate_cuda, heddle_runner_emulate_hip
 /* Append `source` to `out`, with as many lines: shared arrays are placed in sections of their own, dynamic shared memory is
  * bound to the emulator's, host functions that use the vendor's runtime are blanked, inline assembly becomes a name that no
  * compiler knows. */
+/* CUDA or HIP text without the host functions that use the vendor's runtime, line for line, for compilers that take device code
+ * only.  In `arena`. */
+const char *heddle_emulate_device_text(heddle_arena *arena, const char *source);
 void heddle_emulate_rewrite(const char *source, heddle_text *out);
 
 /* ---- emulate_build.c ------------------------------------------------------------------------------------------------- */

@@ -377,3 +377,17 @@ void heddle_emulate_rewrite(const char *source, heddle_text *out)
 	free(w.t);
 	heddle_arena_free(w.arena);
 }
+
+const char *heddle_emulate_device_text(heddle_arena *arena, const char *source)
+{
+	rewriter w = {.arena = heddle_arena_new(), .source = source};
+	heddle_text out = {0};
+	tokenise(&w);
+	remove_host(&w);
+	apply(&w, &out);
+	const char *text = heddle_arena_strdup(arena, heddle_text_str(&out));
+	heddle_text_free(&out);
+	free(w.t);
+	heddle_arena_free(w.arena);
+	return text;
+}

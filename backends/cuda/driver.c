@@ -33,6 +33,7 @@ const heddle_rtc_words heddle_nvrtc_words = {
 	.include = includes,
 	.include_option = "--include-path=",
 	.extra_option = extra,
+	.foreign_option = "--device-as-default-execution-space",
 	.bare = true,
 };
 

@@ -83,6 +83,10 @@ HEDDLE_VECTOR(double, double)
 typedef _Float16 __half2 __attribute__((ext_vector_type(2)));
 typedef __half2 half2;
 
+/* What prototypes of host functions name. */
+typedef int hipError_t;
+typedef struct ihipStream_t *hipStream_t;
+
 /* ---- places ---- */
 #define threadIdx                                                                                                      \
 	(dim3(__builtin_amdgcn_workitem_id_x(), __builtin_amdgcn_workitem_id_y(), __builtin_amdgcn_workitem_id_z()))
