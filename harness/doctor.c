@@ -161,7 +161,7 @@ static void print_all_packages(report *r, heddle_text *out)
 	int n = 0;
 	for (int i = 0; i < r->n; i++) {
 		const char *command = r->entry[i].available ? NULL : command_of(r, r->entry[i].why);
-		if (!command || strncmp(command, install, strlen(install)) != 0)
+		if (!command || strncmp(command, install, strlen(install)) != 0 || strchr(command, '&'))
 			continue;
 		for (const char *at = command + strlen(install); *at;) {
 			const size_t length = strcspn(at, " ");
