@@ -8,13 +8,14 @@
 
 #include <string.h>
 
-enum { MAX_INLINED = 4096, MAX_CALL_DEPTH = 64 };
+enum { MAX_INLINED = 4096, MAX_CALL_DEPTH = 64, MAX_SIZE_NODES = 200, MAX_SCALAR_NODES = 2 };
 
 /* A size of the callee and its value in the caller. */
 typedef struct binding {
 	const char *name;
 	heddle_expr *value; /* over the caller's sizes, / and % round down; NULL: not known */
 	heddle_expr *as_value;
+	bool given; /* by an argument of its own, not by an extent */
 } binding;
 
 /* A tensor of the callee: a tensor of the caller, or an expression for it. */
@@ -66,9 +67,37 @@ static binding *find(call *k, const char *name)
 	return NULL;
 }
 
+static heddle_expr *whole(checker *c, int64_t i)
+{
+	heddle_expr *e = heddle_expr_make(c->arena, HEDDLE_EXPR_INT, HEDDLE_INT32, 0);
+	e->i = i;
+	return e;
+}
+
+/* Has `e` more than so many nodes?  Parts that are shared count each time. */
+static bool takes_all(const heddle_expr *e, int *left)
+{
+	if (--*left < 0)
+		return true;
+	for (int i = 0; i < e->n_arg; i++)
+		if (takes_all(e->arg[i], left))
+			return true;
+	return false;
+}
+
+static bool larger(const heddle_expr *e, int limit)
+{
+	return takes_all(e, &limit);
+}
+
 static void bind(call *k, const char *name, heddle_expr *value)
 {
-	binding new = {name, value, heddle_check_as_value(k->c, value)};
+	if (larger(value, MAX_SIZE_NODES)) {
+		fail(k->c, 12, &k->call->location, "the expression for size `%s` of `%s` has more than %d operands and operators",
+		     name, k->callee->name, MAX_SIZE_NODES);
+		value = whole(k->c, 0);
+	}
+	binding new = {name, value, heddle_check_as_value(k->c, value), false};
 	HEDDLE_PUSH(k->c->scratch, k->binding, k->n_binding, new);
 }
 
@@ -79,13 +108,6 @@ static heddle_expr *binary(checker *c, heddle_op op, heddle_type type, heddle_ex
 	e->arg[0] = a;
 	e->arg[1] = b;
 	e->location = a->location;
-	return e;
-}
-
-static heddle_expr *whole(checker *c, int64_t i)
-{
-	heddle_expr *e = heddle_expr_make(c->arena, HEDDLE_EXPR_INT, HEDDLE_INT32, 0);
-	e->i = i;
 	return e;
 }
 
@@ -266,7 +288,7 @@ static int scalar_argument(call *k, const syntax_param *p, const syntax_expr *e,
 	t->defined = true;
 	t->first_write = e->location;
 	out->tensor = t->tensor;
-	if (simple(made->value)) {
+	if (simple(made->value) && !larger(made->value, MAX_SCALAR_NODES)) {
 		out->expr = made->value;
 		c->def->n_tensor--; /* not needed: it is the last */
 		c->n_state--;
@@ -288,6 +310,7 @@ static int size_argument(call *k, const syntax_param *p, const syntax_expr *e)
 	if (!value)
 		return -1;
 	bind(k, p->name, short_form(c, value));
+	k->binding[k->n_binding - 1].given = true;
 	return 0;
 }
 
@@ -415,13 +438,24 @@ static int require_ranges(call *k)
 	heddle_arena *arena = heddle_arena_new();
 	affine_space *space = affine_space_new(arena, c->arena);
 	for (int i = 0; i < k->n_binding; i++) {
-		affine_row row, below = affine_constant(-1);
+		affine_row row, above, below = affine_constant(-1);
+		heddle_expr *value = k->binding[i].value;
+		/* extents are below 2^31 as all are; what is calculated may not be */
+		bool calculated = k->binding[i].given && value->kind == HEDDLE_EXPR_BINARY;
 		if (!affine_from_expr(space, k->binding[i].value, true, &row) || !affine_add(&below, &row, -1)) {
 			heddle_check_require(c, binary(c, HEDDLE_OP_GE, HEDDLE_BOOL, k->binding[i].value, whole(c, 0)));
 		} else if (heddle_check_violated(c, space, &below)) {
 			fail(c, 133, &k->call->location, "size `%s` of `%s` would be negative", k->binding[i].name,
 			     k->callee->name);
 			errors++;
+		} else if (calculated) {
+			above = row;
+			above.k -= (int64_t)INT32_MAX + 1;
+			if (heddle_check_violated(c, space, &above)) {
+				fail(c, 133, &k->call->location, "size `%s` of `%s` would be above 2147483647",
+				     k->binding[i].name, k->callee->name);
+				errors++;
+			}
 		}
 	}
 	heddle_arena_free(arena);
@@ -691,6 +725,16 @@ static int take_statement(call *k, const heddle_statement *from)
 	for (int i = 0; i < from->n_lhs; i++)
 		st->lhs[i] = rewrite(k, from->lhs[i], true);
 	st->value = rewrite(k, from->value, true);
+	bool large = larger(st->value, 4 * MAX_NODES);
+	for (int i = 0; i < st->n_lhs; i++)
+		large = large || larger(st->lhs[i], MAX_NODES);
+	for (int i = 0; i < st->n_index; i++)
+		large = large || larger(st->index[i]->lower, MAX_NODES) || larger(st->index[i]->upper, MAX_NODES);
+	if (large) {
+		fail(c, 12, &k->call->location, "a statement of `%s` has too many operands and operators with what is passed",
+		     k->callee->name);
+		return -1;
+	}
 	st->position = c->def->n_statement;
 	HEDDLE_PUSH(c->arena, c->def->statement, c->def->n_statement, st);
 	HEDDLE_PUSH(c->scratch, c->derived, c->n_derived, ((derived_statement){.statement = st, .writes = true}));
@@ -768,7 +812,8 @@ static int inline_callee(call *k)
 	for (int i = def->n_input + def->n_output; i < def->n_tensor; i++)
 		take_temporary(k, def->tensor[i]);
 	for (int i = 0; i < def->n_statement; i++)
-		take_statement(k, def->statement[i]);
+		if (take_statement(k, def->statement[i]))
+			return -1;
 	for (int i = 0; i < def->n_precondition; i++) {
 		const heddle_expr *condition = def->precondition[i];
 		if (unbound(k, condition))

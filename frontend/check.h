@@ -88,6 +88,7 @@ typedef struct scope {
 	bool in_bound;
 	bool self_untyped; /* the target's type is not known yet: reads of it have the weakest type */
 	bool self_read;
+	int n_node; /* expressions checked, those of `where` definitions as often as they are used */
 } scope;
 
 /* Record an error and count it.  Returns NULL so that `return fail(...)` works in expression code. */

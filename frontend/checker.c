@@ -613,6 +613,11 @@ static value check_cast(scope *s, const syntax_expr *e)
 
 static value check_expr(scope *s, const syntax_expr *e)
 {
+	if (++s->n_node >= 4 * MAX_NODES) {
+		if (s->n_node == 4 * MAX_NODES)
+			fail(s->c, 12, &e->location, "the statement has more than %d operands and operators", 4 * MAX_NODES);
+		return nothing;
+	}
 	switch (e->kind) {
 	case SYNTAX_NUMBER:
 		return check_number(s, e);

@@ -51,7 +51,8 @@ static int check_file(heddle_ctx *ctx, heddle_arena *scratch, heddle_module *mod
 		.ctx = ctx, .arena = module->arena, .scratch = scratch, .file = file, .sizes = sizes, .only = only};
 	all.status = heddle_arena_alloc(scratch, sizeof(*all.status) * (size_t)(file->n_definition + 1));
 	all.definition = HEDDLE_NEW_ARRAY(scratch, heddle_definition *, file->n_definition + 1);
-	for (int i = 0; i < file->n_definition; i++) {
+	int before = heddle_error_count(ctx);
+	for (int i = 0; i < file->n_definition && heddle_error_count(ctx) - before < MAX_ERRORS; i++) {
 		const syntax_definition *d = &file->definition[i];
 		for (int j = 0; j < i && d->name; j++) {
 			if (file->definition[j].name && !strcmp(file->definition[j].name, d->name)) {
@@ -90,7 +91,9 @@ heddle_module *heddle_module_parse_for(heddle_ctx *ctx, const char *name, const 
 	module->arena = heddle_arena_new();
 	module->source = keep_source(ctx, name, text);
 	/* After an unreadable token the grammar would complain about nothing but its absence. */
-	if (heddle_lex(ctx, scratch, module, &tokens) == 0) {
+	if (module->source->length > MAX_FILE_BYTES) {
+		heddle_error(ctx, 12, NULL, "%s has %zu bytes, more than %d", name, module->source->length, MAX_FILE_BYTES);
+	} else if (heddle_lex(ctx, scratch, module, &tokens) == 0) {
 		heddle_parse(ctx, scratch, &tokens, &file);
 		if (!file.n_definition && heddle_error_count(ctx) == before)
 			heddle_error(ctx, 9, NULL, "%s has no definition", name);

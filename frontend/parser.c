@@ -13,6 +13,7 @@ typedef struct parser {
 	const token *token; /* the next one */
 	const token *first;
 	int depth;
+	int nodes; /* of this statement */
 } parser;
 
 /* ---- tokens ---------------------------------------------------------------------------------------------------------- */
@@ -115,6 +116,7 @@ static syntax_expr *parse_expr(parser *p);
 static syntax_expr *node(parser *p, syntax_kind kind, int n_arg)
 {
 	syntax_expr *e = HEDDLE_NEW(p->scratch, syntax_expr);
+	p->nodes++;
 	e->kind = kind;
 	e->n_arg = n_arg;
 	e->arg = n_arg ? HEDDLE_NEW_ARRAY(p->scratch, syntax_expr *, n_arg) : NULL;
@@ -263,6 +265,10 @@ static syntax_expr *parse_expr(parser *p)
 {
 	if (++p->depth > MAX_DEPTH) {
 		heddle_error(p->ctx, 10, &p->token->location, "expression is nested too deeply");
+		return NULL;
+	}
+	if (p->nodes > MAX_NODES) {
+		heddle_error(p->ctx, 12, &p->token->location, "the statement has more than %d operands and operators", MAX_NODES);
 		return NULL;
 	}
 	syntax_expr *e = parse_select(p);
@@ -549,6 +555,11 @@ static int parse_params(parser *p, bool is_return, int *n, syntax_param **list)
 		if (parse_param(p, is_return, &param))
 			return -1;
 		HEDDLE_PUSH(p->scratch, *list, *n, param);
+		if (*n > MAX_PARAMS) {
+			heddle_error(p->ctx, 12, &param.location, "the definition has more than %d %s", MAX_PARAMS,
+				     is_return ? "outputs" : "inputs");
+			return -1;
+		}
 	} while (accept(p, ','));
 	return expect(p, ')') ? 0 : -1;
 }
@@ -623,6 +634,14 @@ static void parse_body(parser *p, syntax_definition *d)
 			return;
 		}
 		syntax_statement s = {0};
+		p->nodes = 0;
+		if (d->n_statement >= MAX_STATEMENTS) {
+			heddle_error(p->ctx, 12, &p->token->location, "the definition has more than %d statements", MAX_STATEMENTS);
+			d->broken = true;
+			while (p->token->kind != TOKEN_END && p->token->kind != '}')
+				next(p);
+			continue;
+		}
 		if (parse_statement(p, &s)) {
 			d->broken = s.broken = true;
 			skip_statement(p);
@@ -637,8 +656,13 @@ static void parse_body(parser *p, syntax_definition *d)
 void heddle_parse(heddle_ctx *ctx, heddle_arena *scratch, const token_list *tokens, syntax_file *out)
 {
 	parser p = {.ctx = ctx, .scratch = scratch, .token = tokens->token, .first = tokens->token};
-	while (p.token->kind != TOKEN_END) {
-		p.depth = 0;
+	int before = heddle_error_count(ctx);
+	while (p.token->kind != TOKEN_END && heddle_error_count(ctx) - before < MAX_ERRORS) {
+		p.depth = p.nodes = 0;
+		if (out->n_definition >= MAX_DEFINITIONS) {
+			heddle_error(ctx, 12, &p.token->location, "the file has more than %d definitions", MAX_DEFINITIONS);
+			return;
+		}
 		if (!accept(&p, TOKEN_DEF)) {
 			heddle_error(ctx, 7, &p.token->location, "expected `def` but found `%s`", shown(p.token));
 			while (p.token->kind != TOKEN_END && p.token->kind != TOKEN_DEF)

@@ -310,16 +310,19 @@ bool heddle_check_affine(checker *c, affine_space *space, const heddle_expr *e, 
 
 /* ---- given ranges -------------------------------------------------------------------------------------------------------------- */
 
-static bool reaches(const heddle_statement *st, const heddle_expr *e, const heddle_index *goal, int depth)
+/* Does the range of `e`, or of an index in it, depend on `goal`?  `seen` are the indices that were looked at. */
+static bool reaches(const heddle_expr *e, const heddle_index *goal, bool *seen)
 {
 	if (e->kind == HEDDLE_EXPR_INDEX) {
 		if (e->index == goal)
 			return true;
-		return depth > 0 && e->index->lower &&
-		       (reaches(st, e->index->lower, goal, depth - 1) || reaches(st, e->index->upper, goal, depth - 1));
+		if (seen[e->index->position] || !e->index->lower)
+			return false;
+		seen[e->index->position] = true;
+		return reaches(e->index->lower, goal, seen) || reaches(e->index->upper, goal, seen);
 	}
 	for (int i = 0; i < e->n_arg; i++)
-		if (reaches(st, e->arg[i], goal, depth))
+		if (reaches(e->arg[i], goal, seen))
 			return true;
 	return false;
 }
@@ -331,12 +334,13 @@ static int check_given(inference *f)
 	for (int i = 0; i < st->n_index; i++) {
 		heddle_index *index = st->index[i];
 		affine_row row;
+		bool *seen = HEDDLE_NEW_ARRAY(f->space->arena, bool, st->n_index + 1);
 		if (!index->lower)
 			continue;
 		if (!heddle_check_affine(f->c, f->space, index->lower, true, 207, "the lower bound", &row) ||
 		    !heddle_check_affine(f->c, f->space, index->upper, true, 207, "the upper bound", &row)) {
 			errors++;
-		} else if (reaches(st, index->lower, index, st->n_index) || reaches(st, index->upper, index, st->n_index)) {
+		} else if (reaches(index->lower, index, seen) || reaches(index->upper, index, seen)) {
 			heddle_check_fail(f->c, 206, &f->s->index[i].range->location,
 					  "the range of `%s` depends on itself", index->name);
 			errors++;
