@@ -49,6 +49,17 @@ typedef struct heddle_matrix_instruction {
 	heddle_quantity flops;
 } heddle_matrix_instruction;
 
+/* A way of copying that goes on beside the threads: all threads of a block start it together and wait for it.  Its words are the
+ * dialect's `copy.NAME`. */
+typedef struct heddle_copy {
+	const char *name;
+	const char *from, *to;	     /* "global", "shared" */
+	int dimensions;		     /* 1: consecutive elements */
+	heddle_quantity alignment;   /* bytes that both addresses must be a multiple of */
+	heddle_quantity granularity; /* bytes that the length must be a multiple of */
+	bool preferred;		     /* where it can be used, it is */
+} heddle_copy;
+
 /* A command with placeholders {source}, {output}, {arch}, {options}; NULL-ended. */
 typedef struct heddle_command {
 	const char **argv;
@@ -91,6 +102,8 @@ typedef struct heddle_descriptor {
 	heddle_rate *rate;
 	int n_matrix;
 	heddle_matrix_instruction *matrix;
+	int n_copy;
+	heddle_copy *copy;
 	heddle_command compiler; /* argv NULL: the dialect's own */
 	heddle_command runner;
 	bool runner_lines; /* it stays and is asked in lines; else it is started for each run, over a folder */
@@ -105,6 +118,7 @@ const heddle_descriptor *heddle_descriptor_read(heddle_ctx *ctx, const char *pat
 /* Names of all descriptors that can be found (not the abstract ones), sorted, NULL-ended. */
 const char *const *heddle_descriptor_names(heddle_ctx *ctx);
 const heddle_memory *heddle_descriptor_memory(const heddle_descriptor *descriptor, const char *name); /* NULL: none */
+const heddle_copy *heddle_descriptor_copy(const heddle_descriptor *descriptor, const char *name); /* NULL: none */
 /* Peak flop/s for arithmetic in `type`; the float32 rate for types without their own; 0: unknown. */
 double heddle_descriptor_rate(const heddle_descriptor *descriptor, heddle_type type);
 /* Every set field as JSON (jansson) / as a table. */

@@ -500,6 +500,89 @@ static void read_matrix(reader *r, yaml_node_t *list)
 	}
 }
 
+static const field alignment_field = {"alignment", 0, DIMENSION_BYTES, 0, 1e6, "both addresses"};
+static const field granularity_field = {"granularity", 0, DIMENSION_BYTES, 0, 1e6, "the length"};
+
+static void read_copy(reader *r, yaml_node_t *map, heddle_copy *x)
+{
+	static const char *const keys[] = {"name", "from", "to", "dimensions", "alignment", "granularity", "preferred"};
+	enum { NAME, FROM, TO, DIMENSIONS, ALIGNMENT, GRANULARITY, PREFERRED };
+	heddle_location at = location_of(r, map), place;
+	unsigned seen = 0;
+	x->dimensions = 1;
+	for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top; p++) {
+		const char *key = key_of(r, map, p);
+		yaml_node_t *v = node_at(r, p->value);
+		int i = 0;
+		if (!key)
+			continue;
+		while (i <= PREFERRED && strcmp(key, keys[i]))
+			i++;
+		seen |= 1u << i;
+		switch (i) {
+		case NAME:
+			x->name = read_string(r, v, key);
+			break;
+		case FROM:
+			x->from = read_string(r, v, key);
+			if (x->from && strcmp(x->from, "global"))
+				wrong_form(r, v, key, "global");
+			break;
+		case TO:
+			x->to = read_string(r, v, key);
+			if (x->to && strcmp(x->to, "shared"))
+				wrong_form(r, v, key, "shared");
+			break;
+		case DIMENSIONS:
+			read_small_int(r, v, key, &x->dimensions);
+			if (x->dimensions != 1)
+				wrong_form(r, v, key, "1: a copy moves consecutive elements");
+			break;
+		case ALIGNMENT:
+			read_quantity(r, v, &alignment_field, &x->alignment, &place);
+			break;
+		case GRANULARITY:
+			read_quantity(r, v, &granularity_field, &x->granularity, &place);
+			break;
+		case PREFERRED:
+			read_bool(r, v, key, &x->preferred);
+			break;
+		default:
+			unknown_key(r, node_at(r, p->key), key, keys, (int)HEDDLE_COUNT(keys));
+		}
+	}
+	for (int i = NAME; i <= TO; i++)
+		if (!(seen & 1u << i))
+			heddle_error(r->ctx, 413, &at, "a copy without `%s`", keys[i]);
+}
+
+static void read_copies(reader *r, yaml_node_t *list)
+{
+	heddle_descriptor *d = r->d;
+	if (list->type != YAML_SEQUENCE_NODE) {
+		wrong_form(r, list, "copies", "a list of copies");
+		return;
+	}
+	for (yaml_node_item_t *item = list->data.sequence.items.start; item < list->data.sequence.items.top; item++) {
+		yaml_node_t *map = node_at(r, *item);
+		heddle_copy x = {0};
+		int i = 0;
+		if (map->type != YAML_MAPPING_NODE) {
+			wrong_form(r, map, "copies", "mappings: - { name: ..., from: global, to: shared }");
+			continue;
+		}
+		read_copy(r, map, &x);
+		if (!x.name)
+			continue;
+		while (i < d->n_copy && strcmp(d->copy[i].name, x.name))
+			i++;
+		if (i < d->n_copy)
+			d->copy[i] = x;
+		else
+			HEDDLE_PUSH(r->arena, d->copy, d->n_copy, x);
+	}
+}
+
 /* ---- the keys of the file ---------------------------------------------------------------------------------------------- */
 
 typedef enum plain_key {
@@ -517,6 +600,7 @@ typedef enum plain_key {
 	KEY_MEMORY,
 	KEY_RATES,
 	KEY_MATRIX,
+	KEY_COPIES,
 	KEY_COMPILER,
 	KEY_RUNNER,
 	KEY_RUNNER_MODE,
@@ -538,6 +622,7 @@ const plain_field heddle_plain_fields[] = {
 	[KEY_MEMORY] = {"memory", "levels", "register, shared, l1, l2, l3, global: each with the fields below"},
 	[KEY_RATES] = {"rates", "types", "peak arithmetic rate without matrix instructions, a fused multiply-add counted as two"},
 	[KEY_MATRIX] = {"matrix", "list", "matrix instructions: name, m, n, k, lanes, the types a, b, c, and rate of the chip"},
+	[KEY_COPIES] = {"copies", "list", "copies that go on beside the threads, started by a whole block: name (the dialect's copy.NAME has its words), from, to, dimensions, alignment, granularity, preferred"},
 	[KEY_COMPILER] = {"compiler", "list", "a command that compiles: doc/backend.md"},
 	[KEY_RUNNER] = {"runner", "list", "a command that runs: doc/backend.md"},
 	[KEY_RUNNER_MODE] = {"runner_mode", "folder or lines", "started for each run over a folder, or once and asked in lines"},
@@ -626,6 +711,9 @@ static void read_plain_key(reader *r, plain_key key, yaml_node_t *v)
 		break;
 	case KEY_MATRIX:
 		read_matrix(r, v);
+		break;
+	case KEY_COPIES:
+		read_copies(r, v);
 		break;
 	case KEY_COMPILER:
 		read_command(r, v, name, &d->compiler);
@@ -813,13 +901,16 @@ static int inherit(reader *r, yaml_node_t *node)
 	d->memory = HEDDLE_NEW_ARRAY(r->arena, heddle_memory, parent->n_memory);
 	d->rate = NULL;
 	d->matrix = NULL;
-	d->n_rate = d->n_matrix = 0;
+	d->copy = NULL;
+	d->n_rate = d->n_matrix = d->n_copy = 0;
 	for (int i = 0; i < parent->n_memory; i++)
 		d->memory[i] = parent->memory[i];
 	for (int i = 0; i < parent->n_rate; i++)
 		HEDDLE_PUSH(r->arena, d->rate, d->n_rate, parent->rate[i]);
 	for (int i = 0; i < parent->n_matrix; i++)
 		HEDDLE_PUSH(r->arena, d->matrix, d->n_matrix, parent->matrix[i]);
+	for (int i = 0; i < parent->n_copy; i++)
+		HEDDLE_PUSH(r->arena, d->copy, d->n_copy, parent->copy[i]);
 	return 0;
 }
 

@@ -6,6 +6,14 @@
 #include <jansson.h>
 #include <string.h>
 
+const heddle_copy *heddle_descriptor_copy(const heddle_descriptor *descriptor, const char *name)
+{
+	for (int i = 0; i < descriptor->n_copy; i++)
+		if (!strcmp(descriptor->copy[i].name, name))
+			return &descriptor->copy[i];
+	return NULL;
+}
+
 const heddle_memory *heddle_descriptor_memory(const heddle_descriptor *descriptor, const char *name)
 {
 	for (int i = 0; i < descriptor->n_memory; i++)
@@ -96,6 +104,19 @@ static json_t *matrix_json(const heddle_matrix_instruction *x)
 	return j;
 }
 
+static json_t *copy_json(const heddle_copy *x)
+{
+	json_t *j = json_object();
+	set_text(j, "name", x->name);
+	set_text(j, "from", x->from);
+	set_text(j, "to", x->to);
+	json_object_set_new(j, "dimensions", json_integer(x->dimensions));
+	set_quantity(j, "alignment", DIMENSION_BYTES, &x->alignment);
+	set_quantity(j, "granularity", DIMENSION_BYTES, &x->granularity);
+	json_object_set_new(j, "preferred", json_boolean(x->preferred));
+	return j;
+}
+
 json_t *heddle_descriptor_json(const heddle_descriptor *d)
 {
 	json_t *j = json_object(), *part;
@@ -122,6 +143,9 @@ json_t *heddle_descriptor_json(const heddle_descriptor *d)
 	json_object_set_new(j, "matrix", part = json_array());
 	for (int i = 0; i < d->n_matrix; i++)
 		json_array_append_new(part, matrix_json(&d->matrix[i]));
+	json_object_set_new(j, "copies", part = json_array());
+	for (int i = 0; i < d->n_copy; i++)
+		json_array_append_new(part, copy_json(&d->copy[i]));
 	if (d->compiler.argv)
 		json_object_set_new(j, "compiler", strings_json(d->compiler.argv, d->compiler.n));
 	if (d->runner.argv)
@@ -196,6 +220,13 @@ void heddle_descriptor_show(const heddle_descriptor *d, heddle_text *out)
 		heddle_text_printf(out, "matrix.%s: %dx%dx%d over %d lanes, %s x %s -> %s\n", x->name, x->m, x->n, x->k, x->lanes,
 				   heddle_type_name(x->a), heddle_type_name(x->b), heddle_type_name(x->c));
 		show_quantity(out, "matrix.", "rate", &x->flops);
+	}
+	for (int i = 0; i < d->n_copy; i++) {
+		const heddle_copy *x = &d->copy[i];
+		heddle_text_printf(out, "copies.%s: %s to %s, %d dimension%s%s\n", x->name, x->from, x->to, x->dimensions,
+				   x->dimensions > 1 ? "s" : "", x->preferred ? ", preferred" : "");
+		show_quantity(out, "copies.", "alignment", &x->alignment);
+		show_quantity(out, "copies.", "granularity", &x->granularity);
 	}
 	show_list(out, "compiler", d->compiler.argv, d->compiler.n);
 	show_list(out, "runner", d->runner.argv, d->runner.n);

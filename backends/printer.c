@@ -214,12 +214,14 @@ static void print_store(printer *p, const heddle_node *node)
 	mapped_line(p, node->line, text);
 }
 
+static void print_children(printer *p, const heddle_node *block);
+static const char *fresh_name(printer *p, const char *wanted);
+
 static void print_body(printer *p, const heddle_node *body)
 {
 	p->depth++;
 	if (body->kind == HEDDLE_NODE_BLOCK)
-		for (int i = 0; i < body->n_child; i++)
-			print_node(p, body->child[i]);
+		print_children(p, body);
 	else
 		print_node(p, body);
 	p->depth--;
@@ -319,6 +321,96 @@ static const char *let_text(printer *p, const char *type, const char *name, code
 		   : heddle_arena_printf(p->arena, "const %s %s = %s;", type, name, value.text);
 }
 
+/* The unsigned type of the same size: copies take no 16-bit floats. */
+static const char *bits_type(const printer *p, heddle_type type)
+{
+	static const heddle_type bits[] = {[1] = HEDDLE_UINT8, [2] = HEDDLE_UINT16, [4] = HEDDLE_UINT32, [8] = HEDDLE_UINT64};
+	return heddle_storage_type(p, bits[heddle_type_size(type)]);
+}
+
+static void copy_line(printer *p, const heddle_node *node, const char *word, const filler *values, int n)
+{
+	const char *template = heddle_dialect_word(p->dialect, "copy.%s.%s", node->name, word);
+	if (!template && !strcmp(word, "begin"))
+		return;
+	if (!template) {
+		heddle_error(p->ctx, 457, NULL, "the dialect `%s` does not say how `%s` copies: it has no `copy.%s.%s`", p->dialect->name,
+			     node->name, node->name, word);
+		p->failed = true;
+		return;
+	}
+	mapped_line(p, *word == 'i' ? node->line : 0, heddle_fill(p->arena, template, values, n).text);
+}
+
+static const char *address(printer *p, const heddle_buffer *buffer, int n, heddle_value *const *subscript)
+{
+	return heddle_arena_printf(p->arena, "&%s", heddle_bind(p->arena, heddle_print_element(p, buffer, n, subscript), LEVEL_POSTFIX));
+}
+
+static void print_copy(printer *p, const heddle_node *node)
+{
+	const int n = (int)node->i;
+	const filler values[] = {
+		{"to", {address(p, node->buffer, n, node->value + 1), LEVEL_UNARY}},
+		{"from", {address(p, node->source, node->n_value - 1 - n, node->value + 1 + n), LEVEL_UNARY}},
+		{"count", heddle_print_value(p, node->value[0], false)},
+		{"bits", printer_atom(bits_type(p, node->buffer->type))},
+		{"type", printer_atom(heddle_storage_type(p, node->buffer->type))},
+		{"event", printer_atom(p->event)}};
+	copy_line(p, node, "issue", values, (int)HEDDLE_COUNT(values));
+}
+
+static const heddle_node *find_copy(const heddle_node *node)
+{
+	if (node->kind == HEDDLE_NODE_COPY)
+		return node;
+	const heddle_node *found = NULL;
+	for (int i = 0; i < node->n_child && !found; i++)
+		found = find_copy(node->child[i]);
+	return found;
+}
+
+static bool has_wait(const heddle_node *node)
+{
+	if (node->kind == HEDDLE_NODE_WAIT)
+		return true;
+	for (int i = 0; i < node->n_child; i++)
+		if (has_wait(node->child[i]))
+			return true;
+	return false;
+}
+
+/* Before the first copy that a wait further down in the same block ends: its event. */
+static void begin_copies(printer *p, const heddle_node *block, int at)
+{
+	const heddle_node *copy = p->event ? NULL : find_copy(block->child[at]);
+	if (copy && !heddle_node_under_way(block->child[at], copy->name))
+		return; /* waited for inside */
+	for (int i = at + 1; copy && i < block->n_child; i++) {
+		if (!has_wait(block->child[i]))
+			continue;
+		p->event = fresh_name(p, "copies");
+		const filler event[] = {{"event", printer_atom(p->event)}};
+		copy_line(p, copy, "begin", event, 1);
+		return;
+	}
+}
+
+static void print_wait(printer *p, const heddle_node *node)
+{
+	const filler event[] = {{"event", printer_atom(p->event ? p->event : "")}};
+	copy_line(p, node, "wait", event, 1);
+	p->event = NULL;
+}
+
+static void print_children(printer *p, const heddle_node *block)
+{
+	for (int i = 0; i < block->n_child; i++) {
+		begin_copies(p, block, i);
+		print_node(p, block->child[i]);
+	}
+}
+
 static void print_node(printer *p, const heddle_node *node)
 {
 	switch (node->kind) {
@@ -328,8 +420,7 @@ static void print_node(printer *p, const heddle_node *node)
 			print_body(p, node);
 			line(p, "}");
 		} else {
-			for (int i = 0; i < node->n_child; i++)
-				print_node(p, node->child[i]);
+			print_children(p, node);
 		}
 		break;
 	case HEDDLE_NODE_FOR:
@@ -353,6 +444,12 @@ static void print_node(printer *p, const heddle_node *node)
 		break;
 	case HEDDLE_NODE_BARRIER:
 		line(p, "%s", heddle_dialect_word(p->dialect, "barrier"));
+		break;
+	case HEDDLE_NODE_COPY:
+		print_copy(p, node);
+		break;
+	case HEDDLE_NODE_WAIT:
+		print_wait(p, node);
 		break;
 	case HEDDLE_NODE_COMMENT:
 		comment(p, node->name);

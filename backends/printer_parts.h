@@ -35,6 +35,7 @@ typedef struct printer {
 	const char **buffer_name; /* by position */
 	const char **size_name;	  /* by position */
 	const char *block_name, *thread_name, *shared_name;
+	const char *event; /* of the copies under way; NULL: none */
 	bool uses_block, uses_thread;
 	bool changed; /* by the pass over variables */
 	bool failed;

@@ -394,6 +394,11 @@ const heddle_code heddle_codes[] = {
 	 "Languages have vectors of 2, 4, 8 and 16 members; longer ones are several of these.\n"
 	 "Wrong:  k0.S0: tile=i:6 vector=i:3\n"
 	 "Right:  k0.S0: tile=i:8 vector=i:4\n"},
+	{526, "a copy that cannot move a tile",
+	 "`copy=NAME` lets the chip's own copy bring a tile into shared memory.  The descriptor must list it under `copies`, and rows of\n"
+	 "the tile must be consecutive in the tensor (no `order`, innermost stride 1) and keep the copy's alignment and granularity.\n"
+	 "`heddle arch show CHIP` lists the copies of a chip.\n"
+	 "Right:  k0.A.0: space=shared copy=async_work_group_copy\n"},
 	{600, "a pass has reached its limit of work",
 	 "The polyhedral operations of a pass are limited, so that compiling ends.  A definition with fewer statements or simpler\n"
 	 "subscripts per `def`, or fixed sizes (-s), makes it easier.\n"},

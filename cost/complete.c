@@ -720,6 +720,9 @@ static void choose_shared(heddle_scop *scop, heddle_config *config, int k, heddl
 	*budget -= bytes;
 	choice->space = HEDDLE_SPACE_SHARED;
 	choice->vector = (int)v;
+	for (int i = 0; i < scop->descriptor->n_copy && !choice->copy; i++)
+		if (scop->descriptor->copy[i].preferred && heddle_copy_fits(group, &scop->descriptor->copy[i]))
+			choice->copy = scop->descriptor->copy[i].name;
 }
 
 static int complete_spaces(heddle_scop *scop, heddle_config *config)

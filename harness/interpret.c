@@ -286,6 +286,7 @@ static void close_memory(machine *m)
 	free(m->workspace_shadow);
 	free(m->workspace_owner);
 	free(m->half);
+	free(m->pending);
 }
 
 /* ---- launches ------------------------------------------------------------------------------------------------------------- */

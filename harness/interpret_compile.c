@@ -499,6 +499,17 @@ static void compile_store(compiler *c, step *s)
 	s->to = c->m->n_op;
 }
 
+static void compile_transfer(compiler *c, step *s)
+{
+	const heddle_node *node = s->node;
+	int top = c->m->top, n = (int)node->i;
+	s->value[0] = compile_value(c, node->value[0]);
+	s->access = compile_access(c, node->buffer, n, node->value + 1, 1);
+	s->source = compile_access(c, node->source, node->n_value - 1 - n, node->value + 1 + n, 1);
+	c->m->top = top;
+	s->to = c->m->n_op;
+}
+
 static void compile_if(compiler *c, step *s)
 {
 	int top = c->m->top;
@@ -527,7 +538,9 @@ static step *compile_node(compiler *c, const heddle_node *node)
 	case HEDDLE_NODE_LET: compile_let(c, s); break;
 	case HEDDLE_NODE_DECLARE: s->memory = &c->m->memory[node->buffer->position]; break;
 	case HEDDLE_NODE_STORE: compile_store(c, s); break;
+	case HEDDLE_NODE_COPY: compile_transfer(c, s); break;
 	case HEDDLE_NODE_BARRIER:
+	case HEDDLE_NODE_WAIT:
 	case HEDDLE_NODE_COMMENT: break;
 	}
 	return s;

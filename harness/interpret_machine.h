@@ -11,7 +11,8 @@
 #include "harness/interpret.h"
 #include "harness/special.h"
 
-enum { MAX_SUBSCRIPTS = 16, MANY_READERS = 0xFFFF, MAX_LANES = 4096 };
+/* Readers and writers that are no threads: several of them; copies that are over, under way; the copying itself. */
+enum { MAX_SUBSCRIPTS = 16, MANY_READERS = 0xFFFF, COPIED = 0xFFFE, COPYING = 0xFFFD, COPIER = 0xFFFC, MAX_LANES = 4096 };
 
 typedef enum lane_class { CLASS_INT, CLASS_FLOAT, CLASS_DOUBLE } lane_class;
 
@@ -106,6 +107,7 @@ typedef struct step {
 	int from, to; /* ops to run first */
 	operand value[2];
 	access *access;
+	access *source; /* COPY */
 	memory *memory;
 	int variable; /* LET, FOR: cell */
 	bool scalar;
@@ -115,6 +117,14 @@ typedef struct step {
 	int n_child;
 	struct step **child;
 } step;
+
+/* A copy that was started: what it will have brought when it is waited for. */
+typedef struct pending_copy {
+	const char *name;
+	memory *memory;
+	int64_t first, count; /* members */
+	unsigned char *data;
+} pending_copy;
 
 /* Which lanes take part.  dense: all of lo .. hi. */
 typedef struct mask {
@@ -162,6 +172,8 @@ typedef struct machine {
 	int64_t *offset; /* [lanes] scratch of one access */
 	int64_t block;
 	int block_cell, thread_cell;
+	int n_pending, pending_capacity;
+	pending_copy *pending;
 } machine;
 
 /* interpret_compile.c: fills op, body, constants; -1 with E0950. */

@@ -627,6 +627,13 @@ static void find_uninitialised(machine *m, const access *x, int lane, int64_t me
 			    x->memory->buffer->name, why);
 }
 
+static void find_copying(machine *m, const access *x, int lane, int64_t member, const char *what)
+{
+	heddle_machine_find(m, "race", x->node, x->line, lane < m->lanes ? lane : 0,
+			    "element %lld of %s is %s while a copy to it is under way: it was not waited for", (long long)member,
+			    x->memory->buffer->name, what);
+}
+
 /* The epochs that matter for a space: written since `valid` counts as initialised; from `launch` to the block's start are other
  * blocks of this launch. */
 typedef struct era {
@@ -646,8 +653,10 @@ static bool by_other_block(const era *e, uint32_t epoch)
 
 static void shadow_read(machine *m, const access *x, const era *e, shadow *s, int lane, int64_t member)
 {
-	if (s->write_epoch == e->now) {
-		if (s->writer != lane)
+	if (s->writer == COPYING) {
+		find_copying(m, x, lane, member, "read");
+	} else if (s->write_epoch == e->now) {
+		if (s->writer != lane && s->writer != COPIED)
 			find_race(m, x, lane, member, "read here and written by", s->writer);
 	} else if (s->write_epoch < e->valid) {
 		find_uninitialised(m, x, lane, member, "and was never written");
@@ -667,8 +676,10 @@ static void shadow_read(machine *m, const access *x, const era *e, shadow *s, in
 
 static void shadow_write(machine *m, const access *x, const era *e, shadow *s, int lane, int64_t member)
 {
+	if (s->writer == COPYING)
+		find_copying(m, x, lane, member, "written");
 	if (s->write_epoch == e->now) {
-		if (s->writer != lane)
+		if (s->writer != lane && s->writer < COPIER)
 			find_race(m, x, lane, member, "written here and by", s->writer);
 	} else if (by_other_block(e, s->write_epoch)) {
 		find_block_race(m, x, lane, member, "written here and by");
@@ -1202,6 +1213,125 @@ static void run_barrier(machine *m, const step *s, const mask *k)
 	m->now++;
 }
 
+/* ---- asynchronous copies --------------------------------------------------------------------------------------------------- */
+
+static bool same_in_all(const machine *m, const operand *o)
+{
+	const int64_t *run = cells(m, o->at);
+	for (int l = 1; !o->scalar && l < m->lanes; l++)
+		if (run[l] != run[0])
+			return false;
+	return true;
+}
+
+static bool all_the_same(const machine *m, const step *s)
+{
+	bool same = same_in_all(m, &s->value[0]);
+	for (int n = 0; n < s->access->n; n++)
+		same = same && same_in_all(m, &s->access->subscript[n]);
+	for (int n = 0; n < s->source->n; n++)
+		same = same && same_in_all(m, &s->source->subscript[n]);
+	return same;
+}
+
+/* The first of `count` members that one side of a copy touches, -1 after a finding; their shadow is told. */
+static int64_t copied_from(machine *m, const access *side, int64_t count, const mask *k, bool write)
+{
+	access x = *side;
+	mask one = {k->lane, 0, 1, 1, true};
+	x.width = (int)count;
+	if (!locate(m, &x, &one, 0, 1, write ? "copies to" : "copies from"))
+		return -1;
+	int64_t first = m->offset[0];
+	era e = era_of(m, x.memory);
+	const int lane = COPIER;
+	for (int64_t j = first; x.memory->shadow && j < first + count; j++) {
+		if (x.memory->owner)
+			watch_granules(m, &x, &e, lane, j, write);
+		else if (write)
+			shadow_write(m, &x, &e, &x.memory->shadow[j], lane, j);
+		else
+			shadow_read(m, &x, &e, &x.memory->shadow[j], lane, j);
+	}
+	m->offset[0] = first;
+	count_access(m, &x, &one, write);
+	return first;
+}
+
+/* What is copied is taken at once and arrives when it is waited for; until then the tile holds nothing that may be read. */
+static void run_copy(machine *m, const step *s, const mask *k)
+{
+	int64_t count = ((const int64_t *)cells(m, s->value[0].at))[0];
+	if (k->count != m->lanes || !all_the_same(m, s)) {
+		heddle_machine_find(m, "barrier", s->node->id, s->node->line, first_lane(k),
+				    k->count != m->lanes ? "%d of %d threads of the block reach the copy"
+							 : "%d of %d threads reach the copy, not all with the same places",
+				    k->count, m->lanes);
+		m->stop = true;
+		return;
+	}
+	if (count <= 0) {
+		if (count < 0)
+			heddle_machine_find(m, "bounds", s->node->id, s->node->line, 0, "a copy of %lld elements", (long long)count);
+		return;
+	}
+	int64_t from = copied_from(m, s->source, count, k, false), to = from < 0 ? -1 : copied_from(m, s->access, count, k, true);
+	if (to < 0)
+		return;
+	memory *into = s->access->memory;
+	size_t size = (size_t)into->size, bytes = size * (size_t)count;
+	if (m->n_pending == m->pending_capacity) {
+		m->pending_capacity = m->pending_capacity ? 2 * m->pending_capacity : 16;
+		m->pending = heddle_xrealloc(m->pending, sizeof(*m->pending) * (size_t)m->pending_capacity);
+	}
+	pending_copy *new = &m->pending[m->n_pending++];
+	*new = (pending_copy){s->node->name, into, to, count, heddle_xalloc(bytes)};
+	memcpy(new->data, s->source->memory->data + (size_t)from * size, bytes);
+	memset(into->data + (size_t)to * size, 0xA5, bytes);
+	for (int64_t j = to; into->shadow && j < to + count; j++)
+		into->shadow[j].writer = COPYING;
+}
+
+static void arrive(machine *m, pending_copy *copy, bool in_time)
+{
+	size_t size = (size_t)copy->memory->size;
+	if (in_time)
+		memcpy(copy->memory->data + (size_t)copy->first * size, copy->data, size * (size_t)copy->count);
+	for (int64_t j = copy->first; copy->memory->shadow && j < copy->first + copy->count; j++) {
+		copy->memory->shadow[j].writer = COPIED;
+		copy->memory->shadow[j].write_epoch = m->now;
+	}
+	free(copy->data);
+}
+
+static void run_wait(machine *m, const step *s, const mask *k)
+{
+	int n = 0;
+	if (k->count != m->lanes) {
+		heddle_machine_find(m, "barrier", s->node->id, s->node->line, first_lane(k),
+				    "%d of %d threads of the block reach the wait", k->count, m->lanes);
+		m->stop = true;
+	}
+	for (int c = 0; c < m->n_pending; c++) {
+		if (strcmp(m->pending[c].name, s->node->name))
+			m->pending[n++] = m->pending[c];
+		else
+			arrive(m, &m->pending[c], true);
+	}
+	m->n_pending = n;
+}
+
+/* At the end of a block nothing may be under way. */
+static void end_copies(machine *m)
+{
+	if (m->n_pending && !m->stop)
+		heddle_machine_find(m, "race", m->body->node->id, m->body->node->line, 0, "the block ends while a copy to %s is under way",
+				    m->pending[0].memory->buffer->name);
+	for (int c = 0; c < m->n_pending; c++)
+		arrive(m, &m->pending[c], false);
+	m->n_pending = 0;
+}
+
 static void run_declare(machine *m, const step *s, const mask *k)
 {
 	for (int64_t n = 0; n < s->memory->members; n++) {
@@ -1236,6 +1366,8 @@ static void run_step(machine *m, const step *s, const mask *k)
 	case HEDDLE_NODE_IF: run_if(m, s, k); break;
 	case HEDDLE_NODE_STORE: store(m, s, k); break;
 	case HEDDLE_NODE_BARRIER: run_barrier(m, s, k); break;
+	case HEDDLE_NODE_COPY: run_copy(m, s, k); break;
+	case HEDDLE_NODE_WAIT: run_wait(m, s, k); break;
 	case HEDDLE_NODE_DECLARE: run_declare(m, s, k); break;
 	case HEDDLE_NODE_LET:
 	case HEDDLE_NODE_COMMENT: break;
@@ -1250,6 +1382,7 @@ void heddle_machine_block(machine *m)
 	m->cell[m->block_cell] = (uint64_t)m->block;
 	m->count->blocks++;
 	run_step(m, m->body, &all);
+	end_copies(m);
 	if (!m->stop)
 		check_limits(m, m->body, &all);
 }

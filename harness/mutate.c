@@ -188,14 +188,14 @@ static void mutate_bounds(mutator *m, heddle_node *node)
 static bool mutate_removal(mutator *m, heddle_node *block, int k)
 {
 	const heddle_node *child = block->child[k];
-	bool barrier = child->kind == HEDDLE_NODE_BARRIER;
+	bool barrier = child->kind == HEDDLE_NODE_BARRIER, wait = child->kind == HEDDLE_NODE_WAIT;
 	m->node = child;
-	if (!(barrier || child->kind == HEDDLE_NODE_STORE) || !here(m))
+	if (!(barrier || wait || child->kind == HEDDLE_NODE_STORE || child->kind == HEDDLE_NODE_COPY) || !here(m))
 		return false;
-	if (barrier)
-		describe(m, "barrier removed");
+	if (barrier || wait)
+		describe(m, "%s removed", barrier ? "barrier" : "wait");
 	else
-		describe(m, "store to %s removed", child->buffer->name);
+		describe(m, "%s to %s removed", child->kind == HEDDLE_NODE_COPY ? "copy" : "store", child->buffer->name);
 	memmove(block->child + k, block->child + k + 1, sizeof(*block->child) * (size_t)(block->n_child - k - 1));
 	block->n_child--;
 	return true;
@@ -207,6 +207,11 @@ static void mutate_node(mutator *m, heddle_node *node)
 	if (node->kind == HEDDLE_NODE_STORE) {
 		mutate_reduction(m, node);
 		mutate_subscripts(m, node->buffer, node->n_value - 1, node->value + 1, "the store to");
+	}
+	if (node->kind == HEDDLE_NODE_COPY) {
+		int n = (int)node->i;
+		mutate_subscripts(m, node->buffer, n, node->value + 1, "the copy to");
+		mutate_subscripts(m, node->source, node->n_value - 1 - n, node->value + 1 + n, "the copy from");
 	}
 	if (node->kind == HEDDLE_NODE_FOR)
 		mutate_bounds(m, node);

@@ -38,7 +38,7 @@ static void coverage_add(heddle_test *t, coverage *c, const heddle_interpret *ru
 
 static bool does_something(const heddle_node *node)
 {
-	if (node->kind == HEDDLE_NODE_STORE || node->kind == HEDDLE_NODE_BARRIER)
+	if (node->kind == HEDDLE_NODE_STORE || node->kind == HEDDLE_NODE_BARRIER || node->kind == HEDDLE_NODE_COPY)
 		return true;
 	for (int k = 0; k < node->n_child; ++k)
 		if (does_something(node->child[k]))
@@ -71,6 +71,9 @@ static void describe(const heddle_node *node, heddle_text *out)
 		break;
 	case HEDDLE_NODE_BARRIER:
 		heddle_text_add(out, "barrier");
+		break;
+	case HEDDLE_NODE_COPY:
+		heddle_text_printf(out, "copy of %s to %s", node->source->name, node->buffer->name);
 		break;
 	case HEDDLE_NODE_BLOCK:
 		for (int k = 0; k < node->n_child; ++k)

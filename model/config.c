@@ -277,7 +277,11 @@ static int group_key(reader *r, int k, const char *tensor, int n, const char *ke
 		} while (take(r, ','));
 		return 0;
 	}
-	return bad(r, start, strlen(key), "unknown key; a group has space, order, pad and vector");
+	if (!strcmp(key, "copy")) {
+		group->copy = word(r);
+		return group->copy ? 0 : bad(r, start, 1, "expected copy=NAME, a copy of the descriptor");
+	}
+	return bad(r, start, strlen(key), "unknown key; a group has space, order, pad, vector and copy");
 }
 
 /* `k0`, `k0.S1` or `k0.A.0`, then `: key=value key=value` up to `;`. */
@@ -388,6 +392,8 @@ static void print_group(const heddle_group_config *group, int k, heddle_text *ou
 		heddle_text_printf(out, " pad=%d", group->pad);
 	if (group->vector > 1)
 		heddle_text_printf(out, " vector=%d", group->vector);
+	if (group->copy)
+		heddle_text_printf(out, " copy=%s", group->copy);
 }
 
 void heddle_config_print_kernel(const heddle_config *config, int k, heddle_text *out)

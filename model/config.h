@@ -1,7 +1,8 @@
 /* The config: the complete choice of how a definition is mapped, one line of text.
  *
  *   split=0:i:64; fuse=0,0,1; k0: order=j,i threads=256 lanes=inner; k0.S0: tile=i:128,j:128,k:8 thread=i:16,j:16 vector=j:4
- *   reduce=k:sequential; k0.A.0: space=shared order=1,0 pad=4 vector=4; k0.C.0: space=register
+ *   reduce=k:sequential; k0.A.0: space=shared order=1,0 pad=4 vector=4; k0.B.0: space=shared
+ *   copy=NAME; k0.C.0: space=register
  *
  * Dimensions by name, statements by number (of the rewritten definition: a split adds its combine statement right after),
  * groups by tensor.index.  Unknown keys are errors.  A part left out is completed by the cost model.
@@ -43,6 +44,7 @@ typedef struct heddle_group_config {
 	int space; /* heddle_space; -1: not given */
 	int pad;   /* -1: not given */
 	int vector;
+	const char *copy; /* shared: moved by this copy of the descriptor; NULL: by the threads */
 	int n_order;
 	int order[16];
 } heddle_group_config;

@@ -609,30 +609,31 @@ static void shared_tiles(heddle_generator *g)
 	}
 }
 
-static void collect_global(heddle_generator *g, const heddle_node *node);
+/* The launch takes a buffer in global memory that it touches. */
+static void use_global(heddle_generator *g, heddle_buffer *buffer)
+{
+	if (buffer->role > HEDDLE_BUFFER_TEMPORARY)
+		return;
+	for (int i = 0; i < g->launch->n_buffer; i++)
+		if (g->launch->buffer[i] == buffer)
+			return;
+	HEDDLE_PUSH(g->program->arena, g->launch->buffer, g->launch->n_buffer, buffer);
+}
 
 static void collect_value(heddle_generator *g, const heddle_value *value)
 {
-	if (value->kind == HEDDLE_VALUE_LOAD && value->buffer->role <= HEDDLE_BUFFER_TEMPORARY) {
-		bool have = false;
-		for (int i = 0; i < g->launch->n_buffer; i++)
-			have |= g->launch->buffer[i] == value->buffer;
-		if (!have)
-			HEDDLE_PUSH(g->program->arena, g->launch->buffer, g->launch->n_buffer, value->buffer);
-	}
+	if (value->kind == HEDDLE_VALUE_LOAD)
+		use_global(g, value->buffer);
 	for (int i = 0; i < value->n_arg; i++)
 		collect_value(g, value->arg[i]);
 }
 
 static void collect_global(heddle_generator *g, const heddle_node *node)
 {
-	if (node->kind == HEDDLE_NODE_STORE && node->buffer->role <= HEDDLE_BUFFER_TEMPORARY) {
-		bool have = false;
-		for (int i = 0; i < g->launch->n_buffer; i++)
-			have |= g->launch->buffer[i] == node->buffer;
-		if (!have)
-			HEDDLE_PUSH(g->program->arena, g->launch->buffer, g->launch->n_buffer, node->buffer);
-	}
+	if (node->kind == HEDDLE_NODE_STORE)
+		use_global(g, node->buffer);
+	if (node->kind == HEDDLE_NODE_COPY)
+		use_global(g, node->source);
 	for (int i = 0; i < node->n_value; i++)
 		collect_value(g, node->value[i]);
 	for (int i = 0; i < node->n_child; i++)

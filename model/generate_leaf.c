@@ -581,6 +581,47 @@ static heddle_value *zero(maker *m, heddle_type type)
 	return heddle_type_is_float(type) ? heddle_value_float(m->p, type, 0) : heddle_value_int(m->p, type, 0);
 }
 
+/* { L[x] -> [c] }: the first or last element of the row that is copied. */
+static __isl_give isl_pw_aff *row_end(maker *m, int column, bool last)
+{
+	isl_set *copied = isl_set_intersect_params(isl_set_copy(m->leaf->domain), isl_set_copy(m->g->branch->blocks));
+	isl_map *row = isl_map_from_domain(copied);
+	row = isl_map_add_dims(row, isl_dim_out, 1);
+	row = isl_map_equate(row, isl_dim_in, column, isl_dim_out, 0);
+	row = isl_map_eliminate(row, isl_dim_in, (unsigned)column, 1);
+	row = isl_map_fix_si(row, isl_dim_in, (unsigned)column, 0);
+	isl_pw_multi_aff *end = last ? isl_map_lexmax_pw_multi_aff(row) : isl_map_lexmin_pw_multi_aff(row);
+	isl_pw_aff *at = isl_pw_multi_aff_get_pw_aff(end, 0);
+	isl_pw_multi_aff_free(end);
+	return isl_pw_aff_coalesce(isl_pw_aff_gist(at, isl_set_copy(m->leaf->spread)));
+}
+
+/* One row of the tile, as far as the tensor has it. */
+static heddle_node *copy(maker *m)
+{
+	heddle_leaf *leaf = m->leaf;
+	heddle_group *group = leaf->group;
+	heddle_value *from[HEDDLE_MAX_DIM], *to[HEDDLE_MAX_DIM], *first = index_int(m, 0), *count = index_int(m, 1);
+	int n = 0, rank = group->tensor->rank, column = find_loop(leaf, -2, HEDDLE_PART_ITEM);
+	if (column >= 0) {
+		isl_pw_aff *begin = row_end(m, column, false), *end = row_end(m, column, true);
+		end = isl_pw_aff_add_constant_val(isl_pw_aff_sub(end, isl_pw_aff_copy(begin)), isl_val_one(m->g->scop->isl));
+		count = aff_value(m, isl_pw_aff_coalesce(end));
+		first = aff_value(m, begin);
+	}
+	for (int e = 0; e < rank; e++)
+		from[e] = aff_value(m, isl_pw_aff_from_aff(isl_multi_aff_get_aff(leaf->element, e)));
+	for (int e = 0; e < rank; e++)
+		if (group->size[group->order[e]] > 1)
+			to[n++] = aff_value(m, isl_pw_aff_from_aff(isl_multi_aff_get_aff(leaf->position, group->order[e])));
+	if (column >= 0) {
+		from[rank - 1] = heddle_value_binary(m->p, HEDDLE_OP_ADD, from[rank - 1], first);
+		to[n - 1] = heddle_value_binary(m->p, HEDDLE_OP_ADD, to[n - 1], first);
+	}
+	return heddle_node_copy(m->p, group->copy->name, count, group->shared, n, to, m->g->global[group->tensor->position], rank,
+				from);
+}
+
 static heddle_node *move(maker *m)
 {
 	heddle_leaf *leaf = m->leaf;
@@ -594,11 +635,23 @@ static heddle_node *move(maker *m)
 		if (group->size[e] > 1)
 			to[n++] = aff_value(m, isl_pw_aff_from_aff(isl_multi_aff_get_aff(leaf->position, e)));
 	}
+	if (leaf->fill)
+		return heddle_node_store(m->p, group->shared, n, to, zero(m, group->tensor->type));
 	heddle_value *value = heddle_value_load(m->p, m->g->global[group->tensor->position], 1, group->tensor->rank, from);
 	heddle_value *condition = membership(m, leaf->domain, leaf->valid);
 	if (condition)
 		value = heddle_value_select(m->p, condition, value, zero(m, value->type));
 	return heddle_node_store(m->p, group->shared, n, to, value);
+}
+
+/* The tiles of one statement are moved by one copy (place). */
+static heddle_node *wait_for(maker *m)
+{
+	const heddle_group *copied = NULL;
+	for (int g = 0; g < m->g->kernel->n_group && !copied; g++)
+		if (m->g->kernel->group[g]->stmt == m->leaf->stmt && m->g->kernel->group[g]->copy)
+			copied = m->g->kernel->group[g];
+	return heddle_node_wait(m->p, copied->copy->name);
 }
 
 static void set_line(heddle_node *node, int line)
@@ -614,7 +667,7 @@ heddle_node *heddle_generate_leaf(heddle_generator *g, heddle_leaf *leaf, __isl_
 	maker m = {.g = g, .p = g->program, .leaf = leaf, .build = build, .iteration = iteration};
 	heddle_node *node = NULL;
 	loop_values(&m);
-	if (leaf->kind != HEDDLE_LEAF_MOVE && leaf->kind != HEDDLE_LEAF_BARRIER && leaf->kind != HEDDLE_LEAF_COMBINE)
+	if (leaf->instance && leaf->kind != HEDDLE_LEAF_COMBINE)
 		dim_values(&m);
 	switch (leaf->kind) {
 	case HEDDLE_LEAF_INITIALISE:
@@ -634,6 +687,12 @@ heddle_node *heddle_generate_leaf(heddle_generator *g, heddle_leaf *leaf, __isl_
 		break;
 	case HEDDLE_LEAF_MOVE:
 		node = move(&m);
+		break;
+	case HEDDLE_LEAF_COPY:
+		node = copy(&m);
+		break;
+	case HEDDLE_LEAF_WAIT:
+		node = wait_for(&m);
 		break;
 	case HEDDLE_LEAF_BARRIER:
 		node = heddle_node_barrier(g->program);

@@ -335,6 +335,7 @@ heddle_mapped *heddle_map_kernel(heddle_scop *scop, heddle_kernel *kernel)
 	bool all = isl_set_is_empty(cut) == isl_bool_true, none = isl_set_is_empty(interior) == isl_bool_true;
 	if (!none) {
 		b.interior = true;
+		b.blocks = interior;
 		add_branch(&b, true, isl_set_copy(interior), build(&b));
 	}
 	if (!all)

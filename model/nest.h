@@ -15,7 +15,9 @@ typedef enum heddle_leaf_kind {
 	HEDDLE_LEAF_COMBINE,	/* accumulators of a thread's vector members and of the lanes become one value, in every lane */
 	HEDDLE_LEAF_FINISH,	/* target = accumulator */
 	HEDDLE_LEAF_STORE,	/* global tensor = register group */
-	HEDDLE_LEAF_MOVE,	/* shared tile = global tensor */
+	HEDDLE_LEAF_MOVE,	/* shared tile = global tensor; with `fill`: the zeros only */
+	HEDDLE_LEAF_COPY,	/* an asynchronous copy of the tile's elements that exist; its last loop is over a row's elements */
+	HEDDLE_LEAF_WAIT,	/* for the copies */
 	HEDDLE_LEAF_BARRIER,
 } heddle_leaf_kind;
 
@@ -33,7 +35,8 @@ struct heddle_leaf {
 	isl_multi_aff *instance; /* { L3[x] -> S[d] }; FINISH: reduction dimensions are at 0 */
 	isl_multi_aff *element;	 /* MOVE: { L3[x] -> T[e] } */
 	isl_multi_aff *position; /* MOVE: { L3[x] -> T[e - offset] } */
-	isl_set *valid;		 /* MOVE: elements inside the tensor; others are filled with 0 */
+	isl_set *valid;		 /* MOVE, COPY: elements inside the tensor; others are filled with 0 */
+	bool fill;		 /* MOVE: of a group that is copied: only what the copy leaves out */
 };
 
 typedef enum heddle_nest_kind { HEDDLE_NEST_SEQUENCE, HEDDLE_NEST_LOOP, HEDDLE_NEST_LEAF } heddle_nest_kind;
@@ -45,7 +48,7 @@ typedef struct heddle_nest {
 	const char *name; /* LOOP: as printed */
 	heddle_loop_kind loop;
 	heddle_part part;
-	int dim;	 /* of the statement; -1: rows, -2: columns of a move */
+	int dim;	 /* of the statement; -1: rows, -2: columns of a move, or of a copy */
 	int64_t extent;	 /* ITEM and VEC parts; 0: unbounded (tile loops) */
 	heddle_leaf *leaf;
 } heddle_nest;

@@ -20,6 +20,7 @@ typedef struct heddle_nest_builder {
 	heddle_kernel *kernel;
 	heddle_mapped *mapped;
 	bool interior;
+	__isl_keep isl_set *blocks; /* that take the branch; NULL: any */
 	int n_region;
 	heddle_region *region;
 } heddle_nest_builder;

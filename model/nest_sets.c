@@ -117,6 +117,24 @@ __isl_give isl_set *heddle_nest_in_domain(__isl_keep isl_set *domain, __isl_keep
 	return isl_set_preimage_multi_aff(isl_set_copy(domain), isl_multi_aff_copy(instance));
 }
 
+/* { L[x] -> T[e] }: the first element of the group's tile in the leaf's round.  The offset's dimensions are the statement's tile
+ * loops in dimension order; the leaf has them in nest order. */
+static __isl_give isl_multi_aff *tile_start(heddle_nest_builder *b, const heddle_leaf *leaf, const heddle_group *group)
+{
+	heddle_text text = {0};
+	int at = 0;
+	heddle_text_printf(&text, "%s{ ", b->mapped->params);
+	heddle_leaf_tuple(leaf, &text);
+	heddle_text_add(&text, " -> [");
+	for (int d = 0; d < leaf->stmt->n_dim; d++)
+		if (leaf->stmt->dim[d].member < 0 && !leaf->stmt->dim[d].single_tile)
+			heddle_text_printf(&text, "%sx%d", at++ ? ", " : "", find_loop(leaf, d, HEDDLE_PART_TILE));
+	heddle_text_add(&text, "] }");
+	isl_multi_aff *loops = isl_multi_aff_read_from_str(b->scop->isl, heddle_text_str(&text));
+	heddle_text_free(&text);
+	return isl_multi_aff_pullback_multi_aff(isl_multi_aff_copy(group->offset), loops);
+}
+
 /* Where the tile element of a move is, in the tensor and in the tile. */
 static void move_sets(heddle_nest_builder *b, heddle_leaf *leaf)
 {
@@ -129,15 +147,16 @@ static void move_sets(heddle_nest_builder *b, heddle_leaf *leaf)
 	heddle_text text = {0}, r = {0}, c = {0}, more = {0};
 	for (int e = 0; e < rank; e++)
 		rows *= e == inner ? 1 : group->size[e];
+	bool copy = leaf->kind == HEDDLE_LEAF_COPY;
 	heddle_text_add(&r, "0");
 	if (row >= 0)
-		heddle_text_printf(&r, " + %lld*x%d", (long long)row_threads, row);
-	if (row_threads > 1)
+		heddle_text_printf(&r, " + %lld*x%d", copy ? 1LL : (long long)row_threads, row);
+	if (row_threads > 1 && !copy)
 		heddle_text_printf(&r, " + c_row%lld", (long long)columns);
 	heddle_text_add(&c, "0");
 	if (column >= 0)
-		heddle_text_printf(&c, " + %lld*x%d", (long long)(columns * group->vector), column);
-	if (columns > 1)
+		heddle_text_printf(&c, " + %lld*x%d", copy ? 1LL : (long long)(columns * group->vector), column);
+	if (columns > 1 && !copy)
 		heddle_text_printf(&c, " + %lld*c_column%lld", (long long)group->vector, (long long)columns);
 	if (vec >= 0)
 		heddle_text_printf(&c, " + x%d", vec);
@@ -170,23 +189,7 @@ static void move_sets(heddle_nest_builder *b, heddle_leaf *leaf)
 	heddle_text_printf(&more, "%s < %lld and %s < %lld", heddle_text_str(&r), (long long)rows, heddle_text_str(&c),
 			   (long long)group->size[inner]);
 	leaf->domain = layout_bounds(b, leaf, heddle_text_str(&more));
-	/* element = position + offset(tile loops); the tile loops are the leaf's leading ones */
-	isl_multi_aff *offset = isl_multi_aff_copy(group->offset);
-	int prefix = (int)isl_multi_aff_dim(offset, isl_dim_in);
-	heddle_text_clear(&text);
-	heddle_text_printf(&text, "%s{ ", b->mapped->params);
-	heddle_leaf_tuple(leaf, &text);
-	heddle_text_add(&text, " -> [");
-	/* The offset's dimensions are the statement's tile loops in dimension order; the leaf has them in nest order. */
-	int at = 0;
-	for (int d = 0; d < leaf->stmt->n_dim; d++)
-		if (leaf->stmt->dim[d].member < 0 && !leaf->stmt->dim[d].single_tile)
-			heddle_text_printf(&text, "%sx%d", at++ ? ", " : "", find_loop(leaf, d, HEDDLE_PART_TILE));
-	(void)prefix;
-	heddle_text_add(&text, "] }");
-	isl_multi_aff *loops = isl_multi_aff_read_from_str(b->scop->isl, heddle_text_str(&text));
-	offset = isl_multi_aff_pullback_multi_aff(offset, loops);
-	leaf->element = isl_multi_aff_add(offset, isl_multi_aff_copy(leaf->position));
+	leaf->element = isl_multi_aff_add(tile_start(b, leaf, group), isl_multi_aff_copy(leaf->position));
 	/* inside the tensor */
 	heddle_stmt shape = {.all = leaf->domain};
 	leaf->valid = isl_set_copy(leaf->domain);
@@ -196,6 +199,10 @@ static void move_sets(heddle_nest_builder *b, heddle_leaf *leaf)
 		isl_set *low = isl_pw_aff_nonneg_set(isl_pw_aff_copy(x));
 		leaf->valid = isl_set_intersect(leaf->valid, isl_set_intersect(low, isl_pw_aff_lt_set(x, extent)));
 	}
+	if (copy)
+		leaf->domain = isl_set_coalesce(isl_set_intersect(leaf->domain, isl_set_copy(leaf->valid)));
+	if (leaf->fill)
+		leaf->domain = isl_set_coalesce(isl_set_subtract(leaf->domain, isl_set_copy(leaf->valid)));
 	leaf->box = isl_set_copy(leaf->domain);
 	heddle_text_free(&text);
 	heddle_text_free(&r);
@@ -231,9 +238,11 @@ static void leaf_sets(heddle_nest_builder *b, heddle_leaf *leaf)
 	const char *lane = one_lane(b, leaf) ? "c_lane = 0" : NULL;
 	switch (leaf->kind) {
 	case HEDDLE_LEAF_MOVE:
+	case HEDDLE_LEAF_COPY:
 		move_sets(b, leaf);
 		return;
 	case HEDDLE_LEAF_BARRIER:
+	case HEDDLE_LEAF_WAIT:
 		leaf->domain = layout_bounds(b, leaf, NULL);
 		leaf->box = isl_set_copy(leaf->domain);
 		return;
@@ -317,6 +326,39 @@ static bool at_most_once(__isl_keep isl_set *tiles)
 	return once;
 }
 
+/* { [tile loops] -> T[e] } of some thread, as a set. */
+static __isl_give isl_set *places_in_rounds(heddle_nest_builder *b, const heddle_leaf *leaf, __isl_take isl_map *place, int prefix)
+{
+	place = isl_map_intersect_domain(place, isl_set_copy(leaf->domain));
+	isl_size n = isl_map_dim(place, isl_dim_in);
+	place = isl_map_project_out(place, isl_dim_in, (unsigned)prefix, (unsigned)(n - prefix));
+	return heddle_nest_without_threads(b, isl_map_wrap(place));
+}
+
+/* Does the statement read any of the elements that the leaf fills? */
+static bool fill_is_read(heddle_nest_builder *b, const heddle_region *r, const heddle_leaf *fill)
+{
+	const heddle_leaf *compute = r->compute;
+	isl_map *position = isl_map_from_multi_aff(isl_multi_aff_copy(fill->position));
+	isl_set *filled = places_in_rounds(b, fill, position, r->prefix);
+	if (b->blocks)
+		filled = isl_set_intersect_params(filled, isl_set_copy(b->blocks));
+	bool read = false;
+	for (int a = 1; a < compute->stmt->n_access && !read; a++) {
+		const heddle_access *access = &compute->stmt->access[a];
+		if (access->group != fill->group)
+			continue;
+		isl_multi_pw_aff *at = isl_multi_pw_aff_pullback_multi_aff(isl_multi_pw_aff_copy(access->index),
+									   isl_multi_aff_copy(compute->instance));
+		at = isl_multi_pw_aff_sub(at, isl_multi_pw_aff_from_multi_aff(tile_start(b, compute, fill->group)));
+		isl_set *places = places_in_rounds(b, compute, isl_map_from_multi_pw_aff(at), r->prefix);
+		read = isl_set_is_disjoint(places, filled) != isl_bool_true;
+		isl_set_free(places);
+	}
+	isl_set_free(filled);
+	return read;
+}
+
 /* The tiles that a region runs: all, those that are full, or the rest. */
 static bool apply_region(heddle_nest_builder *b, heddle_region *r)
 {
@@ -340,6 +382,13 @@ static bool apply_region(heddle_nest_builder *b, heddle_region *r)
 		}
 		leaf->domain = restrict_prefix(leaf, leaf->domain, tiles);
 		leaf->box = restrict_prefix(leaf, leaf->box, tiles);
+	}
+	for (int i = 0; i < r->n_leaf; i++) {
+		heddle_leaf *leaf = r->leaf[i];
+		if (!leaf->fill || isl_set_is_empty(leaf->domain) == isl_bool_true || fill_is_read(b, r, leaf))
+			continue;
+		isl_set_free(leaf->domain);
+		leaf->domain = isl_set_empty(isl_set_get_space(leaf->box));
 	}
 	/* the barrier after the last round keeps nothing apart */
 	heddle_leaf *last = r->leaf[r->n_leaf - 1];
@@ -392,6 +441,11 @@ static void spread_leaf(heddle_nest_builder *b, heddle_leaf *leaf)
 	bool guarded = !b->interior && (leaf->kind == HEDDLE_LEAF_COMPUTE || leaf->kind == HEDDLE_LEAF_FINISH ||
 					leaf->kind == HEDDLE_LEAF_STORE);
 	leaf->spread = isl_set_copy(guarded ? leaf->box : leaf->domain);
+	int column = leaf->kind == HEDDLE_LEAF_COPY ? find_loop(leaf, -2, HEDDLE_PART_ITEM) : -1;
+	if (column >= 0) { /* once for each row */
+		leaf->spread = isl_set_eliminate(leaf->spread, isl_dim_set, (unsigned)column, 1);
+		leaf->spread = isl_set_fix_si(leaf->spread, isl_dim_set, (unsigned)column, 0);
+	}
 	int tiles = 0;
 	while (tiles < leaf->n_loop && leaf->loop[tiles]->part == HEDDLE_PART_TILE)
 		tiles++;

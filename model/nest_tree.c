@@ -219,6 +219,29 @@ static void add_move(heddle_nest_builder *b, heddle_nest *parent, heddle_group *
 	heddle_nest_add_leaf(b, at, HEDDLE_LEAF_MOVE, group->stmt, group);
 }
 
+/* The same by a copy: a row at a time, all threads together; what the tensor does not have is filled by the threads. */
+static void add_copy(heddle_nest_builder *b, heddle_nest *parent, heddle_group *group)
+{
+	int64_t rows = 1, columns = group->size[group->tensor->rank - 1];
+	heddle_nest *at = parent;
+	for (int e = 0; e + 1 < group->tensor->rank; e++)
+		rows *= group->size[e];
+	for (int i = 0; i < 2; i++) {
+		if ((i ? columns : rows) == 1)
+			continue;
+		heddle_nest *loop = append(b, at, heddle_nest_new(b, HEDDLE_NEST_LOOP));
+		loop->name = heddle_arena_printf(b->scop->arena, "%s_%s", group->tensor->name, i ? "column" : "row");
+		loop->dim = -1 - i;
+		loop->part = HEDDLE_PART_ITEM;
+		loop->extent = i ? columns : rows;
+		loop->loop = HEDDLE_LOOP_SERIAL;
+		at = append(b, loop, heddle_nest_new(b, HEDDLE_NEST_SEQUENCE));
+	}
+	heddle_nest_add_leaf(b, at, HEDDLE_LEAF_COPY, group->stmt, group);
+	add_move(b, parent, group);
+	b->mapped->leaf[b->mapped->n_leaf - 1]->fill = true;
+}
+
 /* Moves, barrier, computation, barrier: the body of the tile loops. */
 static void add_region(heddle_nest_builder *b, heddle_nest *root, heddle_nest *at, heddle_stmt *stmt, int part, bool again)
 {
@@ -226,13 +249,25 @@ static void add_region(heddle_nest_builder *b, heddle_nest *root, heddle_nest *a
 	heddle_nest *body = tile_loops(b, at, stmt, true);
 	int prefix = count_loops(root, body, 0);
 	bool staged = stages(b->kernel, stmt);
-	for (int g = 0; g < b->kernel->n_group; g++)
-		if (b->kernel->group[g]->stmt == stmt && b->kernel->group[g]->space == HEDDLE_SPACE_SHARED)
-			add_move(b, body, b->kernel->group[g]);
-	if (staged && b->kernel->threads > 1)
+	bool copies = false;
+	for (int g = 0; g < b->kernel->n_group; g++) {
+		heddle_group *group = b->kernel->group[g];
+		if (group->stmt != stmt || group->space != HEDDLE_SPACE_SHARED)
+			continue;
+		if (group->copy)
+			add_copy(b, body, group);
+		else
+			add_move(b, body, group);
+		copies |= group->copy != NULL;
+	}
+	if (copies)
+		heddle_nest_add_leaf(b, body, HEDDLE_LEAF_WAIT, stmt, NULL);
+	/* a copy goes on beside the threads, be it one thread only */
+	bool apart = staged && (b->kernel->threads > 1 || copies);
+	if (apart)
 		heddle_nest_add_leaf(b, body, HEDDLE_LEAF_BARRIER, stmt, NULL);
 	heddle_leaf *compute = heddle_nest_add_leaf(b, item_loops(b, body, stmt, true), HEDDLE_LEAF_COMPUTE, stmt, NULL);
-	if (staged && b->kernel->threads > 1 && (prefix > 0 || again))
+	if (apart && (prefix > 0 || again))
 		heddle_nest_add_leaf(b, body, HEDDLE_LEAF_BARRIER, stmt, NULL);
 	heddle_region r = {.compute = compute, .prefix = prefix, .part = part};
 	for (int i = first; i < b->mapped->n_leaf; i++)

@@ -210,6 +210,82 @@ bool heddle_tile_box(heddle_scop *scop, const heddle_stmt *stmt, const heddle_ac
 	return valid;
 }
 
+/* Is every coefficient of the aff, but those of `unit` elements, a multiple of it? */
+static bool in_steps(__isl_take isl_aff *aff, int64_t unit)
+{
+	bool good = true;
+	static const enum isl_dim_type type[] = {isl_dim_param, isl_dim_in, isl_dim_div};
+	isl_val *v = isl_aff_get_constant_val(aff);
+	good = isl_val_is_int(v) == isl_bool_true && isl_val_get_num_si(v) % unit == 0;
+	isl_val_free(v);
+	for (int t = 0; t < 3; t++)
+		for (int i = 0; good && i < isl_aff_dim(aff, type[t]); i++) {
+			v = isl_aff_get_coefficient_val(aff, type[t], i);
+			good = isl_val_is_zero(v) == isl_bool_true ||
+			       (type[t] != isl_dim_div && isl_val_is_int(v) == isl_bool_true && isl_val_get_num_si(v) % unit == 0);
+			isl_val_free(v);
+		}
+	isl_aff_free(aff);
+	return good;
+}
+
+/* Is the value of an extent or stride, over sizes, always a multiple of `unit`? */
+static bool is_multiple(const heddle_expr *expr, int64_t unit)
+{
+	if (expr->kind == HEDDLE_EXPR_INT)
+		return expr->i % unit == 0;
+	if (expr->kind == HEDDLE_EXPR_SIZE)
+		return expr->size->divisor % unit == 0 || (expr->size->min == expr->size->max && expr->size->min % unit == 0);
+	if (expr->kind != HEDDLE_EXPR_BINARY)
+		return false;
+	bool a = is_multiple(expr->arg[0], unit), b = is_multiple(expr->arg[1], unit);
+	return expr->op == HEDDLE_OP_MUL ? a || b : (expr->op == HEDDLE_OP_ADD || expr->op == HEDDLE_OP_SUB) && a && b;
+}
+
+/* Rows of the tile lie as rows of the tensor do, and begin and end where the copy can. */
+bool heddle_copy_fits(const heddle_group *group, const heddle_copy *copy)
+{
+	const heddle_tensor *tensor = group->tensor;
+	int last = tensor->rank - 1, size = heddle_type_size(tensor->type);
+	double bytes = copy->alignment.value > copy->granularity.value ? copy->alignment.value : copy->granularity.value;
+	int64_t unit = bytes > size ? (int64_t)bytes / size : 1;
+	if (last < 0 || group->order[last] != last)
+		return false;
+	if (tensor->stride && !(tensor->stride[last]->kind == HEDDLE_EXPR_INT && tensor->stride[last]->i == 1))
+		return false;
+	if (unit == 1)
+		return true;
+	if ((int64_t)bytes % size || bytes > 16)
+		return false;
+	bool good = group->size[last] % unit == 0 && group->pad % unit == 0 && is_multiple(tensor->extent[last], unit) &&
+		    in_steps(isl_multi_aff_get_aff(group->offset, last), unit);
+	for (int e = 0; e < last && tensor->stride; e++)
+		good = good && is_multiple(tensor->stride[e], unit);
+	return good;
+}
+
+static int place_copy(heddle_scop *scop, heddle_group *group, const char *name)
+{
+	group->copy = heddle_descriptor_copy(scop->descriptor, name);
+	if (!group->copy) {
+		heddle_error(scop->ctx, 526, NULL, "config: `%s` has no copy `%s`", scop->descriptor->name, name);
+		for (int i = 0; i < scop->descriptor->n_copy; i++)
+			heddle_note(scop->ctx, NULL, "it has `%s`", scop->descriptor->copy[i].name);
+		return -1;
+	}
+	for (int g = 0; g < group->kernel->n_group; g++) {
+		const heddle_group *other = group->kernel->group[g];
+		if (other->stmt == group->stmt && other->copy && other->copy != group->copy)
+			return heddle_error(scop->ctx, 526, NULL, "config: tiles of one statement are moved by `%s` and by `%s`",
+					    other->copy->name, name);
+	}
+	if (!heddle_copy_fits(group, group->copy))
+		return heddle_error(scop->ctx, 526, NULL,
+				    "config: `%s.%d` cannot be moved by `%s`: rows of the tile are not rows of the tensor, or "
+				    "begin or end where it cannot", group->tensor->name, group->number, name);
+	return 0;
+}
+
 static int place_shared(heddle_scop *scop, heddle_group *group, const heddle_group_config *config)
 {
 	const heddle_tensor *tensor = group->tensor;
@@ -242,7 +318,7 @@ static int place_shared(heddle_scop *scop, heddle_group *group, const heddle_gro
 	if (row % group->vector)
 		return heddle_error(scop->ctx, 522, NULL, "config: vector=%d does not divide the %lld elements of a row of `%s.%d`",
 				    group->vector, (long long)row, tensor->name, group->number);
-	return 0;
+	return config->copy ? place_copy(scop, group, config->copy) : 0;
 }
 
 /* ---- groups ---------------------------------------------------------------------------------------------------------------- */

@@ -738,6 +738,50 @@ heddle_node *heddle_node_barrier(heddle_program *p)
 	return node_new(p, HEDDLE_NODE_BARRIER, 0, 0);
 }
 
+heddle_node *heddle_node_copy(heddle_program *p, const char *name, heddle_value *count, heddle_buffer *to, int n_to,
+			      heddle_value **to_subscript, heddle_buffer *from, int n_from, heddle_value **from_subscript)
+{
+	heddle_node *node = node_new(p, HEDDLE_NODE_COPY, 1 + n_to + n_from, 0);
+	node->name = heddle_arena_strdup(p->arena, name);
+	node->buffer = to;
+	node->source = from;
+	node->i = n_to;
+	node->value[0] = count;
+	for (int k = 0; k < n_to; k++)
+		node->value[1 + k] = to_subscript[k];
+	for (int k = 0; k < n_from; k++)
+		node->value[1 + n_to + k] = from_subscript[k];
+	return node;
+}
+
+heddle_node *heddle_node_wait(heddle_program *p, const char *name)
+{
+	heddle_node *node = node_new(p, HEDDLE_NODE_WAIT, 0, 0);
+	node->name = heddle_arena_strdup(p->arena, name);
+	return node;
+}
+
+static bool waits_for(const heddle_node *node, const char *name)
+{
+	if (node->kind == HEDDLE_NODE_WAIT && !strcmp(node->name, name))
+		return true;
+	for (int k = 0; k < node->n_child; k++)
+		if (waits_for(node->child[k], name))
+			return true;
+	return false;
+}
+
+bool heddle_node_under_way(const heddle_node *node, const char *name)
+{
+	if (node->kind == HEDDLE_NODE_COPY && !strcmp(node->name, name))
+		return true;
+	bool open = false;
+	for (int k = 0; k < node->n_child; k++)
+		open = (open && !(node->kind == HEDDLE_NODE_BLOCK && waits_for(node->child[k], name))) ||
+		       heddle_node_under_way(node->child[k], name);
+	return open;
+}
+
 heddle_node *heddle_node_comment(heddle_program *p, const char *text)
 {
 	heddle_node *node = node_new(p, HEDDLE_NODE_COMMENT, 0, 0);
@@ -813,6 +857,7 @@ static heddle_node *copy_node(heddle_program *to, const heddle_node *node)
 	*copy = *node;
 	copy->name = copy_string(to, node->name);
 	copy->buffer = copy_buffer_of(to, node->buffer);
+	copy->source = copy_buffer_of(to, node->source);
 	copy->value = node->n_value ? HEDDLE_NEW_ARRAY(to->arena, heddle_value *, node->n_value) : NULL;
 	copy->child = NULL;
 	copy->n_child = 0;

@@ -104,6 +104,10 @@ typedef enum heddle_node_kind {
 	HEDDLE_NODE_DECLARE, /* buffer (register), uninitialised, visible to the end of the enclosing BLOCK */
 	HEDDLE_NODE_STORE,   /* buffer[value[1 .. n_value)] = value[0]; width as in LOAD */
 	HEDDLE_NODE_BARRIER, /* all threads of the block; shared and global memory of the block become visible */
+	HEDDLE_NODE_COPY,    /* the block starts the asynchronous copy `name` of value[0] consecutive elements of the last
+			      * dimension, from source[value[1 + i] ..] in global memory to buffer[value[1] .. value[i]] in shared
+			      * memory.  All threads come here with the same values */
+	HEDDLE_NODE_WAIT,    /* for all copies `name` that the enclosing BLOCK has started: then all threads see them */
 	HEDDLE_NODE_COMMENT, /* text */
 } heddle_node_kind;
 
@@ -117,9 +121,10 @@ struct heddle_node {
 	heddle_node_kind kind;
 	heddle_loop_kind loop;
 	bool uniform;	  /* IF: proved the same for all threads of a block; FOR: bounds proved so */
-	const char *name; /* FOR, LET; COMMENT: the text */
-	int64_t i;	  /* FOR: step */
+	const char *name; /* FOR, LET; COPY, WAIT: of the copy (descriptor); COMMENT: the text */
+	int64_t i;	  /* FOR: step; COPY: subscripts of `buffer` */
 	heddle_buffer *buffer;
+	heddle_buffer *source; /* COPY */
 	int n_value;
 	heddle_value **value;
 	int n_child;
@@ -209,6 +214,13 @@ heddle_node *heddle_node_let(heddle_program *p, const char *name, heddle_value *
 heddle_node *heddle_node_declare(heddle_program *p, heddle_buffer *buffer);
 heddle_node *heddle_node_store(heddle_program *p, heddle_buffer *buffer, int n, heddle_value **subscript, heddle_value *value);
 heddle_node *heddle_node_barrier(heddle_program *p);
+/* n_to and n_from subscripts; `count` elements. */
+heddle_node *heddle_node_copy(heddle_program *p, const char *name, heddle_value *count, heddle_buffer *to, int n_to,
+			      heddle_value **to_subscript, heddle_buffer *from, int n_from, heddle_value **from_subscript);
+heddle_node *heddle_node_wait(heddle_program *p, const char *name);
+/* Is a copy of this name still under way after the node, for all that the text says?  A wait further down in a block, under a
+ * condition or not, ends what the block has started; the interpreter sees whether the condition is the right one. */
+bool heddle_node_under_way(const heddle_node *node, const char *name);
 heddle_node *heddle_node_comment(heddle_program *p, const char *text);
 
 heddle_buffer *heddle_buffer_new(heddle_program *p, const char *name, heddle_buffer_role role, heddle_type type, int rank);

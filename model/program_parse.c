@@ -812,6 +812,26 @@ static heddle_node *parse_store(parser *ps, const token *where, const char *name
 	return node;
 }
 
+static heddle_node *parse_copy(parser *ps, bool wait)
+{
+	heddle_node *node = node_new(ps, wait ? HEDDLE_NODE_WAIT : HEDDLE_NODE_COPY);
+	node->name = expect_name(ps, "the name of a copy");
+	if (!wait) {
+		add_value(ps, node, parse_value(ps, HEDDLE_INT32));
+		for (int side = 0; side < 2; side++) {
+			expect(ps, side ? "from" : "to");
+			token where = ps->now;
+			heddle_value *place = parse_load(ps, &where, expect_name(ps, "a buffer"));
+			*(side ? &node->source : &node->buffer) = place->buffer;
+			node->i = side ? node->i : place->n_arg;
+			for (int k = 0; k < place->n_arg; k++)
+				add_value(ps, node, place->arg[k]);
+		}
+	}
+	node->line = parse_line(ps);
+	return node;
+}
+
 static heddle_node *parse_node(parser *ps)
 {
 	token where = ps->now;
@@ -833,6 +853,8 @@ static heddle_node *parse_node(parser *ps)
 		return parse_if(ps);
 	if (!strcmp(word, "let"))
 		return parse_let(ps);
+	if (!strcmp(word, "copy") || !strcmp(word, "wait"))
+		return parse_copy(ps, word[0] == 'w');
 	if (!strcmp(word, "barrier") || !strcmp(word, "declare")) {
 		heddle_node *node = node_new(ps, word[0] == 'b' ? HEDDLE_NODE_BARRIER : HEDDLE_NODE_DECLARE);
 		if (node->kind == HEDDLE_NODE_DECLARE)

@@ -326,6 +326,19 @@ static void print_node(const printer *pr, const heddle_node *node, int depth)
 		heddle_text_add(out, "barrier");
 		print_line(pr, node);
 		break;
+	case HEDDLE_NODE_COPY:
+		heddle_text_printf(out, "copy %s ", node->name);
+		print_value(pr, node->value[0], HEDDLE_INT32, 0);
+		heddle_text_add(out, " to ");
+		print_subscripts(pr, node->buffer, (int)node->i, node->value + 1, 1);
+		heddle_text_add(out, " from ");
+		print_subscripts(pr, node->source, node->n_value - 1 - (int)node->i, node->value + 1 + node->i, 1);
+		print_line(pr, node);
+		break;
+	case HEDDLE_NODE_WAIT:
+		heddle_text_printf(out, "wait %s", node->name);
+		print_line(pr, node);
+		break;
 	case HEDDLE_NODE_COMMENT: print_comment(pr, node->name); break;
 	}
 	heddle_text_add(out, "\n");

@@ -550,6 +550,42 @@ static void check_store(checker *c, const heddle_node *node)
 		fault(c, "a store to the input %s", node->buffer->name);
 }
 
+static void check_copy(checker *c, const heddle_node *node)
+{
+	const int n_to = (int)node->i, n_from = node->n_value - 1 - n_to;
+	if (!node->name || node->n_value < 1 || n_to < 0 || n_from < 0) {
+		fault(c, "a copy without its values");
+		return;
+	}
+	for (int k = 0; k < node->n_value; k++) {
+		check_value(c, node->value[k]);
+		if (!c->errors && !is_uniform(c, node->value[k], false))
+			fault(c, "a copy that is not the same for all threads");
+	}
+	if (c->errors)
+		return;
+	check_access(c, node->buffer, n_to, node->value + 1, 1);
+	check_access(c, node->source, n_from, node->value + 1 + n_to, 1);
+	if (c->errors)
+		return;
+	if (!c->uniform)
+		fault(c, "a copy under a condition that is not uniform");
+	if (node->buffer->role != HEDDLE_BUFFER_SHARED || !is_global(node->source->role) || node->source->role == HEDDLE_BUFFER_SCALAR)
+		fault(c, "a copy that does not go from global to shared memory");
+	else if (node->buffer->width != 1 || node->buffer->type != node->source->type)
+		fault(c, "a copy from %s to %s of another type", node->source->name, node->buffer->name);
+}
+
+static void check_waits(checker *c, const heddle_node *node, const heddle_node *body)
+{
+	if (node->kind == HEDDLE_NODE_COPY && node->name && heddle_node_under_way(body, node->name)) {
+		c->node = node;
+		fault(c, "the copies %s are not waited for in the block that starts them", node->name);
+	}
+	for (int k = 0; k < node->n_child && !c->errors; k++)
+		check_waits(c, node->child[k], body);
+}
+
 static void check_declare(checker *c, const heddle_node *node)
 {
 	const heddle_buffer *buffer = node->buffer;
@@ -590,6 +626,11 @@ static void check_node(checker *c, const heddle_node *node)
 	case HEDDLE_NODE_BARRIER:
 		if (!c->uniform)
 			fault(c, "a barrier under a condition that is not uniform");
+		break;
+	case HEDDLE_NODE_COPY: check_copy(c, node); break;
+	case HEDDLE_NODE_WAIT:
+		if (!c->uniform)
+			fault(c, "a wait under a condition that is not uniform");
 		break;
 	case HEDDLE_NODE_COMMENT:
 		if (!node->name)
@@ -688,6 +729,8 @@ static void check_launch(checker *c, const heddle_launch *launch, int position)
 		fault(c, "the body is not a block");
 	else
 		check_node(c, launch->body);
+	if (!c->errors)
+		check_waits(c, launch->body, launch->body);
 	c->node = NULL;
 	c->launch = NULL;
 }

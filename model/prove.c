@@ -98,7 +98,9 @@ static __isl_give isl_map *named_instances(prover *p, const heddle_leaf *leaf)
 		heddle_text_printf(&where, "b%d = c_%s_block and ", m, kernel->member[m].name);
 	}
 	heddle_text_add(&where, "thread = 0");
-	if (leaf->kind == HEDDLE_LEAF_MOVE) {
+	if (leaf->kind == HEDDLE_LEAF_COPY) { /* none of the threads */
+		heddle_text_add(&where, " - 1");
+	} else if (leaf->kind == HEDDLE_LEAF_MOVE) {
 		int64_t columns = copy_columns(p, leaf->group);
 		heddle_text_printf(&where, " + %lld*c_row%lld + c_column%lld", (long long)columns, (long long)columns,
 				   (long long)columns);
@@ -201,7 +203,7 @@ static void collect(prover *p, event_list *list)
 		heddle_leaf *leaf = p->leaf[i];
 		heddle_stmt *stmt = leaf->stmt;
 		const heddle_access *target = &stmt->access[0];
-		if (leaf->kind == HEDDLE_LEAF_MOVE)
+		if (leaf->kind == HEDDLE_LEAF_MOVE || leaf->kind == HEDDLE_LEAF_COPY)
 			push(p, list, i, leaf->group, true, isl_map_from_multi_aff(isl_multi_aff_copy(leaf->position)));
 		if (leaf->kind == HEDDLE_LEAF_STORE)
 			push(p, list, i, target->tensor, true, element_of(leaf, target));
@@ -395,7 +397,7 @@ static int check_tile(prover *p, int at, const heddle_access *access)
 	int round = 0;
 	for (int i = 0; i < at; i++) {
 		heddle_leaf *move = p->leaf[i];
-		if (move->kind != HEDDLE_LEAF_MOVE || move->group != access->group)
+		if ((move->kind != HEDDLE_LEAF_MOVE && move->kind != HEDDLE_LEAF_COPY) || move->group != access->group)
 			continue;
 		int common = 0;
 		while (common < leaf->n_loop && common < move->n_loop && leaf->loop[common] == move->loop[common])
@@ -455,8 +457,8 @@ static int check_stored(prover *p, const heddle_group *group)
 			isl_map *map = event_map(p, leaf, element_of(leaf, &leaf->stmt->access[0]));
 			needed = isl_set_subtract(needed, isl_map_range(map));
 			stored = true;
-		} else if (leaf->kind != HEDDLE_LEAF_MOVE && leaf->kind != HEDDLE_LEAF_BARRIER &&
-			   leaf->stmt->access[0].group == group) {
+		} else if (leaf->kind != HEDDLE_LEAF_MOVE && leaf->kind != HEDDLE_LEAF_COPY && leaf->kind != HEDDLE_LEAF_WAIT &&
+			   leaf->kind != HEDDLE_LEAF_BARRIER && leaf->stmt->access[0].group == group) {
 			last = last && !stored;
 		}
 	}
@@ -730,7 +732,8 @@ static bool foreign(prover *p, const heddle_leaf *leaf, const char *name)
 	size_t length = name ? strlen(name) : 0;
 	if (!varies(name) || (length > 6 && !strcmp(name + length - 6, "_block")))
 		return false;
-	if (leaf->kind == HEDDLE_LEAF_BARRIER || leaf->kind == HEDDLE_LEAF_COMBINE)
+	if (leaf->kind == HEDDLE_LEAF_BARRIER || leaf->kind == HEDDLE_LEAF_COMBINE || leaf->kind == HEDDLE_LEAF_COPY ||
+	    leaf->kind == HEDDLE_LEAF_WAIT)
 		return true;
 	bool copy = false;
 	for (int i = 0; i < p->mapped->n_columns; i++) {
@@ -775,7 +778,8 @@ static int check_sequence(prover *p)
 			for (int j = 0; j < p->n_leaf; j++) {
 				const heddle_leaf *a = p->leaf[i], *b = p->leaf[j];
 				if (a->stmt != dependence->source || b->stmt != dependence->sink ||
-				    a->kind == HEDDLE_LEAF_STORE || a->kind == HEDDLE_LEAF_BARRIER || b->kind == HEDDLE_LEAF_BARRIER)
+				    a->kind == HEDDLE_LEAF_STORE || a->kind == HEDDLE_LEAF_BARRIER || b->kind == HEDDLE_LEAF_BARRIER ||
+				    a->kind == HEDDLE_LEAF_WAIT || b->kind == HEDDLE_LEAF_WAIT)
 					continue;
 				if (i > j || common_loops(a, b))
 					return violated(p, b, "it would run before a statement that it depends on");
@@ -908,6 +912,28 @@ static bool block_free(prover *p, const event *a, const event *b)
 	return good;
 }
 
+static bool is_move(const heddle_leaf *leaf)
+{
+	return leaf->kind == HEDDLE_LEAF_MOVE || leaf->kind == HEDDLE_LEAF_COPY;
+}
+
+/* What a round copies it also waits for, before anything reads the tile. */
+static int check_waits(prover *p)
+{
+	for (int i = 0; i < p->n_leaf; i++) {
+		const heddle_leaf *copy = p->leaf[i];
+		bool waited = copy->kind != HEDDLE_LEAF_COPY, read = false;
+		for (int z = i + 1; z < p->n_leaf && !waited && !read; z++) {
+			waited = p->leaf[z]->kind == HEDDLE_LEAF_WAIT && always_with(p, p->leaf[z], copy);
+			for (int a = 1; p->leaf[z]->kind == HEDDLE_LEAF_COMPUTE && a < p->leaf[z]->stmt->n_access; a++)
+				read |= p->leaf[z]->stmt->access[a].group == copy->group;
+		}
+		if (!waited)
+			return violated(p, copy, "a copy would not be waited for");
+	}
+	return 0;
+}
+
 static int check_races(prover *p, event_list *list)
 {
 	for (int i = 0; i < list->n; i++)
@@ -915,8 +941,9 @@ static int check_races(prover *p, event_list *list)
 			const event *a = &list->item[i], *b = &list->item[j];
 			if (a->place != b->place || (!a->write && !b->write))
 				continue;
-			bool shared = a->leaf->kind == HEDDLE_LEAF_MOVE || b->leaf->kind == HEDDLE_LEAF_MOVE;
-			if (p->kernel->threads > 1 && !race_free(p, a, b))
+			bool shared = is_move(a->leaf) || is_move(b->leaf);
+			bool beside = a->leaf->kind == HEDDLE_LEAF_COPY || b->leaf->kind == HEDDLE_LEAF_COPY;
+			if ((p->kernel->threads > 1 || beside) && !race_free(p, a, b))
 				return violated(p, b->leaf, "threads would race on an element");
 			if (!shared && i <= j && !block_free(p, a, b))
 				return violated(p, b->leaf, "blocks would race on an element");
@@ -976,7 +1003,13 @@ static int check_move(prover *p, const heddle_leaf *leaf)
 	isl_multi_aff_free(element);
 	if (!same)
 		return violated(p, leaf, "a move would take elements to other places");
-	isl_set *filled = isl_set_subtract(runs(p, leaf), isl_set_copy(leaf->valid));
+	isl_set *filled = runs(p, leaf);
+	if (!leaf->fill) /* that only fills */
+		filled = isl_set_subtract(filled, isl_set_copy(leaf->valid));
+	if (leaf->kind == HEDDLE_LEAF_COPY && isl_set_is_empty(filled) != isl_bool_true) {
+		isl_set_free(filled);
+		return violated(p, leaf, "a copy would leave its tensor");
+	}
 	filled = isl_set_apply(filled, isl_map_from_multi_aff(isl_multi_aff_copy(leaf->element)));
 	filled = isl_set_intersect(filled, tensor_box(p, leaf->group->tensor, isl_set_get_space(filled)));
 	bool none = isl_set_is_empty(filled) == isl_bool_true;
@@ -1004,7 +1037,7 @@ static int check_bounds(prover *p)
 	for (int i = 0; i < p->n_leaf; i++) {
 		heddle_leaf *leaf = p->leaf[i];
 		heddle_stmt *stmt = leaf->stmt;
-		if (leaf->kind == HEDDLE_LEAF_MOVE) {
+		if (is_move(leaf)) {
 			isl_set *valid = isl_set_intersect(isl_set_copy(leaf->valid), runs(p, leaf));
 			if (!inside(p, leaf->group->tensor, isl_map_from_multi_aff(isl_multi_aff_copy(leaf->element)), valid) ||
 			    !inside_tile(p, leaf, leaf->group, isl_map_from_multi_aff(isl_multi_aff_copy(leaf->position))))
@@ -1042,7 +1075,7 @@ static int prove_branch(prover *p)
 	collect(p, &events);
 	if (check_threads(p) < 0 || check_covered(p) < 0 || check_once(p) < 0 || check_extra(p) < 0 || check_sums(p) < 0 ||
 	    check_values(p) < 0 || check_stores(p) < 0 || check_sequence(p) < 0 || check_order(p) < 0 ||
-	    check_races(p, &events) < 0 || check_bounds(p) < 0)
+	    check_waits(p) < 0 || check_races(p, &events) < 0 || check_bounds(p) < 0)
 		status = -1;
 	for (int i = 0; i < events.n; i++)
 		isl_map_free(events.item[i].map);

@@ -139,6 +139,7 @@ struct heddle_group {
 	isl_multi_aff *offset;		/* { [tile loops] -> T[e] } with block coordinates as parameters */
 	int pad;
 	int vector; /* elements moved at once */
+	const heddle_copy *copy; /* moved by it, row by row; NULL: by the threads */
 	heddle_buffer *shared;
 	/* register */
 	heddle_registers registers;
@@ -232,6 +233,8 @@ int heddle_tensor_inner(const heddle_tensor *tensor);
 int heddle_make_groups(heddle_scop *scop, heddle_kernel *kernel);
 /* Box of what one step of a block reads: fills group->size and ->offset; false when there is none of fixed size. */
 bool heddle_tile_box(heddle_scop *scop, const heddle_stmt *stmt, const heddle_access *access, heddle_group *group);
+/* Can the group, its box and order known, be moved by this copy? */
+bool heddle_copy_fits(const heddle_group *group, const heddle_copy *copy);
 /* { [tile loops] -> S[d] } of one step of a block. */
 __isl_give isl_map *heddle_step_instances(heddle_scop *scop, const heddle_stmt *stmt);
 int heddle_pass_map(heddle_scop *scop);

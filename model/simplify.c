@@ -152,10 +152,12 @@ void simplify_walk(simplify *s, heddle_node *node, void (*visit)(simplify *s, he
 		heddle_ranges_define(s->ranges, node->name, heddle_ranges_of(s->ranges, node->value[0]));
 		return; /* visible to the end of the block */
 	case HEDDLE_NODE_STORE:
+	case HEDDLE_NODE_COPY:
 		visit(s, node, user);
 		break;
 	case HEDDLE_NODE_DECLARE:
 	case HEDDLE_NODE_BARRIER:
+	case HEDDLE_NODE_WAIT:
 	case HEDDLE_NODE_COMMENT:
 		break;
 	}

@@ -823,6 +823,7 @@ void simplify_emit(rewriter *r, const heddle_node *node, heddle_node *out)
 		emit_let(r, node, out);
 		break;
 	case HEDDLE_NODE_STORE:
+	case HEDDLE_NODE_COPY:
 		copy = simplify_node_like(p, node);
 		for (int k = 0; k < node->n_value; k++)
 			HEDDLE_PUSH(p->arena, copy->value, copy->n_value, simplify_value(r, node->value[k]));
@@ -835,6 +836,7 @@ void simplify_emit(rewriter *r, const heddle_node *node, heddle_node *out)
 		break;
 	case HEDDLE_NODE_DECLARE:
 	case HEDDLE_NODE_BARRIER:
+	case HEDDLE_NODE_WAIT:
 		heddle_node_append(p, out, simplify_node_like(p, node));
 		break;
 	}

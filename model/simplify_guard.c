@@ -227,6 +227,8 @@ static bool is_touched_elsewhere(const parts *ps, const heddle_buffer *buffer, c
 			return true;
 	if (node->kind == HEDDLE_NODE_STORE && node->buffer == buffer && !any_depends(ps->l, node->n_value - 1, node->value + 1))
 		return true;
+	if (node->kind == HEDDLE_NODE_COPY && (node->buffer == buffer || node->source == buffer))
+		return true;
 	for (int k = 0; k < node->n_child; k++)
 		if (is_touched_elsewhere(ps, buffer, node->child[k]))
 			return true;

@@ -463,6 +463,19 @@ static void index_node(indexer *x, heddle_node *node)
 		for (int k = 1; k < node->n_value; k++)
 			node->value[k] = ordered(x, node->value[k]);
 		break;
+	case HEDDLE_NODE_COPY: {
+		int n_from = node->n_value - 1 - (int)node->i;
+		heddle_value **from = node->value + 1 + node->i;
+		n = (int)node->i;
+		linear(x, node->buffer, &n, node->value + 1);
+		linear(x, node->source, &n_from, from);
+		memmove(node->value + 1 + n, from, sizeof(*from) * (size_t)n_from);
+		node->i = n;
+		node->n_value = 1 + n + n_from;
+		for (int k = 0; k < node->n_value; k++)
+			node->value[k] = ordered(x, node->value[k]);
+		break;
+	}
 	case HEDDLE_NODE_LET:
 		if (simplify_is_pure(node->value[0]))
 			node->value[0] = ordered(x, node->value[0]);

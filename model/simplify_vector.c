@@ -182,6 +182,8 @@ static void count_node(census *c, const heddle_node *node, int depth)
 	case HEDDLE_NODE_LET: /* one with loads: integers are inlined */
 	case HEDDLE_NODE_DECLARE:
 	case HEDDLE_NODE_BARRIER:
+	case HEDDLE_NODE_COPY:
+	case HEDDLE_NODE_WAIT:
 		c->bad = true;
 		break;
 	default:

@@ -96,6 +96,8 @@ static int compile_in(heddle_ctx *ctx, heddle_arena *arena, const heddle_source_
 	}
 	if (!has_standard)
 		HEDDLE_PUSH(arena, argv, n, "-cl-std=CL1.2");
+	/* clang hands wait_group_events a generic pointer also in OpenCL C 1.2, where SPIR-V has none */
+	second = second || strstr(build->source, "wait_group_events");
 	const char *const rest[] = { source, "-o", bitcode, NULL };
 	for (size_t i = 0; i < HEDDLE_COUNT(rest); i++)
 		HEDDLE_PUSH(arena, argv, n, rest[i]);

@@ -250,6 +250,72 @@ static void test_faults(void **state)
 }
 
 /* One block or thread id per element: what a program computes, against numbers written here. */
+static const char copied[] =
+	"program rows target opencl:gpu warp 32\n"
+	"size N 1..64\n"
+	"buffer input A float32 [N][40] align 16\n"
+	"buffer output C float32 [N][40] align 16 unread\n"
+	"buffer shared As float32 [40] align 16 of A\n"
+	"launch rows_0 grid N threads 8 args A, C shared As {\n"
+	"	for serial half in 0 .. 2 {\n"
+	"		copy dma 20 to As[half * 20] from A[block][half * 20] @2\n"
+	"	}\n"
+	"	wait dma\n"
+	"	barrier\n"
+	"	for serial k in 0 .. 40 step 8 {\n"
+	"		C[block][k + thread] = As[39 - k - thread] @3\n"
+	"	}\n"
+	"}\n";
+
+/* Copies arrive when they are waited for; each way of getting them wrong is found. */
+static void test_copies(void **state)
+{
+	static const struct {
+		const char *from, *to, *kind;
+	} fault[] = {
+		{"	wait dma\n	barrier\n", "	barrier\n	wait dma\n", NULL}, /* the wait is enough for what was copied */
+		{"	wait dma\n	barrier\n", "	wait dma\n", NULL},
+		{"dma 20 to As[half * 20]", "dma 21 to As[half * 20]", "bounds"},
+		{"from A[block][half * 20]", "from A[block][half * 20 + 1]", "bounds"},
+		{"dma 20 to", "dma 19 to", "uninitialised"},
+		{"	wait dma\n	barrier\n", "	barrier\n", "race"},
+		{"	for serial half", "	As[thread] = 0.0\n	for serial half", "race"},
+		{"	wait dma\n", "	As[thread] = 0.0\n	wait dma\n", "race"},
+		{"	wait dma\n", "	if thread < 4 uniform {\n		wait dma\n	}\n", "barrier"},
+	};
+	const int64_t size[] = {3};
+	setting s;
+	(void)state;
+	prepare(&s, copied, 1, size);
+	assert_int_equal(heddle_interpret_run(s.ctx, &s.in), 0);
+	assert_clean(&s);
+	for (int64_t k = 0; k < 120; k++)
+		assert_true(heddle_array_get(s.array[1], k) == heddle_array_get(s.array[0], k / 40 * 40 + 39 - k % 40));
+	finish(&s);
+	for (size_t k = 0; k < HEDDLE_COUNT(fault); k++) {
+		char *text = changed(copied, fault[k].from, fault[k].to);
+		bool removed = !strstr(text, "wait");
+		if (removed) { /* the text alone shows it */
+			heddle_ctx *ctx = heddle_ctx_new();
+			heddle_program *p = heddle_program_parse(ctx, "test", text);
+			assert_non_null(p);
+			assert_true(heddle_program_validate(ctx, p) < 0);
+			heddle_program_free(p);
+			heddle_ctx_free(ctx);
+			free(text);
+			continue;
+		}
+		prepare(&s, text, 1, size);
+		assert_int_equal(heddle_interpret_run(s.ctx, &s.in), 0);
+		if (!fault[k].kind)
+			assert_clean(&s);
+		else if (!s.in.n_finding || strcmp(s.in.finding[0].kind, fault[k].kind))
+			fail_msg("%s: %s", fault[k].to, s.in.n_finding ? s.in.finding[0].text : "nothing was found");
+		finish(&s);
+		free(text);
+	}
+}
+
 static void check_values(const char *head, const char *body, int n, const double *expected)
 {
 	heddle_text text = {0};
@@ -476,7 +542,7 @@ int main(void)
 		cmocka_unit_test(test_product),	  cmocka_unit_test(test_strided),   cmocka_unit_test(test_counts),
 		cmocka_unit_test(test_faults),	  cmocka_unit_test(test_arithmetic), cmocka_unit_test(test_registers),
 		cmocka_unit_test(test_workspace), cmocka_unit_test(test_blocks),    cmocka_unit_test(test_vectors),
-		cmocka_unit_test(test_arguments),
+		cmocka_unit_test(test_arguments), cmocka_unit_test(test_copies),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

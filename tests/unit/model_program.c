@@ -49,6 +49,8 @@ static const char everything[] =
 	"\t\t}\n"
 	"\t\tBs[0][thread / 16] = splat(0.25, 4)\n"
 	"\t\tBs[1][thread / 16] = vector(1.0, eps[], float32(B[0][0]), nan)\n"
+	"\t\tcopy dma int32(M) - 1 to As[k % 16][0] from A[m0][k] @4\n"
+	"\t\twait dma\n"
 	"\t\tbarrier\n"
 	"\t\tfor unroll i in 0 .. 8 {\n"
 	"\t\t\tacc[i] = fma(As[i][thread % 64], extract(Bs[i][0], 2), acc[i]) @3\n"

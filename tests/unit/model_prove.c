@@ -76,7 +76,7 @@ static void judge(bench *b, const char *what)
 
 static const char *leaf_name(bench *b, int branch, const heddle_leaf *leaf)
 {
-	static const char *const kind[] = {"initialise", "compute", "combine", "finish", "store", "move", "barrier"};
+	static const char *const kind[] = {"initialise", "compute", "combine", "finish", "store", "move", "copy", "wait", "barrier"};
 	const heddle_mapped *mapped = leaf->stmt->kernel->mapped;
 	return heddle_arena_printf(b->arena, "%s %s of %s", mapped->branch[branch].interior ? "interior" : "boundary",
 				   kind[leaf->kind],
@@ -147,7 +147,7 @@ static void change_domain(bench *b, int branch, heddle_leaf *leaf, const char *n
 		isl_set *first = isl_set_upper_bound_si(isl_set_copy(leaf->domain), isl_dim_set, (unsigned)i, 0);
 		with_set(b, branch, leaf, &leaf->domain, first, heddle_arena_printf(b->arena, "%s: only the first round of loop %d", name, i));
 	}
-	for (int i = 0; i < params; i++) {
+	for (int i = 0; i < params && !leaf->fill; i++) { /* some of what is filled is not read */
 		const char *param = isl_set_get_dim_name(leaf->domain, isl_dim_param, (unsigned)i);
 		size_t length = strlen(param);
 		bool block = length > 6 && !strcmp(param + length - 6, "_block");
@@ -215,11 +215,18 @@ static bool holds_kind(const heddle_nest *nest, heddle_leaf_kind kind, const hed
 	return false;
 }
 
-/* Two moves, or two parts of one statement that do not depend on each other, may change places. */
+/* Two moves, a wait and a barrier, or two parts of one statement that do not depend on each other, may change places. */
 static bool exchangeable(const heddle_nest *a, const heddle_nest *b, const heddle_stmt *stmt)
 {
 	bool both = holds_kind(a, HEDDLE_LEAF_COMPUTE, stmt) && holds_kind(b, HEDDLE_LEAF_COMPUTE, stmt);
-	return both || (holds_kind(a, HEDDLE_LEAF_MOVE, stmt) && holds_kind(b, HEDDLE_LEAF_MOVE, stmt));
+	bool move_a = holds_kind(a, HEDDLE_LEAF_MOVE, stmt) || holds_kind(a, HEDDLE_LEAF_COPY, stmt);
+	bool move_b = holds_kind(b, HEDDLE_LEAF_MOVE, stmt) || holds_kind(b, HEDDLE_LEAF_COPY, stmt);
+	/* after a wait all threads see what was copied, so it may stand on either side of the barrier */
+	bool sync = a->kind == HEDDLE_NEST_LEAF && a->leaf->kind == HEDDLE_LEAF_WAIT && b->kind == HEDDLE_NEST_LEAF &&
+		    b->leaf->kind == HEDDLE_LEAF_BARRIER;
+	/* the zeros that threads write need the barrier only */
+	bool fill = holds_kind(a, HEDDLE_LEAF_MOVE, stmt) && holds_kind(b, HEDDLE_LEAF_WAIT, stmt);
+	return both || (move_a && move_b) || sync || fill;
 }
 
 /* Dropped, exchanged with the next one, then the faults of one leaf. */
@@ -322,6 +329,13 @@ static const subject subjects[] = {
 	 "	O(j, i) = I(i, j)\n"
 	 "}\n",
 	 NULL, "fuse=0; k0.S0: tile=i:8,j:8 thread=i:8,j:2; k0.I.0: space=shared pad=1"},
+	{"copied tiles",
+	 "def f(float(M, K) A, float(K, N) B) -> (C) {\n"
+	 "	C(i, j) +=! A(i, k) * B(k, j)\n"
+	 "}\n",
+	 NULL,
+	 "fuse=0; k0.S0: tile=i:8,j:8,k:4 thread=i:4,j:4; k0.A.0: space=shared copy=async_work_group_copy; k0.B.0: space=shared "
+	 "copy=async_work_group_copy"},
 	{"recurrence",
 	 "def f(float(T, C) x, float(C) a) -> (h) {\n"
 	 "	h(t, c) = x(t, c) where t in 0:1\n"
