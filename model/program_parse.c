@@ -971,7 +971,7 @@ static void parse_launch(parser *ps)
 	expect(ps, "grid");
 	launch->grid = parse_value(ps, HEDDLE_INT64);
 	expect(ps, "threads");
-	launch->threads = expect_int(ps, 1);
+	launch->threads = expect_int(ps, 0);
 	while (!ps->failed && !is(ps, "{")) {
 		if (accept(ps, "min_blocks")) {
 			launch->min_blocks = expect_int(ps, 0);
