@@ -97,6 +97,10 @@ function(heddle_add_source target source)
 	endif()
 	if(language STREQUAL "C")
 		find_package(OpenCL REQUIRED)
-		target_link_libraries(${target} PRIVATE OpenCL::OpenCL)
+		# As target_link_libraries(PRIVATE) does, which cannot stand beside a call without PRIVATE; by its path, because the
+		# imported target is not known to those who link a library of another folder.
+		set_property(TARGET ${target} APPEND PROPERTY LINK_LIBRARIES ${OpenCL_LIBRARIES})
+		set_property(TARGET ${target} APPEND PROPERTY INTERFACE_LINK_LIBRARIES $<LINK_ONLY:${OpenCL_LIBRARIES}>)
+		set_property(TARGET ${target} APPEND PROPERTY INCLUDE_DIRECTORIES ${OpenCL_INCLUDE_DIRS})
 	endif()
 endfunction()

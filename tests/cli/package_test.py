@@ -138,6 +138,23 @@ class Portable(unittest.TestCase):
         run("gcc", main, "-o", main.with_suffix(""), *flags)
         self.assertIn("E0101", run(main.with_suffix("")))
 
+    def test_cmake(self):
+        """find_package in the unpacked folder, wherever it lies: the kernels' function, and the library for a C++ program."""
+        project = pathlib.Path(self.folder.name) / "project"
+        project.mkdir()
+        (project / "main.cpp").write_text('#include <heddle/heddle.h>\n#include "linear.h"\n#include <cstdio>\nint main()\n{\n'
+                                          '\tstd::printf("%s %zu\\n", heddle_version(), linear_opencl_workspace(3));\n}\n')
+        (project / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.22)\nproject(p LANGUAGES C CXX)\nfind_package(Heddle 0.1 REQUIRED)\n"
+            "add_subdirectory(k)\nadd_executable(p main.cpp)\ntarget_link_libraries(p Heddle::library k)\n")
+        (project / "k").mkdir()
+        (project / "k/CMakeLists.txt").write_text(
+            "add_library(k STATIC)\ntarget_include_directories(k PUBLIC ${CMAKE_CURRENT_BINARY_DIR}/k.kernels)\n"
+            f"heddle_add_kernels(TARGET k FILES {self.root}/share/heddle/examples/linear.tc TARGETS opencl:cpu SIZES I=8,O=3)\n")
+        run("cmake", "-S", project, "-B", project / "b", f"-DCMAKE_PREFIX_PATH={self.root}")
+        run("cmake", "--build", project / "b")
+        self.assertRegex(run(project / "b/p"), r"^\d+\.\d+\.\d+ \d+$")
+
     def test_debian(self):
         packages = sorted(p.name for p in self.build.glob("*.deb"))
         self.assertEqual([re.sub("_.*", "", p) for p in packages], ["heddle", "libheddle-dev"])
