@@ -82,6 +82,22 @@ static int check_kernel_options(heddle_cli *cli, heddle_test_options *options)
 	return 0;
 }
 
+/* With a definition, several -s are programs behind one entry. */
+static int check_entry_sizes(heddle_cli *cli, heddle_test_options *options)
+{
+	const heddle_size_list **list = NULL;
+	for (int i = 0; i < cli->option[HEDDLE_OPTION_SIZES].n && cli->n_word && cli->option[HEDDLE_OPTION_SIZES].n > 1; i++) {
+		heddle_size_list *sizes;
+		if (heddle_cli_sizes(cli, i, &sizes) < 0)
+			return -1;
+		HEDDLE_PUSH(cli->arena, list, options->n_entry, sizes);
+	}
+	if (options->n_entry && options->n_impl)
+		return heddle_error(cli->ctx, 915, NULL, "--impl takes one --sizes: its manifest says what it is for");
+	options->entry_sizes = list;
+	return 0;
+}
+
 static int fill_options(heddle_cli *cli, heddle_test_options *options, heddle_target **target)
 {
 	static const char *const standard[] = {"cuda:h100", "hip:mi300x", "opencl:cpu", NULL};
@@ -107,7 +123,8 @@ static int fill_options(heddle_cli *cli, heddle_test_options *options, heddle_ta
 	options->expect = heddle_cli_value(cli, HEDDLE_OPTION_EXPECT);
 	options->oracle = heddle_cli_value(cli, HEDDLE_OPTION_ORACLE);
 	if (heddle_cli_number(cli, HEDDLE_OPTION_RTOL, -1, 0, 1e30, &options->rtol) < 0 ||
-	    heddle_cli_number(cli, HEDDLE_OPTION_ATOL, -1, 0, 1e300, &options->atol) < 0 || check_kernel_options(cli, options) < 0)
+	    heddle_cli_number(cli, HEDDLE_OPTION_ATOL, -1, 0, 1e300, &options->atol) < 0 || check_kernel_options(cli, options) < 0 ||
+	    check_entry_sizes(cli, options) < 0)
 		return -1;
 	options->seed = (uint64_t)seed;
 	options->thorough = heddle_cli_flag(cli, HEDDLE_OPTION_THOROUGH);

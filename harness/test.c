@@ -11,6 +11,7 @@
 #include "compile/compile.h"
 #include "harness/cases.h"
 #include "harness/compare.h"
+#include "harness/device.h"
 #include "harness/isolate.h"
 #include "harness/test_parts.h"
 #include "model/config.h"
@@ -382,7 +383,31 @@ static bool run_once(heddle_test *t, const heddle_test_variant *v, const heddle_
 	return true;
 }
 
-/* Cases that a runner takes: those given, and of the picked ones every second; all when thorough. */
+/* Which variant of the manifest case `k` runs; -1: none. */
+static int manifest_choice(const heddle_test *t, const heddle_test_variant *v, int k, int misalign)
+{
+	int64_t *value = HEDDLE_NEW_ARRAY(t->arena, int64_t, v->manifest->n_size + 1);
+	size_t *address = HEDDLE_NEW_ARRAY(t->arena, size_t, v->manifest->n_argument + 1);
+	const char *why = NULL;
+	if (!manifest_sizes(t, v->manifest, v->cases.item[k].size, value, &why))
+		return -1;
+	const heddle_run run = {.manifest = v->manifest, .misalign = misalign};
+	for (int j = 0; j < v->manifest->n_argument; ++j)
+		address[j] = heddle_run_moved(&run, &v->manifest->argument[j]);
+	return heddle_manifest_choose(v->manifest, value, address);
+}
+
+/* No case before runs the variant that this one runs. */
+static bool is_first_of_its_variant(const heddle_test *t, const heddle_test_variant *v, int k, int misalign)
+{
+	const int own = manifest_choice(t, v, k, misalign);
+	bool first = own >= 0 && v->manifest->n_variant > 0;
+	for (int j = 0; j < k && first; ++j)
+		first = manifest_choice(t, v, j, misalign) != own;
+	return first;
+}
+
+/* Cases that a runner takes: those given, the first of each variant, and of the picked ones every second; all when thorough. */
 static bool runner_takes(const heddle_test *t, const heddle_test_variant *v, const heddle_runner *runner, int k)
 {
 	const heddle_case *c = &v->cases.item[k];
@@ -391,7 +416,8 @@ static bool runner_takes(const heddle_test *t, const heddle_test_variant *v, con
 		any_given = any_given || v->cases.item[j].given;
 	if (any_given && (t->options->given || (runner->slow && v->program && !v->small && !t->options->thorough)))
 		return c->given;
-	return t->options->thorough || c->given || k % 2 == 1 || v->cases.n <= 2;
+	return t->options->thorough || c->given || k % 2 == 1 || v->cases.n <= 2 || is_first_of_its_variant(t, v, k, 0) ||
+	       is_first_of_its_variant(t, v, k, 1);
 }
 
 static bool run_forms(heddle_test *t, const heddle_test_variant *v, const heddle_runner *runner, const heddle_case *c,
@@ -434,6 +460,8 @@ static void run_runners(heddle_test *t, const heddle_test_variant *v)
 			int forms = t->options->thorough ? FORM_ALIGNED | FORM_MISALIGNED | FORM_INTEGERS
 				    : taken % 2		 ? FORM_ALIGNED | FORM_INTEGERS
 							 : FORM_ALIGNED | FORM_MISALIGNED;
+			if (is_first_of_its_variant(t, v, k, 1))
+				forms |= FORM_MISALIGNED;
 			++taken;
 			there = run_forms(t, v, runner, &v->cases.item[k], forms);
 		}
@@ -550,23 +578,27 @@ static heddle_program *default_compile(heddle_ctx *ctx, const heddle_definition 
 	return heddle_compile(ctx, definition, target, &options);
 }
 
-/* Make the variant's program, manifest and source; false: a row says why not. */
-static bool make_variant(heddle_test *t, heddle_test_variant *v, const heddle_definition *definition,
-			 const heddle_target *target, const char *config, bool small)
+/* Make the variant's programs, one per definition, manifest and source; false: a row says why not. */
+static bool make_entry(heddle_test *t, heddle_test_variant *v, int n, heddle_definition *const *definition,
+		       const heddle_target *target, const char *config, bool small)
 {
 	const heddle_test_compiler compile = t->options->compile ? t->options->compile : default_compile;
 	const double start = heddle_now();
 	v->target = target->text;
 	v->parsed = *target;
 	heddle_variants_begin(&v->variants);
-	heddle_program *program = compile(t->ctx, definition, target, config, small, t->options->user);
-	const char *base = heddle_arena_printf(t->arena, "%s__%s_%s", definition->name, target->backend,
+	const char *base = heddle_arena_printf(t->arena, "%s__%s_%s", definition[0]->name, target->backend,
 					       target->descriptor->name);
-	const heddle_emit_options emit = {.base = base, .header = definition->name, .source_name = t->layer};
+	const heddle_emit_options emit = {.base = base, .header = definition[0]->name, .source_name = t->layer};
 	heddle_text source = {0};
-	if (program)
-		heddle_variants_add(&v->variants, program);
-	if (program && heddle_variants_finish(t->ctx, target, &v->variants) == 0) {
+	bool all = true;
+	for (int k = 0; k < n && all; ++k) {
+		heddle_program *program = compile(t->ctx, definition[k], target, config, small, t->options->user);
+		all = program != NULL;
+		if (program)
+			heddle_variants_add(&v->variants, program);
+	}
+	if (all && heddle_variants_finish(t->ctx, target, &v->variants) == 0) {
 		v->program = v->variants.item[0].program;
 		for (int k = 0; k < v->variants.n; ++k)
 			heddle_program_number(v->variants.item[k].program);
@@ -586,6 +618,12 @@ static bool make_variant(heddle_test *t, heddle_test_variant *v, const heddle_de
 	heddle_test_add(t, v, "", "generate", refused ? HEDDLE_TEST_SKIP : HEDDLE_TEST_FAIL, heddle_test_take_error(t), heddle_now() - start,
 			0, NULL);
 	return false;
+}
+
+static bool make_variant(heddle_test *t, heddle_test_variant *v, heddle_definition *definition, const heddle_target *target,
+			 const char *config, bool small)
+{
+	return make_entry(t, v, 1, &definition, target, config, small);
 }
 
 static void free_variant(heddle_test_variant *v)
@@ -636,6 +674,65 @@ static int choose_cases(heddle_test *t, heddle_test_variant *v)
 	}
 	heddle_test_add(t, v, "", "reference", HEDDLE_TEST_FAULT, heddle_test_take_error(t), 0, 0, NULL);
 	return -1;
+}
+
+static void add_cases(heddle_test *t, heddle_case_list *to, const heddle_case_list *from)
+{
+	const size_t bytes = sizeof(int64_t) * (size_t)t->definition->n_size;
+	for (int k = 0; k < from->n; ++k) {
+		bool known = false;
+		for (int j = 0; j < to->n; ++j)
+			known = known || !memcmp(to->item[j].size, from->item[k].size, bytes);
+		if (!known)
+			HEDDLE_PUSH(t->arena, to->item, to->n, from->item[k]);
+	}
+	to->limited = to->limited || from->limited;
+}
+
+static heddle_definition *definition_in(const heddle_test *t, const heddle_module *module)
+{
+	for (int k = 0; k < module->n_definition; ++k)
+		if (!strcmp(module->definition[k]->name, t->definition->name))
+			return module->definition[k];
+	return NULL;
+}
+
+/* Cases for each of the definitions around the tiles of a program for its sizes. */
+static int choose_entry_cases(heddle_test *t, heddle_test_variant *v, int n, heddle_definition *const *definition)
+{
+	for (int k = 0; k < n; ++k) {
+		heddle_case_options options = {.cost = t->options->thorough ? 2e7 : 3e6};
+		heddle_case_list picked, sweep;
+		heddle_tile_hint *hint;
+		options.n_tile = tile_hints(t, v->variants.item[k].program->config, &hint);
+		options.tile = hint;
+		int rc = heddle_cases_choose(t->ctx, t->arena, k ? NULL : t->module, definition[k], &options, &picked);
+		options.sweep = true;
+		options.cost = 2e7;
+		if (rc == 0)
+			rc = heddle_cases_choose(t->ctx, t->arena, NULL, definition[k], &options, &sweep);
+		if (rc < 0) {
+			heddle_test_add(t, v, "", "reference", HEDDLE_TEST_FAULT, heddle_test_take_error(t), 0, 0, NULL);
+			return -1;
+		}
+		add_cases(t, &v->cases, &picked);
+		add_cases(t, &v->sweep, &sweep);
+	}
+	return 0;
+}
+
+/* Each of the programs must be the one that some case runs. */
+static void check_choice(heddle_test *t, const heddle_test_variant *v)
+{
+	for (int k = 0; k < v->variants.n; ++k) {
+		bool chosen = false;
+		for (int c = 0; c < v->cases.n && !chosen; ++c)
+			for (int misalign = 0; misalign < 2; ++misalign)
+				chosen = chosen || heddle_test_chosen(t, v, &v->cases.item[c], misalign) == k;
+		const char *name = heddle_arena_printf(t->arena, "variant %d is chosen", k);
+		heddle_test_add(t, v, name, "generate", chosen ? HEDDLE_TEST_PASS : HEDDLE_TEST_FAIL,
+				chosen ? NULL : "no case has sizes for it that no earlier variant takes", 0, 0, NULL);
+	}
 }
 
 /* One compiled variant through all levels. */
@@ -690,8 +787,27 @@ static void test_fixed(heddle_test *t, const heddle_target *target, const heddle
 	heddle_module_free(module);
 }
 
+/* The programs for several choices of sizes behind one entry. */
+static void test_entry(heddle_test *t, const heddle_target *target)
+{
+	heddle_test_variant v = {.name = heddle_arena_printf(t->arena, "%d sizes", t->n_entry)};
+	heddle_definition **definition = HEDDLE_NEW_ARRAY(t->arena, heddle_definition *, t->n_entry);
+	for (int k = 0; k < t->n_entry; ++k)
+		definition[k] = definition_in(t, t->entry[k]);
+	if (make_entry(t, &v, t->n_entry, definition, target, t->options->config, false) &&
+	    choose_entry_cases(t, &v, t->n_entry, definition) == 0) {
+		check_choice(t, &v);
+		test_variant(t, &v, true);
+	}
+	free_variant(&v);
+}
+
 static void test_target(heddle_test *t, const heddle_target *target)
 {
+	if (t->n_entry) {
+		test_entry(t, target);
+		return;
+	}
 	heddle_test_variant first = {.name = ""};
 	if (!make_variant(t, &first, t->definition, target, t->options->config, false)) {
 		free_variant(&first);
@@ -827,8 +943,15 @@ static int test_file(heddle_ctx *ctx, heddle_test_report *report, const char *pa
 		return -1;
 	}
 	heddle_test t = {.ctx = ctx, .report = report, .options = options, .layer = heddle_arena_strdup(report->arena, path)};
-	t.module = heddle_module_parse(ctx, t.layer, text, options->sizes);
+	t.module = heddle_module_parse(ctx, t.layer, text, options->n_entry > 1 ? NULL : options->sizes);
 	const int n = expected_errors(text, code, (int)HEDDLE_COUNT(code));
+	for (int k = 0; t.module && options->n_entry > 1 && k < options->n_entry; ++k) {
+		heddle_module *module = heddle_module_parse(ctx, t.layer, text, options->entry_sizes[k]);
+		if (module)
+			HEDDLE_PUSH(report->arena, t.entry, t.n_entry, module);
+		else
+			t.module = heddle_module_free(t.module);
+	}
 	free(text);
 	if (n) {
 		test_refusal(&t, t.module, code, n);
@@ -846,6 +969,8 @@ static int test_file(heddle_ctx *ctx, heddle_test_report *report, const char *pa
 		if (rc == 0 && options->n_impl && !t.impl_tested)
 			rc = heddle_error(ctx, 916, NULL, "'%s' has no definition that '%s' implements", path, options->impl[0]);
 	}
+	for (int k = 0; k < t.n_entry; ++k)
+		heddle_module_free(t.entry[k]);
 	heddle_module_free(t.module);
 	return rc;
 }

@@ -68,6 +68,8 @@ typedef struct heddle_test_options {
 	const char *const *level; /* "emulate", "opencl-cpu:pocl": these are required */
 	const char *definition;	  /* only this one; NULL: all of a file */
 	const heddle_size_list *sizes;
+	int n_entry; /* > 1: instead, these sizes make one program each behind one entry, and nothing else is tested */
+	const heddle_size_list *const *entry_sizes;
 	const char *config;
 	int n_impl;
 	const char *const *impl;  /* manifests of hand-written kernels: they take the place of targets and compiling */

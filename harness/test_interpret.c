@@ -201,8 +201,7 @@ static heddle_finding *convert_findings(heddle_test *t, const heddle_interpret *
 	return finding;
 }
 
-/* The variant that the entry would run when base addresses are `misalign` elements off; -1: none. */
-static int choose_variant(heddle_test *t, const heddle_test_variant *v, const heddle_case *c, int misalign)
+int heddle_test_chosen(heddle_test *t, const heddle_test_variant *v, const heddle_case *c, int misalign)
 {
 	return heddle_variants_choose(&v->variants, &v->parsed, sizes_of(t, v->program, c->size), misalign);
 }
@@ -210,7 +209,7 @@ static int choose_variant(heddle_test *t, const heddle_test_variant *v, const he
 static void interpret_once(heddle_test *t, const heddle_test_variant *v, const heddle_case *c, const char *form,
 			   const heddle_test_expected *e, int misalign, coverage *all)
 {
-	const int chosen = choose_variant(t, v, c, misalign);
+	const int chosen = heddle_test_chosen(t, v, c, misalign);
 	if (chosen < 0)
 		return; /* sizes that the kernels are not for */
 	const heddle_program *program = v->variants.item[chosen].program;
@@ -254,8 +253,8 @@ static void interpret_once(heddle_test *t, const heddle_test_variant *v, const h
 static bool is_worth_misaligning(heddle_test *t, const heddle_test_variant *v, const heddle_case *c, const coverage *cover)
 {
 	heddle_finding *finding;
-	const int moved = choose_variant(t, v, c, 1);
-	return moved >= 0 && moved != choose_variant(t, v, c, 0) &&
+	const int moved = heddle_test_chosen(t, v, c, 1);
+	return moved >= 0 && moved != heddle_test_chosen(t, v, c, 0) &&
 	       (t->options->thorough || list_unreached(t, &cover[moved], &finding));
 }
 
@@ -263,7 +262,7 @@ static bool is_worth_misaligning(heddle_test *t, const heddle_test_variant *v, c
 static bool is_incomplete(heddle_test *t, const heddle_test_variant *v, const heddle_case *c, const coverage *cover)
 {
 	heddle_finding *finding;
-	const int chosen = choose_variant(t, v, c, 0);
+	const int chosen = heddle_test_chosen(t, v, c, 0);
 	return (chosen >= 0 && list_unreached(t, &cover[chosen], &finding)) || is_worth_misaligning(t, v, c, cover);
 }
 

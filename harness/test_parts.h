@@ -39,6 +39,8 @@ typedef struct heddle_test {
 	const heddle_test_options *options;
 	const char *layer;
 	heddle_module *module;
+	int n_entry; /* the file under each of options->entry_sizes */
+	heddle_module **entry;
 	heddle_definition *definition; /* the one under test; its sizes are symbolic unless the caller fixed them */
 	heddle_arena *arena;	       /* of this definition's tests */
 	heddle_test_expected *expected;
@@ -74,6 +76,8 @@ void heddle_test_no_interpret(heddle_test *t);
 
 /* All cases; `whole`: together they must run every node of the program. */
 void heddle_test_interpret(heddle_test *t, const heddle_test_variant *v, bool whole);
+/* The position in v->variants of the program that the entry would run; -1: none. */
+int heddle_test_chosen(heddle_test *t, const heddle_test_variant *v, const heddle_case *c, int misalign);
 int heddle_test_count_barriers(const heddle_program *program);
 
 #endif
