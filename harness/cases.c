@@ -537,7 +537,7 @@ static int given_case(heddle_ctx *ctx, picker *p, const heddle_pragma *pragma)
 	}
 	/* With sizes fixed from outside, a line for other sizes does not apply. */
 	for (int k = 0; k < d->n_size; ++k)
-		if (d->size[k]->min == d->size[k]->max && size[k] != d->size[k]->min)
+		if ((p->options->narrowed || d->size[k]->min == d->size[k]->max) && size[k] != allowed(d->size[k], size[k]))
 			return 0;
 	if (heddle_sizes_check(ctx, d, size) < 0)
 		return heddle_note(ctx, &pragma->location, "in this line"), -1;

@@ -36,6 +36,7 @@ typedef struct heddle_case_options {
 	bool sweep;	   /* instead, to be tried in order until each guard was met both ways: whole tiles; each tiled index in
 			    * turn in steps of a sixteenth of its tile, the others small; all in drawn combinations; each in turn
 			    * in steps of a 64th */
+	bool narrowed;	   /* the sizes' ranges come from outside: lines of the file for other sizes do not apply */
 	bool given_only;   /* no sizes of our own, unless the file gives none */
 } heddle_case_options;
 

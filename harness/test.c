@@ -661,7 +661,7 @@ static void check_expectations(heddle_test *t, const heddle_test_variant *v)
 
 static int choose_cases(heddle_test *t, heddle_test_variant *v)
 {
-	heddle_case_options options = {.cost = t->options->thorough ? 2e7 : 3e6};
+	heddle_case_options options = {.cost = t->options->thorough ? 2e7 : 3e6, .narrowed = t->options->sizes != NULL};
 	heddle_tile_hint *hint;
 	if (v->program && v->program->config) {
 		options.n_tile = tile_hints(t, v->program->config, &hint);
@@ -697,16 +697,19 @@ static heddle_definition *definition_in(const heddle_test *t, const heddle_modul
 	return NULL;
 }
 
-/* Cases for each of the definitions around the tiles of a program for its sizes. */
+/* The file's own cases, and some for each of the definitions around the tiles of a program for its sizes. */
 static int choose_entry_cases(heddle_test *t, heddle_test_variant *v, int n, heddle_definition *const *definition)
 {
+	const heddle_case_options given = {.cost = 3e6, .given_only = true};
+	if (heddle_cases_choose(t->ctx, t->arena, t->module, t->definition, &given, &v->cases) < 0)
+		return -1;
 	for (int k = 0; k < n; ++k) {
 		heddle_case_options options = {.cost = t->options->thorough ? 2e7 : 3e6};
 		heddle_case_list picked, sweep;
 		heddle_tile_hint *hint;
 		options.n_tile = tile_hints(t, v->variants.item[k].program->config, &hint);
 		options.tile = hint;
-		int rc = heddle_cases_choose(t->ctx, t->arena, k ? NULL : t->module, definition[k], &options, &picked);
+		int rc = heddle_cases_choose(t->ctx, t->arena, NULL, definition[k], &options, &picked);
 		options.sweep = true;
 		options.cost = 2e7;
 		if (rc == 0)
