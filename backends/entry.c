@@ -480,11 +480,20 @@ static const char *condition_of(entry *e, int variant)
 	return text;
 }
 
+static bool is_passed(const heddle_program *program, const heddle_buffer *buffer)
+{
+	for (int i = 0; i < program->n_launch; i++)
+		for (int k = 0; k < program->launch[i]->n_buffer; k++)
+			if (program->launch[i]->buffer[k] == buffer)
+				return true;
+	return false;
+}
+
 static void print_temporaries(entry *e)
 {
 	for (int i = 0; i < e->program.n_buffer; i++) {
 		const heddle_buffer *buffer = e->program.buffer[i];
-		if (buffer->role != HEDDLE_BUFFER_TEMPORARY)
+		if (buffer->role != HEDDLE_BUFFER_TEMPORARY || !is_passed(&e->program, buffer))
 			continue;
 		const char *offset = formula(e, buffer->offset);
 		filler f[] = {{"name", atom(name_of(e, buffer))}, {"workspace", atom(e->workspace)}, {"offset", (code){offset, LEVEL_ANY}}};

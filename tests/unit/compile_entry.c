@@ -172,6 +172,34 @@ static void emit(heddle_ctx *ctx, const char *target_text, const char *folder, c
 	heddle_program_free(program);
 }
 
+/* The program for M = 64 and for every M, with their copies without vectors, behind one entry in `folder`. */
+static void emit_variants(heddle_ctx *ctx, const char *folder)
+{
+	heddle_target target;
+	heddle_text s = {0}, text = {0};
+	heddle_variants variants;
+	assert_int_equal(heddle_target_parse(ctx, "cuda:h200", &target), 0);
+	heddle_variants_begin(&variants);
+	heddle_variants_add(&variants, heddle_program_parse(ctx, "outer", program_text));
+	const char *range = strstr(program_text, "1..1000");
+	heddle_text_printf(&text, "%.*s64..64%s", (int)(range - program_text), program_text, range + strlen("1..1000"));
+	heddle_variants_add(&variants, heddle_program_parse(ctx, "outer", heddle_text_str(&text)));
+	assert_int_equal(variants.item[0].program->size[0].max, 64); /* the narrower one comes first */
+	assert_int_equal(heddle_variants_finish(ctx, &target, &variants), 0);
+	assert_int_equal(variants.n, 3);
+	const int64_t small[] = {64, 8}, other[] = {63, 8}, none[] = {64, 6};
+	assert_int_equal(heddle_variants_choose(&variants, &target, small, 0), 0);
+	assert_int_equal(heddle_variants_choose(&variants, &target, other, 0), 1);
+	assert_int_equal(heddle_variants_choose(&variants, &target, small, 1), 2);
+	assert_int_equal(heddle_variants_choose(&variants, &target, none, 1), -1);
+	heddle_emit_options options = {.base = "outer", .header = "outer"};
+	assert_int_equal(heddle_source_print(ctx, &target, &variants, &options, &s), 0);
+	write(ctx, folder, "outer.cu", heddle_text_str(&s));
+	heddle_text_free(&s);
+	heddle_text_free(&text);
+	heddle_variants_free(&variants);
+}
+
 /* The exit code of a shell command in `folder`; what it said when that is neither 0 nor 77. */
 static int shell(heddle_ctx *ctx, const char *folder, const char *command)
 {
@@ -212,6 +240,58 @@ static void cuda(void **state)
 	heddle_ctx_free(ctx);
 }
 
+static const char variants_host[] =
+	"static char launched[100];\n"
+	"cudaError_t cudaLaunchKernel(const void *f, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream)\n{\n"
+	"	(void)shared; (void)stream;\n"
+	"	bool whole = f == (const void *)outer_v1_1 || f == (const void *)outer_v2_1;\n"
+	"	strcat(launched, f == (const void *)outer_0 ? \"0a\" : f == (const void *)outer_1 ? \"0b\" : f == (const void *)outer_v1_0 ? \"1a\" :\n"
+	"		f == (const void *)outer_v1_1 ? \"1b\" : f == (const void *)outer_v2_0 ? \"2a\" : \"2b\");\n"
+	"	for (blockIdx.x = 0; blockIdx.x < grid.x; blockIdx.x++)\n"
+	"		for (threadIdx.x = 0; threadIdx.x < block.x; threadIdx.x++) {\n"
+	"			const float *a = *(const float **)args[0]; float *b = *(float **)args[1], **c = (float **)args[2];\n"
+	"			if (f == (const void *)outer_0) outer_0(a, b, *(float *)args[2]);\n"
+	"			else if (f == (const void *)outer_1) outer_1(a, b, *c, *(long long *)args[3]);\n"
+	"			else if (whole) (f == (const void *)outer_v1_1 ? outer_v1_1 : outer_v2_1)(a, b, *c, *(long long *)args[3], *(long long *)args[4]);\n"
+	"			else (f == (const void *)outer_v1_0 ? outer_v1_0 : outer_v2_0)(a, b, *(float *)args[2], *(long long *)args[3]);\n"
+	"		}\n	return 0;\n}\n"
+	"alignas(16) static float A[1000], B[66], C[1000 * 64 + 1], space[1006];\n"
+	"static int fails;\n"
+	"static void run(int M, int N, int shift, int room, const char *wanted)\n{\n"
+	"	launched[0] = 0;\n"
+	"	for (int i = 0; i < M; i++) A[i] = (float)(i % 17);\n"
+	"	for (int j = 0; j < N; j++) B[j + shift] = (float)(j * 3);\n"
+	"	int code = outer(A, B + shift, C, 0.5f, M, N, space + room, outer_workspace(M, N), NULL), wrong = 0;\n"
+	"	for (int i = 0; i < M; i++) for (int j = 0; j < N; j++) wrong += C[i * N + j] != (float)(i % 17) * 0.5f + (float)(j * 3);\n"
+	"	if (code || wrong || strcmp(launched, wanted)) fails++, printf(\"%d %d: code %d, %d wrong, %s\\n\", M, N, code, wrong, launched);\n}\n"
+	"int main()\n{\n"
+	"	run(64, 8, 0, 0, \"0a0b\"); run(65, 8, 0, 0, \"1a1b\"); run(64, 8, 1, 0, \"2a2b\"); run(33, 64, 2, 0, \"2a2b\"); run(64, 0, 1, 0, \"2a\");\n"
+	"	if (outer(A, (char *)B + 2, C, 1, 64, 8, space, 4096, NULL) != OUTER_MISALIGNED) fails++, puts(\"half\");\n"
+	"	if (outer(A, B, C, 1, 64, 6, space, 4096, NULL) != OUTER_BAD_SIZE) fails++, puts(\"size\");\n"
+	"	if (outer(A, B, C, 1, 2, 52, space, 4096, NULL) != OUTER_PRECONDITION) fails++, puts(\"precondition\");\n"
+	"	if (outer(A, B, C, 1, 64, 8, space, 271, NULL) != OUTER_SMALL_WORKSPACE) fails++, puts(\"workspace\");\n"
+	"	if (outer_workspace(64, 8) != 272 || outer_workspace(10, 8) != 56) fails++, puts(\"bytes\");\n"
+	"	return fails != 0;\n}\n";
+
+/* The entry takes the first program that is for its sizes and addresses, and says what is wrong where none is. */
+static void variants(void **state)
+{
+	(void)state;
+	heddle_ctx *ctx = heddle_ctx_new();
+	char folder[512];
+	assert_int_equal(heddle_dir_temporary(ctx, folder), 0);
+	emit_variants(ctx, folder);
+	heddle_text host = {0};
+	heddle_text_printf(&host, "#include \"cuda_runtime_api.h\"\n#include \"outer.cu\"\n%s", variants_host);
+	write(ctx, folder, "cuda_runtime_api.h", heddle_arena_printf(heddle_ctx_arena(ctx), "#pragma once\n%s\n"
+				"static inline float4 make_float4(float x, float y, float z, float w) { return float4{x, y, z, w}; }\n", cuda_runtime));
+	write(ctx, folder, "host.cpp", heddle_text_str(&host));
+	shell(ctx, folder, "c++ -std=c++17 -I. -Wall -Wextra -Wno-unused-parameter -fsanitize=address,undefined host.cpp -o host && ./host");
+	heddle_text_free(&host);
+	heddle_dir_remove(folder);
+	heddle_ctx_free(ctx);
+}
+
 static void opencl(void **state)
 {
 	(void)state;
@@ -237,6 +317,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cuda),
 		cmocka_unit_test(opencl),
+		cmocka_unit_test(variants),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -306,9 +306,104 @@ static void formulas(void **state)
 	heddle_ctx_free(ctx);
 }
 
+/* A program and its copy without vectors: printed, read, and chosen by addresses. */
+static void variants(void **state)
+{
+	(void)state;
+	heddle_ctx *ctx = heddle_ctx_new();
+	heddle_arena *arena = heddle_arena_new();
+	heddle_target target;
+	heddle_variants list;
+	assert_int_equal(heddle_target_parse(ctx, "cuda:h200", &target), 0);
+	heddle_variants_begin(&list);
+	heddle_variants_add(&list, heddle_program_parse(ctx, "test", text));
+	assert_int_equal(heddle_variants_finish(ctx, &target, &list), 0);
+	heddle_emit_options options = {.base = "two__x", .header = "two"};
+	heddle_manifest *made = heddle_manifest_make(ctx, &target, &list, &options);
+	heddle_text printed = {0}, again = {0};
+	heddle_manifest_print(made, &printed);
+	heddle_manifest *m = heddle_manifest_parse(ctx, "test", heddle_text_str(&printed));
+	if (!m)
+		fail_msg("%s", heddle_ctx_messages(ctx));
+	heddle_manifest_print(m, &again);
+	assert_string_equal(heddle_text_str(&again), heddle_text_str(&printed));
+	assert_int_equal(m->n_variant, 1);
+	assert_int_equal(m->argument[0].align, heddle_type_size(m->argument[0].type));
+	assert_int_equal(m->variant[0].align[0], 16);
+	assert_int_equal(m->variant[0].align[1], 0);
+	assert_string_equal(m->launch[1].kernel, "two_v1_1");
+	const int64_t size[] = {1000, 64, 48}, out[] = {1000, 64, 49};
+	size_t address[16] = {0};
+	assert_int_equal(heddle_manifest_choose(m, size, NULL), 0);
+	assert_int_equal(heddle_manifest_choose(m, size, address), 0);
+	address[0] = 4;
+	assert_int_equal(heddle_manifest_choose(m, size, address), 1);
+	address[0] = 32;
+	assert_int_equal(heddle_manifest_choose(m, size, address), 0);
+	address[2] = 2;
+	assert_int_equal(heddle_manifest_choose(m, size, address), -1); /* half an element */
+	assert_int_equal(heddle_manifest_choose(m, out, NULL), -1);
+	const heddle_manifest *first = heddle_manifest_variant_of(arena, m, 0), *own = heddle_manifest_variant_of(arena, m, 1);
+	assert_string_equal(first->launch[1].kernel, "two_1");
+	assert_int_equal(first->argument[0].align, 16);
+	assert_int_equal(first->n_argument, own->n_argument);
+	assert_int_equal(first->argument[7].role, HEDDLE_ARGUMENT_TEMPORARY);
+	assert_int_equal(own->argument[7].role, HEDDLE_ARGUMENT_TEMPORARY);
+	heddle_text_free(&printed);
+	heddle_text_free(&again);
+	heddle_manifest_free(m);
+	heddle_manifest_free(made);
+	heddle_variants_free(&list);
+	heddle_arena_free(arena);
+	heddle_ctx_free(ctx);
+}
+
+static void bad_variants(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *arguments, *variant, *message;
+	} cases[] = {
+		{"", "{\"launches\": []}", "`launches` must be a list of at least one launch"},
+		{"", "{\"sizes\": {\"M\": 1}, \"launches\": [L]}", "`M` is no size of this manifest"},
+		{"", "{\"align\": {\"B\": 16}, \"launches\": [L]}", "`B` is no input or output of this manifest"},
+		{"", "{\"temporaries\": [{\"name\": \"A\", \"role\": \"temporary\", \"type\": \"float32\", \"shape\": [1], \"offset\": 0}],"
+		     " \"launches\": [L]}", "argument `A` occurs twice"},
+		{"", "{\"alignment\": {}, \"launches\": [L]}", "a variant has no key `alignment`"},
+		{", {\"name\": \"t\", \"role\": \"temporary\", \"type\": \"float32\", \"shape\": [1], \"offset\": 0},"
+		 "{\"name\": \"C\", \"role\": \"output\", \"type\": \"float32\", \"shape\": [1]}", "{\"launches\": [L]}",
+		 "temporaries must be the last arguments: `C` follows one"},
+		{"", "{\"launches\": [L]}", NULL},
+	};
+	static const char launch[] = "{\"kernel\": \"k\", \"grid\": [1], \"block\": [1], \"arguments\": [\"A\"]}";
+	for (size_t i = 0; i < HEDDLE_COUNT(cases); i++) {
+		heddle_ctx *ctx = heddle_ctx_new();
+		heddle_text json = {0};
+		heddle_text_printf(&json,
+				   "{\"schema\": \"heddle.manifest/1\", \"backend\": \"cuda\", \"source\": \"k.cu\", \"sizes\": {\"N\": {}},"
+				   "\"arguments\": [{\"name\": \"A\", \"role\": \"input\", \"type\": \"float32\", \"shape\": [\"N\"]}%s],"
+				   "\"launches\": [%s], \"variants\": [", cases[i].arguments, launch);
+		for (const char *s = cases[i].variant; *s; s++)
+			if (*s == 'L')
+				heddle_text_add(&json, launch);
+			else
+				heddle_text_addn(&json, s, 1);
+		heddle_text_add(&json, "]}");
+		heddle_manifest *m = heddle_manifest_parse(ctx, "test", heddle_text_str(&json));
+		if (!cases[i].message)
+			assert_non_null(m);
+		else if (m || !strstr(heddle_ctx_messages(ctx), cases[i].message))
+			fail_msg("%s\n%s", heddle_text_str(&json), heddle_ctx_messages(ctx));
+		heddle_manifest_free(m);
+		heddle_text_free(&json);
+		heddle_ctx_free(ctx);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(variants),	cmocka_unit_test(bad_variants),
 		cmocka_unit_test(from_program), cmocka_unit_test(round_trip), cmocka_unit_test(read_by_hand),
 		cmocka_unit_test(read_wrong),	cmocka_unit_test(schema),     cmocka_unit_test(formulas),
 	};
