@@ -64,6 +64,8 @@ void heddle_variants_free(heddle_variants *variants);
 heddle_program_size heddle_variants_size(const heddle_variants *variants, int i);
 /* The variant takes everything that any of them takes, by its sizes. */
 bool heddle_variants_is_widest(const heddle_variants *variants, int i);
+/* A size whose value extent (stride) `k` of this parameter has in every variant; -1: there is none. */
+int heddle_variants_extent_size(const heddle_variants *variants, const char *buffer, bool stride, int k);
 /* The variant that the entry runs for these sizes when every base address is `misalign` elements of its tensor past one that
  * any vector can have; -1: none. */
 int heddle_variants_choose(const heddle_variants *variants, const heddle_target *target, const int64_t *size, int misalign);

@@ -740,6 +740,9 @@ static void print_prototypes(entry *e)
 static const char *extent_text(entry *e, const heddle_buffer *buffer, int k)
 {
 	const char *text = formula(e, buffer->extent[k]);
+	const int size = e->widest ? -1 : heddle_variants_extent_size(e->variants, buffer->name, false, k);
+	if (size >= 0)
+		return e->size[size].name;
 	for (int v = 0; v < e->variants->n && !e->widest; v++) {
 		enter(e, v);
 		for (int i = 0; i < e->program.n_buffer; i++)

@@ -158,6 +158,30 @@ bool heddle_variants_is_widest(const heddle_variants *variants, int i)
 	return true;
 }
 
+static const heddle_value *layout_of(const heddle_program *p, const char *name, bool stride, int k)
+{
+	for (int i = 0; i < p->n_buffer; i++)
+		if (strcmp(p->buffer[i]->name, name) == 0)
+			return stride ? p->buffer[i]->stride[k] : p->buffer[i]->extent[k];
+	return NULL;
+}
+
+int heddle_variants_extent_size(const heddle_variants *variants, const char *buffer, bool stride, int k)
+{
+	for (int i = 0; i < variants->item[0].program->n_size; i++) {
+		bool all = true;
+		for (int v = 0; v < variants->n && all; v++) {
+			const heddle_program *p = variants->item[v].program;
+			const heddle_value *x = layout_of(p, buffer, stride, k);
+			bool value = x && x->kind == HEDDLE_VALUE_INT && p->size[i].min == p->size[i].max && p->size[i].min == x->i;
+			all = value || (x && x->kind == HEDDLE_VALUE_SIZE && x->i == i);
+		}
+		if (all)
+			return i;
+	}
+	return -1;
+}
+
 /* `misalign` elements past an aligned address. */
 static bool is_aligned(const heddle_target *target, const heddle_program *p, const heddle_buffer *buffer, int misalign)
 {

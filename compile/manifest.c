@@ -50,6 +50,63 @@ static void add_tensor(heddle_manifest *m, heddle_argument **list, int *n, const
 	HEDDLE_PUSH(m->arena, *list, *n, argument);
 }
 
+static const heddle_buffer *find_buffer(const heddle_program *program, const char *name)
+{
+	for (int i = 0; i < program->n_buffer; i++)
+		if (!strcmp(program->buffer[i]->name, name))
+			return program->buffer[i];
+	return NULL;
+}
+
+/* "M==64&&N==32": the sizes are the variant's. */
+static const char *sizes_text(heddle_arena *arena, const heddle_program *p)
+{
+	const char *text = "";
+	for (int i = 0; i < p->n_size; i++) {
+		const heddle_program_size *s = &p->size[i];
+		const char *and = *text ? "&&" : "";
+		if (s->min == s->max)
+			text = heddle_arena_printf(arena, "%s%s%s==%lld", text, and, s->name, (long long)s->min);
+		else
+			text = heddle_arena_printf(arena, "%s%s%s>=%lld&&%s<=%lld&&%s%%%lld==0", text, and, s->name, (long long)s->min,
+						   s->name, (long long)s->max, s->name, (long long)(s->divisor > 1 ? s->divisor : 1));
+	}
+	return *text ? text : "1";
+}
+
+/* Where no variant is for all sizes, what is a number in each of them must be said for all. */
+static heddle_formula for_all(heddle_manifest *m, const heddle_variants *variants, const char *name, bool stride, int k, bool *failed)
+{
+	const int size = heddle_variants_extent_size(variants, name, stride, k);
+	if (size >= 0)
+		return heddle_arena_strdup(m->arena, variants->item[0].program->size[size].name);
+	const char *text = NULL;
+	for (int v = variants->n - 1; v >= 0; v--) {
+		const heddle_program *p = variants->item[v].program;
+		const heddle_buffer *buffer = find_buffer(p, name);
+		if (variants->item[v].why)
+			continue; /* a copy for the same sizes */
+		const char *own = formula(m->arena, p, stride ? buffer->stride[k] : buffer->extent[k], failed);
+		if (text && strcmp(own, text) != 0)
+			text = heddle_arena_printf(m->arena, "(%s?(%s):(%s))", sizes_text(m->arena, p), own, text);
+		else
+			text = own;
+	}
+	return text;
+}
+
+static void generalise(heddle_manifest *m, const heddle_variants *variants, bool *failed)
+{
+	for (int i = 0; i < m->n_argument; i++) {
+		heddle_argument *a = &m->argument[i];
+		for (int k = 0; k < a->rank && a->role != HEDDLE_ARGUMENT_TEMPORARY; k++) {
+			a->shape[k] = for_all(m, variants, a->name, false, k, failed);
+			if (a->strides)
+				a->strides[k] = for_all(m, variants, a->name, true, k, failed);
+		}
+	}
+}
+
 /* The entry's order: tensors, scalars, sizes; temporaries come last, they are no parameters. */
 static void add_arguments(heddle_manifest *m, const heddle_target *target, const heddle_variants *variants, bool *failed)
 {
@@ -169,14 +226,6 @@ static const char **preconditions_of(heddle_arena *arena, const heddle_program *
 	return list;
 }
 
-static const heddle_buffer *find_buffer(const heddle_program *program, const char *name)
-{
-	for (int i = 0; i < program->n_buffer; i++)
-		if (!strcmp(program->buffer[i]->name, name))
-			return program->buffer[i];
-	return NULL;
-}
-
 /* All but the last become variants, which describes the manifest's own launches. */
 static void add_variant(heddle_manifest *m, const heddle_target *target, const heddle_program *program, bool *failed)
 {
@@ -222,6 +271,8 @@ heddle_manifest *heddle_manifest_make(heddle_ctx *ctx, const heddle_target *targ
 	m->precondition = preconditions_of(arena, program, &m->n_precondition, &failed);
 	m->workspace_bytes = formula(arena, program, program->workspace, &failed);
 	add_arguments(m, target, variants, &failed);
+	if (!heddle_variants_is_widest(variants, variants->n - 1))
+		generalise(m, variants, &failed);
 	for (int i = 0; i < program->n_launch; i++)
 		add_launch(m, &m->launch, &m->n_launch, target, program, program->launch[i], &failed);
 	for (int i = 0; i < variants->n - 1; i++)
