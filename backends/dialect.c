@@ -93,6 +93,7 @@ static const struct {
 	{"integer.*", true, " a b type "},
 	{"float.*", true, " a b type suffix "},
 	{"convert.*.*", true, " value suffix "},
+	{"truncate", true, " type from value "},
 	{"vector_op.*", false, " a b value stem width type suffix "},
 	{"function.default.*", true, " function arguments a b c d suffix width "},
 	{"function.*.*", false, " function arguments a b c d suffix width "},

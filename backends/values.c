@@ -446,6 +446,27 @@ static const heddle_value *without_widening(const printer *p, const heddle_value
 	return is_widening(v) && prints_as_long(p, beside) ? v->arg[0] : v;
 }
 
+/* `v`, an operation or a cast of vectors that the language does for single members only. */
+static code print_by_members(printer *p, const heddle_value *v)
+{
+	heddle_value *member[16];
+	for (int i = 0; i < v->width; i++) {
+		heddle_value *a = heddle_value_extract(p->scratch, v->arg[0], i);
+		member[i] = v->kind == HEDDLE_VALUE_CAST ? heddle_value_cast(p->scratch, v->type, a)
+							 : heddle_value_binary(p->scratch, v->op, a, heddle_value_extract(p->scratch, v->arg[1], i));
+	}
+	return heddle_print_value(p, heddle_value_build(p->scratch, v->width, member), true);
+}
+
+/* A shift's count, modulo the width: of a constant it is known to be less. */
+static code shift_count(printer *p, const heddle_value *b, heddle_type shifted, bool data)
+{
+	const int width = 8 * heddle_type_size(shifted);
+	if (b->kind == HEDDLE_VALUE_INT && b->i >= 0 && b->i < width)
+		return heddle_print_value(p, b, data);
+	return make(p, LEVEL_BITAND, "%s & %d", bind(p, heddle_print_value(p, b, data), LEVEL_UNARY), width - 1);
+}
+
 static code print_binary(printer *p, const heddle_value *v, bool data)
 {
 	const heddle_value *a = v->arg[0], *b = v->arg[1];
@@ -470,12 +491,14 @@ static code print_binary(printer *p, const heddle_value *v, bool data)
 	bool arithmetic = v->op == HEDDLE_OP_ADD || v->op == HEDDLE_OP_SUB || v->op == HEDDLE_OP_MUL;
 	if (arithmetic && wraps(p, v, data))
 		return cast_code(p, v->type, v->width, unsigned_value(p, v));
+	const bool shifts = v->op == HEDDLE_OP_SHL || v->op == HEDDLE_OP_SHR, divides = v->op == HEDDLE_OP_DIV || v->op == HEDDLE_OP_MOD;
+	const bool known = b->kind == HEDDLE_VALUE_INT && b->i != 0 && (b->i != -1 || !heddle_type_is_signed(type));
+	if (v->width > 1 && ((shifts && b->kind != HEDDLE_VALUE_INT) || (divides && data && !known)))
+		return print_by_members(p, v);
 	if (v->op == HEDDLE_OP_SHL && wraps(p, v, data))
-		return cast_code(p, v->type, v->width, infix(p, v->op, unsigned_value(p, a), heddle_print_value(p, b, data), false));
-	if ((v->op == HEDDLE_OP_DIV || v->op == HEDDLE_OP_MOD) && data && heddle_type_is_signed(type) &&
-	    !(b->kind == HEDDLE_VALUE_INT && b->i != 0 && b->i != -1))
-		return v->width == 1 ? word_ab(p, v->op == HEDDLE_OP_DIV ? "integer.divide" : "integer.modulo", v, data)
-				     : infix(p, v->op, heddle_print_value(p, a, data), heddle_print_value(p, b, data), false);
+		return cast_code(p, v->type, v->width, infix(p, v->op, unsigned_value(p, a), shift_count(p, b, type, data), false));
+	if (divides && data && !known && type != HEDDLE_BOOL)
+		return word_ab(p, v->op == HEDDLE_OP_DIV ? "integer.divide" : "integer.modulo", v, data);
 	if (arithmetic) {
 		const heddle_value *plain = without_widening(p, a, b);
 		b = without_widening(p, b, a);
@@ -485,7 +508,7 @@ static code print_binary(printer *p, const heddle_value *v, bool data)
 	/* C computes in int what is narrower; the product of two uint16 must not overflow there. */
 	if (v->width == 1 && type == HEDDLE_UINT16 && v->op == HEDDLE_OP_MUL)
 		left = make(p, LEVEL_UNARY, "(%s)%s", heddle_storage_type(p, HEDDLE_UINT32), bind(p, left, LEVEL_UNARY));
-	code result = infix(p, v->op, left, heddle_print_value(p, b, data), true);
+	code result = infix(p, v->op, left, shifts && v->width == 1 ? shift_count(p, b, type, data) : heddle_print_value(p, b, data), true);
 	bool narrow = heddle_type_size(type) < 4 && type != HEDDLE_BOOL && v->width == 1;
 	return narrow && (arithmetic || v->op == HEDDLE_OP_SHL || v->op == HEDDLE_OP_DIV) ? cast_code(p, type, 1, result) : result;
 }
@@ -560,7 +583,16 @@ static code print_cast(printer *p, const heddle_value *v, bool data)
 			value = cast_code(p, HEDDLE_FLOAT32, v->width, value);
 		return convert_half(p, "from_float32", to, v->width, value);
 	}
-	return cast_code(p, to, v->width, value);
+	if (!heddle_type_is_float(from) || heddle_type_is_float(to))
+		return cast_code(p, to, v->width, value);
+	/* towards zero, the nearest value beyond the range, 0 for NaN */
+	const char *word = heddle_dialect_word(p->dialect, "truncate");
+	if (!word)
+		return fault(p, "a conversion", heddle_type_name(to));
+	filler f[] = {{"type", printer_atom(v->width == 1 ? heddle_storage_type(p, to) : heddle_memory_vector(p, to, v->width))},
+		      {"from", printer_atom(v->width == 1 ? heddle_storage_type(p, from) : heddle_memory_vector(p, from, v->width))},
+		      {"value", value}};
+	return heddle_fill(p->arena, word, f, 3);
 }
 
 static code print_select(printer *p, const heddle_value *v, bool data)

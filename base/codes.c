@@ -442,8 +442,6 @@ const heddle_code heddle_codes[] = {
 	 "Right:  C(m,n) +=! A(m,k) * B(k,n)    which initialises first\n"},
 	{712, "a precondition does not hold",
 	 "The definition is only meaningful for sizes for which the stated condition is true: choose other sizes.\n"},
-	{713, "integer division by zero, or a shift by too many bits",
-	 "The result is undefined on every device.  Correct the input, or guard: (d == 0) ? 0 : n / d\n"},
 	{714, "arrays that do not suit the definition",
 	 "Each input needs an array of the type and shape that the definition gives it for these sizes.\n"},
 	{715, "an output element that no statement writes",

@@ -77,7 +77,7 @@ static int64_t divide(heddle_op operator, bool wide_unsigned, int64_t a, int64_t
 {
 	bool div = operator == HEDDLE_OP_DIV;
 	if (b == 0)
-		return 0;
+		return div ? 0 : a;
 	if (wide_unsigned)
 		return (int64_t)(div ? (uint64_t)a / (uint64_t)b : (uint64_t)a % (uint64_t)b);
 	if (b == -1)
@@ -110,9 +110,9 @@ static void binary_int(const op *o, int64_t *d, const int64_t *a, const int64_t 
 	case HEDDLE_OP_BITAND: LANES(a[l] & b[l]);
 	case HEDDLE_OP_BITOR: LANES(a[l] | b[l]);
 	case HEDDLE_OP_BITXOR: LANES(a[l] ^ b[l]);
-	case HEDDLE_OP_SHL: LANES(ub[l] < (uint64_t)bits ? (int64_t)(ua[l] << ub[l]) : 0);
+	case HEDDLE_OP_SHL: LANES((int64_t)(ua[l] << (ub[l] & (uint64_t)(bits - 1))));
 	case HEDDLE_OP_SHR:
-		LANES(ub[l] >= (uint64_t)bits ? 0 : u ? (int64_t)(ua[l] >> ub[l]) : a[l] >> ub[l]);
+		LANES(u ? (int64_t)(ua[l] >> (ub[l] & (uint64_t)(bits - 1))) : a[l] >> (ub[l] & (uint64_t)(bits - 1)));
 	default: break;
 	}
 	if (o->operator <= HEDDLE_OP_MOD || o->operator == HEDDLE_OP_SHL || o->operator == HEDDLE_OP_BITXOR)
@@ -428,9 +428,7 @@ static void reduce(const machine *m, const op *o, int lo, int hi)
 static void check_divisor(machine *m, const op *o, const mask *k, int lo, int hi)
 {
 	bool is_floor = o->code == OP_FLOOR_DIV || o->code == OP_FLOOR_MOD;
-	bool shift = o->code == OP_BINARY && (o->operator == HEDDLE_OP_SHL || o->operator == HEDDLE_OP_SHR);
-	bool divides = o->code == OP_BINARY && (o->operator == HEDDLE_OP_DIV || o->operator == HEDDLE_OP_MOD);
-	if (o->class != CLASS_INT || !(is_floor || shift || divides))
+	if (o->class != CLASS_INT || !is_floor)
 		return;
 	for (int j = 0; j < o->width; j++) {
 		const int64_t *b = cells(m, o->b < 0 ? o->b : o->b + j * o->a_stride);
@@ -438,14 +436,9 @@ static void check_divisor(machine *m, const op *o, const mask *k, int lo, int hi
 			if (!o->scalar && !active(k, l))
 				continue;
 			int lane = o->scalar ? first_lane(k) : l;
-			if (is_floor && b[l] <= 0)
+			if (b[l] <= 0)
 				heddle_machine_find(m, "arithmetic", o->node, o->line, lane, "a floor division by %lld",
 						    (long long)b[l]);
-			else if (divides && b[l] == 0)
-				heddle_machine_find(m, "arithmetic", o->node, o->line, lane, "an integer division by zero");
-			else if (shift && (b[l] < 0 || b[l] >= bits_of(o->type)))
-				heddle_machine_find(m, "arithmetic", o->node, o->line, lane, "a shift of %s by %lld",
-						    heddle_type_name(o->type), (long long)b[l]);
 		}
 	}
 }

@@ -739,7 +739,7 @@ static void eval_float_binary(heddle_machine *m, heddle_oracle_node *n)
 	}
 }
 
-/* One integer operation on 64-bit patterns of equal type.  false: undefined. */
+/* One integer operation on 64-bit patterns of equal type; a / 0 is 0 and a % 0 is a, shift counts are taken modulo the width. */
 static bool integer_op(heddle_op op, heddle_type type, int64_t a, int64_t b, int64_t *r)
 {
 	const uint64_t x = (uint64_t)a, y = (uint64_t)b;
@@ -755,14 +755,10 @@ static bool integer_op(heddle_op op, heddle_type type, int64_t a, int64_t b, int
 		*r = (int64_t)(x * y);
 		return true;
 	case HEDDLE_OP_DIV:
-		if (!b)
-			return false;
-		*r = u ? (int64_t)(x / y) : b == -1 ? (int64_t)(0 - x) : a / b;
+		*r = !b ? 0 : u ? (int64_t)(x / y) : b == -1 ? (int64_t)(0 - x) : a / b;
 		return true;
 	case HEDDLE_OP_MOD:
-		if (!b)
-			return false;
-		*r = u ? (int64_t)(x % y) : b == -1 ? 0 : a % b;
+		*r = !b ? a : u ? (int64_t)(x % y) : b == -1 ? 0 : a % b;
 		return true;
 	case HEDDLE_OP_BITAND:
 		*r = (int64_t)(x & y);
@@ -775,9 +771,8 @@ static bool integer_op(heddle_op op, heddle_type type, int64_t a, int64_t b, int
 		return true;
 	case HEDDLE_OP_SHL:
 	case HEDDLE_OP_SHR:
-		if (b < 0 || b >= 8 * heddle_type_size(type))
-			return false;
-		*r = op == HEDDLE_OP_SHL ? (int64_t)(x << y) : u ? (int64_t)(x >> y) : a >> b;
+		b &= 8 * heddle_type_size(type) - 1;
+		*r = op == HEDDLE_OP_SHL ? (int64_t)(x << b) : u ? (int64_t)(x >> b) : a >> b;
 		return true;
 	default:
 		return false;
@@ -823,15 +818,9 @@ static void eval_integer_binary(heddle_machine *m, heddle_oracle_node *n)
 			continue;
 		}
 		double e = a->e[l] > 0 || b->e[l] > 0 ? integer_error(op, a->i[l], a->e[l], b->i[l], b->e[l]) : 0;
-		if (!integer_op(op, n->arg[0]->type, a->i[l], b->i[l], &r)) {
-			e = INFINITY;
-			if (lane_on(m, l) && b->e[l] == 0)
-				heddle_oracle_fault(m, l, 713, &n->expr->location,
-						    op == HEDDLE_OP_DIV || op == HEDDLE_OP_MOD
-							    ? "integer division by zero"
-							    : "shift by %lld bits",
-						    (long long)b->i[l]);
-		}
+		if (!integer_op(op, n->arg[0]->type, a->i[l], b->i[l], &r))
+			heddle_oracle_fault(m, l, 950, &n->expr->location, "operator '%s' has no meaning for integers",
+					    heddle_op_symbol(op));
 		settle_int(n, l, r, e, (a->q[l] | b->q[l]) || isinf(e));
 	}
 }
@@ -851,6 +840,15 @@ static void eval_unary(heddle_machine *m, heddle_oracle_node *n)
 	}
 }
 
+/* Towards zero, the nearest value of the type beyond its range, 0 for NaN. */
+static long double whole_in_range(heddle_type type, long double v)
+{
+	const int bits = 8 * heddle_type_size(type);
+	const bool is_signed = heddle_type_is_signed(type);
+	const long double high = ldexpl(1, is_signed ? bits - 1 : bits), low = is_signed ? -high : 0;
+	return isnan(v) ? 0 : fminl(fmaxl(truncl(v), low), high - 1);
+}
+
 static void float_to_int(heddle_machine *m, heddle_oracle_node *n)
 {
 	const heddle_strip *a = &n->arg[0]->s;
@@ -861,18 +859,15 @@ static void float_to_int(heddle_machine *m, heddle_oracle_node *n)
 			settle_int(n, l, v != 0, unsure ? 1 : 0, unsure || a->q[l]);
 			continue;
 		}
-		int bits = 8 * heddle_type_size(n->type);
-		bool is_signed = heddle_type_is_signed(n->type);
-		long double high = ldexpl(1, is_signed ? bits - 1 : bits), low = is_signed ? -high : 0;
-		long double whole = truncl(v);
-		if (!(whole >= low && whole < high) || isinf(a->e[l])) {
-			/* Not representable: C leaves it undefined, devices differ. */
+		if (isinf(a->e[l])) {
 			settle_int(n, l, 0, m->mask && m->mask[l] == HEDDLE_LANE_OFF ? 0 : INFINITY, HEDDLE_MARK_BRANCH);
 			continue;
 		}
+		const long double whole = whole_in_range(n->type, v);
 		double e = 0;
 		if (a->e[l] > 0)
-			e = (double)fmaxl(fabsl(truncl(v + a->e[l]) - whole), fabsl(truncl(v - a->e[l]) - whole));
+			e = (double)fmaxl(fabsl(whole_in_range(n->type, v + a->e[l]) - whole),
+					  fabsl(whole_in_range(n->type, v - a->e[l]) - whole));
 		settle_int(n, l, n->type == HEDDLE_UINT64 ? (int64_t)(uint64_t)whole : (int64_t)whole, e, a->q[l] || e > 0);
 	}
 }

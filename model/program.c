@@ -50,17 +50,16 @@ static bool is_comparison(heddle_op op)
 	return op >= HEDDLE_OP_LT && op <= HEDDLE_OP_NE;
 }
 
-static bool fold_division(heddle_op op, bool is_unsigned, int64_t a, int64_t b, int64_t *r)
+/* a / 0 is 0 and a % 0 is a. */
+static int64_t fold_division(heddle_op op, bool is_unsigned, int64_t a, int64_t b)
 {
 	if (b == 0)
-		return false;
+		return op == HEDDLE_OP_DIV ? 0 : a;
 	if (is_unsigned)
-		*r = (int64_t)(op == HEDDLE_OP_DIV ? (uint64_t)a / (uint64_t)b : (uint64_t)a % (uint64_t)b);
-	else if (b == -1)
-		*r = op == HEDDLE_OP_DIV ? (int64_t)(0 - (uint64_t)a) : 0;
-	else
-		*r = op == HEDDLE_OP_DIV ? a / b : a % b;
-	return true;
+		return (int64_t)(op == HEDDLE_OP_DIV ? (uint64_t)a / (uint64_t)b : (uint64_t)a % (uint64_t)b);
+	if (b == -1)
+		return op == HEDDLE_OP_DIV ? (int64_t)(0 - (uint64_t)a) : 0;
+	return op == HEDDLE_OP_DIV ? a / b : a % b;
 }
 
 static bool fold_comparison(heddle_op op, bool is_unsigned, int64_t a, int64_t b)
@@ -81,7 +80,7 @@ static int bits(heddle_type type)
 	return type == HEDDLE_BOOL ? 1 : 8 * heddle_type_size(type);
 }
 
-/* a op b in `type`; false where the language gives no value (division by zero, a shift by more than the width). */
+/* a op b in `type`, shift counts modulo its width; false where the operator is none of integers. */
 static bool fold(heddle_op op, heddle_type type, int64_t a, int64_t b, int64_t *r)
 {
 	bool is_unsigned = heddle_type_is_unsigned(type);
@@ -92,10 +91,7 @@ static bool fold(heddle_op op, heddle_type type, int64_t a, int64_t b, int64_t *
 	case HEDDLE_OP_SUB: *r = (int64_t)(ua - ub); break;
 	case HEDDLE_OP_MUL: *r = (int64_t)(ua * ub); break;
 	case HEDDLE_OP_DIV:
-	case HEDDLE_OP_MOD:
-		if (!fold_division(op, is_unsigned, a, b, r))
-			return false;
-		break;
+	case HEDDLE_OP_MOD: *r = fold_division(op, is_unsigned, a, b); break;
 	case HEDDLE_OP_MIN: *r = fold_comparison(HEDDLE_OP_LT, is_unsigned, a, b) ? a : b; break;
 	case HEDDLE_OP_MAX: *r = fold_comparison(HEDDLE_OP_GT, is_unsigned, a, b) ? a : b; break;
 	case HEDDLE_OP_LT:
@@ -109,14 +105,9 @@ static bool fold(heddle_op op, heddle_type type, int64_t a, int64_t b, int64_t *
 	case HEDDLE_OP_BITAND: *r = a & b; break;
 	case HEDDLE_OP_BITOR: *r = a | b; break;
 	case HEDDLE_OP_BITXOR: *r = a ^ b; break;
-	case HEDDLE_OP_SHL:
-		if (b < 0 || b >= bits(type))
-			return false;
-		*r = (int64_t)(ua << b);
-		break;
+	case HEDDLE_OP_SHL: *r = (int64_t)(ua << (b & (bits(type) - 1))); break;
 	case HEDDLE_OP_SHR:
-		if (b < 0 || b >= bits(type))
-			return false;
+		b &= bits(type) - 1;
 		*r = is_unsigned ? (int64_t)(ua >> b) : a >> b;
 		break;
 	default: return false;
@@ -600,7 +591,10 @@ int heddle_value_evaluate(const heddle_value *v, const int64_t *size, int64_t *r
 	case HEDDLE_VALUE_UNARY:
 		*result = v->op == HEDDLE_OP_NOT ? !a[0] : wrap(v->type, (int64_t)(0 - (uint64_t)a[0]));
 		return 0;
-	case HEDDLE_VALUE_BINARY: return fold(v->op, v->arg[0]->type, a[0], a[1], result) ? 0 : -1;
+	case HEDDLE_VALUE_BINARY: /* these are formulas of the host, too, where nothing is divided by 0 */
+		if (a[1] == 0 && (v->op == HEDDLE_OP_DIV || v->op == HEDDLE_OP_MOD))
+			return -1;
+		return fold(v->op, v->arg[0]->type, a[0], a[1], result) ? 0 : -1;
 	case HEDDLE_VALUE_CAST: *result = wrap(v->type, a[0]); return 0;
 	default:
 		if (a[1] <= 0)

@@ -25,17 +25,30 @@ template <typename T> static __device__ __forceinline__ T heddle_max(T a, T b)
 }
 
 //: heddle_divide
-// a / b rounded toward zero; the least integer by -1 wraps around.
+// a / b rounded toward zero; the least integer by -1 wraps around, and a / 0 is 0.
 template <typename T> static __device__ __forceinline__ T heddle_divide(T a, T b)
 {
+	if (b == 0)
+		return 0;
 	return b == (T)-1 ? (T)(0ull - (unsigned long long)a) : (T)(a / b);
 }
 
 //: heddle_modulo
-// What heddle_divide leaves: it has the sign of a.
+// What heddle_divide leaves: it has the sign of a, and is a where b is 0.
 template <typename T> static __device__ __forceinline__ T heddle_modulo(T a, T b)
 {
+	if (b == 0)
+		return a;
 	return b == (T)-1 ? (T)0 : (T)(a % b);
+}
+
+//: heddle_truncate
+// Towards zero, the nearest integer beyond the range, 0 for NaN.
+template <typename T, typename F> static __device__ __forceinline__ T heddle_truncate(F x)
+{
+	const T most = (T)-1 > (T)0 ? (T)-1 : (T)((1ull << (8 * sizeof(T) - 1)) - 1);
+	const T least = (T)-1 > (T)0 ? (T)0 : (T)(-most - 1);
+	return x >= (F)most ? most : x > (F)least ? (T)x : x == x ? least : (T)0;
 }
 
 //: heddle_floor_div

@@ -188,7 +188,7 @@ static __device__ __forceinline__ {t} heddle_stirling_{t}({t} x)
 	return fma{f}(x - 0.5{f}, log{f}(x) - 1.0{f}, fma{f}(r, sum, 0.41893853320467274178{f}));
 }
 
-//: heddle_lgamma_{t} t/f/one/two/far/least=float/f/14/9/8/-33,double//29/19/20/-168
+//: heddle_lgamma_{t} t/f/one/two/far/least=float/f/14/9/34/-33,double//29/19/20/-168
 // Near 1 and 2, where it is 0, a polynomial; elsewhere the logarithm of Gamma, known to more digits than has {t}.
 static __device__ __forceinline__ {t} heddle_lgamma_{t}({t} x)
 {
@@ -204,6 +204,8 @@ static __device__ __forceinline__ {t} heddle_lgamma_{t}({t} x)
 		return (x - 1.0{f}) * heddle_polynomial_{t}(heddle_lgamma1_table_{t}, {one}, 2.0{f} * (x - 1.0{f}));
 	if (x > 1.5{f} && x <= 2.5{f})
 		return (x - 2.0{f}) * heddle_polynomial_{t}(heddle_lgamma2_table_{t}, {two}, 2.0{f} * (x - 2.0{f}));
+	if (x > 2.5{f} && x <= 3.5{f})
+		return log{f}(x - 1.0{f}) + (x - 3.0{f}) * heddle_polynomial_{t}(heddle_lgamma2_table_{t}, {two}, 2.0{f} * (x - 3.0{f}));
 	if (x >= {far}.0{f})
 		return heddle_stirling_{t}(x);
 	if (x < {least}.0{f}) // log(pi / |x sin(pi x)|) - log Gamma(-x)

@@ -11,17 +11,46 @@ typedef ushort heddle_float16; // the bits of an IEEE half
 typedef ushort heddle_bfloat16; // the upper half of a float
 
 //: heddle_divide_{t} t/u=char/uchar,short/ushort,int/uint,long/ulong
-// a / b rounded toward zero; the least integer by -1 wraps around.
+// a / b rounded toward zero; the least integer by -1 wraps around, and a / 0 is 0.
 static inline {t} heddle_divide_{t}({t} a, {t} b)
 {
+	if (b == 0)
+		return 0;
 	return b == -1 ? ({t})(0u - ({u})a) : ({t})(a / b);
 }
 
 //: heddle_modulo_{t} t=char,short,int,long
-// What heddle_divide_{t} leaves: it has the sign of a.
+// What heddle_divide_{t} leaves: it has the sign of a, and is a where b is 0.
 static inline {t} heddle_modulo_{t}({t} a, {t} b)
 {
+	if (b == 0)
+		return a;
 	return b == -1 ? ({t})0 : ({t})(a % b);
+}
+
+//: heddle_divide_{t} t=uchar,ushort,uint,ulong
+static inline {t} heddle_divide_{t}({t} a, {t} b)
+{
+	return b == 0 ? ({t})0 : ({t})(a / b);
+}
+
+//: heddle_modulo_{t} t=uchar,ushort,uint,ulong
+static inline {t} heddle_modulo_{t}({t} a, {t} b)
+{
+	return b == 0 ? a : ({t})(a % b);
+}
+
+//: heddle_truncate_{f}_{t} f=float,double t=char,uchar,short,ushort,int,uint,long,ulong
+// Towards zero, the nearest integer beyond the range, 0 for NaN.
+static inline {t} heddle_truncate_{f}_{t}({f} x)
+{
+	return x == x ? convert_{t}_sat(x) : ({t})0;
+}
+
+//: heddle_truncate_{f}{w}_{t}{w} f=float,double t=char,uchar,short,ushort,int,uint,long,ulong w=2,4,8,16
+static inline {t}{w} heddle_truncate_{f}{w}_{t}{w}({f}{w} x)
+{
+	return convert_{t}{w}_sat(select(x, ({f}{w})0, x != x));
 }
 
 //: heddle_floor_div_{t} t=char,short,int,long
@@ -843,7 +872,7 @@ static inline {t} heddle_stirling_{t}({t} x)
 	return fma(x - 0.5{f}, log(x) - 1.0{f}, fma(r, sum, 0.41893853320467274178{f}));
 }
 
-//: heddle_lgamma_{t} t/f/one/two/far/least=float/f/14/9/8/-33,double//29/19/20/-168
+//: heddle_lgamma_{t} t/f/one/two/far/least=float/f/14/9/34/-33,double//29/19/20/-168
 // Near 1 and 2, where it is 0, a polynomial; elsewhere the logarithm of Gamma, known to more digits than has {t}.
 static inline {t} heddle_lgamma_{t}({t} x)
 {
@@ -859,6 +888,8 @@ static inline {t} heddle_lgamma_{t}({t} x)
 		return (x - 1.0{f}) * heddle_polynomial_{t}(heddle_lgamma1_table_{t}, {one}, 2.0{f} * (x - 1.0{f}));
 	if (x > 1.5{f} && x <= 2.5{f})
 		return (x - 2.0{f}) * heddle_polynomial_{t}(heddle_lgamma2_table_{t}, {two}, 2.0{f} * (x - 2.0{f}));
+	if (x > 2.5{f} && x <= 3.5{f})
+		return log(x - 1.0{f}) + (x - 3.0{f}) * heddle_polynomial_{t}(heddle_lgamma2_table_{t}, {two}, 2.0{f} * (x - 3.0{f}));
 	if (x >= {far}.0{f})
 		return heddle_stirling_{t}(x);
 	if (x < {least}.0{f}) // log(pi / |x sin(pi x)|) - log Gamma(-x)

@@ -28,10 +28,20 @@ template <typename T> static __device__ __forceinline__ T heddle_max(T a, T b)
 	return a < b ? b : a;
 }
 
-// a / b rounded toward zero; the least integer by -1 wraps around.
+// a / b rounded toward zero; the least integer by -1 wraps around, and a / 0 is 0.
 template <typename T> static __device__ __forceinline__ T heddle_divide(T a, T b)
 {
+	if (b == 0)
+		return 0;
 	return b == (T)-1 ? (T)(0ull - (unsigned long long)a) : (T)(a / b);
+}
+
+// Towards zero, the nearest integer beyond the range, 0 for NaN.
+template <typename T, typename F> static __device__ __forceinline__ T heddle_truncate(F x)
+{
+	const T most = (T)-1 > (T)0 ? (T)-1 : (T)((1ull << (8 * sizeof(T) - 1)) - 1);
+	const T least = (T)-1 > (T)0 ? (T)0 : (T)(-most - 1);
+	return x >= (F)most ? most : x > (F)least ? (T)x : x == x ? least : (T)0;
 }
 
 // a / b rounded down, b > 0.
@@ -152,7 +162,7 @@ extern "C" __global__ void __launch_bounds__(128, 1) kinds_0(
 			% 7) + 0u - (unsigned int)n);
 		yi[i] = (((int)((unsigned int)n << 3) >> 1) & 255) | (n ^ 5);
 		yi[i] = (int)((unsigned int)heddle_min(n, i) + (unsigned int)heddle_max(n, -2147483647 - 1));
-		yi[i] = (int)((unsigned int)(int)f + (unsigned int)back + (unsigned int)rest);
+		yi[i] = (int)((unsigned int)heddle_truncate<int>(f) + (unsigned int)back + (unsigned int)rest);
 		yi8[i] = (signed char)((signed char)(i8[i] * i8[i]) + (signed char)-i8[i]);
 		yu16[i] = (unsigned short)((unsigned int)u16[i] * u16[i]);
 		yl[i] = (long long)((unsigned long long)i64[i] * 3ull - (unsigned long long)heddle_min(i64[i], 5ll)

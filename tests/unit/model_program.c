@@ -305,7 +305,7 @@ static void test_folding(void **state)
 	assert_prints(B(DIV, B(DIV, x, I(4)), I(8)), "x / 32");
 	assert_prints(B(DIV, I(-7), I(2)), "-3");
 	assert_prints(B(MOD, I(-7), I(2)), "-1");
-	assert_prints(B(DIV, I(7), I(0)), "7 / 0");
+	assert_prints(B(DIV, I(7), I(0)), "0"); /* by definition */
 	assert_prints(B(ADD, I(INT32_MAX), I(1)), "-2147483648");
 	assert_prints(B(SUB, x, x), "0");
 	assert_prints(B(LT, x, x), "false");
