@@ -698,7 +698,9 @@ int heddle_entry_print(heddle_ctx *ctx, const heddle_target *target, const heddl
 	if (source)
 		quote(&quoted, source);
 	int n = 0;
-	const char **list = heddle_dialect_list(target->dialect, arena, "options.ieee.opencl", &n);
+	char key[64];
+	snprintf(key, sizeof(key), "options.%s.opencl", heddle_policy_name(variants->item[0].program->policy));
+	const char **list = heddle_dialect_list(target->dialect, arena, key, &n);
 	for (int i = 0; i < n; i++)
 		heddle_text_printf(&build, "%s%s", i ? " " : "", list[i]);
 	filler f[] = {

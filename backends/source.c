@@ -65,6 +65,8 @@ static void print_head(const heddle_target *target, const heddle_variants *varia
 		if (variants->item[v].why)
 			continue;
 		heddle_text_printf(out, "// config:  %s\n", program->config ? program->config : "");
+		if (program->policy != HEDDLE_POLICY_IEEE && v == 0)
+			heddle_text_printf(out, "// policy:  %s\n", heddle_policy_name(program->policy));
 		heddle_text_printf(out, "// proof:   %s\n", program->proof ? program->proof : "not proved");
 	}
 	if (variants->n > 1)
@@ -90,7 +92,11 @@ static int print_device(heddle_ctx *ctx, const heddle_target *target, const hedd
 	}
 	if (result == 0) {
 		const char *begin = heddle_dialect_word(target->dialect, "source.begin");
-		const char *policy = heddle_dialect_word(target->dialect, "source.policy.ieee");
+		heddle_policy numbers = variants->item[0].program->policy;
+		const char *policy = heddle_dialect_word(target->dialect, "source.policy.%s", heddle_policy_name(numbers));
+		if (!policy && numbers != HEDDLE_POLICY_IEEE)
+			result = heddle_error(ctx, 457, NULL, "dialect `%s` has no numeric policy `%s`", target->backend,
+					      heddle_policy_name(numbers));
 		print_head(target, variants, options, out);
 		heddle_text_printf(out, "%s%s%s%s", policy ? policy : "", policy ? "\n" : "", begin ? begin : "", begin ? "\n" : "");
 		heddle_prelude_print(target->dialect, heddle_text_str(&kernels), out);

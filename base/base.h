@@ -211,6 +211,19 @@ bool heddle_type_is_float(heddle_type type);
 bool heddle_type_is_signed(heddle_type type); /* signed integers only */
 bool heddle_type_is_unsigned(heddle_type type); /* bool included */
 
+/* ---- numeric policies ------------------------------------------------------------------------------------------------- */
+
+typedef enum heddle_policy {
+	HEDDLE_POLICY_IEEE,    /* IEEE 754 arithmetic; products and sums may be contracted */
+	HEDDLE_POLICY_RELAXED, /* also: subnormal numbers may be 0, division and square root within 2 ulp, functions twice their bound */
+	HEDDLE_N_POLICY
+} heddle_policy;
+
+const char *heddle_policy_name(heddle_policy policy); /* "ieee" */
+int heddle_policy_parse(const char *name);	      /* -1 if none */
+/* What heddle_ctx_set_policy asked for; -1: nothing, each definition has its own. */
+int heddle_ctx_policy(const heddle_ctx *ctx);
+
 /* Operators and functions shared by definitions and programs. */
 typedef enum heddle_op {
 	HEDDLE_OP_ADD,

@@ -176,6 +176,11 @@ const heddle_code heddle_codes[] = {
 	 "equal, and what the definition requires must be possible.\n"
 	 "For   def f(float(N) A, float(N) B) -> (C) ..\n"
 	 "Wrong:  X = f(T, U)         (T has 4 elements, U has 5)\n"},
+	{134, "no such numeric policy",
+	 "A definition is calculated by one policy on every target: `ieee`, the default, or `relaxed`, which lets subnormal numbers be 0,\n"
+	 "divisions and square roots be off by 2 ulp and functions by twice their bound.  `tf32` is not there yet.\n"
+	 "Wrong:  def f(float(N) A) -> (O) policy fast { .. }\n"
+	 "Right:  def f(float(N) A) -> (O) policy relaxed { .. }\n"},
 	{201, "the range of an index cannot be inferred",
 	 "An index gets its range from the subscripts that it is in: 0 <= subscript < extent, where it is the only index without a\n"
 	 "range.  Otherwise `where` gives it one.\n"

@@ -52,6 +52,22 @@ heddle_ctx *heddle_ctx_free(heddle_ctx *ctx)
 	return NULL;
 }
 
+int heddle_ctx_set_policy(heddle_ctx *ctx, const char *name)
+{
+	int policy = name ? heddle_policy_parse(name) : -1;
+	if (name && policy < 0)
+		return heddle_error(ctx, 134, NULL, "there is no numeric policy `%s`: %s", name,
+				    !strcmp(name, "tf32") ? "no target has matrix instructions for it yet"
+							  : "they are ieee and relaxed");
+	ctx->policy = policy + 1;
+	return 0;
+}
+
+int heddle_ctx_policy(const heddle_ctx *ctx)
+{
+	return ctx->policy - 1;
+}
+
 int heddle_ctx_add_path(heddle_ctx *ctx, const char *folder)
 {
 	insert_path(ctx, ctx->n_added++, folder, strlen(folder));

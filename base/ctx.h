@@ -24,6 +24,7 @@ struct heddle_ctx {
 	int n_read;
 	const char **read; /* files, in the order of reading */
 	heddle_text messages;
+	int policy; /* one more than the policy for all definitions; 0: none was asked for */
 	void (*progress)(void *user, const char *text); /* NULL: not wanted */
 	void *progress_user;
 	heddle_attachment *attachment;

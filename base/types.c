@@ -36,6 +36,22 @@ static const char *const symbols[] = {
 };
 _Static_assert(HEDDLE_COUNT(symbols) == HEDDLE_N_OP, "one symbol per operator");
 
+static const char *const policies[] = {[HEDDLE_POLICY_IEEE] = "ieee", [HEDDLE_POLICY_RELAXED] = "relaxed"};
+_Static_assert(HEDDLE_COUNT(policies) == HEDDLE_N_POLICY, "one name per policy");
+
+const char *heddle_policy_name(heddle_policy policy)
+{
+	return policies[policy];
+}
+
+int heddle_policy_parse(const char *name)
+{
+	for (int i = 0; i < HEDDLE_N_POLICY; i++)
+		if (!strcmp(policies[i], name))
+			return i;
+	return -1;
+}
+
 const char *heddle_type_name(heddle_type type)
 {
 	return types[type].name;

@@ -46,6 +46,8 @@ static void print_definition(const heddle_definition *definition, heddle_text *o
 {
 	heddle_text_printf(out, "%s\n", definition->name);
 	print_sizes(definition, out);
+	if (definition->policy != HEDDLE_POLICY_IEEE)
+		heddle_text_printf(out, "  policy    %s\n", heddle_policy_name(definition->policy));
 	for (int i = 0; i < definition->n_tensor; i++)
 		print_tensor(definition->tensor[i], out);
 	for (int i = 0; i < definition->n_precondition; i++) {
@@ -92,7 +94,7 @@ static json_t *definition_json(const heddle_definition *definition)
 	}
 	for (int i = 0; i < definition->n_precondition; i++)
 		json_array_append_new(conditions, expr_json(definition->precondition[i]));
-	return json_pack("{s:s, s:o, s:o, s:o}", "name", definition->name, "sizes", sizes, "tensors", tensors, "preconditions",
+	return json_pack("{s:s, s:s, s:o, s:o, s:o}", "name", definition->name, "policy", heddle_policy_name(definition->policy), "sizes", sizes, "tensors", tensors, "preconditions",
 			 conditions);
 }
 

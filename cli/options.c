@@ -39,6 +39,8 @@ const heddle_option_row heddle_option_rows[] = {
 	[HEDDLE_OPTION_UPDATE_LOCK] = {"--update-lock", NULL, NULL, "choose the configs of --lock anew", EMIT},
 	[HEDDLE_OPTION_CONFIG] = {"--config", NULL, "LINE", "fix choices; the cost model makes the rest",
 				  EMIT | PLAN | TEST | RUN | BENCH},
+	[HEDDLE_OPTION_POLICY] = {"--policy", NULL, "ieee|relaxed", "the numeric policy of all definitions, whatever they say",
+				  CHECK | EMIT | PLAN | TEST | RUN | BENCH},
 	[HEDDLE_OPTION_DUMP] = {"--dump", NULL, "PASS", "show the result of a pass (may be repeated)", PLAN},
 	[HEDDLE_OPTION_STOP] = {"--stop", NULL, "PASS", "stop after a pass", PLAN},
 	[HEDDLE_OPTION_TIME_PASSES] = {"--time-passes", NULL, NULL, "show the time of each pass", PLAN},

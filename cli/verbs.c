@@ -72,7 +72,9 @@ static int run_verb(heddle_cli *cli)
 		heddle_ctx_add_path(cli->ctx, cli->option[HEDDLE_OPTION_PATH].value[i]);
 	if (heddle_cli_flag(cli, HEDDLE_OPTION_JSON))
 		cli->result = json_object();
-	int code = cli->verb->run(cli);
+	int code = heddle_ctx_set_policy(cli->ctx, heddle_cli_value(cli, HEDDLE_OPTION_POLICY));
+	if (code == 0)
+		code = cli->verb->run(cli);
 	if (code < 0)
 		code = heddle_exit_code(cli->ctx);
 	/* A failure that nobody explained is a defect of ours, and not success. */

@@ -20,6 +20,7 @@ static heddle_program *finish(heddle_ctx *ctx, heddle_scop *scop, const heddle_t
 	heddle_config_print(config, &line);
 	program->config = heddle_arena_strdup(program->arena, heddle_text_str(&line));
 	program->target = heddle_arena_strdup(program->arena, target->text);
+	program->policy = scop->definition->policy;
 	program->proof = heddle_arena_strdup(program->arena, scop->proof ? scop->proof : "not proved: not checked");
 	heddle_text_free(&line);
 	heddle_simplify_options options = {.vector_arithmetic = language.vector_arithmetic,

@@ -262,7 +262,7 @@ heddle_manifest *heddle_manifest_make(heddle_ctx *ctx, const heddle_target *targ
 	m->arch = heddle_arena_strdup(arena, target->descriptor->name);
 	m->source = heddle_source_file(arena, target, options->base ? options->base : program->name);
 	m->config = heddle_arena_strdup(arena, program->config ? program->config : "");
-	m->policy = "ieee";
+	m->policy = heddle_policy_name(program->policy);
 	m->proof = proof_of(arena, program);
 	m->warp = program->warp > 1			? program->warp
 		  : target->descriptor->warp.set	? (int)target->descriptor->warp.value

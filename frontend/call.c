@@ -767,6 +767,17 @@ static int check_circle(call *k)
 	return 0;
 }
 
+/* A definition that says nothing takes the policy of its caller. */
+static int check_policy(call *k)
+{
+	const syntax_definition *outer = k->outermost->syntax;
+	if (!k->callee->has_policy || k->callee->policy == outer->policy || heddle_ctx_policy(k->c->ctx) >= 0)
+		return 0;
+	fail(k->c, 131, &k->call->location, "`%s` has policy %s, but `%s` has %s", k->callee->name,
+	     heddle_policy_name(k->callee->policy), outer->name, heddle_policy_name(outer->policy));
+	return -1;
+}
+
 static int check_count(call *k)
 {
 	int n = k->syntax->n_output ? k->syntax->n_output : 1;
@@ -832,7 +843,7 @@ static int inline_callee(call *k)
 int heddle_check_call(checker *c, const syntax_statement *syntax, const syntax_definition *callee)
 {
 	call k = {.c = c, .syntax = syntax, .call = syntax->value, .callee = callee};
-	int errors = c->errors, failed = check_circle(&k) || check_count(&k) || check_aliases(&k) || check_arguments(&k) ||
+	int errors = c->errors, failed = check_circle(&k) || check_policy(&k) || check_count(&k) || check_aliases(&k) || check_arguments(&k) ||
 					 bind_sizes(&k) || require_ranges(&k) || instantiate(&k) || inline_callee(&k);
 	for (int i = 0; failed && i < (syntax->n_output ? syntax->n_output : 1); i++) {
 		tensor_state *t = heddle_check_tensor(c, syntax->n_output ? syntax->output[i] : syntax->name);

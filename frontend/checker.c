@@ -996,6 +996,7 @@ heddle_definition *heddle_check_all(checker *c, const heddle_size_list *sizes)
 	c->def = HEDDLE_NEW(c->arena, heddle_definition);
 	c->def->name = heddle_arena_strdup(c->arena, syntax->name);
 	c->def->location = syntax->location;
+	c->def->policy = heddle_ctx_policy(c->ctx) >= 0 ? (heddle_policy)heddle_ctx_policy(c->ctx) : syntax->policy;
 	heddle_check_head(c, sizes);
 	for (int i = 0; i < syntax->n_statement; i++)
 		check_statement(c, &syntax->statement[i]);

@@ -108,6 +108,7 @@ typedef struct heddle_statement {
 
 typedef struct heddle_definition {
 	const char *name;
+	heddle_policy policy;
 	int n_size;
 	heddle_size **size;
 	int n_tensor;

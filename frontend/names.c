@@ -65,7 +65,7 @@ static void add_params(checker *c, int n, const syntax_param *param)
 static void collect(checker *c)
 {
 	static const char *const words[] = {"def", "where", "in", "exists", "min", "max", "inf", "infinity", "nan",
-					    "size", "inout", "sizes", "strides", "align", "argmax", "argmin"};
+					    "size", "inout", "sizes", "strides", "align", "policy", "argmax", "argmin"};
 	const syntax_definition *d = c->syntax;
 	c->names = HEDDLE_NEW(c->scratch, heddle_names);
 	for (size_t i = 0; i < HEDDLE_COUNT(words); i++)

@@ -606,6 +606,29 @@ static int parse_size(parser *p, syntax_definition *d)
 	return 0;
 }
 
+static int parse_policy(parser *p, syntax_definition *d)
+{
+	const token *name = expect(p, TOKEN_NAME);
+	if (!name)
+		return -1;
+	int policy = heddle_policy_parse(name->text);
+	if (policy < 0) {
+		static const char *const names[] = {"ieee", "relaxed"};
+		const char *nearest = heddle_nearest(name->text, names, HEDDLE_COUNT(names));
+		heddle_error(p->ctx, 134, &name->location, "there is no numeric policy `%s`", name->text);
+		heddle_note(p->ctx, NULL,
+			    !strcmp(name->text, "tf32") ? "no target has matrix instructions for it yet"
+							: "they are `ieee`, the default, and `relaxed`");
+		if (nearest)
+			heddle_fixit(p->ctx, "%s", nearest);
+		d->broken = true;
+		return 0;
+	}
+	d->has_policy = true;
+	d->policy = (heddle_policy)policy;
+	return 0;
+}
+
 static int parse_head(parser *p, syntax_definition *d)
 {
 	const token *name = expect(p, TOKEN_NAME);
@@ -615,12 +638,20 @@ static int parse_head(parser *p, syntax_definition *d)
 	d->location = name->location;
 	if (parse_params(p, false, &d->n_param, &d->param) || !expect(p, TOKEN_ARROW) || parse_return(p, d))
 		return -1;
-	if (is_word(p->token, "sizes")) {
-		next(p);
-		do
-			if (parse_size(p, d))
+	for (;;) {
+		if (is_word(p->token, "sizes") && !d->sizes.n) {
+			next(p);
+			do
+				if (parse_size(p, d))
+					return -1;
+			while (accept(p, ','));
+		} else if (is_word(p->token, "policy") && !d->has_policy) {
+			next(p);
+			if (parse_policy(p, d))
 				return -1;
-		while (accept(p, ','));
+		} else {
+			break;
+		}
 	}
 	return expect(p, '{') ? 0 : -1;
 }

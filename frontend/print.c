@@ -243,6 +243,8 @@ static void print_head(const heddle_definition *d, heddle_text *out)
 		print_tensor(d->tensor[d->n_input + i], out);
 	}
 	heddle_text_add(out, ")");
+	if (d->policy != HEDDLE_POLICY_IEEE)
+		heddle_text_printf(out, " policy %s", heddle_policy_name(d->policy));
 	separator = " sizes ";
 	for (int i = 0; i < d->n_size; i++) {
 		const heddle_size *s = d->size[i];

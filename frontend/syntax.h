@@ -143,6 +143,8 @@ typedef struct syntax_definition {
 	syntax_param *param;
 	int n_return;
 	syntax_param *ret;
+	bool has_policy;
+	heddle_policy policy; /* the `policy` clause */
 	heddle_size_list sizes; /* the `sizes` clause */
 	heddle_location *size_location;
 	int n_statement;

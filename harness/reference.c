@@ -658,7 +658,8 @@ static void finish(plan *p)
 	const heddle_type type = t->tensor->type;
 	const bool wide = type == HEDDLE_FLOAT64;
 	const double u = wide ? 0x1p-53 : 0x1p-24;
-	const double tiny = wide ? 0x1p-1074 : 0x1p-149;
+	const bool flush = p->m->definition->policy == HEDDLE_POLICY_RELAXED;
+	const double least = wide ? 0x1p-1074 : 0x1p-149, normal = wide ? 0x1p-1022 : 0x1p-126;
 	const double whole = wide ? 0x1p53 : 0x1p24;
 	for (int64_t o = 0; o < t->n; ++o) {
 		if (!(t->mark[o] & HEDDLE_MARK_TOUCHED))
@@ -670,8 +671,8 @@ static void finish(plan *p)
 				if (!isinf(t->error[o]))
 					t->error[o] = 0;
 			} else {
-				if (!exact && k > 0)
-					t->error[o] += fmin(k, 4 * sqrt(k)) * u * p->absolute[o] + tiny;
+				if (!exact && k > 0) /* each partial sum is rounded, or may be flushed */
+					t->error[o] += fmin(k, 4 * sqrt(k)) * u * p->absolute[o] + (flush ? k * normal : least);
 				if (isnan(t->error[o]))
 					t->error[o] = INFINITY;
 				/* The roundings are counted above; this finds overflow. */

@@ -133,6 +133,8 @@ static inline void settle(heddle_oracle_node *n, int l, long double v, double e,
 	} else if (isinf(v)) {
 		e = 0;
 	}
+	if (v != 0 && fabsl(v) < (long double)n->flush + e)
+		e += n->flush;
 	if (unknown || !(e <= DBL_MAX)) {
 		e = INFINITY;
 		q = HEDDLE_MARK_BRANCH;
@@ -239,6 +241,11 @@ static heddle_oracle_node *node_new(heddle_machine *m, heddle_expr_kind kind, he
 	n->wide = type == HEDDLE_FLOAT64;
 	n->u = n->wide ? U64 : U32;
 	n->tiny = n->wide ? 0x1p-1074 : 0x1p-149;
+	n->loose = 1;
+	if (m->definition->policy == HEDDLE_POLICY_RELAXED) {
+		n->tiny = n->flush = n->wide ? DBL_MIN : FLT_MIN;
+		n->loose = 2;
+	}
 	n->s.clean = true;
 	return n;
 }
@@ -498,6 +505,12 @@ static void eval_read(heddle_machine *m, heddle_oracle_node *n)
 		load_input(m, n, a->store->array, a->offset);
 	else
 		load_computed(m, n, a->offset);
+	for (int l = 0; l < m->n && n->real && n->flush > 0; ++l) {
+		if (s->v[l] != 0 && fabsl(s->v[l]) < (long double)n->flush) {
+			s->e[l] += n->flush;
+			s->clean = false;
+		}
+	}
 	if (a->linear)
 		return;
 	for (int l = 0; l < m->n; ++l) {
@@ -608,7 +621,7 @@ static void apply(heddle_machine *m, heddle_oracle_node *n, evaluator f, int n_a
 				q = HEDDLE_MARK_BRANCH;
 		}
 		if (ulp > 0.5 && isfinite(v))
-			moved += (2 * ulp * (double)fabsl(v) + absolute) * n->u + n->tiny;
+			moved += n->loose * (2 * ulp * (double)fabsl(v) + absolute) * n->u + n->tiny;
 		settle(n, l, v, moved, q, unknown || jump);
 	}
 }

@@ -75,7 +75,9 @@ struct heddle_oracle_node {
 	bool real;    /* value in v, else in i */
 	bool wide;    /* computed in float64, else float32 */
 	double u;     /* unit roundoff of the arithmetic */
-	double tiny;  /* least subnormal of the arithmetic */
+	double tiny;  /* least subnormal of the arithmetic; where subnormal numbers may be 0, the least normal one */
+	double flush; /* numbers below may be 0; 0: none */
+	double loose; /* the bounds of functions and divisions count so many times */
 	const heddle_special *special;
 	int position; /* INDEX */
 	int n_arg;

@@ -905,6 +905,7 @@ heddle_program *heddle_program_copy(const heddle_program *p)
 	to->target = copy_string(to, p->target);
 	to->config = copy_string(to, p->config);
 	to->proof = copy_string(to, p->proof);
+	to->policy = p->policy;
 	to->warp = p->warp;
 	for (int k = 0; k < p->n_size; k++) {
 		heddle_program_size size = p->size[k];

@@ -159,6 +159,7 @@ typedef struct heddle_program {
 	const char *target; /* "cuda:h200" */
 	const char *config; /* the whole config line */
 	const char *proof;  /* "proved", "proved under preconditions", "not proved: LIMIT" */
+	heddle_policy policy;
 	int warp;	    /* threads that SHUFFLE spans; 1 when there is none */
 	int n_size;
 	heddle_program_size *size;

@@ -993,6 +993,16 @@ static void parse_launch(parser *ps)
 	HEDDLE_PUSH(ps->p->arena, ps->p->launch, ps->p->n_launch, launch);
 }
 
+static void parse_policy(parser *ps)
+{
+	token where = ps->now;
+	int policy = heddle_policy_parse(expect_string(ps));
+	if (policy < 0)
+		fail(ps, &where, "there is no such policy");
+	else
+		ps->p->policy = (heddle_policy)policy;
+}
+
 static void parse_program(parser *ps)
 {
 	heddle_program *p = ps->p;
@@ -1002,6 +1012,8 @@ static void parse_program(parser *ps)
 			p->config = expect_string(ps);
 		else if (accept(ps, "proof"))
 			p->proof = expect_string(ps);
+		else if (accept(ps, "policy"))
+			parse_policy(ps);
 		else if (accept(ps, "size"))
 			parse_size(ps);
 		else if (accept(ps, "buffer"))

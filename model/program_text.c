@@ -424,6 +424,8 @@ void heddle_program_print(const heddle_program *p, heddle_text *out)
 	heddle_text_add(out, "\n");
 	print_property(out, "config", p->config);
 	print_property(out, "proof", p->proof);
+	if (p->policy != HEDDLE_POLICY_IEEE)
+		print_property(out, "policy", heddle_policy_name(p->policy));
 	for (int k = 0; k < p->n_size; k++) {
 		heddle_text_printf(out, "size %s %lld..%lld", p->size[k].name, (long long)p->size[k].min,
 				   (long long)p->size[k].max);

@@ -23,6 +23,9 @@ heddle_ctx *heddle_ctx_new(void);
 heddle_ctx *heddle_ctx_free(heddle_ctx *ctx);
 /* Search `folder` for descriptors and dialects before those compiled in.  Copied.  0 or negative. */
 int heddle_ctx_add_path(heddle_ctx *ctx, const char *folder);
+/* The numeric policy of all definitions, "ieee" or "relaxed", whatever they say themselves; NULL: what they say.  0, or negative
+ * with a message. */
+int heddle_ctx_set_policy(heddle_ctx *ctx, const char *policy);
 /* All diagnostics so far as text, oldest first; valid until the next call on `ctx`. */
 const char *heddle_ctx_messages(heddle_ctx *ctx);
 /* Lines about work that takes long ("12/40 cases"), as it goes: `line` is called with each, without a newline, until set to

@@ -40,6 +40,53 @@ static heddle_manifest *make(heddle_ctx *ctx, const char *target_text)
 	return m;
 }
 
+static bool listed(int n, const char **list, const char *word)
+{
+	for (int i = 0; i < n; i++)
+		if (!strcmp(list[i], word))
+			return true;
+	return false;
+}
+
+/* The policy of a program decides the options of its manifest and what its source refuses. */
+static void policies(void **state)
+{
+	(void)state;
+	static const char *const names[] = {"cuda:h200", "hip:mi300x", "opencl:cpu"};
+	static const char scalar[] = "program one policy \"relaxed\"\nbuffer output C float32 [4] align 16\n"
+				     "launch one_0 grid 1 threads 1 args C {\nC[0] = 1.0\n}\n";
+	for (int relaxed = 0; relaxed < 2; relaxed++) {
+		for (size_t i = 0; i < HEDDLE_COUNT(names); i++) {
+			heddle_ctx *ctx = heddle_ctx_new();
+			heddle_target target;
+			heddle_text source = {0};
+			assert_int_equal(heddle_target_parse(ctx, names[i], &target), 0);
+			heddle_program *p = heddle_program_parse(ctx, "test", scalar);
+			if (!p)
+				fail_msg("%s", heddle_ctx_messages(ctx));
+			assert_int_equal(p->policy, HEDDLE_POLICY_RELAXED);
+			p->policy = relaxed ? HEDDLE_POLICY_RELAXED : HEDDLE_POLICY_IEEE;
+			heddle_emit_options options = {.base = "one", .header = "one"};
+			heddle_manifest *m = heddle_manifest_make(ctx, &target, HEDDLE_ONE_VARIANT(p), &options);
+			assert_non_null(m);
+			assert_string_equal(m->policy, relaxed ? "relaxed" : "ieee");
+			if (i == 0)
+				assert_int_equal(listed(m->n_nvrtc, m->nvrtc, "--ftz=true"), relaxed);
+			if (i == 1)
+				assert_int_equal(listed(m->n_hipcc, m->hipcc, "-fgpu-flush-denormals-to-zero"), relaxed);
+			if (i == 2)
+				assert_int_equal(strstr(m->opencl, "-cl-denorms-are-zero") != NULL, relaxed);
+			assert_int_equal(heddle_source_print(ctx, &target, HEDDLE_ONE_VARIANT(p), &options, &source), 0);
+			assert_non_null(strstr(heddle_text_str(&source), "#error"));
+			assert_int_equal(strstr(heddle_text_str(&source), "// policy:  relaxed") != NULL, relaxed);
+			heddle_text_free(&source);
+			heddle_manifest_free(m);
+			heddle_program_free(p);
+			heddle_ctx_free(ctx);
+		}
+	}
+}
+
 static int64_t value_of(heddle_ctx *ctx, const heddle_manifest *m, heddle_formula formula, const int64_t *size)
 {
 	int64_t result;
@@ -403,7 +450,7 @@ static void bad_variants(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(variants),	cmocka_unit_test(bad_variants),
+		cmocka_unit_test(variants),	cmocka_unit_test(bad_variants), cmocka_unit_test(policies),
 		cmocka_unit_test(from_program), cmocka_unit_test(round_trip), cmocka_unit_test(read_by_hand),
 		cmocka_unit_test(read_wrong),	cmocka_unit_test(schema),     cmocka_unit_test(formulas),
 	};

@@ -490,6 +490,7 @@ static void assert_same_definition(const heddle_definition *a, const heddle_defi
 	for (int i = 0; i < a->n_size; i++)
 		assert_string_equal(a->size[i]->name, b->size[i]->name);
 	assert_int_equal(a->n_tensor, b->n_tensor);
+	assert_int_equal(a->policy, b->policy);
 	assert_int_equal(a->n_statement, b->n_statement);
 	for (int i = 0; i < a->n_tensor; i++) {
 		const heddle_tensor *x = a->tensor[i], *y = b->tensor[i];
@@ -561,6 +562,8 @@ static void test_round_trip(void **state)
 		" int64 g argmin=! x(n,i)\n t(n) argmax=! q(n+k) where k in 0:2\n h(n) = t(n) + 1 }",
 		"def f(float(N) x) -> (y) { y(k+3) = x(k+3) * k where k in -3:N-3 }",
 		"def f(float(N) x, uint8 s) -> (y, z) { y(i) = random(s, i) * x(i)\n z(i) = random_bits(-1, i + y(i) > 0 ? 1 : N) }",
+		"def f(float(N) x) -> (y) policy relaxed sizes N=4:8 { y(i) = x(i) }",
+		"def f(float(N) x, size policy) -> (y) sizes policy=3 policy relaxed { y(i) = x(i) * policy }",
 		/* narrow integers: what the rules of types convert is not written */
 		"def f(uint8(N,M) B, uint8(N,M) C, double(N) D, int8(N) e, uint64(N) u) -> (O, P, Q, int64(N) R, h) {\n"
 		" largest(n) max=! B(n,m)\n O(n,m) = B(n,m) + C(n,m)\n Q(n) = D(n) * float(0.1)\n R(n) = int8(u(n)) - 1\n"

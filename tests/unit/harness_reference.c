@@ -444,6 +444,32 @@ static void argmax(void **state)
 	close_bench(&b);
 }
 
+/* What may be flushed to zero is so by policy alone. */
+static void policies(void **state)
+{
+	(void)state;
+	for (int relaxed = 0; relaxed < 2; relaxed++) {
+		bench b;
+		heddle_text text = {0};
+		heddle_text_printf(&text, "def f(float(N) A) -> (y, s, r) %s { y(i) = A(i) * 1e-30\n s +=! A(i) * A(i) * 1e-25\n"
+					  " r(i) = 1.0 / A(i) }",
+				   relaxed ? "policy relaxed" : "");
+		open_bench(&b, heddle_text_str(&text), "N=4");
+		heddle_text_free(&text);
+		for (int i = 0; i < 4; i++)
+			heddle_array_set(array_of(&b, "A"), i, i ? 1e-10L * i : 1e-40L);
+		heddle_expected *x = run(&b);
+		/* 0 instead of 1e-40 and of the sum of four */
+		assert_int_equal(fabs((double)x[0].value[1]) <= x[0].error[1], relaxed);
+		assert_true(x[0].error[1] < 1e-37);
+		assert_int_equal(fabs((double)x[1].value[0]) <= x[1].error[0], relaxed);
+		/* a subnormal divisor may be 0: then anything goes; others are near */
+		assert_int_equal(isinf(x[2].error[0]) != 0, relaxed);
+		assert_true(x[2].error[1] < 1e10 * 1e-6);
+		close_bench(&b);
+	}
+}
+
 static void speed(void **state)
 {
 	(void)state;
@@ -466,7 +492,7 @@ int main(void)
 		cmocka_unit_test(gather),     cmocka_unit_test(branches),
 		cmocka_unit_test(half_storage), cmocka_unit_test(functions_carry_errors),
 		cmocka_unit_test(samples),    cmocka_unit_test(comparison),
-		cmocka_unit_test(inout_and_recurrence), cmocka_unit_test(argmax), cmocka_unit_test(speed),
+		cmocka_unit_test(inout_and_recurrence), cmocka_unit_test(argmax), cmocka_unit_test(policies), cmocka_unit_test(speed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
