@@ -93,6 +93,29 @@ static const char stdint_text[] =
 	"typedef unsigned char uint8_t; typedef unsigned short uint16_t; typedef unsigned uint32_t; typedef unsigned long long uint64_t;\n"
 	"typedef long intptr_t; typedef unsigned long uintptr_t;\n";
 
+static const char *standard_text(const char *name)
+{
+	static const char float_text[] =
+		"#pragma once\n#define FLT_MAX 3.402823466e+38f\n#define FLT_MIN 1.175494351e-38f\n#define FLT_EPSILON 1.192092896e-07f\n"
+		"#define DBL_MAX 1.7976931348623157e+308\n#define DBL_MIN 2.2250738585072014e-308\n#define DBL_EPSILON 2.2204460492503131e-16\n"
+		"#define FLT_MANT_DIG 24\n#define DBL_MANT_DIG 53\n#define FLT_DIG 6\n#define DBL_DIG 15\n";
+	static const char limits_text[] =
+		"#pragma once\n#define CHAR_BIT 8\n#define SCHAR_MIN (-128)\n#define SCHAR_MAX 127\n#define UCHAR_MAX 255\n"
+		"#define SHRT_MIN (-32768)\n#define SHRT_MAX 32767\n#define USHRT_MAX 65535\n#define INT_MAX 2147483647\n"
+		"#define INT_MIN (-INT_MAX - 1)\n#define UINT_MAX 4294967295u\n#define LLONG_MAX 9223372036854775807ll\n"
+		"#define LLONG_MIN (-LLONG_MAX - 1)\n#define ULLONG_MAX 18446744073709551615ull\n";
+	static const char math_text[] =
+		"#pragma once\n#ifndef INFINITY\n#define INFINITY __int_as_float(0x7f800000)\n#endif\n#ifndef NAN\n"
+		"#define NAN __int_as_float(0x7fffffff)\n#endif\n#ifndef M_PI\n#define M_PI 3.14159265358979323846\n#endif\n";
+	static const struct {
+		const char *part, *text;
+	} table[] = {{"stdint", stdint_text}, {"float", float_text}, {"limits", limits_text}, {"math", math_text}};
+	for (size_t i = 0; i < HEDDLE_COUNT(table); i++)
+		if (strstr(name, table[i].part))
+			return table[i].text;
+	return "";
+}
+
 int heddle_rtc_compile(heddle_rtc *rtc, heddle_arena *arena, const heddle_source_build *build, heddle_compiled *out,
 		       const char **lowered, const char **why)
 {
@@ -100,7 +123,7 @@ int heddle_rtc_compile(heddle_rtc *rtc, heddle_arena *arena, const heddle_source
 	const int n_header = rtc->words->bare ? (int)HEDDLE_COUNT(standard_names) : 0;
 	const char *text[HEDDLE_COUNT(standard_names)];
 	for (int i = 0; i < n_header; i++)
-		text[i] = strstr(standard_names[i], "stdint") ? stdint_text : "";
+		text[i] = standard_text(standard_names[i]);
 	int result = rtc->create(&program, build->source, build->name, n_header, n_header ? text : NULL, n_header ? standard_names : NULL);
 	int n_option = 0;
 	if (result != 0) {

@@ -26,3 +26,4 @@ for suite in "$@"; do
 done
 ci/build.sh portable
 HEDDLE_TEST_ROOTS="${roots[*]}" python3 tests/cli/package_test.py . build/portable
+HEDDLE_TEST_ROOTS="${roots[*]}" python3 tests/cli/workflow_test.py . "$PWD/build/portable" Workflow.test_bare_roots

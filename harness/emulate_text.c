@@ -213,6 +213,21 @@ static void rewrite_shared(rewriter *w, int at)
 	replace(w, at, heddle_arena_printf(w->arena, "%s__attribute__((%s))", is_static ? "" : "static ", section));
 }
 
+/* `__constant__ float w[9];` has no contents here: the host fills it through the vendor's runtime.  Initialised ones have. */
+static void rewrite_constant(rewriter *w, int at)
+{
+	int end = at, depth = 0;
+	for (; end < w->n && !(depth == 0 && (is(w, end, ";") || is(w, end, "=") || is(w, end, "{") || is(w, end, ")"))); end++) {
+		depth += is(w, end, "[") || is(w, end, "(");
+		depth -= is(w, end, "]") || is(w, end, ")");
+	}
+	bool is_extern = false;
+	for (int i = at; i > 0 && i > at - 6 && !is(w, i, ";") && !is(w, i, "}"); i--)
+		is_extern |= is(w, i, "extern");
+	if (is(w, end, ";") && !is_extern)
+		replace(w, at, "HEDDLE_UNSUPPORTED_constant_memory_that_the_host_fills");
+}
+
 /* ---- host functions ----------------------------------------------------------------------------------------------------------- */
 
 static int matching_brace(const rewriter *w, int open)
@@ -366,6 +381,8 @@ void heddle_emulate_rewrite(const char *source, heddle_text *out)
 			rewrite_shared(&w, i);
 		else if (is(&w, i, "asm") || is(&w, i, "__asm__") || is(&w, i, "__asm"))
 			replace(&w, i, "HEDDLE_UNSUPPORTED_inline_assembly");
+		else if (is(&w, i, "__constant__"))
+			rewrite_constant(&w, i);
 		else if (is(&w, i, "__noinline__"))
 			replace(&w, i, "HEDDLE_NOINLINE");
 		else if (is(&w, i, "printf"))

@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include "abi.h"
 
@@ -470,6 +471,21 @@ static inline unsigned __byte_perm(unsigned a, unsigned b, unsigned s)
 	return r;
 }
 static inline unsigned __sad(int a, int b, unsigned c) { return c + (a > b ? (unsigned)a - (unsigned)b : (unsigned)b - (unsigned)a); }
+static inline unsigned __dp4a(unsigned a, unsigned b, unsigned c)
+{
+	for (int i = 0; i < 4; i++)
+		c += (a >> (8 * i) & 0xffu) * (b >> (8 * i) & 0xffu);
+	return c;
+}
+static inline int __dp4a(char4 a, char4 b, int c) { return c + a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w; }
+static inline unsigned __dp4a(uchar4 a, uchar4 b, unsigned c)
+{
+	return c + (unsigned)a.x * b.x + (unsigned)a.y * b.y + (unsigned)a.z * b.z + (unsigned)a.w * b.w;
+}
+#if !defined(__clang__)
+#define __builtin_nontemporal_load(p) (*(p))
+#define __builtin_nontemporal_store(v, p) ((void)(*(p) = (v)))
+#endif
 static inline int __dp4a(int a, int b, int c)
 {
 	for (int i = 0; i < 4; i++)
@@ -521,6 +537,21 @@ template <class A, class B> static inline auto min(A a, B b) -> decltype(true ? 
 template <class A, class B> static inline auto max(A a, B b) -> decltype(true ? a : b) { return a < b ? b : a; }
 static inline int umin(unsigned a, unsigned b) { return (int)(a < b ? a : b); }
 
+/* math_constants.h */
+#define CUDART_INF_F INFINITY
+#define CUDART_NAN_F NAN
+#define CUDART_INF ((double)INFINITY)
+#define CUDART_NAN ((double)NAN)
+#define CUDART_PI_F 3.141592654f
+#define CUDART_PI 3.1415926535897931e+0
+#define CUDART_PIO2_F 1.570796327f
+#define CUDART_LOG2E_F 1.442695041f
+#define CUDART_L2E_F 1.442695041f
+#define CUDART_LN2_F 0.693147181f
+#define CUDART_SQRT_TWO_F 1.414213562f
+#define CUDART_SQRT_HALF_F 0.707106781f
+#define CUDART_MAX_NORMAL_F 3.402823466e38f
+#define CUDART_MIN_DENORM_F 1.401298464e-45f
 #define HEDDLE_PI 3.141592653589793238462643383279502884L
 static inline long double heddle_emu_sinpi(long double x)
 {
@@ -684,6 +715,8 @@ HEDDLE_FAST_2(__fmul_rn, x *y)
 HEDDLE_FAST_2(__fdiv_rn, x / y)
 static inline float __fmaf_rn(float x, float y, float z) { return fmaf(x, y, z); }
 static inline double __dadd_rn(double x, double y) { return x + y; }
+static inline double __dsub_rn(double x, double y) { return x - y; }
+static inline double __drcp_rn(double x) { return 1 / x; }
 static inline double __dmul_rn(double x, double y) { return x * y; }
 static inline double __ddiv_rn(double x, double y) { return x / y; }
 static inline double __dsqrt_rn(double x) { return sqrt(x); }

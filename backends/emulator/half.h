@@ -163,13 +163,59 @@ static inline float __high2float(__nv_bfloat162 v) { return v.y; }
 	static inline H hrcp(H a) { return H(1.0 / (float)a); }
 HEDDLE_HALF_MATH(__half)
 HEDDLE_HALF_MATH(__nv_bfloat16)
+static inline __half hceil(__half a) { return __half(ceilf(a)); }
+static inline __half hfloor(__half a) { return __half(floorf(a)); }
+static inline __half hrint(__half a) { return __half(rintf(a)); }
+static inline __half htrunc(__half a) { return __half(truncf(a)); }
+static inline __half hsin(__half a) { return __half(sin((double)(float)a)); }
+static inline __half hcos(__half a) { return __half(cos((double)(float)a)); }
+static inline __half htanh(__half a) { return __half(tanh((double)(float)a)); }
+static inline __half hexp2(__half a) { return __half(exp2((double)(float)a)); }
+static inline __half hlog2(__half a) { return __half(log2((double)(float)a)); }
+static inline __half __float2half_rz(float v)
+{
+	__half h(v);
+	return fabsf(h) > fabsf(v) ? heddle_emu_bits<__half>((unsigned short)(h.__x - 1)) : h;
+}
+static inline int __half2int_rn(__half v) { return (int)rintf(v); }
+static inline int __half2int_rz(__half v) { return (int)(float)v; }
+static inline __half __uint2half_rn(unsigned v) { return __half((double)v); }
+static inline __half2 __low2half2(__half2 v) { return __half2{v.x, v.x}; }
+static inline __half2 __high2half2(__half2 v) { return __half2{v.y, v.y}; }
+static inline __half2 __lowhigh2highlow(__half2 v) { return __half2{v.y, v.x}; }
+static inline __half2 __lows2half2(__half2 a, __half2 b) { return __half2{a.x, b.x}; }
+static inline __half2 __highs2half2(__half2 a, __half2 b) { return __half2{a.y, b.y}; }
+static inline __nv_bfloat162 __bfloat162bfloat162(__nv_bfloat16 v) { return __nv_bfloat162{v, v}; }
+static inline __nv_bfloat162 __float2bfloat162_rn(float v) { return __nv_bfloat162{__nv_bfloat16(v), __nv_bfloat16(v)}; }
+static inline __nv_bfloat162 make_bfloat162(__nv_bfloat16 a, __nv_bfloat16 b) { return __nv_bfloat162{a, b}; }
+static inline __nv_bfloat16 __low2bfloat16(__nv_bfloat162 v) { return v.x; }
+static inline __nv_bfloat16 __high2bfloat16(__nv_bfloat162 v) { return v.y; }
 #define HEDDLE_HALF2_MATH(H2)                                                                                          \
 	static inline H2 __hadd2(H2 a, H2 b) { return H2{a.x + b.x, a.y + b.y}; }                                      \
 	static inline H2 __hsub2(H2 a, H2 b) { return H2{a.x - b.x, a.y - b.y}; }                                      \
 	static inline H2 __hmul2(H2 a, H2 b) { return H2{a.x * b.x, a.y * b.y}; }                                      \
 	static inline H2 __hfma2(H2 a, H2 b, H2 c) { return H2{__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)}; }        \
+	static inline H2 operator+(H2 a, H2 b) { return H2{a.x + b.x, a.y + b.y}; }                                    \
+	static inline H2 operator-(H2 a, H2 b) { return H2{a.x - b.x, a.y - b.y}; }                                    \
+	static inline H2 operator*(H2 a, H2 b) { return H2{a.x * b.x, a.y * b.y}; }                                    \
+	static inline H2 operator/(H2 a, H2 b) { return H2{a.x / b.x, a.y / b.y}; }                                    \
+	static inline H2 operator-(H2 a) { return H2{-a.x, -a.y}; }                                                    \
+	static inline H2 &operator+=(H2 &a, H2 b) { return a = a + b; }                                                \
+	static inline H2 &operator-=(H2 &a, H2 b) { return a = a - b; }                                                \
+	static inline H2 &operator*=(H2 &a, H2 b) { return a = a * b; }                                                \
+	static inline bool operator==(H2 a, H2 b) { return a.x == b.x && a.y == b.y; }                                 \
+	static inline H2 __hneg2(H2 a) { return -a; }                                                                  \
+	static inline H2 __habs2(H2 a) { return H2{__habs(a.x), __habs(a.y)}; }                                        \
+	static inline H2 __h2div(H2 a, H2 b) { return a / b; }                                                         \
+	static inline H2 h2exp(H2 a) { return H2{hexp(a.x), hexp(a.y)}; }                                              \
+	static inline H2 h2log(H2 a) { return H2{hlog(a.x), hlog(a.y)}; }                                              \
+	static inline H2 h2sqrt(H2 a) { return H2{hsqrt(a.x), hsqrt(a.y)}; }                                           \
+	static inline H2 h2rsqrt(H2 a) { return H2{hrsqrt(a.x), hrsqrt(a.y)}; }                                        \
+	HEDDLE_ATOMIC(atomicAdd, H2, old + v)                                                                          \
 	static inline H2 __hmax2(H2 a, H2 b) { return H2{__hmax(a.x, b.x), __hmax(a.y, b.y)}; }                        \
 	static inline H2 __hmin2(H2 a, H2 b) { return H2{__hmin(a.x, b.x), __hmin(a.y, b.y)}; }
+HEDDLE_ATOMIC(atomicAdd, __half, old + v)
+HEDDLE_ATOMIC(atomicAdd, __nv_bfloat16, old + v)
 HEDDLE_HALF2_MATH(__half2)
 HEDDLE_HALF2_MATH(__nv_bfloat162)
 

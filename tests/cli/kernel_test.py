@@ -185,6 +185,14 @@ class Kernel(unittest.TestCase):
             self.write(f"#include <{header}>\n" + SOURCE, MANIFEST)
             self.assertIn(f"header {header} at scale.cu:1", self.run_test("-l", "emulate", "-s", "n=2,m=2", code=4))
 
+    def test_words(self):
+        """What sources of real projects are made of: words.cu."""
+        folder = ROOT / "tests/cli"
+        p = subprocess.run([HEDDLE, "test", "--impl", str(folder / "words.json"), "-l", "emulate"], capture_output=True, text=True, timeout=120)
+        self.assertEqual(p.returncode, 0, p.stdout + p.stderr)
+        self.write("__constant__ float w[4];\n" + SOURCE.replace("a * x", "w[0] * a * x"), MANIFEST)
+        self.assertIn("constant memory that the host fills at scale.cu:1", self.run_test("-l", "emulate", "-s", "n=2,m=2", code=4))
+
     def test_reports(self):
         self.write(SOURCE.replace("i < n", "i <= n"), MANIFEST)
         said = self.run_test("-l", "emulate,interpret", "--sarif", "s.json", "--junit", "j.xml", "--annotate", "github", code=1)
