@@ -331,6 +331,11 @@ const heddle_code heddle_codes[] = {
 	{457, "the dialect cannot write this",
 	 "The program contains something that the language has no word for, such as a warp shuffle in OpenCL C.  Programs made for\n"
 	 "the target do not; one made by hand, or for another target, may.\n"},
+	{458, "the chip has no float64",
+	 "The descriptor says `float64: false`, and the definition stores or computes in float64 (double).  Nothing is computed in\n"
+	 "float32 instead without being asked.\n"
+	 "Wrong:  def f(double(N) A) -> (B) { B(i) = A(i) * 2 }    for opencl:gpu\n"
+	 "Right:  def f(float(N) A) -> (B) { B(i) = A(i) * 2 }\n"},
 	{501, "a config line that cannot be read",
 	 "The config is one line of parts, as in\n"
 	 "  split=none; fuse=0,0; k0: order=j,i threads=256; k0.S0: tile=i:64,j:64,k:8 thread=i:16,j:16; k0.A.0: space=shared\n"

@@ -71,6 +71,8 @@ heddle_program *heddle_cli_program(heddle_cli *cli, const heddle_definition *def
 	heddle_compile_options options = more ? *more : (heddle_compile_options){0};
 	const char *pinned = heddle_lock_config(cli, definition, target);
 	options.config = pinned ? pinned : heddle_cli_value(cli, HEDDLE_OPTION_CONFIG);
+	if (heddle_target_takes(cli->ctx, definition, target) != 0)
+		return NULL;
 	heddle_program *program = heddle_compile(cli->ctx, definition, target, &options);
 	if (program && program->config)
 		heddle_lock_pin(cli, definition, target, program->config);

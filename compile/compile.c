@@ -68,6 +68,37 @@ static bool only_the_limit(const heddle_ctx *ctx, int before)
 	return n > before && limit;
 }
 
+/* The first part of an expression that is computed in float64, or NULL. */
+static const heddle_expr *find_float64(const heddle_expr *x)
+{
+	if (x->type == HEDDLE_FLOAT64)
+		return x;
+	for (int k = 0; k < x->n_arg; k++) {
+		const heddle_expr *found = find_float64(x->arg[k]);
+		if (found)
+			return found;
+	}
+	return NULL;
+}
+
+int heddle_target_takes(heddle_ctx *ctx, const heddle_definition *definition, const heddle_target *target)
+{
+	const heddle_location *place = NULL;
+	if (target->descriptor->float64)
+		return 0;
+	for (int i = 0; i < definition->n_tensor && !place; i++)
+		if (definition->tensor[i]->type == HEDDLE_FLOAT64)
+			place = &definition->tensor[i]->location;
+	for (int i = 0; i < definition->n_statement && !place; i++) {
+		const heddle_expr *x = find_float64(definition->statement[i]->value);
+		place = x ? &x->location : NULL;
+	}
+	if (!place)
+		return 0;
+	heddle_error(ctx, 458, place, "%s has no float64, which `%s` needs", target->text, definition->name);
+	return heddle_note(ctx, NULL, "write float32 here, or take a chip with float64: heddle arch show NAME says which have it"), -1;
+}
+
 heddle_program *heddle_compile(heddle_ctx *ctx, const heddle_definition *definition, const heddle_target *target,
 			       const heddle_compile_options *options)
 {

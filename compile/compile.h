@@ -20,6 +20,9 @@ typedef struct heddle_compile_options {
 	heddle_estimate **estimate;
 } heddle_compile_options;
 
+/* 0 when the chip has what the definition computes in; else -1 with E0458 at the place that needs more. */
+int heddle_target_takes(heddle_ctx *ctx, const heddle_definition *definition, const heddle_target *target);
+
 /* The program of `definition` for `target`; sizes are those it was checked with.  `options` may be NULL.  Free with
  * heddle_program_free.  NULL with diagnostics, or when `stop` asked for it. */
 heddle_program *heddle_compile(heddle_ctx *ctx, const heddle_definition *definition, const heddle_target *target,

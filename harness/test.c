@@ -575,7 +575,7 @@ static heddle_program *default_compile(heddle_ctx *ctx, const heddle_definition 
 	(void)user;
 	/* Time is no part of what is tested: on a busy machine the default limit would decide. */
 	const heddle_compile_options options = {.config = config, .timeout = 300};
-	return heddle_compile(ctx, definition, target, &options);
+	return heddle_target_takes(ctx, definition, target) == 0 ? heddle_compile(ctx, definition, target, &options) : NULL;
 }
 
 /* Make the variant's programs, one per definition, manifest and source; false: a row says why not. */

@@ -1,5 +1,5 @@
 /* What emitted CUDA text takes from the vendor's headers, for a clang without them: each function is the library's __nv_ one,
- * as in the vendor's compiler (functions_calls of tests/functions compares the two).
+ * as in the vendor's compiler (calls.sh compares the two).
  * SPDX-License-Identifier: MIT
  */
 #define __global__ __attribute__((global))

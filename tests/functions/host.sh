@@ -42,7 +42,7 @@ if [ "$backend" = hip ]; then
 else
 	toolkit=${CUDA_HOME:-/usr/local/cuda}
 	[ -f "$toolkit/nvvm/libdevice/libdevice.10.bc" ] || missing libdevice.10.bc 'install the CUDA toolkit, or set CUDA_HOME'
-	# clang in the place of the vendor's front end (the IR of NVRTC cannot be had); main.c checks that both call one function.
+	# clang in the place of the vendor's front end (the IR of NVRTC cannot be had); calls.sh checks that both call one function.
 	clang-19 -x cuda --cuda-gpu-arch=sm_90 --cuda-device-only -nocudainc -nocudalib -Wno-unknown-cuda-version -std=c++17 -O1 \
 		-ffp-contract=fast -D__CUDACC_RTC__=1 -include "$here/cuda_shim.h" -S -emit-llvm "$source" -o "$work/device.ll"
 	llvm-dis-19 "$toolkit/nvvm/libdevice/libdevice.10.bc" -o "$work/libdevice.ll"
