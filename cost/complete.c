@@ -638,11 +638,21 @@ static int64_t box_bytes(const heddle_group *group, int64_t pad)
 	return n;
 }
 
-/* A tile is worth moving when a block reads its elements more than once, or reads them across rows. */
-static bool worth_staging(const heddle_kernel *kernel, const heddle_group *group)
+/* The copy that the descriptor would have used wherever it can be; NULL: none. */
+static const heddle_copy *preferred_copy(const heddle_descriptor *descriptor, const heddle_group *group)
+{
+	for (int i = 0; i < descriptor->n_copy; i++)
+		if (descriptor->copy[i].preferred && heddle_copy_fits(group, &descriptor->copy[i]))
+			return &descriptor->copy[i];
+	return NULL;
+}
+
+/* A tile is worth moving when a block reads its elements more than once, or reads them across rows.  One thread alone has nothing
+ * of that, unless the chip has a copy that it prefers: whole rows then come while the thread does other things. */
+static bool worth_staging(const heddle_kernel *kernel, const heddle_group *group, bool copies)
 {
 	const heddle_stmt *stmt = group->stmt;
-	if (kernel->threads == 1 || !group->tensor->rank || !group->access->affine)
+	if ((kernel->threads == 1 && !copies) || !group->tensor->rank || !group->access->affine)
 		return false;
 	bool reuse = false;
 	for (int d = 0; d < stmt->n_dim; d++)
@@ -652,6 +662,8 @@ static bool worth_staging(const heddle_kernel *kernel, const heddle_group *group
 	for (int d = 0; d < stmt->n_dim; d++)
 		if (stmt->dim[d].reduction)
 			step *= (int)stmt->dim[d].layout.tile;
+	if (kernel->threads == 1)
+		return reuse;
 	reuse = reuse && step > 1;
 	/* across rows: threads that are neighbours along the target's contiguous dimension do not read neighbours */
 	int x = contiguous_dim(stmt, &stmt->access[0]), y = contiguous_dim(stmt, group->access);
@@ -682,13 +694,26 @@ static bool rows_aligned(const heddle_tensor *tensor, int64_t v)
 
 static void choose_shared(heddle_scop *scop, heddle_config *config, int k, heddle_group *group, int64_t *budget)
 {
-	if (!worth_staging(scop->kernel[k], group) || !heddle_tile_box(scop, group->stmt, group->access, group))
+	bool copies = false;
+	for (int i = 0; i < scop->descriptor->n_copy; i++)
+		copies = copies || scop->descriptor->copy[i].preferred;
+	if (!worth_staging(scop->kernel[k], group, copies) || !heddle_tile_box(scop, group->stmt, group->access, group))
 		return;
 	int rank = group->tensor->rank;
 	heddle_group_config *choice = heddle_config_group(config, k, group->tensor->name, group->number, true);
 	for (int e = 0; e < rank; e++)
 		group->order[e] = e;
 	const int inner = heddle_tensor_inner(group->tensor), row = inner < 0 ? rank - 1 : inner;
+	if (scop->kernel[k]->threads == 1) {
+		const heddle_copy *copy = group->size[row] > 1 ? preferred_copy(scop->descriptor, group) : NULL;
+		const int64_t bytes = box_bytes(group, 0);
+		choice->space = copy && bytes <= *budget ? HEDDLE_SPACE_SHARED : HEDDLE_SPACE_GLOBAL;
+		if (choice->space == HEDDLE_SPACE_SHARED) {
+			*budget -= bytes;
+			choice->copy = copy->name;
+		}
+		return;
+	}
 	int64_t last = group->size[row];
 	int64_t v = 16 / heddle_type_size(group->tensor->type);
 	/* transposed in shared memory when the row of the tensor runs along a reduction */
@@ -720,9 +745,9 @@ static void choose_shared(heddle_scop *scop, heddle_config *config, int k, heddl
 	*budget -= bytes;
 	choice->space = HEDDLE_SPACE_SHARED;
 	choice->vector = (int)v;
-	for (int i = 0; i < scop->descriptor->n_copy && !choice->copy; i++)
-		if (scop->descriptor->copy[i].preferred && heddle_copy_fits(group, &scop->descriptor->copy[i]))
-			choice->copy = scop->descriptor->copy[i].name;
+	const heddle_copy *copy = preferred_copy(scop->descriptor, group);
+	if (copy && !choice->copy)
+		choice->copy = copy->name;
 }
 
 static int complete_spaces(heddle_scop *scop, heddle_config *config)

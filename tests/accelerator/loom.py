@@ -36,8 +36,9 @@ WORDS = """#pragma OPENCL FP_CONTRACT ON
 #define lane(v, i) ((v)[i])
 #define tile_id() ((int)get_group_id(0))
 #define worker_id() ((int)get_local_id(0))
-#define shared_barrier() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+#define shared_barrier() ((void)0) // a tile has one worker
 #define far_moved(p, n, t) ((__global t *)((__global uchar *)(p) + (n)))
+typedef struct { __local uchar *to[64]; __global const uchar *from[64]; uint bytes[64]; int n; } channel;
 #define infinite_r4 INFINITY
 #define infinite_r8 ((double)INFINITY)
 #define no_r4 NAN
@@ -46,6 +47,25 @@ WORDS = """#pragma OPENCL FP_CONTRACT ON
 #define most(a, b) ((a) > (b) ? (a) : (b))
 #define least_or_no(a, b) ((((a) < (b)) | ((a) != (a))) ? (a) : (b))
 #define most_or_no(a, b) ((((a) > (b)) | ((a) != (a))) ? (a) : (b))
+channel dma_open(void) { channel c; c.n = 0; return c; }
+void dma_drain(channel *c)
+{
+	for (int i = 0; i < c->n; i++)
+		for (uint k = 0; k < c->bytes[i]; k++)
+			c->to[i][k] = c->from[i][k];
+	c->n = 0;
+}
+// Nothing is there before it is waited for, or before the channel is full.
+void dma_start_(channel *c, __local void *to, __global const void *from, uint bytes)
+{
+	if (c->n == 64)
+		dma_drain(c);
+	c->to[c->n] = to;
+	c->from[c->n] = from;
+	c->bytes[c->n++] = bytes;
+}
+#define dma_start(c, to, from, n, t) dma_start_(&(c), to, from, (uint)(n) * (uint)sizeof(t))
+#define dma_finish(c) dma_drain(&(c))
 float h2_open(ushort h) { return vload_half(0, (const half *)&h); }
 ushort h2_shut(float f) { ushort h; vstore_half_rte(f, 0, (half *)&h); return h; }
 ushort h2_shut_r8(double f) { ushort h; vstore_half_rte(f, 0, (half *)&h); return h; }
@@ -86,15 +106,28 @@ def translate(source):
     for name, scalar in SCALARS.items():
         out.append(f"#define {name} {scalar}\n#define to_{name}(x) (({scalar})(x))")
     for t, u in UNSIGNED.items():
-        # Rounded toward zero; the least integer by -1 wraps around.
-        out += [f"{SCALARS[t]} cut_{t}({SCALARS[t]} a, {SCALARS[t]} b) {{ return b == -1 ? ({SCALARS[t]})(0u - ({SCALARS[u]})a) : a / b; }}",
-                f"{SCALARS[t]} rest_{t}({SCALARS[t]} a, {SCALARS[t]} b) {{ return b == -1 ? 0 : a % b; }}"]
+        # Rounded toward zero; the least integer by -1 wraps around; by 0 it is 0, and a is the rest.
+        out += [f"{SCALARS[t]} cut_{t}({SCALARS[t]} a, {SCALARS[t]} b) "
+                f"{{ return b == 0 ? 0 : b == -1 ? ({SCALARS[t]})(0u - ({SCALARS[u]})a) : a / b; }}",
+                f"{SCALARS[t]} rest_{t}({SCALARS[t]} a, {SCALARS[t]} b) {{ return b == 0 ? a : b == -1 ? 0 : a % b; }}"]
     for u in UNSIGNED.values():
-        out += [f"#define cut_{u}(a, b) ((a) / (b))", f"#define rest_{u}(a, b) ((a) % (b))", f"#define floor_cut_{u}(a, b) ((a) / (b))",
+        out += [f"{SCALARS[u]} cut_{u}({SCALARS[u]} a, {SCALARS[u]} b) {{ return b == 0 ? 0 : a / b; }}",
+                f"{SCALARS[u]} rest_{u}({SCALARS[u]} a, {SCALARS[u]} b) {{ return b == 0 ? a : a % b; }}", f"#define floor_cut_{u}(a, b) ((a) / (b))",
                 f"#define floor_rest_{u}(a, b) ((a) % (b))"]
     out += [f"#define f_{name} {name}" for names in FUNCTIONS.values() for name in names]
     for stem, width in sorted(set(re.findall(r"(?<![a-z0-9])(?:take_|give_|across_)?([iur][1248])v(\d+)", source))):
         out += loads(f"{stem}v{width}", stem, int(width))
+    for real, whole, width in sorted(set(re.findall(r"\bwhole_(r[48])(?:v\d+)?_([iu]\d)((?:v\d+)?)\(", source))):
+        f, t = SCALARS[real], SCALARS[whole]
+        one = f"near_{real}_{whole}"
+        out.append(f"{t} {one}({f} x) {{ return x == x ? convert_{t}_sat(x) : ({t})0; }}")
+        if not width:
+            out.append(f"#define whole_{real}_{whole}(x) {one}(x)")
+            continue
+        out.append(f"typedef {f} y_{real}{width} __attribute__((ext_vector_type({width[1:]})));\n"
+                   f"typedef {t} y_{whole}{width} __attribute__((ext_vector_type({width[1:]})));\n"
+                   f"y_{whole}{width} whole_{real}{width}_{whole}{width}(y_{real}{width} x)\n"
+                   f"{{ y_{whole}{width} r; for (int i = 0; i < {width[1:]}; i++) r[i] = {one}(x[i]); return r; }}")
     for call, width in sorted(set(re.findall(r"\b([hb]2_(?:open|shut|shut_r8))_x(\d+)\(", source))):
         w = int(width)
         source_stem, result = ("u2", "r4") if call.endswith("open") else ("r8" if call.endswith("r8") else "r4", "u2")

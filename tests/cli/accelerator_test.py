@@ -76,6 +76,21 @@ class Accelerator(unittest.TestCase):
             for r in rows:
                 self.assertNotIn("warning", r.get("message") or "")
 
+    def test_copy(self):
+        """The tile of a product comes by the chip's own copy, because its descriptor prefers it."""
+        self.heddle("emit", self.layer("matmul_bias_relu"), "-t", "weave:loom", "-o", "out")
+        with open(self.folder.name + "/out/matmul_bias_relu__weave_loom.weave") as f:
+            text = f.read()
+        for word in "copy=dma", "dma_start(copies, &B_tile[", "dma_finish(copies);", "scratch(16) r4 B_tile[":
+            self.assertIn(word, text)
+
+    @needs_pocl
+    def test_missing_wait(self):
+        """The simulator moves nothing before the wait: without it the numbers are wrong."""
+        self.change("backends/weave/dialect.yaml", "wait: 'dma_finish({event});'", "wait: '/* later */'")
+        p = self.heddle("test", self.layer("matmul_bias_relu"), "-t", "weave:loom", "--cases", "given", "--level", "device:command", code=1)
+        self.assertIn("FAIL", p.stdout)
+
     @needs_pocl
     def test_wrong_word(self):
         """What the chip's own tools reject or compute wrongly is found by the levels that ask them."""
