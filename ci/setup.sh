@@ -7,7 +7,7 @@ build="build-essential g++ cmake ninja-build ccache pkg-config clang libisl-dev 
 	libjansson-dev libcmocka-dev libmpfr-dev python3 mandoc zsh fish"
 # The validation levels use these where they are there and say so where they are not.
 levels="pocl-opencl-icd mesa-opencl-icd oclgrind opencl-headers ocl-icd-opencl-dev ocl-icd-libopencl1 hipcc libamdhip64-dev
-	rocm-device-libs clang-15 clang-19 lld-19 llvm-19 llvm-spirv-15 spirv-tools libopenblas-dev python3-torch libtorch-dev"
+	rocm-device-libs clang-15 clang-19 lld-19 llvm-19 llvm-spirv-15 spirv-tools libopenblas-dev python3-torch libtorch-dev python3-setuptools"
 
 missing=()
 for package in $build $levels; do

@@ -38,8 +38,8 @@ def missing(tools):
     """What of `tools` is not here, as a reason; None: all is."""
     for tool in filter(None, tools.split(",")):
         if tool == "torch":
-            if not python_with("torch"):
-                return "PyTorch is not here: apt-get install python3-torch libtorch-dev"
+            if not python_with("torch.utils.cpp_extension"):
+                return "PyTorch is not here: apt-get install python3-torch libtorch-dev python3-setuptools"
         elif tool == "cuda-device":
             if not os.path.exists("/dev/nvidia0"):
                 return "there is no NVIDIA GPU here"
@@ -63,7 +63,7 @@ class Document(unittest.TestCase):
 
     def run_block(self, folder, content):
         environment = dict(os.environ, PATH=f"{self.prefix}/bin:{os.environ['PATH']}", CMAKE_PREFIX_PATH=str(self.prefix),
-                           PKG_CONFIG_PATH=f"{self.prefix}/lib/pkgconfig", PYTHON=python_with("torch") or sys.executable)
+                           PKG_CONFIG_PATH=f"{self.prefix}/lib/pkgconfig", PYTHON=python_with("torch.utils.cpp_extension") or sys.executable)
         p = subprocess.run(["bash", "-euo", "pipefail", "-c", content], cwd=folder, env=environment, capture_output=True, text=True, timeout=600)
         self.assertEqual(p.returncode, 0, f"{content}\n{p.stdout}{p.stderr}")
         return p.stdout

@@ -14,9 +14,9 @@ import unittest
 
 if "--inside" not in sys.argv:
     for python in (sys.executable, "/usr/bin/python3"):
-        if os.path.exists(python) and subprocess.run([python, "-c", "import torch"], capture_output=True).returncode == 0:
+        if os.path.exists(python) and subprocess.run([python, "-c", "import torch.utils.cpp_extension"], capture_output=True).returncode == 0:
             os.execv(python, [python, *sys.argv[:3], "--inside", *sys.argv[3:]])
-    print("torch_test: no PyTorch here: apt-get install python3-torch libtorch-dev")
+    print("torch_test: no PyTorch here: apt-get install python3-torch libtorch-dev python3-setuptools")
     sys.exit(77)
 
 import torch
