@@ -16,6 +16,7 @@ typedef struct macro {
 	int n;
 	heddle_token *t;
 	bool live, pasting;
+	bool busy; /* its own text is being expanded */
 } macro;
 
 typedef struct preprocessor {
@@ -150,10 +151,15 @@ static int64_t primary(evaluator *e)
 	} else if (take(e, "~")) {
 		value = ~primary(e);
 	} else if (t->kind == HEDDLE_TOKEN_NUMBER) {
-		char *end;
-		const bool based = t->text[0] == '0' && (t->text[1] == 'b' || t->text[1] == 'B');
-		value = (int64_t)strtoull(based ? t->text + 2 : t->text, &end, based ? 2 : 0);
-		e->bad = e->bad || end == t->text || end[strspn(end, "uUlLzZ")];
+		char digits[80], *end;
+		size_t n = 0;
+		for (const char *s = t->text; *s && n + 1 < sizeof(digits); s++)
+			if (*s != '\'')
+				digits[n++] = *s;
+		digits[n] = 0;
+		const bool based = digits[0] == '0' && (digits[1] == 'b' || digits[1] == 'B');
+		value = (int64_t)strtoull(based ? digits + 2 : digits, &end, based ? 2 : 0);
+		e->bad = e->bad || end == digits || end[strspn(end, "uUlLzZ")];
 		e->at++;
 	} else if (t->kind == HEDDLE_TOKEN_TEXT && t->text[0] == '\'' && t->text[1] && t->text[2] == '\'') {
 		value = t->text[1];
@@ -435,17 +441,19 @@ static void substitute(preprocessor *p, const macro *m, const heddle_token *t, c
 	/* The macro itself is not expanded again in what it gives. */
 	macro *self = find_macro(p, m->name);
 	if (self)
-		self->live = false;
+		self->busy = true;
 	const int position = self ? (int)(self - p->macro) : -1;
 	expand(p, body.t, body.n, depth + 1, out);
 	if (position >= 0)
-		p->macro[position].live = true;
+		p->macro[position].busy = false;
 }
 
 static void expand(preprocessor *p, const heddle_token *t, int n, int depth, heddle_token_list *out)
 {
 	for (int i = 0; i < n && out->n < MOST_TOKENS; i++) {
-		macro *m = t[i].kind == HEDDLE_TOKEN_WORD && depth < MOST_DEPTH ? find_macro(p, t[i].text) : NULL;
+		macro *m = t[i].kind == HEDDLE_TOKEN_WORD && !t[i].fixed && depth < MOST_DEPTH ? find_macro(p, t[i].text) : NULL;
+		const bool own = m && m->busy;
+		m = own ? NULL : m;
 		int *argument = NULL, n_argument = 0, used = 0;
 		if (m && m->function && i + 1 < n && is(&t[i + 1], "("))
 			used = call_arguments(t + i + 1, n - i - 1, p->arena, &argument, &n_argument);
@@ -460,7 +468,9 @@ static void expand(preprocessor *p, const heddle_token *t, int n, int depth, hed
 			substitute(p, &copy, t + i + 1, argument, n_argument, &t[i], depth, out);
 			i += used;
 		} else {
-			HEDDLE_PUSH(p->arena, out->t, out->n, t[i]);
+			heddle_token token = t[i];
+			token.fixed = token.fixed || own;
+			HEDDLE_PUSH(p->arena, out->t, out->n, token);
 		}
 	}
 }

@@ -24,6 +24,7 @@ typedef struct heddle_token {
 	const char *file;
 	int line;
 	bool joined; /* nothing stands between it and the token before */
+	bool fixed;  /* the name of a macro inside of its own text: never expanded */
 } heddle_token;
 
 typedef struct heddle_token_list {

@@ -153,6 +153,13 @@ int heddle_cli_test(heddle_cli *cli)
 	for (int i = 0; !cli->n_word && i < options.n_impl; i++)
 		if (heddle_test_kernel(cli->ctx, report, options.impl[i], &options) < 0)
 			result = -1;
+	for (int i = 0; cli->n_word && options.n_impl > 1 && result == 0 && i < options.n_impl; i++) {
+		bool seen = false;
+		for (int k = 0; k < report->n_impl_seen; k++)
+			seen = seen || strcmp(report->impl_seen[k], options.impl[i]) == 0;
+		if (!seen)
+			result = heddle_error(cli->ctx, 916, NULL, "no file has the definition that '%s' implements", options.impl[i]);
+	}
 	int code = heddle_test_exit_code(report, &options);
 	if (cli->result)
 		json_object_set_new(cli->result, "report", heddle_test_json(report));

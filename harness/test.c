@@ -874,6 +874,7 @@ static int test_impl(heddle_test *t, const char *path)
 	v.source = source;
 	v.target = heddle_arena_printf(t->arena, "%s:%s", v.manifest->backend, v.manifest->arch ? v.manifest->arch : "");
 	t->impl_tested = true;
+	HEDDLE_PUSH(t->report->arena, t->report->impl_seen, t->report->n_impl_seen, heddle_arena_strdup(t->report->arena, path));
 	heddle_test_no_interpret(t);
 	if (choose_cases(t, &v) == 0) {
 		check_references(t, &v);
@@ -969,7 +970,7 @@ static int test_file(heddle_ctx *ctx, heddle_test_report *report, const char *pa
 		for (int k = 0; rc == 0 && k < t.module->n_definition; ++k)
 			if (!options->definition || !strcmp(options->definition, t.module->definition[k]->name))
 				rc = test_definition(&t, t.module->definition[k]);
-		if (rc == 0 && options->n_impl && !t.impl_tested)
+		if (rc == 0 && options->n_impl == 1 && !t.impl_tested)
 			rc = heddle_error(ctx, 916, NULL, "'%s' has no definition that '%s' implements", path, options->impl[0]);
 	}
 	for (int k = 0; k < t.n_entry; ++k)

@@ -51,6 +51,8 @@ typedef struct heddle_test_report {
 	bool source_error;    /* a file could not be read or is not valid; the diagnostics are in the context */
 	double seconds;
 	int64_t unchecked;    /* elements that hung on a comparison within its error */
+	int n_impl_seen;      /* manifests that a definition was found for: their paths */
+	const char **impl_seen;
 	int n_available;      /* what looking for each runner gave: -1 not looked, 0, 1; by position in heddle_runners */
 	int *available;
 } heddle_test_report;

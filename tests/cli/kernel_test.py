@@ -161,6 +161,16 @@ class Kernel(unittest.TestCase):
         self.assertIn("go with --expect or --oracle", self.run_test("--rtol", "1", code=2))
         self.assertIn("'github' or 'plain'", self.run_test("--annotate", "x", code=2))
 
+    def test_several(self):
+        """Each of several manifests needs a definition among the files."""
+        softmax = str(ROOT / "tests/handwritten/softmax.tc")
+        right = str(ROOT / "tests/handwritten/softmax_cuda.json")
+        (self.folder / "scale.json").write_text(json.dumps(dict(MANIFEST, definition="scale")))
+        p = subprocess.run([HEDDLE, "test", softmax, "--impl", right, "--impl", "scale.json", "-l", "emulate"], cwd=self.folder,
+                           capture_output=True, text=True, timeout=120)
+        self.assertEqual(p.returncode, 2, p.stdout + p.stderr)
+        self.assertIn("no file has the definition that 'scale.json' implements", p.stderr)
+
     def test_required(self):
         # a level that is named must run: text is not interpreted, no command is on PATH
         self.assertIn("interpret, which is required (it takes programs", self.run_test("-l", "emulate,interpret", "-s", "n=2,m=2", code=4))
