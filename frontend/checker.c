@@ -595,7 +595,10 @@ static value check_cast(scope *s, const syntax_expr *e)
 	if (!a.e)
 		return nothing;
 	heddle_expr *r = convert(c, a.e, e->type);
-	if (r == a.e && a.type != e->type) { /* calculated in this type, but one of another: later matches see the difference */
+	bool rounds = e->type == HEDDLE_FLOAT16 || e->type == HEDDLE_BFLOAT16 || !heddle_type_is_float(e->type);
+	/* Calculated in this type, but one of another: later matches see the difference.  And a literal that is converted would
+	 * follow the type of what it meets. */
+	if ((r == a.e && a.type != e->type) || (r != a.e && r->kind != HEDDLE_EXPR_CAST && rounds)) {
 		r = heddle_expr_make(c->arena, HEDDLE_EXPR_CAST, e->type, 1);
 		r->arg[0] = a.e;
 		r->location = e->location;

@@ -564,6 +564,8 @@ static void test_round_trip(void **state)
 		"def f(float(N) x, uint8 s) -> (y, z) { y(i) = random(s, i) * x(i)\n z(i) = random_bits(-1, i + y(i) > 0 ? 1 : N) }",
 		"def f(float(N) x) -> (y) policy relaxed sizes N=4:8 { y(i) = x(i) }",
 		"def f(float(N) x, size policy) -> (y) sizes policy=3 policy relaxed { y(i) = x(i) * policy }",
+		"def f(uint16(N) A) -> (O, P) { uint16 x(i) = i == 0 ? uint16(0) : i == 1 ? A(i) * uint16(5462) : A(i)\n"
+		" O(i) = x(i) * int8(3) + uint8(7)\n P(i) = float16(0.1) + bfloat16(0.7) * float16(A(i)) }",
 		/* narrow integers: what the rules of types convert is not written */
 		"def f(uint8(N,M) B, uint8(N,M) C, double(N) D, int8(N) e, uint64(N) u) -> (O, P, Q, int64(N) R, h) {\n"
 		" largest(n) max=! B(n,m)\n O(n,m) = B(n,m) + C(n,m)\n Q(n) = D(n) * float(0.1)\n R(n) = int8(u(n)) - 1\n"
