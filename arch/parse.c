@@ -10,6 +10,8 @@
 #include <string.h>
 #include <yaml.h>
 
+enum { MAX_YAML_DEPTH = 64 };
+
 /* Files that are being read because one inherits from the next: what a cycle is found by. */
 typedef struct chain {
 	const char *name;
@@ -837,10 +839,32 @@ static void check_complete(reader *r)
 static const heddle_descriptor *parse_file(heddle_ctx *ctx, const heddle_source *source, const char *folder,
 					   const chain *up);
 
+bool heddle_yaml_is_deep(const heddle_source *source)
+{
+	yaml_parser_t parser;
+	if (!yaml_parser_initialize(&parser))
+		return false; /* told by who parses it */
+	yaml_parser_set_input_string(&parser, (const unsigned char *)source->text, source->length);
+	int depth = 0;
+	for (bool more = true; more && depth <= MAX_YAML_DEPTH;) {
+		yaml_event_t event;
+		if (!yaml_parser_parse(&parser, &event))
+			break;
+		depth += event.type == YAML_SEQUENCE_START_EVENT || event.type == YAML_MAPPING_START_EVENT;
+		depth -= event.type == YAML_SEQUENCE_END_EVENT || event.type == YAML_MAPPING_END_EVENT;
+		more = event.type != YAML_STREAM_END_EVENT;
+		yaml_event_delete(&event);
+	}
+	yaml_parser_delete(&parser);
+	return depth > MAX_YAML_DEPTH;
+}
+
 /* Without `ctx`, silently. */
 static int load_yaml(heddle_ctx *ctx, const heddle_source *source, yaml_document_t *document)
 {
 	yaml_parser_t parser;
+	if (heddle_yaml_is_deep(source))
+		return ctx ? heddle_error(ctx, 402, NULL, "%s: nested deeper than %d levels", source->name, MAX_YAML_DEPTH) : -1;
 	if (!yaml_parser_initialize(&parser))
 		return ctx ? heddle_error(ctx, 402, NULL, "%s: no memory for the YAML parser", source->name) : -1;
 	yaml_parser_set_input_string(&parser, (const unsigned char *)source->text, source->length);

@@ -75,6 +75,9 @@ typedef struct descriptor_header {
 /* 0, or -1 without a diagnostic when the text is no descriptor. */
 int heddle_descriptor_peek(heddle_ctx *ctx, const heddle_source *source, descriptor_header *header);
 
+/* Is YAML text nested deeper than any of ours?  The parser's time grows with the square of the depth. */
+bool heddle_yaml_is_deep(const heddle_source *source);
+
 /* Parse, inherit, check.  `folder` is looked at first for parents.  NULL with diagnostics. */
 const heddle_descriptor *heddle_descriptor_parse(heddle_ctx *ctx, const heddle_source *source, const char *folder);
 

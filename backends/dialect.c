@@ -3,6 +3,8 @@
  */
 #include "backends/dialect.h"
 
+#include "arch/reader.h"
+
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -234,6 +236,8 @@ static int flatten(reader *r, yaml_node_t *node, const char *prefix, int depth)
 static int load_yaml(reader *r)
 {
 	yaml_parser_t parser;
+	if (heddle_yaml_is_deep(r->source))
+		return fail(r->ctx, r->source, 0, 451, "nested deeper than any dialect", NULL);
 	if (!yaml_parser_initialize(&parser))
 		return heddle_error(r->ctx, 950, NULL, "libyaml does not start");
 	yaml_parser_set_input_string(&parser, (const unsigned char *)r->source->text, r->source->length);

@@ -75,6 +75,8 @@ const char *heddle_format_float(float value, char buffer[40]);
 /* The whole file as a NUL-terminated malloc'ed string (free it), its length in `*length` when not NULL; NULL with a
  * diagnostic E0901 (not found, unreadable, a directory, larger than 64 MiB). */
 char *heddle_file_read(heddle_ctx *ctx, const char *path, size_t *length);
+/* fopen(path, "rb"), but a pipe to which nothing comes for 3 seconds is an error (ETIMEDOUT). */
+FILE *heddle_stream_open(const char *path);
 /* Write whole or not at all: a temporary beside `path`, fsync'ed and renamed.  0, or -1 with a diagnostic E0902. */
 int heddle_file_write(heddle_ctx *ctx, const char *path, const void *data, size_t length);
 /* The paths that heddle_file_read has read through this context, each once, in order; NULL-ended. */

@@ -7,12 +7,13 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LARGEST_FILE = 64 << 20 };
+enum { LARGEST_FILE = 64 << 20, PIPE_WAIT_MS = 3000 };
 
 static char *read_stream(heddle_ctx *ctx, const char *path, FILE *stream, size_t *length)
 {
@@ -55,9 +56,29 @@ const char *const *heddle_files_read(const heddle_ctx *ctx)
 	return list;
 }
 
+FILE *heddle_stream_open(const char *path)
+{
+	struct stat what;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return NULL;
+	/* a pipe whose other end nobody opens would be waited for without end */
+	struct pollfd ready = {.fd = fd, .events = POLLIN};
+	if (fstat(fd, &what) == 0 && S_ISFIFO(what.st_mode) && poll(&ready, 1, PIPE_WAIT_MS) == 0) {
+		close(fd);
+		errno = ETIMEDOUT;
+		return NULL;
+	}
+	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+	FILE *stream = fdopen(fd, "rb");
+	if (!stream)
+		close(fd);
+	return stream;
+}
+
 char *heddle_file_read(heddle_ctx *ctx, const char *path, size_t *length)
 {
-	FILE *stream = fopen(path, "rb");
+	FILE *stream = heddle_stream_open(path);
 	if (!stream) {
 		heddle_error(ctx, 901, NULL, "cannot read '%s': %s", path, strerror(errno));
 		return NULL;

@@ -256,7 +256,7 @@ heddle_array *heddle_npy_parse(heddle_ctx *ctx, const char *name, const void *da
 
 heddle_array *heddle_npy_read(heddle_ctx *ctx, const char *path, int wanted)
 {
-	FILE *file = fopen(path, "rb");
+	FILE *file = heddle_stream_open(path);
 	if (!file) {
 		heddle_error(ctx, 901, NULL, "cannot read '%s': %s", path, strerror(errno));
 		return NULL;
