@@ -104,7 +104,9 @@ static void take_guard(heddle_scop *scop, heddle_stmt *stmt)
 	if (!guard)
 		return;
 	if (inverse)
-		guard = isl_set_complement(guard);
+		guard = heddle_complement(guard);
+	if (!guard)
+		return;
 	stmt->domain = isl_set_coalesce(isl_set_intersect(stmt->domain, guard));
 	stmt->value = inner->arg[direct ? 1 : 2];
 }
@@ -179,13 +181,19 @@ static int add_access(heddle_scop *scop, heddle_stmt *stmt, heddle_tensor *tenso
 /* A set that contains all instances for which the condition is `truth`: what is not affine in it is left out. */
 static __isl_give isl_set *where_condition(heddle_scop *scop, const heddle_stmt *stmt, const heddle_expr *expr, bool truth)
 {
-	if (expr->kind == HEDDLE_EXPR_BINARY && expr->op == (truth ? HEDDLE_OP_AND : HEDDLE_OP_OR))
-		return isl_set_intersect(where_condition(scop, stmt, expr->arg[0], truth),
-					 where_condition(scop, stmt, expr->arg[1], truth));
+	if (expr->kind == HEDDLE_EXPR_BINARY && expr->op == (truth ? HEDDLE_OP_AND : HEDDLE_OP_OR)) {
+		isl_set *first = where_condition(scop, stmt, expr->arg[0], truth);
+		isl_set *both = heddle_few_pieces(
+			isl_set_intersect(isl_set_copy(first), where_condition(scop, stmt, expr->arg[1], truth)));
+		if (!both)
+			return first;
+		isl_set_free(first);
+		return both;
+	}
 	isl_set *set = heddle_scop_condition(scop, stmt, expr);
-	if (!set)
-		return isl_set_universe(isl_set_get_space(stmt->all));
-	return truth ? set : isl_set_complement(set);
+	if (set && !truth)
+		set = heddle_complement(set);
+	return set ? set : isl_set_universe(isl_set_get_space(stmt->all));
 }
 
 /* The reads of an expression, each for the instances that may choose it. */
@@ -194,7 +202,9 @@ static int reads(heddle_scop *scop, heddle_stmt *stmt, const heddle_expr *expr, 
 	for (int i = 0; i < expr->n_arg; i++) {
 		isl_set *here = isl_set_copy(chosen);
 		if (expr->kind == HEDDLE_EXPR_SELECT && i > 0)
-			here = isl_set_intersect(here, where_condition(scop, stmt, expr->arg[0], i == 1));
+			here = heddle_few_pieces(isl_set_intersect(here, where_condition(scop, stmt, expr->arg[0], i == 1)));
+		if (!here)
+			here = isl_set_copy(chosen);
 		int status = reads(scop, stmt, expr->arg[i], here);
 		isl_set_free(here);
 		if (status < 0)

@@ -53,6 +53,16 @@ static __isl_give isl_set *size_context(heddle_scop *scop)
 	return context;
 }
 
+static bool mentions_index(const heddle_expr *expr)
+{
+	if (expr->kind == HEDDLE_EXPR_INDEX)
+		return true;
+	for (int i = 0; i < expr->n_arg; i++)
+		if (mentions_index(expr->arg[i]))
+			return true;
+	return false;
+}
+
 heddle_scop *heddle_scop_new(heddle_ctx *ctx, heddle_arena *arena, const heddle_definition *definition,
 			     const heddle_descriptor *descriptor)
 {
@@ -74,6 +84,8 @@ heddle_scop *heddle_scop_new(heddle_ctx *ctx, heddle_arena *arena, const heddle_
 	/* what the entry checks may be relied on */
 	heddle_stmt none = {.all = isl_set_from_params(isl_set_copy(scop->context))};
 	for (int i = 0; i < definition->n_precondition; i++) {
+		if (mentions_index(definition->precondition[i]))
+			continue; /* for each instance: checked where code is interpreted */
 		isl_set *holds = heddle_scop_condition(scop, &none, definition->precondition[i]);
 		if (holds)
 			scop->context = isl_set_intersect(scop->context, isl_set_params(holds));
@@ -163,6 +175,36 @@ static __isl_give isl_pw_aff *size_aff(heddle_scop *scop, const heddle_stmt *stm
 	return isl_pw_aff_from_aff(isl_aff_var_on_domain(space, isl_dim_param, (unsigned)position));
 }
 
+/* More pieces than this are worth nothing to what comes, and isl's work grows with their products: what has more counts as not
+ * affine, which is always right for a read, a guard or a subscript. */
+enum { MOST_PIECES = 32, MOST_NEGATED = 8 };
+
+static __isl_give isl_pw_aff *few_pieces(__isl_take isl_pw_aff *aff)
+{
+	if (isl_pw_aff_n_piece(aff) <= MOST_PIECES)
+		return aff;
+	isl_pw_aff_free(aff);
+	return NULL;
+}
+
+__isl_give isl_set *heddle_few_pieces(__isl_take isl_set *set)
+{
+	set = isl_set_coalesce(set);
+	if (isl_set_n_basic_set(set) <= MOST_PIECES)
+		return set;
+	isl_set_free(set);
+	return NULL;
+}
+
+/* The complement, or NULL (no error) when that would be too many pieces. */
+__isl_give isl_set *heddle_complement(__isl_take isl_set *set)
+{
+	if (isl_set_n_basic_set(set) <= MOST_NEGATED)
+		return isl_set_complement(set);
+	isl_set_free(set);
+	return NULL;
+}
+
 /* a / b or a % b, truncating, for a positive constant b; floor where a is never negative on the domain. */
 static __isl_give isl_pw_aff *divide(heddle_scop *scop, const heddle_stmt *stmt, heddle_op op, __isl_take isl_pw_aff *a,
 				     __isl_take isl_pw_aff *b)
@@ -203,20 +245,20 @@ static __isl_give isl_pw_aff *binary(heddle_scop *scop, const heddle_stmt *stmt,
 	}
 	switch (expr->op) {
 	case HEDDLE_OP_ADD:
-		return isl_pw_aff_add(a, b);
+		return few_pieces(isl_pw_aff_add(a, b));
 	case HEDDLE_OP_SUB:
-		return isl_pw_aff_sub(a, b);
+		return few_pieces(isl_pw_aff_sub(a, b));
 	case HEDDLE_OP_MIN:
-		return isl_pw_aff_min(a, b);
+		return few_pieces(isl_pw_aff_min(a, b));
 	case HEDDLE_OP_MAX:
-		return isl_pw_aff_max(a, b);
+		return few_pieces(isl_pw_aff_max(a, b));
 	case HEDDLE_OP_MUL:
 		if (isl_pw_aff_is_cst(a) == isl_bool_true || isl_pw_aff_is_cst(b) == isl_bool_true)
 			return isl_pw_aff_mul(a, b);
 		break;
 	case HEDDLE_OP_DIV:
 	case HEDDLE_OP_MOD:
-		return divide(scop, stmt, expr->op, a, b);
+		return few_pieces(divide(scop, stmt, expr->op, a, b));
 	default:
 		break;
 	}
@@ -281,7 +323,7 @@ __isl_give isl_set *heddle_scop_condition(heddle_scop *scop, const heddle_stmt *
 {
 	if (expr->kind == HEDDLE_EXPR_UNARY && expr->op == HEDDLE_OP_NOT) {
 		isl_set *a = heddle_scop_condition(scop, stmt, expr->arg[0]);
-		return a ? isl_set_complement(a) : NULL;
+		return a ? heddle_complement(a) : NULL;
 	}
 	if (expr->kind != HEDDLE_EXPR_BINARY)
 		return NULL;
@@ -295,7 +337,7 @@ __isl_give isl_set *heddle_scop_condition(heddle_scop *scop, const heddle_stmt *
 		isl_set_free(a);
 		return NULL;
 	}
-	return expr->op == HEDDLE_OP_AND ? isl_set_intersect(a, b) : isl_set_union(a, b);
+	return heddle_few_pieces(expr->op == HEDDLE_OP_AND ? isl_set_intersect(a, b) : isl_set_union(a, b));
 }
 
 /* ---- estimates ------------------------------------------------------------------------------------------------------- */

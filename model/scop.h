@@ -196,6 +196,9 @@ const char *heddle_scop_params(const heddle_scop *scop, const char *extra);
 __isl_give isl_pw_aff *heddle_scop_pw_aff(heddle_scop *scop, const heddle_stmt *stmt, const heddle_expr *expr);
 /* A condition as a set; NULL (no error) when not affine. */
 __isl_give isl_set *heddle_scop_condition(heddle_scop *scop, const heddle_stmt *stmt, const heddle_expr *expr);
+/* `set`, or NULL (no error) when it has too many pieces to be worked with; the same for its complement. */
+__isl_give isl_set *heddle_few_pieces(__isl_take isl_set *set);
+__isl_give isl_set *heddle_complement(__isl_take isl_set *set);
 /* An estimate of an extent for choices only: sizes at a typical value (given ones exactly). */
 int64_t heddle_scop_estimate(const heddle_scop *scop, const heddle_expr *expr);
 int64_t heddle_scop_dim_extent(const heddle_scop *scop, const heddle_stmt *stmt, int dim);

@@ -8,6 +8,8 @@
 #include <string.h>
 
 enum { MOST_LETS = 256, LEAST_COST = 2, N_BUCKET = 4096 };
+/* Each let is chosen by a walk over everything: programs of great size get fewer. */
+enum { MOST_VISITS = 10000000 };
 
 /* A block of the tree, with the way from its parent. */
 typedef struct place {
@@ -44,6 +46,7 @@ typedef struct hoister {
 	int n_wish;
 	const char **wish; /* base names of the lets made */
 	const char **name; /* what became of them */
+	int64_t visits;	   /* of values */
 } hoister;
 
 static void *grown(void *array, int n, int *capacity, size_t size)
@@ -210,6 +213,7 @@ static void count(hoister *h, heddle_value *v, int at, const heddle_buffer *buff
 
 static void census_value(hoister *h, heddle_value *v, int at, const heddle_buffer *buffer)
 {
+	h->visits++;
 	bool arithmetic = v->kind == HEDDLE_VALUE_BINARY || v->kind == HEDDLE_VALUE_UNARY || is_division(v);
 	if (arithmetic && is_index(v) && !is_offset(v) && simplify_is_pure(v) && is_movable(v) && cost_of(v) >= LEAST_COST)
 		count(h, v, at, buffer);
@@ -463,7 +467,7 @@ static void give_final_names(hoister *h, heddle_node *node)
 void simplify_hoist(simplify *s)
 {
 	hoister h = {.s = s, .bucket = heddle_xalloc(sizeof(int) * N_BUCKET)};
-	for (int k = 0; k < MOST_LETS; k++) {
+	for (int k = 0; k < MOST_LETS && h.visits < MOST_VISITS; k++) {
 		take_census(&h);
 		candidate *c = choose(&h);
 		if (!c)
