@@ -343,7 +343,7 @@ static int run_batch(const char *backend, const char *driver, heddle_type type, 
 	/* the vendors' texts compile quickly */
 	int most = strcmp(backend, "opencl") == 0 ? BATCH : N_FUNCTION;
 	for (; heddle_builtins[*k].name && b->n_function < most; ++*k)
-		if (listed(names, heddle_builtins[*k].name))
+		if (!heddle_builtins[*k].integer && listed(names, heddle_builtins[*k].name))
 			b->function[b->n_function++] = *k;
 	int result = b->n_function ? run(b, points, table) : 0;
 	fflush(stdout);
