@@ -1013,6 +1013,27 @@ heddle_definition *heddle_check_all(checker *c, const heddle_size_list *sizes)
 	return c->errors || syntax->broken ? NULL : c->def;
 }
 
+static bool is_called(const file_checker *file, const char *name)
+{
+	for (int i = 0; i < file->file->n_definition; i++) {
+		const syntax_definition *d = &file->file->definition[i];
+		for (int j = 0; j < d->n_statement; j++)
+			if (d->statement[j].value && d->statement[j].value->kind == SYNTAX_NAME &&
+			    d->statement[j].value->has_arg && !strcmp(d->statement[j].value->name, name))
+				return true;
+	}
+	return false;
+}
+
+/* Are all errors after the first `n` diagnostics about strides that are not known? */
+static bool only_strides(const heddle_ctx *ctx, int n)
+{
+	for (const heddle_diagnostic *d = heddle_diagnostics(ctx); d; d = d->next)
+		if (--n < 0 && d->severity == HEDDLE_ERROR && d->code != 209)
+			return false;
+	return true;
+}
+
 heddle_definition *heddle_check_definition(file_checker *file, int i)
 {
 	checker c = {.ctx = file->ctx,
@@ -1023,8 +1044,14 @@ heddle_definition *heddle_check_definition(file_checker *file, int i)
 	bool given = !file->only || !strcmp(file->only, c.syntax->name);
 	if (file->status[i] != CHECK_NEW)
 		return file->definition[i];
+	int before = heddle_diagnostics_count(file->ctx);
 	file->status[i] = CHECK_BUSY;
 	file->definition[i] = heddle_check_all(&c, given ? file->sizes : NULL);
 	file->status[i] = CHECK_DONE;
+	/* A size that multiplies an index may be a constant in every call. */
+	if (!file->definition[i] && !c.syntax->broken && only_strides(file->ctx, before) && is_called(file, c.syntax->name)) {
+		heddle_diagnostics_keep(file->ctx, before);
+		file->status[i] = CHECK_OPEN;
+	}
 	return file->definition[i];
 }

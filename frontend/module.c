@@ -43,6 +43,21 @@ static int check_given_sizes(heddle_ctx *ctx, const heddle_module *module, const
 	return errors;
 }
 
+/* From definitions of the file to those of the module; what stands in others goes. */
+static void place_pragmas(heddle_module *module, int n, const int *position)
+{
+	int kept = 0;
+	for (int i = 0; i < module->n_pragma; i++) {
+		heddle_pragma p = module->pragma[i];
+		if (p.definition >= n)
+			p.definition = n - 1;
+		p.definition = p.definition < 0 ? p.definition : position[p.definition];
+		if (p.definition >= 0)
+			module->pragma[kept++] = p;
+	}
+	module->n_pragma = kept;
+}
+
 static int check_file(heddle_ctx *ctx, heddle_arena *scratch, heddle_module *module, const syntax_file *file,
 		      const heddle_size_list *sizes, const char *only)
 {
@@ -52,6 +67,7 @@ static int check_file(heddle_ctx *ctx, heddle_arena *scratch, heddle_module *mod
 	all.status = heddle_arena_alloc(scratch, sizeof(*all.status) * (size_t)(file->n_definition + 1));
 	all.definition = HEDDLE_NEW_ARRAY(scratch, heddle_definition *, file->n_definition + 1);
 	int before = heddle_error_count(ctx);
+	int *position = HEDDLE_NEW_ARRAY(scratch, int, file->n_definition + 1);
 	for (int i = 0; i < file->n_definition && heddle_error_count(ctx) - before < MAX_ERRORS; i++) {
 		const syntax_definition *d = &file->definition[i];
 		for (int j = 0; j < i && d->name; j++) {
@@ -68,10 +84,13 @@ static int check_file(heddle_ctx *ctx, heddle_arena *scratch, heddle_module *mod
 			definition = heddle_check_definition(&all, i);
 		else if (d->name && !d->broken)
 			heddle_error(ctx, 109, &d->location, "definition `%s` returns nothing", d->name);
-		errors += !definition;
+		errors += !definition && all.status[i] != CHECK_OPEN;
+		position[i] = definition ? module->n_definition : -1;
 		if (definition)
 			HEDDLE_PUSH(module->arena, module->definition, module->n_definition, definition);
 	}
+	if (!errors)
+		place_pragmas(module, file->n_definition, position);
 	return errors;
 }
 
@@ -100,9 +119,6 @@ heddle_module *heddle_module_parse_for(heddle_ctx *ctx, const char *name, const 
 		if (!check_file(ctx, scratch, module, &file, sizes, only))
 			check_given_sizes(ctx, module, sizes);
 	}
-	for (int i = 0; i < module->n_pragma; i++)
-		if (module->pragma[i].definition >= module->n_definition && module->n_definition)
-			module->pragma[i].definition = module->n_definition - 1;
 	heddle_arena_free(scratch);
 	return heddle_error_count(ctx) > before ? heddle_module_free(module) : module;
 }

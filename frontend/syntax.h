@@ -169,7 +169,8 @@ typedef struct file_checker {
 	const syntax_file *file;
 	const heddle_size_list *sizes;	/* NULL: none were given */
 	const char *only;		/* the definition that they are for; NULL: all */
-	enum { CHECK_NEW, CHECK_BUSY, CHECK_DONE } *status; /* [file->n_definition] */
+	/* [file->n_definition]; open: other definitions call it, and by itself it has strides that are not known */
+	enum { CHECK_NEW, CHECK_BUSY, CHECK_DONE, CHECK_OPEN } *status;
 	heddle_definition **definition; /* [file->n_definition]; NULL: not done, or with errors */
 } file_checker;
 

@@ -418,6 +418,24 @@ static void test_calls(void **state)
 		       "\tfloat32 g_s = m() * 2.0\n"
 		       "\tY(i) = x(i) * g_s() where i in 0:P\n"
 		       "\tZ(i) = g_s() where i in 0:3\n}\n");
+	/* strides by size: open by itself, known in the call */
+	assert_printed("def f(float(P) x) -> (Y) { Y = g(x, 2) }\n def g(float(N) A, size S) -> (y) { y(i) = A(S * i) }",
+		       "def f(float32(P) x) -> (float32((P + 1) / 2) Y) {\n"
+		       "\tY(i) = x(2 * i) where i in 0:(P + 1) / 2\n}\n");
+	/* cases stay with their definitions when one is only for calls */
+	heddle_ctx *ctx = heddle_ctx_new();
+	heddle_module *m = parse(ctx, "#: sizes N=1\ndef a(float(N) x) -> (y) { y = g(x, 2) }\n#: sizes N=2\n"
+				      "def g(float(N) A, size S) -> (y) { y(i) = A(S * i) }\n#: sizes N=3\n"
+				      "def b(float(N) x) -> (y) { y = g(x, 3) }\n#: sizes N=4\n");
+	assert_int_equal(m->n_definition, 2);
+	assert_int_equal(m->n_pragma, 3);
+	static const char *const cases[] = {"N=1", "N=3", "N=4"};
+	for (int i = 0; i < 3; i++) {
+		assert_string_equal(m->pragma[i].text, cases[i]);
+		assert_int_equal(m->pragma[i].definition, i > 0);
+	}
+	heddle_module_free(m);
+	heddle_ctx_free(ctx);
 	/* several levels; strides that the callee names are those of what is passed to it, and g declares A dense */
 	assert_printed("def f(float(P, 4) x strides (s, 1)) -> (Y) { Y = g(x) }\n"
 		       "def g(float(N, K) A) -> (y) { t = h(A)\n y(i) = t(i) + 1 }\n"
