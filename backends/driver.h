@@ -131,6 +131,7 @@ typedef struct heddle_compiler {
 	const char *options; /* which options of the manifest */
 	const char *install; /* how to add it */
 	const char *const *sample_arch; /* NULL-ended: what it is asked to prove in doctor and tests; NULL: no arch */
+	const char *unknown_arch; /* what it says of an arch that it does not know, or no more; NULL: takes() tells them apart */
 	const void *words;
 	bool own_headers; /* our text stands in for the vendor's headers: a name that it lacks is no fault of the source */
 	/* 0 with `*version`; -1 with `*why`. */

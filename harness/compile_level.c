@@ -68,7 +68,8 @@ static const char *lacking(heddle_arena *arena, const heddle_compiler *compiler,
 	return NULL;
 }
 
-static int compile_for(heddle_ctx *ctx, const heddle_compiler *compiler, heddle_run *run, const char *arch)
+/* *known becomes false when the compiler is too old or too new for the arch: that is no word about the source. */
+static int compile_for(heddle_ctx *ctx, const heddle_compiler *compiler, heddle_run *run, const char *arch, bool *known)
 {
 	heddle_compiled out = { 0 };
 	const bool hosts = strcmp(compiler->backend, "cuda") == 0 || strcmp(compiler->backend, "hip") == 0;
@@ -82,7 +83,8 @@ static int compile_for(heddle_ctx *ctx, const heddle_compiler *compiler, heddle_
 		.kernel = heddle_manifest_kernels(run->arena, run->manifest),
 	};
 	int status = compiler->compile(compiler, ctx, run->arena, &build, &out);
-	if (status == 0 && !out.fine) {
+	*known = status != 0 || out.fine || !compiler->unknown_arch || !strstr(heddle_text_str(&out.log), compiler->unknown_arch);
+	if (status == 0 && !out.fine && *known) {
 		heddle_faults faults = { 0 };
 		heddle_log_errors(run->arena, heddle_text_str(&out.log), run->source, run->source_path, &faults);
 		const heddle_fault *f = faults.n ? &faults.fault[0] : NULL;
@@ -147,14 +149,17 @@ int heddle_compile_run(heddle_ctx *ctx, const heddle_compiler *compiler, heddle_
 	heddle_text taken = { 0 };
 	int n = 0, status = 0;
 	if (!compiler->sample_arch) {
-		status = compile_for(ctx, compiler, run, "");
+		bool known;
+		status = compile_for(ctx, compiler, run, "", &known);
 		n++;
 	}
 	while (status == 0 && (arch = next_name(run->arena, &list))) {
 		if (!compiler->takes(compiler, arch))
 			continue;
-		heddle_text_printf(&taken, "%s%s", n++ ? ", " : "", arch);
-		status = compile_for(ctx, compiler, run, arch);
+		bool known;
+		status = compile_for(ctx, compiler, run, arch, &known);
+		if (known)
+			heddle_text_printf(&taken, "%s%s", n++ ? ", " : "", arch);
 	}
 	if (n == 0) {
 		run->verdict = HEDDLE_UNSUPPORTED;

@@ -119,6 +119,7 @@ const heddle_compiler heddle_compiler_nvrtc = {
 	.sample_arch = sample,
 	.words = &heddle_nvrtc_words,
 	.find = find,
+	.unknown_arch = "invalid value for --gpu-architecture",
 	.takes = takes,
 	.compile = compile,
 };

@@ -485,6 +485,7 @@ const heddle_compiler heddle_compiler_clang_amd = {
 	.own_headers = true,
 	.sample_arch = clang_sample,
 	.find = clang_find,
+	.unknown_arch = "invalid target ID",
 	.takes = clang_takes,
 	.compile = clang_compile,
 };
