@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+enum { LONGEST_MESSAGE = 1000 };
+
 static void record(heddle_ctx *ctx, heddle_severity severity, int code, const heddle_location *location, const char *format,
 		   va_list args) HEDDLE_PRINTF(5, 0);
 
@@ -13,6 +15,13 @@ static void record(heddle_ctx *ctx, heddle_severity severity, int code, const he
 {
 	heddle_text text = {0};
 	heddle_text_vprintf(&text, format, args);
+	if (text.length > LONGEST_MESSAGE) { /* names and formulas may be of any length */
+		size_t n = LONGEST_MESSAGE;
+		while (n && ((unsigned char)text.data[n] & 0xC0) == 0x80)
+			n--;
+		text.length = n;
+		heddle_text_add(&text, "..");
+	}
 	heddle_diagnostic *d = HEDDLE_NEW(ctx->arena, heddle_diagnostic);
 	d->severity = severity;
 	d->code = code;
