@@ -350,7 +350,7 @@ static void check_extents(checker *c)
 	access_check a = {.c = c, .space = affine_space_new(c->scratch, c->arena)};
 	for (int i = 0; i < c->n_state; i++) {
 		const tensor_state *t = &c->state[i];
-		for (int d = 0; d < t->rank && !t->bad && t->tensor->extent; d++) {
+		for (int d = 0; d < t->rank && !t->bad && t->tensor->extent && t->tensor->extent[d]; d++) {
 			affine_row extent, negative = affine_constant(-1);
 			if (!affine_from_expr(a.space, t->tensor->extent[d], true, &extent) ||
 			    !affine_add(&negative, &extent, -1) || check_violation(&a, &extent, &negative) != WRONG)

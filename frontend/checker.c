@@ -816,6 +816,8 @@ tensor_state *heddle_check_target(checker *c, const syntax_statement *st)
 			if (where->line)
 				heddle_note(c->ctx, where, "it has %d here", t->rank);
 		}
+		/* with extents that only a write would have given, there is nothing to check reads against */
+		t->bad |= !t->declared;
 		return NULL;
 	}
 	return t;
