@@ -95,8 +95,12 @@ typedef struct scope {
 void *heddle_check_fail(checker *c, int code, const heddle_location *where, const char *format, ...) HEDDLE_PRINTF(4, 5);
 #define fail heddle_check_fail
 
+/* The common type of two operands. */
+heddle_type heddle_type_match(heddle_type a, heddle_type b);
+/* The type in which values of a type are calculated with. */
+heddle_type heddle_type_arithmetic(heddle_type type);
 heddle_expr *heddle_expr_make(heddle_arena *arena, heddle_expr_kind kind, heddle_type type, int n_arg);
-/* `e` as `type`: itself, a literal of that type, or a CAST. */
+/* `e` as `type`: itself, a literal of that type, which so keeps its precision, or a CAST. */
 heddle_expr *heddle_expr_convert(heddle_arena *arena, heddle_expr *e, heddle_type type);
 /* By name, or NULL. */
 tensor_state *heddle_check_tensor(const checker *c, const char *name);

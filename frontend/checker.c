@@ -38,16 +38,6 @@ bool heddle_check_warn(checker *c, int code, const heddle_location *where, const
 	return true;
 }
 
-heddle_expr *heddle_expr_make(heddle_arena *arena, heddle_expr_kind kind, heddle_type type, int n_arg)
-{
-	heddle_expr *e = HEDDLE_NEW(arena, heddle_expr);
-	e->kind = kind;
-	e->type = type;
-	e->n_arg = n_arg;
-	e->arg = n_arg ? HEDDLE_NEW_ARRAY(arena, heddle_expr *, n_arg) : NULL;
-	return e;
-}
-
 /* ---- types ---------------------------------------------------------------------------------------------------------------- */
 
 /* An expression with its type in the notation.  A weak type (a floating literal's) gives way to any other float. */
@@ -59,95 +49,13 @@ typedef struct value {
 
 static const value nothing = {0};
 
-static heddle_type signed_of_size(int size)
-{
-	return size == 1 ? HEDDLE_INT8 : size == 2 ? HEDDLE_INT16 : size == 4 ? HEDDLE_INT32 : HEDDLE_INT64;
-}
-
-static heddle_type match_types(heddle_type a, heddle_type b)
-{
-	int size_a = heddle_type_size(a), size_b = heddle_type_size(b);
-	if (a == b)
-		return a;
-	if (heddle_type_is_float(a) || heddle_type_is_float(b)) {
-		if (!heddle_type_is_float(b))
-			return a;
-		if (!heddle_type_is_float(a))
-			return b;
-		return size_a == size_b ? HEDDLE_FLOAT32 : size_a > size_b ? a : b;
-	}
-	if (a == HEDDLE_BOOL || b == HEDDLE_BOOL)
-		return a == HEDDLE_BOOL ? b : a;
-	if (heddle_type_is_unsigned(a) && heddle_type_is_unsigned(b))
-		return size_a > size_b ? a : b;
-	return signed_of_size(size_a > size_b ? size_a : size_b);
-}
-
 static heddle_type match(const value *a, const value *b)
 {
 	if (a->weak && !b->weak && heddle_type_is_float(b->type))
 		return b->type;
 	if (b->weak && !a->weak && heddle_type_is_float(a->type))
 		return a->type;
-	return match_types(a->type, b->type);
-}
-
-/* The type in which values of a type are calculated with. */
-static heddle_type arithmetic(heddle_type type)
-{
-	if (heddle_type_is_float(type))
-		return heddle_type_size(type) < 4 ? HEDDLE_FLOAT32 : type;
-	return heddle_type_size(type) < 4 ? HEDDLE_INT32 : type;
-}
-
-bool heddle_literal_fits(int64_t i, heddle_type type)
-{
-	switch (type) {
-	case HEDDLE_BOOL:
-		return i == 0 || i == 1;
-	case HEDDLE_INT8:
-		return i >= INT8_MIN && i <= INT8_MAX;
-	case HEDDLE_INT16:
-		return i >= INT16_MIN && i <= INT16_MAX;
-	case HEDDLE_INT32:
-		return i >= INT32_MIN && i <= INT32_MAX;
-	case HEDDLE_INT64:
-		return true;
-	case HEDDLE_UINT8:
-		return i >= 0 && i <= UINT8_MAX;
-	case HEDDLE_UINT16:
-		return i >= 0 && i <= UINT16_MAX;
-	case HEDDLE_UINT32:
-		return i >= 0 && i <= UINT32_MAX;
-	case HEDDLE_UINT64:
-		return i >= 0;
-	default: /* every integer this small is a value of every float type */
-		return i >= -(1 << 8) && i <= 1 << 8;
-	}
-}
-
-/* `e` as `type`; literals become literals of the type, so that they keep their precision. */
-heddle_expr *heddle_expr_convert(heddle_arena *arena, heddle_expr *e, heddle_type type)
-{
-	if (e->type == type)
-		return e;
-	bool to_float = heddle_type_is_float(type);
-	if ((e->kind == HEDDLE_EXPR_FLOAT && to_float) || (e->kind == HEDDLE_EXPR_INT && heddle_literal_fits(e->i, type))) {
-		heddle_expr *literal = HEDDLE_NEW(arena, heddle_expr);
-		*literal = *e;
-		literal->type = type;
-		if (to_float && e->kind == HEDDLE_EXPR_INT) {
-			literal->kind = HEDDLE_EXPR_FLOAT;
-			literal->f = (double)e->i;
-			literal->i = 0;
-		}
-		return literal;
-	}
-	heddle_expr *cast = heddle_expr_make(arena, HEDDLE_EXPR_CAST, type, 1);
-	cast->arg[0] = e;
-	cast->implicit = true;
-	cast->location = e->location;
-	return cast;
+	return heddle_type_match(a->type, b->type);
 }
 
 static heddle_expr *convert(checker *c, heddle_expr *e, heddle_type type)
@@ -418,7 +326,7 @@ static value call_builtin(scope *s, int builtin, const syntax_expr *e)
 		fine &= v.e != NULL;
 		call->arg[i] = v.e;
 		if (v.e && !v.weak)
-			result.type = match_types(result.type, v.type);
+			result.type = heddle_type_match(result.type, v.type);
 	}
 	if (!fine)
 		return nothing;
@@ -502,7 +410,7 @@ static value check_unary(scope *s, const syntax_expr *e)
 	value a = check_expr(s, e->arg[0]);
 	if (!a.e || (e->op == HEDDLE_OP_NOT && !need_bool(s, &a, "the operand of `!`")))
 		return nothing;
-	heddle_type type = e->op == HEDDLE_OP_NOT ? HEDDLE_BOOL : arithmetic(a.type);
+	heddle_type type = e->op == HEDDLE_OP_NOT ? HEDDLE_BOOL : heddle_type_arithmetic(a.type);
 	heddle_expr *r = heddle_expr_make(s->c->arena, HEDDLE_EXPR_UNARY, type, 1);
 	r->op = e->op;
 	r->arg[0] = convert(s->c, a.e, type);
@@ -536,7 +444,7 @@ static value check_binary(scope *s, const syntax_expr *e)
 	r->op = e->op;
 	r->location = e->location;
 	value result = {r, match(&a, &b), a.weak && b.weak};
-	heddle_type left = arithmetic(result.type), right = left;
+	heddle_type left = heddle_type_arithmetic(result.type), right = left;
 	if (e->op == HEDDLE_OP_AND || e->op == HEDDLE_OP_OR) {
 		bool fine = need_bool(s, &a, "the left operand") && need_bool(s, &b, "the right operand");
 		if (!fine)
@@ -555,7 +463,7 @@ static value check_binary(scope *s, const syntax_expr *e)
 		}
 		if (e->op == HEDDLE_OP_SHL || e->op == HEDDLE_OP_SHR) {
 			result.type = a.type;
-			left = right = arithmetic(a.type);
+			left = right = heddle_type_arithmetic(a.type);
 		}
 		r->type = left;
 	} else {
@@ -579,7 +487,7 @@ static value check_select(scope *s, const syntax_expr *e)
 	value result = {NULL, match(&a, &b), a.weak && b.weak};
 	/* Two values that are stored in the matched type stay in it, so that a choice between copies is a copy. */
 	bool stored = a.e->type == result.type && b.e->type == result.type;
-	heddle_type type = stored ? result.type : arithmetic(result.type);
+	heddle_type type = stored ? result.type : heddle_type_arithmetic(result.type);
 	result.e = heddle_expr_make(s->c->arena, HEDDLE_EXPR_SELECT, type, 3);
 	result.e->arg[0] = condition.e;
 	result.e->arg[1] = convert(s->c, a.e, type);
@@ -746,7 +654,7 @@ static bool narrows(heddle_type to, const value *v)
 	/* Storing what was calculated in float32 is the one rounding that 16-bit floats are meant to have. */
 	if (heddle_type_is_float(to) && v->type == HEDDLE_FLOAT32)
 		return false;
-	return match_types(to, v->type) != to;
+	return heddle_type_match(to, v->type) != to;
 }
 
 static int check_target_type(scope *s, const value *v)
@@ -774,7 +682,7 @@ static int check_target_type(scope *s, const value *v)
 	}
 	s->statement->value = convert(c, v->e,
 				      s->statement->assign == HEDDLE_ASSIGN_SET ? t->tensor->type
-										: arithmetic(t->tensor->type));
+										: heddle_type_arithmetic(t->tensor->type));
 	return 0;
 }
 
