@@ -53,7 +53,8 @@ typedef struct heddle_variants {
 #define HEDDLE_ONE_VARIANT(its_program) (&(const heddle_variants){.n = 1, .item = &(heddle_variant){.program = (its_program)}})
 
 void heddle_variants_begin(heddle_variants *variants);
-/* Put a program, which is given away, before the first one that is for all of its sizes and more. */
+/* Put a program, which is given away, before the first one that is for all of its sizes and more.  A second one for the same
+ * sizes is left out. */
 void heddle_variants_add(heddle_variants *variants, heddle_program *program);
 /* After the last: a program without vectors for those whose vectors need aligned addresses, where no other is for the same
  * sizes; launches get names of their own ("NAME_v1_0").  0, or -1 with E0950. */

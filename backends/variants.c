@@ -49,6 +49,11 @@ static bool contains(const heddle_program *a, const heddle_program *b)
 void heddle_variants_add(heddle_variants *variants, heddle_program *program)
 {
 	const heddle_variant new = {.program = program};
+	for (int i = 0; i < variants->n; i++)
+		if (contains(variants->item[i].program, program) && contains(program, variants->item[i].program)) {
+			heddle_program_free(program);
+			return;
+		}
 	HEDDLE_PUSH(variants->arena, variants->item, variants->n, new);
 	int at = 0;
 	while (at < variants->n - 1 && !contains(variants->item[at].program, program))

@@ -707,7 +707,7 @@ static int choose_entry_cases(heddle_test *t, heddle_test_variant *v, int n, hed
 		heddle_case_options options = {.cost = t->options->thorough ? 2e7 : 3e6};
 		heddle_case_list picked, sweep;
 		heddle_tile_hint *hint;
-		options.n_tile = tile_hints(t, v->variants.item[k].program->config, &hint);
+		options.n_tile = tile_hints(t, v->variants.item[k % v->variants.n].program->config, &hint);
 		options.tile = hint;
 		int rc = heddle_cases_choose(t->ctx, t->arena, NULL, definition[k], &options, &picked);
 		options.sweep = true;
