@@ -17,7 +17,10 @@ typedef struct macro {
 	heddle_token *t;
 	bool live, pasting;
 	bool busy; /* its own text is being expanded */
+	int before; /* the one before it in its bucket; -1: none */
 } macro;
+
+enum { BUCKETS = 1024, MOST_TOKENS = 2000000, MOST_DEPTH = 40 };
 
 typedef struct preprocessor {
 	heddle_ctx *ctx;
@@ -26,6 +29,8 @@ typedef struct preprocessor {
 	heddle_token_list *out;
 	int n_macro;
 	macro *macro;
+	int bucket[BUCKETS]; /* the newest macro of each; 1 more than its number */
+	int made;	     /* tokens, also those on the way: what hostile text would multiply */
 	int depth; /* of includes */
 	bool told; /* of ## */
 } preprocessor;
@@ -307,7 +312,7 @@ static void read_output(preprocessor *p, const char *text)
 			const char *piece = heddle_arena_strndup(p->arena, text, n), *at = piece;
 			heddle_token token;
 			int inside = line;
-			while (next_token(p->arena, &at, file, &inside, &token))
+			while (p->out->n < MOST_TOKENS && next_token(p->arena, &at, file, &inside, &token))
 				HEDDLE_PUSH(p->arena, p->out->t, p->out->n, token);
 			line++;
 		} else {
@@ -345,7 +350,7 @@ static int by_command(preprocessor *p, const char *text)
 	static const char *const environment[] = {"LC_ALL=C", "LANGUAGE=C", NULL};
 	blank_headers(text, &input);
 	heddle_process process = {.argv = argv, .input = heddle_text_str(&input), .input_length = input.length,
-				  .environment = environment, .timeout = 30};
+				  .environment = environment, .timeout = 4, .limit = 64 << 20};
 	int status = heddle_process_run(p->ctx, &process);
 	if (status == 0 && process.status == 0) {
 		read_output(p, heddle_text_str(&process.output));
@@ -360,12 +365,28 @@ static int by_command(preprocessor *p, const char *text)
 
 /* ---- our own ------------------------------------------------------------------------------------------------------------------ */
 
+static unsigned bucket_of(const char *name)
+{
+	unsigned hash = 5381;
+	for (; *name; name++)
+		hash = hash * 33 + (unsigned char)*name;
+	return hash % BUCKETS;
+}
+
 static macro *find_macro(preprocessor *p, const char *name)
 {
-	for (int i = p->n_macro - 1; i >= 0; i--)
+	for (int i = p->bucket[bucket_of(name)] - 1; i >= 0; i = p->macro[i].before)
 		if (strcmp(p->macro[i].name, name) == 0)
 			return p->macro[i].live ? &p->macro[i] : NULL;
 	return NULL;
+}
+
+static void add_macro(preprocessor *p, macro m)
+{
+	int *bucket = &p->bucket[bucket_of(m.name)];
+	m.before = *bucket - 1;
+	HEDDLE_PUSH(p->arena, p->macro, p->n_macro, m);
+	*bucket = p->n_macro;
 }
 
 /* "NAME body" or "NAME(a, b) body". */
@@ -388,16 +409,13 @@ static void define(preprocessor *p, const char *text, const char *file, int line
 		m.pasting = m.pasting || is(&token, "#");
 		HEDDLE_PUSH(p->arena, m.t, m.n, token);
 	}
-	HEDDLE_PUSH(p->arena, p->macro, p->n_macro, m);
+	add_macro(p, m);
 }
 
 static void undefine(preprocessor *p, const char *name)
 {
-	const macro m = {.name = name};
-	HEDDLE_PUSH(p->arena, p->macro, p->n_macro, m);
+	add_macro(p, (macro){.name = name});
 }
-
-enum { MOST_TOKENS = 4000000, MOST_DEPTH = 40 };
 
 static void expand(preprocessor *p, const heddle_token *t, int n, int depth, heddle_token_list *out);
 
@@ -436,6 +454,7 @@ static void substitute(preprocessor *p, const macro *m, const heddle_token *t, c
 		heddle_token token = m->t[i];
 		token.file = at->file;
 		token.line = at->line;
+		p->made++;
 		HEDDLE_PUSH(p->arena, body.t, body.n, token);
 	}
 	/* The macro itself is not expanded again in what it gives. */
@@ -450,7 +469,7 @@ static void substitute(preprocessor *p, const macro *m, const heddle_token *t, c
 
 static void expand(preprocessor *p, const heddle_token *t, int n, int depth, heddle_token_list *out)
 {
-	for (int i = 0; i < n && out->n < MOST_TOKENS; i++) {
+	for (int i = 0; i < n && p->made < MOST_TOKENS; i++) {
 		macro *m = t[i].kind == HEDDLE_TOKEN_WORD && !t[i].fixed && depth < MOST_DEPTH ? find_macro(p, t[i].text) : NULL;
 		const bool own = m && m->busy;
 		m = own ? NULL : m;
@@ -470,6 +489,7 @@ static void expand(preprocessor *p, const heddle_token *t, int n, int depth, hed
 		} else {
 			heddle_token token = t[i];
 			token.fixed = token.fixed || own;
+			p->made++;
 			HEDDLE_PUSH(p->arena, out->t, out->n, token);
 		}
 	}
@@ -654,5 +674,7 @@ int heddle_preprocess(heddle_ctx *ctx, const char *text, const heddle_preprocess
 		return -1;
 	if (done == 0)
 		by_ourselves(&p, text);
+	if (p.made >= MOST_TOKENS || out->n >= MOST_TOKENS)
+		return heddle_error(ctx, 787, NULL, "unsupported: more than %d words of source in '%s'", MOST_TOKENS, options->path);
 	return 0;
 }

@@ -25,6 +25,10 @@ typedef struct scanner {
 	const char *backend;
 	const heddle_token *t;
 	int n;
+	int *partner; /* [n] of each bracket; n or -1: it has none */
+	int n_function, *function; /* names of functions with a body */
+	int n_launch, *launch;	   /* where host launches and instantiations may be */
+	int64_t *work;		   /* tokens of bodies that may still be looked at */
 	int n_constant;
 	constant *constant;
 	int n_alias;
@@ -42,6 +46,11 @@ static bool is_word(const scanner *s, int i)
 	return i >= 0 && i < s->n && s->t[i].kind == HEDDLE_TOKEN_WORD;
 }
 
+static bool is_number(const scanner *s, int i)
+{
+	return i >= 0 && i < s->n && s->t[i].kind == HEDDLE_TOKEN_NUMBER;
+}
+
 static bool among(const char *text, const char *const *list)
 {
 	while (*list && strcmp(*list, text) != 0)
@@ -52,28 +61,32 @@ static bool among(const char *text, const char *const *list)
 /* The token that closes the bracket at `open`; n when none does. */
 static int closing(const scanner *s, int open)
 {
-	int depth = 0;
-	for (int i = open; i < s->n; i++) {
-		const char c = s->t[i].kind == HEDDLE_TOKEN_MARK ? s->t[i].text[0] : 0;
-		depth += c == '(' || c == '[' || c == '{';
-		depth -= c == ')' || c == ']' || c == '}';
-		if (depth == 0)
-			return i;
-	}
-	return s->n;
+	return open >= 0 && open < s->n ? s->partner[open] : s->n;
 }
 
 static int opening(const scanner *s, int close)
 {
-	int depth = 0;
-	for (int i = close; i >= 0; i--) {
+	return close >= 0 && close < s->n ? s->partner[close] : -1;
+}
+
+/* Brackets of all kinds count alike: what does not fit is for compilers to say. */
+static void find_partners(scanner *s)
+{
+	int *open = heddle_xalloc(sizeof(int) * (size_t)(s->n + 1)), n = 0;
+	s->partner = HEDDLE_NEW_ARRAY(s->arena, int, s->n + 1);
+	for (int i = 0; i < s->n; i++) {
 		const char c = s->t[i].kind == HEDDLE_TOKEN_MARK ? s->t[i].text[0] : 0;
-		depth += c == ')' || c == ']' || c == '}';
-		depth -= c == '(' || c == '[' || c == '{';
-		if (depth == 0)
-			return i;
+		s->partner[i] = i; /* no bracket: itself */
+		if (c == '(' || c == '[' || c == '{') {
+			s->partner[i] = s->n;
+			open[n++] = i;
+		} else if (c == ')' || c == ']' || c == '}') {
+			s->partner[i] = n ? open[n - 1] : -1;
+			if (n)
+				s->partner[open[--n]] = i;
+		}
 	}
-	return -1;
+	free(open);
 }
 
 /* The `>` of the template arguments that begin at `open`; -1: it is no such bracket. */
@@ -388,15 +401,14 @@ static int use_of(const scanner *s, const char *name, int begin, int end, int de
 /* A function of the text: its parameters and body. */
 static bool find_function(const scanner *s, const char *name, int *open, int *body)
 {
-	for (int i = 1; i + 1 < s->n; i++) {
-		if (!is(s, i, name) || !is(s, i + 1, "(") || !(is_word(s, i - 1) || is(s, i - 1, "*") || is(s, i - 1, ">")) ||
-		    is(s, i - 1, "return") || is(s, i - 1, "else"))
+	*s->work -= s->n_function;
+	for (int k = 0; k < s->n_function && *s->work >= 0; k++) {
+		const int i = s->function[k];
+		if (!is(s, i, name))
 			continue;
 		int at = closing(s, i + 1) + 1;
 		while (is(s, at, "const") || is(s, at, "noexcept"))
 			at++;
-		if (!is(s, at, "{"))
-			continue;
 		*open = i + 1;
 		*body = at;
 		return true;
@@ -414,7 +426,7 @@ static int use_by_call(const scanner *s, const char *name, int which, int depth)
 	if (strncmp(name, "__st", 4) == 0 || strncmp(name, "vstore", 6) == 0)
 		return HEDDLE_USE_WRITE;
 	int open, body;
-	if (depth > 3 || !find_function(s, name, &open, &body))
+	if (depth > 3 || *s->work < 0 || !find_function(s, name, &open, &body))
 		return HEDDLE_USE_PASSED;
 	const int close = closing(s, open);
 	int at = open + 1;
@@ -474,7 +486,7 @@ static int use_of_pointer(const scanner *s, int a, int b, const char *name, int 
 			return use_of_element(s, a, closing(s, b) + 1, depth);
 		if (is(s, b, "-") && is(s, b + 1, ">") && s->t[b + 1].joined)
 			return use_of_element(s, a, b + 3, depth);
-		if (is(s, a - 1, "*") && !is_word(s, a - 2) && s->t[a - 2].kind != HEDDLE_TOKEN_NUMBER && !is(s, a - 2, "]") &&
+		if (is(s, a - 1, "*") && !is_word(s, a - 2) && !is_number(s, a - 2) && !is(s, a - 2, "]") &&
 		    !is(s, a - 2, ")"))
 			return use_of_element(s, a - 1, b, depth);
 		if (is(s, b, "=") && !is(s, b + 1, "="))
@@ -541,9 +553,10 @@ static int use_of_pointer(const scanner *s, int a, int b, const char *name, int 
 static int use_of(const scanner *s, const char *name, int begin, int end, int depth)
 {
 	int use = 0;
-	if (depth > 6)
+	*s->work -= end - begin;
+	if (depth > 6 || *s->work < 0)
 		return HEDDLE_USE_PASSED;
-	for (int i = begin; i < end; i++)
+	for (int i = begin; i < end && *s->work >= 0; i++)
 		if (is_word(s, i) && strcmp(s->t[i].text, name) == 0 && !is(s, i - 1, ".") &&
 		    !(is(s, i - 1, ">") && is(s, i - 2, "-") && s->t[i - 1].joined) && !(is(s, i - 1, "*") && is_word(s, i - 2) && is(s, i + 1, "=")))
 			use |= use_of_pointer(s, i, i + 1, name, end, depth);
@@ -764,7 +777,8 @@ static bool names(const heddle_prototype *p, const char *name)
 
 static void read_host_launches(scanner *s, heddle_prototype *p)
 {
-	for (int i = 1; i + 3 < s->n; i++) {
+	for (int k = 0; k < s->n_launch; k++) {
+		const int i = s->launch[k];
 		int name, begin, part[5], n = 0;
 		if (is(s, i, "<") && is(s, i + 1, "<") && is(s, i + 2, "<") && s->t[i + 1].joined && s->t[i + 2].joined) {
 			begin = name_begin(s, i, &name);
@@ -831,6 +845,7 @@ static void bind_template(scanner *s, heddle_prototype *p, const char *instance)
 	if (angle && heddle_preprocess(s->ctx, angle + 1, &options, list) < 0)
 		return;
 	scanner inner = {.ctx = s->ctx, .arena = s->arena, .backend = s->backend, .t = list->t, .n = list->n ? list->n - 1 : 0};
+	find_partners(&inner);
 	int at = 0;
 	for (int i = 0; i < p->n_template; i++) {
 		const heddle_template_parameter *a = &p->template_parameter[i];
@@ -885,7 +900,8 @@ static void read_block(scanner *s, int begin, int end, heddle_prototype *p)
 /* Does the body [begin, end), or a function that it calls, have this word? */
 static bool mentions(const scanner *s, int begin, int end, const char *word, int depth)
 {
-	for (int i = begin; i < end; i++) {
+	*s->work -= end - begin;
+	for (int i = begin; i < end && *s->work >= 0; i++) {
 		if (is(s, i, word))
 			return true;
 		int open, body;
@@ -936,23 +952,40 @@ static bool is_kernel_word(const scanner *s, int i)
 	return is(s, i, "__global__");
 }
 
-/* The namespaces around each place would be a stack; they are looked for backwards instead. */
+/* Functions with bodies, and places of launches, looked for once. */
+static void find_places(scanner *s)
+{
+	for (int i = 1; i + 1 < s->n; i++) {
+		if ((is(s, i, "<") && is(s, i + 1, "<") && is(s, i + 2, "<")) || is(s, i, "hipLaunchKernelGGL") || is(s, i, "template"))
+			HEDDLE_PUSH(s->arena, s->launch, s->n_launch, i);
+		if (!is_word(s, i) || !is(s, i + 1, "(") || !(is_word(s, i - 1) || is(s, i - 1, "*") || is(s, i - 1, ">")) ||
+		    is(s, i - 1, "return") || is(s, i - 1, "else"))
+			continue;
+		int at = closing(s, i + 1) + 1;
+		while (is(s, at, "const") || is(s, at, "noexcept"))
+			at++;
+		if (is(s, at, "{"))
+			HEDDLE_PUSH(s->arena, s->function, s->n_function, i);
+	}
+}
+
+/* The namespaces around a place: outwards, from bracket to bracket. */
 static const char *namespaces(const scanner *s, int at)
 {
+	enum { MOST = 32 };
 	const char *out = "";
-	int depth = 0;
-	for (int i = at; i > 0; i--) {
-		depth += is(s, i, "}");
-		if (!is(s, i, "{"))
-			continue;
-		if (depth) {
-			depth--;
+	int n = 0;
+	for (int i = at; i > 0 && n < MOST; i--) {
+		if (is(s, i, "}") && opening(s, i) >= 0) {
+			i = opening(s, i);
 			continue;
 		}
+		if (!is(s, i, "{"))
+			continue;
 		int begin = i - 1;
 		while (is_word(s, begin) || is(s, begin, ":"))
 			begin--;
-		if (is(s, begin + 1, "namespace") && begin + 2 < i)
+		if (is(s, begin + 1, "namespace") && begin + 2 < i && ++n)
 			out = heddle_arena_printf(s->arena, "%s::%s", words(s, begin + 2, i), out);
 	}
 	return out;
@@ -1039,7 +1072,10 @@ static void read_features(scanner *s)
 int heddle_prototypes_find(heddle_ctx *ctx, const heddle_token_list *tokens, const char *backend, int n_instance,
 			   const char *const *instance, heddle_prototype_list *out)
 {
-	scanner s = {.ctx = ctx, .arena = out->arena, .backend = backend, .t = tokens->t, .n = tokens->n, .out = out};
+	int64_t work = 100000000;
+	scanner s = {.ctx = ctx, .arena = out->arena, .backend = backend, .t = tokens->t, .n = tokens->n, .out = out, .work = &work};
+	find_partners(&s);
+	find_places(&s);
 	read_constants(&s);
 	read_aliases(&s);
 	read_features(&s);
