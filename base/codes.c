@@ -566,6 +566,10 @@ const heddle_code heddle_codes[] = {
 	 "must be one.\n"
 	 "Wrong:  def f(uint32(N) A) -> (O) { O(i) = A(i) }      with --binding torch\n"
 	 "Right:  def f(int32(N) A) -> (O) { O(i) = A(i) }\n"},
+	{926, "a report that cannot be merged",
+	 "`heddle report merge` takes what `heddle test --json` wrote, whole: a JSON document whose member \"report\" says\n"
+	 "\"schema\": \"heddle.test/1\".\n"
+	 "Right:  heddle test layers --json > here.json; heddle report merge here.json there.json\n"},
 	{950, "internal error",
 	 "Heddle contradicted itself.  This is a defect in Heddle, not in your source; please report it with the source, the sizes\n"
 	 "and the command line.\n"},

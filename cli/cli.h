@@ -24,6 +24,7 @@ typedef enum heddle_verb_id {
 	HEDDLE_VERB_MANIFEST,
 	HEDDLE_VERB_ARCH,
 	HEDDLE_VERB_SERVE_RUN,
+	HEDDLE_VERB_REPORT,
 	HEDDLE_VERB_DOCTOR,
 	HEDDLE_VERB_EXPLAIN,
 	HEDDLE_VERB_COMPLETION,
@@ -52,6 +53,7 @@ int heddle_cli_bench(heddle_cli *cli);
 int heddle_cli_manifest(heddle_cli *cli);
 int heddle_cli_arch(heddle_cli *cli);
 int heddle_cli_serve_run(heddle_cli *cli);
+int heddle_cli_merge(heddle_cli *cli);
 int heddle_cli_doctor(heddle_cli *cli);
 int heddle_cli_explain(heddle_cli *cli);
 int heddle_cli_completion(heddle_cli *cli);

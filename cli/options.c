@@ -17,6 +17,7 @@
 #define ARCH (1u << HEDDLE_VERB_ARCH)
 #define EXPLAIN (1u << HEDDLE_VERB_EXPLAIN)
 #define SERVE_RUN (1u << HEDDLE_VERB_SERVE_RUN)
+#define REPORT (1u << HEDDLE_VERB_REPORT)
 #define ALL ((1u << HEDDLE_N_VERB) - 1)
 
 const heddle_option_row heddle_option_rows[] = {
@@ -66,8 +67,8 @@ const heddle_option_row heddle_option_rows[] = {
 	[HEDDLE_OPTION_TIMEOUT] = {"--timeout", NULL, "SECONDS", "of one case (default 60)", TEST | RUN | BENCH},
 	[HEDDLE_OPTION_FROM] = {"--from", NULL, "NAME", "the descriptor to start from", ARCH},
 	[HEDDLE_OPTION_ALL] = {"--all", NULL, NULL, "every code with its explanation, as Markdown", EXPLAIN},
-	[HEDDLE_OPTION_JUNIT] = {"--junit", NULL, "FILE", "write the results as JUnit XML too", TEST},
-	[HEDDLE_OPTION_SARIF] = {"--sarif", NULL, "FILE", "write the findings as SARIF too", TEST | CHECK},
+	[HEDDLE_OPTION_JUNIT] = {"--junit", NULL, "FILE", "write the results as JUnit XML too", TEST | REPORT},
+	[HEDDLE_OPTION_SARIF] = {"--sarif", NULL, "FILE", "write the findings as SARIF too", TEST | CHECK | REPORT},
 	[HEDDLE_OPTION_ANNOTATE] = {"--annotate", NULL, "github|plain", "print findings as lines that code hosts show beside the source",
 				    TEST},
 	[HEDDLE_OPTION_PATH] = {"--path", NULL, "DIR", "look for descriptors and dialects here first", ALL},

@@ -46,6 +46,10 @@ const heddle_verb_row heddle_verb_rows[] = {
 				   "Reads requests from standard input and answers each with a line: a descriptor's runner can be\n"
 				   "[ssh, HOST, heddle, serve-run] with runner_mode: lines.  doc/backend.md describes the lines.\n",
 				   0, 0, heddle_cli_serve_run},
+	[HEDDLE_VERB_REPORT] = {"report", "merge A.json B.json... [--junit FILE] [--sarif FILE]", "Merge reports of several machines",
+				"Takes what 'heddle test --json' wrote.  The same test counts once; where reports differ the worst stands\n"
+				"and the message says both.  A level that ran anywhere is not missing.\n",
+				2, -1, heddle_cli_merge},
 	[HEDDLE_VERB_DOCTOR] = {"doctor", "", "Say which levels and drivers work here, and how to add the rest", "", 0, 0,
 				heddle_cli_doctor},
 	[HEDDLE_VERB_EXPLAIN] = {"explain", "[E0123...]", "Explain the code of a message; without one, list all", "", 0, -1,

@@ -61,7 +61,7 @@ class Usage(Case):
     def test_help(self):
         self.heddle("--help", out=["usage: heddle VERB", "emit", "77 everything skipped"])
         self.heddle("--version", out="heddle 0.")
-        for verb in "check emit plan test run bench arch serve-run doctor explain".split():
+        for verb in "check emit plan test run bench arch serve-run report doctor explain".split():
             self.heddle(verb, "--help", out=["usage: heddle " + verb, "--json"])
 
     def test_nothing(self):
@@ -639,6 +639,56 @@ class Bench(Case):
 
     def test_no_sizes(self):
         self.heddle("bench", "mm.tc", "-t", "opencl:cpu", code=USAGE, err="E0918")
+
+
+class Report(Case):
+    """Reports of several machines as one."""
+
+    def report(self, name, rows, missing=(), code=0):
+        keys = "layer definition case variant target level verdict message".split()
+        self.write(name, json.dumps({"heddle": "0", "verb": "test", "exit": code, "report": {
+            "schema": "heddle.test/1", "rows": [dict(zip(keys, r), seconds=0.5, findings=[]) for r in rows], "counts": {},
+            "missing": [{"level": l, "why": "not here", "required": q} for l, q in missing], "unchecked": 0, "seconds": 1}}))
+
+    def row(self, level, verdict, message=None, target="cuda:h100"):
+        return ["a.tc", "a", "M=3", "", target, level, verdict, message]
+
+    def test_merge(self):
+        self.report("a.json", [self.row("interpret", "pass"), self.row("emulate:emulator", "pass")], [("device:cuda", True), ("device:hip", False)])
+        self.report("b.json", [self.row("interpret", "pass"), self.row("device:cuda", "pass"), self.row("emulate:emulator", "unsupported", "x")],
+                    [("device:hip", False)])
+        p = self.heddle("report", "merge", "a.json", "b.json", "--junit", "j.xml", "--sarif", "s.json", out=["3 passed", "device:hip"])
+        self.assertNotIn("device:cuda (", p.stdout, "it ran on one of the machines")
+        self.assertIn("testcase", self.read("j.xml"))
+        json.loads(self.read("s.json"))
+        self.heddle("report", "merge", "a.json", code=MISSING, out="which is required")
+        again = self.heddle("report", "merge", "a.json", "b.json", "--json").stdout
+        self.write("c.json", again)
+        doc = json.loads(self.heddle("report", "merge", "c.json", "a.json", "--json").stdout)
+        self.assertEqual((doc["report"]["rows"], doc["conflicts"]), (json.loads(again)["report"]["rows"], 0))
+
+    def test_conflict(self):
+        self.report("a.json", [self.row("device:cuda", "pass")])
+        self.report("b.json", [self.row("device:cuda", "FAIL", "C[3] is 1, not 2")])
+        for order in (["a.json", "b.json"], ["b.json", "a.json"]):
+            self.heddle("report", "merge", *order, code=FAILED, out=["C[3] is 1, not 2", "b.json: FAIL, but pass in a.json"],
+                        err="1 tests did not come out the same")
+
+    def test_real(self):
+        words = ("test", "mm.tc", "-t", "opencl:cpu", "--level", "interpret", "--json", "-s", "M=4,N=4,K=4")
+        self.write("a.json", self.heddle(*words).stdout)
+        merged = json.loads(self.heddle("report", "merge", "a.json", "a.json", "--json").stdout)["report"]
+        self.assertEqual(merged["rows"], json.loads(self.read("a.json"))["report"]["rows"])
+
+    def test_wrong(self):
+        self.write("a.json", "{}")
+        self.heddle("report", "merge", "a.json", code=USAGE, err="no report of")
+        self.write("a.json", "{")
+        self.heddle("report", "merge", "a.json", code=USAGE, err="not JSON")
+        self.report("a.json", [["a.tc", "a", "M=3", "", "t", "l", "maybe", None]])
+        self.heddle("report", "merge", "a.json", code=USAGE, err="row 0 is malformed")
+        self.heddle("report", "split", "a.json", code=USAGE, err="cannot 'split'")
+        self.heddle("report", "merge", code=USAGE)
 
 
 class Test(Case):
