@@ -378,6 +378,37 @@ static void sort_by_cost(heddle_case_list *list, int first)
 	}
 }
 
+/* Index k past its tile by each of `parts` parts of it; index `beside` (-1: none) at its tile, the others at 2, or 1 without one. */
+static void sweep_along(picker *p, int k, int parts, int beside)
+{
+	const heddle_definition *d = p->definition;
+	const double limit = fmin(p->options->cost > 0 ? p->options->cost : 3e6, 6e5);
+	const int64_t t = p->dimension[k].tile, step = t > parts ? t / parts : 1;
+	int64_t *size = HEDDLE_NEW_ARRAY(p->arena, int64_t, d->n_size);
+	for (int64_t past = 1; past < t; past += step) {
+		for (int j = 0; j < d->n_size; ++j)
+			size[j] = allowed(d->size[j], 3);
+		for (int j = 0; j < p->n_dimension; ++j)
+			p->dimension[j].target = !p->dimension[j].tile ? 1 : j == beside ? p->dimension[j].tile : 2;
+		p->dimension[k].target = t + past;
+		reach_targets(p, size);
+		if (heddle_reference_cost(d, size) <= limit && repair(p, size))
+			add_case(p, size, false);
+	}
+}
+
+/* What the sweep has passed over: pairs of indices, where a third one made whole tiles too dear, and finer steps. */
+static void sweep_pairs(picker *p)
+{
+	for (int k = 0; k < p->n_dimension; ++k)
+		for (int j = 0; j < p->n_dimension; ++j)
+			if (j != k && p->dimension[k].tile > 1 && p->dimension[j].tile > 1)
+				sweep_along(p, k, 8, j);
+	for (int k = 0; k < p->n_dimension; ++k)
+		if (p->dimension[k].tile > 16)
+			sweep_along(p, k, 64, -1);
+}
+
 /* The greatest sizes with the same extents: strides and padding leave the most room inside. */
 static void widen(const picker *p, int64_t *size)
 {
@@ -558,6 +589,8 @@ int heddle_cases_choose(heddle_ctx *ctx, heddle_arena *arena, const heddle_modul
 		find_dimensions(&p);
 		whole_tiles(&p);
 		sweep_cases(&p, 16);
+		sweep_pairs(&p);
+		sort_by_cost(list, 0);
 		draw_cases(&p);
 		sweep_cases(&p, 64);
 		return 0;

@@ -28,7 +28,8 @@ const heddle_pass heddle_passes[] = {
 /* Deterministic bound on isl's work in one pass: far above what layers need, far below a hang. */
 #define DEFAULT_OPERATIONS 20000000UL
 
-/* The bound in wall-clock time: one pivot of a huge tableau is one operation, so operations alone do not bound it. */
+/* The bound in seconds of processor time: one pivot of a huge tableau is one operation, so operations alone do not bound it.
+ * Not of wall-clock time: what a busy machine gives back would differ from what an idle one does. */
 #define DEFAULT_TIMEOUT 20.0
 
 /* A thread that stops isl when the time is over. */
@@ -37,17 +38,40 @@ typedef struct watchdog {
 	pthread_mutex_t mutex;
 	pthread_cond_t condition;
 	isl_ctx *isl;
-	struct timespec until;
+	clockid_t clock; /* of the thread that is watched */
+	double limit;	 /* what it may show */
 	bool started, done;
 } watchdog;
+
+static double clock_seconds(clockid_t clock)
+{
+	struct timespec now;
+	clock_gettime(clock, &now);
+	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Wall-clock time never runs behind a thread's: so much of it must pass at least. */
+static void wait_at_least(watchdog *dog, double seconds)
+{
+	struct timespec until;
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += (time_t)seconds;
+	until.tv_nsec += (long)((seconds - (double)(time_t)seconds) * 1e9);
+	if (until.tv_nsec >= 1000000000L) {
+		until.tv_sec++;
+		until.tv_nsec -= 1000000000L;
+	}
+	while (!dog->done && pthread_cond_timedwait(&dog->condition, &dog->mutex, &until) != ETIMEDOUT)
+		;
+}
 
 static void *watch(void *user)
 {
 	watchdog *dog = user;
-	int status = 0;
+	double left;
 	pthread_mutex_lock(&dog->mutex);
-	while (!dog->done && status != ETIMEDOUT)
-		status = pthread_cond_timedwait(&dog->condition, &dog->mutex, &dog->until);
+	while (!dog->done && (left = dog->limit - clock_seconds(dog->clock)) > 0)
+		wait_at_least(dog, left + 1e-3);
 	if (!dog->done)
 		isl_ctx_abort(dog->isl); /* sets a flag that the next operation looks at */
 	pthread_mutex_unlock(&dog->mutex);
@@ -59,13 +83,9 @@ static void watchdog_start(watchdog *dog, isl_ctx *isl, double seconds)
 	*dog = (watchdog){.isl = isl};
 	pthread_mutex_init(&dog->mutex, NULL);
 	pthread_cond_init(&dog->condition, NULL);
-	clock_gettime(CLOCK_REALTIME, &dog->until);
-	dog->until.tv_sec += (time_t)seconds;
-	dog->until.tv_nsec += (long)((seconds - (double)(time_t)seconds) * 1e9);
-	if (dog->until.tv_nsec >= 1000000000L) {
-		dog->until.tv_sec++;
-		dog->until.tv_nsec -= 1000000000L;
-	}
+	if (pthread_getcpuclockid(pthread_self(), &dog->clock))
+		dog->clock = CLOCK_MONOTONIC;
+	dog->limit = clock_seconds(dog->clock) + seconds;
 	dog->started = pthread_create(&dog->thread, NULL, watch, dog) == 0;
 }
 

@@ -634,6 +634,48 @@ static int decide_by_facts(const rewriter *r, heddle_value *v)
 	return hi < -x.c ? 1 : lo >= -x.c ? 0 : -1;
 }
 
+static void narrow_variables(rewriter *r, heddle_value *v, bool holds);
+
+/* A conjunction by ranges and facts: 1, 0, or -1. */
+static int decide_here(const rewriter *r, heddle_value *v)
+{
+	if (v->kind == HEDDLE_VALUE_BINARY && v->op == HEDDLE_OP_AND) {
+		int a = decide_here(r, v->arg[0]), b = a ? decide_here(r, v->arg[1]) : 0;
+		return !a || !b ? 0 : a < 0 || b < 0 ? -1 : 1;
+	}
+	int decided = heddle_ranges_decide(r->s->ranges, v);
+	return decided >= 0 ? decided : decide_by_facts(r, v);
+}
+
+/* A fact that cannot hold beside the others: nothing comes here. */
+static bool is_contradicted(const rewriter *r)
+{
+	for (const fact *f = r->facts; f; f = f->up)
+		if (f->holds && heddle_ranges_decide(r->s->ranges, f->condition) == 0)
+			return true;
+	return false;
+}
+
+/* What `v` is when a conjunct of `broken` fails, whichever it is: 1, 0, or -1 when that differs or is not known; 2 when none
+ * of them can fail. */
+static int decide_in_each_case(rewriter *r, heddle_value *broken, heddle_value *v)
+{
+	if (broken->kind == HEDDLE_VALUE_BINARY && broken->op == HEDDLE_OP_AND) {
+		int a = decide_in_each_case(r, broken->arg[0], v), b = a < 0 ? -1 : decide_in_each_case(r, broken->arg[1], v);
+		return a == 2 ? b : b == 2 || a == b ? a : -1;
+	}
+	if (is_known(r, broken, NULL))
+		return 2;
+	fact assumed = {broken, false, r->facts};
+	rewriter in_case = *r;
+	in_case.facts = &assumed;
+	int mark = heddle_ranges_mark(r->s->ranges);
+	narrow_variables(&in_case, broken, false);
+	int decided = is_contradicted(&in_case) ? 2 : decide_here(&in_case, v);
+	heddle_ranges_unwind(r->s->ranges, mark);
+	return decided;
+}
+
 /* The condition without what is known; constant when all is. */
 static heddle_value *with_facts(rewriter *r, heddle_value *v)
 {
@@ -646,57 +688,107 @@ static heddle_value *with_facts(rewriter *r, heddle_value *v)
 	if (is_known(r, v, NULL))
 		return heddle_value_int(p, HEDDLE_BOOL, 1);
 	int decided = r->facts ? decide_by_facts(r, v) : -1;
-	if (decided >= 0)
+	for (const fact *f = r->facts; f && decided < 0; f = f->up)
+		if (!f->holds && f->condition->kind == HEDDLE_VALUE_BINARY && f->condition->op == HEDDLE_OP_AND)
+			decided = decide_in_each_case(r, f->condition, v);
+	if (decided >= 0 && decided < 2)
 		return heddle_value_int(p, HEDDLE_BOOL, decided);
 	if (v->kind == HEDDLE_VALUE_BINARY && v->op == HEDDLE_OP_AND)
 		return heddle_value_binary(p, HEDDLE_OP_AND, with_facts(r, v->arg[0]), with_facts(r, v->arg[1]));
 	return v;
 }
 
-/* Variables whose range a comparison with something else limits: a x + c < right, or x = right. */
+/* v = a x: x, and a; 1 and v itself where there is no constant factor. */
+static heddle_value *without_factor(heddle_value *v, int64_t *a)
+{
+	*a = 1;
+	for (int side = 0; v->kind == HEDDLE_VALUE_BINARY && v->op == HEDDLE_OP_MUL && side < 2; side++)
+		if (v->arg[side]->kind == HEDDLE_VALUE_INT) {
+			*a = v->arg[side]->i;
+			return v->arg[1 - side];
+		}
+	return v;
+}
+
+static const char *name_of(const heddle_value *x)
+{
+	return x->width != 1			  ? NULL
+	       : x->kind == HEDDLE_VALUE_BLOCK	  ? "block"
+	       : x->kind == HEDDLE_VALUE_THREAD	  ? "thread"
+	       : x->kind == HEDDLE_VALUE_VARIABLE ? x->name
+						  : NULL;
+}
+
+static int64_t floor_of(int64_t v, int64_t a)
+{
+	return v >= 0 ? v / a : -((-v + a - 1) / a);
+}
+
+static bool is_int32(int64_t lo, int64_t hi)
+{
+	return lo >= INT32_MIN && hi <= INT32_MAX;
+}
+
+/* x = right, or not. */
+static void narrow_by_equality(heddle_ranges *ranges, heddle_value *x, heddle_value *right_value, bool holds)
+{
+	heddle_range range = heddle_ranges_of(ranges, x), right = heddle_ranges_of(ranges, right_value);
+	int64_t lo = INT64_MIN, hi = INT64_MAX;
+	if (!name_of(x) || !is_int32(right.lo, right.hi))
+		return;
+	if (holds) {
+		lo = right.lo;
+		hi = right.hi;
+	} else {
+		lo = right.lo == right.hi && right.lo == range.lo ? range.lo + 1 : lo;
+		hi = right.lo == right.hi && right.lo == range.hi ? range.hi - 1 : hi;
+	}
+	heddle_ranges_define(ranges, name_of(x), heddle_range_narrowed(range, lo, hi));
+}
+
+/* Variables whose range a comparison with something else limits: a x + c < right, left + c < a x, or x = right. */
 static void narrow_variables(rewriter *r, heddle_value *v, bool holds)
 {
 	heddle_ranges *ranges = r->s->ranges;
 	less k;
+	int64_t a, b;
 	if (holds && v->kind == HEDDLE_VALUE_BINARY && v->op == HEDDLE_OP_AND) {
 		narrow_variables(r, v->arg[0], true);
 		narrow_variables(r, v->arg[1], true);
 		return;
 	}
-	bool equal = v->kind == HEDDLE_VALUE_BINARY && v->op == HEDDLE_OP_EQ && heddle_type_is_signed(v->arg[0]->type) &&
-		     !heddle_type_is_float(v->arg[0]->type);
-	if (equal)
-		k = (less){v->arg[0], v->arg[1], 0};
-	else if (!as_less(r->s->p, v, &k))
+	if (v->kind == HEDDLE_VALUE_BINARY && v->op == HEDDLE_OP_EQ && heddle_type_is_signed(v->arg[0]->type) &&
+	    !heddle_type_is_float(v->arg[0]->type)) {
+		narrow_by_equality(ranges, v->arg[0], v->arg[1], holds);
 		return;
-	heddle_value *x = k.left;
-	int64_t a = 1;
-	for (int side = 0; !equal && side < 2; side++)
-		if (k.left->kind == HEDDLE_VALUE_BINARY && k.left->op == HEDDLE_OP_MUL && k.left->arg[side]->kind == HEDDLE_VALUE_INT) {
-			a = k.left->arg[side]->i;
-			x = k.left->arg[1 - side];
-		}
-	const char *name = x->kind == HEDDLE_VALUE_BLOCK      ? "block"
-			   : x->kind == HEDDLE_VALUE_THREAD   ? "thread"
-			   : x->kind == HEDDLE_VALUE_VARIABLE ? x->name
-							      : NULL;
-	heddle_range range = heddle_ranges_of(ranges, x), right = heddle_ranges_of(ranges, k.right);
-	if (!name || a <= 0 || x->width != 1 || right.lo < INT32_MIN || right.hi > INT32_MAX || k.c < INT32_MIN || k.c > INT32_MAX)
-		return;
-	int64_t lo = INT64_MIN, hi = INT64_MAX, limit = (holds ? right.hi : right.lo) - k.c - 1;
-	int64_t most = limit >= 0 ? limit / a : -((-limit + a - 1) / a);
-	if (equal && holds) {
-		lo = right.lo;
-		hi = right.hi;
-	} else if (equal) {
-		lo = right.lo == right.hi && right.lo == range.lo ? range.lo + 1 : lo;
-		hi = right.lo == right.hi && right.lo == range.hi ? range.hi - 1 : hi;
-	} else if (holds) {
-		hi = most;
-	} else {
-		lo = most + 1;
 	}
-	heddle_ranges_define(ranges, name, heddle_range_narrowed(range, lo, hi));
+	if (!as_less(r->s->p, v, &k) || !is_int32(k.c, k.c))
+		return;
+	heddle_value *x = without_factor(k.left, &a), *y = without_factor(k.right, &b);
+	heddle_range left = heddle_ranges_of(ranges, k.left), right = heddle_ranges_of(ranges, k.right);
+	bool left_is_zero = k.left->kind == HEDDLE_VALUE_INT, right_is_zero = k.right->kind == HEDDLE_VALUE_INT;
+	/* c < -m y is m y + c < 0, and -m x + c < 0 is c < m x */
+	if (left_is_zero && b < 0) {
+		x = y;
+		a = -b;
+		y = k.left;
+		right = left;
+	} else if (right_is_zero && a < 0) {
+		y = x;
+		b = -a;
+		x = k.right;
+		left = right;
+	}
+	if (name_of(x) && a > 0 && is_int32(right.lo, right.hi)) {
+		int64_t most = floor_of((holds ? right.hi : right.lo) - k.c - 1, a);
+		heddle_range range = heddle_ranges_of(ranges, x);
+		heddle_ranges_define(ranges, name_of(x), heddle_range_narrowed(range, holds ? INT64_MIN : most + 1, holds ? most : INT64_MAX));
+	}
+	if (name_of(y) && b > 0 && is_int32(left.lo, left.hi)) {
+		int64_t limit = floor_of((holds ? left.lo : left.hi) + k.c, b);
+		heddle_range range = heddle_ranges_of(ranges, y);
+		heddle_ranges_define(ranges, name_of(y), heddle_range_narrowed(range, holds ? limit + 1 : INT64_MIN, holds ? INT64_MAX : limit));
+	}
 }
 
 /* A fact for what is emitted until r->facts is set back; it lives in the arena.  !(a || b) is !a and !b. */
@@ -707,11 +799,18 @@ static void push_fact(rewriter *r, heddle_value *condition, bool holds)
 		push_fact(r, condition->arg[1], holds);
 		return;
 	}
-	/* x < min(a, b): x < a and x < b */
-	if (holds && condition->kind == HEDDLE_VALUE_BINARY && condition->op == HEDDLE_OP_LT &&
-	    condition->arg[1]->kind == HEDDLE_VALUE_BINARY && condition->arg[1]->op == HEDDLE_OP_MIN)
-		for (int k = 0; k < 2; k++)
-			push_fact(r, heddle_value_binary(r->s->p, HEDDLE_OP_LT, condition->arg[0], condition->arg[1]->arg[k]), true);
+	if (holds && condition->kind == HEDDLE_VALUE_BINARY && condition->op >= HEDDLE_OP_LT && condition->op <= HEDDLE_OP_GE) {
+		/* x < min(a, b): x < a and x < b; max(a, b) < x: a < x and b < x */
+		bool swap = condition->op == HEDDLE_OP_GT || condition->op == HEDDLE_OP_GE;
+		for (int side = 0; side < 2; side++) {
+			heddle_value *x = condition->arg[side];
+			if (x->kind != HEDDLE_VALUE_BINARY || x->op != (side == swap ? HEDDLE_OP_MAX : HEDDLE_OP_MIN))
+				continue;
+			for (int k = 0; k < 2; k++)
+				push_fact(r, heddle_value_binary(r->s->p, condition->op, side ? condition->arg[0] : x->arg[k],
+								 side ? x->arg[k] : condition->arg[1]), true);
+		}
+	}
 	fact *new = HEDDLE_NEW(r->s->p->arena, fact);
 	*new = (fact){condition, holds, r->facts};
 	r->facts = new;
