@@ -134,7 +134,8 @@ static int fill_options(heddle_cli *cli, heddle_test_options *options, heddle_ta
 	const char *annotate = heddle_cli_value(cli, HEDDLE_OPTION_ANNOTATE);
 	if (annotate && strcmp(annotate, "github") != 0 && strcmp(annotate, "plain") != 0)
 		return heddle_error(cli->ctx, 915, NULL, "--annotate '%s': it takes 'github' or 'plain'", annotate);
-	options->given = cases && !strcmp(cases, "given");
+	options->quick = heddle_cli_flag(cli, HEDDLE_OPTION_QUICK);
+	options->given = options->quick || (cases && !strcmp(cases, "given"));
 	return 0;
 }
 

@@ -168,9 +168,14 @@ static const char *case_name(heddle_arena *arena, const heddle_definition *d, co
 	return name;
 }
 
+static bool gathers_fit(const heddle_definition *definition, const int64_t *size);
+
+/* Sizes of our own that leave a gather nothing to read (rows of a table without columns) are passed over. */
 static void add_case(picker *p, const int64_t *size, bool given)
 {
 	const size_t bytes = sizeof(int64_t) * (size_t)p->definition->n_size;
+	if (!given && !gathers_fit(p->definition, size))
+		return;
 	for (int k = 0; k < p->list->n; ++k)
 		if (!memcmp(p->list->item[k].size, size, bytes))
 			return;
@@ -235,6 +240,18 @@ static void set_strides(const picker *p, int64_t *size)
 	}
 }
 
+/* By how much the extent grows with its size symbol; at least 1. */
+static int64_t growth(const dimension *x, int64_t *size, int64_t extent)
+{
+	enum { STEP = 16 };
+	int64_t low, high, slope = 1;
+	size[x->size] += STEP;
+	if (heddle_index_hull(x->index, size, &low, &high) == 0)
+		slope = (high - low + 1 - extent) / STEP;
+	size[x->size] -= STEP;
+	return slope > 1 ? slope : 1;
+}
+
 /* Move the size symbols until each index has its target extent, as far as ranges and divisors allow. */
 static void reach_targets(const picker *p, int64_t *size)
 {
@@ -247,8 +264,12 @@ static void reach_targets(const picker *p, int64_t *size)
 			int64_t low, high;
 			if (heddle_index_hull(x->index, size, &low, &high) < 0)
 				continue;
-			int64_t extent = high - low + 1;
-			int64_t next = allowed(p->definition->size[x->size], size[x->size] + x->target - extent);
+			int64_t extent = high - low + 1, missing = x->target - extent;
+			/* An extent of 2 * W moves by two at a time: a whole step would pass the target each time. */
+			int64_t slope = growth(x, size, extent);
+			if (slope > 1)
+				missing = missing > 0 ? (missing + slope - 1) / slope : missing / slope;
+			int64_t next = allowed(p->definition->size[x->size], size[x->size] + missing);
 			moved = moved || next != size[x->size];
 			size[x->size] = next;
 		}
@@ -345,14 +366,14 @@ static void sweep_cases(picker *p, int64_t parts)
 	for (int k = 0; k < p->n_dimension; ++k) {
 		const int64_t t = p->dimension[k].tile;
 		const int64_t step = t > parts ? t / parts : 1;
-		for (int64_t past = 1; past < t; past += step) {
+		for (int64_t past = 1, n = 0; past < t; past += step, ++n) {
 			for (int j = 0; j < d->n_size; ++j)
 				size[j] = allowed(d->size[j], 3);
 			for (int j = 0; j < p->n_dimension; ++j)
 				p->dimension[j].target = p->dimension[j].tile ? p->dimension[j].tile : 2;
 			/* Cheaper by the others alone. */
 			for (int round = 0; round < 12; ++round) {
-				p->dimension[k].target = t + past;
+				p->dimension[k].target = t + past + (step > 2 ? n % (step - 1) : 0); /* every rest of a vector */
 				reach_targets(p, size);
 				if (heddle_reference_cost(d, size) <= limit)
 					break;
@@ -385,12 +406,12 @@ static void sweep_along(picker *p, int k, int parts, int beside)
 	const double limit = fmin(p->options->cost > 0 ? p->options->cost : 3e6, 6e5);
 	const int64_t t = p->dimension[k].tile, step = t > parts ? t / parts : 1;
 	int64_t *size = HEDDLE_NEW_ARRAY(p->arena, int64_t, d->n_size);
-	for (int64_t past = 1; past < t; past += step) {
+	for (int64_t past = 1, n = 0; past < t; past += step, ++n) {
 		for (int j = 0; j < d->n_size; ++j)
 			size[j] = allowed(d->size[j], 3);
 		for (int j = 0; j < p->n_dimension; ++j)
 			p->dimension[j].target = !p->dimension[j].tile ? 1 : j == beside ? p->dimension[j].tile : 2;
-		p->dimension[k].target = t + past;
+		p->dimension[k].target = t + past + (step > 2 ? n % (step - 1) : 0); /* every rest of a vector */
 		reach_targets(p, size);
 		if (heddle_reference_cost(d, size) <= limit && repair(p, size))
 			add_case(p, size, false);
@@ -446,8 +467,10 @@ static void whole_tiles(picker *p)
 		for (int k = 0, bit = 0; k < p->n_dimension; ++k) {
 			dimension *x = &p->dimension[k];
 			const int64_t t = x->tile > 0 ? x->tile : x->index->reduction ? 2 : 1;
-			/* A reduction by a whole step and a rest. */
-			x->target = x->index->reduction ? t + (t > 1) : choice >> bit++ & 1 ? 2 * t : t;
+			/* A reduction by a whole step and a rest; others by one tile, or by two and a rest: then padding
+			 * on both sides leaves the second one whole. */
+			const int64_t rest = t < 16 ? t : 8;
+			x->target = x->index->reduction ? t + (t > 1) : choice >> bit++ & 1 ? 2 * t + rest : t;
 		}
 		reach_targets(p, size);
 		widen(p, size);
@@ -586,11 +609,15 @@ int heddle_cases_choose(heddle_ctx *ctx, heddle_arena *arena, const heddle_modul
 	list->limited = false;
 	int at = 0;
 	if (p.options->sweep) {
+		for (const heddle_pragma *pragma; (pragma = heddle_pragma_next(module, definition, "reach", &at));)
+			if (given_case(ctx, &p, pragma) < 0)
+				return -1;
+		const int n_named = list->n;
 		find_dimensions(&p);
 		whole_tiles(&p);
 		sweep_cases(&p, 16);
 		sweep_pairs(&p);
-		sort_by_cost(list, 0);
+		sort_by_cost(list, n_named);
 		draw_cases(&p);
 		sweep_cases(&p, 64);
 		return 0;
@@ -822,7 +849,7 @@ static void fill_array(heddle_array *array, const demand *d, heddle_fill fill, b
 	}
 }
 
-static int survey_definition(surveyor *s, heddle_arena *arena, const heddle_module *module)
+static void survey_statements(surveyor *s)
 {
 	const heddle_definition *d = s->definition;
 	for (int k = 0; k < d->n_statement; ++k) {
@@ -833,6 +860,22 @@ static int survey_definition(surveyor *s, heddle_arena *arena, const heddle_modu
 		if (statement->assign == HEDDLE_ASSIGN_MUL && heddle_type_is_float(statement->value->type))
 			ask_through(s, statement->value, 0.8, 1.25); /* products neither vanish nor overflow */
 	}
+}
+
+static bool gathers_fit(const heddle_definition *definition, const int64_t *size)
+{
+	heddle_arena *arena = heddle_arena_new();
+	surveyor s = {.definition = definition, .size = size};
+	s.demand = HEDDLE_NEW_ARRAY(arena, demand, definition->n_tensor);
+	survey_statements(&s);
+	heddle_arena_free(arena);
+	return !s.impossible;
+}
+
+static int survey_definition(surveyor *s, heddle_arena *arena, const heddle_module *module)
+{
+	const heddle_definition *d = s->definition;
+	survey_statements(s);
 	int at = 0;
 	for (const heddle_pragma *pragma; (pragma = heddle_pragma_next(module, d, "fill", &at));)
 		if (apply_fill_line(s, arena, pragma) < 0)

@@ -819,7 +819,7 @@ static void test_target(heddle_test *t, const heddle_target *target)
 	check_expectations(t, &first);
 	if (choose_cases(t, &first) == 0) {
 		test_variant(t, &first, true);
-		if (!t->options->config) {
+		if (!t->options->config && !t->options->quick) {
 			test_small(t, target, &first);
 			test_fixed(t, target, &first);
 		}

@@ -84,6 +84,7 @@ typedef struct heddle_test_options {
 	uint64_t seed;
 	bool thorough; /* every case at every level in every form (aligned, misaligned, whole numbers) */
 	bool given;    /* levels that run the text take the file's own cases only (all when it gives none) */
+	bool quick;    /* only the program with open sizes: not with small tiles, not with sizes fixed */
 	heddle_test_compiler compile; /* NULL: heddle_compile */
 	void *user;
 	void (*progress)(void *user, const heddle_test_row *row); /* called for each row; NULL: not */

@@ -536,6 +536,46 @@ typedef struct less {
 	int64_t c;
 } less;
 
+/* v = a x: x, and a; 1 and v itself where there is no constant factor. */
+static heddle_value *without_factor(heddle_value *v, int64_t *a)
+{
+	*a = 1;
+	for (int side = 0; v->kind == HEDDLE_VALUE_BINARY && v->op == HEDDLE_OP_MUL && side < 2; side++)
+		if (v->arg[side]->kind == HEDDLE_VALUE_INT) {
+			*a = v->arg[side]->i;
+			return v->arg[1 - side];
+		}
+	return v;
+}
+
+static int64_t floor_of(int64_t v, int64_t a)
+{
+	return v >= 0 ? v / a : -((-v + a - 1) / a);
+}
+
+static int64_t common_factor(int64_t a, int64_t b)
+{
+	while (b) {
+		int64_t r = a % b;
+		a = b;
+		b = r;
+	}
+	return a < 0 ? -a : a;
+}
+
+/* g a x + c < g b y is a x + floor(c / g) < b y. */
+static void divide_by_factor(heddle_program *p, less *l)
+{
+	int64_t a, b;
+	heddle_value *x = without_factor(l->left, &a), *y = without_factor(l->right, &b);
+	int64_t g = common_factor(a, b);
+	if (g < 2 || l->c < INT32_MIN || l->c > INT32_MAX)
+		return;
+	l->left = heddle_value_binary(p, HEDDLE_OP_MUL, x, heddle_value_int(p, x->type, a / g));
+	l->right = heddle_value_binary(p, HEDDLE_OP_MUL, y, heddle_value_int(p, y->type, b / g));
+	l->c = floor_of(l->c, g);
+}
+
 static bool as_less(heddle_program *p, heddle_value *v, less *out)
 {
 	int64_t c, d;
@@ -556,6 +596,7 @@ static bool as_less(heddle_program *p, heddle_value *v, less *out)
 			out->right = heddle_value_int(p, out->right->type, 0);
 		}
 	}
+	divide_by_factor(p, out);
 	return true;
 }
 
@@ -571,6 +612,59 @@ static bool implies(heddle_program *p, heddle_value *known, heddle_value *v)
 	       heddle_value_equal(a.right, b.right);
 }
 
+enum { MOST_TERMS = 8 };
+
+/* The terms of a sum into term[MOST_TERMS], its constants into *c; -1: too many. */
+static int terms_of(heddle_value *v, heddle_value **term, int n, int64_t *c)
+{
+	if (v->kind == HEDDLE_VALUE_INT) {
+		*c += v->i;
+		return n;
+	}
+	if (v->kind == HEDDLE_VALUE_BINARY && v->op == HEDDLE_OP_SUB && v->arg[1]->kind == HEDDLE_VALUE_INT) {
+		*c -= v->arg[1]->i;
+		return terms_of(v->arg[0], term, n, c);
+	}
+	if (v->kind == HEDDLE_VALUE_BINARY && v->op == HEDDLE_OP_ADD) {
+		n = terms_of(v->arg[0], term, n, c);
+		return n < 0 ? n : terms_of(v->arg[1], term, n, c);
+	}
+	if (n == MOST_TERMS)
+		return -1;
+	term[n] = v;
+	return n + 1;
+}
+
+/* `known` is left + c < right, `v` is left + rest + d < right: it holds when rest + d is never above c. */
+static bool implies_by_bound(const rewriter *r, heddle_value *known, heddle_value *v)
+{
+	less a, b;
+	heddle_value *of_a[MOST_TERMS], *of_b[MOST_TERMS];
+	if (known->kind == HEDDLE_VALUE_BINARY && known->op == HEDDLE_OP_AND)
+		return implies_by_bound(r, known->arg[0], v) || implies_by_bound(r, known->arg[1], v);
+	if (!as_less(r->s->p, known, &a) || !as_less(r->s->p, v, &b) || !heddle_value_equal(a.right, b.right))
+		return false;
+	int n = terms_of(a.left, of_a, 0, &a.c), m = terms_of(b.left, of_b, 0, &b.c);
+	if (n < 1 || m < n)
+		return false;
+	for (int i = 0; i < n; i++) {
+		int at = 0;
+		while (at < m && !heddle_value_equal(of_a[i], of_b[at]))
+			at++;
+		if (at == m)
+			return false;
+		of_b[at] = of_b[--m];
+	}
+	int64_t most = b.c;
+	for (int i = 0; i < m; i++) {
+		int64_t hi = heddle_ranges_of(r->s->ranges, of_b[i]).hi;
+		if (hi > INT32_MAX || hi < INT32_MIN)
+			return false;
+		most += hi;
+	}
+	return most <= a.c;
+}
+
 /* `also`, NULL or a condition, and the facts say that all conjuncts of `v` hold. */
 static bool is_known(const rewriter *r, heddle_value *v, heddle_value *also)
 {
@@ -579,7 +673,7 @@ static bool is_known(const rewriter *r, heddle_value *v, heddle_value *also)
 	if (also && implies(r->s->p, also, v))
 		return true;
 	for (const fact *f = r->facts; f; f = f->up)
-		if (f->holds && implies(r->s->p, f->condition, v))
+		if (f->holds && (implies(r->s->p, f->condition, v) || implies_by_bound(r, f->condition, v)))
 			return true;
 	return heddle_ranges_decide(r->s->ranges, v) == 1;
 }
@@ -698,18 +792,6 @@ static heddle_value *with_facts(rewriter *r, heddle_value *v)
 	return v;
 }
 
-/* v = a x: x, and a; 1 and v itself where there is no constant factor. */
-static heddle_value *without_factor(heddle_value *v, int64_t *a)
-{
-	*a = 1;
-	for (int side = 0; v->kind == HEDDLE_VALUE_BINARY && v->op == HEDDLE_OP_MUL && side < 2; side++)
-		if (v->arg[side]->kind == HEDDLE_VALUE_INT) {
-			*a = v->arg[side]->i;
-			return v->arg[1 - side];
-		}
-	return v;
-}
-
 static const char *name_of(const heddle_value *x)
 {
 	return x->width != 1			  ? NULL
@@ -717,11 +799,6 @@ static const char *name_of(const heddle_value *x)
 	       : x->kind == HEDDLE_VALUE_THREAD	  ? "thread"
 	       : x->kind == HEDDLE_VALUE_VARIABLE ? x->name
 						  : NULL;
-}
-
-static int64_t floor_of(int64_t v, int64_t a)
-{
-	return v >= 0 ? v / a : -((-v + a - 1) / a);
 }
 
 static bool is_int32(int64_t lo, int64_t hi)

@@ -622,7 +622,8 @@ static void test_layers(void **state)
 			if (strcmp(m->pragma[i].key, "sizes"))
 				continue;
 			heddle_size_list *list = heddle_sizes_parse(ctx, heddle_ctx_arena(ctx), m->pragma[i].text);
-			heddle_module *sized = list ? heddle_module_parse(ctx, entry->d_name, text, list) : NULL;
+			const heddle_definition *of = m->definition[m->pragma[i].definition];
+			heddle_module *sized = list ? heddle_module_parse_for(ctx, entry->d_name, text, list, of->name) : NULL;
 			if (!sized)
 				fail_msg("%s: %s: %s", entry->d_name, m->pragma[i].text, heddle_ctx_messages(ctx));
 			heddle_module_free(sized);
