@@ -697,7 +697,16 @@ static void narrow_by(heddle_program *p, heddle_value *known, bool holds, const 
 		narrow_by(p, known->arg[1], true, v, lo, hi);
 		return;
 	}
-	if (!as_less(p, known, &k) || !heddle_value_equal(k.left, v->left) || !heddle_value_equal(k.right, v->right))
+	if (!as_less(p, known, &k))
+		return;
+	if (heddle_value_equal(k.left, v->right) && heddle_value_equal(k.right, v->left)) { /* the other way around */
+		if (holds && k.c + 1 > *lo)
+			*lo = k.c + 1;
+		if (!holds && k.c < *hi)
+			*hi = k.c;
+		return;
+	}
+	if (!heddle_value_equal(k.left, v->left) || !heddle_value_equal(k.right, v->right))
 		return;
 	if (holds && -k.c - 1 < *hi)
 		*hi = -k.c - 1;
