@@ -843,6 +843,9 @@ static int inline_callee(call *k)
 int heddle_check_call(checker *c, const syntax_statement *syntax, const syntax_definition *callee)
 {
 	call k = {.c = c, .syntax = syntax, .call = syntax->value, .callee = callee};
+	for (int i = 0; i < (syntax->n_output ? syntax->n_output : 1); i++)
+		if (!heddle_check_tensor(c, output_name(&k, i)))
+			return -1; /* reported when the tensors were collected */
 	int errors = c->errors, failed = check_circle(&k) || check_policy(&k) || check_count(&k) || check_aliases(&k) || check_arguments(&k) ||
 					 bind_sizes(&k) || require_ranges(&k) || instantiate(&k) || inline_callee(&k);
 	for (int i = 0; failed && i < (syntax->n_output ? syntax->n_output : 1); i++) {

@@ -837,7 +837,8 @@ static void check_statement(checker *c, const syntax_statement *syntax)
 		fail(c, 131, &syntax->value->location, "several names on the left take the results of a definition");
 		for (int i = 0; i < syntax->n_output; i++) {
 			tensor_state *t = heddle_check_tensor(c, syntax->output[i]);
-			t->bad |= t->tensor->role != HEDDLE_ROLE_INPUT;
+			if (t)
+				t->bad |= t->tensor->role != HEDDLE_ROLE_INPUT;
 		}
 		return;
 	}

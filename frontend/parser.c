@@ -381,6 +381,10 @@ static int parse_outputs(parser *p, syntax_statement *s)
 		int n = s->n_output;
 		HEDDLE_PUSH(p->scratch, s->output_location, n, name->location);
 		HEDDLE_PUSH(p->scratch, s->output, s->n_output, name->text);
+		if (n > MAX_PARAMS) {
+			heddle_error(p->ctx, 12, &name->location, "a call has more than %d results", MAX_PARAMS);
+			return -1;
+		}
 	} while (accept(p, ','));
 	s->name = s->output[0];
 	return expect(p, ')') && expect(p, '=') ? 0 : -1;
@@ -586,6 +590,8 @@ static int parse_size(parser *p, syntax_definition *d)
 	const token *name = expect(p, TOKEN_NAME);
 	if (!name || !expect(p, '='))
 		return -1;
+	if (d->sizes.n >= MAX_PARAMS)
+		return heddle_error(p->ctx, 12, &name->location, "more than %d ranges of sizes", MAX_PARAMS);
 	heddle_text text = {0};
 	heddle_text_printf(&text, "%s=", name->text);
 	while (positive_int(p->token) || p->token->kind == ':' || p->token->kind == '*')

@@ -8,11 +8,11 @@
 
 /* What a file may have, so that no text takes long to be refused. */
 enum {
-	MAX_FILE_BYTES = 1 << 20,
+	MAX_FILE_BYTES = 2 << 20,
 	MAX_DEFINITIONS = 1000,
 	MAX_PARAMS = 500,     /* inputs, or outputs, of a definition */
 	MAX_STATEMENTS = 500, /* of a definition */
-	MAX_NODES = 5000,     /* of the expressions of a statement */
+	MAX_NODES = 10000,    /* of the expressions of a statement */
 	MAX_ERRORS = 100,     /* then reading stops */
 };
 

@@ -127,6 +127,21 @@ class Check(Case):
         self.assertEqual(doc["diagnostics"][0]["severity"], "error")
         self.assertGreater(doc["diagnostics"][0]["line"], 0)
 
+    def test_policy(self):
+        self.write("p.tc", "def f(float(N) A) -> (O) policy relaxed { O(i) = A(i) }")
+        self.assertEqual(json.loads(self.heddle("check", "--json", "p.tc").stdout)["files"][0]["definitions"][0]["policy"], "relaxed")
+        self.heddle("emit", "p.tc", "-t", "cuda:h200", "-o", ".")
+        self.assertEqual(json.loads(self.read("f__cuda_h200.json"))["policy"], "relaxed")
+        self.heddle("emit", "p.tc", "--policy", "ieee", "-t", "cuda:h200", "-o", ".")
+        self.assertEqual(json.loads(self.read("f__cuda_h200.json"))["policy"], "ieee")
+        self.heddle("emit", "p.tc", "--policy", "tf32", "-t", "cuda:h200", "-o", ".", code=SOURCE, err="E0134")
+
+    def test_sizes_are_for_the_definition_that_is_asked_for(self):
+        self.write("two.tc", "def f(float(N) A) -> (O) { t = g(A, 2)\n O = g(t, 3) }\n"
+                             "def g(float(N) A, size K) -> (B) { B(i) +=! A(i + k) where k in 0:K }")
+        self.heddle("check", "two.tc", "-s", "N=1", code=SOURCE)
+        self.heddle("check", "two.tc", "--def", "g", "-s", "N=1", out="N=1")
+
     def test_all_files_are_checked(self):
         self.write("bad.tc", "def f(\n")
         self.heddle("check", "bad.tc", "mm.tc", "none.tc", code=SOURCE, err=["bad.tc", "none.tc"], out="mm\n")
