@@ -3,6 +3,9 @@
  */
 #include "cli/cli.h"
 
+#include "backends/drivers.h"
+#include "harness/probe.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -237,6 +240,151 @@ static int begin(heddle_cli *cli)
 	return result;
 }
 
+/* ---- probe ----------------------------------------------------------------------------------------------------------- */
+
+/* The driver of --level, or the first real device's, else PoCL's. */
+static const heddle_driver *probe_driver(heddle_cli *cli, heddle_probe *probe)
+{
+	static const heddle_driver *const drivers[] = {&heddle_driver_cuda, &heddle_driver_hip, &heddle_driver_opencl, &heddle_driver_pocl};
+	const char *level = heddle_cli_value(cli, HEDDLE_OPTION_LEVEL), *why = NULL;
+	for (size_t i = 0; i < HEDDLE_COUNT(drivers); i++) {
+		const heddle_driver *d = drivers[i];
+		if (level && strcmp(level, heddle_arena_printf(cli->arena, "%s:%s", d->level, d->name)) != 0)
+			continue;
+		if (heddle_probe_run(cli->arena, d, probe, &why) == 0)
+			return d;
+	}
+	heddle_error(cli->ctx, 810, NULL, "there is no device to probe%s%s", level ? " at " : "", level ? level : "");
+	if (why)
+		heddle_note(cli->ctx, NULL, "%s", why);
+	else
+		heddle_note(cli->ctx, NULL, "levels that can be probed: device:cuda, device:hip, device:opencl, opencl-cpu:pocl");
+	return NULL;
+}
+
+/* What the descriptor states under a dotted key; NULL: nothing. */
+static const json_t *stated(const json_t *descriptor, const char *key)
+{
+	const json_t *at = descriptor;
+	while (at && *key) {
+		char part[64];
+		size_t n = strcspn(key, ".");
+		snprintf(part, sizeof(part), "%.*s", (int)n, key);
+		at = json_object_get(at, part);
+		key += n + (key[n] == '.');
+	}
+	return json_object_get(at, "value");
+}
+
+static void add_measured(const heddle_probe *p, const heddle_probe_figure *f, const char *key, const char *indent, heddle_text *out)
+{
+	char number[40];
+	if (f->spread < 0)
+		heddle_text_printf(out, "%s%s: { value: %s, unit: %s, source: \"the driver of %s\" }\n", indent, key,
+				   heddle_format_double(f->value, number), f->unit, p->device);
+	else
+		heddle_text_printf(out, "%s%s: { value: %.4g, unit: %s, source: \"measured by heddle arch probe on %s, spread %.0f %%\" }\n", indent,
+				   key, f->value, f->unit, p->device, 100 * f->spread);
+}
+
+/* A descriptor that inherits and states what was measured; the sweeps as comments. */
+static void probe_yaml(const heddle_probe *p, const char *name, const char *parent, heddle_text *out)
+{
+	heddle_text_printf(out, "# Measured on %s (%s).\nname: %s\ninherits: %s\ntitle: %s\n", p->device, p->version, name, parent, name);
+	for (int i = 0; i < p->n; i++)
+		if (!strchr(p->figure[i].key, '.'))
+			add_measured(p, &p->figure[i], p->figure[i].key, "", out);
+	heddle_text_add(out, "memory:\n  global:\n");
+	for (int i = 0; i < p->n; i++)
+		if (!strncmp(p->figure[i].key, "memory.global.", 14))
+			add_measured(p, &p->figure[i], p->figure[i].key + 14, "    ", out);
+	heddle_text_add(out, "rates:\n");
+	for (int i = 0; i < p->n; i++)
+		if (!strncmp(p->figure[i].key, "rates.", 6))
+			add_measured(p, &p->figure[i], p->figure[i].key + 6, "  ", out);
+	heddle_text_add(out, "# Working sets of all blocks together: where the figure falls, a cache ends.\n");
+	for (int i = 0; i < p->n; i++) {
+		const heddle_probe_figure *f = &p->figure[i];
+		char bytes[32];
+		if (strncmp(f->key, "sweep.", 6))
+			continue;
+		heddle_text_printf(out, "#   %-10s %10s  ", f->key + 6, heddle_cli_bytes(f->bytes, bytes));
+		heddle_quantity_show(f->value, f->unit, out);
+		heddle_text_printf(out, ", spread %.0f %%\n", 100 * f->spread);
+	}
+}
+
+/* Measured against stated. */
+static void probe_compare(heddle_cli *cli, const heddle_probe *p, const heddle_descriptor *d)
+{
+	heddle_text rows = {0};
+	json_t *descriptor = heddle_descriptor_json(d);
+	heddle_text_printf(&rows, "%s\tmeasured\tstated\tmeasured / stated\n", d->name);
+	for (int i = 0; i < p->n; i++) {
+		const heddle_probe_figure *f = &p->figure[i];
+		const json_t *value = stated(descriptor, f->key);
+		if (!strncmp(f->key, "sweep.", 6))
+			continue;
+		heddle_text_printf(&rows, "%s\t", f->key);
+		heddle_quantity_show(f->value, f->unit, &rows);
+		heddle_text_add(&rows, "\t");
+		if (value) {
+			heddle_quantity_show(json_number_value(value), f->unit, &rows);
+			heddle_text_printf(&rows, "\t%.2f\n", f->value / json_number_value(value));
+		} else {
+			heddle_text_add(&rows, "unset\t-\n");
+		}
+	}
+	heddle_cli_table(heddle_text_str(&rows), &cli->out);
+	heddle_text_free(&rows);
+	json_decref(descriptor);
+}
+
+static int probe_device(heddle_cli *cli)
+{
+	if (want_words(cli, 0, 1) < 0)
+		return -1;
+	const heddle_descriptor *d = cli->n_word > 1 ? heddle_descriptor_find(cli->ctx, cli->word[1]) : NULL;
+	const char *file = heddle_cli_value(cli, HEDDLE_OPTION_OUTPUT);
+	heddle_probe probe;
+	if (cli->n_word > 1 && !d)
+		return -1;
+	const heddle_driver *driver = probe_driver(cli, &probe);
+	if (!driver)
+		return -1;
+	/* A block of a processor's descriptor is one thread, whatever its driver allows. */
+	int kept = 0;
+	const bool processor = d ? d->execution == HEDDLE_SIMD : !strcmp(driver->level, "opencl-cpu");
+	for (int i = 0; i < probe.n; i++)
+		if (!processor || (strcmp(probe.figure[i].key, "threads_per_block") != 0 && strcmp(probe.figure[i].key, "warp") != 0 &&
+				   strcmp(probe.figure[i].key, "shared_per_block") != 0))
+			probe.figure[kept++] = probe.figure[i];
+	probe.n = kept;
+	const char *parent = d ? d->name : !strcmp(driver->level, "opencl-cpu") ? "cpu" : "gpu";
+	heddle_text yaml = {0};
+	int result = HEDDLE_EXIT_FINE;
+	/* A descriptor is called as its file. */
+	const char *base = file && strrchr(file, '/') ? strrchr(file, '/') + 1 : file, *dot = base ? strstr(base, ".yaml") : NULL;
+	probe_yaml(&probe, dot && dot > base ? heddle_arena_strndup(cli->arena, base, (size_t)(dot - base)) : "measured", parent, &yaml);
+	if (file)
+		result = heddle_file_write(cli->ctx, file, heddle_text_str(&yaml), yaml.length);
+	json_t *figures = cli->result ? json_array() : NULL;
+	for (int i = 0; i < probe.n && figures; i++)
+		json_array_append_new(figures, json_pack("{s:s, s:s, s:f, s:f, s:f}", "key", probe.figure[i].key, "unit", probe.figure[i].unit,
+							 "value", probe.figure[i].value, "spread", probe.figure[i].spread, "bytes",
+							 probe.figure[i].bytes));
+	if (figures) {
+		json_object_set_new(cli->result, "device", heddle_cli_json_string(probe.device));
+		json_object_set_new(cli->result, "figures", figures);
+	} else if (d) {
+		probe_compare(cli, &probe, d);
+	} else if (!file) {
+		heddle_text_add(&cli->out, heddle_text_str(&yaml));
+	}
+	heddle_text_free(&yaml);
+	return result;
+}
+
 /* ---- fields ------------------------------------------------------------------------------------------------------------ */
 
 /* The tables of doc/arch.md, which a test compares with these. */
@@ -252,7 +400,7 @@ static const struct {
 	const char *name;
 	int (*run)(heddle_cli *cli);
 } actions[] = {{"list", list}, {"show", show}, {"validate", validate}, {"diff", diff},
-	     {"new", begin}, {"fields", fields}};
+	     {"new", begin}, {"fields", fields}, {"probe", probe_device}};
 
 int heddle_cli_arch(heddle_cli *cli)
 {

@@ -47,7 +47,7 @@ const heddle_option_row heddle_option_rows[] = {
 	[HEDDLE_OPTION_TIME_PASSES] = {"--time-passes", NULL, NULL, "show the time of each pass", PLAN},
 	[HEDDLE_OPTION_DIFF] = {"--diff", NULL, NULL, "two targets: show where their plans differ", PLAN},
 	[HEDDLE_OPTION_LEVEL] = {"--level", "-l", "NAME,...", "interpret, emulate, opencl-cpu, compile, device; those named must run",
-				 TEST | RUN | BENCH | SERVE_RUN},
+				 TEST | RUN | BENCH | SERVE_RUN | ARCH},
 	[HEDDLE_OPTION_THOROUGH] = {"--thorough", NULL, NULL, "every case at every level in every form", TEST},
 	[HEDDLE_OPTION_CASES] = {"--cases", NULL, "given|all", "given: sizes of our own are interpreted only (default all)", TEST},
 	[HEDDLE_OPTION_QUICK] = {"--quick", NULL, NULL, "only the program with open sizes; levels that run text take the file's own cases", TEST},

@@ -39,7 +39,7 @@ const heddle_verb_row heddle_verb_rows[] = {
 				  "grids in blocks, shapes and bytes as formulas over the sizes, roles, values; heddle test refuses a\n"
 				  "manifest with a TODO in it.  \"notes\" lists what was guessed.\n",
 				  1, 1, heddle_cli_manifest},
-	[HEDDLE_VERB_ARCH] = {"arch", "list | show NAME | validate FILE... | diff A B | new [NAME] --from NAME [-o FILE] | fields",
+	[HEDDLE_VERB_ARCH] = {"arch", "list | show NAME | validate FILE... | diff A B | new [NAME] --from NAME [-o FILE] | fields | probe [NAME] [-o FILE]",
 			      "Architecture descriptors", "Those compiled in and those found in --path and HEDDLE_PATH.\n", 1, -1,
 			      heddle_cli_arch},
 	[HEDDLE_VERB_SERVE_RUN] = {"serve-run", "[--level LEVEL]", "Run kernels that are sent as lines of JSON, on the drivers here",

@@ -57,6 +57,16 @@ class Case(unittest.TestCase):
         return sorted(os.listdir(os.path.join(self.folder.name, folder)))
 
 
+def needs_pocl(test):
+    def run(self):
+        levels = json.loads(self.heddle("doctor", "--json").stdout)["doctor"]["levels"]
+        if not any(r["name"] == "pocl" and r["available"] for r in levels):
+            self.skipTest("no OpenCL driver here")
+        test(self)
+
+    return run
+
+
 class Usage(Case):
     def test_help(self):
         self.heddle("--help", out=["usage: heddle VERB", "emit", "77 everything skipped"])
@@ -234,6 +244,20 @@ class Arch(Case):
         self.heddle("arch", "new", "copy", "--from", "h200", "-o", "copy.yaml")
         self.heddle("arch", "new", "copy", "--from", "h200", "-o", "copy.yaml", code=USAGE, err="is there already")
         self.heddle("arch", "new", "a/b", "--from", "h200", code=USAGE, err="cannot be the name of a chip")
+
+    @needs_pocl
+    def test_probe(self):
+        """Measured figures are of a device: positive, in their order, and a descriptor."""
+        self.heddle("arch", "probe", "cpu", "--level", "opencl-cpu:pocl", "-o", "m.yaml", out=["rates.float32", "measured / stated"])
+        self.heddle("arch", "validate", "m.yaml", out="m is valid")
+        found = json.loads(self.heddle("arch", "show", "m", "--path", ".", "--json").stdout)["descriptor"]
+        self.assertIn("measured by heddle arch probe on", found["rates"]["float32"]["source"])
+        figures = json.loads(self.heddle("arch", "probe", "--level", "opencl-cpu:pocl", "--json").stdout)["figures"]
+        self.assertTrue(all(f["value"] > 0 for f in figures))
+        latency = [f["value"] for f in figures if f["key"] == "sweep.latency"]
+        self.assertGreater(len(latency), 5)
+        self.assertGreater(latency[-1], 2 * latency[0], "memory is slower than the first cache")
+        self.heddle("arch", "probe", "--level", "device:none", code=MISSING, err="levels that can be probed")
 
     def test_fields(self):
         """doc/arch.md has the tables of the program."""
@@ -570,16 +594,6 @@ def npy(values, shape):
     header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}"
     header += " " * (63 - (len(header) + 10) % 64) + "\n"
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + struct.pack(f"<{len(values)}f", *values)
-
-
-def needs_pocl(test):
-    def run(self):
-        levels = json.loads(self.heddle("doctor", "--json").stdout)["doctor"]["levels"]
-        if not any(r["name"] == "pocl" and r["available"] for r in levels):
-            self.skipTest("no OpenCL driver here")
-        test(self)
-
-    return run
 
 
 class Run(Case):
