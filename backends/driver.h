@@ -80,6 +80,7 @@ struct heddle_driver {
 	const char *name;    /* "pocl" */
 	const char *backend; /* the dialect it takes */
 	const char *options; /* which options of the manifest: "nvrtc", "hipcc", "opencl" */
+	bool device_only;    /* a source may hold host functions, which its compiler does not take */
 	const char *install; /* how to add it */
 	const void *words;   /* the driver's own */
 	/* Names of its devices and versions as lines "name\tversion"; 0, or -1 with `*why`.  May change the process: call it in
@@ -133,6 +134,7 @@ typedef struct heddle_compiler {
 	const char *const *sample_arch; /* NULL-ended: what it is asked to prove in doctor and tests; NULL: no arch */
 	const char *unknown_arch; /* what it says of an arch that it does not know, or no more; NULL: takes() tells them apart */
 	const void *words;
+	bool device_only; /* a source may hold host functions, which it does not take */
 	bool own_headers; /* our text stands in for the vendor's headers: a name that it lacks is no fault of the source */
 	/* 0 with `*version`; -1 with `*why`. */
 	int (*find)(const struct heddle_compiler *compiler, heddle_ctx *ctx, heddle_arena *arena, const char **version,

@@ -48,7 +48,7 @@ void heddle_compile_judge(heddle_run *run, const char *arch, const heddle_kernel
 
 /* What the machine lacks rather than what is wrong with the text: a header; where our own headers stand in for the vendor's, a
  * name too.  NULL: neither. */
-static const char *lacking(heddle_arena *arena, const heddle_compiler *compiler, const char *message)
+static const char *lacking(heddle_arena *arena, const heddle_compiler *compiler, bool foreign, const char *message)
 {
 	static const char *const header[] = { "file not found", "cannot open source file", "could not open source file",
 					      "No such file or directory" };
@@ -62,7 +62,8 @@ static const char *lacking(heddle_arena *arena, const heddle_compiler *compiler,
 	for (size_t i = 0; i < HEDDLE_COUNT(header); i++)
 		if (strstr(message, header[i]))
 			return heddle_arena_printf(arena, "header %s", what);
-	for (size_t i = 0; compiler->own_headers && i < HEDDLE_COUNT(name); i++)
+	/* a name that is unknown in a text of ours is a mistake of ours */
+	for (size_t i = 0; foreign && compiler->own_headers && i < HEDDLE_COUNT(name); i++)
 		if (strstr(message, name[i]))
 			return what;
 	return NULL;
@@ -72,9 +73,8 @@ static const char *lacking(heddle_arena *arena, const heddle_compiler *compiler,
 static int compile_for(heddle_ctx *ctx, const heddle_compiler *compiler, heddle_run *run, const char *arch, bool *known)
 {
 	heddle_compiled out = { 0 };
-	const bool hosts = strcmp(compiler->backend, "cuda") == 0 || strcmp(compiler->backend, "hip") == 0;
 	const heddle_source_build build = {
-		.source = hosts ? heddle_emulate_device_text(run->arena, run->source) : run->source,
+		.source = compiler->device_only ? heddle_emulate_device_text(run->arena, run->source) : run->source,
 		.foreign = run->manifest->path != NULL,
 		.name = run->source_path ? run->source_path : "kernel",
 		.arch = arch,
@@ -88,7 +88,7 @@ static int compile_for(heddle_ctx *ctx, const heddle_compiler *compiler, heddle_
 		heddle_faults faults = { 0 };
 		heddle_log_errors(run->arena, heddle_text_str(&out.log), run->source, run->source_path, &faults);
 		const heddle_fault *f = faults.n ? &faults.fault[0] : NULL;
-		const char *lack = f ? lacking(run->arena, compiler, f->text) : NULL;
+		const char *lack = f ? lacking(run->arena, compiler, build.foreign, f->text) : NULL;
 		if (lack) {
 			run->verdict = HEDDLE_UNSUPPORTED;
 			run->message = heddle_arena_printf(run->arena, "%s at %s:%d", lack, f->file ? f->file : "?", f->line);

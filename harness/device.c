@@ -618,9 +618,8 @@ static const char *arch_for(session *s, const char **remark)
 static int build(session *s, const char **remark)
 {
 	heddle_text log = { 0 };
-	const bool hosts = strcmp(s->driver->backend, "cuda") == 0 || strcmp(s->driver->backend, "hip") == 0;
 	heddle_source_build b = {
-		.source = hosts ? heddle_emulate_device_text(s->run->arena, s->run->source) : s->run->source,
+		.source = s->driver->device_only ? heddle_emulate_device_text(s->run->arena, s->run->source) : s->run->source,
 		.foreign = s->run->manifest->path != NULL,
 		.name = s->run->source_path ? s->run->source_path : "kernel",
 		.arch = arch_for(s, remark),

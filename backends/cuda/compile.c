@@ -114,6 +114,7 @@ const heddle_compiler heddle_compiler_nvrtc = {
 	.name = "nvrtc",
 	.backend = "cuda",
 	.options = "nvrtc",
+	.device_only = true,
 	.install = "install NVRTC (no GPU needed): `apt-get install -y python3-pip && python3 -m pip install --target /opt/nvrtc nvidia-cuda-nvrtc nvidia-cuda-runtime "
 		   "nvidia-cuda-crt && export CUDA_HOME=/opt/nvrtc/nvidia/cu13`, or the CUDA toolkit",
 	.sample_arch = sample,

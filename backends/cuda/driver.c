@@ -100,6 +100,7 @@ const heddle_driver heddle_driver_cuda = {
 	.name = "cuda",
 	.backend = "cuda",
 	.options = "nvrtc",
+	.device_only = true,
 	.install = "needs an NVIDIA GPU, its driver (libcuda.so.1) and NVRTC of the CUDA toolkit",
 	.words = &words,
 	HEDDLE_MODULE_FUNCTIONS,

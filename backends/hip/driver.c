@@ -87,6 +87,7 @@ const heddle_driver heddle_driver_hip = {
 	.name = "hip",
 	.backend = "hip",
 	.options = "hipcc",
+	.device_only = true,
 	.install = "needs an AMD GPU, its kernel driver (/dev/kfd) and ROCm's libamdhip64 and libhiprtc",
 	.words = &words,
 	HEDDLE_MODULE_FUNCTIONS,
