@@ -477,7 +477,8 @@ static void rows(chooser *c)
 			inner = extent_of(c->scop, kernel->stmt[s], d);
 	}
 	int64_t warp = quantity(&c->scop->descriptor->warp, 1);
-	int64_t most = most_threads(c);
+	/* the exchange of lanes takes up to 8 bytes a thread */
+	int64_t most = least(most_threads(c), power_below(quantity(&c->scop->descriptor->shared_per_block, 1 << 30) / 8 + 1));
 	if (!c->simd)
 		lanes = least(most, power_above((inner + 3) / 4));
 	if (lanes < warp && !c->simd)

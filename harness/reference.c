@@ -275,6 +275,29 @@ static bool reads_tensor(const heddle_expr *expr, const heddle_tensor *tensor)
 	return false;
 }
 
+/* A subscript that may be the same for many values of an index: min, max, a quotient, a gather. */
+static bool has_plateau(const heddle_expr *expr, bool subscript)
+{
+	bool flat = expr->kind == HEDDLE_EXPR_READ ||
+		    (expr->kind == HEDDLE_EXPR_BINARY && (expr->op == HEDDLE_OP_MIN || expr->op == HEDDLE_OP_MAX ||
+							  expr->op == HEDDLE_OP_DIV || expr->op == HEDDLE_OP_MOD));
+	if (subscript && flat)
+		return true;
+	for (int k = 0; k < expr->n_arg; ++k)
+		if (has_plateau(expr->arg[k], subscript || expr->kind == HEDDLE_EXPR_READ))
+			return true;
+	return false;
+}
+
+/* May a sum have many equal terms?  Their roundings go one way and do not cancel as those of different ones do. */
+static bool repeats_terms(const heddle_statement *s)
+{
+	for (int k = 0; k < s->n_index; ++k)
+		if (s->index[k]->reduction && !names_one(s->value, k))
+			return true;
+	return has_plateau(s->value, false);
+}
+
 /* ---- one statement ----------------------------------------------------------------------------------------------------- */
 
 typedef struct bound {
@@ -661,6 +684,7 @@ static void finish(plan *p)
 	const bool flush = p->m->definition->policy == HEDDLE_POLICY_RELAXED;
 	const double least = wide ? 0x1p-1074 : 0x1p-149, normal = wide ? 0x1p-1022 : 0x1p-126;
 	const double whole = wide ? 0x1p53 : 0x1p24;
+	const bool repeated = repeats_terms(p->statement);
 	for (int64_t o = 0; o < t->n; ++o) {
 		if (!(t->mark[o] & HEDDLE_MARK_TOUCHED))
 			continue;
@@ -672,7 +696,7 @@ static void finish(plan *p)
 					t->error[o] = 0;
 			} else {
 				if (!exact && k > 0) /* each partial sum is rounded, or may be flushed */
-					t->error[o] += fmin(k, 4 * sqrt(k)) * u * p->absolute[o] + (flush ? k * normal : least);
+					t->error[o] += (repeated ? k : fmin(k, 4 * sqrt(k))) * u * p->absolute[o] + (flush ? k * normal : least);
 				if (isnan(t->error[o]))
 					t->error[o] = INFINITY;
 				/* The roundings are counted above; this finds overflow. */

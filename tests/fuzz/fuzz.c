@@ -104,9 +104,10 @@ UNUSED static void fuzz_descriptor(heddle_ctx *ctx, heddle_arena *arena, const c
 UNUSED static void fuzz_dialect(heddle_ctx *ctx, heddle_arena *arena, const char *text, size_t length)
 {
 	(void)arena;
-	(void)length;
-	/* text of the prelude behind a line of dots */
-	char *copy = heddle_xstrdup(text), *dots = strstr(copy, "\n...\n");
+	/* text of the prelude behind a line of dots; most without a parent, which takes far longer to read than they */
+	char *copy = heddle_xstrdup(text), *dots = strstr(copy, "\n...\n"), *parent = strstr(copy, "inherits:");
+	if (parent && length % 16)
+		*parent = '#';
 	if (dots)
 		*dots = '\0';
 	const heddle_dialect *dialect = heddle_dialect_read(ctx, "fuzz.yaml", copy, dots ? dots + 5 : NULL);
