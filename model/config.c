@@ -381,7 +381,7 @@ static void print_named(const char *key, const heddle_named_list *list, bool red
 static void print_group(const heddle_group_config *group, int k, heddle_text *out)
 {
 	static const char *const space[] = {"global", "shared", "register"};
-	if (group->space < 0 && !group->n_order && group->pad <= 0 && group->vector <= 1)
+	if (group->space < 0 && !group->n_order && group->pad <= 0 && group->vector <= 1 && !group->copy)
 		return; /* nothing was chosen */
 	heddle_text_printf(out, "; k%d.%s.%d:", k, group->tensor, group->number);
 	if (group->space >= 0)
