@@ -599,16 +599,16 @@ static void read_kernel_argument(reader *r, heddle_manifest_launch *launch, json
 	for (int k = 0; k < r->n_temporary && a.name; k++)
 		if (!strcmp(r->temporary[k].name, a.name))
 			argument = &r->temporary[k];
-	if (!argument && find_size(r->m, a.name))
+	if (!argument && !a.byte_offset && find_size(r->m, a.name))
 		a.size = true;
 	if (a.size ? !find_size(r->m, a.name) : !argument) {
 		bad(r, "kernel `%s`: there is no %s `%s`", launch->kernel, a.size ? "size" : "argument", a.name);
 		return;
 	}
-	if (!a.size && argument->role == HEDDLE_ARGUMENT_SIZE)
+	if (!a.size && !a.byte_offset && argument->role == HEDDLE_ARGUMENT_SIZE)
 		a.size = true;
-	if (a.byte_offset && argument->role == HEDDLE_ARGUMENT_SCALAR)
-		bad(r, "kernel `%s`: a scalar has no offset", launch->kernel);
+	if (a.byte_offset && (argument->role == HEDDLE_ARGUMENT_SCALAR || argument->role == HEDDLE_ARGUMENT_SIZE))
+		bad(r, "kernel `%s`: a scalar or size has no offset", launch->kernel);
 	a.type = a.size ? HEDDLE_INT64 : a.byte_offset ? HEDDLE_UINT64 : argument->type;
 	if (json_is_object(value))
 		a.type = type_of(r, value, a.type);
