@@ -63,11 +63,11 @@ void heddle_variants_add(heddle_variants *variants, heddle_program *program)
 	variants->item[at] = new;
 }
 
-/* Some base address, the workspace's included, must be aligned to more than its elements. */
+/* Some tensor's address must be aligned to more than its elements.  The workspace's alignment is asked of the caller. */
 static bool needs_alignment(const heddle_target *target, const heddle_program *p)
 {
 	for (int i = 0; i < p->n_buffer; i++)
-		if (heddle_is_global(p->buffer[i]) &&
+		if (heddle_is_global(p->buffer[i]) && is_parameter(p->buffer[i]) &&
 		    heddle_buffer_alignment(target, p, p->buffer[i]) > heddle_type_size(p->buffer[i]->type))
 			return true;
 	return false;
