@@ -33,6 +33,7 @@ static const struct {
 	{"language.function_width", false, ""},
 	{"language.byte_offsets", true, ""},
 	{"language.joint_conditions", false, ""},
+	{"language.array_bytes", false, ""},
 	{"language.any_chip", false, ""},
 	{"options.*.*.*", false, ""},
 	{"source.begin", false, ""},
@@ -730,7 +731,8 @@ static const heddle_dialect *read_chain(heddle_ctx *ctx, const heddle_source *so
 	reader r = {.ctx = ctx, .arena = arena, .source = source, .dialect = dialect};
 	if (load_yaml(&r) < 0)
 		return NULL;
-	qsort(dialect->word, (size_t)dialect->n_word, sizeof(*dialect->word), compare_words);
+	if (dialect->n_word > 0)
+		qsort(dialect->word, (size_t)dialect->n_word, sizeof(*dialect->word), compare_words);
 	dialect->name = heddle_dialect_word(dialect, "name");
 	if (check_words(ctx, dialect, source) < 0)
 		return NULL;

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "backends/printer_parts.h"
+#include "model/ranges.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -117,12 +118,19 @@ static void comment(printer *p, const char *text)
 
 static void print_node(printer *p, const heddle_node *node);
 
-static const char *dimensions(printer *p, const heddle_buffer *buffer)
+/* The array has `least` bytes or more: the first dimension grows, so no subscript changes. */
+static const char *dimensions(printer *p, const heddle_buffer *buffer, int64_t least)
 {
 	heddle_text text = {0};
-	for (int i = 0; i < buffer->rank; i++)
-		heddle_text_printf(&text, "[%lld]",
-				   (long long)(buffer->extent[i]->i + (i == buffer->rank - 1 ? buffer->pad : 0)));
+	int64_t bytes = (int64_t)heddle_type_size(buffer->type) * buffer->width;
+	for (int i = 1; i < buffer->rank; i++)
+		bytes *= buffer->extent[i]->i;
+	for (int i = 0; i < buffer->rank; i++) {
+		int64_t n = buffer->extent[i]->i + (i == buffer->rank - 1 ? buffer->pad : 0);
+		if (i == 0 && n * bytes < least)
+			n = (least + bytes - 1) / bytes;
+		heddle_text_printf(&text, "[%lld]", (long long)n);
+	}
 	const char *result = heddle_arena_strdup(p->arena, heddle_text_str(&text));
 	heddle_text_free(&text);
 	return result;
@@ -138,11 +146,57 @@ static const char *buffer_comment(printer *p, const heddle_buffer *buffer)
 	return "";
 }
 
+static bool depends_in(const heddle_node *node, const heddle_value *value, const char *iterator);
+
+/* The same through a variable that the node declares. */
+static bool depends_by_let(const heddle_node *root, const heddle_node *node, const heddle_value *value, const char *iterator)
+{
+	if (node->kind == HEDDLE_NODE_LET && heddle_value_depends(value, node->name) &&
+	    depends_in(root, node->value[0], iterator))
+		return true;
+	for (int i = 0; i < node->n_child; i++)
+		if (depends_by_let(root, node->child[i], value, iterator))
+			return true;
+	return false;
+}
+
+static bool depends_in(const heddle_node *node, const heddle_value *value, const char *iterator)
+{
+	return heddle_value_depends(value, iterator) || depends_by_let(node, node, value, iterator);
+}
+
+static bool stored_along(const heddle_node *loop, const heddle_node *node, const heddle_buffer *buffer)
+{
+	if (node->kind == HEDDLE_NODE_STORE && node->buffer == buffer)
+		for (int i = 1; i < node->n_value; i++)
+			if (depends_in(loop, node->value[i], loop->name))
+				return true;
+	for (int i = 0; i < node->n_child; i++)
+		if (stored_along(loop, node->child[i], buffer))
+			return true;
+	return false;
+}
+
+/* A loop whose length is not known here stores to places of the buffer that go with its iterator. */
+static bool stored_by_open_loop(const heddle_node *node, const heddle_buffer *buffer)
+{
+	if (node->kind == HEDDLE_NODE_FOR &&
+	    (node->value[0]->kind != HEDDLE_VALUE_INT || node->value[1]->kind != HEDDLE_VALUE_INT) &&
+	    stored_along(node, node, buffer))
+		return true;
+	for (int i = 0; i < node->n_child; i++)
+		if (stored_by_open_loop(node->child[i], buffer))
+			return true;
+	return false;
+}
+
 static void print_declare(printer *p, const heddle_buffer *buffer)
 {
+	const char *array_bytes = heddle_dialect_word(p->dialect, "language.array_bytes");
+	int64_t least = array_bytes && stored_by_open_loop(p->launch->body, buffer) ? atoi(array_bytes) : 0;
 	filler f[] = {{"type", printer_atom(heddle_local_type(p, buffer->type, buffer->width))},
 		      {"name", printer_atom(p->buffer_name[buffer->position])},
-		      {"dimensions", printer_atom(dimensions(p, buffer))}};
+		      {"dimensions", printer_atom(dimensions(p, buffer, least))}};
 	if (buffer->type == HEDDLE_BOOL && buffer->width == 1)
 		f[0].value = printer_atom(heddle_storage_type(p, buffer->type));
 	line_text(p, heddle_fill(p->arena, heddle_dialect_word(p->dialect, "register.declare"), f, 3).text,
@@ -804,7 +858,7 @@ static void print_shared(printer *p, const kernel_memory *memory)
 	}
 	for (int i = 0; i < p->launch->n_shared; i++) {
 		const heddle_buffer *buffer = p->launch->shared[i];
-		const char *size = buffer->rank ? dimensions(p, buffer) : "";
+		const char *size = buffer->rank ? dimensions(p, buffer, 0) : "";
 		filler f[] = {{"type", printer_atom(buffer->width == 1 ? heddle_storage_type(p, buffer->type)
 							       : heddle_local_type(p, buffer->type, buffer->width))},
 			      {"name", printer_atom(p->buffer_name[buffer->position])},

@@ -22,6 +22,7 @@ static const char frame[] =
 	"buffer output yb int8 [N] align 1\nbuffer output yw uint16 [N] align 2\nbuffer output yu uint32 [N] align 4\n"
 	"buffer output yf bool [N] align 1\nbuffer output yh float16 [N] align 16\nbuffer output yd float64 [N] align 8\n"
 	"buffer scalar e float32 align 4\n"
+	"buffer register r float32 [4]\nbuffer register g float32 [3][2]\nbuffer register v float32x4 [2]\nbuffer register c int8\n"
 	"launch t_0 grid 1 threads 64 args x, d, h, n, l, b, w, u, f, m, k, y, yn, yl, yb, yw, yu, yf, yh, yd {\n"
 	"let int32 i = block * 64 + thread\n%s\n}\n";
 
@@ -120,6 +121,15 @@ static const struct {
 	{"opencl:gpu", "if N > 3 && block < 5 {\ny[i] = 0.0\n}", "if (N > 3 && block < 5) {"},
 	{"opencl:gpu", "if N > 3 && n[3] < 5 {\nbarrier\n}", "if (N > 3 && n[3] < 5) {"},
 	{"cuda:h200", "if N > 3 && block < 5 {\nbarrier\n}", "if (N > 3 && block < 5) {"},
+	/* an array that a loop of unknown length stores to has a vector's size where the dialect asks for it, and no other has */
+	{"opencl:cpu", "declare r\nfor serial k in 0 .. i % 4 {\nr[k] = 0.0\n}", "float r[16];"},
+	{"opencl:cpu", "declare g\nfor serial k in 0 .. i % 3 {\nlet int32 o = k + 1\ng[o - 1][1] = 0.0\n}", "float g[8][2];"},
+	{"opencl:cpu", "declare v\nfor serial k in i % 2 .. 2 {\nv[k] = splat(0.0, 4)\n}", "float4 v[4];"},
+	{"opencl:cpu", "declare r\nfor serial k in 0 .. 4 {\nr[k] = 0.0\n}", "float r[4];"},
+	{"opencl:cpu", "declare r\nfor serial k in 0 .. i % 4 {\nfor serial o in 0 .. 4 {\nr[o] = x[k]\n}\n}", "float r[4];"},
+	{"opencl:cpu", "declare r\nr[0] = 0.0\nfor serial k in 0 .. i % 4 {\ny[k] = r[k]\n}", "float r[4];"},
+	{"opencl:cpu", "declare c\nfor serial k in 0 .. i % 4 {\nc[] = b[k]\n}", "char c;"},
+	{"cuda:h200", "declare r\nfor serial k in 0 .. i % 4 {\nr[k] = 0.0\n}", "float r[4];"},
 	/* names that the language owns */
 	{"cuda:h200", "let float32 double = x[i]\ny[i] = double", "y[i] = double_;"},
 	{"opencl:cpu", "let float32 barrier = x[i]\nlet float32 thread_ = x[i]\ny[i] = barrier + thread_", "y[i] = barrier_ + thread_;"},
