@@ -262,8 +262,10 @@ int heddle_lex(heddle_ctx *ctx, heddle_arena *scratch, heddle_module *module, to
 	const char *end = module->source->text + module->source->length;
 	int before = heddle_error_count(ctx);
 	while (l.p < end) {
-		if (heddle_error_count(ctx) - before >= MAX_ERRORS)
-			return -1;
+		if (heddle_error_count(ctx) - before >= MAX_ERRORS) {
+			l.unreadable = true;
+			break;
+		}
 		char c = *l.p;
 		if (c == '\n') {
 			l.p++;

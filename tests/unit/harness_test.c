@@ -152,7 +152,7 @@ static void faults_of_the_test(void **state)
 	(void)state;
 	bench b;
 	/* Cancellation to nothing: no judgement is possible. */
-	begin(&b, "#: sizes N=70\ndef twice(float(N) A) -> (C) { t(i) = A(i) / 3\n C(i) = t(i) - A(i) / 3 }\n", GUARDED("0.0"), interpret,
+	begin(&b, "#: sizes N=70\ndef twice(float(N) A) -> (C) { t(i) = A(i) * 100001 / 3\n C(i) = t(i) - A(i) * 100001 / 3 }\n", GUARDED("0.0"), interpret,
 	      1);
 	assert_int_equal(heddle_test_path(b.ctx, b.report, path_of(&b, "twice.tc"), &b.options), 0);
 	find_row(&b, "N=70", "interpret", HEDDLE_TEST_FAULT);
