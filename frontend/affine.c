@@ -422,6 +422,19 @@ static heddle_expr *make_int(affine_space *space, int64_t i)
 	return e;
 }
 
+/* a / d towards 0 where / rounds down: whichever of floor and ceiling is nearer to 0. */
+static heddle_expr *truncated_expr(affine_space *space, const affine_row *a, int64_t d)
+{
+	affine_row up = affine_constant(d - 1);
+	heddle_expr *floor = make(space, HEDDLE_EXPR_BINARY, HEDDLE_OP_DIV, affine_to_expr(space, a), make_int(space, d));
+	if (affine_prove(space, a) || !affine_add(&up, a, 1))
+		return floor;
+	heddle_expr *ceiling = make(space, HEDDLE_EXPR_BINARY, HEDDLE_OP_DIV, affine_to_expr(space, &up), make_int(space, d));
+	return make(space, HEDDLE_EXPR_BINARY, HEDDLE_OP_ADD,
+		    make(space, HEDDLE_EXPR_BINARY, HEDDLE_OP_MAX, floor, make_int(space, 0)),
+		    make(space, HEDDLE_EXPR_BINARY, HEDDLE_OP_MIN, ceiling, make_int(space, 0)));
+}
+
 static heddle_expr *variable_expr(affine_space *space, int v)
 {
 	affine_variable *x = &space->variable[v];
@@ -437,8 +450,10 @@ static heddle_expr *variable_expr(affine_space *space, int v)
 		e = make(space, HEDDLE_EXPR_SIZE, 0, NULL, NULL);
 		e->size = x->size;
 		break;
-	case AFFINE_FLOOR:
 	case AFFINE_TRUNC:
+		e = truncated_expr(space, x->a, x->d);
+		break;
+	case AFFINE_FLOOR:
 		e = make(space, HEDDLE_EXPR_BINARY, HEDDLE_OP_DIV, affine_to_expr(space, x->a), make_int(space, x->d));
 		break;
 	case AFFINE_MULTIPLE: {

@@ -63,6 +63,7 @@ affine_space *affine_space_new(heddle_arena *arena, heddle_arena *results);
 /* The form of an integer expression.  `floor`: division rounds down (shapes and bounds), else towards 0 (values and
  * subscripts).  False when it is not quasi-affine (reads, products of indices, ...). */
 bool affine_from_expr(affine_space *space, const heddle_expr *e, bool floor, affine_row *out);
+/* The expression of a row, for shapes and bounds: its divisions round down. */
 heddle_expr *affine_to_expr(affine_space *space, const affine_row *row);
 /* row < 0 as a readable comparison. */
 heddle_expr *affine_negative_expr(affine_space *space, const affine_row *row);

@@ -26,8 +26,8 @@ static __isl_give isl_set *universe(heddle_scop *scop, const char *name, int n)
 __isl_give isl_set *heddle_stmt_range(heddle_scop *scop, heddle_stmt *stmt, int dim)
 {
 	const heddle_index *index = stmt->source->index[dim];
-	isl_pw_aff *lower = heddle_scop_pw_aff(scop, stmt, index->lower);
-	isl_pw_aff *upper = heddle_scop_pw_aff(scop, stmt, index->upper);
+	isl_pw_aff *lower = heddle_scop_bound(scop, stmt, index->lower);
+	isl_pw_aff *upper = heddle_scop_bound(scop, stmt, index->upper);
 	if (!lower || !upper) {
 		isl_pw_aff_free(lower);
 		isl_pw_aff_free(upper);
@@ -114,7 +114,7 @@ static void take_guard(heddle_scop *scop, heddle_stmt *stmt)
 static __isl_give isl_map *bounded(heddle_scop *scop, const heddle_stmt *stmt, const heddle_tensor *tensor, int dim,
 				   __isl_take isl_map *relation)
 {
-	isl_pw_aff *extent = heddle_scop_pw_aff(scop, stmt, tensor->extent[dim]);
+	isl_pw_aff *extent = heddle_scop_bound(scop, stmt, tensor->extent[dim]);
 	if (!extent)
 		return relation;
 	/* 0 <= e_dim < extent, the extent as a function of the instance */

@@ -411,7 +411,7 @@ static heddle_value *tiles_along(heddle_generator *g, const heddle_kernel *kerne
 				continue;
 			/* bounds that depend on other indices: the greatest value, from isl */
 			isl_pw_aff *most = isl_set_dim_max(isl_set_copy(stmt->lhs), d);
-			isl_pw_aff *upper = heddle_scop_pw_aff(g->scop, stmt, stmt->source->index[d]->upper);
+			isl_pw_aff *upper = heddle_scop_bound(g->scop, stmt, stmt->source->index[d]->upper);
 			bool plain = upper && !isl_pw_aff_involves_dims(upper, isl_dim_in, 0, (unsigned)stmt->n_dim);
 			isl_pw_aff_free(upper);
 			heddle_value *here;

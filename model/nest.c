@@ -197,7 +197,7 @@ static void context_text(heddle_nest_builder *b, heddle_text *names, heddle_text
  * as it stands, or its greatest value where it depends on other indices. */
 static __isl_give isl_set *last_of(heddle_nest_builder *b, const heddle_stmt *stmt, int d)
 {
-	isl_pw_aff *upper = heddle_scop_pw_aff(b->scop, stmt, stmt->source->index[d]->upper);
+	isl_pw_aff *upper = heddle_scop_bound(b->scop, stmt, stmt->source->index[d]->upper);
 	if (!upper || isl_pw_aff_involves_dims(upper, isl_dim_in, 0, (unsigned)stmt->n_dim) != isl_bool_false) {
 		isl_pw_aff_free(upper);
 		return isl_set_from_pw_aff(isl_set_dim_max(isl_set_copy(stmt->lhs), d));

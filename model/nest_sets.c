@@ -195,7 +195,7 @@ static void move_sets(heddle_nest_builder *b, heddle_leaf *leaf)
 	leaf->valid = isl_set_copy(leaf->domain);
 	for (int e = 0; e < rank; e++) {
 		isl_pw_aff *x = isl_pw_aff_from_aff(isl_multi_aff_get_aff(leaf->element, e));
-		isl_pw_aff *extent = heddle_scop_pw_aff(b->scop, &shape, group->tensor->extent[e]);
+		isl_pw_aff *extent = heddle_scop_bound(b->scop, &shape, group->tensor->extent[e]);
 		isl_set *low = isl_pw_aff_nonneg_set(isl_pw_aff_copy(x));
 		leaf->valid = isl_set_intersect(leaf->valid, isl_set_intersect(low, isl_pw_aff_lt_set(x, extent)));
 	}

@@ -959,7 +959,7 @@ static __isl_give isl_set *tensor_box(prover *p, const heddle_tensor *tensor, __
 	heddle_stmt shape = {.all = isl_set_universe(isl_space_copy(space))};
 	isl_set *box = isl_set_universe(space);
 	for (int e = 0; e < tensor->rank; e++) {
-		isl_pw_aff *extent = heddle_scop_pw_aff(p->scop, &shape, tensor->extent[e]);
+		isl_pw_aff *extent = heddle_scop_bound(p->scop, &shape, tensor->extent[e]);
 		isl_local_space *local = isl_local_space_from_space(isl_set_get_space(box));
 		isl_pw_aff *at = isl_pw_aff_from_aff(isl_aff_var_on_domain(local, isl_dim_set, (unsigned)e));
 		isl_set *low = isl_pw_aff_nonneg_set(isl_pw_aff_copy(at));
@@ -1112,12 +1112,12 @@ static __isl_give isl_set *grid_along(prover *p, int m)
 		for (int d = 0; d < stmt->n_dim; d++) {
 			if (stmt->dim[d].member != m)
 				continue;
-			isl_map *upper = isl_map_from_pw_aff(heddle_scop_pw_aff(p->scop, stmt, stmt->source->index[d]->upper));
+			isl_map *upper = isl_map_from_pw_aff(heddle_scop_bound(p->scop, stmt, stmt->source->index[d]->upper));
 			/* a bound that depends on other indices: its greatest value over them */
 			isl_set *values = isl_map_range(
 				isl_map_intersect_domain(upper, heddle_stmt_left_ranges(p->scop, stmt, false)));
 			isl_set *open = isl_map_range(isl_map_from_pw_aff(
-				heddle_scop_pw_aff(p->scop, stmt, stmt->source->index[d]->upper)));
+				heddle_scop_bound(p->scop, stmt, stmt->source->index[d]->upper)));
 			bool plain = isl_set_is_singleton(open) == isl_bool_true;
 			isl_set *bound = plain ? open : values;
 			isl_set_free(plain ? values : open);

@@ -86,7 +86,7 @@ heddle_scop *heddle_scop_new(heddle_ctx *ctx, heddle_arena *arena, const heddle_
 	for (int i = 0; i < definition->n_precondition; i++) {
 		if (mentions_index(definition->precondition[i]))
 			continue; /* for each instance: checked where code is interpreted */
-		isl_set *holds = heddle_scop_condition(scop, &none, definition->precondition[i]);
+		isl_set *holds = heddle_scop_precondition(scop, &none, definition->precondition[i]);
 		if (holds)
 			scop->context = isl_set_intersect(scop->context, isl_set_params(holds));
 	}
@@ -205,20 +205,22 @@ __isl_give isl_set *heddle_complement(__isl_take isl_set *set)
 	return NULL;
 }
 
-/* a / b or a % b, truncating, for a positive constant b; floor where a is never negative on the domain. */
-static __isl_give isl_pw_aff *divide(heddle_scop *scop, const heddle_stmt *stmt, heddle_op op, __isl_take isl_pw_aff *a,
+/* a / b or a % b for a positive constant b, rounded down or truncated, which is the same where a is never negative on the
+ * domain. */
+static __isl_give isl_pw_aff *divide(const heddle_stmt *stmt, heddle_op op, bool down, __isl_take isl_pw_aff *a,
 				     __isl_take isl_pw_aff *b)
 {
-	(void)scop;
 	if (isl_pw_aff_is_cst(b) != isl_bool_true) {
 		isl_pw_aff_free(a);
 		isl_pw_aff_free(b);
 		return NULL;
 	}
-	isl_set *negative = isl_set_complement(isl_pw_aff_nonneg_set(isl_pw_aff_copy(a)));
-	negative = isl_set_intersect(negative, isl_set_copy(stmt->all));
-	bool never = isl_set_is_empty(negative) == isl_bool_true;
-	isl_set_free(negative);
+	if (!down) {
+		isl_set *negative = isl_set_complement(isl_pw_aff_nonneg_set(isl_pw_aff_copy(a)));
+		negative = isl_set_intersect(negative, isl_set_copy(stmt->all));
+		down = isl_set_is_empty(negative) == isl_bool_true;
+		isl_set_free(negative);
+	}
 	isl_set *positive = isl_pw_aff_pos_set(isl_pw_aff_copy(b));
 	bool usable = isl_set_is_empty(positive) == isl_bool_false;
 	isl_set_free(positive);
@@ -227,7 +229,7 @@ static __isl_give isl_pw_aff *divide(heddle_scop *scop, const heddle_stmt *stmt,
 		isl_pw_aff_free(b);
 		return NULL;
 	}
-	if (!never)
+	if (!down)
 		return op == HEDDLE_OP_DIV ? isl_pw_aff_tdiv_q(a, b) : isl_pw_aff_tdiv_r(a, b);
 	if (op == HEDDLE_OP_DIV)
 		return isl_pw_aff_floor(isl_pw_aff_div(a, b));
@@ -235,10 +237,12 @@ static __isl_give isl_pw_aff *divide(heddle_scop *scop, const heddle_stmt *stmt,
 	return isl_pw_aff_sub(a, isl_pw_aff_mul(b, quotient));
 }
 
-static __isl_give isl_pw_aff *binary(heddle_scop *scop, const heddle_stmt *stmt, const heddle_expr *expr)
+static __isl_give isl_pw_aff *affine(heddle_scop *scop, const heddle_stmt *stmt, const heddle_expr *expr, bool down);
+
+static __isl_give isl_pw_aff *binary(heddle_scop *scop, const heddle_stmt *stmt, const heddle_expr *expr, bool down)
 {
-	isl_pw_aff *a = heddle_scop_pw_aff(scop, stmt, expr->arg[0]);
-	isl_pw_aff *b = a ? heddle_scop_pw_aff(scop, stmt, expr->arg[1]) : NULL;
+	isl_pw_aff *a = affine(scop, stmt, expr->arg[0], down);
+	isl_pw_aff *b = a ? affine(scop, stmt, expr->arg[1], down) : NULL;
 	if (!a || !b) {
 		isl_pw_aff_free(a);
 		return NULL;
@@ -258,7 +262,7 @@ static __isl_give isl_pw_aff *binary(heddle_scop *scop, const heddle_stmt *stmt,
 		break;
 	case HEDDLE_OP_DIV:
 	case HEDDLE_OP_MOD:
-		return few_pieces(divide(scop, stmt, expr->op, a, b));
+		return few_pieces(divide(stmt, expr->op, down, a, b));
 	default:
 		break;
 	}
@@ -267,7 +271,7 @@ static __isl_give isl_pw_aff *binary(heddle_scop *scop, const heddle_stmt *stmt,
 	return NULL;
 }
 
-__isl_give isl_pw_aff *heddle_scop_pw_aff(heddle_scop *scop, const heddle_stmt *stmt, const heddle_expr *expr)
+static __isl_give isl_pw_aff *affine(heddle_scop *scop, const heddle_stmt *stmt, const heddle_expr *expr, bool down)
 {
 	switch (expr->kind) {
 	case HEDDLE_EXPR_INT:
@@ -280,25 +284,35 @@ __isl_give isl_pw_aff *heddle_scop_pw_aff(heddle_scop *scop, const heddle_stmt *
 	case HEDDLE_EXPR_CAST:
 		if (expr->type == HEDDLE_INT32 || expr->type == HEDDLE_INT64)
 			if (!heddle_type_is_float(expr->arg[0]->type))
-				return heddle_scop_pw_aff(scop, stmt, expr->arg[0]);
+				return affine(scop, stmt, expr->arg[0], down);
 		return NULL;
 	case HEDDLE_EXPR_UNARY:
 		if (expr->op == HEDDLE_OP_NEG && !heddle_type_is_float(expr->type)) {
-			isl_pw_aff *a = heddle_scop_pw_aff(scop, stmt, expr->arg[0]);
+			isl_pw_aff *a = affine(scop, stmt, expr->arg[0], down);
 			return a ? isl_pw_aff_neg(a) : NULL;
 		}
 		return NULL;
 	case HEDDLE_EXPR_BINARY:
-		return heddle_type_is_float(expr->type) ? NULL : binary(scop, stmt, expr);
+		return heddle_type_is_float(expr->type) ? NULL : binary(scop, stmt, expr, down);
 	default:
 		return NULL;
 	}
 }
 
-static __isl_give isl_set *compare(heddle_scop *scop, const heddle_stmt *stmt, const heddle_expr *expr)
+__isl_give isl_pw_aff *heddle_scop_pw_aff(heddle_scop *scop, const heddle_stmt *stmt, const heddle_expr *expr)
 {
-	isl_pw_aff *a = heddle_scop_pw_aff(scop, stmt, expr->arg[0]);
-	isl_pw_aff *b = a ? heddle_scop_pw_aff(scop, stmt, expr->arg[1]) : NULL;
+	return affine(scop, stmt, expr, false);
+}
+
+__isl_give isl_pw_aff *heddle_scop_bound(heddle_scop *scop, const heddle_stmt *stmt, const heddle_expr *expr)
+{
+	return affine(scop, stmt, expr, true);
+}
+
+static __isl_give isl_set *compare(heddle_scop *scop, const heddle_stmt *stmt, const heddle_expr *expr, bool down)
+{
+	isl_pw_aff *a = affine(scop, stmt, expr->arg[0], down);
+	isl_pw_aff *b = a ? affine(scop, stmt, expr->arg[1], down) : NULL;
 	if (!a || !b) {
 		isl_pw_aff_free(a);
 		return NULL;
@@ -319,25 +333,35 @@ static __isl_give isl_set *compare(heddle_scop *scop, const heddle_stmt *stmt, c
 	}
 }
 
-__isl_give isl_set *heddle_scop_condition(heddle_scop *scop, const heddle_stmt *stmt, const heddle_expr *expr)
+static __isl_give isl_set *condition(heddle_scop *scop, const heddle_stmt *stmt, const heddle_expr *expr, bool down)
 {
 	if (expr->kind == HEDDLE_EXPR_UNARY && expr->op == HEDDLE_OP_NOT) {
-		isl_set *a = heddle_scop_condition(scop, stmt, expr->arg[0]);
+		isl_set *a = condition(scop, stmt, expr->arg[0], down);
 		return a ? heddle_complement(a) : NULL;
 	}
 	if (expr->kind != HEDDLE_EXPR_BINARY)
 		return NULL;
 	if (expr->op >= HEDDLE_OP_LT && expr->op <= HEDDLE_OP_NE)
-		return heddle_type_is_float(expr->arg[0]->type) ? NULL : compare(scop, stmt, expr);
+		return heddle_type_is_float(expr->arg[0]->type) ? NULL : compare(scop, stmt, expr, down);
 	if (expr->op != HEDDLE_OP_AND && expr->op != HEDDLE_OP_OR)
 		return NULL;
-	isl_set *a = heddle_scop_condition(scop, stmt, expr->arg[0]);
-	isl_set *b = a ? heddle_scop_condition(scop, stmt, expr->arg[1]) : NULL;
+	isl_set *a = condition(scop, stmt, expr->arg[0], down);
+	isl_set *b = a ? condition(scop, stmt, expr->arg[1], down) : NULL;
 	if (!a || !b) {
 		isl_set_free(a);
 		return NULL;
 	}
 	return heddle_few_pieces(expr->op == HEDDLE_OP_AND ? isl_set_intersect(a, b) : isl_set_union(a, b));
+}
+
+__isl_give isl_set *heddle_scop_condition(heddle_scop *scop, const heddle_stmt *stmt, const heddle_expr *expr)
+{
+	return condition(scop, stmt, expr, false);
+}
+
+__isl_give isl_set *heddle_scop_precondition(heddle_scop *scop, const heddle_stmt *stmt, const heddle_expr *expr)
+{
+	return condition(scop, stmt, expr, true);
 }
 
 /* ---- estimates ------------------------------------------------------------------------------------------------------- */

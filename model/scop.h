@@ -194,8 +194,11 @@ const char *heddle_scop_param(const heddle_scop *scop, const heddle_size *size);
 const char *heddle_scop_params(const heddle_scop *scop, const char *extra);
 /* An expression over indices and sizes as a function on the statement's space; NULL (no error) when not quasi-affine. */
 __isl_give isl_pw_aff *heddle_scop_pw_aff(heddle_scop *scop, const heddle_stmt *stmt, const heddle_expr *expr);
-/* A condition as a set; NULL (no error) when not affine. */
+/* The same for an extent or a bound of an index: there / and % round down, as the entry computes them. */
+__isl_give isl_pw_aff *heddle_scop_bound(heddle_scop *scop, const heddle_stmt *stmt, const heddle_expr *expr);
+/* A condition as a set; NULL (no error) when not affine.  Preconditions are made of extents and bounds. */
 __isl_give isl_set *heddle_scop_condition(heddle_scop *scop, const heddle_stmt *stmt, const heddle_expr *expr);
+__isl_give isl_set *heddle_scop_precondition(heddle_scop *scop, const heddle_stmt *stmt, const heddle_expr *expr);
 /* `set`, or NULL (no error) when it has too many pieces to be worked with; the same for its complement. */
 __isl_give isl_set *heddle_few_pieces(__isl_take isl_set *set);
 __isl_give isl_set *heddle_complement(__isl_take isl_set *set);

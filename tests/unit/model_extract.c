@@ -77,6 +77,29 @@ static void subscripts(void **state)
 	bench_free(&b);
 }
 
+/* / and % round down in bounds and extents, truncate in subscripts. */
+static void bounds(void **state)
+{
+	(void)state;
+	bench b = bench_of("def f(size H, size K) -> (o) { o(i) +=! k where i in 0:(H - K) / 2 + 2, k in 0:(H - K) % 3 + 1 }",
+			   "H=0:9,K=0:9", "fuse=0", "extract");
+	assert_int_equal(b.status, 0);
+	expect_set(&b, b.scop->context,
+		   "[N_H, N_K] -> { : 0 <= N_H <= 9 and 0 <= N_K <= 9 and 0 <= floor((N_H - N_K)/2) + 2 }");
+	expect_set(&b, b.scop->stmt[0]->domain,
+		   "[N_H, N_K] -> { S0[i, k] : 0 <= N_H <= 9 and 0 <= N_K <= 9 and 0 <= i < floor((N_H - N_K)/2) + 2 and "
+		   "0 <= k <= (N_H - N_K) mod 3 }");
+	bench_free(&b);
+
+	b = bench_of("def f(size H, size K, float(N) A) -> (o) { o(i) = A((H - K) / 2 + i) where i in 0:4 }", "H=0:9,K=0:9,N=4:8",
+		     "fuse=0", "extract");
+	assert_int_equal(b.status, 0);
+	expect_set(&b, b.scop->context,
+		   "[N_H, N_K, N_N] -> { : 0 <= N_H <= 9 and 0 <= N_K <= 9 and 4 <= N_N <= 8 and N_H - N_K > -2 and "
+		   "floor((N_H - N_K)/2) + 4 <= N_N }");
+	bench_free(&b);
+}
+
 static const heddle_dependence *find(const bench *b, int source, int sink, const char *tensor)
 {
 	for (int i = 0; i < b->scop->n_dependence; i++) {
@@ -156,7 +179,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(contraction), cmocka_unit_test(guards), cmocka_unit_test(choices),
-		cmocka_unit_test(subscripts),  cmocka_unit_test(order),	 cmocka_unit_test(schedules),
+		cmocka_unit_test(subscripts),  cmocka_unit_test(bounds), cmocka_unit_test(order),
+		cmocka_unit_test(schedules),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
