@@ -23,4 +23,4 @@ show check "$layer"
 show emit "$layer" -s "$sizes" -t cuda:h200,hip:mi300x,opencl:cpu -o "$folder"
 show run "$layer" -s "$sizes" -t opencl:cpu
 show bench "$layer" -s "$sizes" -t opencl:cpu
-show test "$layer" -t cuda:h200,hip:mi300x,opencl:cpu
+show test "$layer" -t cuda:h200,hip:mi300x,opencl:cpu --quick
