@@ -475,30 +475,35 @@ static void read_matrix_instruction(reader *r, yaml_node_t *map, heddle_matrix_i
 			heddle_error(r->ctx, 413, &at, "a matrix instruction without `%s`", keys[i]);
 }
 
-static void read_matrix(reader *r, yaml_node_t *list)
+/* Stands for the inherited one of the same name, if there is one. */
+static void add_matrix(reader *r, yaml_node_t *map)
 {
 	heddle_descriptor *d = r->d;
+	heddle_matrix_instruction x = {0};
+	int i = 0;
+	read_matrix_instruction(r, map, &x);
+	while (x.name && i < d->n_matrix && strcmp(d->matrix[i].name, x.name))
+		i++;
+	if (x.name && i < d->n_matrix)
+		d->matrix[i] = x;
+	else if (x.name)
+		HEDDLE_PUSH(r->arena, d->matrix, d->n_matrix, x);
+}
+
+/* A list of mappings, each handed to `add`. */
+static void read_mappings(reader *r, yaml_node_t *list, const char *key, const char *wanted, const char *form,
+			  void (*add)(reader *r, yaml_node_t *map))
+{
 	if (list->type != YAML_SEQUENCE_NODE) {
-		wrong_form(r, list, "matrix", "a list of matrix instructions");
+		wrong_form(r, list, key, wanted);
 		return;
 	}
 	for (yaml_node_item_t *item = list->data.sequence.items.start; item < list->data.sequence.items.top; item++) {
 		yaml_node_t *map = node_at(r, *item);
-		heddle_matrix_instruction x = {0};
-		int i = 0;
-		if (map->type != YAML_MAPPING_NODE) {
-			wrong_form(r, map, "matrix", "mappings: - { name: ..., m: 16, n: 8, k: 16, ... }");
-			continue;
-		}
-		read_matrix_instruction(r, map, &x);
-		if (!x.name)
-			continue;
-		while (i < d->n_matrix && strcmp(d->matrix[i].name, x.name))
-			i++;
-		if (i < d->n_matrix)
-			d->matrix[i] = x;
+		if (map->type == YAML_MAPPING_NODE)
+			add(r, map);
 		else
-			HEDDLE_PUSH(r->arena, d->matrix, d->n_matrix, x);
+			wrong_form(r, map, key, form);
 	}
 }
 
@@ -558,31 +563,18 @@ static void read_copy(reader *r, yaml_node_t *map, heddle_copy *x)
 			heddle_error(r->ctx, 413, &at, "a copy without `%s`", keys[i]);
 }
 
-static void read_copies(reader *r, yaml_node_t *list)
+static void add_copy(reader *r, yaml_node_t *map)
 {
 	heddle_descriptor *d = r->d;
-	if (list->type != YAML_SEQUENCE_NODE) {
-		wrong_form(r, list, "copies", "a list of copies");
-		return;
-	}
-	for (yaml_node_item_t *item = list->data.sequence.items.start; item < list->data.sequence.items.top; item++) {
-		yaml_node_t *map = node_at(r, *item);
-		heddle_copy x = {0};
-		int i = 0;
-		if (map->type != YAML_MAPPING_NODE) {
-			wrong_form(r, map, "copies", "mappings: - { name: ..., from: global, to: shared }");
-			continue;
-		}
-		read_copy(r, map, &x);
-		if (!x.name)
-			continue;
-		while (i < d->n_copy && strcmp(d->copy[i].name, x.name))
-			i++;
-		if (i < d->n_copy)
-			d->copy[i] = x;
-		else
-			HEDDLE_PUSH(r->arena, d->copy, d->n_copy, x);
-	}
+	heddle_copy x = {0};
+	int i = 0;
+	read_copy(r, map, &x);
+	while (x.name && i < d->n_copy && strcmp(d->copy[i].name, x.name))
+		i++;
+	if (x.name && i < d->n_copy)
+		d->copy[i] = x;
+	else if (x.name)
+		HEDDLE_PUSH(r->arena, d->copy, d->n_copy, x);
 }
 
 /* ---- the keys of the file ---------------------------------------------------------------------------------------------- */
@@ -712,10 +704,11 @@ static void read_plain_key(reader *r, plain_key key, yaml_node_t *v)
 		read_rates(r, v);
 		break;
 	case KEY_MATRIX:
-		read_matrix(r, v);
+		read_mappings(r, v, name, "a list of matrix instructions", "mappings: - { name: ..., m: 16, n: 8, k: 16, ... }",
+			      add_matrix);
 		break;
 	case KEY_COPIES:
-		read_copies(r, v);
+		read_mappings(r, v, name, "a list of copies", "mappings: - { name: ..., from: global, to: shared }", add_copy);
 		break;
 	case KEY_COMPILER:
 		read_command(r, v, name, &d->compiler);

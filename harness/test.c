@@ -7,6 +7,7 @@
  */
 #include "harness/test.h"
 
+#include "backends/dialect.h"
 #include "base/process.h"
 #include "compile/compile.h"
 #include "harness/cases.h"
@@ -300,10 +301,11 @@ static const char *bind_arguments(heddle_test *t, const heddle_manifest *manifes
 	return NULL;
 }
 
-bool heddle_test_may_misalign(const heddle_manifest *manifest)
+bool heddle_test_may_misalign(heddle_ctx *ctx, const heddle_manifest *manifest)
 {
-	/* A buffer of OpenCL begins where it begins: only kernels that take offsets can be given moved tensors. */
-	bool offsets = strcmp(manifest->backend, "opencl") != 0;
+	/* Where tensors are handed over as buffers, which begin where they begin, only kernels that take offsets can be given moved ones. */
+	const heddle_dialect *dialect = heddle_dialect_find(ctx, manifest->backend);
+	bool offsets = !dialect || !heddle_dialect_flag(dialect, "language.byte_offsets");
 	for (int l = 0; l < manifest->n_launch; ++l)
 		for (int k = 0; k < manifest->launch[l].n_argument; ++k)
 			offsets = offsets || manifest->launch[l].argument[k].byte_offset;
@@ -427,7 +429,7 @@ static bool run_forms(heddle_test *t, const heddle_test_variant *v, const heddle
 	bool there = true;
 	if (!e->fault && forms & FORM_ALIGNED)
 		there = run_once(t, v, runner, c, "", e, 0);
-	if (there && !e->fault && forms & FORM_MISALIGNED && heddle_test_may_misalign(v->manifest))
+	if (there && !e->fault && forms & FORM_MISALIGNED && heddle_test_may_misalign(t->ctx, v->manifest))
 		there = run_once(t, v, runner, c, "misaligned", e, 1);
 	if (there && forms & FORM_INTEGERS && heddle_definition_may_be_exact(t->definition)) {
 		e = heddle_test_expect(t, c->size, HEDDLE_FILL_INTEGERS);

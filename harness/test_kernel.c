@@ -660,7 +660,7 @@ static void run_all(kernel_test *k)
 			there = run_once(k, runner, c, "", 0);
 			if (compiles)
 				break;
-			if (there && (j == 0 || t->options->thorough) && heddle_test_may_misalign(k->manifest))
+			if (there && (j == 0 || t->options->thorough) && heddle_test_may_misalign(t->ctx, k->manifest))
 				there = run_once(k, runner, c, ", misaligned", 1);
 		}
 	}

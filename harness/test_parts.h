@@ -66,7 +66,7 @@ void heddle_test_add_missing(heddle_test *t, const char *level, const char *why)
 /* Is runner `k` of heddle_runners usable here?  Looked for once per report. */
 bool heddle_test_runner_usable(heddle_test *t, int k);
 /* Does the manifest promise no more alignment than elements have? */
-bool heddle_test_may_misalign(const heddle_manifest *manifest);
+bool heddle_test_may_misalign(heddle_ctx *ctx, const heddle_manifest *manifest);
 /* A path in the folder of another file. */
 const char *heddle_test_beside(heddle_arena *arena, const char *path, const char *name);
 /* Say, where `interpret` is named, that text is not interpreted. */
