@@ -232,6 +232,15 @@ static bool harmless(const heddle_stmt *stmt)
 	return true;
 }
 
+/* Does a finish give registers a value that are no result, too?  They are the thread's own, and this is their first value. */
+static bool finishes_all(const heddle_leaf *leaf)
+{
+	const heddle_stmt *stmt = leaf->stmt;
+	const heddle_group *group = stmt->access[0].group;
+	return leaf->kind == HEDDLE_LEAF_FINISH && group->space == HEDDLE_SPACE_REGISTER && stmt->source->initialise &&
+	       group->first_writer == stmt;
+}
+
 static void leaf_sets(heddle_nest_builder *b, heddle_leaf *leaf)
 {
 	heddle_stmt *stmt = leaf->stmt;
@@ -257,8 +266,7 @@ static void leaf_sets(heddle_nest_builder *b, heddle_leaf *leaf)
 		leaf->instance = stmt_instance(b, leaf);
 		leaf->box = layout_bounds(b, leaf, lane);
 		leaf->domain = isl_set_copy(leaf->box);
-		if (leaf->kind == HEDDLE_LEAF_STORE || stmt->access[0].group->space != HEDDLE_SPACE_REGISTER ||
-		    !stmt->source->initialise || stmt->access[0].group->first_writer != stmt)
+		if (!finishes_all(leaf))
 			leaf->domain = isl_set_intersect(leaf->domain, heddle_nest_in_domain(stmt->lhs, leaf->instance));
 		return;
 	case HEDDLE_LEAF_COMPUTE:
@@ -415,10 +423,12 @@ static const heddle_leaf *with_items(const heddle_nest_builder *b, const heddle_
 	return leaf;
 }
 
-/* Leaves outside regions follow the local tile loops of their statement. */
+/* Leaves outside regions follow the blocks and local tile loops of their statement: the sums that are finished are those that
+ * were started. */
 static void restrict_outer(heddle_nest_builder *b, heddle_leaf *leaf, int first)
 {
-	if (leaf->kind != HEDDLE_LEAF_INITIALISE && leaf->kind != HEDDLE_LEAF_COMBINE && leaf->kind != HEDDLE_LEAF_BARRIER)
+	if (leaf->kind != HEDDLE_LEAF_INITIALISE && leaf->kind != HEDDLE_LEAF_COMBINE && leaf->kind != HEDDLE_LEAF_BARRIER &&
+	    !finishes_all(leaf))
 		return;
 	int prefix = 0;
 	while (prefix < leaf->n_loop && leaf->loop[prefix]->part == HEDDLE_PART_TILE)

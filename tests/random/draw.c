@@ -36,6 +36,14 @@ int random_target(heddle_ctx *ctx, heddle_arena *arena, random_stream *r, const 
 	return 0;
 }
 
+char *random_limits(heddle_arena *arena, const heddle_target *target)
+{
+	const heddle_descriptor *d = target->descriptor;
+	return heddle_arena_printf(arena, "%d threads, %d registers, %d bytes shared, vectors of %d bytes, %d units, shuffles %s",
+				   (int)d->threads_per_block.value, (int)d->registers_per_thread.value, (int)d->shared_per_block.value,
+				   (int)d->vector_bytes.value, (int)d->units.value, d->shuffles ? "yes" : "no");
+}
+
 /* ---- configs --------------------------------------------------------------------------------------------------------------- */
 
 const char *random_config_key(const char *line, const char *at)

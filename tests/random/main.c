@@ -76,6 +76,7 @@ typedef struct report {
 	char stage[40];	    /* where the child was, for crashes */
 	char sizes[100];    /* of the failure */
 	char ranges[200];   /* that it was compiled for */
+	char limits[200];   /* the target's, if drawn */
 } report;
 
 typedef struct subject {
@@ -432,6 +433,8 @@ static void try(const subject *s, report *out)
 	random_stream limits = {s->seed + 2};
 	if (random_target(t.ctx, t.arena, &limits, s->target, &t.target) < 0)
 		fail(out, "target", NULL, heddle_ctx_messages(t.ctx));
+	else if (strchr(s->target, '+'))
+		snprintf(out->limits, sizeof(out->limits), "%s", random_limits(t.arena, &t.target));
 	heddle_program *program = out->failed ? NULL : compiled(&t, s->config, s->config != NULL);
 	if (program)
 		cases(&t, program, s->config, 3);
@@ -442,7 +445,7 @@ static void try(const subject *s, report *out)
 	if (random_percent(&t.r, 15))
 		stopped(&t);
 	const heddle_program *completed = program;
-	for (int tries = 0; tries < 4; tries++) {
+	for (int tries = 0; tries < 4 && !out->failed; tries++) {
 		char *config = random_config(t.arena, &t.r, completed);
 		if (!strcmp(config, completed->config) || !(program = compiled(&t, config, true)))
 			continue;
@@ -584,6 +587,8 @@ static void cut_down(heddle_arena *arena, const random_definition *d, subject s,
 	heddle_text text = {0};
 	heddle_text_printf(&text, "# %s, %s%s%s\n", failure->kind, s.target, s.mode == SIZES_OPEN ? "" : ", -s ",
 			   s.mode == SIZES_RANGED ? failure->ranges : s.mode == SIZES_GIVEN ? failure->sizes : "");
+	if (*failure->limits)
+		heddle_text_printf(&text, "# %s\n", failure->limits);
 	for (const char *at = last->message; *at;) {
 		size_t n = strcspn(at, "\n");
 		heddle_text_printf(&text, "# %.*s\n", (int)n, at);
