@@ -35,6 +35,8 @@ static const struct {
 	{"language.joint_conditions", false, ""},
 	{"language.array_bytes", false, ""},
 	{"language.any_chip", false, ""},
+	{"language.global_threads", false, ""},
+	{"options.*.*", false, ""},
 	{"options.*.*.*", false, ""},
 	{"source.begin", false, ""},
 	{"source.policy.*", false, ""},
@@ -181,6 +183,24 @@ static int fail(const heddle_ctx *ctx, const heddle_source *source, size_t line,
 	return heddle_error((heddle_ctx *)ctx, code, &location, "%s%s%s", message, detail ? ": " : "", detail ? detail : "");
 }
 
+/* A list replaces the parent's list or word whole, and a word its list. */
+static void drop_words(reader *r, const char *key)
+{
+	const size_t length = strlen(key);
+	int kept = 0;
+	for (int i = 0; i < r->dialect->n_word; i++)
+		if (strncmp(r->dialect->word[i].key, key, length) != 0 || (r->dialect->word[i].key[length] != '.' && r->dialect->word[i].key[length]))
+			r->dialect->word[kept++] = r->dialect->word[i];
+	if (kept == r->dialect->n_word)
+		return;
+	dialect_word *copy = HEDDLE_NEW_ARRAY(r->arena, dialect_word, kept + 1);
+	memcpy(copy, r->dialect->word, sizeof(*copy) * (size_t)kept);
+	r->dialect->word = NULL;
+	r->dialect->n_word = 0;
+	for (int i = 0; i < kept; i++)
+		HEDDLE_PUSH(r->arena, r->dialect->word, r->dialect->n_word, copy[i]);
+}
+
 /* One node of the document under the dotted `prefix`. */
 static int flatten(reader *r, yaml_node_t *node, const char *prefix, int depth)
 {
@@ -188,6 +208,7 @@ static int flatten(reader *r, yaml_node_t *node, const char *prefix, int depth)
 		return fail(r->ctx, r->source, node->start_mark.line, 451, "nested too deeply", NULL);
 	switch (node->type) {
 	case YAML_SCALAR_NODE:
+		drop_words(r, prefix);
 		put_word(r->arena, r->dialect,
 			 (dialect_word){prefix,
 					heddle_arena_strndup(r->arena, (const char *)node->data.scalar.value,
@@ -195,20 +216,7 @@ static int flatten(reader *r, yaml_node_t *node, const char *prefix, int depth)
 					r->source->name, (int)node->start_mark.line + 1});
 		return 0;
 	case YAML_SEQUENCE_NODE: {
-		/* A list replaces the parent's list whole. */
-		size_t length = strlen(prefix);
-		int kept = 0;
-		for (int i = 0; i < r->dialect->n_word; i++)
-			if (strncmp(r->dialect->word[i].key, prefix, length) != 0 || r->dialect->word[i].key[length] != '.')
-				r->dialect->word[kept++] = r->dialect->word[i];
-		if (kept < r->dialect->n_word) {
-			dialect_word *copy = HEDDLE_NEW_ARRAY(r->arena, dialect_word, kept + 1);
-			memcpy(copy, r->dialect->word, sizeof(*copy) * (size_t)kept);
-			r->dialect->word = NULL;
-			r->dialect->n_word = 0;
-			for (int i = 0; i < kept; i++)
-				HEDDLE_PUSH(r->arena, r->dialect->word, r->dialect->n_word, copy[i]);
-		}
+		drop_words(r, prefix);
 		int n = 0;
 		for (yaml_node_item_t *item = node->data.sequence.items.start; item < node->data.sequence.items.top; item++)
 			if (flatten(r, yaml_document_get_node(&r->document, *item),

@@ -80,6 +80,8 @@ struct heddle_driver {
 	const char *name;    /* "pocl" */
 	const char *backend; /* the dialect it takes */
 	const char *options; /* which options of the manifest: "nvrtc", "hipcc", "opencl" */
+	bool joined_options; /* it takes them as one text, without quoting */
+	bool simulator;	     /* it goes through each instruction by itself: its times say nothing */
 	bool device_only;    /* a source may hold host functions, which its compiler does not take */
 	const char *install; /* how to add it */
 	const void *words;   /* the driver's own */
@@ -158,6 +160,8 @@ void heddle_fault_add(heddle_arena *arena, heddle_faults *faults, const char *ki
 /* The lists, NULL-ended. */
 extern const heddle_driver *const heddle_drivers[];
 extern const heddle_compiler *const heddle_compilers[];
+/* Whatever a vendor-neutral loader shows: to be listed, not to be run on. */
+extern const heddle_driver *const heddle_loaders[];
 
 /* Open the first of these libraries (NULL-ended; "$NAME" and "$NAME/lib" take an environment variable) that loads; NULL:
  * none. */

@@ -1,13 +1,12 @@
-/* The lists of drivers and compilers: a new one is one row here and its file in its backend's folder.
+/* The lists of drivers and compilers, from the rows of drivers.h.
  * SPDX-License-Identifier: MIT
  */
 #include "backends/drivers.h"
 
-const heddle_driver *const heddle_drivers[] = {
-	&heddle_driver_pocl, &heddle_driver_rusticl, &heddle_driver_oclgrind, &heddle_driver_cuda,
-	&heddle_driver_hip,  &heddle_driver_opencl,  NULL,
-};
+#define DRIVER(symbol, name, backend, simulator) &heddle_driver_##symbol,
+#define COMPILER(symbol, name, backend) &heddle_compiler_##symbol,
 
-const heddle_compiler *const heddle_compilers[] = {
-	&heddle_compiler_nvrtc, &heddle_compiler_clang_amd, &heddle_compiler_hiprtc, &heddle_compiler_spirv, NULL,
-};
+const heddle_driver *const heddle_drivers[] = {HEDDLE_EACH_PROCESSOR_DRIVER(DRIVER) HEDDLE_EACH_DEVICE_DRIVER(DRIVER) NULL};
+const heddle_compiler *const heddle_compilers[] = {HEDDLE_EACH_COMPILER(COMPILER) NULL};
+
+const heddle_driver *const heddle_loaders[] = {&heddle_driver_opencl_any, NULL};

@@ -6,17 +6,30 @@
 
 #include "backends/driver.h"
 
-extern const heddle_driver heddle_driver_cuda;
-extern const heddle_driver heddle_driver_hip;
-extern const heddle_driver heddle_driver_opencl;   /* GPUs and accelerators */
-extern const heddle_driver heddle_driver_opencl_any; /* whatever the loader shows: to be listed, not in heddle_drivers */
-extern const heddle_driver heddle_driver_pocl;
-extern const heddle_driver heddle_driver_rusticl;
-extern const heddle_driver heddle_driver_oclgrind; /* a simulator that checks every access */
+/* X(symbol, name, backend, simulator) for every driver, in the order in which they are tried: a new one is one row here and its
+ * file in its backend's folder.  The lists heddle_drivers and heddle_compilers and the harness's runners come from these rows. */
+#define HEDDLE_EACH_PROCESSOR_DRIVER(X)   \
+	X(pocl, "pocl", "opencl", false)       \
+	X(rusticl, "rusticl", "opencl", false) \
+	X(oclgrind, "oclgrind", "opencl", true)
+#define HEDDLE_EACH_DEVICE_DRIVER(X) \
+	X(cuda, "cuda", "cuda", false)    \
+	X(hip, "hip", "hip", false)       \
+	X(opencl, "opencl", "opencl", false)
+/* X(symbol, name, backend) */
+#define HEDDLE_EACH_COMPILER(X)         \
+	X(nvrtc, "nvrtc", "cuda")         \
+	X(clang_amd, "clang-amd", "hip")  \
+	X(hiprtc, "hiprtc", "hip")        \
+	X(spirv, "spirv", "opencl")
 
-extern const heddle_compiler heddle_compiler_nvrtc;
-extern const heddle_compiler heddle_compiler_clang_amd;
-extern const heddle_compiler heddle_compiler_hiprtc;
-extern const heddle_compiler heddle_compiler_spirv;
+#define HEDDLE_DECLARE_DRIVER(symbol, name, backend, simulator) extern const heddle_driver heddle_driver_##symbol;
+#define HEDDLE_DECLARE_COMPILER(symbol, name, backend) extern const heddle_compiler heddle_compiler_##symbol;
+HEDDLE_EACH_PROCESSOR_DRIVER(HEDDLE_DECLARE_DRIVER)
+HEDDLE_EACH_DEVICE_DRIVER(HEDDLE_DECLARE_DRIVER)
+HEDDLE_EACH_COMPILER(HEDDLE_DECLARE_COMPILER)
+extern const heddle_driver heddle_driver_opencl_any; /* of heddle_loaders */
+#undef HEDDLE_DECLARE_DRIVER
+#undef HEDDLE_DECLARE_COMPILER
 
 #endif

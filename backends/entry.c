@@ -685,7 +685,7 @@ int heddle_entry_print(heddle_ctx *ctx, const heddle_target *target, const heddl
 		       const heddle_emit_options *options, const char *source, heddle_text *out)
 {
 	heddle_arena *arena = heddle_arena_new();
-	heddle_text text = {0}, kernels = {0}, quoted = {0}, build = {0};
+	heddle_text text = {0}, kernels = {0}, quoted = {0};
 	int errors = heddle_error_count(ctx), n_kernel = 0;
 	entry e;
 	begin(&e, ctx, arena, target->dialect, target, variants, &text);
@@ -697,19 +697,16 @@ int heddle_entry_print(heddle_ctx *ctx, const heddle_target *target, const heddl
 			heddle_text_printf(&kernels, "%s\"%s\"", n_kernel++ ? ", " : "", variants->item[v].program->launch[i]->name);
 	if (source)
 		quote(&quoted, source);
-	int n = 0;
-	char key[64];
-	snprintf(key, sizeof(key), "options.%s.opencl", heddle_policy_name(variants->item[0].program->policy));
-	const char **list = heddle_dialect_list(target->dialect, arena, key, &n);
-	for (int i = 0; i < n; i++)
-		heddle_text_printf(&build, "%s%s", i ? " " : "", list[i]);
+	const char *set = heddle_dialect_word(e.dialect, "host.options");
+	const char *policy = heddle_policy_name(variants->item[0].program->policy);
+	const char *build = set ? heddle_dialect_word(e.dialect, "options.%s.%s", policy, set) : NULL;
 	filler f[] = {
 		{"base", atom(options && options->base ? options->base : e.program.name)},
 		{"name", atom(e.program.name)},
 		{"kernels", atom(heddle_text_str(&kernels))},
 		{"n", atom(heddle_arena_printf(arena, "%d", n_kernel))},
 		{"source", atom(heddle_text_str(&quoted))},
-		{"options", atom(heddle_text_str(&build))},
+		{"options", atom(build ? build : "")},
 	};
 	heddle_text_printf(out, "\n%s\n", heddle_fill(arena, word(&e, "begin"), f, HEDDLE_COUNT(f)).text);
 	heddle_text helpers = {0};
@@ -721,7 +718,6 @@ int heddle_entry_print(heddle_ctx *ctx, const heddle_target *target, const heddl
 	heddle_text_free(&text);
 	heddle_text_free(&kernels);
 	heddle_text_free(&quoted);
-	heddle_text_free(&build);
 	heddle_arena_free(arena);
 	return heddle_error_count(ctx) > errors ? -1 : 0;
 }

@@ -3,7 +3,7 @@
  */
 #include "cli/cli.h"
 
-#include "backends/drivers.h"
+#include "backends/driver.h"
 #include "harness/probe.h"
 
 #include <stdlib.h>
@@ -242,23 +242,34 @@ static int begin(heddle_cli *cli)
 
 /* ---- probe ----------------------------------------------------------------------------------------------------------- */
 
-/* The driver of --level, or the first real device's, else PoCL's. */
+/* The generic descriptor of what a driver runs on. */
+static const heddle_descriptor *generic_descriptor(heddle_cli *cli, const heddle_driver *driver)
+{
+	return heddle_descriptor_find(cli->ctx, strcmp(driver->level, "device") ? "cpu" : "gpu");
+}
+
+/* The driver of --level, or the first real device's, else a processor's. */
 static const heddle_driver *probe_driver(heddle_cli *cli, heddle_probe *probe)
 {
-	static const heddle_driver *const drivers[] = {&heddle_driver_cuda, &heddle_driver_hip, &heddle_driver_opencl, &heddle_driver_pocl};
-	const char *level = heddle_cli_value(cli, HEDDLE_OPTION_LEVEL), *why = NULL;
-	for (size_t i = 0; i < HEDDLE_COUNT(drivers); i++) {
-		const heddle_driver *d = drivers[i];
-		if (level && strcmp(level, heddle_arena_printf(cli->arena, "%s:%s", d->level, d->name)) != 0)
-			continue;
-		if (heddle_probe_run(cli->arena, d, probe, &why) == 0)
-			return d;
-	}
+	const char *level = heddle_cli_value(cli, HEDDLE_OPTION_LEVEL), *why = NULL, *levels = "";
+	for (int devices = 1; devices >= 0; devices--)
+		for (const heddle_driver *const *at = heddle_drivers; *at; at++) {
+			const heddle_driver *d = *at;
+			const char *name = heddle_arena_printf(cli->arena, "%s:%s", d->level, d->name);
+			if (d->simulator || (strcmp(d->level, "device") == 0) != (devices == 1))
+				continue;
+			levels = heddle_arena_printf(cli->arena, "%s%s%s", levels, *levels ? ", " : "", name);
+			if (level && strcmp(level, name) != 0)
+				continue;
+			const heddle_descriptor *generic = generic_descriptor(cli, d);
+			if (generic && heddle_probe_run(cli->ctx, cli->arena, d, generic, probe, &why) == 0)
+				return d;
+		}
 	heddle_error(cli->ctx, 810, NULL, "there is no device to probe%s%s", level ? " at " : "", level ? level : "");
 	if (why)
 		heddle_note(cli->ctx, NULL, "%s", why);
 	else
-		heddle_note(cli->ctx, NULL, "levels that can be probed: device:cuda, device:hip, device:opencl, opencl-cpu:pocl");
+		heddle_note(cli->ctx, NULL, "levels that can be probed: %s", levels);
 	return NULL;
 }
 
@@ -354,13 +365,13 @@ static int probe_device(heddle_cli *cli)
 		return -1;
 	/* A block of a processor's descriptor is one thread, whatever its driver allows. */
 	int kept = 0;
-	const bool processor = d ? d->execution == HEDDLE_SIMD : !strcmp(driver->level, "opencl-cpu");
+	const bool processor = (d ? d : generic_descriptor(cli, driver))->execution == HEDDLE_SIMD;
 	for (int i = 0; i < probe.n; i++)
 		if (!processor || (strcmp(probe.figure[i].key, "threads_per_block") != 0 && strcmp(probe.figure[i].key, "warp") != 0 &&
 				   strcmp(probe.figure[i].key, "shared_per_block") != 0))
 			probe.figure[kept++] = probe.figure[i];
 	probe.n = kept;
-	const char *parent = d ? d->name : !strcmp(driver->level, "opencl-cpu") ? "cpu" : "gpu";
+	const char *parent = d ? d->name : generic_descriptor(cli, driver)->name;
 	heddle_text yaml = {0};
 	int result = HEDDLE_EXIT_FINE;
 	/* A descriptor is called as its file. */

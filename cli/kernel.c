@@ -5,7 +5,6 @@
 #include "cli/lock.h"
 
 #include "backends/driver.h"
-#include "backends/drivers.h"
 #include "harness/cases.h"
 #include "harness/command.h"
 #include "harness/device.h"
@@ -200,16 +199,15 @@ static const char *chip_of(heddle_cli *cli, const char *device)
 /* The first real device that a descriptor is known for, as a target's text; NULL: none. */
 static const char *real_target(heddle_cli *cli)
 {
-	static const heddle_driver *const drivers[] = {&heddle_driver_cuda, &heddle_driver_hip, &heddle_driver_opencl};
 	const char *found = NULL;
-	for (size_t i = 0; i < HEDDLE_COUNT(drivers) && !found; i++) {
+	for (const heddle_driver *const *d = heddle_drivers; *d && !found; d++) {
 		heddle_text list = {0};
 		const char *why;
-		if (heddle_device_list(cli->arena, drivers[i], &list, &why) == 0 && list.length) {
+		if (!strcmp((*d)->level, "device") && heddle_device_list(cli->arena, *d, &list, &why) == 0 && list.length) {
 			const char *device = heddle_arena_strndup(cli->arena, list.data, strcspn(list.data, "\t\n"));
 			const char *chip = chip_of(cli, device);
 			if (chip)
-				found = heddle_arena_printf(cli->arena, "%s:%s", drivers[i]->backend, chip);
+				found = heddle_arena_printf(cli->arena, "%s:%s", (*d)->backend, chip);
 		}
 		heddle_text_free(&list);
 	}

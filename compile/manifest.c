@@ -167,26 +167,36 @@ static void add_launch(heddle_manifest *m, heddle_manifest_launch **list, int *n
 	HEDDLE_PUSH(m->arena, *list, *n, out);
 }
 
+/* A set is a word, one text, or a list of words: options.POLICY.SET or options.POLICY.SET.0 and on.  Empty ones are left out. */
 static void add_options(heddle_manifest *m, const heddle_dialect *dialect)
 {
-	char key[64];
-	const struct {
-		const char *name;
-		const char ***list;
-		int *n;
-	} lists[] = {{"nvrtc", &m->nvrtc, &m->n_nvrtc}, {"hipcc", &m->hipcc, &m->n_hipcc}, {"host", &m->host, &m->n_host}};
-	for (size_t k = 0; k < HEDDLE_COUNT(lists); k++) {
-		snprintf(key, sizeof(key), "options.%s.%s", m->policy, lists[k].name);
-		*lists[k].list = heddle_dialect_list(dialect, m->arena, key, lists[k].n);
-		for (int i = 0; i < *lists[k].n; i++)
-			(*lists[k].list)[i] = heddle_arena_strdup(m->arena, (*lists[k].list)[i]);
+	const char *prefix = heddle_arena_printf(m->arena, "options.%s.", m->policy);
+	const size_t length = strlen(prefix);
+	for (int i = 0; i < dialect->n_word; i++) {
+		const char *key = dialect->word[i].key;
+		if (strncmp(key, prefix, length) != 0)
+			continue;
+		const size_t n = strcspn(key + length, ".");
+		heddle_option_set set = {.name = heddle_arena_strndup(m->arena, key + length, n), .text = !key[length + n]};
+		if (heddle_manifest_option_set(m, set.name).n)
+			continue;
+		if (set.text)
+			HEDDLE_PUSH(m->arena, set.option, set.n, dialect->word[i].text);
+		else
+			set.option = heddle_dialect_list(dialect, m->arena, heddle_arena_strndup(m->arena, key, length + n), &set.n);
+		for (int k = 0; k < set.n; k++)
+			set.option[k] = heddle_arena_strdup(m->arena, set.option[k]);
+		HEDDLE_PUSH(m->arena, m->option_set, m->n_option_set, set);
 	}
-	snprintf(key, sizeof(key), "options.%s.opencl", m->policy);
-	int n = 0;
-	const char **list = heddle_dialect_list(dialect, m->arena, key, &n);
-	m->opencl = "";
-	for (int i = 0; i < n; i++)
-		m->opencl = heddle_arena_printf(m->arena, "%s%s%s", m->opencl, i ? " " : "", list[i]);
+	m->global_threads = heddle_dialect_flag(dialect, "language.global_threads");
+}
+
+heddle_option_set heddle_manifest_option_set(const heddle_manifest *m, const char *name)
+{
+	for (int i = 0; i < m->n_option_set; i++)
+		if (strcmp(m->option_set[i].name, name) == 0)
+			return m->option_set[i];
+	return (heddle_option_set){.name = name};
 }
 
 const char *heddle_source_file(heddle_arena *arena, const heddle_target *target, const char *base)

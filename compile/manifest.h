@@ -68,6 +68,15 @@ typedef struct heddle_manifest_define {
 	const char *name, *value;
 } heddle_manifest_define;
 
+/* Compiler options under the name by which a driver or compiler takes them (heddle_driver.options); "host": what builds the
+ * file with the entry. */
+typedef struct heddle_option_set {
+	const char *name;
+	bool text; /* JSON: one string, which is option[0], not a list */
+	int n;
+	const char **option;
+} heddle_option_set;
+
 /* Launches that take the place of the manifest's own for some sizes and base addresses. */
 typedef struct heddle_manifest_variant {
 	const char *config, *proof;
@@ -93,9 +102,9 @@ typedef struct heddle_manifest {
 	int n_precondition;
 	const char **precondition; /* over sizes */
 	heddle_formula workspace_bytes;
-	int n_nvrtc, n_hipcc, n_host;
-	const char **nvrtc, **hipcc, **host; /* compiler options */
-	const char *opencl;		     /* build options */
+	int n_option_set;
+	heddle_option_set *option_set;
+	bool global_threads; /* hosts count threads, not blocks: launches say `global`, too */
 	int n_define;
 	heddle_manifest_define *define; /* for every compiler, before the options above */
 	int n_include;
@@ -129,6 +138,8 @@ heddle_manifest_size heddle_manifest_size_of_all(const heddle_manifest *manifest
  * source.  In `arena`. */
 const char *heddle_source_file(heddle_arena *arena, const heddle_target *target, const char *base);
 const char *heddle_host_file(heddle_arena *arena, const heddle_target *target, const char *base);
+/* The options of this name; one without any when there is none. */
+heddle_option_set heddle_manifest_option_set(const heddle_manifest *manifest, const char *name);
 /* What defines and include paths are to a compiler: "-DB=128", "-Isome/folder"; the source's own folder comes last when its
  * text includes files of its own.  In `arena`. */
 const char **heddle_manifest_flags(heddle_arena *arena, const heddle_manifest *manifest, const char *source, int *n);

@@ -3,6 +3,9 @@
  */
 #include "compile/manifest.h"
 
+#include "backends/dialect.h"
+#include "backends/driver.h"
+
 #include <ctype.h>
 #include <jansson.h>
 #include <limits.h>
@@ -145,7 +148,7 @@ static void print_launch(const heddle_manifest *m, const heddle_manifest_launch 
 	heddle_text_add(out, ", \"grid\": ");
 	formulas(out, launch->grid, 3);
 	heddle_text_printf(out, ", \"block\": [%d, %d, %d]", launch->block[0], launch->block[1], launch->block[2]);
-	if (m->opencl && *m->opencl) { /* OpenCL hosts count threads, not blocks */
+	if (m->global_threads) {
 		heddle_text_add(out, ", \"global\": [");
 		for (int i = 0; i < 3; i++) {
 			heddle_text text = {0};
@@ -256,14 +259,17 @@ void heddle_manifest_print(const heddle_manifest *m, heddle_text *out)
 	strings(out, m->precondition, m->n_precondition);
 	heddle_text_printf(out, ",\n  \"warp\": %d,\n  \"workspace_bytes\": ", m->warp);
 	string(out, m->workspace_bytes);
-	heddle_text_add(out, ",\n  \"options\": {\"nvrtc\": ");
-	strings(out, m->nvrtc, m->n_nvrtc);
-	heddle_text_add(out, ", \"hipcc\": ");
-	strings(out, m->hipcc, m->n_hipcc);
-	heddle_text_add(out, ", \"opencl\": ");
-	string(out, m->opencl);
-	heddle_text_add(out, ", \"host\": ");
-	strings(out, m->host, m->n_host);
+	heddle_text_add(out, ",\n  \"options\": {");
+	for (int i = 0; i < m->n_option_set; i++) {
+		const heddle_option_set *set = &m->option_set[i];
+		heddle_text_add(out, i ? ", " : "");
+		string(out, set->name);
+		heddle_text_add(out, ": ");
+		if (set->text)
+			string(out, set->n ? set->option[0] : "");
+		else
+			strings(out, set->option, set->n);
+	}
 	heddle_text_add(out, "},\n");
 	print_defines(m, out);
 	heddle_text_add(out, "  \"arguments\": ");
@@ -625,6 +631,7 @@ static void read_launch(reader *r, json_t *value, heddle_manifest_launch **list,
 	}
 	check_keys(r, value, "a launch", keys);
 	launch.kernel = text_of(r, value, "kernel", NULL);
+	r->m->global_threads = r->m->global_threads || json_object_get(value, "global");
 	json_t *grid = json_object_get(value, "grid"), *block = json_object_get(value, "block");
 	if (!json_is_array(grid) || json_array_size(grid) < 1 || json_array_size(grid) > 3)
 		bad(r, "kernel `%s`: `grid` must be a list of 1 to 3 formulas", launch.kernel);
@@ -735,17 +742,55 @@ static void read_variants(reader *r, json_t *root)
 		read_variant(r, value);
 }
 
+/* The dialect's options of this name, whatever the policy. */
+static bool dialect_has_options(heddle_ctx *ctx, const char *backend, const char *name)
+{
+	bool known = false, has = false;
+	for (const char *const *d = heddle_dialect_names(ctx); *d && !known; d++)
+		known = strcmp(*d, backend) == 0;
+	const heddle_dialect *dialect = known ? heddle_dialect_find(ctx, backend) : NULL;
+	for (int p = 0; p < HEDDLE_N_POLICY && dialect; p++) {
+		const char *policy = heddle_policy_name((heddle_policy)p);
+		has = has || heddle_dialect_word(dialect, "options.%s.%s", policy, name) ||
+		      heddle_dialect_word(dialect, "options.%s.%s.0", policy, name);
+	}
+	return has;
+}
+
+/* Somebody looks for options of this name: a driver, a compiler, or who speaks the manifest's dialect. */
+static void check_option_set(reader *r, const char *name)
+{
+	const char **known = NULL;
+	int n = 0;
+	HEDDLE_PUSH(r->m->arena, known, n, "host");
+	for (const heddle_driver *const *d = heddle_drivers; *d; d++)
+		HEDDLE_PUSH(r->m->arena, known, n, (*d)->options);
+	for (const heddle_compiler *const *c = heddle_compilers; *c; c++)
+		HEDDLE_PUSH(r->m->arena, known, n, (*c)->options);
+	for (int i = 0; i < n; i++)
+		if (strcmp(known[i], name) == 0)
+			return;
+	if (dialect_has_options(r->ctx, r->m->backend, name))
+		return;
+	const char *near = heddle_nearest(name, known, n);
+	bad(r, "`options` has no key `%s`%s%s%s", name, near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
+}
+
 static void read_options(reader *r, json_t *root)
 {
-	static const char *const keys[] = {"nvrtc", "hipcc", "opencl", "host", NULL};
-	json_t *options = json_object_get(root, "options");
+	json_t *options = json_object_get(root, "options"), *value;
+	const char *name;
 	if (options && !json_is_object(options))
 		bad(r, "`options` must be an object");
-	check_keys(r, options, "`options`", keys);
-	r->m->nvrtc = string_list(r, options, "nvrtc", &r->m->n_nvrtc);
-	r->m->hipcc = string_list(r, options, "hipcc", &r->m->n_hipcc);
-	r->m->host = string_list(r, options, "host", &r->m->n_host);
-	r->m->opencl = options ? text_of(r, options, "opencl", "") : "";
+	json_object_foreach(options, name, value) {
+		heddle_option_set set = {.name = heddle_arena_strdup(r->m->arena, name), .text = json_is_string(value)};
+		check_option_set(r, name);
+		if (set.text)
+			HEDDLE_PUSH(r->m->arena, set.option, set.n, text_of(r, options, name, ""));
+		else
+			set.option = string_list(r, options, name, &set.n);
+		HEDDLE_PUSH(r->m->arena, r->m->option_set, r->m->n_option_set, set);
+	}
 }
 
 /* A name of C's, perhaps of a macro with arguments. */
@@ -776,8 +821,12 @@ static void read_defines(reader *r, json_t *root)
 			bad(r, "`defines`: `%s` must stand for text or a number", name);
 		if (!is_macro_name(name) || strchr(d.value, '\n'))
 			bad(r, "`defines`: `%s` cannot be a macro", name);
-		if (strcmp(r->m->backend, "opencl") == 0 && strpbrk(d.value, " \t\"'"))
-			bad(r, "`defines`: `%s`: OpenCL's build options take no blanks or quotes; define it in the source", name);
+		for (const heddle_driver *const *driver = heddle_drivers; *driver; driver++)
+			if (strcmp((*driver)->backend, r->m->backend) == 0 && (*driver)->joined_options && strpbrk(d.value, " \t\"'")) {
+				bad(r, "`defines`: `%s`: build options of %s take no blanks or quotes; define it in the source", name,
+				    r->m->backend);
+				break;
+			}
 		HEDDLE_PUSH(r->m->arena, r->m->define, r->m->n_define, d);
 	}
 	r->m->include = string_list(r, root, "include_paths", &r->m->n_include);

@@ -5,6 +5,7 @@
  */
 #include "compile/skeleton.h"
 
+#include "backends/emulator/text.h"
 #include "compile/manifest.h"
 
 #include <ctype.h>
@@ -660,18 +661,15 @@ static int choose(skeleton *s, const heddle_prototype_list *list, choice **chose
 /* Headers that no level serves may be in parts that are not compiled: a note only. */
 static void note_headers(skeleton *s, const char *source)
 {
-	static const char *const odd[] = {"cub/", "cooperative_groups", "mma.h", "thrust/", "cute/", "cutlass/", "hipcub/", "rocwmma/",
-					  "cuda/", "cuda_pipeline", "rocprim/", "torch/", "ATen/", "c10/"};
 	int line = 1;
 	for (const char *at = source; *at; at += strcspn(at, "\n"), at += *at == '\n', line++) {
 		const char *text = at + strspn(at, " \t");
 		if (*text != '#' || strncmp(text + 1 + strspn(text + 1, " \t"), "include", 7) != 0)
 			continue;
 		const char *open = strpbrk(text, "<\"\n");
-		for (size_t i = 0; open && *open != '\n' && i < HEDDLE_COUNT(odd); i++)
-			if (strncmp(open + 1, odd[i], strlen(odd[i])) == 0)
-				heddle_warning(s->ctx, 787, NULL, "header %.*s at %s:%d: levels that do not have it answer 'unsupported'",
-					       (int)strcspn(open, "\n\r") , open, s->options->path, line);
+		if (open && *open != '\n' && heddle_foreign_header(open + 1, true))
+			heddle_warning(s->ctx, 787, NULL, "header %.*s at %s:%d: levels that do not have it answer 'unsupported'",
+				       (int)strcspn(open, "\n\r"), open, s->options->path, line);
 	}
 }
 

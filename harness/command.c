@@ -69,15 +69,14 @@ static const char *const *command_line(heddle_ctx *ctx, heddle_arena *arena, con
 /* The manifest keeps options per compiler: those of its backend's, or, for a language of one's own, all that there are. */
 static const char *const *options_of_backend(heddle_arena *arena, const heddle_manifest *manifest)
 {
-	static const char *const all[] = { "nvrtc", "hipcc", "opencl" };
 	const char **list = NULL;
 	int n = 0;
 	for (const heddle_compiler *const *c = heddle_compilers; *c; c++)
 		if (strcmp((*c)->backend, manifest->backend) == 0)
 			return heddle_manifest_options(arena, manifest, (*c)->options, NULL);
-	for (size_t i = 0; i < HEDDLE_COUNT(all); i++)
-		for (const char *const *o = heddle_manifest_options(arena, manifest, all[i], NULL); *o; o++)
-			HEDDLE_PUSH(arena, list, n, *o);
+	for (int i = 0; i < manifest->n_option_set; i++)
+		for (int k = 0; k < manifest->option_set[i].n && strcmp(manifest->option_set[i].name, "host") != 0; k++)
+			HEDDLE_PUSH(arena, list, n, manifest->option_set[i].option[k]);
 	HEDDLE_PUSH(arena, list, n, NULL);
 	return list;
 }

@@ -106,20 +106,12 @@ static int refused(session *s)
 const char *const *heddle_manifest_options(heddle_arena *arena, const heddle_manifest *manifest, const char *which,
 					     const char *source)
 {
-	const struct {
-		const char *which;
-		int n;
-		const char **option;
-	} table[] = {
-		{ "nvrtc", manifest->n_nvrtc, manifest->nvrtc },
-		{ "hipcc", manifest->n_hipcc, manifest->hipcc },
-		{ "opencl", manifest->opencl && *manifest->opencl, (const char *[]){ manifest->opencl } },
-	};
+	const heddle_option_set set = heddle_manifest_option_set(manifest, which);
 	int n = 0;
 	const char **out = heddle_manifest_flags(arena, manifest, source, &n);
-	for (size_t t = 0; t < HEDDLE_COUNT(table); t++)
-		for (int i = 0; strcmp(table[t].which, which) == 0 && i < table[t].n; i++)
-			HEDDLE_PUSH(arena, out, n, table[t].option[i]);
+	for (int i = 0; i < set.n; i++)
+		if (*set.option[i])
+			HEDDLE_PUSH(arena, out, n, set.option[i]);
 	HEDDLE_PUSH(arena, out, n, NULL);
 	return out;
 }

@@ -15,7 +15,7 @@ int heddle_device_run(heddle_ctx *ctx, const heddle_driver *driver, heddle_run *
 int heddle_device_available(heddle_ctx *ctx, const heddle_driver *driver, const char **why);
 /* Its devices as lines "name\tversion", asked in a child process; 0, or -1 with `*why`. */
 int heddle_device_list(heddle_arena *arena, const heddle_driver *driver, heddle_text *out, const char **why);
-/* The compiler options that a manifest holds for "nvrtc", "hipcc" or "opencl"; NULL-ended, in `arena`. */
+/* Defines, include paths and the options that a manifest holds under the name `which`; NULL-ended, in `arena`. */
 const char *const *heddle_manifest_options(heddle_arena *arena, const heddle_manifest *manifest, const char *which,
 					   const char *source);
 /* What the compilers of its backend call the manifest's chip; "" when the descriptor does not say. */

@@ -3,7 +3,6 @@
  */
 #include "harness/doctor.h"
 
-#include "backends/drivers.h"
 #include "harness/device.h"
 #include "harness/level.h"
 
@@ -23,7 +22,9 @@ typedef struct report {
 	heddle_arena *arena;
 	int n;
 	entry *entry;
-	const char *opencl_devices; /* all that the loader shows */
+	int n_loader;
+	const heddle_driver **loader;
+	const char **loader_devices; /* all that each of them shows */
 } report;
 
 static void add(report *r, entry e)
@@ -58,8 +59,6 @@ static void add_runner(heddle_ctx *ctx, report *r, const heddle_runner *runner)
 
 static void collect(heddle_ctx *ctx, report *r)
 {
-	heddle_text devices = { 0 };
-	const char *why;
 	add(r, (entry){ .level = "interpret", .name = "interpreter", .backend = "*", .available = true, .version = "built in" });
 	for (const heddle_runner *const *runner = heddle_runners; *runner; runner++)
 		if (strcmp((*runner)->level, "emulate") == 0)
@@ -72,9 +71,15 @@ static void collect(heddle_ctx *ctx, report *r)
 	for (const heddle_driver *const *d = heddle_drivers; *d; d++)
 		if (strcmp((*d)->level, "device") == 0)
 			add_driver(r, *d);
-	heddle_device_list(r->arena, &heddle_driver_opencl_any, &devices, &why);
-	r->opencl_devices = heddle_arena_strdup(r->arena, heddle_text_str(&devices));
-	heddle_text_free(&devices);
+	for (const heddle_driver *const *d = heddle_loaders; *d; d++) {
+		heddle_text devices = { 0 };
+		const char *why;
+		int n = r->n_loader;
+		heddle_device_list(r->arena, *d, &devices, &why);
+		HEDDLE_PUSH(r->arena, r->loader_devices, n, heddle_arena_strdup(r->arena, heddle_text_str(&devices)));
+		HEDDLE_PUSH(r->arena, r->loader, r->n_loader, *d);
+		heddle_text_free(&devices);
+	}
 }
 
 /* Call `each` for every line "name\tversion". */
@@ -119,8 +124,9 @@ static void print_json(report *r, heddle_text *out)
 							"devices", json_devices(r, e->devices), "add", e->available ? NULL : e->why, "command",
 							e->available ? NULL : command_of(r, e->why)));
 	}
-	json_t *top = json_pack("{s:s, s:s, s:o, s:o}", "schema", "heddle.doctor/1", "version", HEDDLE_VERSION, "levels", levels,
-				"opencl_devices", json_devices(r, r->opencl_devices));
+	json_t *top = json_pack("{s:s, s:s, s:o}", "schema", "heddle.doctor/1", "version", HEDDLE_VERSION, "levels", levels);
+	for (int i = 0; i < r->n_loader; i++)
+		json_object_set_new(top, heddle_arena_printf(r->arena, "%s_devices", r->loader[i]->backend), json_devices(r, r->loader_devices[i]));
 	char *text = json_dumps(top, JSON_INDENT(1));
 	heddle_text_add(out, text ? text : "{}");
 	heddle_text_add(out, "\n");
@@ -196,10 +202,11 @@ static void print_text(report *r, heddle_text *out)
 		if (!r->entry[i].available)
 			print_missing(r, i, out);
 	print_all_packages(r, out);
-	if (*r->opencl_devices) {
-		heddle_text_add(out, "\nAll OpenCL devices that the loader shows:\n");
-		each_device(r, r->opencl_devices, text_device, out);
-	}
+	for (int i = 0; i < r->n_loader; i++)
+		if (*r->loader_devices[i]) {
+			heddle_text_printf(out, "\nAll %s devices that the loader shows:\n", r->loader[i]->name);
+			each_device(r, r->loader_devices[i], text_device, out);
+		}
 }
 
 void heddle_doctor(heddle_ctx *ctx, bool json, heddle_text *out)

@@ -274,8 +274,8 @@ static int bind_parameter(session *s, const heddle_manifest_launch *l, const hed
 	int at = a->name && !a->size && !a->byte_offset ? find_argument(m, a->name) : -1;
 	bool pointer = false;
 	if (a->local_bytes)
-		return misfit(s, heddle_arena_printf(run->arena, "parameter %d of %s is shared memory in the manifest, which only OpenCL has",
-						     k + 1, l->kernel));
+		return misfit(s, heddle_arena_printf(run->arena, "parameter %d of %s is shared memory in the manifest, which %s does not have",
+						     k + 1, l->kernel, m->backend));
 	int64_t number = 0;
 	if (a->formula) {
 		if (evaluate(s, a->formula, &number) < 0)
@@ -467,7 +467,7 @@ static void clean_up(session *s)
 		heddle_dir_remove(s->build.folder);
 }
 
-static int emulate(heddle_ctx *ctx, heddle_run *run)
+int heddle_emulate_run(heddle_ctx *ctx, heddle_run *run)
 {
 	const heddle_manifest *m = run->manifest;
 	run->registers = run->spill_bytes = run->stack_bytes = run->shared_bytes = -1;
@@ -493,15 +493,10 @@ static int emulate(heddle_ctx *ctx, heddle_run *run)
 	return bad < 0 ? -1 : 0;
 }
 
-static int available(heddle_ctx *ctx, const char **why)
+int heddle_emulate_available(heddle_ctx *ctx, const char **why)
 {
 	if (heddle_emulate_compiler(heddle_ctx_arena(ctx)))
 		return 1;
 	*why = "no C++ compiler: `apt-get install -y g++`, or set CXX";
 	return 0;
 }
-
-const heddle_runner heddle_runner_emulate_cuda = {
-	.level = "emulate", .name = "emulator", .backend = "cuda", .available = available, .run = emulate};
-const heddle_runner heddle_runner_emulate_hip = {
-	.level = "emulate", .name = "emulator", .backend = "hip", .available = available, .run = emulate};

@@ -1,6 +1,6 @@
-/* The validation level `emulate`: CUDA and HIP text compiled for the host and run thread by thread under watch.
+/* The validation level `emulate`: text compiled for the host against a shim and run thread by thread under watch.
  *
- *   emulate_text.c    text -> text that a host C++ compiler takes
+ *   backends/emulator/text.c   text -> text that a host C++ compiler takes
  *   emulate_build.c   text -> shared object (cached), its variables, its lines
  *   emulate_fiber.c   switching between threads
  *   emulate_device.c  blocks, barriers, warps
@@ -12,26 +12,16 @@
 #define HEDDLE_EMULATE_H
 
 #include "backends/emulator/abi.h"
+#include "backends/emulator/text.h"
 #include "harness/level.h"
 
-extern const heddle_runner heddle_runner_emulate_cuda, heddle_runner_emulate_hip;
+/* What a runner of this level does: heddle_runner.available and .run. */
+int heddle_emulate_available(heddle_ctx *ctx, const char **why);
+int heddle_emulate_run(heddle_ctx *ctx, heddle_run *run);
 
 /* The names under which the text and the launcher are compiled; debug information gives them back. */
 #define HEDDLE_EMULATE_SOURCE "heddle-source"
 #define HEDDLE_EMULATE_LAUNCHER "heddle-launcher"
-/* Guards between shared arrays, left out when variables are listed. */
-#define HEDDLE_EMULATE_GUARD "heddle_guard_"
-
-/* ---- emulate_text.c -------------------------------------------------------------------------------------------------- */
-
-/* Append `source` to `out`, with as many lines: shared arrays are placed in sections of their own, dynamic shared memory is
- * bound to the emulator's, host functions that use the vendor's runtime are blanked, inline assembly becomes a name that no
- * compiler knows. */
-/* CUDA or HIP text without the host functions that use the vendor's runtime, line for line, for compilers that take device code
- * only.  In `arena`. */
-const char *heddle_emulate_device_text(heddle_arena *arena, const char *source);
-void heddle_emulate_rewrite(const char *source, heddle_text *out);
-
 /* ---- emulate_build.c ------------------------------------------------------------------------------------------------- */
 
 /* A variable of the shared object. */

@@ -11,14 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Every header that CUDA or HIP text may name and that the shim serves. */
-static const char *const shim_headers[] = {
-	"cuda.h", "cuda_runtime.h", "cuda_runtime_api.h", "device_launch_parameters.h", "device_functions.h", "vector_types.h",
-	"vector_functions.h", "math_functions.h", "math_constants.h", "cuda_fp16.h", "cuda_fp16.hpp", "cuda_bf16.h",
-	"hip/hip_runtime.h", "hip/hip_runtime_api.h", "hip/hip_fp16.h", "hip/hip_bf16.h", "hip/hip_bfloat16.h",
-	"hip/hip_vector_types.h", "hip/math_functions.h",
-};
-
 static const char *const compile_flags[] = {
 	"-std=c++17", "-g", "-O1", "-fPIC", "-w", "-fno-strict-aliasing", "-fwrapv", "-fno-threadsafe-statics", "-ffp-contract=off",
 };
@@ -48,9 +40,7 @@ static int print_bound(int n, const heddle_manifest_launch *launch, heddle_text 
 static void print_unit(const heddle_run *run, heddle_text *out)
 {
 	const heddle_manifest *m = run->manifest;
-	heddle_text_add(out, "#include \"core.h\"\n");
-	if (!strcmp(m->backend, "hip"))
-		heddle_text_add(out, "#include \"half.h\"\n");
+	heddle_text_printf(out, "#include \"core.h\"\n%s", heddle_emulated_find(m->backend)->begin);
 	heddle_text_add(out, "#line 1 \"" HEDDLE_EMULATE_SOURCE "\"\n");
 	heddle_emulate_rewrite(run->source, out);
 	heddle_text_add(out, "\n#line 1 \"" HEDDLE_EMULATE_LAUNCHER "\"\nstatic const heddle_emu_kernel heddle_emu_kernels[] = {\n");
@@ -68,16 +58,14 @@ static void print_unit(const heddle_run *run, heddle_text *out)
 static void user_options(heddle_arena *arena, const heddle_run *run, const char ***argv, int *n)
 {
 	const heddle_manifest *m = run->manifest;
-	bool hip = !strcmp(m->backend, "hip");
-	int count = hip ? m->n_hipcc : m->n_nvrtc;
-	const char **option = hip ? m->hipcc : m->nvrtc;
+	const heddle_option_set set = heddle_manifest_option_set(m, heddle_emulated_find(m->backend)->options);
 	const char *slash = m->path ? strrchr(m->path, '/') : NULL;
 	int n_flag;
 	const char **flag = heddle_manifest_flags(arena, m, NULL, &n_flag);
 	for (int i = 0; i < n_flag; i++)
 		HEDDLE_PUSH(arena, *argv, *n, flag[i]);
-	for (int i = 0; i < count; i++) {
-		const char *o = option[i];
+	for (int i = 0; i < set.n; i++) {
+		const char *o = set.option[i];
 		if (!strncmp(o, "--define-macro=", 15))
 			HEDDLE_PUSH(arena, *argv, *n, heddle_arena_printf(arena, "-D%s", o + 15));
 		else if (!strncmp(o, "-I", 2) && o[2] && o[2] != '/' && slash)
@@ -106,16 +94,11 @@ static int write_shim(heddle_ctx *ctx, heddle_arena *arena, const char *folder)
 		if (heddle_file_write(ctx, heddle_arena_printf(arena, "%s/%s", folder, files[i]), file->data, file->length) < 0)
 			return -1;
 	}
-	if (heddle_dir_make(ctx, heddle_arena_printf(arena, "%s/hip", folder)) < 0)
-		return -1;
-	for (size_t i = 0; i < HEDDLE_COUNT(shim_headers); i++) {
-		const char *header = shim_headers[i];
-		bool half = strstr(header, "fp16") || strstr(header, "bf") || !strncmp(header, "hip", 3);
-		const char *text = heddle_arena_printf(arena, "#include \"%s%s\"\n", strchr(header, '/') ? "../" : "",
-						       half ? "half.h" : "core.h");
-		FILE *f = fopen(heddle_arena_printf(arena, "%s/%s", folder, header), "w");
-		if (!f || fputs(text, f) < 0 || fclose(f))
-			return heddle_error(ctx, 902, NULL, "cannot write into '%s': %s", folder, strerror(errno));
+	for (const heddle_emulated_header *header = heddle_emulated_headers; header->name; header++) {
+		const char *path = heddle_arena_printf(arena, "%s/%s", folder, header->name), *slash = strrchr(path, '/');
+		if (heddle_dir_make(ctx, heddle_arena_strndup(arena, path, (size_t)(slash - path))) < 0 ||
+		    heddle_file_write(ctx, path, header->text, strlen(header->text)) < 0)
+			return -1;
 	}
 	return 0;
 }
@@ -425,13 +408,19 @@ int heddle_emulate_compile(heddle_ctx *ctx, const heddle_run *run, heddle_emulat
 		build->message = "no C++ compiler: `apt-get install -y g++`, or set CXX";
 		return 0;
 	}
+	const heddle_emulated *emulated = heddle_emulated_find(run->manifest->backend);
+	if (!emulated) {
+		build->verdict = HEDDLE_UNSUPPORTED;
+		build->message = heddle_arena_printf(arena, "text of the backend `%s`", run->manifest->backend);
+		return 0;
+	}
 	const char **options = NULL;
 	int n_option = 0;
 	for (size_t i = 0; i < HEDDLE_COUNT(compile_flags); i++)
 		HEDDLE_PUSH(arena, options, n_option, compile_flags[i]);
 	HEDDLE_PUSH(arena, options, n_option, heddle_arena_printf(arena, "-DHEDDLE_WARP=%d", run->manifest->warp));
-	if (!strcmp(run->manifest->backend, "hip"))
-		HEDDLE_PUSH(arena, options, n_option, "-DHEDDLE_HIP");
+	if (emulated->flag)
+		HEDDLE_PUSH(arena, options, n_option, emulated->flag);
 	bool clang = strstr(compiler, "clang") != NULL;
 	if (clang) { /* else `x += y` shows its write only */
 		HEDDLE_PUSH(arena, options, n_option, "-mllvm");

@@ -1,56 +1,125 @@
-/* Micro-benchmarks on a driver: launch, float32 arithmetic, reads and dependent loads over growing working sets.
+/* Micro-benchmarks on a driver, in its language: launch, float32 arithmetic, reads and dependent loads over growing working sets.
  * SPDX-License-Identifier: MIT
  */
 #include "harness/probe.h"
 
+#include "backends/dialect.h"
+#include "backends/emulator/text.h"
 #include "base/process.h"
+#include "harness/device.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { REPEAT = 7, FMA_ROUNDS = 2048, FMA_CHAINS = 8, READ_CHAINS = 4, HOPS = 20000 };
+enum { LAUNCH, FMA, READ, CHASE, N_KERNEL }; /* positions in the program */
 #define LARGEST (128.0 * 1024 * 1024)
-
-/* One text for all languages: what they call things differently stands above it. */
-static const char opencl_words[] = "#define KERNEL __kernel void\n#define GLOBAL __global\n#define BLOCK ((int)get_group_id(0))\n"
-				   "#define THREAD ((int)get_local_id(0))\n#define BLOCKS ((int)get_num_groups(0))\n"
-				   "#define THREADS ((int)get_local_size(0))\n#define FIRST(v) (v).s0\n";
-static const char cuda_words[] = "#define KERNEL extern \"C\" __global__ void\n#define GLOBAL\n#define BLOCK ((int)blockIdx.x)\n"
-				 "#define THREAD ((int)threadIdx.x)\n#define BLOCKS ((int)gridDim.x)\n#define THREADS ((int)blockDim.x)\n";
-static const char kernels[] =
-	"KERNEL probe_launch(GLOBAL int *out, int n)\n{\n\tif (n < 0)\n\t\tout[0] = n;\n}\n"
-	/* FMA_CHAINS independent chains of a multiply and an add each */
-	"KERNEL probe_fma(GLOBAL int *out, int n)\n{\n"
-	"\tREAL a = (REAL)(THREAD), b = a + 1, c = a + 2, d = a + 3, e = a + 4, f = a + 5, g = a + 6, h = a + 7;\n"
-	"\tconst REAL x = (REAL)(0.999f), y = (REAL)((float)n * 1e-9f);\n"
-	"\tfor (int i = 0; i < n; i++) {\n"
-	"\t\ta = a * x + y; b = b * x + y; c = c * x + y; d = d * x + y; e = e * x + y; f = f * x + y; g = g * x + y; h = h * x + y;\n\t}\n"
-	"\ta = a + b + c + d + e + f + g + h;\n\tif (FIRST(a) == -1.0f)\n\t\tout[0] = n;\n}\n"
-	/* each block its own stretch of the working set, again and again, in READ_CHAINS chains */
-	"KERNEL probe_read(GLOBAL int *out, GLOBAL const REAL *in, int each, int rounds)\n{\n"
-	"\tREAL a = (REAL)(0.0f), b = a, c = a, d = a;\n\tGLOBAL const REAL *own = in + BLOCK * each;\n"
-	"\tfor (int r = 0; r < rounds; r++)\n\t\tfor (int i = THREAD; i < each; i += 4 * THREADS) {\n"
-	"\t\t\ta += own[i]; b += own[i + THREADS]; c += own[i + 2 * THREADS]; d += own[i + 3 * THREADS];\n\t\t}\n"
-	"\ta = a + b + c + d;\n\tif (FIRST(a) == -1.0f)\n\t\tout[0] = rounds;\n}\n"
-	"KERNEL probe_chase(GLOBAL int *out, GLOBAL const int *in, int hops)\n{\n"
-	"\tint at = 0;\n\tfor (int i = 0; i < hops; i++)\n\t\tat = in[at];\n\tout[1] = at;\n}\n";
 
 typedef struct session {
 	const heddle_driver *driver;
 	heddle_arena *arena;
+	heddle_manifest *manifest;
+	const char *source;
 	heddle_device device;
 	heddle_device_memory out, in;
 	heddle_text *text; /* what the child tells */
 	double spread;
-	int blocks, threads, width; /* launched; members of REAL */
+	int blocks, threads, width; /* launched; members of the vectors */
 } session;
 
-static heddle_launch_argument number(int value)
+/* ---- the kernels ----------------------------------------------------------------------------------------------------- */
+
+/* The micro-benchmarks as a program (doc/ir.md), which any dialect prints. */
+static void write_program(const session *s, const char *target, heddle_text *out)
 {
-	heddle_launch_argument a = {.size = sizeof(value)};
-	memcpy(a.value, &value, sizeof(value));
-	return a;
+	static const char chain[] = "abcdefgh";
+	const int w = s->width;
+	heddle_arena *arena = s->arena;
+	const char *vector = w > 1 ? heddle_arena_printf(arena, "x%d", w) : "", *part = w > 1 ? heddle_arena_printf(arena, " : %d", w) : "";
+	const char *splat = w > 1 ? "splat(" : "", *end = w > 1 ? heddle_arena_printf(arena, ", %d)", w) : "";
+	const char *first = w > 1 ? "extract(a[], 0)" : "a[]";
+	heddle_text_printf(out, "program probe target %s warp 1\nconfig \"\"\nproof \"not proved: a measurement\"\n", target);
+	heddle_text_add(out, "size n 0..2000000000\nsize each 0..2000000000\nsize rounds 0..2000000000\n");
+	heddle_text_printf(out, "buffer input data float32 [n] align %d\nbuffer input cycle int32 [n] align 4\n", 4 * w);
+	heddle_text_add(out, "buffer output out float32 [2] align 4\nbuffer output last int32 [2] align 4\n");
+	for (int k = 0; k < FMA_CHAINS; k++)
+		heddle_text_printf(out, "buffer register %c float32%s align %d\n", chain[k], vector, 4 * w);
+	heddle_text_add(out, "buffer register at int32 align 4\nworkspace 0\n\n");
+	heddle_text_add(out, "launch probe_launch grid 1 threads 1 args out {\n\tif int32(n) < 0 {\n\t\tout[0] = 0.0\n\t}\n}\n\n");
+	/* FMA_CHAINS independent chains of a multiply and an add each */
+	heddle_text_printf(out, "launch probe_fma grid %d threads %d args out {\n\tlet float32 x = 0.999\n\tlet float32 y = float32(n) * 1e-9\n",
+			   s->blocks, s->threads);
+	for (int k = 0; k < FMA_CHAINS; k++)
+		heddle_text_printf(out, "\tdeclare %c\n\t%c[] = %sfloat32(thread + %d)%s\n", chain[k], chain[k], splat, k, end);
+	heddle_text_add(out, "\tfor serial i in 0 .. int32(n) {\n");
+	for (int k = 0; k < FMA_CHAINS; k++)
+		heddle_text_printf(out, "\t\t%c[] = fma(%c[], %sx%s, %sy%s)\n", chain[k], chain[k], splat, end, splat, end);
+	heddle_text_add(out, "\t}\n");
+	for (int k = 1; k < FMA_CHAINS; k++)
+		heddle_text_printf(out, "\ta[] = a[] + %c[]\n", chain[k]);
+	heddle_text_printf(out, "\tif %s == -1.0 {\n\t\tout[0] = 1.0\n\t}\n}\n\n", first);
+	/* each block its own stretch of the working set, again and again, in READ_CHAINS chains */
+	heddle_text_printf(out, "launch probe_read grid %d threads %d args data, out {\n", s->blocks, s->threads);
+	for (int k = 0; k < READ_CHAINS; k++)
+		heddle_text_printf(out, "\tdeclare %c\n\t%c[] = %s0.0%s\n", chain[k], chain[k], splat, end);
+	heddle_text_printf(out, "\tlet int32 begin = block * int32(each) * %d\n\tlet int32 end = begin + int32(each) * %d\n", w, w);
+	heddle_text_printf(out, "\tfor serial r in 0 .. int32(rounds) {\n\t\tfor serial i in begin + thread * %d .. end step %d {\n", w,
+			   READ_CHAINS * s->threads * w);
+	for (int k = 0; k < READ_CHAINS; k++)
+		heddle_text_printf(out, "\t\t\t%c[] = %c[] + data[i + %d%s]\n", chain[k], chain[k], k * s->threads * w, part);
+	heddle_text_add(out, "\t\t}\n\t}\n");
+	for (int k = 1; k < READ_CHAINS; k++)
+		heddle_text_printf(out, "\ta[] = a[] + %c[]\n", chain[k]);
+	heddle_text_printf(out, "\tif %s == -1.0 {\n\t\tout[0] = 1.0\n\t}\n}\n\n", first);
+	heddle_text_add(out, "launch probe_chase grid 1 threads 1 args cycle, last {\n\tdeclare at\n\tat[] = 0\n"
+			     "\tfor serial i in 0 .. int32(n) {\n\t\tat[] = cycle[at[]]\n\t}\n\tlast[1] = at[]\n}\n");
 }
+
+/* The program in a language: s->source and s->manifest.  0, or -1 with a diagnostic. */
+static int write_source(heddle_ctx *ctx, session *s, const char *backend, const heddle_descriptor *descriptor)
+{
+	const heddle_emit_options options = {.base = "probe", .header = "probe"};
+	const heddle_dialect *dialect = heddle_dialect_find(ctx, backend);
+	if (!dialect)
+		return -1;
+	const heddle_target target = {.text = heddle_arena_printf(s->arena, "%s:%s", backend, descriptor->name), .backend = backend,
+				      .dialect = dialect, .descriptor = descriptor};
+	const heddle_language language = heddle_dialect_language(dialect);
+	const bool processor = descriptor->execution == HEDDLE_SIMD;
+	s->blocks = processor ? 64 : 2048;
+	s->threads = processor ? 1 : 256;
+	s->width = !language.vector_arithmetic ? 1 : processor ? 16 : 4;
+	while (s->width > language.max_vector)
+		s->width /= 2;
+	heddle_text text = {0}, source = {0};
+	write_program(s, target.text, &text);
+	heddle_program *program = heddle_program_parse(ctx, "probe", heddle_text_str(&text));
+	int status = program ? heddle_program_validate(ctx, program) : -1;
+	if (status == 0)
+		status = heddle_source_print(ctx, &target, HEDDLE_ONE_VARIANT(program), &options, &source);
+	s->manifest = status == 0 ? heddle_manifest_make(ctx, &target, HEDDLE_ONE_VARIANT(program), &options) : NULL;
+	s->source = heddle_arena_strdup(s->arena, heddle_text_str(&source));
+	heddle_text_free(&text);
+	heddle_text_free(&source);
+	heddle_program_free(program);
+	return s->manifest ? 0 : -1;
+}
+
+const char *heddle_probe_source(heddle_ctx *ctx, heddle_arena *arena, const char *backend, const heddle_descriptor *descriptor,
+				heddle_manifest **manifest)
+{
+	session s = {.arena = arena};
+	const int status = write_source(ctx, &s, backend, descriptor);
+	*manifest = s.manifest;
+	return status == 0 ? s.source : NULL;
+}
+
+/* ---- launches -------------------------------------------------------------------------------------------------------- */
+
+/* The values of the program's sizes in one launch. */
+typedef struct figures {
+	int64_t n, each, rounds;
+} figures;
 
 static int ascending(const void *a, const void *b)
 {
@@ -58,12 +127,31 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* Kernel `k` with what the manifest says it takes.  0, or -1. */
+static int make_launch(session *s, int k, figures f, heddle_kernel_launch *launch)
+{
+	const heddle_manifest_launch *l = &s->manifest->launch[k];
+	const bool one = k == LAUNCH || k == CHASE;
+	*launch = (heddle_kernel_launch){.grid = {one ? 1 : s->blocks, 1, 1}, .block = {l->block[0], l->block[1], l->block[2]}};
+	for (int i = 0; i < l->n_argument; i++) {
+		const heddle_kernel_argument *from = &l->argument[i];
+		heddle_launch_argument to = {.size = (size_t)heddle_type_size(from->type)};
+		const int64_t value = from->byte_offset || !from->size ? 0 : !strcmp(from->name, "n") ? f.n : !strcmp(from->name, "each") ? f.each : f.rounds;
+		if (from->size || from->byte_offset)
+			memcpy(to.value, &value, sizeof(value));
+		else
+			to.buffer = !strcmp(from->name, "data") || !strcmp(from->name, "cycle") ? &s->in : &s->out;
+		HEDDLE_PUSH(s->arena, launch->argument, launch->n_argument, to);
+	}
+	return s->driver->kernel(&s->device, l->kernel, &launch->kernel);
+}
+
 /* The least seconds, for what else runs on the machine only adds; -1: the device refused it. */
-static double seconds_of(session *s, const char *kernel, int blocks, int threads, int n, heddle_launch_argument *argument)
+static double seconds_of(session *s, int kernel, figures f)
 {
 	double seconds[REPEAT];
-	heddle_kernel_launch launch = {.grid = {blocks, 1, 1}, .block = {threads, 1, 1}, .n_argument = n, .argument = argument};
-	if (s->driver->kernel(&s->device, kernel, &launch.kernel) != 0 || s->driver->launch(&s->device, 1, &launch, 2, seconds) != 0 ||
+	heddle_kernel_launch launch;
+	if (make_launch(s, kernel, f, &launch) != 0 || s->driver->launch(&s->device, 1, &launch, 2, seconds) != 0 ||
 	    s->driver->launch(&s->device, 1, &launch, REPEAT, seconds) != 0)
 		return -1;
 	qsort(seconds, REPEAT, sizeof(double), ascending);
@@ -72,11 +160,11 @@ static double seconds_of(session *s, const char *kernel, int blocks, int threads
 }
 
 /* From the call to the end of a kernel that does nothing, by the host's clock. */
-static double overhead_of(session *s, int n, heddle_launch_argument *argument)
+static double overhead_of(session *s)
 {
 	double seconds[REPEAT];
-	heddle_kernel_launch launch = {.grid = {1, 1, 1}, .block = {1, 1, 1}, .n_argument = n, .argument = argument};
-	if (s->driver->kernel(&s->device, "probe_launch", &launch.kernel) != 0)
+	heddle_kernel_launch launch;
+	if (make_launch(s, LAUNCH, (figures){.n = 1}, &launch) != 0)
 		return -1;
 	for (int i = -2; i < REPEAT; i++) {
 		double start = heddle_now();
@@ -122,22 +210,18 @@ static int write_cycle(session *s, int n)
 /* 0, or -1 with s->device.message. */
 static int measure(session *s)
 {
-	heddle_launch_argument out = {.buffer = &s->out}, in = {.buffer = &s->in};
-	heddle_launch_argument one[2] = {out, number(1)};
-	double t = overhead_of(s, 2, one), rate = 0, last = 0;
+	double t = overhead_of(s), rate = 0, last = 0;
 	if (t < 0)
 		return -1;
 	tell(s, "launch_overhead", "s", t, 0);
-	one[1] = number(FMA_ROUNDS);
-	t = seconds_of(s, "probe_fma", s->blocks, s->threads, 2, one);
+	t = seconds_of(s, FMA, (figures){.n = FMA_ROUNDS});
 	if (t <= 0)
 		return -1;
 	tell(s, "rates.float32", "FLOP/s", 2.0 * FMA_CHAINS * FMA_ROUNDS * s->blocks * s->threads * s->width / t, 0);
 	const double least = 4.0 * s->width * READ_CHAINS * s->blocks * s->threads;
 	for (double bytes = least; bytes <= LARGEST; bytes *= 2) {
 		int each = (int)(bytes / (4.0 * s->width * s->blocks)), rounds = (int)(LARGEST / bytes);
-		heddle_launch_argument read[4] = {out, in, number(each), number(rounds)};
-		t = seconds_of(s, "probe_read", s->blocks, s->threads, 4, read);
+		t = seconds_of(s, READ, (figures){.each = each, .rounds = rounds});
 		if (t <= 0)
 			return -1;
 		rate = bytes * rounds / t;
@@ -145,10 +229,9 @@ static int measure(session *s)
 	}
 	tell(s, "memory.global.bandwidth", "B/s", rate, 0);
 	for (double bytes = 4096; bytes <= LARGEST / 2; bytes *= 4) {
-		heddle_launch_argument chase[3] = {out, in, number(HOPS)};
 		if (write_cycle(s, (int)(bytes / 4)) != 0)
 			return -1;
-		t = seconds_of(s, "probe_chase", 1, 1, 3, chase);
+		t = seconds_of(s, CHASE, (figures){.n = HOPS});
 		if (t <= 0)
 			return -1;
 		last = t / HOPS;
@@ -178,15 +261,9 @@ static void in_child(void *data, heddle_text *text)
 		return;
 	}
 	heddle_text_printf(text, "%s\t%s\n", s->device.name, s->device.version);
-	const bool opencl = !strcmp(s->driver->options, "opencl"), processor = !strcmp(s->driver->level, "opencl-cpu");
-	s->blocks = processor ? 64 : 2048;
-	s->threads = processor ? 1 : 256;
-	s->width = processor ? 16 : opencl ? 4 : 1;
-	const char *real = opencl ? heddle_arena_printf(s->arena, "float%d", s->width) : "float";
-	const char *const no_option[] = {NULL};
-	const char *const names[] = {"probe_launch", "probe_fma", "probe_read", "probe_chase", NULL};
-	const heddle_source_build build = {.source = heddle_arena_printf(s->arena, "#define REAL %s\n%s%s", real, opencl ? opencl_words : cuda_words, kernels),
-					   .name = "probe", .arch = s->device.arch, .option = no_option, .kernel = names};
+	const heddle_source_build build = {.source = s->source, .name = "probe", .arch = s->device.arch, .warp = (int)s->device.warp,
+					   .option = heddle_manifest_options(s->arena, s->manifest, s->driver->options, s->source),
+					   .kernel = heddle_manifest_kernels(s->arena, s->manifest)};
 	int status = s->driver->build(&s->device, &build, &log);
 	if (status == 0)
 		status = s->driver->allocate(&s->device, 4096, &s->out);
@@ -203,12 +280,20 @@ static void in_child(void *data, heddle_text *text)
 	heddle_text_free(&log);
 }
 
-int heddle_probe_run(heddle_arena *arena, const heddle_driver *driver, heddle_probe *probe, const char **why)
+int heddle_probe_run(heddle_ctx *ctx, heddle_arena *arena, const heddle_driver *driver, const heddle_descriptor *descriptor,
+		     heddle_probe *probe, const char **why)
 {
 	session s = {.driver = driver, .arena = arena};
 	heddle_text text = {0};
 	*probe = (heddle_probe){.backend = driver->backend};
+	if (write_source(ctx, &s, driver->backend, descriptor) != 0) {
+		*why = "its language cannot write the micro-benchmarks";
+		return -1;
+	}
+	if (driver->device_only)
+		s.source = heddle_emulate_device_text(arena, s.source);
 	int status = heddle_process_call(arena, 300, in_child, &s, &text, why);
+	heddle_manifest_free(s.manifest);
 	char *copy = heddle_arena_strdup(arena, heddle_text_str(&text)), *save = NULL;
 	heddle_text_free(&text);
 	if (status != 0)

@@ -1,4 +1,4 @@
-/* The list of ways to run or compile a source: a new one is one row here.
+/* The list of ways to run or compile a source, from the rows of the backends.
  * SPDX-License-Identifier: MIT
  */
 #include "backends/drivers.h"
@@ -8,8 +8,12 @@
 #include "harness/emulate.h"
 #include "harness/level.h"
 
+#define EMULATED(its_backend)                                                                                  \
+	static const heddle_runner emulate_##its_backend = { .level = "emulate", .name = "emulator", .backend = #its_backend, \
+							     .available = heddle_emulate_available, .run = heddle_emulate_run };
+
 /* A runner of the generic device code with one driver. */
-#define ON_DRIVER(driver, its_level, its_name, its_backend, is_slow)                                                          \
+#define ON_DRIVER(its_level, driver, its_name, its_backend, is_slow)                                                   \
 	static int driver##_available(heddle_ctx *ctx, const char **why)                                               \
 	{                                                                                                              \
 		return heddle_device_available(ctx, &heddle_driver_##driver, why);                                     \
@@ -18,7 +22,9 @@
 	{                                                                                                              \
 		return heddle_device_run(ctx, &heddle_driver_##driver, run);                                           \
 	}                                                                                                              \
-	static const heddle_runner runner_##driver = { its_level, its_name, its_backend, driver##_available, driver##_run, false, is_slow }
+	static const heddle_runner runner_##driver = { its_level, its_name, its_backend, driver##_available, driver##_run, false, is_slow };
+#define ON_PROCESSOR(driver, its_name, its_backend, is_slow) ON_DRIVER("opencl-cpu", driver, its_name, its_backend, is_slow)
+#define ON_DEVICE(driver, its_name, its_backend, is_slow) ON_DRIVER("device", driver, its_name, its_backend, is_slow)
 
 /* A runner of the generic compile code with one compiler. */
 #define ON_COMPILER(compiler, its_name, its_backend)                                                                   \
@@ -30,18 +36,12 @@
 	{                                                                                                              \
 		return heddle_compile_run(ctx, &heddle_compiler_##compiler, run);                                      \
 	}                                                                                                              \
-	static const heddle_runner runner_##compiler = { "compile", its_name, its_backend, compiler##_available, compiler##_run, false, false }
+	static const heddle_runner compiler_##compiler = { "compile", its_name, its_backend, compiler##_available, compiler##_run, false, false };
 
-ON_DRIVER(pocl, "opencl-cpu", "pocl", "opencl", false);
-ON_DRIVER(rusticl, "opencl-cpu", "rusticl", "opencl", false);
-ON_DRIVER(oclgrind, "opencl-cpu", "oclgrind", "opencl", true);
-ON_DRIVER(cuda, "device", "cuda", "cuda", false);
-ON_DRIVER(hip, "device", "hip", "hip", false);
-ON_DRIVER(opencl, "device", "opencl", "opencl", false);
-ON_COMPILER(nvrtc, "nvrtc", "cuda");
-ON_COMPILER(clang_amd, "clang-amd", "hip");
-ON_COMPILER(hiprtc, "hiprtc", "hip");
-ON_COMPILER(spirv, "spirv", "opencl");
+HEDDLE_EACH_EMULATED(EMULATED)
+HEDDLE_EACH_PROCESSOR_DRIVER(ON_PROCESSOR)
+HEDDLE_EACH_DEVICE_DRIVER(ON_DEVICE)
+HEDDLE_EACH_COMPILER(ON_COMPILER)
 
 /* Whether there is a command depends on the manifest's descriptor: the run says it. */
 static int command_available(heddle_ctx *ctx, const char **why)
@@ -54,20 +54,16 @@ static int command_available(heddle_ctx *ctx, const char **why)
 static const heddle_runner compiler_command = { "compile", "command", "*", command_available, heddle_command_compile, true, false };
 static const heddle_runner runner_command = { "device", "command", "*", command_available, heddle_command_run, true, false };
 
+#define EMULATED_ROW(backend) &emulate_##backend,
+#define DRIVER_ROW(driver, name, backend, slow) &runner_##driver,
+#define COMPILER_ROW(compiler, name, backend) &compiler_##compiler,
+
 const heddle_runner *const heddle_runners[] = {
-	&heddle_runner_emulate_cuda,
-	&heddle_runner_emulate_hip,
-	&runner_pocl,
-	&runner_rusticl,
-	&runner_oclgrind,
-	&runner_nvrtc,
-	&runner_clang_amd,
-	&runner_hiprtc,
-	&runner_spirv,
+	HEDDLE_EACH_EMULATED(EMULATED_ROW)
+	HEDDLE_EACH_PROCESSOR_DRIVER(DRIVER_ROW)
+	HEDDLE_EACH_COMPILER(COMPILER_ROW)
 	&compiler_command,
-	&runner_cuda,
-	&runner_hip,
-	&runner_opencl,
+	HEDDLE_EACH_DEVICE_DRIVER(DRIVER_ROW)
 	&runner_command,
 	NULL,
 };

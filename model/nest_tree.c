@@ -17,7 +17,7 @@ const char *heddle_thread_param(heddle_scop *scop, const heddle_member *member)
 	return heddle_arena_printf(scop->arena, "c_%s_thread", member->name);
 }
 
-/* Words that a generated variable must not be: reserved in C, C++ or OpenCL C. */
+/* Words that a generated variable must not be: reserved in C or in languages like it; dialects know more (heddle_dialect_reserves). */
 static bool reserved(const char *name)
 {
 	static const char *const word[] = {

@@ -617,7 +617,7 @@ static int opencl_faults(heddle_device *device, const char *source_path, heddle_
 /* ---- the drivers -------------------------------------------------------------------------------------------------------- */
 
 #define OPENCL_FUNCTIONS                                                                                               \
-	.backend = "opencl", .options = "opencl", .list = opencl_list, .open = opencl_open, .close = opencl_close,      \
+	.backend = "opencl", .options = "opencl", .joined_options = true, .list = opencl_list, .open = opencl_open, .close = opencl_close,      \
 	.build = opencl_build, .kernel = opencl_kernel, .check_arguments = opencl_check_arguments,                         \
 	.can_move = opencl_can_move, .allocate = opencl_allocate, .release = opencl_release, .upload = opencl_upload,  \
 	.download = opencl_download, .fill = opencl_fill, .launch = opencl_launch
@@ -662,6 +662,7 @@ static const opencl_words oclgrind_words = { .libraries = oclgrind_libraries,
 const heddle_driver heddle_driver_oclgrind = {
 	.level = "opencl-cpu",
 	.name = "oclgrind",
+	.simulator = true,
 	.install = "install it: `apt-get install -y oclgrind`",
 	.words = &oclgrind_words,
 	OPENCL_FUNCTIONS,
@@ -680,7 +681,7 @@ const heddle_driver heddle_driver_opencl = {
 static const opencl_words any_words = { .libraries = loader, .type = CL_DEVICE_TYPE_ALL, .environment = rusticl_environment };
 const heddle_driver heddle_driver_opencl_any = {
 	.level = "",
-	.name = "opencl-any",
+	.name = "OpenCL",
 	.install = "install a driver: `apt-get install -y pocl-opencl-icd ocl-icd-libopencl1`",
 	.words = &any_words,
 	OPENCL_FUNCTIONS,

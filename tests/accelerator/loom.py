@@ -156,8 +156,7 @@ def run():
             print(json.dumps({"heddle": 1, "request": asked["request"], "verdict": "unsupported", "message": "this is no weave"}), flush=True)
             continue
         asked["source"] = translate(asked["source"])
-        asked["manifest"].update(backend="opencl", arch="")
-        asked["manifest"]["options"]["opencl"] = "-cl-std=CL1.2 -w"
+        asked["manifest"].update(backend="opencl", arch="", options={"opencl": "-cl-std=CL1.2 -w"})
         worker.stdin.write(json.dumps(asked) + "\n")
         worker.stdin.flush()
         print(worker.stdout.readline(), end="", flush=True)

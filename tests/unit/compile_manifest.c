@@ -40,10 +40,11 @@ static heddle_manifest *make(heddle_ctx *ctx, const char *target_text)
 	return m;
 }
 
-static bool listed(int n, const char **list, const char *word)
+static bool listed(const heddle_manifest *m, const char *set, const char *word)
 {
-	for (int i = 0; i < n; i++)
-		if (!strcmp(list[i], word))
+	const heddle_option_set options = heddle_manifest_option_set(m, set);
+	for (int i = 0; i < options.n; i++)
+		if (!strcmp(options.option[i], word))
 			return true;
 	return false;
 }
@@ -71,11 +72,11 @@ static void policies(void **state)
 			assert_non_null(m);
 			assert_string_equal(m->policy, relaxed ? "relaxed" : "ieee");
 			if (i == 0)
-				assert_int_equal(listed(m->n_nvrtc, m->nvrtc, "--ftz=true"), relaxed);
+				assert_int_equal(listed(m, "nvrtc", "--ftz=true"), relaxed);
 			if (i == 1)
-				assert_int_equal(listed(m->n_hipcc, m->hipcc, "-fgpu-flush-denormals-to-zero"), relaxed);
+				assert_int_equal(listed(m, "hipcc", "-fgpu-flush-denormals-to-zero"), relaxed);
 			if (i == 2)
-				assert_int_equal(strstr(m->opencl, "-cl-denorms-are-zero") != NULL, relaxed);
+				assert_int_equal(strstr(heddle_manifest_option_set(m, "opencl").option[0], "-cl-denorms-are-zero") != NULL, relaxed);
 			assert_int_equal(heddle_source_print(ctx, &target, HEDDLE_ONE_VARIANT(p), &options, &source), 0);
 			assert_non_null(strstr(heddle_text_str(&source), "#error"));
 			assert_int_equal(strstr(heddle_text_str(&source), "// policy:  relaxed") != NULL, relaxed);
@@ -131,7 +132,7 @@ static void from_program(void **state)
 	assert_string_equal(m->launch[0].argument[1].name, "A");
 	assert_true(m->launch[0].argument[1].byte_offset);
 	assert_int_equal(m->argument[0].align, 4); /* vload needs no more */
-	assert_string_equal(m->opencl, "-cl-std=CL1.2");
+	assert_string_equal(heddle_manifest_option_set(m, "opencl").option[0], "-cl-std=CL1.2");
 	heddle_manifest_free(m);
 	heddle_ctx_free(ctx);
 }
@@ -242,6 +243,8 @@ static const struct {
 	{HEAD ", \"sizes\": {\"N\": 4}, " ARGUMENTS ", \"launches\": [{\"kernel\": \"k\", \"grid\": [\"N+\"], \"block\": [1], \"arguments\": []}]}", "it ends too early", 785, false},
 	{HEAD ", \"sizes\": {\"N\": 4}, \"defines\": {\"1B\": 4}, " ARGUMENTS ", " LAUNCH "}", "`1B` cannot be a macro", 784, true},
 	{HEAD ", \"sizes\": {\"N\": 4}, \"defines\": {\"B\": []}, " ARGUMENTS ", " LAUNCH "}", "must stand for text or a number", 784, true},
+	{HEAD ", \"sizes\": {\"N\": 4}, \"options\": {\"nvcrt\": []}, " ARGUMENTS ", " LAUNCH "}", "did you mean `nvrtc`?", 784, false},
+	{HEAD ", \"sizes\": {\"N\": 4}, \"options\": {\"nvrtc\": [3]}, " ARGUMENTS ", " LAUNCH "}", "must be a list of strings", 784, true},
 	{HEAD ", \"sizes\": {\"N\": 4}, \"include_paths\": \".\", " ARGUMENTS ", " LAUNCH "}", "must be a list of strings", 784, true},
 	{HEAD ", \"sizes\": {\"N\": 4}, \"arguments\": [{\"name\": \"x\", \"role\": \"output\", \"type\": \"int8\", \"shape\": [], \"range\": [0, 1]}], " LAUNCH "}", "of an input", 784, false},
 	{HEAD ", \"sizes\": {\"N\": 4}, \"arguments\": [{\"name\": \"x\", \"role\": \"inout\", \"type\": \"int8\", \"shape\": [], \"range\": [0]}], " LAUNCH "}", "of an input", 784, true},

@@ -10,6 +10,15 @@
 
 #include <cmocka.h>
 
+static const heddle_runner *emulator(const char *backend)
+{
+	for (const heddle_runner *const *r = heddle_runners; *r; r++)
+		if (!strcmp((*r)->level, "emulate") && !strcmp((*r)->backend, backend))
+			return *r;
+	fail_msg("no emulator for %s", backend);
+	return NULL;
+}
+
 /* One case: a kernel `k` over A (float32[N], input), C (float32[M], output), optionally t (float32[N], temporary). */
 typedef struct emu_case {
 	const char *name, *backend;
@@ -341,7 +350,7 @@ static void run_case(const emu_case *c, int misalign, uint64_t seed)
 	heddle_array *argument[3] = {a, out, NULL};
 	heddle_run run = {.arena = arena, .manifest = m, .source = c->source, .source_path = "my.cu",
 			  .size = (int64_t[]){c->n, c->m}, .argument = argument, .misalign = misalign, .seed = seed};
-	const heddle_runner *runner = strcmp(c->backend, "hip") ? &heddle_runner_emulate_cuda : &heddle_runner_emulate_hip;
+	const heddle_runner *runner = emulator(c->backend);
 	if (runner->run(ctx, &run) < 0)
 		fail_msg("%s: %s", c->name, heddle_ctx_messages(ctx));
 	check_verdict(c, &run);
@@ -393,7 +402,7 @@ int main(void)
 	char cache[512];
 	heddle_ctx *ctx = heddle_ctx_new();
 	const char *why = NULL;
-	if (!heddle_runner_emulate_cuda.available(ctx, &why)) {
+	if (!heddle_emulate_available(ctx, &why)) {
 		fprintf(stderr, "skipped: %s\n", why);
 		heddle_ctx_free(ctx);
 		return 77;

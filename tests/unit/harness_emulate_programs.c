@@ -12,6 +12,15 @@
 
 #include <cmocka.h>
 
+static const heddle_runner *emulator(const char *backend)
+{
+	for (const heddle_runner *const *r = heddle_runners; *r; r++)
+		if (!strcmp((*r)->level, "emulate") && !strcmp((*r)->backend, backend))
+			return *r;
+	fail_msg("no emulator for %s", backend);
+	return NULL;
+}
+
 #define FOLDER HEDDLE_SOURCE_DIR "/tests/golden/"
 
 /* Sizes as the program's ranges allow: a few tiles and a remainder. */
@@ -93,7 +102,7 @@ static void run_program(const char *file, const char *target_name)
 				value[k] = size[i];
 	heddle_run run = {.arena = arena, .manifest = m, .source = heddle_text_str(&source), .source_path = "program",
 			  .size = value, .argument = argument, .seed = 3};
-	const heddle_runner *runner = strcmp(m->backend, "hip") ? &heddle_runner_emulate_cuda : &heddle_runner_emulate_hip;
+	const heddle_runner *runner = emulator(m->backend);
 	if (runner->run(ctx, &run) < 0)
 		fail_msg("%s", heddle_ctx_messages(ctx));
 	if (run.verdict == HEDDLE_UNSUPPORTED || (run.verdict != HEDDLE_PASS) != (interpret.n_finding > 0))
@@ -130,7 +139,7 @@ int main(void)
 {
 	heddle_ctx *ctx = heddle_ctx_new();
 	const char *why = NULL;
-	int here = heddle_runner_emulate_cuda.available(ctx, &why);
+	int here = heddle_emulate_available(ctx, &why);
 	if (!here)
 		fprintf(stderr, "skipped: %s\n", why);
 	heddle_ctx_free(ctx);

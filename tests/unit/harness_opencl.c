@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: MIT
  */
 #include "backends/drivers.h"
+#include "harness/probe.h"
+#include "heddle/heddle.h"
 #include "base/process.h"
 #include "harness/device.h"
 #include "harness/level.h"
@@ -574,9 +576,69 @@ static void test_process(void **state)
 	heddle_ctx_free(ctx);
 }
 
+/* The rows of drivers.h say of each driver and compiler what it says itself. */
+static void rows(void **state)
+{
+	(void)state;
+	for (const heddle_driver *const *d = heddle_drivers; *d; d++) {
+		const heddle_runner *found = NULL;
+		for (const heddle_runner *const *r = heddle_runners; *r; r++)
+			if (!strcmp((*r)->level, (*d)->level) && !strcmp((*r)->name, (*d)->name))
+				found = *r;
+		assert_non_null(found);
+		assert_string_equal(found->backend, (*d)->backend);
+		assert_int_equal(found->slow, (*d)->simulator);
+	}
+	for (const heddle_compiler *const *c = heddle_compilers; *c; c++) {
+		const heddle_runner *found = runner("compile", (*c)->name);
+		assert_non_null(found);
+		assert_string_equal(found->backend, (*c)->backend);
+	}
+}
+
+/* The micro-benchmarks in the language of every driver, and of a dialect that has none: all four kernels, as the compilers that
+ * are here take them. */
+static void probes(void **state)
+{
+	(void)state;
+	static const char *const kernels[] = {"probe_launch", "probe_fma", "probe_read", "probe_chase"};
+	heddle_ctx *ctx = heddle_ctx_new();
+	heddle_arena *arena = heddle_arena_new();
+	heddle_ctx_add_path(ctx, HEDDLE_SOURCE_DIR "/tests/accelerator");
+	const char *const *names = heddle_dialect_names(ctx);
+	int n = 0;
+	for (; names[n]; n++)
+		for (int processor = 0; processor < 2; processor++) {
+			const heddle_descriptor *descriptor = heddle_descriptor_find(ctx, processor ? "cpu" : "gpu");
+			heddle_manifest *m;
+			const char *source = heddle_probe_source(ctx, arena, names[n], descriptor, &m);
+			if (!source)
+				fail_msg("%s: %s", names[n], heddle_ctx_messages(ctx));
+			assert_int_equal(m->n_launch, HEDDLE_COUNT(kernels));
+			for (size_t k = 0; k < HEDDLE_COUNT(kernels); k++) {
+				assert_string_equal(m->launch[k].kernel, kernels[k]);
+				assert_non_null(strstr(source, kernels[k]));
+			}
+			for (const heddle_runner *const *r = heddle_runners; *r; r++) {
+				if (strcmp((*r)->level, "compile") || strcmp((*r)->backend, names[n]) || !here(*r))
+					continue;
+				heddle_run run = {.arena = arena, .manifest = m, .source = source, .source_path = "probe"};
+				assert_int_equal((*r)->run(ctx, &run), 0);
+				if (run.verdict == HEDDLE_FAIL)
+					fail_msg("%s: %s\n%s", (*r)->name, run.message, source);
+			}
+			heddle_manifest_free(m);
+		}
+	assert_true(n >= 4);
+	heddle_arena_free(arena);
+	heddle_ctx_free(ctx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rows),
+		cmocka_unit_test(probes),
 		cmocka_unit_test(test_process),
 		cmocka_unit_test(test_right),
 		cmocka_unit_test(test_misalign_without_offsets),

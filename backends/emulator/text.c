@@ -5,10 +5,80 @@
  * that the compiler says where, and only where the preprocessor kept it).
  * SPDX-License-Identifier: MIT
  */
-#include "harness/emulate.h"
+#include "backends/emulator/text.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- tables --------------------------------------------------------------------------------------------------------------- */
+
+const heddle_emulated heddle_emulated_rows[] = {
+	{.backend = "cuda", .options = "nvrtc", .begin = ""},
+	{.backend = "hip", .options = "hipcc", .flag = "-DHEDDLE_HIP", .begin = "#include \"half.h\"\n"},
+	{.backend = NULL},
+};
+
+#define ROW(its_backend) +1
+_Static_assert(HEDDLE_COUNT(heddle_emulated_rows) == HEDDLE_EACH_EMULATED(ROW) + 1, "a row for each emulated backend");
+#undef ROW
+
+const heddle_emulated *heddle_emulated_find(const char *backend)
+{
+	for (const heddle_emulated *row = heddle_emulated_rows; row->backend; row++)
+		if (!strcmp(row->backend, backend))
+			return row;
+	return NULL;
+}
+
+#define CORE "#include \"core.h\"\n"
+#define HALF "#include \"half.h\"\n"
+#define UP_HALF "#include \"../half.h\"\n"
+
+const heddle_emulated_header heddle_emulated_headers[] = {
+	{"cuda.h", CORE},
+	{"cuda_runtime.h", CORE},
+	{"cuda_runtime_api.h", CORE},
+	{"device_launch_parameters.h", CORE},
+	{"device_functions.h", CORE},
+	{"vector_types.h", CORE},
+	{"vector_functions.h", CORE},
+	{"math_functions.h", CORE},
+	{"math_constants.h", CORE},
+	{"cuda_fp16.h", HALF},
+	{"cuda_fp16.hpp", HALF},
+	{"cuda_bf16.h", HALF},
+	{"hip/hip_runtime.h", UP_HALF},
+	{"hip/hip_runtime_api.h", UP_HALF},
+	{"hip/hip_fp16.h", UP_HALF},
+	{"hip/hip_bf16.h", UP_HALF},
+	{"hip/hip_bfloat16.h", UP_HALF},
+	{"hip/hip_vector_types.h", UP_HALF},
+	{"hip/math_functions.h", UP_HALF},
+	{NULL, NULL},
+};
+
+/* Headers of the vendors' libraries may be on this machine, but they are made for the vendors' compilers. */
+static const struct {
+	const char *begin;
+	bool host; /* for host code: what of them device code uses is unknown by itself */
+} foreign_headers[] = {
+	{"cub/", false},	 {"cooperative_groups", false},	 {"mma.h", false},	 {"cuda_pipeline", false}, {"cuda/", false},
+	{"thrust/", false},	 {"cute/", false},		 {"cutlass/", false},	 {"hipcub/", false},	   {"rocprim/", false},
+	{"rocwmma/", false},	 {"crt/mma", false},		 {"cuda_fp8", false},	 {"hip/hip_cooperative", false},
+	{"hip/hip_fp8", false},	 {"curand", false},		 {"hiprand", false},	 {"cuda_awbarrier", false},
+	{"torch/", true},	 {"ATen/", true},		 {"c10/", true},
+};
+
+size_t heddle_foreign_header(const char *text, bool host)
+{
+	for (size_t k = 0; k < HEDDLE_COUNT(foreign_headers); k++)
+		if ((host || !foreign_headers[k].host) && !strncmp(text, foreign_headers[k].begin, strlen(foreign_headers[k].begin)))
+			return strcspn(text, ">\"\n\r");
+	return 0;
+}
+
+/* ---- tokens --------------------------------------------------------------------------------------------------------------- */
 
 typedef enum token_kind { TOKEN_WORD, TOKEN_MARK, TOKEN_TEXT, TOKEN_DIRECTIVE } token_kind;
 
@@ -33,8 +103,6 @@ typedef struct rewriter {
 	edit *edit;
 	int n_shared;
 } rewriter;
-
-/* ---- tokens --------------------------------------------------------------------------------------------------------------- */
 
 static size_t skip_comment(const char *s, size_t i)
 {
@@ -345,24 +413,17 @@ static void apply(rewriter *w, heddle_text *out)
 	heddle_text_add(out, w->source + at);
 }
 
-/* Headers of the vendors' libraries may be on this machine, but they are made for the vendors' compilers.  What the preprocessor
- * keeps of them is said to be unsupported, at its line. */
+/* What the preprocessor keeps of foreign headers is said to be unsupported, at its line. */
 static void rewrite_include(rewriter *w, int i)
 {
-	static const char *const names[] = {"cub/",	"cooperative_groups", "mma.h",	   "cuda_pipeline", "cuda/",	"thrust/",
-					    "cute/",	"cutlass/",	      "hipcub/",   "rocprim/",	    "rocwmma/", "crt/mma",
-					    "cuda_fp8", "hip/hip_cooperative", "hip/hip_fp8", "curand",	    "hiprand",	"cuda_awbarrier"};
 	const char *text = w->source + w->t[i].begin + 1;
 	text += strspn(text, " \t");
 	if (strncmp(text, "include", 7) != 0)
 		return;
 	text += 7 + strspn(text + 7, " \t");
-	for (size_t k = 0; (*text == '<' || *text == '"') && k < HEDDLE_COUNT(names); k++)
-		if (!strncmp(text + 1, names[k], strlen(names[k]))) {
-			replace(w, i, heddle_arena_printf(w->arena, "#error HEDDLE_UNSUPPORTED_header %.*s",
-							  (int)strcspn(text + 1, ">\"\n"), text + 1));
-			return;
-		}
+	size_t n = *text == '<' || *text == '"' ? heddle_foreign_header(text + 1, false) : 0;
+	if (n)
+		replace(w, i, heddle_arena_printf(w->arena, "#error HEDDLE_UNSUPPORTED_header %.*s", (int)n, text + 1));
 }
 
 void heddle_emulate_rewrite(const char *source, heddle_text *out)
