@@ -4,6 +4,7 @@
 #include "model/program_words.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -245,16 +246,26 @@ static const char *expect_string(parser *ps)
 	return text;
 }
 
+/* The number of an INTEGER, which fits 64 bits with its sign. */
+static int64_t integer_of(parser *ps, const token *t, bool negative)
+{
+	errno = 0;
+	uint64_t i = strtoull(t->text, NULL, 10);
+	if (errno || i > (uint64_t)INT64_MAX + negative)
+		fail(ps, t, "%s%s does not fit 64 bits", negative ? "-" : "", t->text);
+	return (int64_t)(negative ? 0 - i : i);
+}
+
 static int64_t expect_integer(parser *ps)
 {
-	int sign = accept(ps, "-") ? -1 : 1;
+	bool negative = accept(ps, "-");
 	int64_t i = 0;
 	if (ps->now.kind != INTEGER)
 		fail(ps, &ps->now, "expected an integer but found %s", describe(ps));
 	else
-		i = (int64_t)strtoull(ps->now.text, NULL, 10);
+		i = integer_of(ps, &ps->now, negative);
 	next(ps);
-	return (int64_t)((uint64_t)sign * (uint64_t)i);
+	return i;
 }
 
 static int expect_int(parser *ps, int min)
@@ -378,8 +389,7 @@ static heddle_value *parse_literal(parser *ps, bool negative)
 		v->f = strtod(t->text, NULL);
 		v->f = negative ? -v->f : v->f;
 	} else {
-		uint64_t i = strtoull(t->text, NULL, 10);
-		v->i = (int64_t)(negative ? 0 - i : i);
+		v->i = integer_of(ps, t, negative);
 	}
 	if (t->kind == FLOATING && t->type != UNKNOWN && !heddle_type_is_float(t->type))
 		fail(ps, t, "a floating-point literal cannot be %s", heddle_type_name(t->type));
@@ -682,9 +692,13 @@ static heddle_type parse_type(parser *ps, int *width)
 		n--;
 	*width = 1;
 	int type = heddle_type_parse(word);
-	if (type < 0 && n > 1 && word[n - 1] == 'x') {
-		*width = atoi(word + n);
+	if (type < 0 && n > 1 && word[n - 1] == 'x' && word[n]) {
+		long members = strtol(word + n, NULL, 10);
 		type = heddle_type_parse(heddle_arena_strndup(ps->p->arena, word, n - 1));
+		if (members < 1 || members > HEDDLE_MAX_VECTOR)
+			fail(ps, &where, "a vector has 1 to %d members, %s does not", HEDDLE_MAX_VECTOR, word);
+		else
+			*width = (int)members;
 	}
 	if (type < 0)
 		fail(ps, &where, "there is no type %s", word);

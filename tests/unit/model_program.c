@@ -174,6 +174,12 @@ static void test_bad_text(void **state)
 		{"program p\nconfig \"open\n", 2, 8, "the string has no end"},
 		{"program p\nbuffer output X float32 [4]\nlaunch l grid 1 threads 1 {\n\tX[0] = sine(1.0)\n}\n", 4, 9,
 		 "there is no function sine"},
+		{"program p\nbuffer register r float32x [2]\n", 2, 19, "there is no type float32x"},
+		{"program p\nbuffer register r float32x0 [2]\n", 2, 19, "a vector has 1 to 64 members"},
+		{"program p\nbuffer register r float32x4294967300 [2]\n", 2, 19, "a vector has 1 to 64 members"},
+		{"program p\nsize N 1..9223372036854775808\n", 2, 11, "9223372036854775808 does not fit 64 bits"},
+		{"program p\nrequire 1 < 99999999999999999999\n", 2, 13, "99999999999999999999 does not fit 64 bits"},
+		{"program p\nrequire 1 < -9223372036854775809\n", 2, 14, "-9223372036854775809 does not fit 64 bits"},
 	};
 	for (size_t k = 0; k < HEDDLE_COUNT(cases); k++) {
 		heddle_ctx *ctx = heddle_ctx_new();
