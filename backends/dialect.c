@@ -12,7 +12,14 @@
 #include <string.h>
 #include <yaml.h>
 
-enum { MAX_INHERIT = 8, MAX_DEPTH = 8, MAX_PARAMETER = 4 };
+enum {
+	MAX_INHERIT = 8,
+	MAX_DEPTH = 8,
+	MAX_PARAMETER = 4,
+	MAX_BYTES = 4 << 20, /* of a file, and of the pieces that one heading makes */
+	MAX_NODES = 10000,   /* of a file, those of an alias each time */
+	MAX_PIECES = 4096,
+};
 
 /* Every key that a dialect may have (a * is one component), and the placeholders that its template may use. */
 static const struct {
@@ -174,6 +181,7 @@ typedef struct reader {
 	const heddle_source *source;
 	yaml_document_t document;
 	heddle_dialect *dialect;
+	int n_node;
 } reader;
 
 static int fail(const heddle_ctx *ctx, const heddle_source *source, size_t line, int code, const char *message,
@@ -206,6 +214,8 @@ static int flatten(reader *r, yaml_node_t *node, const char *prefix, int depth)
 {
 	if (depth > MAX_DEPTH)
 		return fail(r->ctx, r->source, node->start_mark.line, 451, "nested too deeply", NULL);
+	if (++r->n_node > MAX_NODES)
+		return fail(r->ctx, r->source, node->start_mark.line, 451, "more words than any dialect has", NULL);
 	switch (node->type) {
 	case YAML_SCALAR_NODE:
 		drop_words(r, prefix);
@@ -245,6 +255,8 @@ static int flatten(reader *r, yaml_node_t *node, const char *prefix, int depth)
 static int load_yaml(reader *r)
 {
 	yaml_parser_t parser;
+	if (r->source->length > MAX_BYTES)
+		return fail(r->ctx, r->source, 0, 451, "larger than any dialect", NULL);
 	if (heddle_yaml_is_deep(r->source))
 		return fail(r->ctx, r->source, 0, 451, "nested deeper than any dialect", NULL);
 	if (!yaml_parser_initialize(&parser))
@@ -317,6 +329,8 @@ static int check_words(heddle_ctx *ctx, const heddle_dialect *dialect, const hed
 	for (int i = 0; i < dialect->n_word; i++) {
 		const dialect_word *word = &dialect->word[i];
 		const char *allowed = NULL;
+		if (word->file != source->name) /* a parent's, checked there */
+			continue;
 		for (size_t k = 0; k < HEDDLE_COUNT(known_keys) && !allowed; k++)
 			if (key_matches(known_keys[k].key, word->key))
 				allowed = known_keys[k].placeholders;
@@ -328,7 +342,7 @@ static int check_words(heddle_ctx *ctx, const heddle_dialect *dialect, const hed
 			return -1;
 	}
 	for (size_t k = 0; k < HEDDLE_COUNT(known_keys); k++) {
-		bool found = !known_keys[k].required;
+		bool found = !known_keys[k].required || find_word(dialect, known_keys[k].key);
 		for (int i = 0; i < dialect->n_word && !found; i++)
 			found = key_matches(known_keys[k].key, dialect->word[i].key);
 		if (!found) {
@@ -557,6 +571,20 @@ static void put_piece(heddle_arena *arena, heddle_dialect *dialect, dialect_piec
 	HEDDLE_PUSH(arena, dialect->piece, dialect->n_piece, piece);
 }
 
+/* Does a heading make more pieces of so many bytes than there is place for?  -1 with a diagnostic. */
+static int check_choices(reader *r, const parameter *list, int n, size_t size, const heddle_source *source, int line)
+{
+	int count = 1;
+	for (int i = 0; i <= n; i++) {
+		if (count > MAX_PIECES - r->dialect->n_piece)
+			return fail(r->ctx, source, (size_t)line, 455, "more pieces than any prelude has", NULL);
+		count *= i < n ? list[i].n_choice : 1;
+	}
+	if (size > (size_t)(MAX_BYTES / count))
+		return fail(r->ctx, source, (size_t)line, 455, "longer pieces than any prelude has", NULL);
+	return 0;
+}
+
 /* The pieces of a line `name parameters...` with the text below it. */
 static int add_pieces(reader *r, char *heading, const char *text, const heddle_source *source, int line)
 {
@@ -578,11 +606,13 @@ static int add_pieces(reader *r, char *heading, const char *text, const heddle_s
 		for (char *part = strtok_r(word, "/", &inner); part && p->n_name < 6; part = strtok_r(NULL, "/", &inner))
 			snprintf(p->name[p->n_name++], sizeof(p->name[0]), "%s", part);
 		char value[64];
-		for (; parameter_value(p, p->n_choice, 0, value, sizeof(value)); p->n_choice++)
+		for (; p->n_choice <= MAX_PIECES && parameter_value(p, p->n_choice, 0, value, sizeof(value)); p->n_choice++)
 			for (int k = 0; k < p->n_name; k++)
 				if (!parameter_value(p, p->n_choice, k, value, sizeof(value)))
 					return fail(r->ctx, source, (size_t)line, 455, "a choice with too few values", p->choices);
 	}
+	if (check_choices(r, list, n, strlen(text), source, line) < 0)
+		return -1;
 	int choice[MAX_PARAMETER] = {0};
 	for (;;) {
 		put_piece(r->arena, r->dialect, (dialect_piece){instantiate(r->arena, name, list, n, choice),
@@ -639,18 +669,24 @@ static bool uses(const char *text, const char *name)
 void heddle_prelude_print(const heddle_dialect *dialect, const char *text, heddle_text *out)
 {
 	bool *used = heddle_xalloc(sizeof(bool) * (size_t)(dialect->n_piece + 1));
-	for (int i = 0; i < dialect->n_piece; i++)
+	int *open = heddle_xalloc(sizeof(int) * (size_t)(dialect->n_piece + 1)), n_open = 0; /* used, its text not searched yet */
+	for (int i = 0; i < dialect->n_piece; i++) {
 		used[i] = uses(text, dialect->piece[i].name);
-	for (bool changed = true; changed;) {
-		changed = false;
+		if (used[i])
+			open[n_open++] = i;
+	}
+	while (n_open > 0) {
+		const char *of = dialect->piece[open[--n_open]].text;
 		for (int i = 0; i < dialect->n_piece; i++)
-			for (int k = 0; k < dialect->n_piece && !used[i]; k++)
-				if (used[k] && k != i && uses(dialect->piece[k].text, dialect->piece[i].name))
-					used[i] = changed = true;
+			if (!used[i] && uses(of, dialect->piece[i].name)) {
+				used[i] = true;
+				open[n_open++] = i;
+			}
 	}
 	for (int i = 0; i < dialect->n_piece; i++)
 		if (used[i])
 			heddle_text_printf(out, "%s\n\n", dialect->piece[i].text);
+	free(open);
 	free(used);
 }
 
@@ -682,10 +718,15 @@ static const heddle_source *data_file(heddle_ctx *ctx, const char *path)
 	return source;
 }
 
-static const heddle_dialect *read_chain(heddle_ctx *ctx, const heddle_source *source, const char *prelude, int depth);
+static const heddle_dialect *read_chain(heddle_ctx *ctx, const heddle_source *source, const char *prelude,
+					const heddle_dialect *const *known, int depth);
 
-static const heddle_dialect *find_chain(heddle_ctx *ctx, const char *name, int depth)
+/* `known`, ended by NULL: taken by name before any search. */
+static const heddle_dialect *find_chain(heddle_ctx *ctx, const char *name, const heddle_dialect *const *known, int depth)
 {
+	for (; known && *known; known++)
+		if (!strcmp((*known)->name, name))
+			return *known;
 	heddle_arena *arena = heddle_ctx_arena(ctx);
 	if (strchr(name, '/') || strchr(name, '.')) {
 		heddle_error(ctx, 450, NULL, "`%s` is not the name of a dialect", name);
@@ -703,7 +744,7 @@ static const heddle_dialect *find_chain(heddle_ctx *ctx, const char *name, int d
 			heddle_note(ctx, NULL, "did you mean `%s`?", near);
 		return NULL;
 	}
-	return read_chain(ctx, source, NULL, depth);
+	return read_chain(ctx, source, NULL, NULL, depth);
 }
 
 /* The value of the top-level key `inherits`, without a parse: it must be known before the words are merged. */
@@ -718,7 +759,8 @@ static char *parent_of(heddle_arena *arena, const char *text)
 	return NULL;
 }
 
-static const heddle_dialect *read_chain(heddle_ctx *ctx, const heddle_source *source, const char *prelude, int depth)
+static const heddle_dialect *read_chain(heddle_ctx *ctx, const heddle_source *source, const char *prelude,
+					const heddle_dialect *const *known, int depth)
 {
 	heddle_arena *arena = heddle_ctx_arena(ctx);
 	if (depth > MAX_INHERIT) {
@@ -728,7 +770,7 @@ static const heddle_dialect *read_chain(heddle_ctx *ctx, const heddle_source *so
 	heddle_dialect *dialect = HEDDLE_NEW(arena, heddle_dialect);
 	const char *parent_name = parent_of(arena, source->text);
 	if (parent_name) {
-		const heddle_dialect *parent = find_chain(ctx, parent_name, depth + 1);
+		const heddle_dialect *parent = find_chain(ctx, parent_name, known, depth + 1);
 		if (!parent)
 			return NULL;
 		for (int i = 0; i < parent->n_word; i++)
@@ -761,14 +803,15 @@ static const heddle_dialect *read_chain(heddle_ctx *ctx, const heddle_source *so
 	return dialect;
 }
 
-const heddle_dialect *heddle_dialect_find(heddle_ctx *ctx, const char *name) { return find_chain(ctx, name, 0); }
+const heddle_dialect *heddle_dialect_find(heddle_ctx *ctx, const char *name) { return find_chain(ctx, name, NULL, 0); }
 
-const heddle_dialect *heddle_dialect_read(heddle_ctx *ctx, const char *file, const char *text, const char *prelude)
+const heddle_dialect *heddle_dialect_read(heddle_ctx *ctx, const char *file, const char *text, const char *prelude,
+					  const heddle_dialect *const *known)
 {
 	heddle_arena *arena = heddle_ctx_arena(ctx);
 	heddle_source *source = HEDDLE_NEW(arena, heddle_source);
 	*source = (heddle_source){heddle_arena_strdup(arena, file), heddle_arena_strdup(arena, text), strlen(text)};
-	return read_chain(ctx, source, prelude, 0);
+	return read_chain(ctx, source, prelude, known, 0);
 }
 
 static void add_name(heddle_arena *arena, const char ***list, int *n, const char *name)

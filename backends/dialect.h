@@ -37,8 +37,10 @@ struct heddle_dialect {
 
 /* By name, in the context's arena.  NULL with a diagnostic. */
 const heddle_dialect *heddle_dialect_find(heddle_ctx *ctx, const char *name);
-/* From text, as if it were the file `file`; parents are searched by name.  `prelude` is the text of its prelude or NULL. */
-const heddle_dialect *heddle_dialect_read(heddle_ctx *ctx, const char *file, const char *text, const char *prelude);
+/* From text, as if it were the file `file`.  `prelude` is the text of its prelude or NULL.  A parent is the one of that name
+ * among `known` (ended by NULL, or NULL), which must live as long as the result, or else is searched by name. */
+const heddle_dialect *heddle_dialect_read(heddle_ctx *ctx, const char *file, const char *text, const char *prelude,
+					  const heddle_dialect *const *known);
 
 /* A word by its key, given as printf does; NULL: the dialect has none. */
 const char *heddle_dialect_word(const heddle_dialect *dialect, const char *format, ...) HEDDLE_PRINTF(2, 3);

@@ -90,6 +90,7 @@ static bool same_row(const affine_row *a, const affine_row *b)
 
 /* ---- variables ----------------------------------------------------------------------------------------------------------- */
 
+/* The variable that is the same, or a new one with copies of the rows; -1: there is no place for it. */
 static int intern(affine_space *space, const affine_variable *new)
 {
 	for (int v = 0; v < space->n; v++) {
@@ -100,7 +101,10 @@ static int intern(affine_space *space, const affine_variable *new)
 	}
 	if (space->n == AFFINE_VARIABLES)
 		return -1;
-	space->variable[space->n] = *new;
+	affine_variable *v = &space->variable[space->n];
+	*v = *new;
+	v->a = new->a ? keep(space, new->a) : NULL;
+	v->b = new->b ? keep(space, new->b) : NULL;
 	return space->n++;
 }
 
@@ -119,8 +123,8 @@ static bool atom(affine_space *space, affine_kind kind, const affine_row *a, con
 {
 	affine_variable new = {
 		.kind = kind,
-		.a = keep(space, a),
-		.b = b ? keep(space, b) : NULL,
+		.a = a,
+		.b = b,
 		.d = d,
 		.size_only = affine_size_only(space, a) && (!b || affine_size_only(space, b)),
 	};

@@ -44,7 +44,7 @@ typedef struct affine_variable {
 	affine_kind kind;
 	heddle_index *index;
 	heddle_size *size;
-	affine_row *a, *b;
+	const affine_row *a, *b;
 	int64_t d;
 	affine_or *alternative;
 	bool size_only; /* no index in it */

@@ -347,7 +347,8 @@ static void check_writes(access_check *a)
 /* Extents are never negative. */
 static void check_extents(checker *c)
 {
-	access_check a = {.c = c, .space = affine_space_new(c->scratch, c->arena)};
+	heddle_arena *arena = heddle_arena_new();
+	access_check a = {.c = c, .space = affine_space_new(arena, c->arena)};
 	for (int i = 0; i < c->n_state; i++) {
 		const tensor_state *t = &c->state[i];
 		for (int d = 0; d < t->rank && !t->bad && t->tensor->extent && t->tensor->extent[d]; d++) {
@@ -363,6 +364,7 @@ static void check_extents(checker *c)
 			heddle_text_free(&text);
 		}
 	}
+	heddle_arena_free(arena);
 }
 
 void heddle_check_accesses(checker *c)

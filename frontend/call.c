@@ -26,6 +26,7 @@ typedef struct passed {
 
 typedef struct call {
 	checker *c, *outermost;
+	int depth; /* of this call below the outermost definition, from 1 */
 	const syntax_statement *syntax;
 	const syntax_expr *call;
 	const syntax_definition *callee;
@@ -38,6 +39,16 @@ typedef struct call {
 	heddle_index **map_from, **map_to;
 	bool rounded; /* what is rewritten is a value or a subscript */
 } call;
+
+/* A called definition, checked without errors for the sizes of a call: what further calls with the same sizes take. */
+typedef struct call_instance {
+	const syntax_definition *callee;
+	heddle_policy policy; /* of the outermost definition */
+	heddle_size_list sizes;
+	heddle_definition *def;
+	int n_inlined; /* statements that its own calls brought */
+	int depth;     /* of its own calls */
+} call_instance;
 
 const syntax_definition *heddle_check_definition_named(const checker *c, const char *name)
 {
@@ -88,6 +99,18 @@ static bool takes_all(const heddle_expr *e, int *left)
 static bool larger(const heddle_expr *e, int limit)
 {
 	return takes_all(e, &limit);
+}
+
+/* Nodes of `e` count as brought by this call; false with an error when the file's calls bring too many. */
+static bool bring(call *k, const heddle_expr *e)
+{
+	int left = MAX_BROUGHT - k->c->file->n_brought;
+	bool all = takes_all(e, &left);
+	k->c->file->n_brought = MAX_BROUGHT - (all ? 0 : left);
+	if (all)
+		fail(k->c, 12, &k->call->location, "calls of definitions bring more than %d operands and operators to this file",
+		     MAX_BROUGHT);
+	return !all;
 }
 
 static void bind(call *k, const char *name, heddle_expr *value)
@@ -484,12 +507,50 @@ static int require_ranges(call *k)
 	return errors ? -1 : 0;
 }
 
+static bool same_sizes(const heddle_size_list *a, const heddle_size_list *b)
+{
+	bool same = a->n == b->n;
+	for (int i = 0; same && i < a->n; i++) {
+		const heddle_size_range *x = &a->range[i], *y = &b->range[i];
+		same = !strcmp(x->name, y->name) && x->min == y->min && x->max == y->max && x->divisor == y->divisor;
+	}
+	return same;
+}
+
+static const call_instance *known_instance(const call *k, const heddle_size_list *sizes)
+{
+	const file_checker *file = k->c->file;
+	for (int i = 0; i < file->n_instance; i++) {
+		const call_instance *known = &file->instance[i];
+		if (known->callee == k->callee && known->policy == k->outermost->syntax->policy && same_sizes(&known->sizes, sizes))
+			return known;
+	}
+	return NULL;
+}
+
+static int check_depth(call *k, int depth)
+{
+	if (depth <= MAX_CALL_DEPTH && k->outermost->n_inlined <= MAX_INLINED)
+		return 0;
+	fail(k->c, 12, &k->call->location, "calls of definitions bring more than %d statements or are deeper than %d", MAX_INLINED,
+	     MAX_CALL_DEPTH);
+	return -1;
+}
+
 static int instantiate(call *k)
 {
 	checker *c = k->c;
 	heddle_size_list list = {0};
 	for (int i = 0; i < k->n_binding; i++)
 		HEDDLE_PUSH(c->scratch, list.range, list.n, range_of(c, k->binding[i].name, k->binding[i].value));
+	const call_instance *known = known_instance(k, &list);
+	if (known) {
+		k->def = known->def;
+		k->outermost->n_inlined += known->n_inlined;
+		c->called = c->called > known->depth + 1 ? c->called : known->depth + 1;
+		return check_depth(k, k->depth + known->depth);
+	}
+	int before = k->outermost->n_inlined;
 	checker in = {.ctx = c->ctx,
 		      .arena = c->arena,
 		      .scratch = c->scratch,
@@ -499,7 +560,17 @@ static int instantiate(call *k)
 		      .syntax = k->callee};
 	k->def = heddle_check_all(&in, &list);
 	c->errors += !k->def;
-	return k->def ? 0 : -1;
+	c->called = c->called > in.called + 1 ? c->called : in.called + 1;
+	if (!k->def)
+		return -1;
+	call_instance new = {.callee = k->callee,
+			     .policy = k->outermost->syntax->policy,
+			     .sizes = list,
+			     .def = k->def,
+			     .n_inlined = k->outermost->n_inlined - before,
+			     .depth = in.called};
+	HEDDLE_PUSH(c->scratch, c->file->instance, c->file->n_instance, new);
+	return 0;
 }
 
 /* ---- rewriting -------------------------------------------------------------------------------------------------------------------- */
@@ -706,6 +777,14 @@ static int take_statement(call *k, const heddle_statement *from)
 	*st = *from;
 	st->target = k->passed[from->target->position].tensor;
 	st->index = HEDDLE_NEW_ARRAY(c->arena, heddle_index *, from->n_index + 1);
+	if (!bring(k, from->value))
+		return -1;
+	for (int i = 0; i < from->n_lhs; i++)
+		if (!bring(k, from->lhs[i]))
+			return -1;
+	for (int i = 0; i < from->n_index; i++)
+		if (!bring(k, from->index[i]->lower) || !bring(k, from->index[i]->upper))
+			return -1;
 	for (int i = 0; i < from->n_index; i++) {
 		int n = k->n_map;
 		st->index[i] = HEDDLE_NEW(c->arena, heddle_index);
@@ -746,19 +825,17 @@ static int take_statement(call *k, const heddle_statement *from)
 static int check_circle(call *k)
 {
 	checker *c = k->c;
-	int depth = 1, i = (int)(k->callee - c->file->file->definition);
+	int i = (int)(k->callee - c->file->file->definition);
+	k->depth = 1;
 	for (k->outermost = c; k->outermost->caller; k->outermost = k->outermost->caller)
-		depth++;
+		k->depth++;
 	if (c->file->status[i] == CHECK_BUSY) {
 		fail(c, 132, &k->call->location, "this call of `%s` leads back to where it is called from", k->callee->name);
 		heddle_note(c->ctx, &k->callee->location, "`%s` is defined here", k->callee->name);
 		return -1;
 	}
-	if (depth > MAX_CALL_DEPTH || k->outermost->n_inlined > MAX_INLINED) {
-		fail(c, 12, &k->call->location, "calls of definitions bring more than %d statements or are deeper than %d",
-		     MAX_INLINED, MAX_CALL_DEPTH);
+	if (check_depth(k, k->depth))
 		return -1;
-	}
 	/* By itself first: then what is wrong inside is said once, without the call. */
 	if (!heddle_check_definition(c->file, i) && c->file->status[i] != CHECK_OPEN) {
 		c->errors++;

@@ -47,6 +47,7 @@ typedef struct checker {
 	file_checker *file;
 	struct checker *caller;	      /* NULL: not for a call */
 	const heddle_location *call;  /* in the caller */
+	int called;    /* how deep its calls go */
 	int n_inlined; /* statements that calls brought, in calls of calls too; of the outermost definition */
 	const syntax_definition *syntax;
 	heddle_definition *def;

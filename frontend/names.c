@@ -6,9 +6,14 @@
 #include <string.h>
 
 /* A set of strings with open addressing; the capacity is a power of two. */
+typedef struct used_name {
+	const char *name;
+	int next; /* the number that was tried last behind it */
+} used_name;
+
 struct heddle_names {
 	size_t n, capacity;
-	const char **name;
+	used_name *name;
 };
 
 static size_t hash(const char *name)
@@ -19,28 +24,34 @@ static size_t hash(const char *name)
 	return h;
 }
 
-static const char **slot(const heddle_names *s, const char *name)
+static used_name *slot(const heddle_names *s, const char *name)
 {
 	size_t i = hash(name) & (s->capacity - 1);
-	while (s->name[i] && strcmp(s->name[i], name))
+	while (s->name[i].name && strcmp(s->name[i].name, name))
 		i = (i + 1) & (s->capacity - 1);
 	return &s->name[i];
 }
 
-static void add(checker *c, const char *name)
+static used_name *add(checker *c, const char *name)
 {
 	heddle_names *s = c->names;
 	if (2 * (s->n + 1) > s->capacity) {
 		heddle_names old = *s;
 		s->capacity = old.capacity ? 2 * old.capacity : 64;
-		s->name = HEDDLE_NEW_ARRAY(c->scratch, const char *, s->capacity);
+		s->name = HEDDLE_NEW_ARRAY(c->scratch, used_name, s->capacity);
 		for (size_t i = 0; i < old.capacity; i++)
-			if (old.name[i])
-				*slot(s, old.name[i]) = old.name[i];
+			if (old.name[i].name)
+				*slot(s, old.name[i].name) = old.name[i];
 	}
-	const char **place = slot(s, name);
-	s->n += !*place;
-	*place = name;
+	used_name *place = slot(s, name);
+	s->n += !place->name;
+	place->name = name;
+	return place;
+}
+
+static bool in_use(const checker *c, const char *name)
+{
+	return (c->names->capacity && slot(c->names, name)->name) || heddle_builtin_find(name) >= 0 || heddle_type_parse(name) >= 0;
 }
 
 static void add_expr(checker *c, const syntax_expr *e)
@@ -95,8 +106,11 @@ const char *heddle_check_fresh(checker *c, const char *stem)
 	if (!c->names)
 		collect(c);
 	const char *name = heddle_arena_strdup(c->arena, stem);
-	for (int i = 2; (c->names->capacity && *slot(c->names, name)) || heddle_builtin_find(name) >= 0 || heddle_type_parse(name) >= 0; i++)
-		name = heddle_arena_printf(c->arena, "%s_%d", stem, i);
+	if (in_use(c, name)) {
+		used_name *taken = add(c, name);
+		for (taken->next += !taken->next; in_use(c, name);)
+			name = heddle_arena_printf(c->arena, "%s_%d", stem, ++taken->next);
+	}
 	add(c, name);
 	return name;
 }

@@ -567,7 +567,7 @@ static bool covered_along(affine_space *space, const tensor_state *t, int along,
 }
 
 /* Is all below `upper` written? */
-static bool covered(affine_space *space, const tensor_state *t, heddle_expr *const *upper)
+static bool covered_in(affine_space *space, const tensor_state *t, heddle_expr *const *upper)
 {
 	affine_row *extent = HEDDLE_NEW_ARRAY(space->arena, affine_row, t->rank + 1);
 	for (int d = 0; d < t->rank; d++)
@@ -581,6 +581,14 @@ static bool covered(affine_space *space, const tensor_state *t, heddle_expr *con
 	return false;
 }
 
+static bool covered(const checker *c, const tensor_state *t, heddle_expr *const *upper)
+{
+	heddle_arena *arena = heddle_arena_new();
+	bool result = covered_in(affine_space_new(arena, c->arena), t, upper);
+	heddle_arena_free(arena);
+	return result;
+}
+
 /* Reads of other tensors that later statements write too. */
 static void note_early(checker *c, const tensor_state *target, const heddle_expr *e)
 {
@@ -590,7 +598,7 @@ static void note_early(checker *c, const tensor_state *target, const heddle_expr
 		return;
 	tensor_state *t = &c->state[e->tensor->position];
 	if (t != target && t->n_write && !t->early)
-		t->early = !covered(affine_space_new(c->scratch, c->arena), t, t->upper);
+		t->early = !covered(c, t, t->upper);
 }
 
 /* Does the read take an element that an earlier instance of the same statement, in the order of its left-hand indices, writes
@@ -620,7 +628,7 @@ static bool own_early(inference *f, const heddle_expr *e)
 		return false;
 	bool earlier = reads_earlier(f, e);
 	t->n_write -= !earlier;
-	bool whole = covered(affine_space_new(f->c->scratch, f->c->arena), t, t->upper);
+	bool whole = covered(f->c, t, t->upper);
 	t->n_write += !earlier;
 	return !whole;
 }
@@ -636,14 +644,14 @@ static void note_own(inference *f)
 	if (t->early || st->assign == HEDDLE_ASSIGN_SET || st->initialise)
 		return;
 	t->n_write--;
-	t->early = !covered(affine_space_new(f->c->scratch, f->c->arena), t, t->upper);
+	t->early = !covered(f->c, t, t->upper);
 	t->n_write++;
 }
 
 void heddle_check_read_whole(checker *c, tensor_state *t)
 {
 	if (t->n_write && !t->early)
-		t->early = !covered(affine_space_new(c->scratch, c->arena), t, t->declared ? t->tensor->extent : t->upper);
+		t->early = !covered(c, t, t->declared ? t->tensor->extent : t->upper);
 }
 
 static int infer(inference *f)
@@ -733,7 +741,7 @@ void heddle_check_shapes(checker *c)
 		/* With statements missing, what is written is not known. */
 		if (t->tensor->role == HEDDLE_ROLE_INOUT || c->errors || c->syntax->broken)
 			continue;
-		bool whole = covered(affine_space_new(c->scratch, c->arena), t, t->tensor->extent);
+		bool whole = covered(c, t, t->tensor->extent);
 		t->tensor->zero_fill = !whole || t->early || t->zeroed;
 		if ((!whole || t->early) && !t->hidden)
 			warn_zero_fill(c, t, whole);

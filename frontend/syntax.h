@@ -14,6 +14,7 @@ enum {
 	MAX_STATEMENTS = 500, /* of a definition */
 	MAX_NODES = 10000,    /* of the expressions of a statement */
 	MAX_ERRORS = 100,     /* then reading stops */
+	MAX_BROUGHT = 500000, /* operands and operators that calls of definitions bring, in the whole file */
 };
 
 typedef enum token_kind {
@@ -172,6 +173,9 @@ typedef struct file_checker {
 	/* [file->n_definition]; open: other definitions call it, and by itself it has strides that are not known */
 	enum { CHECK_NEW, CHECK_BUSY, CHECK_DONE, CHECK_OPEN } *status;
 	heddle_definition **definition; /* [file->n_definition]; NULL: not done, or with errors */
+	int n_instance;
+	struct call_instance *instance; /* called definitions, each for the sizes that it was called with */
+	int n_brought;
 } file_checker;
 
 /* Names, types, ranges and shapes of one definition; NULL with diagnostics. */

@@ -65,6 +65,19 @@ class Hostile(unittest.TestCase):
         lets = "".join(f", v{k} = v{k + 1} + v{k + 1}" for k in range(60))
         self.emit(3, "def f(float(N) A) -> (O) { O(i) = v0 where v60 = A(i)" + lets + " }")
 
+    def test_calls(self):
+        def doubling(levels, value):
+            return "def f0(float(N) A) -> (O) { O(i) = " + value + " }\n" + "".join(
+                f"def f{k}(float(N) A) -> (O) {{ t = f{k - 1}(A)\nO = f{k - 1}(t) }}\n" for k in range(1, levels))
+
+        def callers(last):
+            return "".join(f"def g{k}(float(N) A) -> (O) {{ t = f{last}(A)\nO = f{last}(t) }}\n" for k in range(900))
+
+        for text in (doubling(40, "A(i)"), doubling(9, "A(i)") + callers(8), doubling(8, "A(i)") + callers(7),
+                     doubling(12, " + ".join(["A(i)"] * 400))):
+            self.assertIn("E0012", self.emit(3, text))
+        self.emit(0, doubling(6, "A(i)") + "def g(float(N) A, float(M) B) -> (O, P) { O = f5(A)\nP = f5(B) }\n", "--def", "g")
+
     def test_many(self):
         chain = "".join(f"\tt{k}(i) = t{k - 1}(i) + 1\n" for k in range(1, 120))
         self.emit(0, "def f(float(N) A) -> (t119) {\n\tt0(i) = A(i)\n" + chain + "}\n")
@@ -130,6 +143,16 @@ class Hostile(unittest.TestCase):
         self.file("a.yaml", "name: a\ninherits: b\n")
         self.file("b.yaml", "name: b\ninherits: a\n")
         self.run_it(3, "arch", "show", "a", "--path", self.folder.name)
+
+    def test_dialects(self):
+        os.makedirs(os.path.join(self.folder.name, "backends", "mine"))
+        nodes = "a: &a [x]\n" + "".join(f"{chr(98 + k)}: &{chr(98 + k)} [" + ",".join([f"*{chr(97 + k)}"] * 9) + "]\n" for k in range(6))
+        choices = "0" + ",1" * 200
+        pieces = f"prelude: |\n  //: a_{{x}} x={choices} y={choices} z={choices}\n  int a;\n"
+        for code, text in ((3, nodes), (3, pieces), (3, "".join(f"x{k}: 1\n" for k in range(100000))), (3, "type: []\n"),
+                           (3, "title: " + "x" * (8 << 20) + "\n"), (0, "title: mine\n")):
+            self.file("backends/mine/dialect.yaml", "name: mine\ninherits: opencl\n" + text)
+            self.emit(code, "def f(float(N) A) -> (O) { O(i) = A(i) }", "--path", self.folder.name, "-t", "mine:cpu")
 
     def manifest(self, code, **changes):
         launch = {"kernel": "f_0", "grid": ["(N+63)/64", 1, 1], "block": [64, 1, 1], "dynamic_shared_bytes": 0,

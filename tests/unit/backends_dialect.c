@@ -47,7 +47,7 @@ static void inherits(void **state)
 	int n;
 	assert_null(heddle_dialect_list(hip, heddle_ctx_arena(ctx), "options.ieee.nvrtc", &n)); /* an empty list replaces */
 	const heddle_dialect *mine = heddle_dialect_read(ctx, "mine.yaml", "name: mine\ninherits: cuda\nbarrier: 'wait();'\n",
-							 "//: heddle_min\nmy own\n\n//: other_{t} t=int,float\n{t} {u}\n");
+							 "//: heddle_min\nmy own\n\n//: other_{t} t=int,float\n{t} {u}\n", NULL);
 	if (!mine)
 		fail_msg("%s", heddle_ctx_messages(ctx));
 	assert_string_equal(heddle_dialect_word(mine, "barrier"), "wait();");
@@ -77,7 +77,7 @@ static void wrong_files(void **state)
 	};
 	for (size_t k = 0; k < HEDDLE_COUNT(cases); k++) {
 		heddle_ctx *ctx = heddle_ctx_new();
-		assert_null(heddle_dialect_read(ctx, "x.yaml", cases[k].text, NULL));
+		assert_null(heddle_dialect_read(ctx, "x.yaml", cases[k].text, NULL, NULL));
 		const heddle_diagnostic *d = heddle_diagnostics(ctx);
 		assert_non_null(d);
 		if (!strstr(d->message, cases[k].says))
@@ -87,8 +87,73 @@ static void wrong_files(void **state)
 		heddle_ctx_free(ctx);
 	}
 	heddle_ctx *ctx = heddle_ctx_new();
-	assert_null(heddle_dialect_read(ctx, "x.yaml", "name: x\ninherits: cuda\n", "//: a t=1 u=1/2 v/w=1\nx\n"));
+	assert_null(heddle_dialect_read(ctx, "x.yaml", "name: x\ninherits: cuda\n", "//: a t=1 u=1/2 v/w=1\nx\n", NULL));
 	assert_int_equal(heddle_diagnostics(ctx)->code, 455);
+	heddle_ctx_free(ctx);
+}
+
+/* Few words that make many: refused before they are made. */
+static void limits(void **state)
+{
+	(void)state;
+	heddle_text nodes = {0}, pieces = {0}, bytes = {0}, many = {0};
+	heddle_text_add(&nodes, "name: x\ninherits: cuda\na: &a [x]\n");
+	for (char c = 'b'; c < 'h'; c++)
+		heddle_text_printf(&nodes, "%c: &%c [*%c,*%c,*%c,*%c,*%c,*%c,*%c,*%c]\n", c, c, c - 1, c - 1, c - 1, c - 1, c - 1, c - 1,
+				   c - 1, c - 1);
+	heddle_text_add(&pieces, "//: a_{x}_{y}_{z}");
+	for (char c = 'x'; c <= 'z'; c++) {
+		heddle_text_printf(&pieces, " %c=0", c);
+		for (int i = 1; i < 100; i++)
+			heddle_text_printf(&pieces, ",%d", i);
+	}
+	heddle_text_add(&pieces, "\nint x;\n");
+	heddle_text_add(&bytes, "//: a_{x} x=0");
+	for (int i = 1; i < 1000; i++)
+		heddle_text_printf(&bytes, ",%d", i);
+	heddle_text_add(&bytes, "\n");
+	for (int i = 0; i < 1000; i++)
+		heddle_text_add(&bytes, "int x, y, z;\n");
+	for (int i = 0; i < 5000; i++)
+		heddle_text_printf(&many, "//: a_%d\nint a_%d;\n", i, i);
+	const struct {
+		const char *text, *prelude;
+		int code;
+		const char *says;
+	} cases[] = {
+		{heddle_text_str(&nodes), NULL, 451, "more words"},
+		{"name: x\ninherits: cuda\n", heddle_text_str(&pieces), 455, "more pieces"},
+		{"name: x\ninherits: cuda\n", heddle_text_str(&many), 455, "more pieces"},
+		{"name: x\ninherits: cuda\n", heddle_text_str(&bytes), 455, "longer pieces"},
+	};
+	for (size_t k = 0; k < HEDDLE_COUNT(cases); k++) {
+		heddle_ctx *ctx = heddle_ctx_new();
+		assert_null(heddle_dialect_read(ctx, "x.yaml", cases[k].text, cases[k].prelude, NULL));
+		const heddle_diagnostic *d = heddle_diagnostics(ctx);
+		if (d->code != cases[k].code || !strstr(d->message, cases[k].says))
+			fail_msg("case %zu: %s", k, d->message);
+		heddle_ctx_free(ctx);
+	}
+	heddle_text_free(&nodes);
+	heddle_text_free(&pieces);
+	heddle_text_free(&bytes);
+	heddle_text_free(&many);
+}
+
+/* A parent that was read before is taken as it is. */
+static void known_parents(void **state)
+{
+	(void)state;
+	heddle_ctx *ctx = heddle_ctx_new();
+	const heddle_dialect *first = heddle_dialect_read(ctx, "a.yaml", "name: first\ninherits: cuda\nbarrier: 'one();'\n", NULL, NULL);
+	const heddle_dialect *known[] = {first, NULL};
+	const heddle_dialect *second = heddle_dialect_read(ctx, "b.yaml", "name: second\ninherits: first\n", NULL, known);
+	assert_non_null(second);
+	assert_string_equal(heddle_dialect_word(second, "barrier"), "one();");
+	assert_true(heddle_dialect_reserves(second, "one"));
+	/* what a list replaces in it is missed, though the parent has it */
+	assert_null(heddle_dialect_read(ctx, "c.yaml", "name: third\ninherits: first\ntype: []\n", NULL, known));
+	assert_int_equal(heddle_diagnostics(ctx)->code, 454);
 	heddle_ctx_free(ctx);
 }
 
@@ -174,7 +239,7 @@ static void reserved(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(shipped), cmocka_unit_test(inherits),	cmocka_unit_test(wrong_files),
+		cmocka_unit_test(shipped), cmocka_unit_test(inherits),	cmocka_unit_test(wrong_files), cmocka_unit_test(limits), cmocka_unit_test(known_parents),
 		cmocka_unit_test(targets), cmocka_unit_test(templates), cmocka_unit_test(reserved),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
