@@ -746,20 +746,23 @@ static inline {t} heddle_normcdf_{t}({t} x)
 	if (fabs(x) < 1.0{f})
 		return fma(x, heddle_polynomial_{t}(heddle_normcdf_table_{t}, {near}, fma(2.0{f} * x, x, -1.0{f})), 0.5{f});
 	const {t} a = fmin(fabs(x), 40.0{f}), half_a = 0.5{f} * a, square = half_a * a;
-	const {t} power = exp(-square);
-	const {t} tail = fma(power, -fma(half_a, a, -square), power) *
-			 (heddle_polynomial_{t}(heddle_normcdf_tail_table_{t}, {n}, (a - 6.0{f}) / (a + 6.0{f})) / (1.0{f} + a));
+	const {t} near = exp(-square), power = fma(near, -fma(half_a, a, -square), near);
+	// What rounding took from the square above, from 1 + a and from the quotient is put back.
+	const {t} sum = heddle_polynomial_{t}(heddle_normcdf_tail_table_{t}, {n}, (a - 6.0{f}) / (a + 6.0{f}));
+	const {t} below = a + 1.0{f}, quotient = sum / below;
+	const {t} rest = (fma(-quotient, below, sum) - quotient * (1.0{f} - (below - a))) / below;
+	const {t} tail = fma(power, quotient, power * rest);
 	return isnan(x) ? x : x > 0.0{f} ? 1.0{f} - tail : tail;
 }
 
 //: heddle_erfcinv_tail_{t} t/f/near/far=float/f/10/12,double//22/35
-// Of 0 <= y < 1/4.
-static inline {t} heddle_erfcinv_tail_{t}({t} y)
+// Of 0 <= y < 1/4, times the root of `factor`, 1 or 2: under the root it costs no rounding.
+static inline {t} heddle_erfcinv_tail_{t}({t} y, {t} factor)
 {
 	if (y == 0.0{f})
 		return ({t})INFINITY;
-	const {t} s = sqrt(-log(y));
-	const {t} v = 1.0{f} / s;
+	const {t} s = sqrt(-factor * log(y));
+	const {t} v = (factor == 1.0{f} ? 1.0{f} : 1.41421356237309504880{f}) / s;
 	return s * (v > 0.3{f} ? heddle_polynomial_{t}(heddle_erfcinv_near_table_{t}, {near}, (v - 0.575{f}) / 0.275{f})
 			       : heddle_polynomial_{t}(heddle_erfcinv_far_table_{t}, {far}, (v - 0.1682{f}) / 0.1318{f}));
 }
@@ -772,7 +775,7 @@ static inline {t} heddle_erfinv_{t}({t} y)
 		return ({t})NAN;
 	if (a <= 0.75{f})
 		return y * heddle_polynomial_{t}(heddle_erfinv_table_{t}, {n}, fma(3.55555555555555555556{f} * a, a, -1.0{f}));
-	return copysign(heddle_erfcinv_tail_{t}(1.0{f} - a), y);
+	return copysign(heddle_erfcinv_tail_{t}(1.0{f} - a, 1.0{f}), y);
 }
 
 //: heddle_erfcinv_{t} t/f=float/f,double/
@@ -782,13 +785,18 @@ static inline {t} heddle_erfcinv_{t}({t} y)
 		return ({t})NAN;
 	if (y >= 0.25{f} && y <= 1.75{f})
 		return heddle_erfinv_{t}(1.0{f} - y);
-	return y < 1.0{f} ? heddle_erfcinv_tail_{t}(y) : -heddle_erfcinv_tail_{t}(2.0{f} - y);
+	return y < 1.0{f} ? heddle_erfcinv_tail_{t}(y, 1.0{f}) : -heddle_erfcinv_tail_{t}(2.0{f} - y, 1.0{f});
 }
 
 //: heddle_normcdfinv_{t} t/f=float/f,double/
 static inline {t} heddle_normcdfinv_{t}({t} p)
 {
-	return p == 0.5{f} ? 0.0{f} : -1.41421356237309504880{f} * heddle_erfcinv_{t}(2.0{f} * p);
+	const {t} y = 2.0{f} * p;
+	if (!(y >= 0.0{f} && y <= 2.0{f}))
+		return ({t})NAN;
+	if (y >= 0.25{f} && y <= 1.75{f})
+		return p == 0.5{f} ? 0.0{f} : -1.41421356237309504880{f} * heddle_erfinv_{t}(1.0{f} - y);
+	return y < 1.0{f} ? -heddle_erfcinv_tail_{t}(y, 2.0{f}) : heddle_erfcinv_tail_{t}(2.0{f} - y, 2.0{f});
 }
 
 //: heddle_times_{t} t=float,double

@@ -8,8 +8,9 @@
 
 typedef struct function_bound {
 	double ulp;
-	double absolute; /* an error of this much is right, too, where heddle_bound_absolute says so */
-	const char *why; /* where it is more than 4 ulp */
+	double documented;	   /* by the vendor, from the correctly rounded result; -1: nothing is known */
+	double absolute, from, to; /* an error of this much is right, too, where heddle_bound_absolute says so */
+	const char *why;
 	bool any_zero;	 /* the sign of a zero is not looked at */
 	bool flushes;	 /* nor are subnormal numbers */
 	const char *backend, *driver, *function;
