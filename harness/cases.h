@@ -19,7 +19,7 @@ typedef struct heddle_tile_hint {
 typedef struct heddle_case {
 	const char *name; /* "M=64 N=64 K=64"; "" without sizes */
 	int64_t *size;	  /* [definition->n_size] */
-	bool given;	  /* from a `#: sizes` line */
+	bool given;	  /* from a line of the file: `#: sizes`, `#: reach` */
 	double cost;	  /* statement instances */
 } heddle_case;
 
