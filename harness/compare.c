@@ -129,8 +129,9 @@ void heddle_compare(heddle_arena *arena, const heddle_expected *x, const heddle_
 		return;
 	}
 	out->scale = greatest_value(x);
-	/* Results that are all zero (the variance of one element): nothing to measure by but the inputs, which are of the order of 1. */
-	const double widest = out->scale > 0 ? out->scale / 10 : 1e-3;
+	/* Results that are all zero (the variance of one element) are measured by what cancelled; without that, only errors at the edge
+	 * of the subnormals are fine. */
+	const double widest = out->scale > 0 ? out->scale / 10 : fmax(x->weight / 100, 1e-37);
 	int64_t worst = -1, vague = -1;
 	double worst_ratio = -1;
 	for (int64_t k = 0; k < x->n; ++k) {

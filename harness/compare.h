@@ -22,7 +22,7 @@ typedef struct heddle_comparison {
 
 /* Compare `result` (shape and type as expected; guards as heddle_array_new made them) with `expected`.  NaN must meet NaN,
  * infinities must be equal, everything else must lie within its bound (bound 0: equal); bool must be 0 or 1; guard bytes must
- * be untouched.  A bound above a tenth of `scale` (1e-3 when that is 0) makes the comparison vacuous, and so do more than a tenth
+ * be untouched.  A bound above a tenth of `scale` (above a hundredth of the weight when that is 0) makes the comparison vacuous, and so do more than a tenth
  * of the elements unchecked.  Messages go to `arena`. */
 void heddle_compare(heddle_arena *arena, const heddle_expected *expected, const heddle_array *result,
 		    heddle_comparison *out);

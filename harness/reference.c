@@ -289,7 +289,7 @@ static bool has_plateau(const heddle_expr *expr, bool subscript)
 	return false;
 }
 
-/* May a sum have many equal terms?  Their roundings go one way and do not cancel as those of different ones do. */
+/* May a sum have many equal terms? */
 static bool repeats_terms(const heddle_statement *s)
 {
 	for (int k = 0; k < s->n_index; ++k)
@@ -299,6 +299,8 @@ static bool repeats_terms(const heddle_statement *s)
 }
 
 /* ---- one statement ----------------------------------------------------------------------------------------------------- */
+
+enum { SKETCHES = 16 };
 
 typedef struct bound {
 	const heddle_expr *lower, *upper;
@@ -321,6 +323,7 @@ typedef struct plan {
 	bool sequential; /* reads its own target: each update rounds at once, in order */
 	double *absolute; /* [store->n] float sums: sum |terms| */
 	double *term;	  /* [store->n] their number */
+	int32_t *sketch;  /* [store->n * SKETCHES] float sums that may have equal terms: of how often each term occurs */
 	bool updating;	  /* false: the initialisation runs */
 } plan;
 
@@ -420,6 +423,79 @@ static void update(plan *p, int64_t o, long double v, int64_t i, double e, unsig
 	t->mark[o] = mark;
 }
 
+/* What cancelled where lane `l` of a node is 0: the sums of the magnitudes of what was added and subtracted, through products,
+ * quotients and tensors; else its magnitude. */
+static double weight_of(const heddle_oracle_node *n, int l)
+{
+	const double v = n->real ? fabs((double)n->s.v[l]) : fabs((double)n->s.i[l]);
+	double weight = 0;
+	if (v != 0)
+		return v;
+	switch (n->kind) {
+	case HEDDLE_EXPR_READ: {
+		const heddle_access *a = n->access;
+		const int64_t o = a->linear ? a->offset[0] + l * a->step : a->offset[l];
+		return a->store->weight && o >= 0 ? a->store->weight[o] : 0;
+	}
+	case HEDDLE_EXPR_SELECT:
+		return weight_of(n->arg[n->arg[0]->s.i[l] ? 1 : 2], l);
+	case HEDDLE_EXPR_BINARY:
+		if (n->expr->op == HEDDLE_OP_ADD || n->expr->op == HEDDLE_OP_SUB)
+			return weight_of(n->arg[0], l) + weight_of(n->arg[1], l);
+		if (n->expr->op == HEDDLE_OP_MUL)
+			return weight_of(n->arg[0], l) * weight_of(n->arg[1], l);
+		if (n->expr->op == HEDDLE_OP_DIV) {
+			const double divisor = weight_of(n->arg[1], l);
+			return divisor > 0 ? weight_of(n->arg[0], l) / divisor : 0;
+		}
+		break;
+	default:
+		break;
+	}
+	for (int k = 0; k < n->n_arg; ++k)
+		weight = fmax(weight, weight_of(n->arg[k], l));
+	return weight;
+}
+
+/* The weights of the zeros among a leaf's values, for their elements. */
+static void weigh_zeros(plan *p)
+{
+	const heddle_access *a = p->target;
+	double *weight = p->store->weight;
+	for (int l = 0; l < p->m->n; ++l) {
+		if (p->value->s.v[l] != 0)
+			continue;
+		const int64_t o = a->linear ? a->offset[0] + l * a->step : a->offset[l];
+		const double w = weight_of(p->value, l);
+		weight[o] = p->statement->assign == HEDDLE_ASSIGN_SET ? w : p->absolute ? weight[o] + w : fmax(weight[o], w);
+	}
+}
+
+/* One more term of a sketch: each counter goes up or down as a hash of the term says, so that the square of any of them is, in
+ * the mean, the sum over the different terms of how often each occurs, squared. */
+static void sketch_term(int32_t *sketch, long double v)
+{
+	const double value = (double)v;
+	uint64_t bits;
+	memcpy(&bits, &value, sizeof(bits));
+	bits = heddle_random(bits, 7);
+	for (int j = 0; j < SKETCHES; ++j)
+		sketch[j] += bits >> j & 1 ? 1 : -1;
+}
+
+/* The roundings of a sum of k + 1 terms, in units of u sum |terms|.  Those of different terms have their signs by chance; those of
+ * equal ones go the same way, all of them.  So with n_v terms of value v they add up to about sqrt(sum over v of n_v^2), which is
+ * sqrt k where all differ and k where none does. */
+static double roundings(const plan *p, int64_t o, double k)
+{
+	double squares = 0;
+	for (int j = 0; p->sketch && j < SKETCHES; ++j) {
+		const double s = p->sketch[o * SKETCHES + j];
+		squares += s * s / SKETCHES;
+	}
+	return fmin(k, 4 * sqrt(fmax(k, squares)));
+}
+
 static inline bool is_whole(long double v)
 {
 	return fabsl(v) < 0x1p62L && (long double)(int64_t)v == v;
@@ -454,6 +530,8 @@ static void add_terms(plan *p, const heddle_strip *s, int n)
 		t->mark[o] |= mark | HEDDLE_MARK_TOUCHED | HEDDLE_MARK_WRITTEN;
 		p->absolute[o] += absolute;
 		p->term[o] += n;
+		for (int l = 0; p->sketch && l < n; ++l)
+			sketch_term(&p->sketch[o * SKETCHES], s->v[l]);
 		return;
 	}
 	for (int l = 0; l < n; ++l) {
@@ -464,6 +542,8 @@ static void add_terms(plan *p, const heddle_strip *s, int n)
 			      (is_whole(s->v[l]) ? 0 : HEDDLE_MARK_FRACTION);
 		p->absolute[o] += fabs((double)s->v[l]);
 		p->term[o] += 1;
+		if (p->sketch)
+			sketch_term(&p->sketch[o * SKETCHES], s->v[l]);
 	}
 }
 
@@ -508,8 +588,12 @@ static void leaf(plan *p)
 				t->integer[o] = identity_int(p->statement->assign, t->tensor->type);
 			t->error[o] = 0;
 			t->mark[o] = HEDDLE_MARK_WRITTEN | HEDDLE_MARK_TOUCHED;
+			if (t->weight)
+				t->weight[o] = 0;
 			if (p->absolute)
 				p->absolute[o] = p->term[o] = 0;
+			if (p->sketch)
+				memset(&p->sketch[o * SKETCHES], 0, sizeof(int32_t) * SKETCHES);
 		}
 		return;
 	}
@@ -527,6 +611,8 @@ static void leaf(plan *p)
 				return;
 			}
 		}
+	if (t->weight)
+		weigh_zeros(p);
 	if (p->absolute) {
 		add_terms(p, s, m->n);
 		return;
@@ -684,19 +770,19 @@ static void finish(plan *p)
 	const bool flush = p->m->definition->policy == HEDDLE_POLICY_RELAXED;
 	const double least = wide ? 0x1p-1074 : 0x1p-149, normal = wide ? 0x1p-1022 : 0x1p-126;
 	const double whole = wide ? 0x1p53 : 0x1p24;
-	const bool repeated = repeats_terms(p->statement);
 	for (int64_t o = 0; o < t->n; ++o) {
 		if (!(t->mark[o] & HEDDLE_MARK_TOUCHED))
 			continue;
 		if (p->absolute) {
 			double k = p->term[o] - 1;
+			t->weight[o] += p->absolute[o];
 			bool exact = !(t->mark[o] & HEDDLE_MARK_FRACTION) && p->absolute[o] <= whole;
 			if (!isfinite(t->value[o])) {
 				if (!isinf(t->error[o]))
 					t->error[o] = 0;
 			} else {
 				if (!exact && k > 0) /* each partial sum is rounded, or may be flushed */
-					t->error[o] += (repeated ? k : fmin(k, 4 * sqrt(k))) * u * p->absolute[o] + (flush ? k * normal : least);
+					t->error[o] += roundings(p, o, k) * u * p->absolute[o] + (flush ? k * normal : least);
 				if (isnan(t->error[o]))
 					t->error[o] = INFINITY;
 				/* The roundings are counted above; this finds overflow. */
@@ -718,9 +804,15 @@ static void begin_sum(plan *p)
 	heddle_store *t = p->store;
 	p->absolute = heddle_xalloc(sizeof(double) * (size_t)(t->n ? t->n : 1));
 	p->term = heddle_xalloc(sizeof(double) * (size_t)(t->n ? t->n : 1));
+	if (repeats_terms(p->statement))
+		p->sketch = heddle_xalloc(sizeof(int32_t) * SKETCHES * (size_t)(t->n ? t->n : 1));
 	for (int64_t o = 0; o < t->n; ++o) {
 		p->absolute[o] = fabs((double)t->value[o]);
 		p->term[o] = 1;
+		if (p->sketch) {
+			memset(&p->sketch[o * SKETCHES], 0, sizeof(int32_t) * SKETCHES);
+			sketch_term(&p->sketch[o * SKETCHES], t->value[o]);
+		}
 		if (!is_whole(t->value[o]))
 			t->mark[o] |= HEDDLE_MARK_FRACTION;
 	}
@@ -833,6 +925,7 @@ static int run_statement(heddle_machine *m, const heddle_statement *s)
 	}
 	free(p.absolute);
 	free(p.term);
+	free(p.sketch);
 	heddle_arena_free(m->arena);
 	m->arena = outer;
 	return m->failed ? -1 : 0;
@@ -1003,6 +1096,8 @@ static void fill_store(heddle_machine *m, heddle_store *t, const heddle_array *i
 	else
 		t->integer = heddle_xalloc(sizeof(int64_t) * n);
 	t->error = heddle_xalloc(sizeof(double) * n);
+	if (real)
+		t->weight = heddle_xalloc(sizeof(double) * n);
 	t->mark = heddle_xalloc(n);
 	const bool has_value = initial || t->tensor->zero_fill;
 	for (int64_t o = 0; o < t->n; ++o) {
@@ -1012,6 +1107,8 @@ static void fill_store(heddle_machine *m, heddle_store *t, const heddle_array *i
 		else
 			t->integer[o] = initial ? heddle_array_get_int(initial, offset) : 0;
 		t->error[o] = 0;
+		if (real)
+			t->weight[o] = 0;
 		t->mark[o] = has_value ? HEDDLE_MARK_WRITTEN : 0;
 	}
 }
@@ -1062,6 +1159,8 @@ static int collect(heddle_machine *m, heddle_reference *r, heddle_store *t, hedd
 		t->mark[o] &= HEDDLE_MARK_BRANCH;
 		r->n_branch += t->mark[o];
 		r->exact = r->exact && t->error[o] == 0;
+		if (t->weight && t->value[o] == 0 && isfinite(t->weight[o]))
+			out->weight = fmax(out->weight, t->weight[o]);
 	}
 	out->value = t->value;
 	out->integer = t->integer;
@@ -1123,6 +1222,7 @@ heddle_reference *heddle_reference_evaluate(heddle_ctx *ctx, const heddle_defini
 		free(m.store[k].value);
 		free(m.store[k].integer);
 		free(m.store[k].error);
+		free(m.store[k].weight);
 		free(m.store[k].mark);
 	}
 	heddle_arena_free(m.arena);

@@ -2,9 +2,9 @@
  *
  * Sees only frontend/ and base/: it shares no code with what it judges.  Each element is a pair (value, error); the error
  * is first order: an operation adds u |v| (nothing where the exact result is representable) and passes its inputs' errors
- * on, by secants through functions; a sum of K terms adds min(K, 4 sqrt K) u sum |terms| (nothing for whole numbers whose
- * absolute sum is representable).  u is that of the arithmetic: float32 for 16-bit types, whose stores add their own
- * rounding.  Integers are exact and wrap.  Where a comparison lies within its error either outcome is accepted: the
+ * on, by secants through functions; a sum of K terms adds min(K, 4 sqrt S) u sum |terms| (nothing for whole numbers whose
+ * absolute sum is representable); S, the sum over the different terms of how often each occurs squared, is K where all differ.
+ * u is that of the arithmetic: float32 for 16-bit types, whose stores add their own rounding.  Integers are exact and wrap.  Where a comparison lies within its error either outcome is accepted: the
  * element's error covers both and it is marked.
  * SPDX-License-Identifier: MIT
  */
@@ -23,6 +23,7 @@ typedef struct heddle_expected {
 	long double *value; /* [n] of a floating-point tensor, else NULL */
 	int64_t *integer;   /* [n] of an integer or bool tensor (uint64: its bits), else NULL */
 	double *error;	    /* [n] absolute bound; infinity: anything is right (see `branch`) */
+	double weight;	    /* greatest sum of the magnitudes that cancelled in an element that is 0; 0: none */
 	unsigned char *branch; /* [n] 1: a comparison within its error decided; both outcomes lie within the bound */
 } heddle_expected;
 

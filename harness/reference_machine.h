@@ -34,6 +34,7 @@ typedef struct heddle_store {
 	long double *value;
 	int64_t *integer;
 	double *error;
+	double *weight; /* of floats; where the value is 0: sum |terms| of what cancelled */
 	unsigned char *mark;
 	bool sampled;	   /* element s below is that with number sample[s] */
 	int64_t *sample;

@@ -149,6 +149,28 @@ heddle_test_expected *heddle_test_expect(heddle_test *t, const int64_t *size, he
 	return e;
 }
 
+/* Results of floating-point outputs that cancel to 0 wherever they were looked at: a kernel that computes nothing would pass. */
+static void check_cancellation(heddle_test *t)
+{
+	for (int k = 0; t->expected && k < t->definition->n_tensor; ++k) {
+		const heddle_tensor *tensor = t->definition->tensor[k];
+		bool cancels = false, other = false;
+		for (const heddle_test_expected *e = t->expected; e; e = e->next)
+			for (int o = 0; e->reference && o < e->reference->n_output; ++o) {
+				const heddle_expected *x = &e->reference->output[o];
+				if (x->tensor != tensor || !x->value)
+					continue;
+				cancels = cancels || x->weight > 0;
+				for (int64_t i = 0; i < x->n && !other; ++i)
+					other = x->value[i] != 0;
+			}
+		if (cancels && !other)
+			heddle_test_add(t, &(heddle_test_variant){.name = "", .target = ""}, tensor->name, "reference", HEDDLE_TEST_FAULT,
+					"everything cancels to 0 in all cases, which a kernel that computes nothing gives, too: choose other inputs",
+					0, 0, NULL);
+	}
+}
+
 static void forget_expected(heddle_test *t)
 {
 	for (heddle_test_expected *e = t->expected; e; e = e->next) {
@@ -899,6 +921,7 @@ static int test_definition(heddle_test *t, heddle_definition *definition)
 	if (!t->options->n_impl)
 		for (int k = 0; k < t->options->n_target; ++k)
 			test_target(t, &t->options->target[k]);
+	check_cancellation(t);
 	forget_expected(t);
 	heddle_arena_free(t->arena);
 	t->arena = NULL;

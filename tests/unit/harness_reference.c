@@ -405,6 +405,81 @@ static void comparison(void **state)
 	close_bench(&b);
 }
 
+/* What cancels to 0 is judged by what cancelled: a rounding of it passes, a thousandth of it does not. */
+static void cancellation(void **state)
+{
+	(void)state;
+	bench b;
+	heddle_comparison c;
+	heddle_arena *arena = heddle_arena_new();
+	open_bench(&b, "def f(float(N) A) -> (C) { s +=! A(i) * 3e4\n v +=! (A(i) * 3e4 - s) * (A(i) * 3e4 - s) / 3\n C(i) = v * A(i) }", "N=1");
+	heddle_array_set(array_of(&b, "A"), 0, 0.7);
+	heddle_expected *x = run(&b);
+	heddle_array *result = array_of(&b, "C");
+	assert_true(x->value[0] == 0 && x->weight > 1e8 && x->weight < 1e10);
+	assert_true(x->error[0] < x->weight * 1e-5);
+	static const struct {
+		double part;
+		bool pass;
+	} cases[] = {{0, true}, {1e-16, true}, {1e-3, false}, {-1, false}};
+	for (size_t k = 0; k < HEDDLE_COUNT(cases); ++k) {
+		heddle_array_set(result, 0, cases[k].part * x->weight);
+		heddle_compare(arena, x, result, &c);
+		if (c.pass != cases[k].pass || c.vacuous)
+			fail_msg("%g: %s", cases[k].part, c.message ? c.message : "passes");
+	}
+	close_bench(&b);
+	/* Zeros that nothing cancelled for are exact. */
+	open_bench(&b, "def f(float(N) A) -> (C) { C(i) = A(i) * 0 }", "N=3");
+	x = run(&b);
+	assert_true(x->weight == 0 && x->error[0] < 1e-37);
+	close_bench(&b);
+	heddle_arena_free(arena);
+}
+
+/* The bound of a sum grows with its equal terms, not with the look of the subscript: one term left out of 10,000 different ones
+ * is found, whether they are gathered, clamped or divided; a float32 loop over equal ones is within the bound. */
+static void equal_terms(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		bool equal;
+	} cases[] = {
+		{"def f(float(N) A, int32(N) I) -> (C) { C +=! A(I(i)) where i in 0:N }", false},
+		{"def f(float(N) A, int32(N) I) -> (C) { C +=! A(min(i, N - 2)) + 0 * I(i) }", false},
+		{"def f(float(N) A, int32(N) I) -> (C) { C +=! A(i / 2) where i in 0:N, exists I(i) }", false},
+		{"def f(float(N) A, int32(N) I) -> (C) { C +=! A(min(i, 0)) where i in 0:N, exists I(i) }", true},
+		{"def f(float(N) A, int32(N) I) -> (C) { C +=! A(0) where i in 0:N, exists I(i) }", true},
+	};
+	enum { N = 10000 };
+	for (size_t k = 0; k < HEDDLE_COUNT(cases); ++k) {
+		bench b;
+		heddle_comparison c;
+		heddle_arena *arena = heddle_arena_new();
+		open_bench(&b, cases[k].text, "N=10000");
+		float sum = 0;
+		for (int i = 0; i < N; ++i) {
+			heddle_array_set_int(array_of(&b, "I"), i, N - 1 - i);
+			heddle_array_set(array_of(&b, "A"), i, 0.5 + (double)(heddle_random(3, (uint64_t)i) % 4096) / 8191);
+		}
+		heddle_expected *x = run(&b);
+		heddle_array *result = array_of(&b, "C");
+		heddle_array_set(result, 0, x->value[0] - get(&b, "A", 0));
+		heddle_compare(arena, x, result, &c);
+		if (c.pass != cases[k].equal)
+			fail_msg("case %d: %g", (int)k, x->error[0]);
+		for (int i = 0; i < N; ++i)
+			sum += (float)get(&b, "A", 0);
+		heddle_array_set(result, 0, sum);
+		heddle_compare(arena, x, result, &c);
+		if (cases[k].equal && !c.pass)
+			fail_msg("case %d: %s", (int)k, c.message);
+		heddle_arena_free(arena);
+		close_bench(&b);
+	}
+}
+
 static void inout_and_recurrence(void **state)
 {
 	(void)state;
@@ -486,6 +561,7 @@ static void speed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cancellation), cmocka_unit_test(equal_terms),
 		cmocka_unit_test(sums),	      cmocka_unit_test(empty_reduction_and_order),
 		cmocka_unit_test(softmax),    cmocka_unit_test(scans_and_triangles),
 		cmocka_unit_test(integers),   cmocka_unit_test(nan_and_extrema),
