@@ -24,6 +24,12 @@ typedef struct shadow {
 	uint16_t writer, reader;
 } shadow;
 
+/* The epochs that matter for a space: written since `valid` counts as initialised; from `launch` to the block's start are other
+ * blocks of this launch. */
+typedef struct era {
+	uint32_t valid, launch, block, now;
+} era;
+
 /* A buffer at run time. */
 typedef struct memory {
 	const heddle_buffer *buffer;
@@ -184,11 +190,75 @@ void heddle_machine_block(machine *m);
 void heddle_machine_find(machine *m, const char *kind, int node, int line, int thread, const char *format, ...)
 	HEDDLE_PRINTF(6, 7);
 
+/* ---- interpret_lanes.c ---- */
+
+void heddle_machine_binary(const machine *m, const op *o, int lo, int hi);
+uint16_t heddle_machine_float16_from(float f);
+uint16_t heddle_machine_bfloat16_from(float f);
+float heddle_machine_round_float(const machine *m, heddle_type type, float f);
+void heddle_machine_cast_lanes(const machine *m, const op *o, void *result, const void *argument, int lo, int hi);
+void heddle_machine_call_lanes(const machine *m, const op *o, const mask *k, int lo, int hi);
+void heddle_machine_fma_lanes(const op *o, void *result, const void *a, const void *b, const void *c, int lo, int hi);
+void heddle_machine_negate_lanes(const op *o, void *result, const void *argument, int lo, int hi);
+void heddle_machine_copy_lanes(lane_class class, void *result, const void *argument, const mask *k, int lo, int hi);
+/* One number to lanes lo .. hi: `argument` points at it. */
+void heddle_machine_spread(lane_class class, void *result, const void *argument, int lo, int hi);
+void heddle_machine_blend_lanes(lane_class class, void *result, const int64_t *c, const void *a, const void *b,
+				int lo, int hi);
+void heddle_machine_floor_lanes(const op *o, int64_t *d, const int64_t *a, const int64_t *b, int lo, int hi);
+/* Halves are combined until one member is left; the operand's cells are scratch by then. */
+void heddle_machine_reduce(const machine *m, const op *o, int lo, int hi);
+void heddle_machine_check_divisor(machine *m, const op *o, const mask *k, int lo, int hi);
+void heddle_machine_shuffle(machine *m, const op *o, const mask *k);
+
+/* ---- interpret_watch.c ---- */
+
+/* Member numbers of the accesses of lanes lo .. hi into m->offset; false after a finding. */
+bool heddle_machine_locate(machine *m, const access *x, const mask *k, int lo, int hi, const char *verb);
+void heddle_machine_check_alignment(machine *m, const access *x, const mask *k, int lo, int hi);
+void heddle_machine_find_uninitialised(machine *m, const access *x, int lane, int64_t member, const char *why);
+era heddle_machine_era_of(const machine *m, const memory *mem);
+void heddle_machine_shadow_read(machine *m, const access *x, const era *e, shadow *s, int lane, int64_t member);
+void heddle_machine_shadow_write(machine *m, const access *x, const era *e, shadow *s, int lane, int64_t member);
+/* Workspace: several granules may make one member, and another temporary may have lived there. */
+void heddle_machine_watch_granules(machine *m, const access *x, const era *e, int lane, int64_t member, bool write);
+void heddle_machine_watch(machine *m, const access *x, const mask *k, bool write);
+void heddle_machine_count_access(const machine *m, const access *x, const mask *k, bool write);
+
+/* ---- interpret_move.c ---- */
+
+unsigned char *heddle_machine_register_written(const machine *m, const memory *mem, int64_t member);
+void heddle_machine_load(machine *m, const op *o, const mask *k);
+void heddle_machine_store(machine *m, const step *s, const mask *k);
+/* What is copied is taken at once and arrives when it is waited for; until then the tile holds nothing that may be read. */
+void heddle_machine_copy(machine *m, const step *s, const mask *k);
+void heddle_machine_wait(machine *m, const step *s, const mask *k);
+/* At the end of a block nothing may be under way. */
+void heddle_machine_end_copies(machine *m);
+
 static inline lane_class class_of(heddle_type type)
 {
 	if (!heddle_type_is_float(type))
 		return CLASS_INT;
 	return type == HEDDLE_FLOAT64 ? CLASS_DOUBLE : CLASS_FLOAT;
+}
+
+static inline void *cells(const machine *m, int at)
+{
+	return at >= 0 ? (void *)(m->cell + at) : (void *)(m->pool - 1 - at);
+}
+
+static inline bool active(const mask *k, int lane)
+{
+	return k->dense || k->lane[lane];
+}
+
+static inline int first_lane(const mask *k)
+{
+	int l = k->lo;
+	while (!active(k, l))
+		l++;
+	return l;
 }
 
 #endif
