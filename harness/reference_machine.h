@@ -124,4 +124,17 @@ void heddle_oracle_round(heddle_type type, long double *value, double *error, un
 void heddle_oracle_fault(heddle_machine *m, int lane, int code, const heddle_location *location, const char *format, ...)
 	HEDDLE_PRINTF(5, 6);
 
+/* ---- reference_sizes.c ---- */
+
+/* Value of a bound under the current index values; 0, or -1. */
+int heddle_oracle_scalar(const heddle_expr *x, const int64_t *size, const int64_t *at, int64_t *r);
+
+/* ---- reference_statement.c ---- */
+
+/* Does `expr` name an index for which `chosen` [by position] is `value`? */
+bool heddle_oracle_names_index(const heddle_expr *expr, const bool *chosen, bool value);
+bool heddle_oracle_reads_tensor(const heddle_expr *expr, const heddle_tensor *tensor);
+/* 0, or -1 with a diagnostic. */
+int heddle_oracle_run(heddle_machine *m, const heddle_statement *s);
+
 #endif
