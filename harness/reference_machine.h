@@ -105,18 +105,16 @@ typedef struct heddle_machine {
 	double instances;
 } heddle_machine;
 
+static inline bool lane_on(const heddle_machine *m, int l)
+{
+	return !m->mask || m->mask[l] == HEDDLE_LANE_ON;
+}
+
 /* ---- reference_expr.c ---- */
 
 double heddle_unit_roundoff(heddle_type type); /* of storage */
-/* Compile an expression of m->statement. */
-heddle_oracle_node *heddle_oracle_compile(heddle_machine *m, const heddle_expr *expr);
-/* A node for `arg` converted to `type` (arg itself when it has that type). */
-heddle_oracle_node *heddle_oracle_convert(heddle_machine *m, heddle_oracle_node *arg, heddle_type type);
-heddle_access *heddle_oracle_access(heddle_machine *m, heddle_store *store, int rank, heddle_expr *const *subscript,
-				    const heddle_location *location);
 /* Evaluate for the current strip. */
 void heddle_oracle_eval(heddle_machine *m, heddle_oracle_node *n);
-void heddle_oracle_locate(heddle_machine *m, heddle_access *access);
 int64_t heddle_oracle_wrap(heddle_type type, int64_t value);
 /* The rounding of one stored result: error added, overflow to infinity; `type` is that of the storage. */
 void heddle_oracle_round(heddle_type type, long double *value, double *error, unsigned char *mark);
@@ -136,5 +134,17 @@ bool heddle_oracle_names_index(const heddle_expr *expr, const bool *chosen, bool
 bool heddle_oracle_reads_tensor(const heddle_expr *expr, const heddle_tensor *tensor);
 /* 0, or -1 with a diagnostic. */
 int heddle_oracle_run(heddle_machine *m, const heddle_statement *s);
+
+/* ---- reference_compile.c ---- */
+
+/* Compile an expression of m->statement. */
+heddle_oracle_node *heddle_oracle_compile(heddle_machine *m, const heddle_expr *expr);
+/* A node for `arg` converted to `type` (arg itself when it has that type). */
+heddle_oracle_node *heddle_oracle_convert(heddle_machine *m, heddle_oracle_node *arg, heddle_type type);
+heddle_access *heddle_oracle_access(heddle_machine *m, heddle_store *store, int rank, heddle_expr *const *subscript,
+				    const heddle_location *location);
+/* Where an access and a read of the current strip go, and what is there. */
+void heddle_oracle_locate(heddle_machine *m, heddle_access *access);
+void heddle_oracle_read(heddle_machine *m, heddle_oracle_node *n);
 
 #endif
