@@ -1,7 +1,7 @@
 /* What the text of a hand-written source says of its kernels: names, templates, parameters, block sizes, shared memory.
  *
  *   preprocess.c  text -> tokens with their places, conditionals decided, macros expanded
- *   prototype.c   tokens -> prototypes
+ *   prototype.c   tokens -> prototypes, with prototype_scan.c, prototype_types.c and prototype_host.c
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEDDLE_PROTOTYPE_H
