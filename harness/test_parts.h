@@ -80,4 +80,19 @@ void heddle_test_interpret(heddle_test *t, const heddle_test_variant *v, bool wh
 int heddle_test_chosen(heddle_test *t, const heddle_test_variant *v, const heddle_case *c, int misalign);
 int heddle_test_count_barriers(const heddle_program *program);
 
+/* ---- test_run.c ---- */
+
+/* Results of floating-point outputs that cancel to 0 wherever they were looked at: a kernel that computes nothing would pass. */
+void heddle_test_check_cancellation(heddle_test *t);
+void heddle_test_forget_expected(heddle_test *t);
+void heddle_test_runners(heddle_test *t, const heddle_test_variant *v);
+/* Inputs that the reference cannot judge are a fault of the test, told once per case. */
+void heddle_test_check_references(heddle_test *t, const heddle_test_variant *v);
+
+/* ---- test_variant.c ---- */
+
+void heddle_test_free_variant(heddle_test_variant *v);
+int heddle_test_choose_cases(heddle_test *t, heddle_test_variant *v);
+void heddle_test_target_variants(heddle_test *t, const heddle_target *target);
+
 #endif
