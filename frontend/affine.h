@@ -106,4 +106,15 @@ affine_or *affine_project(const affine_problem *problem);
 
 bool affine_prove(affine_space *space, const affine_row *row); /* row >= 0 for all sizes and indices in range */
 
+/* ---- affine.c ---- */
+
+int64_t affine_floor_div(int64_t a, int64_t b);
+int64_t affine_gcd(int64_t a, int64_t b);
+/* The variable that is the same, or a new one with copies of the rows; -1: there is no place for it. */
+int affine_intern(affine_space *space, const affine_variable *new);
+void affine_and_push(affine_space *space, affine_and *list, const affine_row *row);
+void affine_or_push(affine_space *space, affine_or *list, const affine_and *term);
+/* The rows whose maximum (lower) or minimum (upper) an index bound is. */
+int affine_bound_rows(affine_space *space, const heddle_expr *e, heddle_op op, affine_row *out, int capacity);
+
 #endif
