@@ -300,6 +300,63 @@ static heddle_node *convert_for(walker *w, isl_ast_node *ast, binding *scope)
 	return loop;
 }
 
+static bool has_barrier(const heddle_node *node)
+{
+	bool found = node->kind == HEDDLE_NODE_BARRIER;
+	for (int i = 0; i < node->n_child; i++)
+		found |= has_barrier(node->child[i]);
+	return found;
+}
+
+static bool has_names(const heddle_node *block)
+{
+	bool found = false;
+	for (int i = 0; i < block->n_child; i++)
+		found |= block->child[i]->kind == HEDDLE_NODE_LET || block->child[i]->kind == HEDDLE_NODE_DECLARE;
+	return found;
+}
+
+/* What the condition says of all threads alike, or NULL: nothing. */
+static heddle_value *uniform_part(heddle_generator *g, heddle_value *condition)
+{
+	if (!heddle_generate_varies(g, condition))
+		return condition;
+	if (condition->kind != HEDDLE_VALUE_BINARY || (condition->op != HEDDLE_OP_AND && condition->op != HEDDLE_OP_OR))
+		return NULL;
+	heddle_value *a = uniform_part(g, condition->arg[0]), *b = uniform_part(g, condition->arg[1]);
+	if (a && b)
+		return heddle_value_binary(g->program, condition->op, a, b);
+	return condition->op == HEDDLE_OP_AND ? (a ? a : b) : NULL;
+}
+
+/* `if (condition) node` with the barriers of the node outside of the condition. */
+static heddle_node *around_barriers(heddle_generator *g, heddle_value *condition, heddle_node *node)
+{
+	heddle_program *p = g->program;
+	if (node->kind == HEDDLE_NODE_BARRIER)
+		return node;
+	if (!has_barrier(node) || (node->kind == HEDDLE_NODE_BLOCK ? has_names(node) : !node->uniform))
+		return heddle_node_if(p, condition, node, NULL);
+	for (int i = 0; i < node->n_child; i++)
+		node->child[i] = around_barriers(g, condition, node->child[i]);
+	return node;
+}
+
+/* Where what runs before a barrier has a condition on the thread that follows from the barrier's own, isl may put both under
+ * it: the same for all threads, but nobody sees that.  The barrier moves out, under what the condition says of all threads
+ * alike.  There may be barriers too many then, but all threads come to each. */
+static heddle_node *conditional(heddle_generator *g, heddle_value *condition, heddle_node *then, heddle_node *otherwise)
+{
+	if (otherwise || !has_barrier(then) || !heddle_generate_varies(g, condition)) {
+		heddle_node *node = heddle_node_if(g->program, condition, then, otherwise);
+		node->uniform = !heddle_generate_varies(g, condition);
+		return node;
+	}
+	heddle_value *all = uniform_part(g, condition);
+	heddle_node *parts = around_barriers(g, condition, then);
+	return all ? conditional(g, all, parts, NULL) : parts;
+}
+
 static heddle_node *convert_if(walker *w, isl_ast_node *ast, binding *scope)
 {
 	heddle_generator *g = w->g;
@@ -309,9 +366,7 @@ static heddle_node *convert_if(walker *w, isl_ast_node *ast, binding *scope)
 	w->loop = loop;
 	if (isl_ast_node_if_has_else(ast) == isl_bool_true)
 		otherwise = convert(w, isl_ast_node_if_get_else(ast), scope);
-	heddle_node *node = heddle_node_if(g->program, condition, then, otherwise);
-	node->uniform = !heddle_generate_varies(g, condition);
-	return node;
+	return conditional(g, condition, then, otherwise);
 }
 
 static heddle_node *convert(walker *w, __isl_take isl_ast_node *ast, binding *scope)

@@ -14,7 +14,8 @@ const char *const random_form_names[RANDOM_N_FORM] = {
 	"temporary",	"several outputs", "choice", "function",  "index in value",  "size in value", "prefix",
 	"argmin or argmax", "let", "exists", "library", "logic", "cast", "integer division", "shift", "bits", "negation",
 	"division", "bool", "bfloat16", "64-bit integer", "scalar input", "dilation", "quotient in subscript", "declared extents",
-	"size range", "nested gather", "product", "extremum",
+	"size range", "nested gather", "product", "extremum", "signed quotient in extent", "signed quotient in bound", "call",
+	"nested call", "strides", "permuted strides", "named stride", "alignment", "random number",
 };
 
 uint64_t random_next(random_stream *r)
@@ -39,6 +40,7 @@ typedef struct index_plan {
 	const char *name;
 	const char *extent; /* of the tensors that it runs along */
 	const char *lower, *upper;
+	const char *written; /* the extent that is written where the range ends earlier, or NULL */
 	bool anchored; /* a read gives its range */
 	bool stated;   /* needs its `where` */
 	bool reduction;
@@ -262,6 +264,25 @@ static unsigned random_subset(maker *m)
 	return random_percent(m->r, 50) ? all : (unsigned)random_next(m->r) & all;
 }
 
+/* A number that depends on a seed and on a counter, that is on indices. */
+static random_expr *random_number(maker *m)
+{
+	static const char *const seeds[] = {"7", "-1", "0x123456789", "0"};
+	index_plan *index = &m->index[random_below(m->r, m->n_index)], *other = &m->index[random_below(m->r, m->n_index)];
+	bool bits = !heddle_type_is_float(m->type) && random_percent(m->r, 70);
+	int how = random_below(m->r, 5);
+	index->stated = true;
+	other->stated |= how == 4;
+	m->has_float |= !bits;
+	form(m, RANDOM_FORM_RANDOM);
+	const char *counter = how == 0	 ? index->name
+			      : how == 1 ? heddle_arena_printf(m->arena, "3 * %s + 1", index->name)
+			      : how == 2 ? heddle_arena_printf(m->arena, "int64(%s) << 33", index->name)
+			      : how == 3 ? heddle_arena_printf(m->arena, "%s - 5", index->name)
+					 : heddle_arena_printf(m->arena, "%s * 64 + %s", index->name, other->name);
+	return expr(m, RANDOM_CALL, bits ? "random_bits" : "random", 2, text(m, seeds[random_below(m->r, 4)]), text(m, counter), NULL);
+}
+
 static random_expr *leaf(maker *m)
 {
 	int how = random_below(m->r, 100), written = 0;
@@ -288,6 +309,8 @@ static random_expr *leaf(maker *m)
 		index->stated = true;
 		return text(m, index->name);
 	}
+	if (how < 17 && m->n_index)
+		return random_number(m);
 	if (written && how < 60) {
 		int t;
 		do
@@ -480,9 +503,21 @@ static void shape_ranges(maker *m)
 			index->stated = true;
 			form(m, RANDOM_FORM_PART);
 		} else if (how < 38) {
-			index->upper = heddle_arena_printf(m->arena, "(%s + 1) / 2", index->extent);
+			index->upper = index->written = heddle_arena_printf(m->arena, "(%s + 1) / 2", index->extent);
 			index->stated = true;
 			form(m, RANDOM_FORM_PART);
+		} else if (how < 43) {
+			/* what is below 0 rounds down */
+			const char *less = random_sizes[random_below(m->r, RANDOM_N_SIZE)];
+			int by = 2 + random_below(m->r, 2), more = 1 + random_below(m->r, 3);
+			const char *quotient = heddle_arena_printf(m->arena, how % 4 ? "(%s - %s) / %d + %d" : "(%s - %s) %% %d + %d",
+								   index->extent, less, by, more);
+			if (how < 41)
+				index->upper = index->written = heddle_arena_printf(m->arena, "min(%s, %s)", index->extent, quotient);
+			else
+				index->lower = heddle_arena_printf(m->arena, "min(%s, max(0, %s))", index->extent, quotient);
+			index->stated = true;
+			form(m, RANDOM_FORM_SIGNED_QUOTIENT_BOUND);
 		}
 	}
 }
@@ -570,8 +605,8 @@ static void fresh(maker *m)
 		bool plain = !strcmp(index->upper, index->extent);
 		s->lhs[i] = index->name;
 		target->extent[i] = index->extent;
-		if (strchr(index->upper, '/'))
-			target->extent[i] = index->upper;
+		if (index->written)
+			target->extent[i] = index->written;
 		if (how < 4 && plain && !moved) {
 			s->lhs[i] = heddle_arena_printf(m->arena, "%s + 1", index->name);
 			target->extent[i] = heddle_arena_printf(m->arena, "%s + 1", index->extent);
@@ -719,148 +754,159 @@ static void choose_extents(maker *m)
 			form(m, RANDOM_FORM_CONSTANT_EXTENT);
 		} else if (how < 24 && i) {
 			m->extent[i] = heddle_arena_printf(m->arena, "%s + %d", random_sizes[i - 1], 1 + random_below(m->r, 3));
+		} else if (how < 30) {
+			/* what is below 0 rounds down */
+			const char *less = random_sizes[(i + 1 + random_below(m->r, RANDOM_N_SIZE - 1)) % RANDOM_N_SIZE];
+			int by = 2 + random_below(m->r, 2), more = 1 + random_below(m->r, 4);
+			m->extent[i] = heddle_arena_printf(m->arena, how % 3 ? "(%s - %s) / %d + %d" : "(%s - %s) %% %d + %d",
+							   random_sizes[i], less, by, more);
+			form(m, RANDOM_FORM_SIGNED_QUOTIENT_EXTENT);
 		}
 	}
+}
+
+/* Which of the tensors that are written become outputs. */
+static void choose_outputs(maker *m)
+{
+	int outputs = 0;
+	for (int t = 0; t < m->d->n_tensor; t++) {
+		random_tensor *tensor = &m->d->tensor[t];
+		if (tensor->input)
+			continue;
+		tensor->output |= t == m->d->stmt[m->d->n_stmt - 1].target || random_percent(m->r, 40);
+		outputs += tensor->output;
+		if (!tensor->output)
+			form(m, RANDOM_FORM_TEMPORARY);
+	}
+	if (outputs > 1)
+		form(m, RANDOM_FORM_SEVERAL_OUTPUTS);
+}
+
+/* ---- calls ------------------------------------------------------------------------------------------------------------- */
+
+/* The callee's inputs are passed on and its outputs taken, under names of the caller's own. */
+static void make_call(maker *m, random_definition *callee)
+{
+	random_stmt *s = &m->d->stmt[m->d->n_stmt++];
+	*s = (random_stmt){.target = -1, .call = true};
+	m->d->callee = callee;
+	for (int t = 0; t < callee->n_tensor; t++) {
+		const random_tensor *from = &callee->tensor[t];
+		s->passed[t] = -1;
+		if (!from->input && !from->output)
+			continue;
+		int own = s->passed[t] = m->d->n_tensor++;
+		random_tensor *tensor = &m->d->tensor[own];
+		*tensor = *from;
+		tensor->declared = false;
+		tensor->output = from->inout;
+		bool gathers = !strncmp(from->name, "at", 2);
+		tensor->name = heddle_arena_printf(m->arena, "%s%d", gathers ? "at" : from->input ? "A" : "t", own);
+		m->n_input += tensor->input;
+		if (from->output)
+			s->target = own;
+		if (from->input && !from->rank && from->type == HEDDLE_FLOAT32 && random_percent(m->r, 50))
+			s->scalar[t] = random_percent(m->r, 50) ? "0.75" : heddle_arena_printf(m->arena, "%s * 0.5", tensor->name);
+	}
+	for (int i = 0; i < RANDOM_N_SIZE; i++)
+		if (random_percent(m->r, 15))
+			s->size_argument[i] = heddle_arena_printf(m->arena, "%s + 1", random_sizes[i]);
+	form(m, RANDOM_FORM_CALL);
+}
+
+/* ---- layouts ----------------------------------------------------------------------------------------------------------- */
+
+/* Strides from the inside out, with room between rows. */
+static const char *strides(maker *m, const random_tensor *t, int number)
+{
+	int order[RANDOM_MAX_DIM];
+	const char *stride[RANDOM_MAX_DIM], *inner = random_percent(m->r, 8) ? "2" : "1";
+	heddle_text text = {0};
+	for (int i = 0; i < t->rank; i++)
+		order[i] = i;
+	if (t->rank > 1 && random_percent(m->r, 40)) {
+		int i = random_below(m->r, t->rank), k = (i + 1 + random_below(m->r, t->rank - 1)) % t->rank;
+		order[i] = k;
+		order[k] = i;
+		form(m, RANDOM_FORM_PERMUTED_STRIDES);
+	}
+	for (int i = t->rank - 1; i >= 0; i--) {
+		const char *extent = t->extent[order[i]];
+		int room = random_below(m->r, 4);
+		stride[order[i]] = inner;
+		if (room)
+			extent = heddle_arena_printf(m->arena, "%s + %d", extent, room);
+		inner = !strcmp(inner, "1") ? extent : heddle_arena_printf(m->arena, "(%s) * (%s)", extent, inner);
+	}
+	if (t->rank == 2 && random_percent(m->r, 40)) {
+		stride[order[0]] = heddle_arena_printf(m->arena, "ld%d", number);
+		form(m, RANDOM_FORM_NAMED_STRIDE);
+	} else if (t->input && random_percent(m->r, 10)) {
+		stride[random_below(m->r, t->rank)] = "0";
+	}
+	for (int i = 0; i < t->rank; i++)
+		heddle_text_printf(&text, "%s%s", i ? ", " : " strides (", stride[i]);
+	heddle_text_add(&text, ")");
+	const char *result = heddle_arena_strdup(m->arena, heddle_text_str(&text));
+	heddle_text_free(&text);
+	form(m, RANDOM_FORM_STRIDES);
+	return result;
+}
+
+static void lay_out(maker *m)
+{
+	for (int t = 0; t < m->d->n_tensor; t++) {
+		random_tensor *tensor = &m->d->tensor[t];
+		if ((!tensor->input && !tensor->output) || !tensor->rank || random_percent(m->r, 40))
+			continue;
+		tensor->layout = random_percent(m->r, 80) ? strides(m, tensor, t) : "";
+		if (random_percent(m->r, 30)) {
+			int bytes = (int)heddle_type_size(tensor->type) << random_below(m->r, 4);
+			tensor->layout = heddle_arena_printf(m->arena, "%s align %d", tensor->layout, bytes);
+			form(m, RANDOM_FORM_ALIGNMENT);
+		}
+		tensor->declared = tensor->output; /* what has a layout has its type and extents before its name */
+	}
+}
+
+/* ---- definitions ------------------------------------------------------------------------------------------------------- */
+
+/* `depth`: how many callers it has. */
+static void make_definition(maker *m, int depth)
+{
+	static const int counts[] = {1, 1, 2, 2, 2, 3, 3, 4}, few[] = {0, 1, 1, 2};
+	static const char *const names[] = {"f", "g", "h"};
+	int n = counts[random_below(m->r, 8)];
+	if (depth < 2 && random_percent(m->r, depth ? 20 : 12)) {
+		maker callee = *m;
+		callee.d = HEDDLE_NEW(m->arena, random_definition);
+		make_definition(&callee, depth + 1);
+		m->n_extent = callee.n_extent;
+		memcpy(m->extent, callee.extent, sizeof(m->extent));
+		make_call(m, callee.d);
+		if (depth)
+			form(m, RANDOM_FORM_NESTED_CALL);
+		n = few[random_below(m->r, 4)];
+	} else {
+		choose_extents(m);
+		if (random_percent(m->r, 10))
+			make_inout(m);
+	}
+	for (int i = 0; i < n; i++)
+		make_stmt(m);
+	choose_outputs(m);
+	m->d->name = names[depth];
+	m->d->callee_last = random_percent(m->r, 50);
+	if (!depth && random_percent(m->r, 18))
+		lay_out(m);
+	for (int t = 0; t < m->d->n_tensor; t++)
+		if (m->d->tensor[t].declared && m->d->tensor[t].output && !m->d->tensor[t].inout)
+			form(m, RANDOM_FORM_DECLARED);
 }
 
 random_definition *random_make(heddle_arena *arena, random_stream *r, uint64_t *forms)
 {
-	static const int counts[] = {1, 1, 2, 2, 2, 3, 3, 4};
 	maker m = {.arena = arena, .r = r, .forms = forms, .d = HEDDLE_NEW(arena, random_definition)};
-	int n = counts[random_below(r, 8)], outputs = 0;
-	choose_extents(&m);
-	if (random_percent(r, 10))
-		make_inout(&m);
-	for (int i = 0; i < n; i++)
-		make_stmt(&m);
-	for (int t = 0; t < m.d->n_tensor; t++) {
-		random_tensor *tensor = &m.d->tensor[t];
-		if (tensor->input)
-			continue;
-		tensor->output |= t == m.d->stmt[m.d->n_stmt - 1].target || random_percent(r, 40);
-		outputs += tensor->output;
-		if (!tensor->output)
-			form(&m, RANDOM_FORM_TEMPORARY);
-	}
-	if (outputs > 1)
-		form(&m, RANDOM_FORM_SEVERAL_OUTPUTS);
-	for (int t = 0; t < m.d->n_tensor; t++)
-		if (m.d->tensor[t].declared && m.d->tensor[t].output && !m.d->tensor[t].inout)
-			form(&m, RANDOM_FORM_DECLARED);
+	make_definition(&m, 0);
 	return m.d;
-}
-
-/* ---- text ------------------------------------------------------------------------------------------------------------ */
-
-static void print_expr(const random_definition *d, const random_expr *e, heddle_text *out)
-{
-	switch (e->kind) {
-	case RANDOM_TEXT:
-		heddle_text_add(out, e->text);
-		break;
-	case RANDOM_READ:
-		heddle_text_add(out, d->tensor[e->tensor].name);
-		for (int i = 0; i < d->tensor[e->tensor].rank; i++)
-			heddle_text_printf(out, "%s%s", i ? ", " : "(", e->subscript[i]);
-		heddle_text_add(out, d->tensor[e->tensor].rank ? ")" : "");
-		break;
-	case RANDOM_CALL: /* also - and ! */
-		heddle_text_printf(out, "%s(", e->text);
-		for (int i = 0; i < e->n_arg; i++) {
-			heddle_text_add(out, i ? ", " : "");
-			print_expr(d, e->arg[i], out);
-		}
-		heddle_text_add(out, ")");
-		break;
-	default:
-		heddle_text_add(out, "(");
-		for (int i = 0; i < e->n_arg; i++) {
-			bool choice = e->kind == RANDOM_SELECT;
-			if (i)
-				heddle_text_printf(out, " %s ", choice ? (i == 1 ? "?" : ":") : e->text);
-			print_expr(d, e->arg[i], out);
-		}
-		heddle_text_add(out, ")");
-	}
-}
-
-static void print_stmt(const random_definition *d, const random_stmt *s, heddle_text *out)
-{
-	const random_tensor *target = &d->tensor[s->target];
-	heddle_text_add(out, "\t");
-	if (s->typed && !target->inout && !(target->output && target->declared))
-		heddle_text_printf(out, "%s ", heddle_type_name(target->type));
-	heddle_text_add(out, target->name);
-	for (int i = 0; i < target->rank; i++)
-		heddle_text_printf(out, "%s%s", i ? ", " : "(", s->lhs[i]);
-	heddle_text_printf(out, "%s %s ", target->rank ? ")" : "", s->assign);
-	print_expr(d, s->value, out);
-	if (s->library)
-		heddle_text_printf(out, " <=> library(%s)", target->name);
-	const char *before = " where ";
-	for (int i = 0; i < s->n_where; i++, before = ", ")
-		heddle_text_printf(out, "%s%s", before, s->where[i]);
-	for (int i = 0; i < s->n_let; i++, before = ", ") {
-		heddle_text_printf(out, "%sv%d = ", before, i);
-		print_expr(d, s->let[i], out);
-	}
-	if (s->exists) {
-		heddle_text_printf(out, "%sexists ", before);
-		print_expr(d, s->exists, out);
-	}
-	heddle_text_add(out, "\n");
-}
-
-/* Does `name` stand in `text` as a word? */
-static bool mentions(const char *text, const char *name)
-{
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
-	size_t n = strlen(name);
-	for (const char *at = text; (at = strstr(at, name)); at += n)
-		if ((at == text || !strchr(letters, at[-1])) && (!at[n] || !strchr(letters, at[n])))
-			return true;
-	return false;
-}
-
-static void print_shape(const random_tensor *t, heddle_text *out)
-{
-	heddle_text_add(out, heddle_type_name(t->type));
-	for (int i = 0; i < t->rank; i++)
-		heddle_text_printf(out, "%s%s", i ? ", " : "(", t->extent[i]);
-	heddle_text_printf(out, "%s %s", t->rank ? ")" : "", t->name);
-}
-
-void random_print(const random_definition *d, heddle_text *out)
-{
-	heddle_text body = {0}, inputs = {0}, outputs = {0};
-	bool written[RANDOM_MAX_TENSOR] = {0};
-	for (int s = 0; s < d->n_stmt; s++) {
-		print_stmt(d, &d->stmt[s], &body);
-		written[d->stmt[s].target] = true;
-	}
-	for (int t = 0; t < d->n_tensor; t++) {
-		const random_tensor *tensor = &d->tensor[t];
-		if (tensor->input && mentions(heddle_text_str(&body), tensor->name)) {
-			heddle_text_add(&inputs, inputs.length ? ", " : "");
-			print_shape(tensor, &inputs);
-		}
-		if (tensor->output && written[t]) {
-			heddle_text_add(&outputs, outputs.length ? ", " : "");
-			if (tensor->inout || tensor->declared) {
-				heddle_text_add(&outputs, tensor->inout ? "inout " : "");
-				print_shape(tensor, &outputs);
-			} else {
-				heddle_text_add(&outputs, tensor->name);
-			}
-		}
-	}
-	for (int i = 0; i < RANDOM_N_SIZE; i++)
-		if (!mentions(heddle_text_str(&inputs), random_sizes[i]) &&
-		    (mentions(heddle_text_str(&body), random_sizes[i]) || mentions(heddle_text_str(&outputs), random_sizes[i])))
-			heddle_text_printf(&inputs, "%ssize %s", inputs.length ? ", " : "", random_sizes[i]);
-	heddle_text_printf(out, "def f(%s) -> (%s) {\n%s}\n", heddle_text_str(&inputs), heddle_text_str(&outputs),
-			   heddle_text_str(&body));
-	heddle_text_free(&body);
-	heddle_text_free(&inputs);
-	heddle_text_free(&outputs);
 }

@@ -45,10 +45,11 @@ typedef struct random_tensor {
 	const char *extent[RANDOM_MAX_DIM];
 	bool input, output, inout;
 	bool declared; /* its extents stand in the list of outputs */
+	const char *layout; /* " strides (M + 1, 1) align 8", or NULL */
 } random_tensor;
 
 typedef struct random_stmt {
-	int target;
+	int target; /* of a call: the first result */
 	bool typed; /* declares the target's type */
 	const char *lhs[RANDOM_MAX_DIM];
 	const char *assign;
@@ -59,6 +60,11 @@ typedef struct random_stmt {
 	bool library;	     /* `<=> library(..)` */
 	int n_where;
 	const char *where[8];
+	/* a call of the definition's callee instead of a value */
+	bool call;
+	int passed[RANDOM_MAX_TENSOR];		     /* by tensor of the callee: the one that is passed or that takes the result */
+	const char *scalar[RANDOM_MAX_TENSOR];	     /* by tensor of the callee: an expression for an input without dimensions */
+	const char *size_argument[RANDOM_N_SIZE]; /* for the callee's `size` parameters; NULL: the size itself */
 } random_stmt;
 
 typedef struct random_definition {
@@ -66,7 +72,9 @@ typedef struct random_definition {
 	random_tensor tensor[RANDOM_MAX_TENSOR];
 	int n_stmt;
 	random_stmt stmt[RANDOM_MAX_STMT];
-	const char *sizes; /* ranges in the head, or NULL */
+	const char *name;
+	struct random_definition *callee; /* that a statement calls, or NULL */
+	bool callee_last;		  /* its own callee stands before it */
 } random_definition;
 
 /* Forms of the notation that a definition was made with, for statistics. */
@@ -121,6 +129,15 @@ typedef enum random_form {
 	RANDOM_FORM_NESTED_GATHER,
 	RANDOM_FORM_PRODUCT,
 	RANDOM_FORM_EXTREMUM,
+	RANDOM_FORM_SIGNED_QUOTIENT_EXTENT,
+	RANDOM_FORM_SIGNED_QUOTIENT_BOUND,
+	RANDOM_FORM_CALL,
+	RANDOM_FORM_NESTED_CALL,
+	RANDOM_FORM_STRIDES,
+	RANDOM_FORM_PERMUTED_STRIDES,
+	RANDOM_FORM_NAMED_STRIDE,
+	RANDOM_FORM_ALIGNMENT,
+	RANDOM_FORM_RANDOM,
 	RANDOM_N_FORM
 } random_form;
 
@@ -128,7 +145,7 @@ extern const char *const random_form_names[RANDOM_N_FORM];
 
 /* A definition called `f`; bits of the forms used go to `*forms`.  In `arena`. */
 random_definition *random_make(heddle_arena *arena, random_stream *r, uint64_t *forms);
-/* Its text; inputs that nothing reads are left out. */
+/* Its text and that of its callees; inputs that nothing reads are left out. */
 void random_print(const random_definition *definition, heddle_text *out);
 
 /* The `number`th way of making `definition` smaller, in `arena`; NULL: there are no more. */

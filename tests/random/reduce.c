@@ -18,8 +18,11 @@ static random_definition *copy(heddle_arena *arena, const random_definition *d)
 {
 	random_definition *c = HEDDLE_NEW(arena, random_definition);
 	*c = *d;
+	if (d->callee)
+		c->callee = copy(arena, d->callee);
 	for (int s = 0; s < d->n_stmt; s++) {
-		c->stmt[s].value = copy_expr(arena, d->stmt[s].value);
+		if (d->stmt[s].value)
+			c->stmt[s].value = copy_expr(arena, d->stmt[s].value);
 		for (int i = 0; i < d->stmt[s].n_let; i++)
 			c->stmt[s].let[i] = copy_expr(arena, d->stmt[s].let[i]);
 		if (d->stmt[s].exists)
@@ -64,7 +67,8 @@ static void drop_dimension(random_definition *d, int tensor, int dim)
 		t->extent[i] = t->extent[i + 1];
 	t->rank--;
 	for (int s = 0; s < d->n_stmt; s++) {
-		drop_subscript(d->stmt[s].value, tensor, dim);
+		if (d->stmt[s].value)
+			drop_subscript(d->stmt[s].value, tensor, dim);
 		for (int i = 0; i < d->stmt[s].n_let; i++)
 			drop_subscript(d->stmt[s].let[i], tensor, dim);
 		if (d->stmt[s].exists)
@@ -85,7 +89,7 @@ random_definition *random_smaller(heddle_arena *arena, const random_definition *
 			return d;
 		}
 	for (int s = 0; s < d->n_stmt; s++)
-		if (replace(arena, &d->stmt[s].value, &number))
+		if (d->stmt[s].value && replace(arena, &d->stmt[s].value, &number))
 			return d;
 	for (int s = 0; s < d->n_stmt; s++) {
 		random_stmt *stmt = &d->stmt[s];
@@ -101,6 +105,11 @@ random_definition *random_smaller(heddle_arena *arena, const random_definition *
 			return d;
 		}
 	}
+	for (int t = 0; t < d->n_tensor; t++)
+		if (d->tensor[t].layout && number-- == 0) {
+			d->tensor[t].layout = NULL;
+			return d;
+		}
 	for (int t = 0; t < d->n_tensor; t++)
 		for (int e = 0; e < d->tensor[t].rank; e++)
 			if (number-- == 0) {
@@ -125,5 +134,10 @@ random_definition *random_smaller(heddle_arena *arena, const random_definition *
 			d->tensor[t].type = HEDDLE_FLOAT32;
 			return d;
 		}
-	return NULL;
+	/* the callee last: it has ways of its own */
+	if (!d->callee)
+		return NULL;
+	random_definition *callee = random_smaller(arena, d->callee, number);
+	d->callee = callee;
+	return callee ? d : NULL;
 }
