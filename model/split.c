@@ -173,6 +173,17 @@ static bool over_sizes(const heddle_expr *expr)
 	return true;
 }
 
+/* A quotient rounds down in a bound, and to zero in a value. */
+static bool divides(const heddle_expr *expr)
+{
+	if (expr->kind == HEDDLE_EXPR_BINARY && (expr->op == HEDDLE_OP_DIV || expr->op == HEDDLE_OP_MOD))
+		return true;
+	for (int i = 0; i < expr->n_arg; i++)
+		if (divides(expr->arg[i]))
+			return true;
+	return false;
+}
+
 /* The type in which partial results are kept: sums over short types do not round in between. */
 static heddle_type partial_type(heddle_type type)
 {
@@ -207,7 +218,7 @@ static int split(rewriter *r, const heddle_statement *s, const heddle_split *how
 			return heddle_error(r->ctx, 510, &s->location, "statement %d has computed subscripts on its left side",
 					    s->position);
 
-	/* P(c, lhs..) op=! value where k = lower + c * chunk + k' */
+	/* P(c, lhs..) op=! value where k = lower + c * chunk + k'; where `lower` must stay a bound, k itself is in that chunk */
 	heddle_statement *p = HEDDLE_NEW(r->arena, heddle_statement);
 	*p = *s;
 	p->index = NULL;
@@ -228,7 +239,12 @@ static int split(rewriter *r, const heddle_statement *s, const heddle_split *how
 	for (int i = 0; i < s->n_index && i < 64; i++) {
 		const heddle_index *from = s->index[i];
 		fresh[i] = new_index(r, from->name, from->lower, from->upper, from->reduction);
-		if (i == k) {
+		if (i == k && divides(old->lower)) {
+			heddle_expr *from_here = binary_expr(r, HEDDLE_OP_ADD, start, old->lower);
+			fresh[i]->lower = from_here;
+			fresh[i]->upper = binary_expr(r, HEDDLE_OP_MIN, old->upper, binary_expr(r, HEDDLE_OP_ADD, from_here, chunk));
+			by[i] = index_expr(r, fresh[i]);
+		} else if (i == k) {
 			fresh[i]->lower = int_expr(r, 0);
 			fresh[i]->upper = binary_expr(r, HEDDLE_OP_MIN, chunk, binary_expr(r, HEDDLE_OP_SUB, length, start));
 			by[i] = binary_expr(r, HEDDLE_OP_ADD, binary_expr(r, HEDDLE_OP_ADD, start, index_expr(r, fresh[i])),
