@@ -92,4 +92,20 @@ heddle_value *simplify_offset(simplify *s, const heddle_buffer *buffer, int n, h
  * defined in s->ranges. */
 void simplify_walk(simplify *s, heddle_node *node, void (*visit)(simplify *s, heddle_node *node, void *user), void *user);
 
+/* ---- simplify_value.c ---- */
+
+/* x + c and x - c: x, and c with its sign. */
+heddle_value *simplify_without_constant(heddle_value *v, int64_t *c);
+
+/* ---- simplify_facts.c ---- */
+
+/* `also`, NULL or a condition, and the facts say that all conjuncts of `v` hold. */
+bool simplify_is_known(const rewriter *r, heddle_value *v, heddle_value *also);
+/* The condition without what is known; constant when all is. */
+heddle_value *simplify_with_facts(rewriter *r, heddle_value *v);
+/* A fact for what is emitted until r->facts is set back; it lives in the arena.  !(a || b) is !a and !b. */
+void simplify_push_fact(rewriter *r, heddle_value *condition, bool holds);
+/* What negated facts say of variables, now that more is known. */
+void simplify_use_negated_facts(rewriter *r);
+
 #endif

@@ -55,7 +55,7 @@ bugs = [
     ("generate_leaf", "lanes are combined without their greatest distance",
      [("model/generate_leaf.c", "for (int64_t mask = most / 2;", "for (int64_t mask = most / 4;")], "", []),
     ("simplify_fold", "N > i becomes i <= N",
-     [("model/simplify_fold.c", "[HEDDLE_OP_GT] = HEDDLE_OP_LT,", "[HEDDLE_OP_GT] = HEDDLE_OP_LE,")], "", []),
+     [("model/simplify_value.c", "[HEDDLE_OP_GT] = HEDDLE_OP_LT,", "[HEDDLE_OP_GT] = HEDDLE_OP_LE,")], "", []),
     ("simplify_guard", "a guard is tested for the wrong end of a vector",
      [("model/simplify_guard.c", "return lanes_at(l, c, (a > b) == less ? l->width - 1 : 0);",
        "return lanes_at(l, c, (a > b) == less ? 0 : l->width - 1);")], "", []),

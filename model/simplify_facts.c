@@ -1,0 +1,390 @@
+/* simplify: what the branches around a place say, and what follows from it.
+ * SPDX-License-Identifier: MIT
+ */
+#include "model/simplify_parts.h"
+
+/* ---- what branches around say ---------------------------------------------------------------------------------------------- */
+
+/* A comparison as left + c < right. */
+typedef struct less {
+	heddle_value *left, *right;
+	int64_t c;
+} less;
+
+/* v = a x: x, and a; 1 and v itself where there is no constant factor. */
+static heddle_value *without_factor(heddle_value *v, int64_t *a)
+{
+	*a = 1;
+	for (int side = 0; v->kind == HEDDLE_VALUE_BINARY && v->op == HEDDLE_OP_MUL && side < 2; side++)
+		if (v->arg[side]->kind == HEDDLE_VALUE_INT) {
+			*a = v->arg[side]->i;
+			return v->arg[1 - side];
+		}
+	return v;
+}
+
+static int64_t floor_of(int64_t v, int64_t a)
+{
+	return v >= 0 ? v / a : -((-v + a - 1) / a);
+}
+
+static int64_t common_factor(int64_t a, int64_t b)
+{
+	while (b) {
+		int64_t r = a % b;
+		a = b;
+		b = r;
+	}
+	return a < 0 ? -a : a;
+}
+
+/* g a x + c < g b y is a x + floor(c / g) < b y. */
+static void divide_by_factor(heddle_program *p, less *l)
+{
+	int64_t a, b;
+	heddle_value *x = without_factor(l->left, &a), *y = without_factor(l->right, &b);
+	int64_t g = common_factor(a, b);
+	if (g < 2 || l->c < INT32_MIN || l->c > INT32_MAX)
+		return;
+	l->left = heddle_value_binary(p, HEDDLE_OP_MUL, x, heddle_value_int(p, x->type, a / g));
+	l->right = heddle_value_binary(p, HEDDLE_OP_MUL, y, heddle_value_int(p, y->type, b / g));
+	l->c = floor_of(l->c, g);
+}
+
+static bool as_less(heddle_program *p, heddle_value *v, less *out)
+{
+	int64_t c, d;
+	if (v->kind != HEDDLE_VALUE_BINARY || v->op < HEDDLE_OP_LT || v->op > HEDDLE_OP_GE || !heddle_type_is_signed(v->arg[0]->type) ||
+	    heddle_type_is_float(v->arg[0]->type))
+		return false;
+	bool swap = v->op == HEDDLE_OP_GT || v->op == HEDDLE_OP_GE, equal = v->op == HEDDLE_OP_LE || v->op == HEDDLE_OP_GE;
+	out->left = simplify_without_constant(v->arg[swap], &c);
+	out->right = simplify_without_constant(v->arg[!swap], &d);
+	out->c = c - d - equal;
+	if (out->left->kind == HEDDLE_VALUE_INT || out->right->kind == HEDDLE_VALUE_INT) { /* constants stand in c */
+		if (out->left->kind == HEDDLE_VALUE_INT && out->left->i != 0) {
+			out->c += out->left->i;
+			out->left = heddle_value_int(p, out->left->type, 0);
+		}
+		if (out->right->kind == HEDDLE_VALUE_INT && out->right->i != 0) {
+			out->c -= out->right->i;
+			out->right = heddle_value_int(p, out->right->type, 0);
+		}
+	}
+	divide_by_factor(p, out);
+	return true;
+}
+
+/* `known` says that `v` holds. */
+static bool implies(heddle_program *p, heddle_value *known, heddle_value *v)
+{
+	less a, b;
+	if (known->kind == HEDDLE_VALUE_BINARY && known->op == HEDDLE_OP_AND)
+		return implies(p, known->arg[0], v) || implies(p, known->arg[1], v);
+	if (heddle_value_equal(known, v))
+		return true;
+	return as_less(p, known, &a) && as_less(p, v, &b) && b.c <= a.c && heddle_value_equal(a.left, b.left) &&
+	       heddle_value_equal(a.right, b.right);
+}
+
+enum { MOST_TERMS = 8 };
+
+/* The terms of a sum into term[MOST_TERMS], its constants into *c; -1: too many. */
+static int terms_of(heddle_value *v, heddle_value **term, int n, int64_t *c)
+{
+	if (v->kind == HEDDLE_VALUE_INT) {
+		*c += v->i;
+		return n;
+	}
+	if (v->kind == HEDDLE_VALUE_BINARY && v->op == HEDDLE_OP_SUB && v->arg[1]->kind == HEDDLE_VALUE_INT) {
+		*c -= v->arg[1]->i;
+		return terms_of(v->arg[0], term, n, c);
+	}
+	if (v->kind == HEDDLE_VALUE_BINARY && v->op == HEDDLE_OP_ADD) {
+		n = terms_of(v->arg[0], term, n, c);
+		return n < 0 ? n : terms_of(v->arg[1], term, n, c);
+	}
+	if (n == MOST_TERMS)
+		return -1;
+	term[n] = v;
+	return n + 1;
+}
+
+/* `known` is left + c < right, `v` is left + rest + d < right: it holds when rest + d is never above c. */
+static bool implies_by_bound(const rewriter *r, heddle_value *known, heddle_value *v)
+{
+	less a, b;
+	heddle_value *of_a[MOST_TERMS], *of_b[MOST_TERMS];
+	if (known->kind == HEDDLE_VALUE_BINARY && known->op == HEDDLE_OP_AND)
+		return implies_by_bound(r, known->arg[0], v) || implies_by_bound(r, known->arg[1], v);
+	if (!as_less(r->s->p, known, &a) || !as_less(r->s->p, v, &b) || !heddle_value_equal(a.right, b.right))
+		return false;
+	int n = terms_of(a.left, of_a, 0, &a.c), m = terms_of(b.left, of_b, 0, &b.c);
+	if (n < 1 || m < n)
+		return false;
+	for (int i = 0; i < n; i++) {
+		int at = 0;
+		while (at < m && !heddle_value_equal(of_a[i], of_b[at]))
+			at++;
+		if (at == m)
+			return false;
+		of_b[at] = of_b[--m];
+	}
+	int64_t most = b.c;
+	for (int i = 0; i < m; i++) {
+		int64_t hi = heddle_ranges_of(r->s->ranges, of_b[i]).hi;
+		if (hi > INT32_MAX || hi < INT32_MIN)
+			return false;
+		most += hi;
+	}
+	return most <= a.c;
+}
+
+/* `also`, NULL or a condition, and the facts say that all conjuncts of `v` hold. */
+bool simplify_is_known(const rewriter *r, heddle_value *v, heddle_value *also)
+{
+	if (v->kind == HEDDLE_VALUE_BINARY && v->op == HEDDLE_OP_AND)
+		return simplify_is_known(r, v->arg[0], also) && simplify_is_known(r, v->arg[1], also);
+	if (also && implies(r->s->p, also, v))
+		return true;
+	for (const fact *f = r->facts; f; f = f->up)
+		if (f->holds && (implies(r->s->p, f->condition, v) || implies_by_bound(r, f->condition, v)))
+			return true;
+	return heddle_ranges_decide(r->s->ranges, v) == 1;
+}
+
+/* The one conjunct that keeps a condition from holding; NULL when there are several. */
+static heddle_value *only_unknown(const rewriter *r, heddle_value *v)
+{
+	if (v->kind != HEDDLE_VALUE_BINARY || v->op != HEDDLE_OP_AND)
+		return v;
+	if (simplify_is_known(r, v->arg[0], NULL))
+		return only_unknown(r, v->arg[1]);
+	return simplify_is_known(r, v->arg[1], NULL) ? only_unknown(r, v->arg[0]) : NULL;
+}
+
+/* What `known` being `holds` says of left - right: it raises *lo or lowers *hi. */
+static void narrow_by(heddle_program *p, heddle_value *known, bool holds, const less *v, int64_t *lo, int64_t *hi)
+{
+	less k;
+	if (holds && known->kind == HEDDLE_VALUE_BINARY && known->op == HEDDLE_OP_AND) {
+		narrow_by(p, known->arg[0], true, v, lo, hi);
+		narrow_by(p, known->arg[1], true, v, lo, hi);
+		return;
+	}
+	if (!as_less(p, known, &k))
+		return;
+	if (heddle_value_equal(k.left, v->right) && heddle_value_equal(k.right, v->left)) { /* the other way around */
+		if (holds && k.c + 1 > *lo)
+			*lo = k.c + 1;
+		if (!holds && k.c < *hi)
+			*hi = k.c;
+		return;
+	}
+	if (!heddle_value_equal(k.left, v->left) || !heddle_value_equal(k.right, v->right))
+		return;
+	if (holds && -k.c - 1 < *hi)
+		*hi = -k.c - 1;
+	if (!holds && -k.c > *lo)
+		*lo = -k.c;
+}
+
+/* A comparison that the facts about its two sides decide: 1, 0, or -1 for neither. */
+static int decide_by_facts(const rewriter *r, heddle_value *v)
+{
+	less x;
+	if (!as_less(r->s->p, v, &x))
+		return -1;
+	heddle_value *d = heddle_value_binary(r->s->p, HEDDLE_OP_SUB, x.left, x.right);
+	if (heddle_ranges_overflow(r->s->ranges, d))
+		return -1;
+	heddle_range range = heddle_ranges_of(r->s->ranges, d);
+	int64_t lo = range.lo, hi = range.hi, m = range.modulus;
+	for (const fact *f = r->facts; f; f = f->up) {
+		heddle_value *one = f->holds ? f->condition : only_unknown(r, f->condition);
+		if (one)
+			narrow_by(r->s->p, one, f->holds, &x, &lo, &hi);
+	}
+	if (m > 1 && lo > INT32_MIN && lo < INT32_MAX)
+		lo += ((range.residue - lo) % m + m) % m;
+	if (m > 1 && hi > INT32_MIN && hi < INT32_MAX)
+		hi -= ((hi - range.residue) % m + m) % m;
+	return hi < -x.c ? 1 : lo >= -x.c ? 0 : -1;
+}
+
+static void narrow_variables(rewriter *r, heddle_value *v, bool holds);
+
+/* A conjunction by ranges and facts: 1, 0, or -1. */
+static int decide_here(const rewriter *r, heddle_value *v)
+{
+	if (v->kind == HEDDLE_VALUE_BINARY && v->op == HEDDLE_OP_AND) {
+		int a = decide_here(r, v->arg[0]), b = a ? decide_here(r, v->arg[1]) : 0;
+		return !a || !b ? 0 : a < 0 || b < 0 ? -1 : 1;
+	}
+	int decided = heddle_ranges_decide(r->s->ranges, v);
+	return decided >= 0 ? decided : decide_by_facts(r, v);
+}
+
+/* A fact that cannot hold beside the others: nothing comes here. */
+static bool is_contradicted(const rewriter *r)
+{
+	for (const fact *f = r->facts; f; f = f->up)
+		if (f->holds && heddle_ranges_decide(r->s->ranges, f->condition) == 0)
+			return true;
+	return false;
+}
+
+/* What `v` is when a conjunct of `broken` fails, whichever it is: 1, 0, or -1 when that differs or is not known; 2 when none
+ * of them can fail. */
+static int decide_in_each_case(rewriter *r, heddle_value *broken, heddle_value *v)
+{
+	if (broken->kind == HEDDLE_VALUE_BINARY && broken->op == HEDDLE_OP_AND) {
+		int a = decide_in_each_case(r, broken->arg[0], v), b = a < 0 ? -1 : decide_in_each_case(r, broken->arg[1], v);
+		return a == 2 ? b : b == 2 || a == b ? a : -1;
+	}
+	if (simplify_is_known(r, broken, NULL))
+		return 2;
+	fact assumed = {broken, false, r->facts};
+	rewriter in_case = *r;
+	in_case.facts = &assumed;
+	int mark = heddle_ranges_mark(r->s->ranges);
+	narrow_variables(&in_case, broken, false);
+	int decided = is_contradicted(&in_case) ? 2 : decide_here(&in_case, v);
+	heddle_ranges_unwind(r->s->ranges, mark);
+	return decided;
+}
+
+/* The condition without what is known; constant when all is. */
+heddle_value *simplify_with_facts(rewriter *r, heddle_value *v)
+{
+	heddle_program *p = r->s->p;
+	if (v->kind == HEDDLE_VALUE_INT || !simplify_is_pure(v))
+		return v;
+	for (const fact *f = r->facts; f; f = f->up)
+		if (!f->holds && simplify_is_known(r, f->condition, v))
+			return heddle_value_int(p, HEDDLE_BOOL, 0);
+	if (simplify_is_known(r, v, NULL))
+		return heddle_value_int(p, HEDDLE_BOOL, 1);
+	int decided = r->facts ? decide_by_facts(r, v) : -1;
+	for (const fact *f = r->facts; f && decided < 0; f = f->up)
+		if (!f->holds && f->condition->kind == HEDDLE_VALUE_BINARY && f->condition->op == HEDDLE_OP_AND)
+			decided = decide_in_each_case(r, f->condition, v);
+	if (decided >= 0 && decided < 2)
+		return heddle_value_int(p, HEDDLE_BOOL, decided);
+	if (v->kind == HEDDLE_VALUE_BINARY && v->op == HEDDLE_OP_AND)
+		return heddle_value_binary(p, HEDDLE_OP_AND, simplify_with_facts(r, v->arg[0]), simplify_with_facts(r, v->arg[1]));
+	return v;
+}
+
+static const char *name_of(const heddle_value *x)
+{
+	return x->width != 1			  ? NULL
+	       : x->kind == HEDDLE_VALUE_BLOCK	  ? "block"
+	       : x->kind == HEDDLE_VALUE_THREAD	  ? "thread"
+	       : x->kind == HEDDLE_VALUE_VARIABLE ? x->name
+						  : NULL;
+}
+
+static bool is_int32(int64_t lo, int64_t hi)
+{
+	return lo >= INT32_MIN && hi <= INT32_MAX;
+}
+
+/* x = right, or not. */
+static void narrow_by_equality(heddle_ranges *ranges, heddle_value *x, heddle_value *right_value, bool holds)
+{
+	heddle_range range = heddle_ranges_of(ranges, x), right = heddle_ranges_of(ranges, right_value);
+	int64_t lo = INT64_MIN, hi = INT64_MAX;
+	if (!name_of(x) || !is_int32(right.lo, right.hi))
+		return;
+	if (holds) {
+		lo = right.lo;
+		hi = right.hi;
+	} else {
+		lo = right.lo == right.hi && right.lo == range.lo ? range.lo + 1 : lo;
+		hi = right.lo == right.hi && right.lo == range.hi ? range.hi - 1 : hi;
+	}
+	heddle_ranges_define(ranges, name_of(x), heddle_range_narrowed(range, lo, hi));
+}
+
+/* Variables whose range a comparison with something else limits: a x + c < right, left + c < a x, or x = right. */
+static void narrow_variables(rewriter *r, heddle_value *v, bool holds)
+{
+	heddle_ranges *ranges = r->s->ranges;
+	less k;
+	int64_t a, b;
+	if (holds && v->kind == HEDDLE_VALUE_BINARY && v->op == HEDDLE_OP_AND) {
+		narrow_variables(r, v->arg[0], true);
+		narrow_variables(r, v->arg[1], true);
+		return;
+	}
+	if (v->kind == HEDDLE_VALUE_BINARY && v->op == HEDDLE_OP_EQ && heddle_type_is_signed(v->arg[0]->type) &&
+	    !heddle_type_is_float(v->arg[0]->type)) {
+		narrow_by_equality(ranges, v->arg[0], v->arg[1], holds);
+		return;
+	}
+	if (!as_less(r->s->p, v, &k) || !is_int32(k.c, k.c))
+		return;
+	heddle_value *x = without_factor(k.left, &a), *y = without_factor(k.right, &b);
+	heddle_range left = heddle_ranges_of(ranges, k.left), right = heddle_ranges_of(ranges, k.right);
+	bool left_is_zero = k.left->kind == HEDDLE_VALUE_INT, right_is_zero = k.right->kind == HEDDLE_VALUE_INT;
+	/* c < -m y is m y + c < 0, and -m x + c < 0 is c < m x */
+	if (left_is_zero && b < 0) {
+		x = y;
+		a = -b;
+		y = k.left;
+		right = left;
+	} else if (right_is_zero && a < 0) {
+		y = x;
+		b = -a;
+		x = k.right;
+		left = right;
+	}
+	if (name_of(x) && a > 0 && is_int32(right.lo, right.hi)) {
+		int64_t most = floor_of((holds ? right.hi : right.lo) - k.c - 1, a);
+		heddle_range range = heddle_ranges_of(ranges, x);
+		heddle_ranges_define(ranges, name_of(x), heddle_range_narrowed(range, holds ? INT64_MIN : most + 1, holds ? most : INT64_MAX));
+	}
+	if (name_of(y) && b > 0 && is_int32(left.lo, left.hi)) {
+		int64_t limit = floor_of((holds ? left.lo : left.hi) + k.c, b);
+		heddle_range range = heddle_ranges_of(ranges, y);
+		heddle_ranges_define(ranges, name_of(y), heddle_range_narrowed(range, holds ? limit + 1 : INT64_MIN, holds ? INT64_MAX : limit));
+	}
+}
+
+/* A fact for what is emitted until r->facts is set back; it lives in the arena.  !(a || b) is !a and !b. */
+void simplify_push_fact(rewriter *r, heddle_value *condition, bool holds)
+{
+	if (condition->kind == HEDDLE_VALUE_BINARY && condition->op == (holds ? HEDDLE_OP_AND : HEDDLE_OP_OR)) {
+		simplify_push_fact(r, condition->arg[0], holds);
+		simplify_push_fact(r, condition->arg[1], holds);
+		return;
+	}
+	if (holds && condition->kind == HEDDLE_VALUE_BINARY && condition->op >= HEDDLE_OP_LT && condition->op <= HEDDLE_OP_GE) {
+		/* x < min(a, b): x < a and x < b; max(a, b) < x: a < x and b < x */
+		bool swap = condition->op == HEDDLE_OP_GT || condition->op == HEDDLE_OP_GE;
+		for (int side = 0; side < 2; side++) {
+			heddle_value *x = condition->arg[side];
+			if (x->kind != HEDDLE_VALUE_BINARY || x->op != (side == swap ? HEDDLE_OP_MAX : HEDDLE_OP_MIN))
+				continue;
+			for (int k = 0; k < 2; k++)
+				simplify_push_fact(r, heddle_value_binary(r->s->p, condition->op, side ? condition->arg[0] : x->arg[k],
+								 side ? x->arg[k] : condition->arg[1]), true);
+		}
+	}
+	fact *new = HEDDLE_NEW(r->s->p->arena, fact);
+	*new = (fact){condition, holds, r->facts};
+	r->facts = new;
+	if (holds)
+		narrow_variables(r, condition, true);
+}
+
+/* What negated facts say of variables, now that more is known. */
+void simplify_use_negated_facts(rewriter *r)
+{
+	for (const fact *f = r->facts; f; f = f->up) {
+		heddle_value *one = f->holds ? NULL : only_unknown(r, f->condition);
+		if (one)
+			narrow_variables(r, one, false);
+	}
+}
