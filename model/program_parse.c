@@ -38,6 +38,7 @@ typedef struct parser {
 	token now;
 	bool failed;
 	int depth; /* of parentheses and braces */
+	token value; /* the first of the value that is resolved */
 	int n_variable;
 	variable *variable;
 } parser;
@@ -279,25 +280,57 @@ static int expect_int(parser *ps, int min)
 
 /* ---- parsing values: types ------------------------------------------------------------------------------------------------ */
 
-static void resolve(heddle_value *v, heddle_type expected);
+static void resolve(parser *ps, heddle_value *v, heddle_type expected);
 
-static void resolve_range(heddle_value *v, int from, int to, heddle_type expected)
+static void resolve_range(parser *ps, heddle_value *v, int from, int to, heddle_type expected)
 {
 	for (int k = from; k < to; k++)
-		resolve(v->arg[k], expected);
+		resolve(ps, v->arg[k], expected);
+}
+
+/* Is a floating-point literal without a type among what takes its type from what stands around it? */
+static bool has_float(const heddle_value *v)
+{
+	switch (v->kind) {
+	case HEDDLE_VALUE_FLOAT: return v->type == UNKNOWN;
+	case HEDDLE_VALUE_BINARY:
+		if (heddle_op_is_truth(v->op) || heddle_op_is_comparison(v->op))
+			return false;
+		break;
+	case HEDDLE_VALUE_UNARY:
+		if (v->op == HEDDLE_OP_NOT)
+			return false;
+		break;
+	case HEDDLE_VALUE_SELECT: return has_float(v->arg[1]) || has_float(v->arg[2]);
+	case HEDDLE_VALUE_FLOOR_DIV:
+	case HEDDLE_VALUE_FLOOR_MOD:
+	case HEDDLE_VALUE_FMA:
+	case HEDDLE_VALUE_SPLAT:
+	case HEDDLE_VALUE_EXTRACT:
+	case HEDDLE_VALUE_BUILD:
+	case HEDDLE_VALUE_REDUCE:
+	case HEDDLE_VALUE_SHUFFLE: break;
+	default: return false;
+	}
+	for (int k = 0; k < v->n_arg; k++)
+		if (has_float(v->arg[k]))
+			return true;
+	return false;
 }
 
 /* The type that arguments from .. to share, or else `expected`; then every one of them resolved to it. */
-static heddle_type resolve_together(heddle_value *v, int from, int to, heddle_type expected)
+static heddle_type resolve_together(parser *ps, heddle_value *v, int from, int to, heddle_type expected)
 {
 	heddle_type type = heddle_value_first_type(v, from, to, true);
 	if (type == UNKNOWN)
 		type = expected;
-	resolve_range(v, from, to, type);
+	for (int k = from; k < to && type == UNKNOWN; k++)
+		type = has_float(v->arg[k]) ? HEDDLE_FLOAT32 : UNKNOWN;
+	resolve_range(ps, v, from, to, type);
 	return v->arg[from]->type;
 }
 
-static void resolve_literal(heddle_value *v, heddle_type expected)
+static void resolve_literal(parser *ps, heddle_value *v, heddle_type expected)
 {
 	if (v->kind == HEDDLE_VALUE_INT && v->type == UNKNOWN) {
 		if (expected != UNKNOWN && heddle_type_is_float(expected)) {
@@ -309,6 +342,8 @@ static void resolve_literal(heddle_value *v, heddle_type expected)
 		}
 	}
 	if (v->kind == HEDDLE_VALUE_FLOAT) {
+		if (v->type == UNKNOWN && expected != UNKNOWN && !heddle_type_is_float(expected))
+			fail(ps, &ps->value, "a floating-point literal stands where the type is %s", heddle_type_name(expected));
 		if (v->type == UNKNOWN)
 			v->type = expected != UNKNOWN && heddle_type_is_float(expected) ? expected : HEDDLE_FLOAT32;
 		if (v->type != HEDDLE_FLOAT64)
@@ -317,46 +352,46 @@ static void resolve_literal(heddle_value *v, heddle_type expected)
 }
 
 /* Give literals the type that their place asks for, and every value its type and width. */
-static void resolve(heddle_value *v, heddle_type expected)
+static void resolve(parser *ps, heddle_value *v, heddle_type expected)
 {
 	switch (v->kind) {
 	case HEDDLE_VALUE_INT:
-	case HEDDLE_VALUE_FLOAT: resolve_literal(v, expected); return;
+	case HEDDLE_VALUE_FLOAT: resolve_literal(ps, v, expected); return;
 	case HEDDLE_VALUE_VARIABLE:
 	case HEDDLE_VALUE_BLOCK:
 	case HEDDLE_VALUE_THREAD:
 	case HEDDLE_VALUE_SIZE:
 	case HEDDLE_VALUE_LOAD: return;
 	case HEDDLE_VALUE_UNARY:
-		resolve(v->arg[0], v->op == HEDDLE_OP_NOT ? HEDDLE_BOOL : expected);
+		resolve(ps, v->arg[0], v->op == HEDDLE_OP_NOT ? HEDDLE_BOOL : expected);
 		v->type = v->arg[0]->type;
 		break;
 	case HEDDLE_VALUE_BINARY:
 		if (heddle_op_is_truth(v->op)) {
-			resolve_range(v, 0, 2, HEDDLE_BOOL);
+			resolve_range(ps, v, 0, 2, HEDDLE_BOOL);
 			v->type = HEDDLE_BOOL;
 		} else if (heddle_op_is_comparison(v->op)) {
-			resolve_together(v, 0, 2, UNKNOWN);
+			resolve_together(ps, v, 0, 2, UNKNOWN);
 			v->type = HEDDLE_BOOL;
 		} else {
-			v->type = resolve_together(v, 0, 2, expected);
+			v->type = resolve_together(ps, v, 0, 2, expected);
 		}
 		break;
 	case HEDDLE_VALUE_SELECT:
-		resolve(v->arg[0], HEDDLE_BOOL);
-		v->type = resolve_together(v, 1, 3, expected);
+		resolve(ps, v->arg[0], HEDDLE_BOOL);
+		v->type = resolve_together(ps, v, 1, 3, expected);
 		v->width = v->arg[1]->width;
 		return;
-	case HEDDLE_VALUE_CAST: resolve(v->arg[0], UNKNOWN); break;
-	case HEDDLE_VALUE_CALL: resolve_together(v, 0, v->n_arg, v->type); break;
+	case HEDDLE_VALUE_CAST: resolve(ps, v->arg[0], UNKNOWN); break;
+	case HEDDLE_VALUE_CALL: resolve_together(ps, v, 0, v->n_arg, v->type); break;
 	case HEDDLE_VALUE_SPLAT:
-	case HEDDLE_VALUE_BUILD: v->type = resolve_together(v, 0, v->n_arg, expected); return;
+	case HEDDLE_VALUE_BUILD: v->type = resolve_together(ps, v, 0, v->n_arg, expected); return;
 	case HEDDLE_VALUE_EXTRACT:
 	case HEDDLE_VALUE_REDUCE:
-		v->type = resolve_together(v, 0, 1, expected);
+		v->type = resolve_together(ps, v, 0, 1, expected);
 		v->width = 1;
 		return;
-	default: v->type = resolve_together(v, 0, v->n_arg, expected); break;
+	default: v->type = resolve_together(ps, v, 0, v->n_arg, expected); break;
 	}
 	v->width = v->n_arg ? v->arg[0]->width : 1;
 }
@@ -674,9 +709,11 @@ static heddle_value *parse_expression(parser *ps, int precedence)
 
 static heddle_value *parse_value(parser *ps, heddle_type expected)
 {
+	token first = ps->now;
 	heddle_value *v = parse_expression(ps, 0);
+	ps->value = first;
 	if (!ps->failed)
-		resolve(v, expected);
+		resolve(ps, v, expected);
 	return v;
 }
 
@@ -763,6 +800,7 @@ static heddle_node *parse_for(parser *ps)
 	next(ps);
 	node->name = expect_name(ps, "an iterator");
 	expect(ps, "in");
+	token first = ps->now;
 	add_value(ps, node, parse_expression(ps, 1));
 	expect(ps, "..");
 	add_value(ps, node, parse_expression(ps, 1));
@@ -771,8 +809,11 @@ static heddle_node *parse_for(parser *ps)
 	heddle_type type = heddle_value_own_type(node->value[0], true);
 	if (type == UNKNOWN)
 		type = heddle_value_own_type(node->value[1], true);
-	resolve(node->value[0], type);
-	resolve(node->value[1], type);
+	if (type == UNKNOWN)
+		type = HEDDLE_INT32;
+	ps->value = first;
+	resolve(ps, node->value[0], type);
+	resolve(ps, node->value[1], type);
 	node->i = accept(ps, "step") ? expect_integer(ps) : 1;
 	node->uniform = accept(ps, "uniform");
 	node->line = parse_line(ps);

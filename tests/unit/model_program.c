@@ -138,8 +138,11 @@ static void test_types_of_literals(void **state)
 	heddle_ctx *ctx = heddle_ctx_new();
 	heddle_program *p = parse(ctx, "program q\nsize N 1..9\nbuffer output X float32 [N]\nbuffer output Y uint8 [N]\n"
 				       "launch q_0 grid N threads 1 args X, Y {\n"
-				       "X[block] = 1\nY[block] = 255\nX[3_int64] = float32(N + 1)\n}\n");
+				       "X[block] = 1\nY[block] = 255\nX[3_int64] = float32(N + 1)\n"
+				       "if 5 > 2 + 2.5 { }\n}\n");
 	const heddle_node *body = p->launch[0]->body;
+	assert_int_equal(body->child[3]->value[0]->arg[0]->type, HEDDLE_FLOAT32); /* as what it is compared with */
+	assert_int_equal(body->child[3]->value[0]->arg[1]->arg[0]->type, HEDDLE_FLOAT32);
 	assert_int_equal(body->child[0]->value[0]->kind, HEDDLE_VALUE_FLOAT);
 	assert_int_equal(body->child[0]->value[0]->type, HEDDLE_FLOAT32);
 	assert_int_equal(body->child[1]->value[0]->type, HEDDLE_UINT8);
@@ -177,6 +180,10 @@ static void test_bad_text(void **state)
 		{"program p\nbuffer register r float32x [2]\n", 2, 19, "there is no type float32x"},
 		{"program p\nbuffer register r float32x0 [2]\n", 2, 19, "a vector has 1 to 64 members"},
 		{"program p\nbuffer register r float32x4294967300 [2]\n", 2, 19, "a vector has 1 to 64 members"},
+		{"program p\nbuffer output X int32 [4]\nlaunch l grid 1 threads 1 {\n\tX[0] = 1 + 2.5\n}\n", 4, 9,
+		 "a floating-point literal stands where the type is int32"},
+		{"program p\nlaunch l grid 1 threads 1 {\n\tfor serial i in 0 .. 2.5 { }\n}\n", 3, 18,
+		 "a floating-point literal stands where the type is int32"},
 		{"program p\nsize N 1..9223372036854775808\n", 2, 11, "9223372036854775808 does not fit 64 bits"},
 		{"program p\nrequire 1 < 99999999999999999999\n", 2, 13, "99999999999999999999 does not fit 64 bits"},
 		{"program p\nrequire 1 < -9223372036854775809\n", 2, 14, "-9223372036854775809 does not fit 64 bits"},
@@ -252,7 +259,7 @@ static void test_validate(void **state)
 		{LAUNCH "if thread { }\n}\n", "a condition is int32"},
 		{LAUNCH "X[block][0 : 4] = A[block][0 : 4]\n}\n", NULL},
 		{LAUNCH "X[block][0 : 3] = A[block][0 : 3]\n}\n", "width 3"},
-		{LAUNCH "Z[block] = 1 << 2.0\n}\n", ""},
+		{LAUNCH "Z[block] = 1 << 2.0_float32\n}\n", ""},
 		{LAUNCH "Z[block] = floor_div(thread, 0)\n}\n", "a floor division by 0"},
 		{LAUNCH "Z[A[0][0]] = 1\n}\n", "a subscript of Z is float32"},
 		{LAUNCH "X[0][0] = float32(G[0] + G[1])\n}\n", "arithmetic in float16"},
