@@ -7,24 +7,31 @@
 
 enum { MAX_TERMS = 16 }; /* of a condition */
 
-affine_space *affine_space_new(heddle_arena *arena, heddle_arena *results)
+affine_space *affine_space_new(heddle_arena *arena, heddle_arena *results, int64_t *steps)
 {
 	affine_space *space = HEDDLE_NEW(arena, affine_space);
-	space->arena = arena;
+	space->arena = space->kept = arena;
 	space->results = results;
+	space->steps = steps;
 	return space;
 }
 
 /* ---- rows -------------------------------------------------------------------------------------------------------------- */
 
-bool affine_add(affine_row *to, const affine_row *row, int64_t factor)
+static bool is_small(int64_t i) { return i >= -AFFINE_LARGEST && i <= AFFINE_LARGEST; }
+
+bool affine_add_product(int64_t *to, int64_t a, int64_t b)
 {
 	int64_t t;
+	return !__builtin_mul_overflow(a, b, &t) && !__builtin_add_overflow(*to, t, to) && is_small(*to);
+}
+
+bool affine_add(affine_row *to, const affine_row *row, int64_t factor)
+{
 	for (int v = 0; v < AFFINE_VARIABLES; v++)
-		if (row->c[v] &&
-		    (__builtin_mul_overflow(row->c[v], factor, &t) || __builtin_add_overflow(to->c[v], t, &to->c[v])))
+		if (row->c[v] && !affine_add_product(&to->c[v], row->c[v], factor))
 			return false;
-	return !__builtin_mul_overflow(row->k, factor, &t) && !__builtin_add_overflow(to->k, t, &to->k);
+	return affine_add_product(&to->k, row->k, factor);
 }
 
 affine_row affine_constant(int64_t k)
@@ -73,7 +80,7 @@ int64_t affine_gcd(int64_t a, int64_t b)
 
 static affine_row *keep(affine_space *space, const affine_row *row)
 {
-	affine_row *copy = HEDDLE_NEW(space->arena, affine_row);
+	affine_row *copy = HEDDLE_NEW(space->kept, affine_row);
 	*copy = *row;
 	return copy;
 }
@@ -287,6 +294,7 @@ static bool from_binary(affine_space *space, const heddle_expr *e, bool floor, a
 
 void affine_and_push(affine_space *space, affine_and *list, const affine_row *row)
 {
+	--*space->steps;
 	HEDDLE_PUSH(space->arena, list->row, list->n, *row);
 }
 
@@ -296,16 +304,10 @@ void affine_or_push(affine_space *space, affine_or *list, const affine_and *term
 }
 
 /* A variable s with (c and s == a) or (not c and s == b). */
-static bool from_select(affine_space *space, const heddle_expr *e, bool floor, affine_row *out)
+static bool make_select(affine_space *space, const heddle_expr *e, bool floor, affine_row *out)
 {
 	affine_or *choice = HEDDLE_NEW(space->arena, affine_or);
 	affine_variable new = {.kind = AFFINE_SELECT, .alternative = choice, .expr = (heddle_expr *)(uintptr_t)e};
-	for (int v = 0; v < space->n; v++) {
-		if (space->variable[v].kind == AFFINE_SELECT && space->variable[v].expr == e) {
-			*out = affine_variable_row(v);
-			return true;
-		}
-	}
 	affine_row branch[2];
 	if (!affine_from_expr(space, e->arg[1], floor, &branch[0]) ||
 	    !affine_from_expr(space, e->arg[2], floor, &branch[1]))
@@ -329,6 +331,21 @@ static bool from_select(affine_space *space, const heddle_expr *e, bool floor, a
 		}
 	}
 	return true;
+}
+
+static bool from_select(affine_space *space, const heddle_expr *e, bool floor, affine_row *out)
+{
+	for (int v = 0; v < space->n; v++) {
+		if (space->variable[v].kind == AFFINE_SELECT && space->variable[v].expr == e) {
+			*out = affine_variable_row(v);
+			return true;
+		}
+	}
+	heddle_arena *arena = space->arena;
+	space->arena = space->kept; /* of the alternatives */
+	bool result = make_select(space, e, floor, out);
+	space->arena = arena;
+	return result;
 }
 
 /* The value of an expression whose sizes have one value each. */
@@ -358,8 +375,8 @@ bool affine_from_expr(affine_space *space, const heddle_expr *e, bool floor, aff
 	int v;
 	switch (e->kind) {
 	case HEDDLE_EXPR_INT:
-		*out = affine_constant(e->i);
-		return true;
+		*out = affine_constant(is_small(e->i) ? e->i : 0);
+		return is_small(e->i);
 	case HEDDLE_EXPR_INDEX:
 		v = affine_index_variable(space, e->index);
 		*out = v < 0 ? affine_constant(0) : affine_variable_row(v);

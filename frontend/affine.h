@@ -10,6 +10,8 @@
 #include "frontend/definition.h"
 
 enum { AFFINE_VARIABLES = 64 };
+/* Of constants and coefficients: so that one may be added to another without overflow.  What is larger is not affine. */
+#define AFFINE_LARGEST ((int64_t)1 << 61)
 
 /* k + sum of c[v] * variable v.  As a constraint: it is >= 0. */
 typedef struct affine_row {
@@ -52,13 +54,15 @@ typedef struct affine_variable {
 } affine_variable;
 
 typedef struct affine_space {
-	heddle_arena *arena;   /* of rows */
+	heddle_arena *arena;   /* of rows: of what is asked just now, */
+	heddle_arena *kept;    /* and of the variables */
 	heddle_arena *results; /* of expressions made from rows */
+	int64_t *steps;	       /* that decisions may still take; without any left nothing is proved */
 	int n;
 	affine_variable variable[AFFINE_VARIABLES];
 } affine_space;
 
-affine_space *affine_space_new(heddle_arena *arena, heddle_arena *results);
+affine_space *affine_space_new(heddle_arena *arena, heddle_arena *results, int64_t *steps);
 
 /* The form of an integer expression.  `floor`: division rounds down (shapes and bounds), else towards 0 (values and
  * subscripts).  False when it is not quasi-affine (reads, products of indices, ...). */
@@ -105,9 +109,11 @@ bool affine_infeasible(const affine_problem *problem);
 affine_or *affine_project(const affine_problem *problem);
 
 bool affine_prove(affine_space *space, const affine_row *row); /* row >= 0 for all sizes and indices in range */
+bool affine_implies(const affine_problem *problem, const affine_row *row); /* row >= 0 for all points of the problem */
 
 /* ---- affine.c ---- */
 
+bool affine_add_product(int64_t *to, int64_t a, int64_t b); /* *to += a * b; false on overflow */
 int64_t affine_floor_div(int64_t a, int64_t b);
 int64_t affine_gcd(int64_t a, int64_t b);
 /* The variable that is the same, or a new one with copies of the rows; -1: there is no place for it. */

@@ -2,7 +2,7 @@
  *
  * A row is tightened by the greatest common divisor of its coefficients, which makes the elimination exact for boxes and
  * triangles with unit steps.  A row that overflows or is one too many is dropped: the set only grows, so "infeasible" stays
- * true.  Alternatives are tried one at a time below a budget.
+ * true.  Alternatives are tried one at a time below a budget, and all decisions of a file have a number of steps.
  * SPDX-License-Identifier: MIT
  */
 #include "frontend/affine.h"
@@ -154,17 +154,17 @@ static bool constant_minimum(const affine_space *space, const affine_row *row, b
 		if (!row->c[v])
 			continue;
 		const affine_variable *x = &space->variable[v];
-		int64_t value, t;
+		int64_t value;
 		bool high = (row->c[v] > 0) == want_max;
 		if (x->kind == AFFINE_SIZE)
 			value = high ? x->size->max : x->size->min;
 		else if (x->kind == AFFINE_INDEX && x->index->lower && !high && x->index->lower->kind == HEDDLE_EXPR_INT)
 			value = x->index->lower->i;
 		else if (x->kind == AFFINE_INDEX && x->index->upper && high && x->index->upper->kind == HEDDLE_EXPR_INT)
-			value = x->index->upper->i - 1;
+			value = x->index->upper->i - (x->index->upper->i > INT64_MIN);
 		else
 			return false;
-		if (__builtin_mul_overflow(row->c[v], value, &t) || __builtin_add_overflow(*out, t, out))
+		if (!affine_add_product(out, row->c[v], value))
 			return false;
 	}
 	return true;
@@ -176,13 +176,13 @@ static void define_product(affine_problem *p, int v)
 	affine_space *space = p->space;
 	const affine_row *f[2] = {space->variable[v].a, space->variable[v].b};
 	affine_row m = affine_variable_row(v);
-	int64_t low[2], high[2], t;
+	int64_t low[2], high[2], t = 0;
 	bool has_low[2], has_high[2];
 	for (int i = 0; i < 2; i++) {
 		has_low[i] = constant_minimum(space, f[i], false, &low[i]);
 		has_high[i] = constant_minimum(space, f[i], true, &high[i]);
 	}
-	if (!has_low[0] || !has_low[1] || __builtin_mul_overflow(low[0], low[1], &t))
+	if (!has_low[0] || !has_low[1] || !affine_add_product(&t, low[0], low[1]))
 		return;
 	affine_row row = m;
 	row.k += t;
@@ -192,9 +192,8 @@ static void define_product(affine_problem *p, int v)
 		/* (high_i - f_i) * (f_j - low_j) = high_i f_j - high_i low_j - m + low_j f_i */
 		int j = 1 - i;
 		affine_row above = {0};
-		if (!has_high[i] || __builtin_mul_overflow(high[i], low[j], &t))
+		if (!has_high[i] || !affine_add_product(&above.k, -high[i], low[j]))
 			continue;
-		above.k = -t;
 		if (affine_add(&above, f[j], high[i]) && affine_add(&above, f[i], low[j]) && affine_add(&above, &m, -1))
 			affine_require(p, &above);
 	}
@@ -264,6 +263,7 @@ typedef struct row_list {
 	int n, capacity, n_variable;
 	affine_row *row;
 	bool contradiction;
+	int64_t *steps;
 } row_list;
 
 static size_t row_bytes(int n_variable)
@@ -293,6 +293,7 @@ static void list_push(row_list *list, const affine_row *row)
 		list->contradiction |= r.k < 0;
 		return;
 	}
+	*list->steps -= list->n + 8;
 	for (int i = 0; i < list->n; i++) {
 		if (!memcmp(list->row[i].c, r.c, sizeof(int64_t) * (size_t)list->n_variable)) {
 			if (r.k < list->row[i].k)
@@ -300,7 +301,7 @@ static void list_push(row_list *list, const affine_row *row)
 			return;
 		}
 	}
-	if (list->n >= MAX_ROWS)
+	if (list->n >= MAX_ROWS || *list->steps < 0)
 		return;
 	if (list->n == list->capacity) {
 		list->capacity = list->capacity ? 2 * list->capacity : 64;
@@ -312,26 +313,28 @@ static void list_push(row_list *list, const affine_row *row)
 /* p * |n.c| + n * p.c without the variable; false on overflow. */
 static bool combine(const affine_row *p, const affine_row *n, int v, int n_variable, affine_row *out)
 {
-	int64_t a = -n->c[v], b = p->c[v], g = affine_gcd(a, b), x, y;
+	int64_t a = -n->c[v], b = p->c[v], g = affine_gcd(a, b);
 	a /= g;
 	b /= g;
-	if (__builtin_mul_overflow(p->k, a, &x) || __builtin_mul_overflow(n->k, b, &y) || __builtin_add_overflow(x, y, &out->k))
+	out->k = 0;
+	if (!affine_add_product(&out->k, p->k, a) || !affine_add_product(&out->k, n->k, b))
 		return false;
-	for (int w = 0; w < n_variable; w++)
-		if (__builtin_mul_overflow(p->c[w], a, &x) || __builtin_mul_overflow(n->c[w], b, &y) ||
-		    __builtin_add_overflow(x, y, &out->c[w]))
+	for (int w = 0; w < n_variable; w++) {
+		out->c[w] = 0;
+		if (!affine_add_product(&out->c[w], p->c[w], a) || !affine_add_product(&out->c[w], n->c[w], b))
 			return false;
+	}
 	return true;
 }
 
 static void eliminate(row_list *list, int v)
 {
-	row_list out = {.n_variable = list->n_variable, .contradiction = list->contradiction};
+	row_list out = {.n_variable = list->n_variable, .contradiction = list->contradiction, .steps = list->steps};
 	affine_row combined;
 	for (int i = 0; i < list->n; i++)
 		if (!list->row[i].c[v])
 			list_push(&out, &list->row[i]);
-	for (int i = 0; i < list->n && !out.contradiction; i++)
+	for (int i = 0; i < list->n && !out.contradiction && *list->steps >= 0; i++)
 		for (int j = 0; j < list->n && list->row[i].c[v] > 0 && !out.contradiction; j++)
 			if (list->row[j].c[v] < 0 && combine(&list->row[i], &list->row[j], v, out.n_variable, &combined))
 				list_push(&out, &combined);
@@ -377,10 +380,8 @@ static void load(const affine_space *space, const affine_and *rows, row_list *li
 		bool fine = true;
 		for (int v = 0; v < space->n; v++) {
 			const heddle_size *size = space->variable[v].size;
-			int64_t t;
 			if (row.c[v] && space->variable[v].kind == AFFINE_SIZE && size->min == size->max) {
-				fine = fine && !__builtin_mul_overflow(row.c[v], size->min, &t) &&
-				       !__builtin_add_overflow(row.k, t, &row.k);
+				fine = fine && affine_add_product(&row.k, row.c[v], size->min);
 				row.c[v] = 0;
 			}
 		}
@@ -391,8 +392,10 @@ static void load(const affine_space *space, const affine_and *rows, row_list *li
 
 static bool rows_infeasible(const affine_space *space, const affine_and *rows)
 {
-	row_list list = {0};
+	row_list list = {.steps = space->steps};
 	int v;
+	if (*space->steps < 0)
+		return false;
 	load(space, rows, &list);
 	while (!list.contradiction && (v = cheapest(&list, NULL)) >= 0)
 		eliminate(&list, v);
@@ -402,9 +405,13 @@ static bool rows_infeasible(const affine_space *space, const affine_and *rows)
 
 static void project_rows(affine_space *space, const affine_and *rows, affine_or *out)
 {
-	row_list list = {0};
+	row_list list = {.steps = space->steps};
 	bool kept[AFFINE_VARIABLES];
 	int v;
+	if (*space->steps < 0) {
+		affine_or_push(space, out, &(affine_and){0});
+		return;
+	}
 	for (v = 0; v < space->n; v++)
 		kept[v] = space->variable[v].size_only;
 	load(space, rows, &list);
@@ -435,7 +442,7 @@ static bool explore(explorer *x, int level, const affine_and *rows)
 	bool any = false;
 	if (rows_infeasible(space, rows))
 		return false;
-	if (level == x->problem->n_alternative || x->budget <= 0) {
+	if (level == x->problem->n_alternative || x->budget <= 0 || *space->steps < 0) {
 		if (x->projection)
 			project_rows(space, rows, x->projection);
 		return true;
@@ -455,10 +462,43 @@ static bool explore(explorer *x, int level, const affine_and *rows)
 	return any;
 }
 
+/* What one question needs is freed with its answer. */
+static heddle_arena *begin_question(affine_space *space)
+{
+	heddle_arena *outer = space->arena;
+	space->arena = heddle_arena_new();
+	return outer;
+}
+
+static void end_question(affine_space *space, heddle_arena *outer)
+{
+	heddle_arena_free(space->arena);
+	space->arena = outer;
+}
+
 bool affine_infeasible(const affine_problem *problem)
 {
+	affine_space *space = problem->space;
+	if (*space->steps < 0)
+		return false;
+	heddle_arena *outer = begin_question(space);
 	explorer x = {.problem = close_problem(problem), .budget = MAX_BRANCHES};
-	return !explore(&x, 0, &x.problem->all);
+	bool result = !explore(&x, 0, &x.problem->all);
+	end_question(space, outer);
+	return result;
+}
+
+bool affine_implies(const affine_problem *problem, const affine_row *row)
+{
+	affine_space *space = problem->space;
+	if (*space->steps < 0)
+		return false;
+	heddle_arena *outer = begin_question(space);
+	affine_problem *p = affine_problem_copy(problem);
+	affine_require_negative(p, row);
+	bool result = affine_infeasible(p);
+	end_question(space, outer);
+	return result;
 }
 
 bool affine_prove(affine_space *space, const affine_row *row)
@@ -471,12 +511,17 @@ bool affine_prove(affine_space *space, const affine_row *row)
 /* Does the problem's context with `others` imply row >= 0? */
 static bool implied(affine_space *space, const affine_and *others, int except, const affine_row *row)
 {
+	if (*space->steps < 0)
+		return false;
+	heddle_arena *outer = begin_question(space);
 	affine_problem *p = affine_problem_new(space);
 	for (int i = 0; i < others->n; i++)
 		if (i != except)
 			affine_require(p, &others->row[i]);
 	affine_require_negative(p, row);
-	return affine_infeasible(p);
+	bool result = affine_infeasible(p);
+	end_question(space, outer);
+	return result;
 }
 
 static void drop_implied(affine_space *space, affine_and *term)
@@ -491,10 +536,18 @@ static void drop_implied(affine_space *space, affine_and *term)
 
 affine_or *affine_project(const affine_problem *problem)
 {
-	affine_or *out = HEDDLE_NEW(problem->space->arena, affine_or);
-	explorer x = {.problem = close_problem(problem), .budget = MAX_BRANCHES, .projection = out};
+	affine_space *space = problem->space;
+	heddle_arena *outer = begin_question(space);
+	affine_or all = {0}, *out = HEDDLE_NEW(outer, affine_or);
+	explorer x = {.problem = close_problem(problem), .budget = MAX_BRANCHES, .projection = &all};
 	explore(&x, 0, &x.problem->all);
-	for (int t = 0; t < out->n; t++)
-		drop_implied(problem->space, &out->term[t]);
+	for (int t = 0; t < all.n; t++)
+		drop_implied(space, &all.term[t]);
+	for (int t = 0; t < all.n; t++) {
+		affine_and term = {.n = all.term[t].n, .row = HEDDLE_NEW_ARRAY(outer, affine_row, all.term[t].n + 1)};
+		memcpy(term.row, all.term[t].row, sizeof(*term.row) * (size_t)term.n);
+		HEDDLE_PUSH(outer, out->term, out->n, term);
+	}
+	end_question(space, outer);
 	return out;
 }

@@ -143,7 +143,7 @@ static heddle_tensor *hidden(checker *c, const char *of, const char *what, heddl
 static int keep_value(checker *c, const syntax_statement *syntax, heddle_statement *st)
 {
 	heddle_arena *arena = heddle_arena_new();
-	affine_space *space = affine_space_new(arena, c->arena);
+	affine_space *space = affine_space_new(arena, c->arena, &c->file->steps);
 	heddle_index **to = HEDDLE_NEW_ARRAY(c->scratch, heddle_index *, st->n_index + 1);
 	heddle_statement *first = beside(c, st, to);
 	heddle_tensor *tensor = hidden(c, syntax->name, "of", st->value->type, &syntax->location);
@@ -210,7 +210,7 @@ static heddle_expr *number(checker *c, const syntax_statement *syntax, const hed
 		return r;
 	/* the last number must fit */
 	heddle_arena *arena = heddle_arena_new();
-	affine_space *space = affine_space_new(arena, c->arena);
+	affine_space *space = affine_space_new(arena, c->arena, &c->file->steps);
 	affine_row row;
 	if (affine_from_expr(space, count, true, &row)) {
 		row.k -= (int64_t)INT32_MAX + 2;

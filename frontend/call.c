@@ -138,7 +138,7 @@ static heddle_expr *binary(checker *c, heddle_op op, heddle_type type, heddle_ex
 static heddle_expr *short_form(checker *c, heddle_expr *e)
 {
 	heddle_arena *arena = heddle_arena_new();
-	affine_space *space = affine_space_new(arena, c->arena);
+	affine_space *space = affine_space_new(arena, c->arena, &c->file->steps);
 	affine_row row;
 	if (affine_from_expr(space, e, true, &row))
 		e = affine_to_expr(space, &row);
@@ -197,7 +197,7 @@ static bool agree(call *k, heddle_expr *a, heddle_expr *b)
 	if (heddle_expr_equal(a, b))
 		return true;
 	heddle_arena *arena = heddle_arena_new();
-	affine_space *space = affine_space_new(arena, c->arena);
+	affine_space *space = affine_space_new(arena, c->arena, &c->file->steps);
 	affine_row x, y, more, less;
 	bool possible = true, known = affine_from_expr(space, a, true, &x) && affine_from_expr(space, b, true, &y);
 	if (known) {
@@ -434,7 +434,7 @@ static heddle_size_range range_of(checker *c, const char *name, heddle_expr *e)
 	} else {
 		/* by bisection: what can be proved */
 		heddle_arena *arena = heddle_arena_new();
-		affine_space *space = affine_space_new(arena, c->arena);
+		affine_space *space = affine_space_new(arena, c->arena, &c->file->steps);
 		affine_row row, test;
 		if (affine_from_expr(space, e, true, &row)) {
 			for (int64_t step = (int64_t)1 << 30; step; step /= 2) {
@@ -459,7 +459,7 @@ static int require_ranges(call *k)
 	checker *c = k->c;
 	int errors = 0;
 	heddle_arena *arena = heddle_arena_new();
-	affine_space *space = affine_space_new(arena, c->arena);
+	affine_space *space = affine_space_new(arena, c->arena, &c->file->steps);
 	for (int i = 0; i < k->n_binding; i++) {
 		affine_row row, above, below = affine_constant(-1);
 		heddle_expr *value = k->binding[i].value;
@@ -630,7 +630,7 @@ static void add_condition(call *k, heddle_expr *condition)
 {
 	checker *c = k->c;
 	heddle_arena *arena = heddle_arena_new();
-	affine_space *space = affine_space_new(arena, c->arena);
+	affine_space *space = affine_space_new(arena, c->arena, &c->file->steps);
 	affine_problem *holds = affine_problem_new(space), *fails = affine_problem_new(space);
 	affine_require_or(holds, affine_condition(space, condition, false));
 	affine_require_or(fails, affine_condition(space, condition, true));

@@ -904,6 +904,16 @@ static void rename_indices(checker *c)
 	}
 }
 
+/* Without steps nothing is proved, and what is said would be about that. */
+static void check_steps(checker *c)
+{
+	if (c->file->steps >= 0 || c->file->slow)
+		return;
+	c->file->slow = true;
+	fail(c, 12, &c->syntax->location, "the subscripts and ranges up to and in `%s` take too long to check", c->syntax->name);
+	heddle_note(c->ctx, NULL, "they have too many alternatives (min, max, /, %%, conditions) for as many indices and sizes");
+}
+
 heddle_definition *heddle_check_all(checker *c, const heddle_size_list *sizes)
 {
 	const syntax_definition *syntax = c->syntax;
@@ -914,11 +924,13 @@ heddle_definition *heddle_check_all(checker *c, const heddle_size_list *sizes)
 	heddle_check_head(c, sizes);
 	for (int i = 0; i < syntax->n_statement; i++)
 		check_statement(c, &syntax->statement[i]);
+	check_steps(c);
 	heddle_check_shapes(c);
 	heddle_check_layouts(c);
 	heddle_check_accesses(c);
 	if (!c->errors)
 		heddle_check_normalise(c);
+	check_steps(c);
 	rename_indices(c);
 	order_temporaries(c);
 	return c->errors || syntax->broken ? NULL : c->def;
@@ -956,6 +968,10 @@ heddle_definition *heddle_check_definition(file_checker *file, int i)
 	if (file->status[i] != CHECK_NEW)
 		return file->definition[i];
 	int before = heddle_diagnostics_count(file->ctx);
+	if (file->slow) { /* which was said */
+		file->status[i] = CHECK_DONE;
+		return NULL;
+	}
 	file->status[i] = CHECK_BUSY;
 	file->definition[i] = heddle_check_all(&c, given ? file->sizes : NULL);
 	file->status[i] = CHECK_DONE;

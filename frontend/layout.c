@@ -119,7 +119,7 @@ void heddle_check_layouts(checker *c)
 		if (!tensor->stride || t->bad || !tensor->extent)
 			continue;
 		heddle_arena *arena = heddle_arena_new();
-		affine_space *space = affine_space_new(arena, c->arena);
+		affine_space *space = affine_space_new(arena, c->arena, &c->file->steps);
 		bool written = tensor->role != HEDDLE_ROLE_INPUT;
 		for (int d = 0; d < tensor->rank; d++)
 			require_least(c, space, t, d, written && !beside_one(tensor, d));

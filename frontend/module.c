@@ -63,7 +63,7 @@ static int check_file(heddle_ctx *ctx, heddle_arena *scratch, heddle_module *mod
 {
 	int errors = 0;
 	file_checker all = {
-		.ctx = ctx, .arena = module->arena, .scratch = scratch, .file = file, .sizes = sizes, .only = only};
+		.ctx = ctx, .arena = module->arena, .scratch = scratch, .file = file, .sizes = sizes, .only = only, .steps = MAX_STEPS};
 	all.status = heddle_arena_alloc(scratch, sizeof(*all.status) * (size_t)(file->n_definition + 1));
 	all.definition = HEDDLE_NEW_ARRAY(scratch, heddle_definition *, file->n_definition + 1);
 	int before = heddle_error_count(ctx);

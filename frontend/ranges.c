@@ -584,7 +584,7 @@ static bool covered_in(affine_space *space, const tensor_state *t, heddle_expr *
 static bool covered(const checker *c, const tensor_state *t, heddle_expr *const *upper)
 {
 	heddle_arena *arena = heddle_arena_new();
-	bool result = covered_in(affine_space_new(arena, c->arena), t, upper);
+	bool result = covered_in(affine_space_new(arena, c->arena, &c->file->steps), t, upper);
 	heddle_arena_free(arena);
 	return result;
 }
@@ -685,7 +685,7 @@ static int infer(inference *f)
 int heddle_check_ranges(scope *s)
 {
 	heddle_arena *arena = heddle_arena_new();
-	inference f = {.s = s, .c = s->c, .space = affine_space_new(arena, s->c->arena)};
+	inference f = {.s = s, .c = s->c, .space = affine_space_new(arena, s->c->arena, &s->c->file->steps)};
 	int result = infer(&f);
 	heddle_arena_free(arena);
 	return result;
@@ -694,7 +694,7 @@ int heddle_check_ranges(scope *s)
 int heddle_check_write(scope *s)
 {
 	heddle_arena *arena = heddle_arena_new();
-	inference f = {.s = s, .c = s->c, .space = affine_space_new(arena, s->c->arena)};
+	inference f = {.s = s, .c = s->c, .space = affine_space_new(arena, s->c->arena, &s->c->file->steps)};
 	int result = record_write(&f);
 	heddle_arena_free(arena);
 	return result;

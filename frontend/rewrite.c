@@ -27,7 +27,7 @@ static heddle_expr *binary(checker *c, heddle_op op, heddle_type type, heddle_ex
 static bool not_negative(checker *c, const heddle_expr *e)
 {
 	heddle_arena *arena = heddle_arena_new();
-	affine_space *space = affine_space_new(arena, c->arena);
+	affine_space *space = affine_space_new(arena, c->arena, &c->file->steps);
 	affine_row row;
 	bool yes = affine_from_expr(space, e, true, &row) && affine_prove(space, &row);
 	heddle_arena_free(arena);
@@ -69,7 +69,7 @@ static heddle_expr *shifted(void *user, heddle_expr *e)
 static heddle_expr *short_form(checker *c, heddle_expr *e)
 {
 	heddle_arena *arena = heddle_arena_new();
-	affine_space *space = affine_space_new(arena, c->arena);
+	affine_space *space = affine_space_new(arena, c->arena, &c->file->steps);
 	affine_row row;
 	bool plain = affine_from_expr(space, e, false, &row);
 	for (int v = 0; plain && v < space->n; v++)

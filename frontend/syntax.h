@@ -14,6 +14,7 @@ enum {
 	MAX_STATEMENTS = 500, /* of a definition */
 	MAX_NODES = 10000,    /* of the expressions of a statement */
 	MAX_ERRORS = 100,     /* then reading stops */
+	MAX_STEPS = 100000000, /* of decisions about subscripts and ranges, in the whole file */
 	MAX_BROUGHT = 500000, /* operands and operators that calls of definitions bring, in the whole file */
 };
 
@@ -176,6 +177,8 @@ typedef struct file_checker {
 	int n_instance;
 	struct call_instance *instance; /* called definitions, each for the sizes that it was called with */
 	int n_brought;
+	int64_t steps; /* left for decisions about subscripts and ranges */
+	bool slow;     /* it was said that there are none */
 } file_checker;
 
 /* Names, types, ranges and shapes of one definition; NULL with diagnostics. */

@@ -105,6 +105,24 @@ class Hostile(unittest.TestCase):
             subscript = f"min(max({subscript} + 1, 0), N - 1)"
         self.emit(0, "def f(float(N) A) -> (O) { O(i) = A(" + subscript + ") where i in 0:N }")
 
+    def test_ranges_of_many_alternatives(self):
+        def bounds(k):
+            low, high = "0", "N"
+            for j in range(3):
+                o = (k + 1 + j) % 6
+                low = f"max({low}, {f'r{o} * {j + 2} - M' if o < k else 'N - M'} * {k + j + 1})"
+                high = f"min({high}, {f'r{o} * {j + 3} + M' if o < k else f'N * {j + 1}'} - {k + 1} * K)"
+            return f"r{k} in {low}:{high}"
+
+        self.emit(3, "def f(float(N, M, K) A) -> (O) { O +=! A(" + " + ".join(f"{k + 2} * r{k}" for k in range(6)) +
+                  ", r0 - r1, r1 + r2) where " + ", ".join(bounds(k) for k in range(6)) + " }")
+        for m in (5, 8, 16):
+            sums = " + ".join(f"{k + 1} * min(i + {k} * M, max(N - {k} * i, K + {k}))" for k in range(m))
+            nested = "max(M - i, " * m + "0" + ")" * m
+            text = f"def f(float(N, M, K) A) -> (O) {{ O(i) = A({sums}, max(i, {nested}), min(i, K)) where i in 0:N }}\n"
+            self.assertIn("E0012", self.emit(3, text))
+            self.emit(3, "".join(text.replace("def f", f"def f{k}") for k in range(300)))
+
     def test_bytes(self):
         self.emit(3, b"def f(float(N) A) -> (O) { O(i) = A(\xff\xfe\x80i) } # \xc3\x28\n")
         self.emit(3, bytes(range(256)) * 100)
