@@ -31,7 +31,7 @@ readers = {
     "formula": ([], ["compile/formula.c"]),
     "manifest": (["tests/golden/*.json", "tests/handwritten/*.json"], ["compile/*.c", "base/types.c"]),
     "config": ([], ["model/config.c", "model/scop.c"]),
-    "program": (["tests/golden/*.program"], ["model/program_words.c", "model/program_parse.c"]),
+    "program": (["tests/golden/*.program"], ["model/program_words.c", "model/program_tokens.c", "model/program_parse_value.c", "model/program_parse.c"]),
     "npy": ([], ["harness/npy.c"]),
 }
 lines = {
