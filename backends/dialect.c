@@ -107,8 +107,8 @@ static const struct {
 	{"convert.*.*", true, " value suffix "},
 	{"truncate", true, " type from value "},
 	{"vector_op.*", false, " a b value stem width type suffix "},
-	{"function.default.*", true, " function arguments a b c d suffix width "},
-	{"function.*.*", false, " function arguments a b c d suffix width "},
+	{"function.default.*", true, " function arguments a b c d suffix type width "},
+	{"function.*.*", false, " function arguments a b c d suffix type width "},
 	{"host.*", false, " * "},
 	{"torch.*", false, " * "},
 };

@@ -640,9 +640,11 @@ static code print_call(printer *p, const heddle_value *v)
 	if (!word)
 		return fault(p, "a function", function);
 	heddle_text list = {0};
-	filler f[8] = {{"function", printer_atom(function)}, {"width", printer_atom(width_suffix(p, v->width))}};
+	filler f[8] = {{"function", printer_atom(function)},
+		       {"type", printer_atom(heddle_storage_type(p, v->type))},
+		       {"width", printer_atom(width_suffix(p, v->width))}};
 	static const char *const letter[] = {"a", "b", "c", "d"};
-	int n = 2;
+	int n = 3;
 	for (int i = 0; i < v->n_arg && i < 4; i++) {
 		code argument = exact_value(p, v->arg[i], true);
 		heddle_text_printf(&list, "%s%s", i ? ", " : "", argument.text);

@@ -508,8 +508,8 @@ static void columns(chooser *c, int x)
 	int64_t extent = extent_of(c->scop, c->main, x);
 	double others = blocks_with(c, x, extent, -1, 1);
 	if (c->simd) {
-		int64_t v = least(c->vector * 4, power_below(extent));
-		int64_t items = 16;
+		int64_t v = least(c->main->reduction ? c->vector * 4 : c->vector, power_below(extent));
+		int64_t items = 64;
 		while (items > 1 && ((double)(extent / (items * v)) * others < 4 * (double)c->units || items * v > extent))
 			items /= 2;
 		set_layout(c, c->main, x, c->main->reduction ? 1 : items, 1, v);

@@ -12,14 +12,15 @@ typedef struct heddle_simplify_options {
 	bool unaligned_vectors; /* a vector access needs the alignment of its element only */
 	int max_vector;		/* members of the widest vector: 1 for none */
 	int max_bytes;		/* of the widest load or store of global or shared memory; 0: no limit */
-	int unroll_limit;	/* nodes that a loop may become when unrolled; 0: 1024 */
+	int unroll_limit;	/* nodes (and calls, 4 for each member) that a loop may become when unrolled; 0: 1024 */
 } heddle_simplify_options;
 
 /* In place; the program's nodes are all new afterwards, and numbered.  What is done, in order:
  *
  *   fold      constants, conditions that the sizes' ranges decide, empty loops, loops that run once, identity lets
  *   vectorise loops of kind VECTOR; one that cannot be becomes UNROLL or SERIAL
- *   unroll    loops of kind UNROLL within the limit; those that index register arrays get 16 times the limit
+ *   unroll    loops of kind UNROLL that index register arrays, up to 16 times the limit; others up to an eighth of it, and
+ *             longer ones become plain loops
  *   registers register arrays that are only used by whole vectors become arrays of vectors
  *   linearise accesses to global buffers get one row-major subscript, INT32 where the sizes' maxima prove it enough
  *   share     loads of shared and global memory that statements in a row make twice get a name

@@ -5,8 +5,9 @@
 
 #include <string.h>
 
-/* Register arrays must have constant subscripts in the end, so loops that index them may become this much longer. */
-enum { REGISTER_FACTOR = 16, GUESSED_TRIPS = 8 };
+/* Register arrays must have constant subscripts in the end, so loops that index them may become this much longer than the
+ * limit; others only this part of it: beyond, readers and compilers are better off with the loop. */
+enum { REGISTER_FACTOR = 16, PLAIN_PART = 8, CALL_WEIGHT = 4, GUESSED_TRIPS = 8 };
 
 bool simplify_is_pure(const heddle_value *v)
 {
@@ -44,9 +45,20 @@ static int64_t trips(const heddle_value *lower, const heddle_value *upper, int64
 	return upper->i <= lower->i ? 0 : (upper->i - lower->i + step - 1) / step;
 }
 
+/* A call may be inlined by whoever compiles the text, once for each member. */
+static int64_t weight(const heddle_value *v)
+{
+	int64_t n = v->kind == HEDDLE_VALUE_CALL ? CALL_WEIGHT * v->width : 0;
+	for (int k = 0; k < v->n_arg; k++)
+		n += weight(v->arg[k]);
+	return n;
+}
+
 static int64_t size_when_unrolled(const heddle_node *node)
 {
 	int64_t n = node->kind == HEDDLE_NODE_BLOCK ? 0 : 1, t = 1;
+	for (int k = 0; k < node->n_value; k++)
+		n += weight(node->value[k]);
 	for (int k = 0; k < node->n_child; k++)
 		n += size_when_unrolled(node->child[k]);
 	if (node->kind == HEDDLE_NODE_FOR && node->loop == HEDDLE_LOOP_UNROLL) {
@@ -88,7 +100,7 @@ static bool may_unroll(const rewriter *r, const heddle_node *loop, int64_t n)
 	int64_t size = size_when_unrolled(loop->child[0]), limit = r->s->options->unroll_limit;
 	if (n > INT32_MAX || size > INT32_MAX)
 		return false;
-	if (size * n <= limit)
+	if (size * n <= limit / PLAIN_PART)
 		return true;
 	return size * n <= REGISTER_FACTOR * limit && indexes_registers(loop->child[0], loop->name);
 }
@@ -210,6 +222,8 @@ static void emit_for(rewriter *r, const heddle_node *node, heddle_node *out)
 	}
 	heddle_node *loop = simplify_node_like(s->p, node);
 	heddle_value *bounds[2] = {lower, upper};
+	if (r->unroll && node->loop == HEDDLE_LOOP_UNROLL && !indexes_registers(node->child[0], node->name))
+		loop->loop = HEDDLE_LOOP_SERIAL; /* whether to unroll it is for the compiler to say */
 	loop->name = own_name(r, node->name, type, 1);
 	loop->value = HEDDLE_NEW_ARRAY(s->p->arena, heddle_value *, 2);
 	memcpy(loop->value, bounds, sizeof(bounds));

@@ -725,6 +725,16 @@ static inline {t} heddle_erfc_{t}({t} x)
 	return x > -0.75{f} ? 1.0{f} - heddle_erf_{t}(x) : 2.0{f} - heddle_erfc_right_{t}(-x);
 }
 
+//: heddle_{g}_{t}_x{w} g=erf,erfc t=float,double w=2,4,8,16
+static inline {t}{w} heddle_{g}_{t}_x{w}({t}{w} x)
+{
+	{t} member[{w}];
+	vstore{w}(x, 0, member);
+	for (int k = 0; k < {w}; k++)
+		member[k] = heddle_{g}_{t}(member[k]);
+	return vload{w}(0, member);
+}
+
 //: heddle_erfcx_{t} t/f/huge=float/f/10,double//27
 // exp(x^2) erfc(x): of x < 0 it is 2 exp(x^2) less that of -x.
 static inline {t} heddle_erfcx_{t}({t} x)

@@ -69,7 +69,7 @@ static void unrolling(void **state)
 		"\tC[at + 1] = r[1]\n");
 	/* Without register arrays, a long loop stays. */
 	becomes(&(heddle_simplify_options){.max_vector = 1, .unroll_limit = 8}, "for unroll i in 0 .. 9 {\nC[i] = 1.0\n}\n",
-		"\tfor unroll i in 0 .. 9 {\n\t\tC[i] = 1.0\n\t}\n");
+		"\tfor serial i in 0 .. 9 {\n\t\tC[i] = 1.0\n\t}\n");
 }
 
 static void vectors(void **state)
