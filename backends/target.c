@@ -6,6 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const heddle_usual_targets[] = {"cuda:h100", "hip:mi300x", "opencl:cpu", NULL};
+const char *const heddle_usual_plan[] = {"cuda:h100", NULL};
+const char *const heddle_usual_host[] = {"opencl:cpu", NULL};
+
 heddle_language heddle_dialect_language(const heddle_dialect *dialect)
 {
 	const char *max_vector = heddle_dialect_word(dialect, "language.max_vector");

@@ -449,7 +449,6 @@ static int read_auto_modules(heddle_cli *cli, module_list *modules)
 
 int heddle_cli_emit(heddle_cli *cli)
 {
-	static const char *const standard[] = {"cuda:h100", "hip:mi300x", "opencl:cpu", NULL};
 	heddle_target *target;
 	int n_target;
 	module_list modules = {0};
@@ -457,7 +456,7 @@ int heddle_cli_emit(heddle_cli *cli)
 	const char *binding = heddle_cli_value(cli, HEDDLE_OPTION_BINDING);
 	if (binding && strcmp(binding, "torch") != 0)
 		return heddle_error(cli->ctx, 915, NULL, "option '--binding' knows 'torch' and not '%s'", binding);
-	if (heddle_cli_targets(cli, standard, &target, &n_target) < 0)
+	if (heddle_cli_targets(cli, heddle_usual_targets, &target, &n_target) < 0)
 		return -1;
 	int result = heddle_cli_flag(cli, HEDDLE_OPTION_SIZES_AUTO) ? read_auto_modules(cli, &modules) : read_modules(cli, &modules);
 	if (result == 0)

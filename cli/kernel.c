@@ -216,7 +216,7 @@ static const char *real_target(heddle_cli *cli)
 
 int heddle_cli_device_targets(heddle_cli *cli, heddle_target **target, int *n)
 {
-	const char *standard[] = {"opencl:cpu", NULL};
+	const char *standard[] = {heddle_usual_host[0], NULL};
 	if (!heddle_cli_flag(cli, HEDDLE_OPTION_TARGET)) {
 		const char *real = real_target(cli);
 		if (real)

@@ -12,9 +12,8 @@
 /* The target that -t names, or the usual one whose sources end as the file does. */
 static int find_target(heddle_cli *cli, const char *path, heddle_target **target)
 {
-	static const char *const standard[] = {"cuda:h100", "hip:mi300x", "opencl:cpu", NULL};
 	int n;
-	if (heddle_cli_targets(cli, standard, target, &n) < 0)
+	if (heddle_cli_targets(cli, heddle_usual_targets, target, &n) < 0)
 		return -1;
 	if (heddle_cli_flag(cli, HEDDLE_OPTION_TARGET))
 		return 0;

@@ -339,11 +339,10 @@ static int plan_definition(heddle_cli *cli, heddle_module *module, const heddle_
 
 int heddle_cli_plan(heddle_cli *cli)
 {
-	static const char *const standard[] = {"cuda:h100", NULL};
 	heddle_target *target;
 	int n_target;
 	heddle_size_list *sizes;
-	if (heddle_cli_check_passes(cli) < 0 || heddle_cli_targets(cli, standard, &target, &n_target) < 0 ||
+	if (heddle_cli_check_passes(cli) < 0 || heddle_cli_targets(cli, heddle_usual_plan, &target, &n_target) < 0 ||
 	    heddle_cli_sizes(cli, 0, &sizes) < 0)
 		return -1;
 	if (heddle_cli_flag(cli, HEDDLE_OPTION_DIFF) && n_target < 2)

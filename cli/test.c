@@ -100,10 +100,9 @@ static int check_entry_sizes(heddle_cli *cli, heddle_test_options *options)
 
 static int fill_options(heddle_cli *cli, heddle_test_options *options, heddle_target **target)
 {
-	static const char *const standard[] = {"cuda:h100", "hip:mi300x", "opencl:cpu", NULL};
 	heddle_size_list *sizes;
 	double seed;
-	if (heddle_cli_targets(cli, standard, target, &options->n_target) < 0 || heddle_cli_sizes(cli, 0, &sizes) < 0 ||
+	if (heddle_cli_targets(cli, heddle_usual_targets, target, &options->n_target) < 0 || heddle_cli_sizes(cli, 0, &sizes) < 0 ||
 	    heddle_cli_number(cli, HEDDLE_OPTION_SEED, 1, 0, 9e15, &seed) < 0 ||
 	    heddle_cli_number(cli, HEDDLE_OPTION_TIMEOUT, 60, 0.1, 86400, &options->timeout) < 0)
 		return -1;

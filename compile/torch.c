@@ -36,6 +36,8 @@ typedef struct binding {
 	heddle_ctx *ctx;
 	heddle_arena *arena;
 	const char *name;
+	int n_target;
+	const heddle_binding_target *target;
 	const heddle_manifest *m; /* of the first target: what all have in common */
 	const char **argument;	  /* names in C++, by position */
 	const char **size;
@@ -49,7 +51,7 @@ static bool is_taken(const char *name)
 {
 	static const char *const taken[] = {
 		"call", "check", "dense", "prepare", "code", "workspace", "bytes", "guard", "device", "outputs", "at", "c10", "torch", "std", "min",
-		"max", "on", "memory", "current_stream", "opencl_call", "opencl_device", "the_device", "strides", "m", "None", "True", "False",
+		"max", "strides", "m", "None", "True", "False",
 		"Inf", "NaN", "inf", "nan", "def", "is", "not", "and", "or", "in", "global", "import", "from", "with", "as", "pass", "assert",
 		"lambda", "del", "raise", "Tensor", "except", "nonlocal", "yield", "async", "await", "elif", "finally"};
 	for (size_t i = 0; i < HEDDLE_COUNT(taken); i++)
@@ -67,13 +69,38 @@ static bool is_given(const heddle_argument *a) { return a->role == HEDDLE_ARGUME
 
 static bool is_fixed(const heddle_manifest_size *size) { return size->min == size->max; }
 
-/* The reserved words of all dialects given are those of C and C++ and more: an underscore tells the names apart. */
-static const char *own_name(binding *b, const heddle_dialect *dialect, const char *wanted)
+/* `name` is an identifier of the text: no member, no placeholder. */
+static bool mentions(const char *text, const char *name)
+{
+	const size_t n = strlen(name);
+	for (const char *at = text; at && (at = strstr(at, name)); at++) {
+		const char before = at > text ? at[-1] : ' ', after = at[n];
+		if (!isalnum((unsigned char)before) && !strchr("_.{", before) && !isalnum((unsigned char)after) && after != '_')
+			return true;
+	}
+	return false;
+}
+
+/* What a dialect writes into the operator has this name in it. */
+static bool is_in_words(const heddle_dialect *dialect, const char *name)
+{
+	static const char *const words[] = {"open", "input", "inout", "output", "workspace", "stream", "close"};
+	for (size_t i = 0; i < HEDDLE_COUNT(words); i++)
+		if (mentions(heddle_dialect_word(dialect, "torch.%s", words[i]), name))
+			return true;
+	return false;
+}
+
+/* The reserved words of any dialect are those of C and C++ and more: an underscore tells the names apart. */
+static const char *own_name(binding *b, const char *wanted)
 {
 	const char *name = wanted;
 	bool again = true;
 	while (again) {
-		again = is_taken(name) || heddle_dialect_reserves(dialect, name) || heddle_entry_is_reserved(name) || !strcmp(name, b->name);
+		again = is_taken(name) || heddle_dialect_reserves(b->target[0].dialect, name) || heddle_entry_is_reserved(name) ||
+			!strcmp(name, b->name);
+		for (int i = 0; i < b->n_target && !again; i++)
+			again = is_in_words(b->target[i].dialect, name);
 		for (int i = 0; i < b->m->n_argument && !again; i++)
 			again = b->argument[i] && !strcmp(b->argument[i], name);
 		for (int i = 0; i < b->m->n_size && !again; i++)
@@ -126,7 +153,7 @@ static void find_sources(binding *b)
 		}
 }
 
-static int begin(binding *b, const heddle_binding_target *target)
+static int begin(binding *b)
 {
 	const heddle_manifest *m = b->m;
 	bool any = false;
@@ -137,7 +164,7 @@ static int begin(binding *b, const heddle_binding_target *target)
 		const heddle_argument *a = &m->argument[i];
 		const torch_type *type = &types[a->type];
 		if (is_tensor(a) || a->role == HEDDLE_ARGUMENT_SCALAR)
-			b->argument[i] = own_name(b, target->dialect, a->name);
+			b->argument[i] = own_name(b, a->name);
 		any = any || is_given(a);
 		if ((is_tensor(a) && !type->scalar) || (a->role == HEDDLE_ARGUMENT_SCALAR && !type->schema))
 			return heddle_error(b->ctx, 925, NULL, "PyTorch has no type for '%s', which is %s", a->name, heddle_type_name(a->type));
@@ -146,7 +173,7 @@ static int begin(binding *b, const heddle_binding_target *target)
 	for (int i = 0; i < m->n_size; i++)
 		b->range[i] = heddle_manifest_size_of_all(m, i);
 	for (int i = 0; i < m->n_size; i++)
-		b->size[i] = own_name(b, target->dialect, m->size[i].name);
+		b->size[i] = own_name(b, m->size[i].name);
 	if (!any)
 		return heddle_error(b->ctx, 925, NULL, "'%s' takes no tensor: PyTorch could not tell on which device it is to run", b->name);
 	find_sources(b);
@@ -461,10 +488,10 @@ static void print(binding *b, int n, const heddle_binding_target *target)
 int heddle_torch_print(heddle_ctx *ctx, const char *name, int n, const heddle_binding_target *target, heddle_text *out)
 {
 	heddle_arena *arena = heddle_arena_new();
-	binding b = {.ctx = ctx, .arena = arena, .name = name, .m = target[0].manifest, .out = out};
+	binding b = {.ctx = ctx, .arena = arena, .name = name, .n_target = n, .target = target, .m = target[0].manifest, .out = out};
 	heddle_binding_target *kept = HEDDLE_NEW_ARRAY(arena, heddle_binding_target, n + 1);
 	const int n_kept = keys_of(target, n, kept);
-	int result = begin(&b, &target[0]);
+	int result = begin(&b);
 	if (result == 0 && !n_kept)
 		result = heddle_error(ctx, 925, NULL, "none of the targets has a binding for PyTorch: its dialect has no words 'torch'");
 	if (result == 0)
