@@ -544,8 +544,9 @@ affine_or *affine_project(const affine_problem *problem)
 	for (int t = 0; t < all.n; t++)
 		drop_implied(space, &all.term[t]);
 	for (int t = 0; t < all.n; t++) {
-		affine_and term = {.n = all.term[t].n, .row = HEDDLE_NEW_ARRAY(outer, affine_row, all.term[t].n + 1)};
-		memcpy(term.row, all.term[t].row, sizeof(*term.row) * (size_t)term.n);
+		affine_and term = {0};
+		for (int i = 0; i < all.term[t].n; i++)
+			HEDDLE_PUSH(outer, term.row, term.n, all.term[t].row[i]);
 		HEDDLE_PUSH(outer, out->term, out->n, term);
 	}
 	end_question(space, outer);
