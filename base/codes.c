@@ -47,7 +47,8 @@ const heddle_code heddle_codes[] = {
 	 "The `}` is missing: another `def` or the end of the file came first.\n"},
 	{12, "a source is too large",
 	 "Compiling takes time and memory that grow faster than the text, so there are limits: the message says which one was reached.\n"
-	 "Split the file, or the definition.\n"},
+	 "Split the file, or the definition; ranges that take too long to check have fewer alternatives when a temporary holds a part,\n"
+	 "or when `where` gives an index its range.\n"},
 	{101, "an unknown name",
 	 "The name is no input, output, size, index with a range, `where` definition or function.  A bare name that nothing else\n"
 	 "explains would be an index; one that occurs in no subscript of a tensor is most likely misspelt.\n"
@@ -311,7 +312,8 @@ const heddle_code heddle_codes[] = {
 	 "Wrong:  -t cudaa:h200\n"
 	 "Right:  -t cuda:h200\n"},
 	{451, "a dialect is not a well-formed YAML mapping",
-	 "dialect.yaml is a mapping from keys to words (templates), mappings and lists; the message has the place and the reason.\n"},
+	 "dialect.yaml is a mapping from keys to words (templates), mappings and lists, of at most 4 MiB and 10000 words; the message\n"
+	 "has the place and the reason.\n"},
 	{452, "a dialect has an unknown key",
 	 "The keys of a dialect are fixed: the table in backends/dialect.c and doc/dialects.md list them.\n"},
 	{453, "a word of a dialect has an unknown placeholder",
@@ -321,7 +323,8 @@ const heddle_code heddle_codes[] = {
 	{454, "a dialect lacks a word",
 	 "A dialect, or one that it inherits, must say how its language writes everything that a program may contain.\n"},
 	{455, "a prelude has a malformed piece",
-	 "A piece begins with a line `//: name parameter=value,value...` and is the text up to the next such line.\n"},
+	 "A piece begins with a line `//: name parameter=value,value...` and is the text up to the next such line.  A prelude has at\n"
+	 "most 4096 pieces, values of parameters multiplied, and one heading makes at most 4 MiB.\n"},
 	{456, "not a target",
 	 "A target is BACKEND:CHIP, or CHIP alone where its descriptor names a backend.\n"
 	 "OpenCL is for every chip, the others for those whose descriptor names them.\n"

@@ -76,7 +76,8 @@ def build(folder):
 def seeds(name, folder):
     """Small ones as they are; of large ones also their beginning, so that changes there are cheap."""
     patterns, _ = readers[name]
-    texts = [path.read_bytes() for pattern in patterns for path in sorted(root.glob(pattern))]
+    slow = ("e0012_many_alternatives",)  # what is refused after a second: its changes would be most of the time
+    texts = [path.read_bytes() for pattern in patterns for path in sorted(root.glob(pattern)) if path.stem not in slow]
     texts += [line.encode() for line in lines.get(name, [])]
     if name in ("lexer", "parser"):  # each definition of a file alone
         texts += [b"def " + part for text in list(texts) for part in re.split(rb"^def ", text, flags=re.M)[1:]]
