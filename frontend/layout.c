@@ -111,12 +111,21 @@ static bool beside_one(const heddle_tensor *t, int d)
 	return false;
 }
 
+/* Extents and strides over unknown names are not there, which was an error. */
+static bool is_whole(const heddle_tensor *t)
+{
+	for (int d = 0; d < t->rank; d++)
+		if (!t->extent[d] || !t->stride[d])
+			return false;
+	return true;
+}
+
 void heddle_check_layouts(checker *c)
 {
 	for (int i = 0; i < c->n_state; i++) {
 		const tensor_state *t = &c->state[i];
 		heddle_tensor *tensor = t->tensor;
-		if (!tensor->stride || t->bad || !tensor->extent)
+		if (!tensor->stride || t->bad || !tensor->extent || !is_whole(tensor))
 			continue;
 		heddle_arena *arena = heddle_arena_new();
 		affine_space *space = affine_space_new(arena, c->arena, &c->file->steps);
