@@ -57,13 +57,24 @@ static bool has_plateau(const heddle_expr *expr, bool subscript)
 	return false;
 }
 
+/* Does `expr` read what a statement computed, which may be anything, and the same at many places? */
+static bool reads_computed(const heddle_expr *expr)
+{
+	if (expr->kind == HEDDLE_EXPR_READ && expr->tensor->role != HEDDLE_ROLE_INPUT)
+		return true;
+	for (int k = 0; k < expr->n_arg; ++k)
+		if (reads_computed(expr->arg[k]))
+			return true;
+	return false;
+}
+
 /* May a sum have many equal terms? */
 static bool repeats_terms(const heddle_statement *s)
 {
 	for (int k = 0; k < s->n_index; ++k)
 		if (s->index[k]->reduction && !names_one(s->value, k))
 			return true;
-	return has_plateau(s->value, false);
+	return has_plateau(s->value, false) || reads_computed(s->value);
 }
 
 /* ---- one statement ----------------------------------------------------------------------------------------------------- */

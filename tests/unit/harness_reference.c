@@ -451,6 +451,7 @@ static void equal_terms(void **state)
 		{"def f(float(N) A, int32(N) I) -> (C) { C +=! A(i / 2) where i in 0:N, exists I(i) }", false},
 		{"def f(float(N) A, int32(N) I) -> (C) { C +=! A(min(i, 0)) where i in 0:N, exists I(i) }", true},
 		{"def f(float(N) A, int32(N) I) -> (C) { C +=! A(0) where i in 0:N, exists I(i) }", true},
+		{"def f(float(N) A, int32(N) I) -> (C) { t(i) = A(0) where i in 0:N, exists I(i)\n C +=! t(i) }", true},
 	};
 	enum { N = 10000 };
 	for (size_t k = 0; k < HEDDLE_COUNT(cases); ++k) {
