@@ -758,7 +758,8 @@ static int complete_spaces(heddle_scop *scop, heddle_config *config)
 		int64_t budget = quantity(&scop->descriptor->shared_per_block_static,
 					  quantity(&scop->descriptor->shared_per_block, 0));
 		/* leave room for the exchange of lanes */
-		budget -= budget > 8192 ? 4096 : 0;
+		const int64_t room = budget > 8192 ? 4096 : 0, lanes = heddle_lanes_bytes(scop, kernel);
+		budget -= lanes > room ? lanes : room;
 		heddle_make_groups(scop, kernel);
 		for (int g = 0; g < kernel->n_group; g++) {
 			heddle_group *group = kernel->group[g];

@@ -434,19 +434,9 @@ static void make_accumulator(heddle_scop *scop, heddle_stmt *stmt)
 			 group->first_writer == stmt;
 }
 
-/* Bytes of shared memory that tiles and the exchange of lanes take together. */
-static int64_t shared_bytes(const heddle_scop *scop, const heddle_kernel *kernel)
+int64_t heddle_lanes_bytes(const heddle_scop *scop, const heddle_kernel *kernel)
 {
 	int64_t bytes = 0;
-	for (int g = 0; g < kernel->n_group; g++) {
-		const heddle_group *group = kernel->group[g];
-		int64_t n = heddle_type_size(group->tensor->type);
-		if (group->space != HEDDLE_SPACE_SHARED)
-			continue;
-		for (int i = 0; i < group->tensor->rank; i++)
-			n *= group->size[group->order[i]] + (i == group->tensor->rank - 1 ? group->pad : 0);
-		bytes += n;
-	}
 	int64_t slots = scop->shuffles && scop->descriptor->warp.value > 0
 				? kernel->threads / (int64_t)scop->descriptor->warp.value
 				: kernel->threads;
@@ -460,7 +450,23 @@ static int64_t shared_bytes(const heddle_scop *scop, const heddle_kernel *kernel
 				results *= stmt->dim[d].layout.items * stmt->dim[d].layout.vector;
 		}
 		if (laned)
-			bytes += results * slots * heddle_type_size(stmt->accumulator.type);
+			bytes += results * slots * heddle_type_size(accumulator_type(stmt->access[0].tensor->type));
+	}
+	return bytes;
+}
+
+/* Bytes of shared memory that tiles and the exchange of lanes take together. */
+static int64_t shared_bytes(const heddle_scop *scop, const heddle_kernel *kernel)
+{
+	int64_t bytes = heddle_lanes_bytes(scop, kernel);
+	for (int g = 0; g < kernel->n_group; g++) {
+		const heddle_group *group = kernel->group[g];
+		int64_t n = heddle_type_size(group->tensor->type);
+		if (group->space != HEDDLE_SPACE_SHARED)
+			continue;
+		for (int i = 0; i < group->tensor->rank; i++)
+			n *= group->size[group->order[i]] + (i == group->tensor->rank - 1 ? group->pad : 0);
+		bytes += n;
 	}
 	return bytes;
 }

@@ -190,6 +190,15 @@ static heddle_type partial_type(heddle_type type)
 	return type == HEDDLE_FLOAT16 || type == HEDDLE_BFLOAT16 ? HEDDLE_FLOAT32 : type;
 }
 
+static bool never_negative(const heddle_expr *expr)
+{
+	if (expr->kind == HEDDLE_EXPR_SIZE || (expr->kind == HEDDLE_EXPR_INT && expr->i >= 0))
+		return true;
+	if (expr->kind != HEDDLE_EXPR_BINARY || (expr->op != HEDDLE_OP_ADD && expr->op != HEDDLE_OP_MUL && expr->op != HEDDLE_OP_DIV))
+		return false;
+	return never_negative(expr->arg[0]) && never_negative(expr->arg[1]);
+}
+
 static int split(rewriter *r, const heddle_statement *s, const heddle_split *how)
 {
 	int k = -1;
@@ -211,6 +220,8 @@ static int split(rewriter *r, const heddle_statement *s, const heddle_split *how
 	if (!over_sizes(length))
 		return heddle_error(r->ctx, 510, &s->location, "the range of `%s` in statement %d depends on other indices: it cannot be split",
 				    how->dim, s->position);
+	if (!never_negative(length)) /* a range that ends before it begins has nothing to sum, and no chunks */
+		length = binary_expr(r, HEDDLE_OP_MAX, length, int_expr(r, 0));
 	heddle_expr *count = binary_expr(r, HEDDLE_OP_DIV, binary_expr(r, HEDDLE_OP_ADD, length, int_expr(r, how->chunk - 1)),
 					 chunk);
 	for (int i = 0; i < n_lhs; i++)
