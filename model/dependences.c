@@ -9,9 +9,9 @@
 
 #include <isl/space.h>
 
-/* { S[d] : initialised, but nothing is accumulated }, the reductions at 0.  Sizes for which the statement accumulates nothing at
- * all count only when that is so for all sizes: the others give the same order. */
-static __isl_give isl_set *empty_sums(heddle_scop *scop, heddle_stmt *stmt)
+/* { S[d] : initialised, but nothing is accumulated }, the reductions at 0.  `some`: only for sizes for which the statement
+ * accumulates anything, unless there are none. */
+static __isl_give isl_set *empty_sums(heddle_scop *scop, heddle_stmt *stmt, bool some)
 {
 	isl_set *summed = isl_set_copy(stmt->all), *empty = heddle_stmt_left_ranges(scop, stmt, true);
 	for (int i = 0; i < stmt->n_dim; i++)
@@ -20,30 +20,62 @@ static __isl_give isl_set *empty_sums(heddle_scop *scop, heddle_stmt *stmt)
 			empty = isl_set_fix_si(empty, isl_dim_set, (unsigned)i, 0);
 		}
 	empty = isl_set_subtract(empty, summed);
-	if (isl_set_is_empty(stmt->all) == isl_bool_false)
+	if (some && isl_set_is_empty(stmt->all) == isl_bool_false)
 		empty = isl_set_intersect_params(empty, isl_set_params(isl_set_copy(stmt->all)));
 	return empty;
 }
 
-/* What the initialisation of `op=!` writes is part of what the statement touches: the elements of the whole range. */
-static __isl_give isl_map *touched(heddle_scop *scop, heddle_stmt *stmt, int a)
+static bool initialises(const heddle_stmt *stmt, int a)
 {
-	const heddle_access *access = &stmt->access[a];
-	if (!access->write || !stmt->initialise)
-		return isl_map_copy(access->relation);
-	isl_map *all = isl_map_from_multi_pw_aff(isl_multi_pw_aff_copy(access->index));
-	return isl_map_intersect_domain(all, isl_set_union(isl_set_copy(stmt->all), empty_sums(scop, stmt)));
+	return stmt->access[a].write && stmt->initialise;
 }
 
-static void add(heddle_scop *scop, heddle_stmt *source, int a, heddle_stmt *sink, int b, bool input)
+/* What the initialisation of `op=!` writes is part of what the statement touches: the elements of the whole range. */
+static __isl_give isl_map *touched(heddle_scop *scop, heddle_stmt *stmt, int a, bool some)
 {
-	isl_map *relation = isl_map_apply_range(touched(scop, source, a), isl_map_reverse(touched(scop, sink, b)));
+	const heddle_access *access = &stmt->access[a];
+	if (!initialises(stmt, a))
+		return isl_map_copy(access->relation);
+	isl_map *all = isl_map_from_multi_pw_aff(isl_multi_pw_aff_copy(access->index));
+	return isl_map_intersect_domain(all, isl_set_union(isl_set_copy(stmt->all), empty_sums(scop, stmt, some)));
+}
+
+static __isl_give isl_map *pairs(heddle_scop *scop, heddle_stmt *source, int a, heddle_stmt *sink, int b, bool some)
+{
+	isl_map *relation = isl_map_apply_range(touched(scop, source, a, some), isl_map_reverse(touched(scop, sink, b, some)));
 	if (source == sink) {
 		isl_set *space = isl_set_universe(isl_set_get_space(source->all));
 		isl_map *order = isl_map_lex_lt(isl_set_get_space(space));
 		isl_set_free(space);
 		relation = isl_map_intersect(relation, order);
 	}
+	return relation;
+}
+
+static __isl_give isl_map *for_any_sizes(__isl_keep isl_map *relation)
+{
+	isl_size n = isl_map_dim(relation, isl_dim_param);
+	return isl_map_project_out(isl_map_copy(relation), isl_dim_param, 0, n < 0 ? 0 : (unsigned)n);
+}
+
+/* Sizes for which nothing is accumulated mostly give pairs that others give, too, and the same order: they are left out then. */
+static __isl_give isl_map *ordered_pairs(heddle_scop *scop, heddle_stmt *source, int a, heddle_stmt *sink, int b)
+{
+	isl_map *some = pairs(scop, source, a, sink, b, true);
+	if (!initialises(source, a) && !initialises(sink, b))
+		return some;
+	isl_map *all = pairs(scop, source, a, sink, b, false);
+	isl_map *any = for_any_sizes(some), *every = for_any_sizes(all);
+	bool same = isl_map_is_subset(every, any) == isl_bool_true;
+	isl_map_free(any);
+	isl_map_free(every);
+	isl_map_free(same ? all : some);
+	return same ? some : all;
+}
+
+static void add(heddle_scop *scop, heddle_stmt *source, int a, heddle_stmt *sink, int b, bool input)
+{
+	isl_map *relation = ordered_pairs(scop, source, a, sink, b);
 	if (isl_map_is_empty(relation) != isl_bool_false) {
 		isl_map_free(relation);
 		return;
