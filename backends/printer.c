@@ -165,35 +165,30 @@ static bool depends_in(const heddle_node *node, const heddle_value *value, const
 	return heddle_value_depends(value, iterator) || depends_by_let(node, node, value, iterator);
 }
 
-static bool stored_along(const heddle_node *loop, const heddle_node *node, const heddle_buffer *buffer)
+/* Buffers that `loop` stores to at places that go with its iterator. */
+static void mark_stored_along(printer *p, const heddle_node *loop, const heddle_node *node)
 {
-	if (node->kind == HEDDLE_NODE_STORE && node->buffer == buffer)
+	if (node->kind == HEDDLE_NODE_STORE && !p->stored_by_open_loop[node->buffer->position])
 		for (int i = 1; i < node->n_value; i++)
 			if (depends_in(loop, node->value[i], loop->name))
-				return true;
+				p->stored_by_open_loop[node->buffer->position] = true;
 	for (int i = 0; i < node->n_child; i++)
-		if (stored_along(loop, node->child[i], buffer))
-			return true;
-	return false;
+		mark_stored_along(p, loop, node->child[i]);
 }
 
-/* A loop whose length is not known here stores to places of the buffer that go with its iterator. */
-static bool stored_by_open_loop(const heddle_node *node, const heddle_buffer *buffer)
+/* Loops whose length is not known here. */
+static void mark_open_loops(printer *p, const heddle_node *node)
 {
-	if (node->kind == HEDDLE_NODE_FOR &&
-	    (node->value[0]->kind != HEDDLE_VALUE_INT || node->value[1]->kind != HEDDLE_VALUE_INT) &&
-	    stored_along(node, node, buffer))
-		return true;
+	if (node->kind == HEDDLE_NODE_FOR && (node->value[0]->kind != HEDDLE_VALUE_INT || node->value[1]->kind != HEDDLE_VALUE_INT))
+		mark_stored_along(p, node, node);
 	for (int i = 0; i < node->n_child; i++)
-		if (stored_by_open_loop(node->child[i], buffer))
-			return true;
-	return false;
+		mark_open_loops(p, node->child[i]);
 }
 
 static void print_declare(printer *p, const heddle_buffer *buffer)
 {
 	const char *array_bytes = heddle_dialect_word(p->dialect, "language.array_bytes");
-	int64_t least = array_bytes && stored_by_open_loop(p->launch->body, buffer) ? atoi(array_bytes) : 0;
+	int64_t least = array_bytes && p->stored_by_open_loop[buffer->position] ? atoi(array_bytes) : 0;
 	filler f[] = {{"type", printer_atom(heddle_local_type(p, buffer->type, buffer->width))},
 		      {"name", printer_atom(p->buffer_name[buffer->position])},
 		      {"dimensions", printer_atom(dimensions(p, buffer, least))}};
@@ -545,10 +540,7 @@ static void visit_node(const visitor *visit, const heddle_node *node)
 
 static bool name_taken(const printer *p, const char *name)
 {
-	for (int i = 0; i < p->n_taken; i++)
-		if (strcmp(p->taken[i], name) == 0)
-			return true;
-	return false;
+	return heddle_name_table_find(&p->taken, name) >= 0;
 }
 
 bool heddle_is_companion(const heddle_dialect *dialect, const heddle_program *program, const char *name)
@@ -577,7 +569,7 @@ static const char *fresh_name(printer *p, const char *wanted)
 	const char *name = wanted;
 	while (is_reserved(p, name) || name_taken(p, name))
 		name = heddle_arena_printf(p->arena, "%s_", name);
-	HEDDLE_PUSH(p->arena, p->taken, p->n_taken, name);
+	heddle_name_table_put(p->arena, &p->taken, name, 0);
 	return name;
 }
 
@@ -586,7 +578,7 @@ static const char *own_name(printer *p, const char *wanted)
 {
 	if (is_reserved(p, wanted))
 		return fresh_name(p, wanted);
-	HEDDLE_PUSH(p->arena, p->taken, p->n_taken, wanted);
+	heddle_name_table_put(p->arena, &p->taken, wanted, 0);
 	return wanted;
 }
 
@@ -630,6 +622,7 @@ static void collect_node(void *user, const heddle_node *node)
 	printer_local *known = heddle_find_local(p, node->name);
 	if (!known) {
 		printer_local new = {.name = node->name, .printed = own_name(p, node->name), .nonnegative = true};
+		heddle_name_table_put(p->arena, &p->variables, node->name, p->n_variable);
 		HEDDLE_PUSH(p->arena, p->variable, p->n_variable, new);
 		known = &p->variable[p->n_variable - 1];
 	}
@@ -801,9 +794,11 @@ int heddle_buffer_alignment(const heddle_target *target, const heddle_program *p
 {
 	const int size = heddle_type_size(buffer->type);
 	align_use use = {buffer, buffer->width};
+	if (heddle_dialect_language(target->dialect).unaligned_vectors)
+		return size;
 	for (int i = 0; i < program->n_launch; i++)
 		visit_node(&(visitor){find_wide_load, find_wide_store, &use}, program->launch[i]->body);
-	if (heddle_dialect_language(target->dialect).unaligned_vectors || use.width == buffer->width)
+	if (use.width == buffer->width)
 		return size;
 	return use.width * size < buffer->align ? use.width * size : buffer->align;
 }
@@ -894,7 +889,7 @@ static void name_everything(printer *p)
 	const heddle_program *program = p->program;
 	p->buffer_name = HEDDLE_NEW_ARRAY(p->arena, const char *, program->n_buffer + 1);
 	p->size_name = HEDDLE_NEW_ARRAY(p->arena, const char *, program->n_size + 1);
-	HEDDLE_PUSH(p->arena, p->taken, p->n_taken, p->launch->name);
+	heddle_name_table_put(p->arena, &p->taken, p->launch->name, 0);
 	/* Names that can stay are taken first: what `int` becomes must not be the name of another tensor. */
 	for (int renamed = 0; renamed <= 1; renamed++) {
 		for (int i = 0; i < program->n_size; i++)
@@ -905,6 +900,9 @@ static void name_everything(printer *p)
 				p->buffer_name[program->buffer[i]->position] = own_name(p, program->buffer[i]->name);
 	}
 	visit_node(&(visitor){collect_value, collect_node, p}, p->launch->body);
+	p->stored_by_open_loop = HEDDLE_NEW_ARRAY(p->arena, bool, program->n_buffer + 1);
+	if (heddle_dialect_word(p->dialect, "language.array_bytes"))
+		mark_open_loops(p, p->launch->body);
 	p->block_name = fresh_name(p, "block");
 	p->thread_name = fresh_name(p, "thread");
 	p->shared_name = fresh_name(p, "shared_memory");

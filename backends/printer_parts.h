@@ -30,11 +30,12 @@ typedef struct printer {
 	int last_line;
 	int n_variable;
 	printer_local *variable;
-	int n_taken; /* printed names */
-	const char **taken;
+	heddle_name_table variables; /* their numbers */
+	heddle_name_table taken;	/* printed names */
 	const char **buffer_name; /* by position */
 	const char **size_name;	  /* by position */
 	const char *block_name, *thread_name, *shared_name;
+	bool *stored_by_open_loop; /* by position: a loop of unknown length stores to places that go with its iterator */
 	const char *event; /* of the copies under way; NULL: none */
 	bool uses_block, uses_thread;
 	bool changed; /* by the pass over variables */

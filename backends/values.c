@@ -114,10 +114,8 @@ static const char *width_suffix(printer *p, int width)
 
 printer_local *heddle_find_local(printer *p, const char *name)
 {
-	for (int i = p->n_variable - 1; i >= 0; i--)
-		if (strcmp(p->variable[i].name, name) == 0)
-			return &p->variable[i];
-	return NULL;
+	int at = heddle_name_table_find(&p->variables, name);
+	return at < 0 ? NULL : &p->variable[at];
 }
 
 bool heddle_holds_data(printer *p, const heddle_value *v)

@@ -48,6 +48,25 @@ void *heddle_xalloc(size_t size);
 void *heddle_xrealloc(void *old, size_t size);
 char *heddle_xstrdup(const char *s);
 
+/* ---- names: strings with a number each, found by hashing --------------------------------------------------------- */
+
+typedef struct heddle_name_slot {
+	const char *name; /* NULL: a free place */
+	int number;
+} heddle_name_slot;
+
+/* Empty when zeroed; its memory, but not the strings, is in the arena that is given to _put. */
+typedef struct heddle_name_table {
+	size_t n, n_slot; /* slots are a power of two, at most half of them taken */
+	heddle_name_slot *slot;
+} heddle_name_table;
+
+/* The number of a name; -1: it is not there. */
+int heddle_name_table_find(const heddle_name_table *names, const char *name);
+/* From now on the name has this number (0 or more). */
+void heddle_name_table_put(heddle_arena *arena, heddle_name_table *names, const char *name, int number);
+void heddle_name_table_clear(heddle_name_table *names);
+
 /* ---- text: a growing string -------------------------------------------------------------------------------------- */
 
 typedef struct heddle_text {

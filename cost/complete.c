@@ -212,11 +212,9 @@ static bool loses_tile(const heddle_scop *scop, const heddle_kernel *kernel)
 
 static bool depends_on_kernel(const heddle_scop *scop, const heddle_kernel *kernel, const heddle_stmt *stmt)
 {
-	for (int d = 0; d < scop->n_dependence; d++)
-		for (int s = 0; s < kernel->n_stmt; s++)
-			if (!scop->dependence[d].input && scop->dependence[d].sink == stmt &&
-			    scop->dependence[d].source == kernel->stmt[s] && kernel->stmt[s] != stmt)
-				return true;
+	for (int s = 0; s < kernel->n_stmt; s++)
+		if (kernel->stmt[s] != stmt && heddle_stmt_constrains(scop, kernel->stmt[s], stmt))
+			return true;
 	return false;
 }
 

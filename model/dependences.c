@@ -31,18 +31,26 @@ static bool initialises(const heddle_stmt *stmt, int a)
 }
 
 /* What the initialisation of `op=!` writes is part of what the statement touches: the elements of the whole range. */
-static __isl_give isl_map *touched(heddle_scop *scop, heddle_stmt *stmt, int a, bool some)
+static __isl_give isl_map *written(heddle_scop *scop, heddle_stmt *stmt, bool some)
 {
-	const heddle_access *access = &stmt->access[a];
-	if (!initialises(stmt, a))
-		return isl_map_copy(access->relation);
-	isl_map *all = isl_map_from_multi_pw_aff(isl_multi_pw_aff_copy(access->index));
+	isl_map *all = isl_map_from_multi_pw_aff(isl_multi_pw_aff_copy(stmt->access[0].index));
 	return isl_map_intersect_domain(all, isl_set_union(isl_set_copy(stmt->all), empty_sums(scop, stmt, some)));
 }
 
-static __isl_give isl_map *pairs(heddle_scop *scop, heddle_stmt *source, int a, heddle_stmt *sink, int b, bool some)
+/* `write`: written(), by twice the position of the statement, and one more for `some`; made when it is first asked for. */
+static __isl_give isl_map *touched(heddle_scop *scop, heddle_stmt *stmt, int a, bool some, isl_map **write)
 {
-	isl_map *relation = isl_map_apply_range(touched(scop, source, a, some), isl_map_reverse(touched(scop, sink, b, some)));
+	isl_map **known = &write[2 * stmt->position + some];
+	if (!initialises(stmt, a))
+		return isl_map_copy(stmt->access[a].relation);
+	if (!*known)
+		*known = written(scop, stmt, some);
+	return isl_map_copy(*known);
+}
+
+static __isl_give isl_map *pairs(heddle_scop *scop, heddle_stmt *source, int a, heddle_stmt *sink, int b, bool some, isl_map **write)
+{
+	isl_map *relation = isl_map_apply_range(touched(scop, source, a, some, write), isl_map_reverse(touched(scop, sink, b, some, write)));
 	if (source == sink) {
 		isl_set *space = isl_set_universe(isl_set_get_space(source->all));
 		isl_map *order = isl_map_lex_lt(isl_set_get_space(space));
@@ -59,12 +67,12 @@ static __isl_give isl_map *for_any_sizes(__isl_keep isl_map *relation)
 }
 
 /* Sizes for which nothing is accumulated mostly give pairs that others give, too, and the same order: they are left out then. */
-static __isl_give isl_map *ordered_pairs(heddle_scop *scop, heddle_stmt *source, int a, heddle_stmt *sink, int b)
+static __isl_give isl_map *ordered_pairs(heddle_scop *scop, heddle_stmt *source, int a, heddle_stmt *sink, int b, isl_map **write)
 {
-	isl_map *some = pairs(scop, source, a, sink, b, true);
+	isl_map *some = pairs(scop, source, a, sink, b, true, write);
 	if (!initialises(source, a) && !initialises(sink, b))
 		return some;
-	isl_map *all = pairs(scop, source, a, sink, b, false);
+	isl_map *all = pairs(scop, source, a, sink, b, false, write);
 	isl_map *any = for_any_sizes(some), *every = for_any_sizes(all);
 	bool same = isl_map_is_subset(every, any) == isl_bool_true;
 	isl_map_free(any);
@@ -73,14 +81,35 @@ static __isl_give isl_map *ordered_pairs(heddle_scop *scop, heddle_stmt *source,
 	return same ? some : all;
 }
 
-static void add(heddle_scop *scop, heddle_stmt *source, int a, heddle_stmt *sink, int b, bool input)
+/* Pairs of reads are many, and few of them are ever asked for. */
+static void add_input(heddle_scop *scop, heddle_stmt *source, int a, heddle_stmt *sink, int b)
 {
-	isl_map *relation = ordered_pairs(scop, source, a, sink, b);
+	heddle_dependence dependence = {
+		.source = source, .sink = sink, .tensor = source->access[a].tensor, .from = a, .to = b, .input = true};
+	HEDDLE_PUSH(scop->arena, scop->dependence, scop->n_dependence, dependence);
+}
+
+__isl_keep isl_map *heddle_dependence_relation(heddle_dependence *d)
+{
+	if (!d->relation && !d->empty) {
+		d->relation = isl_map_apply_range(isl_map_copy(d->source->access[d->from].relation),
+						  isl_map_reverse(isl_map_copy(d->sink->access[d->to].relation)));
+		d->empty = isl_map_is_empty(d->relation) != isl_bool_false;
+		d->relation = d->empty ? isl_map_free(d->relation) : isl_map_coalesce(d->relation);
+	}
+	return d->relation;
+}
+
+static void add(heddle_scop *scop, heddle_stmt *source, int a, heddle_stmt *sink, int b, isl_map **write)
+{
+	isl_map *relation = ordered_pairs(scop, source, a, sink, b, write);
 	if (isl_map_is_empty(relation) != isl_bool_false) {
 		isl_map_free(relation);
 		return;
 	}
-	heddle_dependence dependence = {source, sink, source->access[a].tensor, isl_map_coalesce(relation), input};
+	heddle_dependence dependence = {.source = source, .sink = sink, .tensor = source->access[a].tensor,
+					.relation = isl_map_coalesce(relation), .from = a, .to = b};
+	dependence.aligned = HEDDLE_NEW_ARRAY(scop->arena, signed char, HEDDLE_MAX_DIM * HEDDLE_MAX_DIM);
 	HEDDLE_PUSH(scop->arena, scop->dependence, scop->n_dependence, dependence);
 }
 
@@ -90,7 +119,7 @@ static bool is_reassociation(const heddle_stmt *stmt, int a, int b)
 	return stmt->reduction && stmt->access[a].write && stmt->access[b].write;
 }
 
-static void pair(heddle_scop *scop, heddle_stmt *source, heddle_stmt *sink)
+static void pair(heddle_scop *scop, heddle_stmt *source, heddle_stmt *sink, isl_map **write)
 {
 	for (int a = 0; a < source->n_access; a++)
 		for (int b = 0; b < sink->n_access; b++) {
@@ -101,7 +130,10 @@ static void pair(heddle_scop *scop, heddle_stmt *source, heddle_stmt *sink)
 				continue;
 			if (input && (!source->access[a].affine || !sink->access[b].affine))
 				continue;
-			add(scop, source, a, sink, b, input);
+			if (input)
+				add_input(scop, source, a, sink, b);
+			else
+				add(scop, source, a, sink, b, write);
 		}
 }
 
@@ -112,12 +144,26 @@ static __isl_give isl_map *equal_dim(const heddle_stmt *source, int i, const hed
 	return isl_map_equate(isl_map_universe(space), isl_dim_in, i, isl_dim_out, j);
 }
 
-bool heddle_dependence_aligned(const heddle_dependence *dependence, int i, int j)
+bool heddle_dependence_aligned(heddle_dependence *dependence, int i, int j)
 {
+	signed char *known = dependence->aligned ? &dependence->aligned[i * HEDDLE_MAX_DIM + j] : NULL;
+	if (known && *known)
+		return *known > 0;
 	isl_map *equal = equal_dim(dependence->source, i, dependence->sink, j);
-	bool result = isl_map_is_subset(dependence->relation, equal) == isl_bool_true;
+	bool result = isl_map_is_subset(heddle_dependence_relation(dependence), equal) == isl_bool_true;
 	isl_map_free(equal);
+	if (known)
+		*known = result ? 1 : -1;
 	return result;
+}
+
+bool heddle_stmt_constrains(const heddle_scop *scop, const heddle_stmt *source, const heddle_stmt *sink)
+{
+	const int *first = &scop->first_dependence[source->position * scop->n_stmt + sink->position];
+	for (int d = first[0]; d < first[1]; d++)
+		if (!scop->dependence[d].input)
+			return true;
+	return false;
 }
 
 static void mark_coincident(heddle_scop *scop, heddle_stmt *stmt)
@@ -125,7 +171,7 @@ static void mark_coincident(heddle_scop *scop, heddle_stmt *stmt)
 	for (int i = 0; i < stmt->n_dim; i++) {
 		stmt->dim[i].coincident = !stmt->dim[i].reduction;
 		for (int d = 0; d < scop->n_dependence; d++) {
-			const heddle_dependence *dependence = &scop->dependence[d];
+			heddle_dependence *dependence = &scop->dependence[d];
 			if (dependence->source == stmt && dependence->sink == stmt && !heddle_dependence_aligned(dependence, i, i))
 				stmt->dim[i].coincident = false;
 		}
@@ -134,9 +180,18 @@ static void mark_coincident(heddle_scop *scop, heddle_stmt *stmt)
 
 int heddle_pass_dependences(heddle_scop *scop)
 {
-	for (int a = 0; a < scop->n_stmt; a++)
-		for (int b = a; b < scop->n_stmt; b++)
-			pair(scop, scop->stmt[a], scop->stmt[b]);
+	const int n = scop->n_stmt;
+	isl_map **write = HEDDLE_NEW_ARRAY(scop->arena, isl_map *, 2 * n);
+	scop->first_dependence = HEDDLE_NEW_ARRAY(scop->arena, int, n * n + 1);
+	for (int a = 0; a < n; a++)
+		for (int b = 0; b < n; b++) {
+			scop->first_dependence[a * n + b] = scop->n_dependence;
+			if (b >= a)
+				pair(scop, scop->stmt[a], scop->stmt[b], write);
+		}
+	scop->first_dependence[n * n] = scop->n_dependence;
+	for (int i = 0; i < 2 * n; i++)
+		isl_map_free(write[i]);
 	for (int i = 0; i < scop->n_stmt; i++)
 		mark_coincident(scop, scop->stmt[i]);
 	return heddle_scop_check(scop, "dependences");

@@ -15,9 +15,10 @@ static bool aligned(const heddle_scop *scop, const heddle_stmt *source, int i, c
 		    bool *any)
 {
 	bool some = false;
-	for (int d = 0; d < scop->n_dependence; d++) {
-		const heddle_dependence *dependence = &scop->dependence[d];
-		if (dependence->source != source || dependence->sink != sink || dependence->input != input)
+	const int *first = &scop->first_dependence[source->position * scop->n_stmt + sink->position];
+	for (int d = first[0]; d < first[1]; d++) {
+		heddle_dependence *dependence = &scop->dependence[d];
+		if (dependence->input != input || !heddle_dependence_relation(dependence))
 			continue;
 		*any = true;
 		bool equal = heddle_dependence_aligned(dependence, i, j);
@@ -56,14 +57,9 @@ static bool fits(const heddle_scop *scop, const heddle_kernel *kernel, int m, co
 
 static bool depends(const heddle_scop *scop, const heddle_kernel *kernel, const heddle_stmt *sink)
 {
-	for (int d = 0; d < scop->n_dependence; d++) {
-		const heddle_dependence *dependence = &scop->dependence[d];
-		if (dependence->input || dependence->sink != sink)
-			continue;
-		for (int s = 0; s < kernel->n_stmt; s++)
-			if (kernel->stmt[s] == dependence->source && dependence->source != sink)
-				return true;
-	}
+	for (int s = 0; s < kernel->n_stmt; s++)
+		if (kernel->stmt[s] != sink && heddle_stmt_constrains(scop, kernel->stmt[s], sink))
+			return true;
 	return false;
 }
 

@@ -133,18 +133,21 @@ static heddle_nest *build(heddle_nest_builder *b)
 /* Sizes that no left-hand dimension depends on, taken out: whether a reduction is empty must not decide what is interior. */
 static __isl_give isl_set *without_inner_sizes(heddle_nest_builder *b, __isl_take isl_set *set)
 {
+	isl_set **plain = HEDDLE_NEW_ARRAY(b->scop->arena, isl_set *, b->kernel->n_stmt);
+	for (int s = 0; s < b->kernel->n_stmt; s++)
+		plain[s] = isl_set_gist_params(isl_set_copy(b->kernel->stmt[s]->lhs), isl_set_copy(b->scop->context));
 	for (int i = (int)isl_set_dim(set, isl_dim_param) - 1; set && i >= 0; i--) {
 		const char *name = isl_set_get_dim_name(set, isl_dim_param, (unsigned)i);
 		bool outer = !name || strncmp(name, "N_", 2) != 0;
 		for (int s = 0; s < b->kernel->n_stmt && !outer; s++) {
-			isl_set *plain = isl_set_gist_params(isl_set_copy(b->kernel->stmt[s]->lhs), isl_set_copy(b->scop->context));
-			int at = isl_set_find_dim_by_name(plain, isl_dim_param, name);
-			outer = at >= 0 && isl_set_involves_dims(plain, isl_dim_param, (unsigned)at, 1) == isl_bool_true;
-			isl_set_free(plain);
+			int at = isl_set_find_dim_by_name(plain[s], isl_dim_param, name);
+			outer = at >= 0 && isl_set_involves_dims(plain[s], isl_dim_param, (unsigned)at, 1) == isl_bool_true;
 		}
 		if (!outer)
 			set = isl_set_project_out(set, isl_dim_param, (unsigned)i, 1);
 	}
+	for (int s = 0; s < b->kernel->n_stmt; s++)
+		isl_set_free(plain[s]);
 	return isl_set_coalesce(set);
 }
 

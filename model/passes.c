@@ -131,6 +131,8 @@ void heddle_scop_print(const heddle_scop *scop, heddle_text *out)
 	for (int i = 0; i < scop->n_stmt; i++)
 		print_stmt(scop->stmt[i], out);
 	for (int i = 0; i < scop->n_dependence; i++) {
+		if (!heddle_dependence_relation(&scop->dependence[i]))
+			continue;
 		char *relation = isl_map_to_str(scop->dependence[i].relation);
 		heddle_text_printf(out, "%s %s\n", scop->dependence[i].input ? "input" : "dependence", relation);
 		free(relation);

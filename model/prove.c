@@ -20,69 +20,82 @@
 #include "model/prove.h"
 
 #include <isl/id.h>
+#include <isl/local_space.h>
 #include <isl/space.h>
+#include <string.h>
 
 /* ---- bounds ------------------------------------------------------------------------------------------------------------------------ */
 
 /* { T[e] : 0 <= e < extent } */
 static __isl_give isl_set *tensor_box(prover *p, const heddle_tensor *tensor, __isl_take isl_space *space)
 {
-	heddle_stmt shape = {.all = isl_set_universe(isl_space_copy(space))};
-	isl_set *box = isl_set_universe(space);
-	for (int e = 0; e < tensor->rank; e++) {
-		isl_pw_aff *extent = heddle_scop_bound(p->scop, &shape, tensor->extent[e]);
-		isl_local_space *local = isl_local_space_from_space(isl_set_get_space(box));
-		isl_pw_aff *at = isl_pw_aff_from_aff(isl_aff_var_on_domain(local, isl_dim_set, (unsigned)e));
-		isl_set *low = isl_pw_aff_nonneg_set(isl_pw_aff_copy(at));
-		box = isl_set_intersect(box, isl_set_intersect(low, isl_pw_aff_lt_set(at, extent)));
+	isl_set **known = &p->shape[tensor->position];
+	if (!*known) {
+		heddle_stmt shape = {.all = isl_set_universe(isl_space_copy(space))};
+		*known = isl_set_universe(isl_space_copy(space));
+		for (int e = 0; e < tensor->rank; e++) {
+			isl_pw_aff *extent = heddle_scop_bound(p->scop, &shape, tensor->extent[e]);
+			isl_local_space *local = isl_local_space_from_space(isl_set_get_space(*known));
+			isl_pw_aff *at = isl_pw_aff_from_aff(isl_aff_var_on_domain(local, isl_dim_set, (unsigned)e));
+			isl_set *low = isl_pw_aff_nonneg_set(isl_pw_aff_copy(at));
+			*known = isl_set_intersect(*known, isl_set_intersect(low, isl_pw_aff_lt_set(at, extent)));
+		}
+		isl_set_free(shape.all);
 	}
-	isl_set_free(shape.all);
-	return box;
+	isl_id *name = isl_space_has_tuple_id(space, isl_dim_set) ? isl_space_get_tuple_id(space, isl_dim_set) : NULL;
+	isl_space_free(space);
+	isl_set *box = isl_set_reset_tuple_id(isl_set_copy(*known));
+	return name ? isl_set_set_tuple_id(box, name) : box;
 }
 
-/* Every element that the instances touch exists. */
-static bool inside(prover *p, const heddle_tensor *tensor, __isl_take isl_map *element, __isl_take isl_set *domain)
+/* { [e] : 0 <= e < size } of a shared tile */
+static __isl_give isl_set *tile_box(const heddle_group *group, __isl_take isl_space *space)
 {
-	isl_set *touched = isl_map_range(isl_map_intersect_domain(element, domain));
-	isl_set *box = tensor_box(p, tensor, isl_set_get_space(touched));
-	bool good = isl_set_is_subset(touched, box) == isl_bool_true;
-	isl_set_free(touched);
-	isl_set_free(box);
-	return good;
-}
-
-/* Subscripts in a tile stay below the tile's sizes. */
-static bool inside_tile(prover *p, const heddle_leaf *leaf, const heddle_group *group, __isl_take isl_map *place)
-{
-	isl_set *touched = isl_map_range(isl_map_intersect_domain(place, heddle_prove_runs(p, leaf)));
-	isl_set *box = isl_set_universe(isl_set_get_space(touched));
+	isl_set *box = isl_set_universe(space);
 	for (int e = 0; e < group->tensor->rank; e++) {
 		box = isl_set_lower_bound_si(box, isl_dim_set, (unsigned)e, 0);
 		box = isl_set_upper_bound_si(box, isl_dim_set, (unsigned)e, (int)group->size[e] - 1);
 	}
-	bool good = isl_set_is_subset(touched, box) == isl_bool_true;
-	isl_set_free(touched);
-	isl_set_free(box);
-	return good;
+	return box;
+}
+
+/* Is every place that the instances touch in the box? */
+static bool inside(__isl_take isl_set *instance, __isl_take isl_multi_pw_aff *place, __isl_take isl_set *box)
+{
+	instance = isl_set_intersect(instance, isl_multi_pw_aff_domain(isl_multi_pw_aff_copy(place)));
+	return heddle_prove_inside(instance, isl_set_preimage_multi_pw_aff(box, place));
+}
+
+static bool inside_tensor(prover *p, const heddle_tensor *tensor, __isl_take isl_set *instance, __isl_take isl_multi_pw_aff *element)
+{
+	isl_set *box = tensor_box(p, tensor, isl_space_range(isl_multi_pw_aff_get_space(element)));
+	return inside(instance, element, box);
+}
+
+/* Subscripts in a tile stay below the tile's sizes. */
+static bool inside_tile(prover *p, const heddle_leaf *leaf, const heddle_group *group, __isl_take isl_multi_pw_aff *place)
+{
+	isl_set *box = tile_box(group, isl_space_range(isl_multi_pw_aff_get_space(place)));
+	return inside(heddle_prove_runs(p, leaf), place, box);
 }
 
 /* The move takes each element to its own place in the tile, and fills only what does not exist. */
 static int check_move(prover *p, const heddle_leaf *leaf)
 {
-	isl_multi_aff *element = isl_multi_aff_add(heddle_prove_tile_start(p, leaf, leaf->group), isl_multi_aff_copy(leaf->position));
+	isl_multi_aff *element = isl_multi_aff_add(heddle_prove_tile_start(leaf, leaf->group), isl_multi_aff_copy(leaf->position));
 	bool same = isl_multi_aff_plain_is_equal(element, leaf->element) == isl_bool_true;
 	isl_multi_aff_free(element);
 	if (!same)
 		return heddle_prove_violated(p, leaf, "a move would take elements to other places");
-	isl_set *filled = heddle_prove_runs(p, leaf);
+	isl_set *filled = isl_set_intersect_params(heddle_prove_runs(p, leaf), isl_set_copy(p->mapped->context));
 	if (!leaf->fill) /* that only fills */
-		filled = isl_set_subtract(filled, isl_set_copy(leaf->valid));
+		filled = isl_set_subtract(filled, heddle_prove_own_copy(leaf->valid));
 	if (leaf->kind == HEDDLE_LEAF_COPY && isl_set_is_empty(filled) != isl_bool_true) {
 		isl_set_free(filled);
 		return heddle_prove_violated(p, leaf, "a copy would leave its tensor");
 	}
-	filled = isl_set_apply(filled, isl_map_from_multi_aff(isl_multi_aff_copy(leaf->element)));
-	filled = isl_set_intersect(filled, tensor_box(p, leaf->group->tensor, isl_set_get_space(filled)));
+	isl_set *exists = tensor_box(p, leaf->group->tensor, isl_space_range(isl_multi_aff_get_space(leaf->element)));
+	filled = isl_set_intersect(filled, isl_set_preimage_multi_aff(exists, isl_multi_aff_copy(leaf->element)));
 	bool none = isl_set_is_empty(filled) == isl_bool_true;
 	isl_set_free(filled);
 	return none ? 0 : heddle_prove_violated(p, leaf, "a move would not take an element that exists");
@@ -95,10 +108,11 @@ static int check_access_bounds(prover *p, const heddle_leaf *leaf, const heddle_
 		return 0;
 	}
 	if (access->group->space == HEDDLE_SPACE_SHARED)
-		return inside_tile(p, leaf, access->group, heddle_prove_place_in_tile(p, leaf, access))
+		return inside_tile(p, leaf, access->group, heddle_prove_place_in_tile(leaf, access))
 			       ? 0
 			       : heddle_prove_violated(p, leaf, "an access would leave its tile");
-	if (access->group->space == HEDDLE_SPACE_GLOBAL && !inside(p, access->tensor, heddle_prove_element_of(leaf, access), heddle_prove_runs(p, leaf)))
+	if (access->group->space == HEDDLE_SPACE_GLOBAL &&
+	    !inside_tensor(p, access->tensor, heddle_prove_runs(p, leaf), heddle_prove_index_of(leaf, access)))
 		return heddle_prove_violated(p, leaf, "an access would leave its tensor");
 	return 0;
 }
@@ -109,15 +123,17 @@ static int check_bounds(prover *p)
 		heddle_leaf *leaf = p->leaf[i];
 		heddle_stmt *stmt = leaf->stmt;
 		if (heddle_prove_is_move(leaf)) {
-			isl_set *valid = isl_set_intersect(isl_set_copy(leaf->valid), heddle_prove_runs(p, leaf));
-			if (!inside(p, leaf->group->tensor, isl_map_from_multi_aff(isl_multi_aff_copy(leaf->element)), valid) ||
-			    !inside_tile(p, leaf, leaf->group, isl_map_from_multi_aff(isl_multi_aff_copy(leaf->position))))
+			isl_set *valid = isl_set_intersect(heddle_prove_own_copy(leaf->valid), heddle_prove_runs(p, leaf));
+			isl_multi_pw_aff *element = isl_multi_pw_aff_from_multi_aff(isl_multi_aff_copy(leaf->element));
+			isl_multi_pw_aff *position = isl_multi_pw_aff_from_multi_aff(isl_multi_aff_copy(leaf->position));
+			bool there = inside_tensor(p, leaf->group->tensor, valid, element);
+			if (!inside_tile(p, leaf, leaf->group, position) || !there)
 				return heddle_prove_violated(p, leaf, "a move would leave its tensor or tile");
 			if (check_move(p, leaf) < 0)
 				return -1;
 		}
 		if (leaf->kind == HEDDLE_LEAF_STORE &&
-		    !inside(p, stmt->access[0].tensor, heddle_prove_element_of(leaf, &stmt->access[0]), heddle_prove_runs(p, leaf)))
+		    !inside_tensor(p, stmt->access[0].tensor, heddle_prove_runs(p, leaf), heddle_prove_index_of(leaf, &stmt->access[0])))
 			return heddle_prove_violated(p, leaf, "a store would leave its tensor");
 		bool writes = leaf->kind == HEDDLE_LEAF_FINISH || (leaf->kind == HEDDLE_LEAF_COMPUTE && !stmt->reduction);
 		if (writes && check_access_bounds(p, leaf, &stmt->access[0]) < 0)
@@ -144,12 +160,17 @@ static int prove_branch(prover *p)
 	event_list events = {0};
 	int status = 0;
 	heddle_prove_collect(p, &events);
-	if (heddle_prove_threads(p) < 0 || heddle_prove_covered(p) < 0 || heddle_prove_once(p) < 0 || heddle_prove_extra(p) < 0 || heddle_prove_sums(p) < 0 ||
+	if (heddle_prove_coordinates(p) < 0 || heddle_prove_threads(p) < 0 || heddle_prove_covered(p) < 0 || heddle_prove_once(p) < 0 || heddle_prove_extra(p) < 0 || heddle_prove_sums(p) < 0 ||
 	    heddle_prove_values(p) < 0 || heddle_prove_stores(p) < 0 || heddle_prove_sequence(p) < 0 || heddle_prove_order(p) < 0 ||
 	    heddle_prove_waits(p) < 0 || heddle_prove_races(p, &events) < 0 || check_bounds(p) < 0)
 		status = -1;
-	for (int i = 0; i < events.n; i++)
-		isl_map_free(events.item[i].map);
+	for (int i = 0; i < events.n; i++) {
+		isl_map_free(events.item[i].access);
+		isl_map_free(events.item[i].coordinates);
+		isl_map_free(events.item[i].numbered);
+	}
+	for (int i = 0; i < p->mapped->n_leaf; i++)
+		p->run[i] = isl_set_free(p->run[i]);
 	return status;
 }
 
@@ -159,9 +180,8 @@ static int check_blocks(prover *p, __isl_keep isl_set *blocks)
 	for (int s = 0; s < p->kernel->n_stmt; s++) {
 		const heddle_stmt *stmt = p->kernel->stmt[s];
 		p->blocks = blocks ? isl_set_copy(blocks) : isl_set_empty(isl_set_get_space(p->scop->context));
-		isl_set *here = heddle_prove_in_blocks(p, stmt, isl_set_copy(stmt->domain));
-		bool all = isl_set_is_subset(stmt->domain, here) == isl_bool_true;
-		isl_set_free(here);
+		isl_set *known = isl_set_intersect_params(isl_set_universe(isl_set_get_space(stmt->domain)), isl_set_copy(p->blocks));
+		bool all = heddle_prove_inside(heddle_prove_in_block(p, stmt, heddle_prove_own_copy(stmt->domain)), known);
 		isl_set_free(p->blocks);
 		if (!all)
 			return heddle_prove_missing(p, stmt, "instances belong to blocks that would not run");
@@ -217,6 +237,8 @@ static int prove_kernel(heddle_scop *scop, heddle_kernel *kernel, bool *conditio
 	int status = 0;
 	isl_set *blocks = NULL;
 	prover p = {.scop = scop, .kernel = kernel, .mapped = mapped};
+	p.run = HEDDLE_NEW_ARRAY(scop->arena, isl_set *, mapped->n_leaf);
+	p.shape = HEDDLE_NEW_ARRAY(scop->arena, isl_set *, scop->definition->n_tensor);
 	for (int i = 0; i < mapped->n_branch && status == 0; i++) {
 		p.branch = &mapped->branch[i];
 		p.n_leaf = 0;
@@ -230,6 +252,8 @@ static int prove_kernel(heddle_scop *scop, heddle_kernel *kernel, bool *conditio
 	if (status == 0)
 		status = check_blocks(&p, blocks) < 0 ? -1 : check_grid(&p, blocks);
 	isl_set_free(blocks);
+	for (int i = 0; i < scop->definition->n_tensor; i++)
+		isl_set_free(p.shape[i]);
 	*conditional |= p.conditional;
 	return status;
 }

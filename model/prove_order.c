@@ -3,46 +3,18 @@
  */
 #include "model/prove.h"
 
-#include <isl/id.h>
 #include <isl/space.h>
 #include <string.h>
 
 /* ---- threads ------------------------------------------------------------------------------------------------------------------- */
 
-/* Does the parameter say where a thread is, other than by the coordinates that the leaf is laid out with? */
-static bool foreign(prover *p, const heddle_leaf *leaf, const char *name)
-{
-	size_t length = name ? strlen(name) : 0;
-	if (!heddle_prove_varies(name) || (length > 6 && !strcmp(name + length - 6, "_block")))
-		return false;
-	if (leaf->kind == HEDDLE_LEAF_BARRIER || leaf->kind == HEDDLE_LEAF_COMBINE || leaf->kind == HEDDLE_LEAF_COPY ||
-	    leaf->kind == HEDDLE_LEAF_WAIT)
-		return true;
-	bool copy = false;
-	for (int i = 0; i < p->mapped->n_columns; i++) {
-		long long columns = (long long)p->mapped->columns[i];
-		bool own = leaf->kind == HEDDLE_LEAF_MOVE && columns == heddle_prove_copy_columns(p, leaf->group);
-		bool this = !strcmp(name, heddle_arena_printf(p->scop->arena, "c_row%lld", columns)) ||
-			    !strcmp(name, heddle_arena_printf(p->scop->arena, "c_column%lld", columns));
-		if (this && own)
-			return false;
-		copy |= this;
-	}
-	return copy || leaf->kind == HEDDLE_LEAF_MOVE;
-}
-
 int heddle_prove_threads(prover *p)
 {
 	for (int l = 0; l < p->n_leaf; l++) {
 		heddle_leaf *leaf = p->leaf[l];
-		isl_set *wide = isl_set_copy(leaf->domain);
-		for (int i = (int)isl_set_dim(wide, isl_dim_param) - 1; wide && i >= 0; i--)
-			if (foreign(p, leaf, isl_set_get_dim_name(wide, isl_dim_param, (unsigned)i)))
-				wide = isl_set_project_out(wide, isl_dim_param, (unsigned)i, 1);
+		isl_set *wide = heddle_prove_without_foreign(p, leaf, heddle_prove_own_copy(leaf->domain));
 		wide = isl_set_intersect_params(wide, isl_set_copy(p->mapped->context));
-		bool same = isl_set_is_subset(wide, leaf->domain) == isl_bool_true;
-		isl_set_free(wide);
-		if (!same)
+		if (!heddle_prove_inside(wide, heddle_prove_own_copy(leaf->domain)))
 			return heddle_prove_violated(p, leaf, "what runs would depend on coordinates that are not its own");
 	}
 	return 0;
@@ -58,9 +30,9 @@ int heddle_prove_sequence(prover *p)
 		if (dependence->input || dependence->source == dependence->sink)
 			continue;
 		for (int i = 0; i < p->n_leaf; i++)
-			for (int j = 0; j < p->n_leaf; j++) {
+			for (int j = 0; j < p->n_leaf && p->leaf[i]->stmt == dependence->source; j++) {
 				const heddle_leaf *a = p->leaf[i], *b = p->leaf[j];
-				if (a->stmt != dependence->source || b->stmt != dependence->sink ||
+				if (b->stmt != dependence->sink ||
 				    a->kind == HEDDLE_LEAF_STORE || a->kind == HEDDLE_LEAF_BARRIER || b->kind == HEDDLE_LEAF_BARRIER ||
 				    a->kind == HEDDLE_LEAF_WAIT || b->kind == HEDDLE_LEAF_WAIT)
 					continue;
@@ -82,15 +54,14 @@ int heddle_prove_order(prover *p)
 			const heddle_dependence *dependence = &p->scop->dependence[d];
 			if (dependence->source != leaf->stmt || dependence->sink != leaf->stmt || dependence->input)
 				continue;
-			isl_map *at = heddle_prove_instances(p, leaf);
+			isl_map *at = heddle_prove_with_coordinates(p, heddle_prove_instances(p, leaf), 0);
 			isl_map *pairs = isl_map_apply_range(isl_map_copy(at), isl_map_copy(dependence->relation));
-			pairs = isl_map_apply_range(pairs, isl_map_reverse(at)); /* { E -> E' } */
-			unsigned skip = (unsigned)p->kernel->n_member + 1;
+			pairs = isl_map_apply_range(pairs, isl_map_reverse(at)); /* { [blocks, threads, x] -> [blocks', threads', x'] } */
+			unsigned skip = (unsigned)(p->kernel->n_member + heddle_prove_n_coordinate(p));
 			isl_map *same_block = isl_map_universe(isl_map_get_space(pairs));
 			for (int m = 0; m < p->kernel->n_member; m++)
 				same_block = isl_map_equate(same_block, isl_dim_in, m, isl_dim_out, m);
-			bool block = isl_map_is_subset(pairs, same_block) == isl_bool_true;
-			isl_map_free(same_block);
+			bool block = heddle_prove_subset(isl_map_copy(pairs), same_block);
 			pairs = isl_map_project_out(pairs, isl_dim_in, 0, skip);
 			pairs = isl_map_project_out(pairs, isl_dim_out, 0, skip);
 			isl_space *space = isl_space_domain(isl_map_get_space(pairs));
@@ -113,15 +84,8 @@ static bool always_with(prover *p, const heddle_leaf *barrier, const heddle_leaf
 {
 	if (heddle_prove_common_loops(barrier, leaf) != barrier->n_loop)
 		return false;
-	isl_set *needs = heddle_prove_runs(p, leaf);
-	isl_size n = isl_set_dim(needs, isl_dim_set);
-	needs = isl_set_project_out(needs, isl_dim_set, (unsigned)barrier->n_loop, (unsigned)(n - barrier->n_loop));
-	needs = isl_set_set_tuple_name(needs, barrier->name);
-	isl_set *has = heddle_prove_runs(p, barrier);
-	bool always = isl_set_is_subset(needs, has) == isl_bool_true;
-	isl_set_free(needs);
-	isl_set_free(has);
-	return always;
+	isl_set *has = isl_set_add_dims(heddle_prove_runs(p, barrier), isl_dim_set, (unsigned)(leaf->n_loop - barrier->n_loop));
+	return heddle_prove_inside(heddle_prove_runs(p, leaf), isl_set_set_tuple_name(has, leaf->name));
 }
 
 /* Is there a barrier that every pair carried at `level` passes?  level == common: in the same round of all common loops. A
@@ -142,26 +106,48 @@ static bool separated(prover *p, int a, int b, int level, int common)
 	return false;
 }
 
-/* { E -> E' } : same block, different thread, carried at `level` of `common` loops */
-static __isl_give isl_map *carried(prover *p, __isl_take isl_map *pairs, int level, int common)
+bool heddle_prove_is_move(const heddle_leaf *leaf)
+{
+	return leaf->kind == HEDDLE_LEAF_MOVE || leaf->kind == HEDDLE_LEAF_COPY;
+}
+
+/* { [blocks, threads, x] -> [blocks', threads', x'] } that touch one element.  Statements alone are told apart by the coordinates
+ * of their threads, which is easier than by their numbers. */
+static __isl_give isl_map *meetings(prover *p, event *a, event *b)
+{
+	if (heddle_prove_is_move(a->leaf) || heddle_prove_is_move(b->leaf)) {
+		for (event *e = a; e; e = e == a && b != a ? b : NULL)
+			if (!e->numbered)
+				e->numbered = heddle_prove_with_number(p, e->leaf, heddle_prove_where_it_runs(p, e->leaf, isl_map_copy(e->access)));
+		return isl_map_apply_range(isl_map_copy(a->numbered), isl_map_reverse(isl_map_copy(b->numbered)));
+	}
+	for (event *e = a; e; e = e == a && b != a ? b : NULL)
+		if (!e->coordinates)
+			e->coordinates = heddle_prove_with_coordinates(p, heddle_prove_where_it_runs(p, e->leaf, isl_map_copy(e->access)), 0);
+	return isl_map_apply_range(isl_map_copy(a->coordinates), isl_map_reverse(isl_map_copy(b->coordinates)));
+}
+
+/* Same block, different thread, carried at `level` of `common` loops */
+static __isl_give isl_map *carried(prover *p, __isl_take isl_map *meet, int n_thread, int level, int common)
 {
 	int n = p->kernel->n_member;
-	isl_map *lower = isl_map_copy(pairs), *upper = pairs;
-	for (int m = 0; m < n; m++) {
-		lower = isl_map_equate(lower, isl_dim_in, m, isl_dim_out, m);
-		upper = isl_map_equate(upper, isl_dim_in, m, isl_dim_out, m);
-	}
-	lower = isl_map_order_lt(lower, isl_dim_in, n, isl_dim_out, n);
-	upper = isl_map_order_gt(upper, isl_dim_in, n, isl_dim_out, n);
-	pairs = isl_map_union(lower, upper);
+	for (int m = 0; m < n; m++)
+		meet = isl_map_equate(meet, isl_dim_in, m, isl_dim_out, m);
 	for (int l = 0; l < level; l++)
-		pairs = isl_map_equate(pairs, isl_dim_in, n + 1 + l, isl_dim_out, n + 1 + l);
+		meet = isl_map_equate(meet, isl_dim_in, n + n_thread + l, isl_dim_out, n + n_thread + l);
 	if (level < common)
-		pairs = isl_map_order_lt(pairs, isl_dim_in, n + 1 + level, isl_dim_out, n + 1 + level);
+		meet = isl_map_order_lt(meet, isl_dim_in, n + n_thread + level, isl_dim_out, n + n_thread + level);
+	isl_map *pairs = isl_map_empty(isl_map_get_space(meet));
+	for (int t = 0; t < n_thread; t++) {
+		pairs = isl_map_union(pairs, isl_map_order_lt(isl_map_copy(meet), isl_dim_in, n + t, isl_dim_out, n + t));
+		pairs = isl_map_union(pairs, isl_map_order_gt(isl_map_copy(meet), isl_dim_in, n + t, isl_dim_out, n + t));
+		meet = isl_map_equate(meet, isl_dim_in, n + t, isl_dim_out, n + t);
+	}
+	isl_map_free(meet);
 	return pairs;
 }
 
-static bool race_free(prover *p, const event *a, const event *b)
+static bool race_free(prover *p, event *a, event *b)
 {
 	int common = heddle_prove_common_loops(a->leaf, b->leaf);
 	for (int level = 0; level <= common; level++) {
@@ -171,8 +157,8 @@ static bool race_free(prover *p, const event *a, const event *b)
 		bool safe = a->at != b->at || level < common ? separated(p, a->at, b->at, level, common) : false;
 		if (safe)
 			continue;
-		isl_map *pairs = isl_map_apply_range(isl_map_copy(a->map), isl_map_reverse(isl_map_copy(b->map)));
-		pairs = carried(p, pairs, level, common);
+		int n_thread = heddle_prove_is_move(a->leaf) || heddle_prove_is_move(b->leaf) ? 1 : heddle_prove_n_coordinate(p);
+		isl_map *pairs = carried(p, meetings(p, a, b), n_thread, level, common);
 		bool empty = isl_map_is_empty(pairs) == isl_bool_true;
 		isl_map_free(pairs);
 		if (!empty)
@@ -182,22 +168,12 @@ static bool race_free(prover *p, const event *a, const event *b)
 }
 
 /* Global elements that two blocks share are only read. */
-static bool block_free(prover *p, const event *a, const event *b)
+static bool block_free(prover *p, event *a, event *b)
 {
-	isl_map *pairs = isl_map_apply_range(isl_map_copy(a->map), isl_map_reverse(isl_map_copy(b->map)));
-	bool good = true;
-	for (int m = 0; m < p->kernel->n_member && good; m++) {
-		isl_map *equal = isl_map_equate(isl_map_universe(isl_map_get_space(pairs)), isl_dim_in, m, isl_dim_out, m);
-		good = isl_map_is_subset(pairs, equal) == isl_bool_true;
-		isl_map_free(equal);
-	}
-	isl_map_free(pairs);
-	return good;
-}
-
-bool heddle_prove_is_move(const heddle_leaf *leaf)
-{
-	return leaf->kind == HEDDLE_LEAF_MOVE || leaf->kind == HEDDLE_LEAF_COPY;
+	isl_map *pairs = meetings(p, a, b), *equal = isl_map_universe(isl_map_get_space(pairs));
+	for (int m = 0; m < p->kernel->n_member; m++)
+		equal = isl_map_equate(equal, isl_dim_in, m, isl_dim_out, m);
+	return heddle_prove_subset(pairs, equal);
 }
 
 /* What a round copies it also waits for, before anything reads the tile. */
@@ -217,12 +193,32 @@ int heddle_prove_waits(prover *p)
 	return 0;
 }
 
+/* Two writes of instances that differ: are they to elements that differ?  The write of a statement is, where each of its instances
+ * runs once (heddle_prove_once, heddle_prove_finish) and writes an element of its own. */
+static bool apart(prover *p, const event *a, const event *b)
+{
+	const heddle_stmt *stmt = a->leaf->stmt;
+	const heddle_access *target = &stmt->access[0];
+	if (!a->write || !b->write || b->leaf->stmt != stmt || heddle_prove_is_move(a->leaf) || !target->affine)
+		return false;
+	if (a->at == b->at) {
+		isl_pw_multi_aff *f = isl_pw_multi_aff_from_multi_pw_aff(heddle_prove_index_of(a->leaf, target));
+		isl_multi_aff *whole = isl_pw_multi_aff_isa_multi_aff(f) == isl_bool_true ? isl_pw_multi_aff_as_multi_aff(isl_pw_multi_aff_copy(f)) : NULL;
+		bool tell = whole && heddle_prove_tells_all(p, a->leaf, whole, false);
+		isl_pw_multi_aff_free(f);
+		isl_multi_aff_free(whole);
+		return tell;
+	}
+	return a->leaf->kind == HEDDLE_LEAF_COMPUTE && b->leaf->kind == HEDDLE_LEAF_COMPUTE && !stmt->reduction &&
+	       isl_map_plain_is_injective(target->relation) == isl_bool_true;
+}
+
 int heddle_prove_races(prover *p, event_list *list)
 {
 	for (int i = 0; i < list->n; i++)
 		for (int j = 0; j < list->n; j++) {
-			const event *a = &list->item[i], *b = &list->item[j];
-			if (a->place != b->place || (!a->write && !b->write))
+			event *a = &list->item[i], *b = &list->item[j];
+			if (a->place != b->place || (!a->write && !b->write) || apart(p, a, b))
 				continue;
 			bool shared = heddle_prove_is_move(a->leaf) || heddle_prove_is_move(b->leaf);
 			bool beside = a->leaf->kind == HEDDLE_LEAF_COPY || b->leaf->kind == HEDDLE_LEAF_COPY;

@@ -3,7 +3,7 @@
  */
 #include "model/prove.h"
 
-#include <isl/id.h>
+#include <isl/local_space.h>
 #include <isl/space.h>
 
 /* ---- sums ---------------------------------------------------------------------------------------------------------------------- */
@@ -27,67 +27,35 @@ static int life_loops(const heddle_leaf *leaf)
 }
 
 /* { L[x] -> [d] } without the reduced dimensions; then the vector members of those that the accumulator keeps apart. */
-static __isl_give isl_map *accumulator(prover *p, const heddle_leaf *leaf, bool members)
+static __isl_give isl_map *accumulator(const heddle_leaf *leaf, bool members)
 {
 	const heddle_stmt *stmt = leaf->stmt;
-	isl_multi_aff *at = isl_multi_aff_copy(leaf->instance);
+	isl_multi_aff *at = isl_multi_aff_reset_tuple_id(isl_multi_aff_copy(leaf->instance), isl_dim_out);
 	for (int d = stmt->n_dim - 1; d >= 0; d--)
 		if (stmt->dim[d].reduction)
 			at = isl_multi_aff_drop_dims(at, isl_dim_out, (unsigned)d, 1);
-	isl_map *map = isl_map_from_multi_aff(at);
 	for (int i = 0; i < leaf->n_loop && members; i++) {
 		int d = leaf->loop[i]->dim;
 		if (d < 0 || leaf->loop[i]->part != HEDDLE_PART_VEC || !stmt->dim[d].reduction)
 			continue;
-		heddle_text text = {0};
-		heddle_text_printf(&text, "%s{ %s[", p->mapped->params, leaf->name);
-		heddle_prove_loop_tuple(leaf, &text);
-		heddle_text_printf(&text, "] -> [x%d] }", i);
-		isl_map *member = isl_map_read_from_str(p->scop->isl, heddle_text_str(&text));
-		heddle_text_free(&text);
-		map = isl_map_flat_range_product(map, member);
+		isl_local_space *x = isl_local_space_from_space(isl_multi_aff_get_domain_space(at));
+		at = isl_multi_aff_flat_range_product(
+			at, isl_multi_aff_from_aff(isl_aff_var_on_domain(x, isl_dim_set, (unsigned)i)));
 	}
-	return isl_map_reset_tuple_id(map, isl_dim_out);
+	return isl_map_reset_tuple_id(isl_map_from_multi_aff(at), isl_dim_out);
 }
 
-/* { E[blocks, thread, life loops] -> accumulator } */
+/* { L[x] -> accumulator } of one thread */
 static __isl_give isl_map *holds(prover *p, const heddle_leaf *leaf, bool members)
 {
-	isl_map *map = heddle_prove_event_map(p, leaf, accumulator(p, leaf, members));
-	unsigned keep = (unsigned)(p->kernel->n_member + 1 + life_loops(leaf));
-	isl_size n = isl_map_dim(map, isl_dim_in);
-	map = isl_map_project_out(map, isl_dim_in, keep, (unsigned)n - keep);
-	return isl_map_reset_tuple_id(map, isl_dim_in);
+	return isl_map_reset_tuple_id(heddle_prove_where_it_runs(p, leaf, accumulator(leaf, members)), isl_dim_in);
 }
 
-/* Threads that differ in their lane only become one. */
-static __isl_give isl_map *without_lanes(prover *p, __isl_take isl_map *map)
+/* For some lane. */
+static __isl_give isl_map *without_lanes(__isl_take isl_map *map)
 {
-	heddle_text text = {0}, out = {0};
-	isl_size n = isl_map_dim(map, isl_dim_in);
-	for (int i = 0; i < n; i++) {
-		heddle_text_printf(&text, "%si%d", i ? ", " : "{ [", i);
-		heddle_text_add(&out, i ? ", " : "");
-		if (i != p->kernel->n_member)
-			heddle_text_printf(&out, "i%d", i);
-		else if (p->kernel->lane_stride == 1)
-			heddle_text_printf(&out, "floor(i%d/%lld)", i, (long long)p->kernel->lanes);
-		else
-			heddle_text_printf(&out, "i%d mod %lld", i, (long long)p->kernel->lane_stride);
-	}
-	heddle_text_printf(&text, "] -> [%s] }", heddle_text_str(&out));
-	isl_map *group = isl_map_read_from_str(p->scop->isl, heddle_text_str(&text));
-	heddle_text_free(&text);
-	heddle_text_free(&out);
-	return isl_map_apply_domain(map, group);
-}
-
-static bool subset(__isl_take isl_map *a, __isl_take isl_map *b)
-{
-	bool result = isl_map_is_subset(a, b) == isl_bool_true;
-	isl_map_free(a);
-	isl_map_free(b);
-	return result;
+	int lane = isl_map_find_dim_by_name(map, isl_dim_param, "c_lane");
+	return lane < 0 ? map : isl_map_project_out(map, isl_dim_param, (unsigned)lane, 1);
 }
 
 /* The leaves of one reduction in a branch, by position; -1: none. */
@@ -137,57 +105,42 @@ static int check_sum_order(prover *p, const sum *s)
 	return 0;
 }
 
-/* Is everything that `leaf` holds, in the lanes that matter, also held by the leaf at `other`? */
-static bool held_by(prover *p, const heddle_leaf *leaf, int other, bool members, bool lanes, bool first)
+/* Is everything that `leaf` holds also held by the leaf at `other`, in the same life, by the same thread or some lane of it? */
+static bool held_by(prover *p, __isl_take isl_map *held, int other, bool members, bool lanes)
 {
-	isl_map *a = holds(p, leaf, members), *b = holds(p, p->leaf[other], members);
-	if (first)
-		a = heddle_prove_first_lane(p, a);
-	if (lanes) {
-		a = without_lanes(p, a);
-		b = without_lanes(p, b);
-	}
-	return subset(a, b);
+	isl_map *by = heddle_prove_first_loops(holds(p, p->leaf[other], members), life_loops(p->leaf[other]));
+	return heddle_prove_subset_beyond(held, lanes ? without_lanes(by) : by);
 }
 
 /* Results that do not exist have sums that nobody keeps. */
 static bool computed_is_finished(prover *p, const sum *s, int i)
 {
-	isl_map *a = holds(p, p->leaf[i], false), *b = holds(p, p->leaf[s->finish], false);
-	isl_set *exists = isl_set_copy(s->stmt->lhs);
+	isl_map *held = holds(p, p->leaf[i], false);
+	isl_set *exists = heddle_prove_own_copy(s->stmt->lhs);
 	for (int d = s->stmt->n_dim - 1; d >= 0; d--)
 		if (s->stmt->dim[d].reduction)
 			exists = isl_set_project_out(exists, isl_dim_set, (unsigned)d, 1);
-	a = isl_map_intersect_range(a, isl_set_reset_tuple_id(exists));
-	if (s->lanes) {
-		a = without_lanes(p, a);
-		b = without_lanes(p, b);
-	} else if (p->kernel->lanes > 1 && heddle_prove_replicated(p, p->leaf[i]) &&
-		   s->stmt->access[0].group->space == HEDDLE_SPACE_GLOBAL) {
-		a = heddle_prove_first_lane(p, a);
-	}
-	return subset(a, b);
+	held = isl_map_intersect_range(held, isl_set_reset_tuple_id(exists));
+	if (!s->lanes && p->kernel->lanes > 1 && heddle_prove_replicated(p, p->leaf[i]) &&
+	    s->stmt->access[0].group->space == HEDDLE_SPACE_GLOBAL)
+		held = heddle_prove_first_lane(held);
+	return held_by(p, held, s->finish, false, s->lanes);
 }
 
 static int check_finish(prover *p, const sum *s)
 {
 	const heddle_leaf *leaf = p->leaf[s->finish];
 	bool global = s->stmt->access[0].group->space == HEDDLE_SPACE_GLOBAL;
-	if (!held_by(p, leaf, s->initialise, false, false, false))
+	if (!held_by(p, holds(p, leaf, false), s->initialise, false, false))
 		return heddle_prove_violated(p, leaf, "a thread would finish a sum that it does not hold");
 	for (int i = 0; i < p->n_leaf; i++)
 		if (p->leaf[i]->stmt == s->stmt && p->leaf[i]->kind == HEDDLE_LEAF_COMPUTE && !computed_is_finished(p, s, i))
 			return heddle_prove_violated(p, leaf, "a part of a sum would be in a thread that does not finish it");
 	if (!global)
 		return 0;
-	isl_map *map = heddle_prove_event_map(p, leaf, isl_map_from_multi_aff(isl_multi_aff_copy(leaf->instance)));
-	bool once = isl_map_is_injective(map) == isl_bool_true;
-	isl_set *extra = isl_set_subtract(isl_map_range(map), isl_set_copy(s->stmt->lhs));
-	bool inside = isl_set_is_empty(extra) == isl_bool_true;
-	isl_set_free(extra);
-	if (!once)
+	if (!heddle_prove_single(p, leaf, false))
 		return heddle_prove_violated(p, leaf, "a sum would be finished twice");
-	return inside ? 0 : heddle_prove_violated(p, leaf, "a sum that does not exist would be finished");
+	return heddle_prove_inside(heddle_prove_runs(p, leaf), heddle_prove_that_are_in(leaf, s->stmt->lhs)) ? 0 : heddle_prove_violated(p, leaf, "a sum that does not exist would be finished");
 }
 
 /* Every result that belongs to the blocks of the branch is finished; sums in the target's own registers are initialised. */
@@ -195,23 +148,22 @@ static int check_results(prover *p, const sum *s)
 {
 	const heddle_stmt *stmt = s->stmt;
 	int at = stmt->in_group ? s->initialise : s->finish;
-	isl_set *needed = heddle_prove_in_blocks(p, stmt, isl_set_copy(stmt->initialise || stmt->in_group ? stmt->lhs : stmt->domain));
+	isl_set *needed = heddle_prove_in_blocks(p, stmt, heddle_prove_own_copy(stmt->initialise || stmt->in_group ? stmt->lhs : stmt->domain));
 	for (int d = stmt->n_dim - 1; d >= 0; d--)
 		if (stmt->dim[d].reduction)
 			needed = isl_set_project_out(needed, isl_dim_set, (unsigned)d, 1);
 	needed = isl_set_reset_tuple_id(needed);
 	if (at >= 0)
-		needed = isl_set_subtract(needed, isl_map_range(holds(p, p->leaf[at], false)));
+		needed = isl_set_subtract(needed, heddle_prove_range_of_threads(holds(p, p->leaf[at], false)));
 	bool none = isl_set_is_empty(needed) == isl_bool_true;
 	isl_set_free(needed);
 	return none ? 0 : heddle_prove_missing(p, stmt, "results of a reduction would not be finished");
 }
 
-/* { [blocks, life loops] } of a leaf */
+/* { [life loops] } of a leaf, for some thread */
 static __isl_give isl_set *rounds(prover *p, const heddle_leaf *leaf)
 {
-	isl_set *set = isl_map_domain(holds(p, leaf, false));
-	return isl_set_project_out(set, isl_dim_set, (unsigned)p->kernel->n_member, 1);
+	return isl_map_domain(heddle_prove_first_loops(heddle_prove_without_threads(holds(p, leaf, false)), life_loops(leaf)));
 }
 
 static int check_sum(prover *p, const heddle_stmt *stmt)
@@ -229,7 +181,7 @@ static int check_sum(prover *p, const heddle_stmt *stmt)
 		const heddle_leaf *leaf = p->leaf[i];
 		if (leaf->stmt != stmt || leaf->kind != HEDDLE_LEAF_COMPUTE)
 			continue;
-		if (!held_by(p, leaf, s.initialise, true, false, false))
+		if (!held_by(p, holds(p, leaf, true), s.initialise, true, false))
 			return heddle_prove_violated(p, leaf, "a thread would add to a sum that it did not initialise");
 		if (!s.lanes)
 			continue;

@@ -3,154 +3,18 @@
  */
 #include "model/prove.h"
 
+#include <isl/constraint.h>
 #include <isl/id.h>
+#include <isl/local_space.h>
 #include <isl/space.h>
+#include <isl/val.h>
 #include <string.h>
-
-int heddle_prove_violated(prover *p, const heddle_leaf *leaf, const char *what)
-{
-	/* an answer that isl could not give is not a violation: heddle_pass_prove says so */
-	if (isl_ctx_last_error(p->scop->isl) != isl_error_none)
-		return -1;
-	return heddle_error(p->scop->ctx, 970, &leaf->stmt->source->location,
-			    "internal: kernel %d, %s, statement %s: %s (pass `map`)", p->kernel->position,
-			    p->branch && p->branch->interior ? "interior" : "boundary", leaf->stmt->name, what);
-}
-
-int heddle_prove_missing(prover *p, const heddle_stmt *stmt, const char *what)
-{
-	const heddle_leaf none = {.stmt = (heddle_stmt *)(uintptr_t)stmt};
-	return heddle_prove_violated(p, &none, what);
-}
 
 /* ---- events ------------------------------------------------------------------------------------------------------------ */
 
-void heddle_prove_loop_tuple(const heddle_leaf *leaf, heddle_text *out)
-{
-	for (int i = 0; i < leaf->n_loop; i++)
-		heddle_text_printf(out, "%sx%d", i ? ", " : "", i);
-}
-
-/* Threads side by side in a row of the tile, as the move lays them out. */
-int64_t heddle_prove_copy_columns(const prover *p, const heddle_group *group)
-{
-	const int inner = heddle_tensor_inner(group->tensor);
-	int64_t columns = 1, row = group->size[inner < 0 ? group->tensor->rank - 1 : inner] / group->vector;
-	while (columns < row && columns * 2 <= p->kernel->threads)
-		columns *= 2;
-	while (p->kernel->threads % columns)
-		columns /= 2;
-	return columns;
-}
-
-/* { L[x] -> E[blocks, thread, x] } */
-static __isl_give isl_map *named_instances(prover *p, const heddle_leaf *leaf)
-{
-	heddle_text text = {0}, where = {0};
-	const heddle_kernel *kernel = p->kernel;
-	heddle_text_printf(&text, "%s{ %s[", p->mapped->params, leaf->name);
-	heddle_prove_loop_tuple(leaf, &text);
-	heddle_text_add(&text, "] -> E[");
-	for (int m = 0; m < kernel->n_member; m++) {
-		heddle_text_printf(&text, "b%d, ", m);
-		heddle_text_printf(&where, "b%d = c_%s_block and ", m, kernel->member[m].name);
-	}
-	heddle_text_add(&where, "thread = 0");
-	if (leaf->kind == HEDDLE_LEAF_COPY) { /* none of the threads */
-		heddle_text_add(&where, " - 1");
-	} else if (leaf->kind == HEDDLE_LEAF_MOVE) {
-		int64_t columns = heddle_prove_copy_columns(p, leaf->group);
-		heddle_text_printf(&where, " + %lld*c_row%lld + c_column%lld", (long long)columns, (long long)columns,
-				   (long long)columns);
-	} else {
-		for (int m = 0; m < kernel->n_member; m++)
-			if (kernel->member[m].layout.threads > 1)
-				heddle_text_printf(&where, " + %lld*c_%s_thread", (long long)kernel->member[m].thread_stride,
-						   kernel->member[m].name);
-		if (kernel->lanes > 1)
-			heddle_text_printf(&where, " + %lld*c_lane", (long long)kernel->lane_stride);
-	}
-	heddle_text_printf(&text, "thread%s", leaf->n_loop ? ", " : "");
-	heddle_prove_loop_tuple(leaf, &text);
-	heddle_text_printf(&text, "] : %s }", heddle_text_str(&where));
-	isl_map *map = isl_map_read_from_str(p->scop->isl, heddle_text_str(&text));
-	heddle_text_free(&text);
-	heddle_text_free(&where);
-	return map;
-}
-
-/* Is this parameter a coordinate, not a size?  (Without a name isl has failed: the pass reports it at its end.) */
-bool heddle_prove_varies(const char *parameter)
-{
-	return parameter && strncmp(parameter, "N_", 2) != 0;
-}
-
-/* Coordinates have become dimensions; only sizes stay parameters. */
-static __isl_give isl_map *without_coordinates(__isl_take isl_map *map)
-{
-	for (int i = (int)isl_map_dim(map, isl_dim_param) - 1; map && i >= 0; i--)
-		if (heddle_prove_varies(isl_map_get_dim_name(map, isl_dim_param, (unsigned)i)))
-			map = isl_map_project_out(map, isl_dim_param, (unsigned)i, 1);
-	return map;
-}
-
-__isl_give isl_set *heddle_prove_runs(prover *p, const heddle_leaf *leaf)
-{
-	return isl_set_intersect_params(isl_set_copy(leaf->domain), isl_set_copy(p->blocks));
-}
-
-__isl_give isl_map *heddle_prove_event_map(prover *p, const heddle_leaf *leaf, __isl_take isl_map *access)
-{
-	access = isl_map_intersect_domain(access, heddle_prove_runs(p, leaf));
-	isl_map *map = isl_map_apply_range(isl_map_reverse(named_instances(p, leaf)), access);
-	return without_coordinates(map);
-}
-
-/* { L[x] -> T[e] } */
-__isl_give isl_map *heddle_prove_element_of(const heddle_leaf *leaf, const heddle_access *access)
-{
-	isl_map *instance = isl_map_from_multi_aff(isl_multi_aff_copy(leaf->instance));
-	if (access->affine) {
-		isl_map *index = isl_map_from_multi_pw_aff(isl_multi_pw_aff_copy(access->index));
-		return isl_map_apply_range(instance, index);
-	}
-	return isl_map_apply_range(instance, isl_map_copy(access->relation));
-}
-
-/* { L[x] -> T[e] } : the first element of the tile of `group` in the round of the leaf */
-__isl_give isl_multi_aff *heddle_prove_tile_start(prover *p, const heddle_leaf *leaf, const heddle_group *group)
-{
-	heddle_text text = {0};
-	int at = 0;
-	heddle_text_printf(&text, "%s{ %s[", p->mapped->params, leaf->name);
-	heddle_prove_loop_tuple(leaf, &text);
-	heddle_text_add(&text, "] -> [");
-	for (int d = 0; d < leaf->stmt->n_dim; d++) {
-		if (leaf->stmt->dim[d].member >= 0 || leaf->stmt->dim[d].single_tile)
-			continue;
-		for (int i = 0; i < leaf->n_loop; i++)
-			if (leaf->loop[i]->dim == d && leaf->loop[i]->part == HEDDLE_PART_TILE)
-				heddle_text_printf(&text, "%sx%d", at++ ? ", " : "", i);
-	}
-	heddle_text_add(&text, "] }");
-	isl_multi_aff *loops = isl_multi_aff_read_from_str(p->scop->isl, heddle_text_str(&text));
-	heddle_text_free(&text);
-	return isl_multi_aff_pullback_multi_aff(isl_multi_aff_copy(group->offset), loops);
-}
-
-/* { L[x] -> T[e - offset] } in a shared tile */
-__isl_give isl_map *heddle_prove_place_in_tile(prover *p, const heddle_leaf *leaf, const heddle_access *access)
-{
-	isl_multi_aff *offset = heddle_prove_tile_start(p, leaf, access->group);
-	isl_multi_pw_aff *index = isl_multi_pw_aff_pullback_multi_aff(isl_multi_pw_aff_copy(access->index),
-								      isl_multi_aff_copy(leaf->instance));
-	index = isl_multi_pw_aff_sub(index, isl_multi_pw_aff_from_multi_aff(offset));
-	return isl_map_from_multi_pw_aff(index);
-}
-
 static void push(prover *p, event_list *list, int at, const void *place, bool write, __isl_take isl_map *access)
 {
-	event e = {at, p->leaf[at], place, write, heddle_prove_event_map(p, p->leaf[at], access)};
+	event e = {.at = at, .leaf = p->leaf[at], .place = place, .write = write, .access = access};
 	HEDDLE_PUSH(p->scop->arena, list->item, list->n, e);
 }
 
@@ -173,19 +37,37 @@ void heddle_prove_collect(prover *p, event_list *list)
 		for (int a = 1; a < stmt->n_access; a++) {
 			const heddle_access *access = &stmt->access[a];
 			if (access->group->space == HEDDLE_SPACE_SHARED)
-				push(p, list, i, access->group, false, heddle_prove_place_in_tile(p, leaf, access));
+				push(p, list, i, access->group, false, isl_map_from_multi_pw_aff(heddle_prove_place_in_tile(leaf, access)));
 			else if (access->group->space == HEDDLE_SPACE_GLOBAL && heddle_kernel_writes(p->kernel, access->tensor))
 				push(p, list, i, access->tensor, false, heddle_prove_element_of(leaf, access));
 		}
 	}
 }
 
+/* 0 <= dimension < size */
+static __isl_give isl_basic_set *between(__isl_take isl_basic_set *set, __isl_keep isl_local_space *local, enum isl_dim_type type,
+					 int dim, int64_t size)
+{
+	isl_constraint *low = isl_constraint_alloc_inequality(isl_local_space_copy(local));
+	isl_constraint *high = isl_constraint_alloc_inequality(isl_local_space_copy(local));
+	low = isl_constraint_set_coefficient_si(low, type, dim, 1);
+	high = isl_constraint_set_coefficient_si(high, type, dim, -1);
+	high = isl_constraint_set_constant_si(high, (int)size - 1);
+	return isl_basic_set_add_constraint(isl_basic_set_add_constraint(set, low), high);
+}
+
 /* ---- instances ----------------------------------------------------------------------------------------------------------- */
 
-/* { E[blocks, thread, x] -> S[d] } */
+/* { L[x] -> S[d] } */
 __isl_give isl_map *heddle_prove_instances(prover *p, const heddle_leaf *leaf)
 {
-	return heddle_prove_event_map(p, leaf, isl_map_from_multi_aff(isl_multi_aff_copy(leaf->instance)));
+	return heddle_prove_where_it_runs(p, leaf, isl_map_from_multi_aff(isl_multi_aff_copy(leaf->instance)));
+}
+
+/* { L[x] : its instance is in `set` } */
+__isl_give isl_set *heddle_prove_that_are_in(const heddle_leaf *leaf, __isl_keep isl_set *set)
+{
+	return isl_set_preimage_multi_aff(isl_set_copy(set), isl_multi_aff_copy(leaf->instance));
 }
 
 /* Do all lanes run what one could?  Then each has its own copy of the result. */
@@ -198,21 +80,148 @@ bool heddle_prove_replicated(prover *p, const heddle_leaf *leaf)
 	return p->kernel->lanes > 1 && (leaf->stmt->reduction || !global);
 }
 
-/* { thread : its lane is 0 } as a restriction of the events of a replicated leaf. */
-__isl_give isl_map *heddle_prove_first_lane(prover *p, __isl_take isl_map *map)
+/* What lane 0 of all lanes has. */
+__isl_give isl_map *heddle_prove_first_lane(__isl_take isl_map *map)
 {
-	heddle_text text = {0};
-	isl_size n = isl_map_dim(map, isl_dim_in);
-	int thread = p->kernel->n_member;
-	/* events have a name, what is left of them has none */
-	heddle_text_add(&text, isl_map_has_tuple_id(map, isl_dim_in) == isl_bool_true ? "{ E[" : "{ [");
+	int lane = isl_map_find_dim_by_name(map, isl_dim_param, "c_lane");
+	return lane < 0 ? map : isl_map_fix_si(map, isl_dim_param, (unsigned)lane, 0);
+}
+
+/* What a leaf is laid out over: a loop, a block or a coordinate of its threads, from 0 to below `size` (0: no bound is known). */
+typedef struct variable {
+	enum isl_dim_type type;
+	int position;
+	int64_t size;
+	bool known;
+} variable;
+
+/* The variables of { L[x] -> v }; what stands still is none. */
+static int variables(const prover *p, const heddle_leaf *leaf, __isl_keep isl_multi_aff *f, bool one_lane, variable *list)
+{
+	isl_space *space = isl_multi_aff_get_space(f);
+	int n = 0;
+	for (int i = 0; i < leaf->n_loop; i++)
+		list[n++] = (variable){isl_dim_in, i, leaf->loop[i]->extent, false};
+	for (int m = 0; m < p->kernel->n_member; m++) {
+		const heddle_member *member = &p->kernel->member[m];
+		const char *block = heddle_block_param(p->scop, member), *thread = heddle_thread_param(p->scop, member);
+		list[n++] = (variable){isl_dim_param, isl_space_find_dim_by_name(space, isl_dim_param, block), 0, false};
+		if (member->layout.threads > 1)
+			list[n++] = (variable){isl_dim_param, isl_space_find_dim_by_name(space, isl_dim_param, thread),
+					       member->layout.threads, false};
+	}
+	if (p->kernel->lanes > 1 && !one_lane)
+		list[n++] = (variable){isl_dim_param, isl_space_find_dim_by_name(space, isl_dim_param, "c_lane"), p->kernel->lanes,
+				       false};
+	isl_space_free(space);
+	return n;
+}
+
+/* Is every instance inside what the variables are said to reach? */
+static bool within_layout(prover *p, const heddle_leaf *leaf)
+{
+	isl_set *some = heddle_prove_runs(p, leaf);
+	isl_local_space *local = isl_local_space_from_space(isl_set_get_space(some));
+	isl_basic_set *box = isl_basic_set_universe(isl_set_get_space(some));
+	for (int i = 0; i < leaf->n_loop; i++)
+		if (leaf->loop[i]->extent)
+			box = between(box, local, isl_dim_set, i, leaf->loop[i]->extent);
+	for (int m = 0; m < p->kernel->n_member; m++) {
+		const char *thread = heddle_thread_param(p->scop, &p->kernel->member[m]);
+		if (p->kernel->member[m].layout.threads > 1)
+			box = between(box, local, isl_dim_param, isl_local_space_find_dim_by_name(local, isl_dim_param, thread),
+				      p->kernel->member[m].layout.threads);
+	}
+	if (p->kernel->lanes > 1)
+		box = between(box, local, isl_dim_param, isl_local_space_find_dim_by_name(local, isl_dim_param, "c_lane"),
+			      p->kernel->lanes);
+	isl_local_space_free(local);
+	return heddle_prove_inside(some, isl_set_from_basic_set(box));
+}
+
+static int64_t weight_of(__isl_keep isl_aff *aff, const variable *v)
+{
+	isl_val *weight = v->position < 0 ? isl_val_zero(isl_aff_get_ctx(aff)) : isl_aff_get_coefficient_val(aff, v->type, v->position);
+	int64_t value = isl_val_is_int(weight) == isl_bool_true ? isl_val_get_num_si(weight) : 0;
+	isl_val_free(weight);
+	return value < 0 ? -value : value;
+}
+
+/* Marks the variables that the value of an affine function tells: each weighs more than all lighter ones that are not known can
+ * make up for.  True when there was one. */
+static bool tells(__isl_take isl_aff *aff, variable *list, int n)
+{
+	int64_t below = 0, last = 0;
+	bool some = false, plain = aff && isl_aff_dim(aff, isl_dim_div) == 0;
+	isl_val *denominator = plain ? isl_aff_get_denominator_val(aff) : NULL;
+	plain = plain && isl_val_is_one(denominator) == isl_bool_true;
+	isl_val_free(denominator);
+	while (plain) {
+		int next = -1;
+		int64_t least = INT64_MAX;
+		for (int i = 0; i < n; i++) {
+			int64_t weight = list[i].known ? 0 : weight_of(aff, &list[i]);
+			if (weight && weight <= last) /* two of one weight, or seen: the seen ones are marked below */
+				continue;
+			if (weight && weight < least)
+				least = weight, next = i;
+		}
+		if (next < 0)
+			break;
+		int same = 0;
+		for (int i = 0; i < n; i++)
+			same += !list[i].known && weight_of(aff, &list[i]) == least;
+		/* an unbounded one can only be the heaviest */
+		if (same > 1 || below < 0 || least <= below)
+			plain = false;
+		below = !list[next].size || list[next].size > INT32_MAX || least > INT32_MAX ? -1 : below + least * (list[next].size - 1);
+		last = least;
+	}
+	for (int i = 0; i < n && plain; i++)
+		if (!list[i].known && weight_of(aff, &list[i])) {
+			list[i].known = true;
+			some = true;
+		}
+	isl_aff_free(aff);
+	return some;
+}
+
+/* { L[x] -> v }: does v tell all variables of the leaf?  A sufficient condition, by arithmetic. */
+bool heddle_prove_tells_all(prover *p, const heddle_leaf *leaf, __isl_keep isl_multi_aff *f, bool one_lane)
+{
+	variable list[5 * HEDDLE_MAX_DIM];
+	int n = variables(p, leaf, f, one_lane, list);
+	isl_size outputs = isl_multi_aff_dim(f, isl_dim_out);
+	for (bool more = true; more;) {
+		more = false;
+		for (int e = 0; e < outputs; e++)
+			more |= tells(isl_multi_aff_get_aff(f, e), list, n);
+	}
 	for (int i = 0; i < n; i++)
-		heddle_text_printf(&text, "%si%d", i ? ", " : "", i);
-	heddle_text_printf(&text, "] : (floor(i%d/%lld) mod %lld) = 0 }", thread, (long long)p->kernel->lane_stride,
-			   (long long)p->kernel->lanes);
-	isl_set *lane = isl_set_read_from_str(p->scop->isl, heddle_text_str(&text));
-	heddle_text_free(&text);
-	return isl_map_intersect_domain(map, lane);
+		if (!list[i].known)
+			return false;
+	return within_layout(p, leaf);
+}
+
+/* { L[x] -> v }: do no two of a block's threads, and no two blocks, have the same v?  By isl. */
+static bool never_same(prover *p, const heddle_leaf *leaf, __isl_take isl_map *map)
+{
+	/* what weighs most comes first: then no two differ in the first place where they could, without asking for integers */
+	int vectors = leaf->n_loop;
+	while (vectors > 0 && leaf->loop[vectors - 1]->part == HEDDLE_PART_VEC)
+		vectors--;
+	map = heddle_prove_with_coordinates(p, map, vectors);
+	isl_map *same = isl_map_identity(isl_space_map_from_set(isl_space_domain(isl_map_get_space(map))));
+	return heddle_prove_subset(isl_map_apply_range(map, isl_map_reverse(isl_map_copy(map))), same);
+}
+
+/* Does no instance run twice, in lane 0 or in all lanes? */
+bool heddle_prove_single(prover *p, const heddle_leaf *leaf, bool one_lane)
+{
+	if (heddle_prove_tells_all(p, leaf, leaf->instance, one_lane))
+		return true;
+	isl_map *map = heddle_prove_instances(p, leaf);
+	return never_same(p, leaf, one_lane ? heddle_prove_first_lane(map) : map);
 }
 
 int heddle_prove_once(prover *p)
@@ -221,64 +230,67 @@ int heddle_prove_once(prover *p)
 		heddle_leaf *leaf = p->leaf[i];
 		if (leaf->kind != HEDDLE_LEAF_COMPUTE)
 			continue;
-		isl_map *map = heddle_prove_instances(p, leaf);
-		if (heddle_prove_replicated(p, leaf))
-			map = heddle_prove_first_lane(p, map);
-		bool once = isl_map_is_injective(map) == isl_bool_true;
-		isl_set *mine = isl_map_range(map);
-		for (int j = 0; j < i && once; j++) {
+		bool single = heddle_prove_single(p, leaf, heddle_prove_replicated(p, leaf));
+		isl_set *mine = NULL;
+		for (int j = 0; j < i && single; j++) {
 			if (p->leaf[j]->kind != HEDDLE_LEAF_COMPUTE || p->leaf[j]->stmt != leaf->stmt)
 				continue;
-			isl_set *other = isl_map_range(heddle_prove_instances(p, p->leaf[j]));
-			once = isl_set_is_disjoint(mine, other) == isl_bool_true;
+			/* of the same block: each runs its own (heddle_prove_extra) */
+			if (!mine)
+				mine = heddle_prove_range_of_threads(heddle_prove_instances(p, leaf));
+			isl_set *other = heddle_prove_range_of_threads(heddle_prove_instances(p, p->leaf[j]));
+			single = isl_set_is_disjoint(mine, other) == isl_bool_true;
 			isl_set_free(other);
 		}
 		isl_set_free(mine);
-		if (!once)
+		if (!single)
 			return heddle_prove_violated(p, leaf, "an instance would run twice");
 	}
 	return 0;
 }
 
-/* The instances in `set` that belong to the blocks of the branch. */
-__isl_give isl_set *heddle_prove_in_blocks(prover *p, const heddle_stmt *stmt, __isl_take isl_set *set)
+/* The instances in `set` that belong to the block. */
+__isl_give isl_set *heddle_prove_in_block(prover *p, const heddle_stmt *stmt, __isl_take isl_set *set)
 {
-	heddle_text text = {0}, names = {0};
+	isl_space *space = isl_set_get_space(set);
 	for (int m = 0; m < p->kernel->n_member; m++)
-		heddle_text_printf(&names, "%sc_%s_block", m ? ", " : "", p->kernel->member[m].name);
-	heddle_text_printf(&text, "%s{ %s[", heddle_scop_params(p->scop, heddle_text_str(&names)), stmt->name);
-	for (int d = 0; d < stmt->n_dim; d++)
-		heddle_text_printf(&text, "%sd%d", d ? ", " : "", d);
-	heddle_text_add(&text, "] : 1 = 1");
+		space = isl_space_align_params(space, isl_space_add_param_id(isl_space_params_alloc(p->scop->isl, 0),
+									     isl_id_alloc(p->scop->isl, heddle_block_param(p->scop, &p->kernel->member[m]), NULL)));
+	isl_basic_set *here = isl_basic_set_universe(isl_space_copy(space));
+	isl_local_space *local = isl_local_space_from_space(space);
 	for (int d = 0; d < stmt->n_dim; d++) {
 		if (stmt->dim[d].member < 0)
 			continue;
 		const heddle_member *member = &p->kernel->member[stmt->dim[d].member];
-		long long tile = (long long)member->layout.tile;
-		heddle_text_printf(&text, " and %lld*c_%s_block <= d%d < %lld*c_%s_block + %lld", tile, member->name, d, tile,
-				   member->name, tile);
+		int tile = (int)member->layout.tile, block = isl_local_space_find_dim_by_name(local, isl_dim_param, heddle_block_param(p->scop, member));
+		isl_constraint *low = isl_constraint_alloc_inequality(isl_local_space_copy(local)), *high;
+		low = isl_constraint_set_coefficient_si(low, isl_dim_set, d, 1);
+		low = isl_constraint_set_coefficient_si(low, isl_dim_param, block, -tile);
+		high = isl_constraint_alloc_inequality(isl_local_space_copy(local));
+		high = isl_constraint_set_coefficient_si(high, isl_dim_set, d, -1);
+		high = isl_constraint_set_coefficient_si(high, isl_dim_param, block, tile);
+		high = isl_constraint_set_constant_si(high, tile - 1);
+		here = isl_basic_set_add_constraint(isl_basic_set_add_constraint(here, low), high);
 	}
-	heddle_text_add(&text, " }");
-	isl_set *here = isl_set_read_from_str(p->scop->isl, heddle_text_str(&text));
-	heddle_text_free(&text);
-	heddle_text_free(&names);
-	here = isl_set_intersect_params(here, isl_set_copy(p->blocks));
-	set = isl_set_intersect(set, here);
-	for (int i = (int)isl_set_dim(set, isl_dim_param) - 1; set && i >= 0; i--)
-		if (heddle_prove_varies(isl_set_get_dim_name(set, isl_dim_param, (unsigned)i)))
-			set = isl_set_project_out(set, isl_dim_param, (unsigned)i, 1);
-	return set;
+	isl_local_space_free(local);
+	return isl_set_intersect(set, isl_set_from_basic_set(here));
 }
 
-/* Every instance that belongs to the blocks of the branch runs there. */
+/* ... for each block of the branch */
+__isl_give isl_set *heddle_prove_in_blocks(prover *p, const heddle_stmt *stmt, __isl_take isl_set *set)
+{
+	return isl_set_intersect_params(heddle_prove_in_block(p, stmt, set), isl_set_copy(p->blocks));
+}
+
+/* Every instance that belongs to a block of the branch runs there. */
 int heddle_prove_covered(prover *p)
 {
 	for (int s = 0; s < p->kernel->n_stmt; s++) {
 		const heddle_stmt *stmt = p->kernel->stmt[s];
-		isl_set *needed = heddle_prove_in_blocks(p, stmt, isl_set_copy(stmt->domain));
+		isl_set *needed = heddle_prove_in_blocks(p, stmt, heddle_prove_own_copy(stmt->domain));
 		for (int i = 0; i < p->n_leaf; i++)
 			if (p->leaf[i]->stmt == stmt && p->leaf[i]->kind == HEDDLE_LEAF_COMPUTE)
-				needed = isl_set_subtract(needed, isl_map_range(heddle_prove_instances(p, p->leaf[i])));
+				needed = isl_set_subtract(needed, heddle_prove_range_of_threads(heddle_prove_instances(p, p->leaf[i])));
 		bool none = isl_set_is_empty(needed) == isl_bool_true;
 		isl_set_free(needed);
 		if (!none)
@@ -287,41 +299,39 @@ int heddle_prove_covered(prover *p)
 	return 0;
 }
 
-/* Beyond the domain only sums that nobody keeps: private accumulators whose row is not stored. */
+/* Beyond the domain only sums that nobody keeps: private accumulators whose row is not stored.  And in no other block than the
+ * instance's own. */
 int heddle_prove_extra(prover *p)
 {
 	for (int i = 0; i < p->n_leaf; i++) {
 		heddle_leaf *leaf = p->leaf[i];
 		if (leaf->kind != HEDDLE_LEAF_COMPUTE)
 			continue;
-		isl_set *all = isl_map_range(heddle_prove_instances(p, leaf));
-		isl_set *extra = isl_set_subtract(all, isl_set_copy(leaf->stmt->domain));
-		if (leaf->stmt->reduction) {
-			/* allowed where the left-hand side itself does not exist */
-			extra = isl_set_intersect(extra, isl_set_copy(leaf->stmt->lhs));
-		}
-		bool none = isl_set_is_empty(extra) == isl_bool_true;
-		isl_set_free(extra);
-		if (!none)
-			return heddle_prove_violated(p, leaf, "an instance outside the domain would run");
+		isl_set *some = heddle_prove_runs(p, leaf);
+		isl_set *own = heddle_prove_in_block(p, leaf->stmt, isl_set_universe(isl_set_get_space(leaf->stmt->domain)));
+		bool good = heddle_prove_inside(isl_set_copy(some), heddle_prove_that_are_in(leaf, own));
+		isl_set_free(own);
+		if (leaf->stmt->reduction) /* allowed where the left-hand side itself does not exist */
+			some = isl_set_intersect(some, heddle_prove_that_are_in(leaf, leaf->stmt->lhs));
+		good = heddle_prove_inside(some, heddle_prove_that_are_in(leaf, leaf->stmt->domain)) && good;
+		if (!good)
+			return heddle_prove_violated(p, leaf, "an instance outside the domain or the block would run");
 	}
 	return 0;
 }
 
 /* ---- values ---------------------------------------------------------------------------------------------------------------- */
 
-/* { [blocks, thread] -> T[e] } */
-static __isl_give isl_map *by_thread(prover *p, __isl_take isl_map *map)
+/* { T[e] } of one thread */
+static __isl_give isl_set *touched(prover *p, const heddle_leaf *leaf, const heddle_access *access)
 {
-	unsigned keep = (unsigned)p->kernel->n_member + 1;
-	isl_size n = isl_map_dim(map, isl_dim_in);
-	return isl_map_project_out(map, isl_dim_in, keep, (unsigned)n - keep);
+	return isl_map_range(heddle_prove_where_it_runs(p, leaf, heddle_prove_element_of(leaf, access)));
 }
 
 /* What the thread has written into the register group before leaf `at`. */
-static __isl_give isl_map *written_before(prover *p, const heddle_group *group, int at)
+static __isl_give isl_set *written_before(prover *p, const heddle_group *group, int at)
 {
-	isl_map *written = NULL;
+	isl_set *written = NULL;
 	for (int i = 0; i < at; i++) {
 		heddle_leaf *leaf = p->leaf[i];
 		if (leaf->stmt->access[0].group != group)
@@ -331,28 +341,24 @@ static __isl_give isl_map *written_before(prover *p, const heddle_group *group, 
 							     (leaf->kind == HEDDLE_LEAF_COMPUTE && !leaf->stmt->reduction);
 		if (!writes)
 			continue;
-		isl_map *map = by_thread(p, heddle_prove_event_map(p, leaf, heddle_prove_element_of(leaf, &leaf->stmt->access[0])));
-		written = written ? isl_map_union(written, map) : map;
+		isl_set *set = touched(p, leaf, &leaf->stmt->access[0]);
+		written = written ? isl_set_union(written, set) : set;
 	}
 	return written;
 }
 
 static int check_register(prover *p, int at, const heddle_access *access)
 {
-	isl_map *read = by_thread(p, heddle_prove_event_map(p, p->leaf[at], heddle_prove_element_of(p->leaf[at], access)));
-	isl_map *written = written_before(p, access->group, at);
-	bool good = written && isl_map_is_subset(read, written) == isl_bool_true;
-	isl_map_free(read);
-	isl_map_free(written);
+	isl_set *written = written_before(p, access->group, at);
+	bool good = written && heddle_prove_inside(touched(p, p->leaf[at], access), written);
 	return good ? 0 : heddle_prove_violated(p, p->leaf[at], "a register would be read by a thread that did not write it");
 }
 
-/* Everything read from the tile was moved in during the same round of the tile loops. */
+/* Everything read from the tile was moved in during the same round of the tile loops, by whichever thread. */
 static int check_tile(prover *p, int at, const heddle_access *access)
 {
 	heddle_leaf *leaf = p->leaf[at];
-	isl_map *read = heddle_prove_event_map(p, leaf, heddle_prove_place_in_tile(p, leaf, access)), *moved = NULL;
-	int round = 0;
+	isl_map *moved = NULL;
 	for (int i = 0; i < at; i++) {
 		heddle_leaf *move = p->leaf[i];
 		if ((move->kind != HEDDLE_LEAF_MOVE && move->kind != HEDDLE_LEAF_COPY) || move->group != access->group)
@@ -360,27 +366,19 @@ static int check_tile(prover *p, int at, const heddle_access *access)
 		int common = 0;
 		while (common < leaf->n_loop && common < move->n_loop && leaf->loop[common] == move->loop[common])
 			common++;
-		isl_map *map = heddle_prove_event_map(p, move, isl_map_from_multi_aff(isl_multi_aff_copy(move->position)));
-		/* the thread does not matter, nor loops inside the round; a full and a partial region never share loops */
+		/* the loops inside the round do not matter; a full and a partial region never share loops */
 		int tiles = 0;
 		while (tiles < move->n_loop && move->loop[tiles]->part == HEDDLE_PART_TILE)
 			tiles++;
-		if (common < tiles) {
-			isl_map_free(map);
+		if (common < tiles)
 			continue;
-		}
-		round = tiles;
-		map = isl_map_project_out(map, isl_dim_in, (unsigned)(p->kernel->n_member + 1 + tiles),
-					  (unsigned)(move->n_loop - tiles));
-		map = isl_map_project_out(map, isl_dim_in, (unsigned)p->kernel->n_member, 1);
+		isl_map *map = heddle_prove_where_it_runs(p, move, isl_map_from_multi_aff(isl_multi_aff_copy(move->position)));
+		map = isl_map_reset_tuple_id(heddle_prove_first_loops(heddle_prove_without_threads(map), tiles), isl_dim_in);
 		moved = moved ? isl_map_union(moved, map) : map;
 	}
-	read = isl_map_project_out(read, isl_dim_in, (unsigned)(p->kernel->n_member + 1 + round),
-				   (unsigned)(leaf->n_loop - round));
-	read = isl_map_project_out(read, isl_dim_in, (unsigned)p->kernel->n_member, 1);
-	bool good = moved && isl_map_is_subset(read, moved) == isl_bool_true;
+	isl_map *read = heddle_prove_where_it_runs(p, leaf, isl_map_from_multi_pw_aff(heddle_prove_place_in_tile(leaf, access)));
+	bool good = moved && heddle_prove_subset_beyond(isl_map_copy(read), moved);
 	isl_map_free(read);
-	isl_map_free(moved);
 	return good ? 0 : heddle_prove_violated(p, leaf, "a shared element would be read that was not moved in");
 }
 
@@ -406,14 +404,14 @@ int heddle_prove_values(prover *p)
 static int check_stored(prover *p, const heddle_group *group)
 {
 	const heddle_stmt *first = group->first_writer;
-	isl_set *needed = heddle_prove_in_blocks(p, first, isl_set_copy(first->initialise ? first->lhs : first->domain));
+	isl_set *needed = heddle_prove_in_blocks(p, first, heddle_prove_own_copy(first->initialise ? first->lhs : first->domain));
 	needed = isl_set_apply(needed, isl_map_from_multi_pw_aff(isl_multi_pw_aff_copy(first->access[0].index)));
 	bool last = true, stored = false;
 	for (int i = 0; i < p->n_leaf; i++) {
 		const heddle_leaf *leaf = p->leaf[i];
 		if (leaf->kind == HEDDLE_LEAF_STORE && leaf->group == group) {
-			isl_map *map = heddle_prove_event_map(p, leaf, heddle_prove_element_of(leaf, &leaf->stmt->access[0]));
-			needed = isl_set_subtract(needed, isl_map_range(map));
+			isl_map *map = heddle_prove_where_it_runs(p, leaf, heddle_prove_element_of(leaf, &leaf->stmt->access[0]));
+			needed = isl_set_subtract(needed, heddle_prove_range_of_threads(map));
 			stored = true;
 		} else if (leaf->kind != HEDDLE_LEAF_MOVE && leaf->kind != HEDDLE_LEAF_COPY && leaf->kind != HEDDLE_LEAF_WAIT &&
 			   leaf->kind != HEDDLE_LEAF_BARRIER && leaf->stmt->access[0].group == group) {

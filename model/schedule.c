@@ -58,6 +58,11 @@ static isl_bool read_band(__isl_keep isl_schedule_node *node, void *user)
 static void schedule_one(heddle_scop *scop, heddle_stmt *stmt)
 {
 	isl_union_map *dependences = own_dependences(scop, stmt);
+	if (isl_union_map_n_map(dependences) == 0) { /* any order will do: nothing to ask isl */
+		isl_union_map_free(dependences);
+		stmt->schedule = isl_schedule_from_domain(isl_union_set_from_set(isl_set_copy(stmt->all)));
+		return;
+	}
 	isl_schedule_constraints *constraints =
 		isl_schedule_constraints_on_domain(isl_union_set_from_set(isl_set_copy(stmt->all)));
 	constraints = isl_schedule_constraints_set_context(constraints, isl_set_copy(scop->context));

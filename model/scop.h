@@ -111,8 +111,11 @@ struct heddle_stmt {
 typedef struct heddle_dependence {
 	heddle_stmt *source, *sink;
 	heddle_tensor *tensor;
-	isl_map *relation;
-	bool input; /* both only read: never a constraint, used to align statements */
+	isl_map *relation; /* of `input`: NULL until heddle_dependence_relation is asked for it */
+	int from, to;	   /* the accesses */
+	bool input;	   /* both only read: never a constraint, used to align statements */
+	bool empty;	   /* `input`: no element is read by both */
+	signed char *aligned; /* [i * HEDDLE_MAX_DIM + j]: 0 not asked yet, else what heddle_dependence_aligned said, 1 or -1 */
 } heddle_dependence;
 
 /* A dimension shared by all statements of a kernel: blocks are cut along it. */
@@ -178,6 +181,7 @@ typedef struct heddle_scop {
 	heddle_stmt **stmt;
 	int n_dependence;
 	heddle_dependence *dependence;
+	int *first_dependence; /* by source * n_stmt + sink, one more at the end: those of two statements stand together */
 	int n_kernel;
 	heddle_kernel **kernel;
 	heddle_program *program;
@@ -218,8 +222,12 @@ __isl_give isl_set *heddle_stmt_range(heddle_scop *scop, heddle_stmt *stmt, int 
  * `project`: for some value of that (those dimensions are left open). */
 __isl_give isl_set *heddle_stmt_left_ranges(heddle_scop *scop, heddle_stmt *stmt, bool project);
 int heddle_pass_dependences(heddle_scop *scop);
+/* Its pairs; NULL (no error) when there are none. */
+__isl_keep isl_map *heddle_dependence_relation(heddle_dependence *dependence);
 /* Do all pairs of the dependence agree in dimension i of the source and j of the sink? */
-bool heddle_dependence_aligned(const heddle_dependence *dependence, int i, int j);
+bool heddle_dependence_aligned(heddle_dependence *dependence, int i, int j);
+/* Does an order constraint lead from one statement to the other? */
+bool heddle_stmt_constrains(const heddle_scop *scop, const heddle_stmt *source, const heddle_stmt *sink);
 int heddle_pass_fuse(heddle_scop *scop);
 /* Recompute the members of a kernel from its statements. */
 void heddle_kernel_align(const heddle_scop *scop, heddle_kernel *kernel);

@@ -19,11 +19,6 @@ typedef struct place {
 	bool loop;  /* it is the body of a loop */
 } place;
 
-typedef struct definition {
-	const char *name;
-	int place;
-} definition;
-
 typedef struct candidate {
 	heddle_value *value;
 	uint64_t hash;
@@ -37,10 +32,10 @@ typedef struct candidate {
 
 typedef struct hoister {
 	simplify *s;
-	int n_place, n_definition, n_candidate;
-	int place_capacity, definition_capacity, candidate_capacity;
+	int n_place, n_candidate;
+	int place_capacity, candidate_capacity;
 	place *place;
-	definition *definition;
+	heddle_name_table defined; /* variables, by the last place that defines them */
 	candidate *candidate;
 	int *bucket;
 	int n_wish;
@@ -148,8 +143,7 @@ static int add_place(hoister *h, heddle_node *block, int parent, bool loop)
 
 static void define(hoister *h, const char *name, int at)
 {
-	h->definition = grown(h->definition, h->n_definition, &h->definition_capacity, sizeof(*h->definition));
-	h->definition[h->n_definition++] = (definition){name, at};
+	heddle_name_table_put(h->s->p->arena, &h->defined, name, at);
 }
 
 static int common_place(const hoister *h, int a, int b)
@@ -167,10 +161,11 @@ static int common_place(const hoister *h, int a, int b)
 static int defined_at(const hoister *h, const heddle_value *v)
 {
 	int at = 0;
-	if (v->kind == HEDDLE_VALUE_VARIABLE)
-		for (int k = h->n_definition - 1; k >= 0; k--)
-			if (!strcmp(h->definition[k].name, v->name))
-				return h->definition[k].place;
+	if (v->kind == HEDDLE_VALUE_VARIABLE) {
+		int known = heddle_name_table_find(&h->defined, v->name);
+		if (known >= 0)
+			return known;
+	}
 	for (int k = 0; k < v->n_arg; k++) {
 		int inner = defined_at(h, v->arg[k]);
 		if (h->place[inner].depth > h->place[at].depth)
@@ -250,7 +245,8 @@ static void census_node(hoister *h, heddle_node *node, int at, bool loop)
 
 static void take_census(hoister *h)
 {
-	h->n_place = h->n_definition = h->n_candidate = 0;
+	h->n_place = h->n_candidate = 0;
+	heddle_name_table_clear(&h->defined);
 	for (int k = 0; k < N_BUCKET; k++)
 		h->bucket[k] = -1;
 	census_node(h, h->s->launch->body, -1, false);
@@ -478,6 +474,5 @@ void simplify_hoist(simplify *s)
 	give_final_names(&h, s->launch->body);
 	free(h.bucket);
 	free(h.place);
-	free(h.definition);
 	free(h.candidate);
 }

@@ -100,10 +100,10 @@ static void bounds(void **state)
 	bench_free(&b);
 }
 
-static const heddle_dependence *find(const bench *b, int source, int sink, const char *tensor)
+static heddle_dependence *find(const bench *b, int source, int sink, const char *tensor)
 {
 	for (int i = 0; i < b->scop->n_dependence; i++) {
-		const heddle_dependence *d = &b->scop->dependence[i];
+		heddle_dependence *d = &b->scop->dependence[i];
 		if (d->source->position == source && d->sink->position == sink && !strcmp(d->tensor->name, tensor))
 			return d;
 	}
@@ -118,7 +118,7 @@ static void order(void **state)
 			   "O(n, d) = I(n, d) - m(n) }",
 			   "N=4,D=5", "fuse=0,0", "dependences");
 	assert_int_equal(b.status, 0);
-	const heddle_dependence *d = find(&b, 0, 1, "m");
+	heddle_dependence *d = find(&b, 0, 1, "m");
 	assert_true(d && !d->input);
 	expect_map(&b, d->relation, "{ S0[n, a] -> S1[n, b] : 0 <= n < 4 and 0 <= a, b < 5 }");
 	assert_true(heddle_dependence_aligned(d, 0, 0) && !heddle_dependence_aligned(d, 1, 1));

@@ -1,0 +1,126 @@
+#!/usr/bin/env bash
+# What compiling costs, the proof included: every definition of layers/ for three targets, and chains of element-wise
+# statements. Processor seconds (user and system) of one `heddle emit` each, the least of several runs, so that other work on
+# the machine hardly shows. The sorted table, the share below 0.1 s, and the worst are printed and written as one JSON file
+# under bench/results/; the exit status is 1 if less than 90 % are below 0.1 s, one is above 1 s, or a chain is not linear.
+#
+# usage: bench/compile.sh [--rounds N] [--heddle PROGRAM] [--target T]... [--chains] [FILE...]      needs python3
+# SPDX-License-Identifier: MIT
+set -euo pipefail
+cd "$(dirname "$0")/.."
+exec python3 - "$@" <<'PY'
+import argparse, datetime, glob, json, os, platform, shutil, subprocess, sys, tempfile
+
+options = argparse.ArgumentParser(prog="bench/compile.sh")
+options.add_argument("--rounds", type=int, default=3)
+options.add_argument("--heddle", default="build/release/heddle")
+options.add_argument("--target", action="append")
+options.add_argument("--chains", action="store_true", help="the chains alone")
+options.add_argument("--write", metavar="FILE", help="where the JSON goes")
+options.add_argument("file", nargs="*")
+given = options.parse_args()
+heddle = os.path.abspath(given.heddle)
+if not os.access(heddle, os.X_OK):
+    sys.exit(f"bench/compile.sh: {given.heddle} is not there: run ci/build.sh release, or name it with --heddle")
+targets = given.target or ["cuda:h100", "hip:mi300x", "opencl:cpu"]
+files = [] if given.chains else given.file or sorted(glob.glob("layers/*.tc"))
+LENGTHS = () if given.file else (10, 25, 50, 100)
+QUICK, MOST, SHARE = 0.1, 1.0, 0.9
+# A chain twice as long may take 2.5 times as long: what isl's hash tables and the allocator cost grows a little.
+SUPERLINEAR = 1.25
+work = tempfile.mkdtemp()
+
+def seconds(path, name, target):
+    """Processor seconds of one emit, the least of the rounds; None if it fails."""
+    least = None
+    for _ in range(given.rounds):
+        out = os.path.join(work, "out")
+        shutil.rmtree(out, ignore_errors=True)
+        os.mkdir(out)
+        with open(os.devnull, "w") as null:
+            child = subprocess.Popen([heddle, "emit", path, "--def", name, "-t", target, "-o", out], stdout=null, stderr=null)
+            _, status, usage = os.wait4(child.pid, 0)
+            child.returncode = os.waitstatus_to_exitcode(status)
+        if child.returncode:
+            return None
+        used = usage.ru_utime + usage.ru_stime
+        least = used if least is None else min(least, used)
+    return least
+
+def proof(target):
+    """The proof and the number of launches in the manifest that the last emit left."""
+    for manifest in glob.glob(os.path.join(work, "out", "*.json")):
+        with open(manifest) as f:
+            read = json.load(f)
+        return read.get("proof", "?"), len(read.get("launches", []))
+    return "?", 0
+
+def chain(length):
+    """A definition of so many element-wise statements, each from the one before and the input."""
+    path = os.path.join(work, f"chain{length}.tc")
+    with open(path, "w") as f:
+        f.write("def chain(float(N, M) x, float(M) b) -> (y) {\n")
+        for i in range(length):
+            left = "y" if i == length - 1 else f"t{i}"
+            right = "x" if i == 0 else f"t{i - 1}"
+            f.write(f"\t{left}(n, m) = {right}(n, m) * {i + 2}.0 + b(m)\n")
+        f.write("}\n")
+    return path
+
+rows, failed = [], []
+for path in files:
+    read = json.loads(subprocess.run([heddle, "check", path, "--json"], check=True, capture_output=True, text=True).stdout)
+    for definition in read["files"][0]["definitions"]:
+        for target in targets:
+            used = seconds(path, definition["name"], target)
+            where = {"file": os.path.basename(path), "definition": definition["name"], "target": target}
+            if used is None:
+                failed.append(where)
+            else:
+                rows.append({**where, "seconds": round(used, 4), "proof": proof(target)[0]})
+chains = []
+for target in targets:
+    for length in LENGTHS:
+        path = chain(length)
+        used = seconds(path, "chain", target)
+        if used is None:
+            failed.append({"file": os.path.basename(path), "definition": "chain", "target": target})
+        else:
+            chains.append({"target": target, "statements": length, "seconds": round(used, 4), "launches": proof(target)[1]})
+shutil.rmtree(work)
+
+right = not failed
+rows.sort(key=lambda r: -r["seconds"])
+for r in rows:
+    print(f"{r['seconds'] * 1e3:9.1f} ms  {r['target']:12} {r['file']:24} {r['definition']:28} {r['proof']}")
+summary = []
+for target in targets:
+    own = [r["seconds"] for r in rows if r["target"] == target]
+    if not own:
+        continue
+    quick = sum(s <= QUICK for s in own) / len(own)
+    summary.append({"target": target, "definitions": len(own), "share_quick": round(quick, 4), "median": sorted(own)[len(own) // 2],
+                    "worst": max(own), "total": round(sum(own), 3)})
+    right &= quick >= SHARE and max(own) <= MOST
+    print(f"{target:12} {len(own)} definitions: {quick * 100:.1f} % below {QUICK * 1e3:.0f} ms, median "
+          f"{summary[-1]['median'] * 1e3:.1f} ms, worst {max(own) * 1e3:.1f} ms, all {sum(own):.1f} s")
+for target in targets:
+    own = [c for c in chains if c["target"] == target]
+    print(f"{target:12} chains: " + ", ".join(f"{c['statements']} statements {c['seconds'] * 1e3:.1f} ms, {c['launches']} launches"
+                                              for c in own))
+    for a, b in zip(own, own[1:]):
+        right &= b["seconds"] / a["seconds"] <= SUPERLINEAR * b["statements"] / a["statements"]
+    right &= all(c["launches"] == 1 for c in own)
+for f in failed:
+    print(f"not compiled: {f['target']} {f['file']} {f['definition']}")
+
+stamp = datetime.datetime.now(datetime.timezone.utc)
+cpu = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), platform.machine())
+path = given.write or f"bench/results/compile-{stamp:%Y%m%d-%H%M}.json"
+with open(path, "w") as f:
+    json.dump({"schema": "heddle.bench.compile/1", "date": f"{stamp:%Y-%m-%d}", "cpu": cpu, "rounds": given.rounds, "summary": summary,
+               "chains": chains, "failed": failed, "layers": rows}, f, indent=1)
+    f.write("\n")
+print(f"written to {path}")
+sys.exit(0 if right else 1)
+PY
