@@ -238,6 +238,7 @@ static int prove_kernel(heddle_scop *scop, heddle_kernel *kernel, bool *conditio
 	isl_set *blocks = NULL;
 	prover p = {.scop = scop, .kernel = kernel, .mapped = mapped};
 	p.run = HEDDLE_NEW_ARRAY(scop->arena, isl_set *, mapped->n_leaf);
+	p.always = HEDDLE_NEW_ARRAY(scop->arena, signed char, mapped->n_leaf * mapped->n_leaf);
 	p.shape = HEDDLE_NEW_ARRAY(scop->arena, isl_set *, scop->definition->n_tensor);
 	for (int i = 0; i < mapped->n_branch && status == 0; i++) {
 		p.branch = &mapped->branch[i];

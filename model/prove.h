@@ -16,6 +16,7 @@ typedef struct prover {
 	heddle_leaf **leaf;
 	bool conditional;
 	isl_set **run;	 /* by the number of a leaf: runs(), NULL until it is asked for */
+	signed char *always; /* by the numbers of a barrier and a leaf: 0 not asked yet, else what always_with() said, 1 or -1 */
 	isl_set **shape; /* by the position of a tensor: { T[e] : 0 <= e < extent }, likewise */
 } prover;
 

@@ -84,8 +84,12 @@ static bool always_with(prover *p, const heddle_leaf *barrier, const heddle_leaf
 {
 	if (heddle_prove_common_loops(barrier, leaf) != barrier->n_loop)
 		return false;
-	isl_set *has = isl_set_add_dims(heddle_prove_runs(p, barrier), isl_dim_set, (unsigned)(leaf->n_loop - barrier->n_loop));
-	return heddle_prove_inside(heddle_prove_runs(p, leaf), isl_set_set_tuple_name(has, leaf->name));
+	signed char *known = &p->always[barrier->number * p->mapped->n_leaf + leaf->number];
+	if (!*known) {
+		isl_set *has = isl_set_add_dims(heddle_prove_runs(p, barrier), isl_dim_set, (unsigned)(leaf->n_loop - barrier->n_loop));
+		*known = heddle_prove_inside(heddle_prove_runs(p, leaf), isl_set_set_tuple_name(has, leaf->name)) ? 1 : -1;
+	}
+	return *known > 0;
 }
 
 /* Is there a barrier that every pair carried at `level` passes?  level == common: in the same round of all common loops. A

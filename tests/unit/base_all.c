@@ -32,6 +32,24 @@ static void arena(void **state)
 	assert_null(heddle_arena_free(a));
 }
 
+static void name_table(void **state)
+{
+	(void)state;
+	heddle_arena *a = heddle_arena_new();
+	heddle_name_table names = {0};
+	assert_int_equal(heddle_name_table_find(&names, "x0"), -1);
+	for (int i = 0; i < 1000; i++)
+		heddle_name_table_put(a, &names, heddle_arena_printf(a, "x%d", i), i);
+	heddle_name_table_put(a, &names, "x7", 1007);
+	assert_int_equal(names.n, 1000);
+	for (int i = 0; i < 1000; i++)
+		assert_int_equal(heddle_name_table_find(&names, heddle_arena_printf(a, "x%d", i)), i == 7 ? 1007 : i);
+	assert_int_equal(heddle_name_table_find(&names, "x1000"), -1);
+	heddle_name_table_clear(&names);
+	assert_int_equal(heddle_name_table_find(&names, "x7"), -1);
+	heddle_arena_free(a);
+}
+
 static void text(void **state)
 {
 	(void)state;
@@ -196,7 +214,7 @@ static void embedded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(arena), cmocka_unit_test(text),  cmocka_unit_test(nearest),
+		cmocka_unit_test(arena), cmocka_unit_test(name_table), cmocka_unit_test(text),  cmocka_unit_test(nearest),
 		cmocka_unit_test(messages), cmocka_unit_test(codes), cmocka_unit_test(files),
 		cmocka_unit_test(paths), cmocka_unit_test(types), cmocka_unit_test(embedded),
 	};
