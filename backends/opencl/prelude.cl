@@ -239,10 +239,27 @@ static inline float heddle_odd_float(double x)
 	return as_float(((back > x) == (x > 0.0) ? bits - 1u : bits) | 1u);
 }
 
+//: heddle_odd_float_x{w} w=2,4,8,16
+static inline float{w} heddle_odd_float_x{w}(double{w} x)
+{
+	const float{w} f = convert_float{w}(x);
+	const double{w} back = convert_double{w}(f);
+	const uint{w} bits = as_uint{w}(f);
+	const int{w} whole = convert_int{w}((back == x) | (x != x)) | isinf(f);
+	const int{w} beyond = convert_int{w}((back > x) == (x > 0.0));
+	return as_float{w}(select(select(bits, bits - 1u, beyond) | 1u, bits, whole));
+}
+
 //: heddle_double_to_bfloat16
 static inline heddle_bfloat16 heddle_double_to_bfloat16(double x)
 {
 	return heddle_float_to_bfloat16(heddle_odd_float(x));
+}
+
+//: heddle_double_to_bfloat16_x{w} w=2,4,8,16
+static inline ushort{w} heddle_double_to_bfloat16_x{w}(double{w} x)
+{
+	return heddle_float_to_bfloat16_x{w}(heddle_odd_float_x{w}(x));
 }
 
 //: heddle_erf_table_float

@@ -236,11 +236,49 @@ static void reserved(void **state)
 	heddle_ctx_free(ctx);
 }
 
+static bool has_piece(const heddle_dialect *dialect, const char *name)
+{
+	for (int i = 0; i < dialect->n_piece; i++)
+		if (!strcmp(dialect->piece[i].name, name))
+			return true;
+	return false;
+}
+
+/* A conversion that takes vectors has its function for every width. */
+static void vector_conversions(void **state)
+{
+	(void)state;
+	heddle_ctx *ctx = heddle_ctx_new();
+	const char *const *names = heddle_dialect_names(ctx);
+	int n = 0;
+	for (; *names; names++) {
+		const heddle_dialect *dialect = heddle_dialect_find(ctx, *names);
+		const int most = heddle_dialect_language(dialect).max_vector;
+		for (int i = 0; i < dialect->n_word; i++) {
+			const char *end = strstr(dialect->word[i].text, "{suffix}(");
+			if (strncmp(dialect->word[i].key, "convert.", 8) != 0 || !end)
+				continue;
+			for (int width = 1; width <= most; width *= 2) {
+				char name[100], suffix[20] = "";
+				if (width > 1)
+					snprintf(suffix, sizeof(suffix), "_x%d", width);
+				snprintf(name, sizeof(name), "%.*s%s", (int)(end - dialect->word[i].text), dialect->word[i].text, suffix);
+				if (!has_piece(dialect, name))
+					fail_msg("%s: %s is missing", *names, name);
+				n++;
+			}
+		}
+	}
+	assert_true(n > 20);
+	heddle_ctx_free(ctx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shipped), cmocka_unit_test(inherits),	cmocka_unit_test(wrong_files), cmocka_unit_test(limits), cmocka_unit_test(known_parents),
 		cmocka_unit_test(targets), cmocka_unit_test(templates), cmocka_unit_test(reserved),
+		cmocka_unit_test(vector_conversions),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
