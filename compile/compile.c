@@ -50,6 +50,8 @@ static heddle_program *attempt(heddle_ctx *ctx, heddle_arena *arena, const heddl
 		scop->program = heddle_program_free(scop->program);
 	if (options->estimate_arena && scop->n_kernel && scop->kernel[0]->n_group)
 		*options->estimate = heddle_cost_estimate(options->estimate_arena, scop);
+	if (options->examine)
+		options->examine(scop, options->user);
 	heddle_program *program = finish(ctx, scop, target, config);
 	heddle_scop_free(scop);
 	return program;

@@ -16,6 +16,9 @@ typedef struct heddle_compile_options {
 	heddle_text *report;
 	unsigned long max_operations; /* of isl per pass; 0: default */
 	double timeout;		      /* seconds for all passes; 0: 20 */
+	/* Called after the passes, successful or not, before the scop goes; NULL: not. */
+	void (*examine)(const heddle_scop *scop, void *user);
+	void *user;
 	heddle_arena *estimate_arena; /* not NULL: the cost model's estimate goes into `*estimate`, in this arena */
 	heddle_estimate **estimate;
 } heddle_compile_options;

@@ -357,6 +357,15 @@ static double blocks_with(const chooser *c, int x, int64_t tx, int y, int64_t ty
 	return n;
 }
 
+/* Floating-point operations of one instance. */
+static int operations(const heddle_expr *expr)
+{
+	int n = heddle_type_is_float(expr->type) && (expr->kind == HEDDLE_EXPR_BINARY || expr->kind == HEDDLE_EXPR_CALL);
+	for (int i = 0; i < expr->n_arg; i++)
+		n += operations(expr->arg[i]);
+	return n;
+}
+
 static void contraction_threads(chooser *c, int x, int y)
 {
 	static const struct {
@@ -371,6 +380,9 @@ static void contraction_threads(chooser *c, int x, int y)
 		for (int other = 0; other < c->main->n_dim; other++)
 			box = box && !mentions(c->main->source->index[d]->upper, other);
 	int64_t sums = c->main->n_dim > 3 || !box ? 32 : 64;
+	/* and what is computed before it is summed: compilers unroll the steps and keep all of it at once */
+	if (operations(c->main->value) > 1)
+		sums = 16;
 	size_t best = SMALLEST;
 	while (best + 1 < HEDDLE_COUNT(shape) && shape[best].nx * shape[best].ny > most_threads(c))
 		best++;

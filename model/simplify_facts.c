@@ -254,6 +254,25 @@ static int decide_in_each_case(rewriter *r, heddle_value *broken, heddle_value *
 	return decided;
 }
 
+/* Of whole numbers: what holds where v does not; NULL: v is not of this kind. */
+static heddle_value *opposite(heddle_program *p, heddle_value *v)
+{
+	if (v->kind != HEDDLE_VALUE_BINARY || heddle_type_is_float(v->arg[0]->type))
+		return NULL;
+	switch (v->op) {
+	case HEDDLE_OP_LT:
+		return heddle_value_binary(p, HEDDLE_OP_GE, v->arg[0], v->arg[1]);
+	case HEDDLE_OP_LE:
+		return heddle_value_binary(p, HEDDLE_OP_GT, v->arg[0], v->arg[1]);
+	case HEDDLE_OP_GT:
+		return heddle_value_binary(p, HEDDLE_OP_LE, v->arg[0], v->arg[1]);
+	case HEDDLE_OP_GE:
+		return heddle_value_binary(p, HEDDLE_OP_LT, v->arg[0], v->arg[1]);
+	default:
+		return NULL;
+	}
+}
+
 /* The condition without what is known; constant when all is. */
 heddle_value *simplify_with_facts(rewriter *r, heddle_value *v)
 {
@@ -265,6 +284,9 @@ heddle_value *simplify_with_facts(rewriter *r, heddle_value *v)
 			return heddle_value_int(p, HEDDLE_BOOL, 0);
 	if (simplify_is_known(r, v, NULL))
 		return heddle_value_int(p, HEDDLE_BOOL, 1);
+	heddle_value *against = opposite(p, v);
+	if (against && simplify_is_known(r, against, NULL))
+		return heddle_value_int(p, HEDDLE_BOOL, 0);
 	int decided = r->facts ? decide_by_facts(r, v) : -1;
 	for (const fact *f = r->facts; f && decided < 0; f = f->up)
 		if (!f->holds && f->condition->kind == HEDDLE_VALUE_BINARY && f->condition->op == HEDDLE_OP_AND)
@@ -379,12 +401,12 @@ void simplify_push_fact(rewriter *r, heddle_value *condition, bool holds)
 		narrow_variables(r, condition, true);
 }
 
-/* What negated facts say of variables, now that more is known. */
-void simplify_use_negated_facts(rewriter *r)
+/* What facts say of variables, now that more is known. */
+void simplify_use_facts(rewriter *r)
 {
 	for (const fact *f = r->facts; f; f = f->up) {
-		heddle_value *one = f->holds ? NULL : only_unknown(r, f->condition);
+		heddle_value *one = f->holds ? f->condition : only_unknown(r, f->condition);
 		if (one)
-			narrow_variables(r, one, false);
+			narrow_variables(r, one, f->holds);
 	}
 }

@@ -233,7 +233,7 @@ static void emit_for(rewriter *r, const heddle_node *node, heddle_node *out)
 	if (simplify_is_pure(lower) && simplify_is_pure(upper)) { /* or the body does not run */
 		simplify_push_fact(r, heddle_value_binary(s->p, HEDDLE_OP_LT, lower, upper), true);
 		simplify_push_fact(r, heddle_value_binary(s->p, HEDDLE_OP_LT, heddle_value_variable(s->p, type, 1, loop->name), upper), true);
-		simplify_use_negated_facts(r);
+		simplify_use_facts(r);
 	}
 	heddle_node *body = emit_body(r, node->child[0]);
 	r->facts = facts;
@@ -284,7 +284,7 @@ static heddle_node *emit_branch(rewriter *r, heddle_value *condition, bool holds
 	int mark = heddle_ranges_mark(r->s->ranges);
 	if (simplify_is_pure(condition)) {
 		simplify_push_fact(r, condition, holds);
-		simplify_use_negated_facts(r);
+		simplify_use_facts(r);
 	}
 	heddle_node *out = emit_body(r, block);
 	heddle_ranges_unwind(r->s->ranges, mark);
@@ -292,10 +292,35 @@ static heddle_node *emit_branch(rewriter *r, heddle_value *condition, bool holds
 	return out;
 }
 
+/* A conjunct is false where those before it hold; what they say stays known. */
+static bool contradicts_itself(rewriter *r, heddle_value *condition)
+{
+	if (condition->kind == HEDDLE_VALUE_BINARY && condition->op == HEDDLE_OP_AND)
+		return contradicts_itself(r, condition->arg[0]) || contradicts_itself(r, condition->arg[1]);
+	if (condition->kind == HEDDLE_VALUE_BINARY && heddle_ranges_decide(r->s->ranges, condition) == 0)
+		return true;
+	if (heddle_value_is_int(simplify_with_facts(r, condition), 0))
+		return true;
+	simplify_push_fact(r, condition, true);
+	return false;
+}
+
+static bool never_holds(rewriter *r, heddle_value *condition)
+{
+	int mark = heddle_ranges_mark(r->s->ranges);
+	fact *facts = r->facts;
+	bool never = condition->kind != HEDDLE_VALUE_INT && contradicts_itself(r, condition);
+	r->facts = facts;
+	heddle_ranges_unwind(r->s->ranges, mark);
+	return never;
+}
+
 static void emit_if(rewriter *r, const heddle_node *node, heddle_node *out)
 {
 	heddle_program *p = r->s->p;
 	heddle_value *condition = simplify_with_facts(r, simplify_value(r, node->value[0]));
+	if (never_holds(r, condition))
+		condition = heddle_value_int(p, HEDDLE_BOOL, 0);
 	if (condition->kind == HEDDLE_VALUE_INT) {
 		if (condition->i)
 			emit_block(r, node->child[0], out);

@@ -106,6 +106,6 @@ heddle_value *simplify_with_facts(rewriter *r, heddle_value *v);
 /* A fact for what is emitted until r->facts is set back; it lives in the arena.  !(a || b) is !a and !b. */
 void simplify_push_fact(rewriter *r, heddle_value *condition, bool holds);
 /* What negated facts say of variables, now that more is known. */
-void simplify_use_negated_facts(rewriter *r);
+void simplify_use_facts(rewriter *r);
 
 #endif

@@ -1,0 +1,778 @@
+/* Counting what a mapped kernel moves.
+ *
+ * The loops around an access, from outside: blocks, threads, tile loops, items of reductions (one after another), then the
+ * unrolled items and vector members.  In the unrolled part each element is read once; around it everything is repeated,
+ * whether the access depends on a loop or not.  So an access reads
+ *     blocks x threads x tile loops x reduction items x |elements of the unrolled part|
+ * times the shares of the instances that exist, and a request brings the addresses of one warp together.
+ * SPDX-License-Identifier: MIT
+ */
+#include "cost/count.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SECTOR = 32, BANKS = 32, BANK_WIDTH = 4, MOST_DISTINCT = 4096, MOST_WARP = 64, MOST_UNROLLED = 128 };
+
+/* An integer expression of the statement's dimensions: constant + sum coefficient d. */
+typedef struct linear {
+	bool affine;
+	int64_t constant;
+	int64_t coefficient[HEDDLE_MAX_DIM];
+} linear;
+
+/* One statement's dimensions under the sizes. */
+typedef struct shape {
+	const heddle_stmt *stmt;
+	bool rectangular; /* no bound moves with another dimension, no guard */
+	struct {
+		int64_t extent;
+		double outer; /* blocks, or rounds of the tile loop */
+		double share; /* of the instances of all tiles that exist */
+		double busy;  /* share of (outer, thread) pairs that have any */
+		bool unrolled; /* its items */
+	} d[HEDDLE_MAX_DIM];
+} shape;
+
+typedef struct counter {
+	heddle_arena *arena;
+	const heddle_scop *scop;
+	const heddle_kernel *kernel;
+	const heddle_count_language *language;
+	const int64_t *size;
+	int warp;
+	heddle_kernel_count *out;
+} counter;
+
+/* What a leaf does to one tensor. */
+typedef struct movement {
+	const shape *shape;
+	const linear *subscript; /* [rank] */
+	const heddle_tensor *tensor;
+	const heddle_group *tile; /* in this shared tile; NULL: global memory */
+	bool dims[HEDDLE_MAX_DIM]; /* which dimensions the leaf runs over */
+	bool write;
+	bool once;  /* by the first lane only, where lanes have the same */
+	bool whole; /* runs for instances that do not exist, too */
+} movement;
+
+/* ---- expressions ---------------------------------------------------------------------------------------------------- */
+
+static int64_t value_of(const counter *c, const heddle_expr *expr, int64_t otherwise)
+{
+	int64_t value;
+	return heddle_expr_evaluate(expr, c->size, &value) < 0 ? otherwise : value;
+}
+
+static linear add(linear a, linear b, int64_t factor)
+{
+	a.affine = a.affine && b.affine;
+	a.constant += factor * b.constant;
+	for (int d = 0; d < HEDDLE_MAX_DIM; d++)
+		a.coefficient[d] += factor * b.coefficient[d];
+	return a;
+}
+
+static bool is_constant(const linear *a)
+{
+	for (int d = 0; d < HEDDLE_MAX_DIM; d++)
+		if (a->coefficient[d])
+			return false;
+	return a->affine;
+}
+
+static linear to_linear(const counter *c, const heddle_expr *expr)
+{
+	linear zero = {.affine = true}, a = zero, b = zero;
+	if (expr->kind == HEDDLE_EXPR_INT)
+		a.constant = expr->i;
+	else if (expr->kind == HEDDLE_EXPR_SIZE)
+		a.constant = value_of(c, expr, 1);
+	else if (expr->kind == HEDDLE_EXPR_INDEX)
+		a.coefficient[expr->index->position] = 1;
+	else if (expr->kind == HEDDLE_EXPR_CAST)
+		a = to_linear(c, expr->arg[0]);
+	else if (expr->kind == HEDDLE_EXPR_UNARY && expr->op == HEDDLE_OP_NEG)
+		a = add(zero, to_linear(c, expr->arg[0]), -1);
+	else if (expr->kind == HEDDLE_EXPR_BINARY && expr->op <= HEDDLE_OP_MUL) {
+		a = to_linear(c, expr->arg[0]);
+		b = to_linear(c, expr->arg[1]);
+		if (expr->op == HEDDLE_OP_ADD)
+			return add(a, b, 1);
+		if (expr->op == HEDDLE_OP_SUB)
+			return add(a, b, -1);
+		if (is_constant(&b))
+			return add(zero, a, b.constant);
+		if (is_constant(&a))
+			return add(zero, b, a.constant);
+		a.affine = false;
+	} else {
+		a.affine = false;
+	}
+	return a;
+}
+
+static const heddle_expr *subscript_of(const heddle_stmt *stmt, const heddle_access *access, int e)
+{
+	return access->expr ? access->expr->arg[e] : stmt->source->lhs[e];
+}
+
+static int64_t stride_of(const counter *c, const heddle_tensor *tensor, int e)
+{
+	int64_t stride = 1;
+	if (tensor->stride)
+		return value_of(c, tensor->stride[e], 1);
+	for (int i = e + 1; i < tensor->rank; i++)
+		stride *= value_of(c, tensor->extent[i], 1);
+	return stride;
+}
+
+/* ---- what is unrolled --------------------------------------------------------------------------------------------------- */
+
+/* As `simplify` counts: statements, and calls once for each member. */
+static double calls(const heddle_expr *expr, int64_t members)
+{
+	double n = expr->kind == HEDDLE_EXPR_CALL ? 4 * (double)members : 0;
+	for (int i = 0; i < expr->n_arg; i++)
+		n += calls(expr->arg[i], members);
+	return n;
+}
+
+static bool uses_registers(const heddle_stmt *stmt)
+{
+	bool any = stmt->reduction;
+	for (int a = 0; a < stmt->n_access; a++)
+		any |= stmt->access[a].group && stmt->access[a].group->space == HEDDLE_SPACE_REGISTER;
+	return any;
+}
+
+/* Reductions that are not shared by lanes run their items one after another; so do others that index no registers and would
+ * become long. */
+static void find_unrolled(shape *s)
+{
+	const heddle_stmt *stmt = s->stmt;
+	int64_t vector = 1;
+	for (int d = 0; d < stmt->n_dim; d++)
+		vector *= stmt->dim[d].layout.vector;
+	double size = 1 + calls(stmt->value, vector);
+	for (int d = stmt->n_dim - 1; d >= 0; d--) {
+		const heddle_dim *dim = &stmt->dim[d];
+		size *= dim->reduction ? 1 : (double)dim->layout.items;
+		s->d[d].unrolled = dim->reduction ? dim->reduce == HEDDLE_REDUCE_LANES && dim->layout.items <= 8
+						  : size <= MOST_UNROLLED || uses_registers(stmt);
+	}
+}
+
+/* ---- shapes ----------------------------------------------------------------------------------------------------------- */
+
+static bool moves_with(const heddle_expr *expr)
+{
+	if (expr->kind == HEDDLE_EXPR_INDEX)
+		return true;
+	for (int i = 0; i < expr->n_arg; i++)
+		if (moves_with(expr->arg[i]))
+			return true;
+	return false;
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static shape shape_of(const counter *c, const heddle_stmt *stmt)
+{
+	shape s = {.stmt = stmt, .rectangular = isl_set_plain_is_equal(stmt->domain, stmt->all) == isl_bool_true};
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const heddle_index *index = stmt->source->index[d];
+		const heddle_layout *layout = &stmt->dim[d].layout;
+		s.rectangular = s.rectangular && !moves_with(index->upper) && !moves_with(index->lower);
+		int64_t extent = value_of(c, index->upper, 1) - value_of(c, index->lower, 0);
+		s.d[d].extent = extent < 0 ? 0 : extent;
+		double tiles = ceil((double)s.d[d].extent / (double)layout->tile);
+		int64_t rest = s.d[d].extent - ((int64_t)tiles - 1) * layout->tile;
+		s.d[d].outer = tiles;
+		s.d[d].share = tiles > 0 ? (double)s.d[d].extent / (tiles * (double)layout->tile) : 0;
+		int64_t busy = smaller(layout->threads, (rest + layout->vector - 1) / layout->vector);
+		s.d[d].busy = tiles > 0 ? (tiles - 1 + (double)busy / (double)layout->threads) / tiles : 0;
+	}
+	find_unrolled(&s);
+	return s;
+}
+
+/* ---- the unrolled part ---------------------------------------------------------------------------------------------- */
+
+/* Different values of a subscript over items and members of the dimensions in `mask`. */
+static double distinct(const shape *s, const linear *subscript, const bool *mask)
+{
+	int64_t value[MOST_DISTINCT];
+	int n = 1;
+	double product = 1;
+	value[0] = 0;
+	for (int d = 0; d < s->stmt->n_dim; d++) {
+		const heddle_layout *layout = &s->stmt->dim[d].layout;
+		int64_t items = s->d[d].unrolled ? layout->items : 1;
+		if (!mask[d] || !subscript->coefficient[d] || items * layout->vector == 1)
+			continue;
+		product *= (double)(items * layout->vector);
+		if (product > MOST_DISTINCT)
+			return product;
+		int before = n;
+		for (int64_t i = 0; i < items; i++)
+			for (int64_t v = 0; v < layout->vector; v++) {
+				int64_t shift = subscript->coefficient[d] * (i * layout->threads * layout->vector + v);
+				for (int k = 0; k < before && shift; k++) {
+					int64_t x = value[k] + shift;
+					int j = n - 1;
+					while (j >= 0 && value[j] != x)
+						j--;
+					if (j < 0)
+						value[n++] = x;
+				}
+			}
+	}
+	return n;
+}
+
+/* Elements that one thread touches in the unrolled part. */
+static double elements(const movement *m)
+{
+	double n = 1;
+	bool used[HEDDLE_MAX_DIM] = {0};
+	for (int e = 0; e < m->tensor->rank; e++) {
+		bool mask[HEDDLE_MAX_DIM] = {0};
+		for (int d = 0; d < m->shape->stmt->n_dim; d++) {
+			mask[d] = m->dims[d] && !used[d];
+			used[d] |= m->subscript[e].coefficient[d] != 0;
+		}
+		n *= distinct(m->shape, &m->subscript[e], mask);
+	}
+	return n;
+}
+
+/* The dimension whose vector loop runs in lockstep: the first one. */
+static int lockstep(const movement *m)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	for (int reductions = 0; reductions < 2; reductions++)
+		for (int d = 0; d < stmt->n_dim; d++)
+			if (m->dims[d] && stmt->dim[d].reduction == reductions && stmt->dim[d].layout.vector > 1)
+				return d;
+	return -1;
+}
+
+static bool is_multiple(const heddle_expr *x, int64_t v)
+{
+	if (x->kind == HEDDLE_EXPR_INT)
+		return x->i % v == 0;
+	if (x->kind == HEDDLE_EXPR_SIZE)
+		return (x->size->min == x->size->max ? x->size->min : x->size->divisor) % v == 0;
+	return false;
+}
+
+/* Rows begin at multiples of v elements, whatever the sizes. */
+static bool rows_aligned(const heddle_tensor *tensor, int64_t v)
+{
+	if (tensor->stride) {
+		for (int e = 0; e < tensor->rank - 1; e++)
+			if (!is_multiple(tensor->stride[e], v))
+				return false;
+		return true;
+	}
+	return tensor->rank < 2 || is_multiple(tensor->extent[tensor->rank - 1], v);
+}
+
+/* The tensor's dimension along which the tile's rows lie: dimensions of one element are left out of it. */
+static int tile_row(const heddle_group *tile)
+{
+	for (int i = tile->tensor->rank - 1; i > 0; i--)
+		if (tile->size[tile->order[i]] > 1)
+			return tile->order[i];
+	return tile->order[0];
+}
+
+/* Elements of one access: a vector where the members lie side by side and the language can. */
+static int64_t access_width(const counter *c, const movement *m)
+{
+	int d = lockstep(m), rank = m->tensor->rank;
+	int inner = m->tile ? tile_row(m->tile) : heddle_tensor_inner(m->tensor);
+	if (d < 0 || inner < 0 || m->subscript[inner].coefficient[d] != 1)
+		return 1;
+	for (int e = 0; e < rank; e++)
+		if (e != inner && m->subscript[e].coefficient[d])
+			return 1;
+	int64_t w = smaller(m->shape->stmt->dim[d].layout.vector, c->language->max_vector);
+	int64_t most = c->language->max_bytes > 0 ? c->language->max_bytes / heddle_type_size(m->tensor->type) : w;
+	while (w > 1 && w > most)
+		w /= 2;
+	if (c->language->unaligned)
+		return w;
+	/* everything else in the address goes in steps of the vector */
+	bool aligned = m->tile ? (m->tile->size[inner] + m->tile->pad) % w == 0 : rows_aligned(m->tensor, w);
+	for (int o = 0; o < m->shape->stmt->n_dim; o++)
+		if (o != d && m->subscript[inner].coefficient[o])
+			aligned = aligned && (m->subscript[inner].coefficient[o] * m->shape->stmt->dim[o].layout.vector) % w == 0;
+	return aligned && (m->tile || m->subscript[inner].constant % w == 0) ? w : 1;
+}
+
+/* ---- requests --------------------------------------------------------------------------------------------------------- */
+
+/* Byte address of thread t's first element, without what all threads share; false: it takes no part. */
+static bool address(const counter *c, const movement *m, int t, int64_t *at)
+{
+	const heddle_kernel *kernel = c->kernel;
+	const heddle_stmt *stmt = m->shape->stmt;
+	int64_t lane = kernel->lanes > 1 ? t / kernel->lane_stride % kernel->lanes : 0, offset = 0;
+	bool laned = false;
+	int64_t x[HEDDLE_MAX_DIM];
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const heddle_dim *dim = &stmt->dim[d];
+		int64_t coordinate = 0;
+		if (dim->member >= 0)
+			coordinate = t / kernel->member[dim->member].thread_stride % dim->layout.threads;
+		else if (dim->layout.threads > 1) {
+			coordinate = lane;
+			laned |= m->dims[d];
+		}
+		x[d] = coordinate * dim->layout.vector;
+	}
+	if (m->once && !laned && lane)
+		return false;
+	int64_t pitch = 1;
+	for (int i = m->tensor->rank - 1; i >= 0; i--) {
+		int e = m->tile ? m->tile->order[i] : i;
+		int64_t value = 0;
+		for (int d = 0; d < stmt->n_dim; d++)
+			value += m->dims[d] ? m->subscript[e].coefficient[d] * x[d] : 0;
+		offset += value * (m->tile ? pitch : stride_of(c, m->tensor, e));
+		if (m->tile)
+			pitch *= m->tile->size[e] + (e == tile_row(m->tile) ? m->tile->pad : 0);
+	}
+	*at = offset * heddle_type_size(m->tensor->type);
+	return true;
+}
+
+static int64_t floor_div(int64_t a, int64_t b)
+{
+	return a >= 0 ? a / b : -((-a + b - 1) / b);
+}
+
+/* Sectors that `n` accesses of `bytes` each touch. */
+static double sectors(const int64_t *at, int n, int64_t bytes)
+{
+	int64_t seen[8 * MOST_WARP];
+	int found = 0;
+	for (int t = 0; t < n; t++)
+		for (int64_t s = floor_div(at[t], SECTOR); s <= floor_div(at[t] + bytes - 1, SECTOR); s++) {
+			int j = found - 1;
+			while (j >= 0 && seen[j] != s)
+				j--;
+			if (j < 0 && found < (int)HEDDLE_COUNT(seen))
+				seen[found++] = s;
+		}
+	return found;
+}
+
+/* Cycles of the banks: most different words that one bank gives. */
+static double bank_cycles(const int64_t *at, int n, int64_t bytes)
+{
+	int64_t word[BANKS][MOST_WARP];
+	int found[BANKS] = {0}, most = 0;
+	for (int t = 0; t < n; t++)
+		for (int64_t w = floor_div(at[t], BANK_WIDTH); w <= floor_div(at[t] + bytes - 1, BANK_WIDTH); w++) {
+			int bank = (int)(((w % BANKS) + BANKS) % BANKS), j = found[bank] - 1;
+			while (j >= 0 && word[bank][j] != w)
+				j--;
+			if (j < 0 && found[bank] < MOST_WARP)
+				word[bank][found[bank]++] = w;
+			most = found[bank] > most ? found[bank] : most;
+		}
+	return most;
+}
+
+/* One access of all threads of a block: threads that take part, requests, transactions. */
+typedef struct round_of {
+	double threads, requests, transactions;
+} round_of;
+
+static round_of one_round(const counter *c, const movement *m, int64_t width)
+{
+	round_of r = {0};
+	int64_t bytes = width * heddle_type_size(m->tensor->type);
+	int part = m->tile && bytes > BANK_WIDTH ? (int)(c->warp * BANK_WIDTH / bytes) : c->warp;
+	part = part < 1 ? 1 : part;
+	for (int first = 0; first < c->kernel->threads; first += c->warp) {
+		bool any = false;
+		for (int from = first; from < first + c->warp && from < c->kernel->threads; from += part) {
+			int64_t at[MOST_WARP];
+			int n = 0;
+			for (int t = from; t < from + part && t < c->kernel->threads; t++)
+				n += address(c, m, t, &at[n]);
+			r.threads += n;
+			r.transactions += m->tile ? bank_cycles(at, n, bytes) : sectors(at, n, bytes);
+			any |= n > 0;
+		}
+		r.requests += any;
+	}
+	return r;
+}
+
+static void count(counter *c, const movement *m, const heddle_group *group)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	heddle_movement *to = m->tile ? &c->out->shared : &c->out->global;
+	int64_t width = access_width(c, m);
+	round_of r = one_round(c, m, width);
+	double rounds = elements(m) / (double)width;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const heddle_dim *dim = &stmt->dim[d];
+		if (!m->dims[d] && dim->member < 0)
+			continue;
+		bool depends = false;
+		for (int e = 0; e < m->tensor->rank; e++)
+			depends |= m->subscript[e].coefficient[d] != 0;
+		rounds *= m->shape->d[d].outer;
+		if (!m->shape->d[d].unrolled)
+			rounds *= (double)dim->layout.items;
+		if (!m->whole)
+			rounds *= depends || !m->shape->d[d].unrolled ? m->shape->d[d].share : m->shape->d[d].busy;
+	}
+	/* what the threads of an edge leave out is taken as spread evenly */
+	double bytes = rounds * r.threads * (double)(width * heddle_type_size(m->tensor->type));
+	if (m->write) {
+		to->store_bytes += bytes;
+		to->store_requests += rounds * r.requests;
+		to->store_transactions += rounds * r.transactions;
+	} else {
+		to->load_bytes += bytes;
+		to->load_requests += rounds * r.requests;
+		to->load_transactions += rounds * r.transactions;
+	}
+	for (int g = 0; g < c->kernel->n_group && !m->tile; g++) {
+		heddle_movement *own = &c->out->group[g];
+		if (c->kernel->group[g] != group)
+			continue;
+		*(m->write ? &own->store_bytes : &own->load_bytes) += bytes;
+		*(m->write ? &own->store_requests : &own->load_requests) += rounds * r.requests;
+		*(m->write ? &own->store_transactions : &own->load_transactions) += rounds * r.transactions;
+	}
+}
+
+/* ---- leaves ------------------------------------------------------------------------------------------------------------- */
+
+static linear *subscripts(counter *c, const heddle_stmt *stmt, const heddle_access *access)
+{
+	linear *all = HEDDLE_NEW_ARRAY(c->arena, linear, access->tensor->rank + 1);
+	for (int e = 0; e < access->tensor->rank; e++) {
+		all[e] = to_linear(c, subscript_of(stmt, access, e));
+		c->out->exact = c->out->exact && all[e].affine;
+	}
+	return all;
+}
+
+static void count_read(counter *c, const shape *s, const heddle_access *access)
+{
+	const heddle_group *group = access->group;
+	if (group->space == HEDDLE_SPACE_REGISTER || !access->tensor->rank)
+		return;
+	movement m = {.shape = s, .tensor = access->tensor, .subscript = subscripts(c, s->stmt, access)};
+	if (group->space == HEDDLE_SPACE_SHARED)
+		m.tile = group;
+	for (int d = 0; d < s->stmt->n_dim; d++)
+		m.dims[d] = true;
+	m.whole = m.tile && s->stmt->reduction;
+	count(c, &m, group);
+}
+
+/* The target's elements, from the accumulator or the register group, or straight from the computation. */
+static void count_write(counter *c, const shape *s, bool update)
+{
+	const heddle_access *access = &s->stmt->access[0];
+	movement m = {.shape = s, .tensor = access->tensor, .subscript = subscripts(c, s->stmt, access), .write = true, .once = true};
+	for (int d = 0; d < s->stmt->n_dim; d++)
+		m.dims[d] = !s->stmt->dim[d].reduction;
+	count(c, &m, access->group);
+	m.write = false;
+	if (update)
+		count(c, &m, access->group);
+}
+
+/* Elements of the tile that its tensor has along dimension e, on average over the steps. */
+static double existing(const counter *c, const shape *s, const heddle_group *group, const linear *subscript, int e)
+{
+	const heddle_tensor *tensor = group->tensor;
+	int64_t extent = value_of(c, tensor->extent[e], group->size[e]), at[HEDDLE_MAX_DIM] = {0};
+	double rounds = 1, sum = 0;
+	for (int d = 0; d < s->stmt->n_dim; d++)
+		rounds *= subscript[e].coefficient[d] ? s->d[d].outer : 1;
+	if (rounds > MOST_DISTINCT || rounds < 1)
+		return (double)group->size[e];
+	for (double r = 0; r < rounds; r++) {
+		int64_t first = subscript[e].constant;
+		for (int d = 0; d < s->stmt->n_dim; d++) {
+			int64_t tile = s->stmt->dim[d].layout.tile, factor = subscript[e].coefficient[d];
+			first += factor * tile * at[d] + (factor < 0 ? factor * (tile - 1) : 0);
+		}
+		int64_t from = first < 0 ? 0 : first, to = smaller(first + group->size[e], extent);
+		sum += to > from ? (double)(to - from) : 0;
+		for (int d = 0; d < s->stmt->n_dim; d++) {
+			if (!subscript[e].coefficient[d])
+				continue;
+			if (++at[d] < (int64_t)s->d[d].outer)
+				break;
+			at[d] = 0;
+		}
+	}
+	return sum / rounds;
+}
+
+/* How threads share a tile: those of a row, rows at a time. */
+typedef struct tiling {
+	int row; /* the tensor's dimension along which rows lie */
+	int64_t rows, vectors, columns;
+} tiling;
+
+static tiling tiling_of(const counter *c, const heddle_group *group)
+{
+	int inner = heddle_tensor_inner(group->tensor);
+	tiling t = {.row = inner < 0 ? group->tensor->rank - 1 : inner, .rows = 1, .columns = 1};
+	for (int e = 0; e < group->tensor->rank; e++)
+		t.rows *= e == t.row ? 1 : group->size[e];
+	t.vectors = group->size[t.row] / group->vector;
+	while (t.columns < t.vectors && t.columns * 2 <= c->kernel->threads)
+		t.columns *= 2;
+	while (c->kernel->threads % t.columns)
+		t.columns /= 2;
+	return t;
+}
+
+/* Byte addresses of element `vector` of row `row`: in the tensor, and in the tile. */
+static void tile_addresses(const counter *c, const heddle_group *group, const tiling *t, int64_t row, int64_t vector, int64_t *from,
+			   int64_t *to)
+{
+	int64_t index[HEDDLE_MAX_DIM], pitch = 1, bytes = heddle_type_size(group->tensor->type);
+	index[t->row] = vector * group->vector;
+	for (int e = group->tensor->rank - 1; e >= 0; e--)
+		if (e != t->row) {
+			index[e] = row % group->size[e];
+			row /= group->size[e];
+		}
+	*from = *to = 0;
+	for (int i = group->tensor->rank - 1; i >= 0; i--) {
+		int e = group->order[i];
+		*to += index[e] * pitch * bytes;
+		pitch *= group->size[e] + (e == tile_row(group) ? group->pad : 0);
+		*from += index[i] * stride_of(c, group->tensor, i) * bytes;
+	}
+}
+
+/* Requests and transactions of one fill. */
+static void count_fill(const counter *c, const heddle_group *group, round_of *load, round_of *store)
+{
+	tiling t = tiling_of(c, group);
+	int64_t row_threads = c->kernel->threads / t.columns, element = heddle_type_size(group->tensor->type);
+	bool turned = tile_row(group) != t.row;
+	int64_t parts = turned ? group->vector : 1, width = turned ? 1 : group->vector;
+	int part = (int)(c->warp * BANK_WIDTH / (width * element > BANK_WIDTH ? width * element : BANK_WIDTH));
+	part = part < 1 ? 1 : part;
+	for (int64_t r = 0; r < t.rows; r += row_threads)
+		for (int64_t v = 0; v < t.vectors; v += t.columns)
+			for (int first = 0; first < c->kernel->threads; first += c->warp) {
+				int64_t from[MOST_WARP], to[MOST_WARP];
+				int n = 0;
+				for (int thread = first; thread < first + c->warp && thread < c->kernel->threads; thread++) {
+					int64_t row = r + thread / t.columns, vector = v + thread % t.columns;
+					if (row >= t.rows || vector >= t.vectors)
+						continue;
+					tile_addresses(c, group, &t, row, vector, &from[n], &to[n]);
+					n++;
+				}
+				load->requests += n > 0;
+				load->transactions += sectors(from, n, group->vector * element);
+				store->requests += n > 0 ? (double)parts : 0;
+				for (int at = 0; at < n; at += part)
+					store->transactions += (double)parts *
+							       bank_cycles(to + at, n - at < part ? n - at : part, width * element);
+			}
+}
+
+/* A shared tile is filled before each step: rows along the tensor's own, by all threads. */
+static void count_move(counter *c, const shape *s, const heddle_group *group)
+{
+	const heddle_tensor *tensor = group->tensor;
+	double steps = 1, all = 1, valid = 1, bytes = heddle_type_size(tensor->type);
+	for (int d = 0; d < s->stmt->n_dim; d++)
+		steps *= s->d[d].outer;
+	linear *subscript = subscripts(c, s->stmt, group->access);
+	for (int e = 0; e < tensor->rank; e++) {
+		all *= (double)group->size[e];
+		valid *= existing(c, s, group, subscript, e);
+	}
+	round_of load = {0}, store = {0};
+	count_fill(c, group, &load, &store);
+	double share = all > 0 ? valid / all : 0;
+	heddle_movement *shared = &c->out->shared, *global = &c->out->global;
+	shared->store_bytes += steps * all * bytes;
+	shared->store_requests += steps * store.requests;
+	shared->store_transactions += steps * store.transactions;
+	for (int g = -1; g < c->kernel->n_group; g++) {
+		heddle_movement *to = g < 0 ? global : &c->out->group[g];
+		if (g >= 0 && c->kernel->group[g] != group)
+			continue;
+		to->load_bytes += steps * valid * bytes;
+		to->load_requests += steps * load.requests;
+		to->load_transactions += steps * load.transactions * share;
+	}
+}
+
+/* A subscript over the kernel's members instead of the statement's dimensions. */
+static linear over_members(const heddle_stmt *stmt, linear a)
+{
+	linear b = {.affine = a.affine, .constant = a.constant};
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (stmt->dim[d].member >= 0)
+			b.coefficient[stmt->dim[d].member] += a.coefficient[d];
+		else
+			b.affine = b.affine && !a.coefficient[d];
+	return b;
+}
+
+static bool reads_the_same(counter *c, const heddle_stmt *s, int a, const heddle_stmt *t, int b)
+{
+	bool same = s->access[a].tensor == t->access[b].tensor;
+	for (int e = 0; e < s->access[a].tensor->rank && same; e++) {
+		linear x = to_linear(c, subscript_of(s, &s->access[a], e)), y = to_linear(c, subscript_of(t, &t->access[b], e));
+		if (s != t) {
+			x = over_members(s, x);
+			y = over_members(t, y);
+		}
+		linear difference = add(x, y, -1);
+		same = is_constant(&difference) && difference.constant == 0;
+	}
+	return same;
+}
+
+/* Everything of the statement is unrolled: those in a row are one stretch of code. */
+static bool is_straight(const counter *c, const heddle_stmt *stmt)
+{
+	shape s = shape_of(c, stmt);
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (stmt->dim[d].member < 0 || !s.d[d].unrolled)
+			return false;
+	return true;
+}
+
+/* An earlier access of the statement, or of the stretch that it belongs to, reads the same elements: they are in registers. */
+static bool is_repeated(counter *c, int at, int a)
+{
+	const heddle_stmt *stmt = c->kernel->stmt[at];
+	for (int b = 1; b < a; b++)
+		if (reads_the_same(c, stmt, a, stmt, b))
+			return true;
+	if (heddle_kernel_writes(c->kernel, stmt->access[a].tensor))
+		return false;
+	for (int s = at - 1; s >= 0 && is_straight(c, stmt) && is_straight(c, c->kernel->stmt[s]); s--)
+		for (int b = 1; b < c->kernel->stmt[s]->n_access; b++)
+			if (reads_the_same(c, stmt, a, c->kernel->stmt[s], b))
+				return true;
+	return false;
+}
+
+static bool has_conditional_read(const heddle_expr *expr, bool under)
+{
+	if (expr->kind == HEDDLE_EXPR_READ && expr->tensor->rank && under)
+		return true;
+	for (int i = 0; i < expr->n_arg; i++)
+		if (has_conditional_read(expr->arg[i], under || (expr->kind == HEDDLE_EXPR_SELECT && i > 0)))
+			return true;
+	return false;
+}
+
+static void count_stmt(counter *c, int at)
+{
+	const heddle_stmt *stmt = c->kernel->stmt[at];
+	shape s = shape_of(c, stmt);
+	const heddle_group *target = stmt->access[0].group;
+	c->out->exact = c->out->exact && s.rectangular;
+	c->out->moving = c->out->moving || !s.rectangular;
+	for (int d = 0; d < stmt->n_dim; d++)
+		c->out->exact = c->out->exact && s.d[d].share >= 1;
+	for (int a = 1; a < stmt->n_access; a++)
+		if (!is_repeated(c, at, a))
+			count_read(c, &s, &stmt->access[a]);
+	c->out->conditional = c->out->conditional || has_conditional_read(stmt->value, false);
+	for (int g = 0; g < c->kernel->n_group; g++)
+		if (c->kernel->group[g]->stmt == stmt && c->kernel->group[g]->space == HEDDLE_SPACE_SHARED)
+			count_move(c, &s, c->kernel->group[g]);
+	if (target->space == HEDDLE_SPACE_GLOBAL)
+		count_write(c, &s, stmt->source->assign != HEDDLE_ASSIGN_SET && !stmt->source->initialise);
+	for (int g = 0; g < c->kernel->n_group; g++) {
+		const heddle_group *group = c->kernel->group[g];
+		if (group->space == HEDDLE_SPACE_REGISTER && group->live_out && group->last_writer == stmt) {
+			shape first = shape_of(c, group->first_writer);
+			count_write(c, &first, false);
+		}
+	}
+}
+
+/* Lanes exchange through shared memory what shuffles do not reach. */
+static void count_exchange(counter *c, const heddle_stmt *stmt)
+{
+	const heddle_kernel *kernel = c->kernel;
+	double results = 1, rounds = c->out->blocks, size;
+	bool laned = false;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const heddle_dim *dim = &stmt->dim[d];
+		laned |= dim->reduction && dim->layout.threads > 1;
+		if (!dim->reduction)
+			results *= (double)(dim->layout.items * dim->layout.vector);
+	}
+	if (!laned || kernel->lanes < 2)
+		return;
+	shape s = shape_of(c, stmt);
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (!stmt->dim[d].reduction && stmt->dim[d].member < 0)
+			rounds *= s.d[d].outer;
+	const double words = results * rounds;
+	size = heddle_type_size(stmt->accumulator.type) * words;
+	int64_t lanes = kernel->lanes, warps = kernel->threads / c->warp;
+	bool power = (lanes & (lanes - 1)) == 0;
+	bool shuffles = c->scop->shuffles && kernel->lane_stride == 1 && power && kernel->threads % c->warp == 0 &&
+			(lanes <= c->warp || lanes % c->warp == 0);
+	if (shuffles && lanes <= c->warp)
+		return;
+	if (shuffles) {
+		c->out->shared.store_bytes += size * (double)warps;
+		c->out->shared.load_bytes += size * (double)kernel->threads * (double)(lanes / c->warp);
+		c->out->shared.store_requests += words * (double)warps;
+		c->out->shared.store_transactions += words * (double)warps;
+		c->out->shared.load_requests += words * (double)warps * (double)(lanes / c->warp);
+		c->out->shared.load_transactions += words * (double)warps * (double)(lanes / c->warp);
+		return;
+	}
+	double groups = (double)kernel->threads / (double)lanes, moved = 0;
+	for (int64_t live = lanes; live > 1; live = (live + 1) / 2)
+		moved += (double)(live - (live + 1) / 2) * groups;
+	c->out->shared.store_bytes += size * ((double)kernel->threads + moved);
+	c->out->shared.load_bytes += size * ((double)kernel->threads + 2 * moved);
+}
+
+heddle_kernel_count heddle_cost_count(heddle_arena *arena, const heddle_scop *scop, const heddle_kernel *kernel,
+				      const heddle_count_language *language, const int64_t *size)
+{
+	heddle_kernel_count out = {.blocks = 1, .exact = true};
+	counter c = {arena, scop, kernel, language, size, 1, &out};
+	if (scop->descriptor->warp.set && scop->descriptor->warp.value > 1 && scop->descriptor->warp.value <= MOST_WARP)
+		c.warp = (int)scop->descriptor->warp.value;
+	out.group = HEDDLE_NEW_ARRAY(arena, heddle_movement, kernel->n_group ? kernel->n_group : 1);
+	shape s = shape_of(&c, kernel->stmt[0]);
+	for (int d = 0; d < kernel->stmt[0]->n_dim; d++)
+		if (kernel->stmt[0]->dim[d].member >= 0)
+			out.blocks *= s.d[d].outer;
+	for (int i = 0; i < kernel->n_stmt; i++) {
+		count_stmt(&c, i);
+		count_exchange(&c, kernel->stmt[i]);
+	}
+	return out;
+}

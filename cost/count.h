@@ -1,0 +1,40 @@
+/* What a mapped kernel moves, counted from layouts and subscripts alone: no code is generated, isl is not asked.
+ *
+ * The interpreter counts the same on the generated program (harness/interpret.h, heddle_interpret_traffic): tests/cost compares
+ * them.  Counts are exact for subscripts that are affine where tiles are full; tiles at an edge count with the share of their
+ * instances that exist, indirect subscripts with the sectors that they would need at worst.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef HEDDLE_COUNT_H
+#define HEDDLE_COUNT_H
+
+#include "model/scop.h"
+
+/* Of one space.  A request is one access of a warp; transactions are sectors of 32 bytes (global) or cycles of 32 banks of 4
+ * bytes (shared). */
+typedef struct heddle_movement {
+	double load_bytes, load_requests, load_transactions;
+	double store_bytes, store_requests, store_transactions;
+} heddle_movement;
+
+typedef struct heddle_kernel_count {
+	double blocks;
+	heddle_movement global, shared;
+	heddle_movement *group; /* [kernel->n_group]: of global memory, by what needs it */
+	bool exact;		/* full tiles, affine subscripts, no guard */
+	bool moving;		/* a range moves with another dimension, or a guard cuts it: counted as the whole box */
+	bool conditional;	/* reads under `?:` count as if they always happened */
+} heddle_kernel_count;
+
+/* How the language reads and writes. */
+typedef struct heddle_count_language {
+	int max_vector;	   /* members of the widest vector in memory: 1 for none */
+	int max_bytes;	   /* of the widest access; 0: any */
+	bool unaligned;	   /* vectors need the alignment of their elements only */
+} heddle_count_language;
+
+/* Count kernel `kernel` of a scop after pass `place`, for the sizes' values [definition->n_size].  In `arena`. */
+heddle_kernel_count heddle_cost_count(heddle_arena *arena, const heddle_scop *scop, const heddle_kernel *kernel,
+				      const heddle_count_language *language, const int64_t *size);
+
+#endif

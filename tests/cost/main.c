@@ -1,0 +1,249 @@
+/* The cost model's counts against the interpreter's, for all definitions of the layers on three descriptors.
+ *
+ *   test_cost_counts [-v] [-t TARGET] [FILE.tc...]
+ *
+ * Sizes are multiples of the tiles where that can be.  Where the model says `exact`, bytes, sectors and bank cycles must be
+ * equal, else bytes within 2 %.  Left out, each with a word: gathers, reads under a condition (the data decide), ranges that
+ * move with another dimension.  Not equal yet, and so in files that CI does not name: loops that stay loops because what they
+ * would become is too long (kronecker_3x4, rotary_interleaved on opencl:cpu), a sum inside of another one (bilinear).
+ * SPDX-License-Identifier: MIT
+ */
+#include "compile/compile.h"
+#include "cost/count.h"
+#include "harness/cases.h"
+#include "harness/interpret.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Statement instances that one case may have. */
+#define MOST_INSTANCES 1e6
+
+enum { MOST_KERNELS = 32 };
+
+typedef struct one {
+	heddle_arena *arena;
+	const heddle_definition *definition;
+	heddle_count_language language;
+	int64_t *size;
+	int n_kernel;
+	heddle_kernel_count count[MOST_KERNELS];
+	bool gather, conditional, moving;
+} one;
+
+static bool verbose;
+static int checked, failed, left_out, exact_ones, same_transactions;
+
+/* Sizes that are extents of dimensions become multiples of their tiles: then tiles are full. */
+static void fill_tiles(one *o, const heddle_scop *scop)
+{
+	for (int s = 0; s < scop->n_stmt; s++)
+		for (int d = 0; d < scop->stmt[s]->n_dim; d++) {
+			const heddle_expr *upper = scop->stmt[s]->source->index[d]->upper;
+			int64_t tile = scop->stmt[s]->dim[d].layout.tile;
+			if (upper->kind != HEDDLE_EXPR_SIZE || tile < 2)
+				continue;
+			int64_t *size = &o->size[upper->size->position], whole = (*size + tile - 1) / tile * tile;
+			if (whole <= upper->size->max && whole % upper->size->divisor == 0)
+				*size = whole;
+		}
+}
+
+static void examine(const heddle_scop *scop, void *user)
+{
+	one *o = user;
+	o->n_kernel = 0;
+	if (scop->program)
+		fill_tiles(o, scop);
+	for (int k = 0; k < scop->n_kernel && k < MOST_KERNELS && scop->program; k++) {
+		o->count[o->n_kernel++] = heddle_cost_count(o->arena, scop, scop->kernel[k], &o->language, o->size);
+		o->conditional |= o->count[k].conditional;
+		o->moving |= o->count[k].moving;
+		for (int s = 0; s < scop->kernel[k]->n_stmt; s++)
+			for (int a = 0; a < scop->kernel[k]->stmt[s]->n_access; a++)
+				o->gather |= !scop->kernel[k]->stmt[s]->access[a].affine;
+	}
+}
+
+static double instances(const heddle_definition *d, const int64_t *size)
+{
+	double most = 0;
+	for (int s = 0; s < d->n_statement; s++) {
+		double n = 1;
+		for (int i = 0; i < d->statement[s]->n_index; i++) {
+			int64_t extent = 1;
+			const heddle_expr *upper = d->statement[s]->index[i]->upper;
+			while (upper->kind == HEDDLE_EXPR_BINARY && heddle_expr_evaluate(upper, size, &extent) < 0)
+				upper = upper->arg[0];
+			heddle_expr_evaluate(upper, size, &extent);
+			n *= extent > 0 ? (double)extent : 1;
+		}
+		most += n;
+	}
+	return most;
+}
+
+static bool holds(const heddle_definition *d, const int64_t *size)
+{
+	for (int i = 0; i < d->n_precondition; i++) {
+		int64_t value = 1;
+		if (heddle_expr_evaluate(d->precondition[i], size, &value) == 0 && !value)
+			return false;
+	}
+	return true;
+}
+
+/* The same value for all sizes, as great as the number of instances allows; 0: none fits. */
+static int64_t choose(const heddle_definition *d, int64_t *size)
+{
+	static const int64_t value[] = {128, 64, 32, 16, 8};
+	for (size_t v = 0; v < HEDDLE_COUNT(value); v++) {
+		for (int i = 0; i < d->n_size; i++) {
+			int64_t x = value[v];
+			x = x > d->size[i]->max ? d->size[i]->max : x < d->size[i]->min ? d->size[i]->min : x;
+			size[i] = x / d->size[i]->divisor * d->size[i]->divisor;
+		}
+		if (instances(d, size) <= MOST_INSTANCES && holds(d, size))
+			return value[v];
+	}
+	return 0;
+}
+
+static bool close_to(double model, double counted, bool exact)
+{
+	return fabs(model - counted) <= (exact ? 0.5 : 0.02 * counted + 0.5);
+}
+
+static void compare(const char *what, const one *o, int k, double model, uint64_t counted, const char *name, bool *good)
+{
+	bool ok = close_to(model, (double)counted, o->count[k].exact);
+	if (!ok || verbose)
+		printf("    %s %-26s kernel %d %-13s model %14.0f counted %14llu  %+.2f %%%s\n", ok ? "  " : "!!", name, k, what, model,
+		       (unsigned long long)counted, counted ? 100 * (model - (double)counted) / (double)counted : 0.0,
+		       o->count[k].exact ? " exact" : "");
+	*good = *good && ok;
+}
+
+static void run(heddle_ctx *ctx, heddle_module *module, const heddle_definition *d, const char *chip)
+{
+	heddle_target target;
+	if (heddle_target_parse(ctx, chip, &target) < 0 || heddle_target_takes(ctx, d, &target) < 0) {
+		heddle_diagnostics_clear(ctx);
+		return;
+	}
+	heddle_language language = heddle_dialect_language(target.dialect);
+	one o = {.arena = heddle_arena_new(), .definition = d,
+		 .language = {language.max_vector, 0, language.unaligned_vectors}};
+	o.size = HEDDLE_NEW_ARRAY(o.arena, int64_t, d->n_size + 1);
+	heddle_program *p = NULL;
+	if (choose(d, o.size) || d->n_size == 0)
+		p = heddle_compile(ctx, d, &target, &(heddle_compile_options){.examine = examine, .user = &o});
+	bool large = p && instances(d, o.size) > 10 * MOST_INSTANCES;
+	if (!p || large || o.gather || o.conditional || o.moving || o.n_kernel != p->n_launch) {
+		printf("  -- %s on %s: left out: %s\n", d->name, chip, !p ? "no sizes, or not compiled" : large ? "too large" : o.gather ? "gathers" : o.conditional ? "reads under a condition" : o.moving ? "ranges that move" : "kernels");
+		left_out++;
+	} else {
+		heddle_program_number(p);
+		heddle_array **array = HEDDLE_NEW_ARRAY(o.arena, heddle_array *, d->n_tensor);
+		heddle_array **buffer = HEDDLE_NEW_ARRAY(o.arena, heddle_array *, p->n_buffer);
+		int64_t *own = HEDDLE_NEW_ARRAY(o.arena, int64_t, p->n_size + 1);
+		if (heddle_case_arrays(ctx, module, d, o.size, HEDDLE_FILL_INTEGERS, 1, array) == 0) {
+			for (int k = 0; k < p->n_size; k++)
+				for (int j = 0; j < d->n_size; j++)
+					if (!strcmp(d->size[j]->name, p->size[k].name))
+						own[k] = o.size[j];
+			for (int k = 0; k < p->n_buffer; k++)
+				for (int j = 0; j < d->n_tensor; j++)
+					if (array[j] && (p->buffer[k]->role <= HEDDLE_BUFFER_INOUT || p->buffer[k]->role == HEDDLE_BUFFER_SCALAR) &&
+					    !strcmp(d->tensor[j]->name, p->buffer[k]->name))
+						buffer[k] = array[j];
+			heddle_interpret r = {.arena = o.arena, .program = p, .size = own, .array = buffer, .unaligned_vectors = true,
+					      .transactions = true};
+			bool good = heddle_interpret_run(ctx, &r) == 0;
+			for (int k = 0; k < p->n_launch && good; k++) {
+				const heddle_interpret_traffic *g = &r.launch[k].space[HEDDLE_SPACE_GLOBAL],
+							       *s = &r.launch[k].space[HEDDLE_SPACE_SHARED];
+				const heddle_kernel_count *c = &o.count[k];
+				bool fine = true;
+				compare("global loads", &o, k, c->global.load_bytes, g->load_bytes, d->name, &fine);
+				compare("global stores", &o, k, c->global.store_bytes, g->store_bytes, d->name, &fine);
+				compare("shared loads", &o, k, c->shared.load_bytes, s->load_bytes, d->name, &fine);
+				compare("shared stores", &o, k, c->shared.store_bytes, s->store_bytes, d->name, &fine);
+				if (c->exact) {
+					bool same = true;
+					compare("load sectors", &o, k, c->global.load_transactions, g->load_transactions, d->name, &same);
+					compare("store sectors", &o, k, c->global.store_transactions, g->store_transactions, d->name, &same);
+					compare("load cycles", &o, k, c->shared.load_transactions, s->load_transactions, d->name, &same);
+					compare("store cycles", &o, k, c->shared.store_transactions, s->store_transactions, d->name, &same);
+					same_transactions += same;
+					fine = fine && same;
+					exact_ones++;
+				}
+				checked++;
+				failed += !fine;
+				if (!fine)
+					printf("       %s on %s: %s\n", d->name, chip, p->launch[k]->config);
+			}
+			heddle_case_arrays_free(d, array);
+		}
+	}
+	heddle_diagnostics_clear(ctx);
+	heddle_program_free(p);
+	heddle_arena_free(o.arena);
+}
+
+static void run_file(const char *path, const char *only)
+{
+	static const char *const chips[] = {"cuda:h100", "hip:mi300x", "opencl:cpu"};
+	heddle_ctx *ctx = heddle_ctx_new();
+	char *text = heddle_file_read(ctx, path, NULL);
+	heddle_module *module = text ? heddle_module_parse(ctx, path, text, NULL) : NULL;
+	for (int d = 0; module && d < module->n_definition; d++)
+		for (size_t t = 0; t < HEDDLE_COUNT(chips); t++)
+			if (!only || !strcmp(only, chips[t]))
+				run(ctx, module, module->definition[d], chips[t]);
+	free(text);
+	heddle_module_free(module);
+	heddle_ctx_free(ctx);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+int main(int argc, char **argv)
+{
+	const char *only = NULL;
+	int files = 0;
+	for (int i = 1; i < argc; i++) {
+		if (!strcmp(argv[i], "-v"))
+			verbose = true;
+		else if (!strcmp(argv[i], "-t") && i + 1 < argc)
+			only = argv[++i];
+		else
+			run_file(argv[i], only), files++;
+	}
+	if (!files) {
+		char *name[256];
+		int n = 0;
+		DIR *folder = opendir(HEDDLE_SOURCE_DIR "/layers");
+		for (struct dirent *e; folder && (e = readdir(folder));)
+			if (strlen(e->d_name) > 3 && !strcmp(e->d_name + strlen(e->d_name) - 3, ".tc") && n < 256)
+				name[n++] = strdup(e->d_name);
+		closedir(folder);
+		qsort(name, (size_t)n, sizeof(*name), by_name);
+		for (int i = 0; i < n; i++) {
+			char path[4096];
+			snprintf(path, sizeof(path), "%s/layers/%s", HEDDLE_SOURCE_DIR, name[i]);
+			run_file(path, only);
+			free(name[i]);
+		}
+	}
+	printf("%d kernels counted, %d differ, %d left out; transactions equal in %d of %d\n", checked, failed, left_out, same_transactions,
+	       exact_ones);
+	return failed > 0 || exact_ones == 0;
+}
