@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SECTOR = 32, BANKS = 32, BANK_WIDTH = 4, MOST_DISTINCT = 4096, MOST_WARP = 64, MOST_UNROLLED = 128 };
+enum { SECTOR = 32, BANKS = 32, BANK_WIDTH = 4, MOST_DISTINCT = 4096, MOST_WARP = 64, MOST_UNROLLED = 32 };
 
 /* An integer expression of the statement's dimensions: constant + sum coefficient d. */
 typedef struct linear {

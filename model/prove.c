@@ -63,7 +63,14 @@ static __isl_give isl_set *tile_box(const heddle_group *group, __isl_take isl_sp
 static bool inside(__isl_take isl_set *instance, __isl_take isl_multi_pw_aff *place, __isl_take isl_set *box)
 {
 	instance = isl_set_intersect(instance, isl_multi_pw_aff_domain(isl_multi_pw_aff_copy(place)));
-	return heddle_prove_inside(instance, isl_set_preimage_multi_pw_aff(box, place));
+	isl_set *there = isl_set_preimage_multi_pw_aff(box, place);
+	if (isl_set_has_equal_space(instance, there) != isl_bool_false)
+		return heddle_prove_inside(instance, there);
+	/* a place without any piece loses the name of its space: then no instance may touch anything */
+	bool none = isl_set_is_empty(instance) == isl_bool_true;
+	isl_set_free(instance);
+	isl_set_free(there);
+	return none;
 }
 
 static bool inside_tensor(prover *p, const heddle_tensor *tensor, __isl_take isl_set *instance, __isl_take isl_multi_pw_aff *element)

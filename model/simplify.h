@@ -19,7 +19,7 @@ typedef struct heddle_simplify_options {
  *
  *   fold      constants, conditions that the sizes' ranges decide, empty loops, loops that run once, identity lets
  *   vectorise loops of kind VECTOR; one that cannot be becomes UNROLL or SERIAL
- *   unroll    loops of kind UNROLL that index register arrays, up to 16 times the limit; others up to an eighth of it, and
+ *   unroll    loops of kind UNROLL that index register arrays, up to 16 times the limit; others up to a 32nd of it, and
  *             longer ones become plain loops
  *   registers register arrays that are only used by whole vectors become arrays of vectors
  *   linearise accesses to global buffers get one row-major subscript, INT32 where the sizes' maxima prove it enough

@@ -7,7 +7,7 @@
 
 /* Register arrays must have constant subscripts in the end, so loops that index them may become this much longer than the
  * limit; others only this part of it: beyond, readers and compilers are better off with the loop. */
-enum { REGISTER_FACTOR = 16, PLAIN_PART = 8, CALL_WEIGHT = 4, GUESSED_TRIPS = 8 };
+enum { REGISTER_FACTOR = 16, PLAIN_PART = 32, CALL_WEIGHT = 4, GUESSED_TRIPS = 8 };
 
 bool simplify_is_pure(const heddle_value *v)
 {
