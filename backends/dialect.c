@@ -759,6 +759,14 @@ static char *parent_of(heddle_arena *arena, const char *text)
 	return NULL;
 }
 
+/* A source that diagnostics may point into for as long as the context lives. */
+static const heddle_source *lasting_source(heddle_arena *arena, const char *name, const char *text)
+{
+	heddle_source *source = HEDDLE_NEW(arena, heddle_source);
+	*source = (heddle_source){name, heddle_arena_strdup(arena, text), strlen(text)};
+	return source;
+}
+
 static const heddle_dialect *read_chain(heddle_ctx *ctx, const heddle_source *source, const char *prelude,
 					const heddle_dialect *const *known, int depth)
 {
@@ -787,9 +795,8 @@ static const heddle_dialect *read_chain(heddle_ctx *ctx, const heddle_source *so
 	if (check_words(ctx, dialect, source) < 0)
 		return NULL;
 	const heddle_source *file = NULL;
-	heddle_source given = {"prelude", prelude, prelude ? strlen(prelude) : 0};
 	if (prelude)
-		file = &given;
+		file = lasting_source(arena, "prelude", prelude);
 	else if (strstr(source->name, "dialect.yaml"))
 		file = data_file(ctx, heddle_arena_printf(arena, "backends/%s/prelude%s", dialect->name,
 							  heddle_dialect_suffix(dialect)));
@@ -797,7 +804,7 @@ static const heddle_dialect *read_chain(heddle_ctx *ctx, const heddle_source *so
 		return NULL;
 	/* Pieces may also stand in the file itself. */
 	const char *own = heddle_dialect_word(dialect, "prelude");
-	if (own && read_prelude(&r, &(heddle_source){source->name, own, strlen(own)}) < 0)
+	if (own && read_prelude(&r, lasting_source(arena, source->name, own)) < 0)
 		return NULL;
 	reserve(arena, dialect);
 	return dialect;
