@@ -692,8 +692,7 @@ static bool is_multiple(const heddle_expr *x, int64_t v)
 	return false;
 }
 
-/* Every row of the tensor begins at a multiple of v elements, and vectors run along it. */
-static bool rows_aligned(const heddle_tensor *tensor, int64_t v)
+bool heddle_cost_rows_aligned(const heddle_tensor *tensor, int64_t v)
 {
 	if (!tensor->stride)
 		return is_multiple(tensor->extent[tensor->rank - 1], v);
@@ -744,7 +743,7 @@ static void choose_shared(heddle_scop *scop, heddle_config *config, int k, heddl
 	}
 	while (v > 1 && last % v)
 		v /= 2;
-	if (!rows_aligned(group->tensor, v) || !group->stmt->reduction)
+	if (!heddle_cost_rows_aligned(group->tensor, v) || !group->stmt->reduction)
 		v = 1;
 	int64_t bytes = box_bytes(group, choice->pad > 0 ? choice->pad : 0);
 	if (bytes > *budget) {

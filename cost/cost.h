@@ -14,5 +14,7 @@ void heddle_cost_split(heddle_arena *arena, heddle_config *config, const heddle_
 int heddle_cost_complete_simple(heddle_scop *scop, heddle_config *config, heddle_config_need part, void *user);
 /* heddle_pass_options.complete: fills whatever part of the config is missing; parts that are given stay. */
 int heddle_cost_complete(heddle_scop *scop, heddle_config *config, heddle_config_need part, void *user);
+/* Whatever the sizes, every row of the tensor begins at a multiple of v elements, and vectors run along it. */
+bool heddle_cost_rows_aligned(const heddle_tensor *tensor, int64_t v);
 
 #endif

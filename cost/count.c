@@ -9,6 +9,8 @@
  */
 #include "cost/count.h"
 
+#include "cost/cost.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -262,27 +264,6 @@ static int lockstep(const movement *m)
 	return -1;
 }
 
-static bool is_multiple(const heddle_expr *x, int64_t v)
-{
-	if (x->kind == HEDDLE_EXPR_INT)
-		return x->i % v == 0;
-	if (x->kind == HEDDLE_EXPR_SIZE)
-		return (x->size->min == x->size->max ? x->size->min : x->size->divisor) % v == 0;
-	return false;
-}
-
-/* Rows begin at multiples of v elements, whatever the sizes. */
-static bool rows_aligned(const heddle_tensor *tensor, int64_t v)
-{
-	if (tensor->stride) {
-		for (int e = 0; e < tensor->rank - 1; e++)
-			if (!is_multiple(tensor->stride[e], v))
-				return false;
-		return true;
-	}
-	return tensor->rank < 2 || is_multiple(tensor->extent[tensor->rank - 1], v);
-}
-
 /* The tensor's dimension along which the tile's rows lie: dimensions of one element are left out of it. */
 static int tile_row(const heddle_group *tile)
 {
@@ -309,7 +290,8 @@ static int64_t access_width(const counter *c, const movement *m)
 	if (c->language->unaligned)
 		return w;
 	/* everything else in the address goes in steps of the vector */
-	bool aligned = m->tile ? (m->tile->size[inner] + m->tile->pad) % w == 0 : rows_aligned(m->tensor, w);
+	bool aligned = m->tile ? (m->tile->size[inner] + m->tile->pad) % w == 0
+			       : m->tensor->rank < 2 || heddle_cost_rows_aligned(m->tensor, w);
 	for (int o = 0; o < m->shape->stmt->n_dim; o++)
 		if (o != d && m->subscript[inner].coefficient[o])
 			aligned = aligned && (m->subscript[inner].coefficient[o] * m->shape->stmt->dim[o].layout.vector) % w == 0;
