@@ -40,6 +40,7 @@ static const struct {
 	{"language.function_width", false, ""},
 	{"language.byte_offsets", true, ""},
 	{"language.joint_conditions", false, ""},
+	{"language.barriers_at_joins", false, ""},
 	{"language.array_bytes", false, ""},
 	{"language.any_chip", false, ""},
 	{"language.global_threads", false, ""},

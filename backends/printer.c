@@ -324,8 +324,34 @@ static const char *print_condition(printer *p, const heddle_node *node)
 	return heddle_print_value(p, node->value[0], false).text;
 }
 
+static void print_barrier(printer *p)
+{
+	line(p, "%s", heddle_dialect_word(p->dialect, "barrier"));
+}
+
+/* Must a barrier stand where ways with and without one meet? */
+static bool meets_at_barrier(const printer *p, const heddle_node *node)
+{
+	return node->kind == HEDDLE_NODE_IF && heddle_dialect_flag(p->dialect, "language.barriers_at_joins") && has_barrier(node);
+}
+
+/* How many barriers the text of a node ends with. */
+static int last_barriers(const printer *p, const heddle_node *node)
+{
+	int n = 0;
+	if (node->kind == HEDDLE_NODE_BARRIER)
+		return 1;
+	if (node->kind != HEDDLE_NODE_BLOCK)
+		return 0;
+	for (int i = node->n_child - 1; i >= 0; i--, n++)
+		if (node->child[i]->kind != HEDDLE_NODE_BARRIER)
+			return n + meets_at_barrier(p, node->child[i]);
+	return n;
+}
+
 static void print_if(printer *p, const heddle_node *node)
 {
+	const bool meets = meets_at_barrier(p, node);
 	const char *start = "", *own = heddle_dialect_word(p->dialect, "statement.if");
 	const char *own_else = heddle_dialect_word(p->dialect, "statement.else"), *otherwise_word = own_else ? own_else : "else";
 	for (;;) {
@@ -341,10 +367,15 @@ static void print_if(printer *p, const heddle_node *node)
 			line(p, "}");
 			return;
 		}
-		const heddle_node *next = only_if(otherwise);
+		const heddle_node *next = meets ? NULL : only_if(otherwise);
 		if (!next) {
 			line(p, "} %s {", otherwise_word);
 			print_body(p, otherwise);
+			/* compilers may not take the ends of both for one: the second has a barrier more */
+			p->depth++;
+			for (int i = last_barriers(p, otherwise); meets && i <= last_barriers(p, node->child[0]); i++)
+				print_barrier(p);
+			p->depth--;
 			line(p, "}");
 			return;
 		}
@@ -457,6 +488,9 @@ static void print_children(printer *p, const heddle_node *block)
 	for (int i = 0; i < block->n_child; i++) {
 		begin_copies(p, block, i);
 		print_node(p, block->child[i]);
+		const heddle_node *next = i + 1 < block->n_child ? block->child[i + 1] : NULL;
+		if (meets_at_barrier(p, block->child[i]) && (next ? next->kind != HEDDLE_NODE_BARRIER : p->depth > 1))
+			print_barrier(p);
 	}
 }
 
@@ -492,7 +526,7 @@ static void print_node(printer *p, const heddle_node *node)
 		print_store(p, node);
 		break;
 	case HEDDLE_NODE_BARRIER:
-		line(p, "%s", heddle_dialect_word(p->dialect, "barrier"));
+		print_barrier(p);
 		break;
 	case HEDDLE_NODE_COPY:
 		print_copy(p, node);
