@@ -349,9 +349,41 @@ static int last_barriers(const printer *p, const heddle_node *node)
 	return n;
 }
 
+/* Of an `if` without an else: barriers that its text begins with come before it, those that it ends with are the one behind it.
+ * NULL: nothing else is in it. */
+static const heddle_node *without_outer_barriers(printer *p, const heddle_node *node)
+{
+	const heddle_node *body = node->child[0];
+	int from = 0, to = body->kind == HEDDLE_NODE_BLOCK ? body->n_child : 0;
+	if (body->kind == HEDDLE_NODE_BARRIER)
+		return NULL;
+	while (from < to && body->child[from]->kind == HEDDLE_NODE_BARRIER)
+		from++;
+	while (to > from && body->child[to - 1]->kind == HEDDLE_NODE_BARRIER)
+		to--;
+	if (to == 0 || (from == 0 && to == body->n_child))
+		return to || body->kind != HEDDLE_NODE_BLOCK ? node : NULL;
+	if (from == to)
+		return NULL;
+	heddle_node *rest = HEDDLE_NEW(p->arena, heddle_node), *inside = HEDDLE_NEW(p->arena, heddle_node);
+	*rest = *node;
+	*inside = *body;
+	inside->child = body->child + from;
+	inside->n_child = to - from;
+	rest->child = HEDDLE_NEW_ARRAY(p->arena, heddle_node *, 1);
+	rest->child[0] = inside;
+	if (from)
+		print_barrier(p);
+	return rest;
+}
+
 static void print_if(printer *p, const heddle_node *node)
 {
 	const bool meets = meets_at_barrier(p, node);
+	if (meets && node->n_child == 1)
+		node = without_outer_barriers(p, node);
+	if (!node)
+		return;
 	const char *start = "", *own = heddle_dialect_word(p->dialect, "statement.if");
 	const char *own_else = heddle_dialect_word(p->dialect, "statement.else"), *otherwise_word = own_else ? own_else : "else";
 	for (;;) {

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- pragmas ----------------------------------------------------------------------------------------------------------------- */
 
@@ -886,6 +887,40 @@ static int survey_definition(surveyor *s, heddle_arena *arena, const heddle_modu
 	return 0;
 }
 
+/* Bytes of a tensor with its strides, INT64_MAX: more than can be; -1 with a diagnostic where it has no shape. */
+static int64_t tensor_bytes(heddle_ctx *ctx, const heddle_tensor *t, const int64_t *size)
+{
+	int64_t shape[HEDDLE_MAX_RANK], stride[HEDDLE_MAX_RANK], dense = heddle_type_size(t->type), last = 0, step;
+	if (t->rank > HEDDLE_MAX_RANK || heddle_tensor_shape(t, size, shape) < 0)
+		return heddle_error(ctx, 714, &t->location, "the shape of '%s' cannot be computed for these sizes", t->name);
+	for (int d = 0; d < t->rank; d++)
+		if (__builtin_mul_overflow(dense, shape[d], &dense))
+			return INT64_MAX;
+	if (heddle_tensor_strides(t, size, stride) < 0)
+		return heddle_error(ctx, 714, &t->location, "the strides of '%s' cannot be computed for these sizes", t->name);
+	for (int d = 0; d < t->rank; d++)
+		if (__builtin_mul_overflow(shape[d] ? shape[d] - 1 : 0, stride[d], &step) || __builtin_add_overflow(last, step, &last))
+			return INT64_MAX;
+	return __builtin_mul_overflow(last + 1, heddle_type_size(t->type), &last) ? INT64_MAX : last;
+}
+
+/* Do the tensors fit the memory of this machine?  0, or -1 with a diagnostic. */
+static int check_memory(heddle_ctx *ctx, const heddle_definition *definition, const int64_t *size)
+{
+	const double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+	double all = 0;
+	for (int k = 0; k < definition->n_tensor; ++k) {
+		const heddle_tensor *t = definition->tensor[k];
+		const int64_t bytes = tensor_bytes(ctx, t, size);
+		if (bytes < 0)
+			return -1;
+		all += (double)bytes;
+		if (all > memory)
+			return heddle_error(ctx, 620, &t->location, "'%s' is too large for the memory here", t->name);
+	}
+	return 0;
+}
+
 int heddle_case_arrays(heddle_ctx *ctx, const heddle_module *module, const heddle_definition *definition,
 		       const int64_t *size, heddle_fill fill, uint64_t seed, heddle_array **array)
 {
@@ -895,7 +930,9 @@ int heddle_case_arrays(heddle_ctx *ctx, const heddle_module *module, const heddl
 	s.long_sums = longest_sum(definition, size) > 1000;
 	for (int k = 0; k < definition->n_tensor; ++k)
 		array[k] = NULL;
-	int rc = survey_definition(&s, arena, module);
+	int rc = check_memory(ctx, definition, size);
+	if (rc == 0)
+		rc = survey_definition(&s, arena, module);
 	for (int k = 0; k < definition->n_tensor && rc == 0; ++k) {
 		const heddle_tensor *t = definition->tensor[k];
 		if (t->role == HEDDLE_ROLE_TEMPORARY)

@@ -52,8 +52,8 @@ typedef enum heddle_fill {
 
 /* Arrays for all inputs, outputs and inouts into array [n_tensor] (NULL for temporaries): inputs and inouts filled, outputs
  * poisoned.  Index tensors of gathers get values that keep every subscript inside; divisors are not zero; arguments of
- * logarithms and roots are positive.  `#: fill A=0.5:2 B=integers` overrules.  0, or -1 with a diagnostic (nothing is
- * left allocated). */
+ * logarithms and roots are positive.  `#: fill A=0.5:2 B=integers` overrules.  0, or -1 with a diagnostic, also where the tensors
+ * are larger than the machine's memory (nothing is left allocated). */
 int heddle_case_arrays(heddle_ctx *ctx, const heddle_module *module, const heddle_definition *definition,
 		       const int64_t *size, heddle_fill fill, uint64_t seed, heddle_array **array);
 void heddle_case_arrays_free(const heddle_definition *definition, heddle_array **array);

@@ -139,6 +139,13 @@ typedef struct mask {
 	bool dense;
 } mask;
 
+/* A loop that all lanes run alike, where it is. */
+typedef struct loop_round {
+	const char *name;
+	const int64_t *iterator;
+	const struct loop_round *outer;
+} loop_round;
+
 typedef struct machine {
 	heddle_ctx *ctx;
 	heddle_interpret *in;
@@ -153,6 +160,7 @@ typedef struct machine {
 	bool stop;
 	bool broken; /* an internal error was recorded */
 	double deadline;
+	const loop_round *round; /* the innermost loop that runs */
 	uint64_t next_look; /* operations at which the clock is read again */
 	uint32_t now, launch_start, block_start; /* epochs */
 	/* of the launch */

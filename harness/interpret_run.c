@@ -112,6 +112,14 @@ static void run_ops(machine *m, int from, int to, const mask *k)
 
 static void run_step(machine *m, const step *s, const mask *k);
 
+static void print_rounds(const loop_round *round, heddle_text *out)
+{
+	if (!round)
+		return;
+	print_rounds(round->outer, out);
+	heddle_text_printf(out, "%s%s=%lld", round->outer ? ", " : ", in round ", round->name, (long long)*round->iterator);
+}
+
 static void check_limits(machine *m, const step *s, const mask *k)
 {
 	heddle_interpret *in = m->in;
@@ -122,8 +130,11 @@ static void check_limits(machine *m, const step *s, const mask *k)
 		late = heddle_now() > m->deadline;
 	}
 	if (late || in->operations > in->max_operations) {
-		heddle_machine_find(m, "timeout", s->node->id, s->node->line, first_lane(k),
-				    late ? "the time limit is reached" : "the limit on operations is reached");
+		heddle_text rounds = {0};
+		print_rounds(m->round, &rounds);
+		heddle_machine_find(m, "timeout", s->node->id, s->node->line, first_lane(k), "the %s is reached%s",
+				    late ? "time limit" : "limit on operations", heddle_text_str(&rounds));
+		heddle_text_free(&rounds);
 		m->stop = true;
 	}
 }
@@ -137,12 +148,15 @@ static void run_scalar_for(machine *m, const step *s, const mask *k)
 {
 	int64_t i = *(int64_t *)cells(m, s->value[0].at), upper = *(int64_t *)cells(m, s->value[1].at);
 	int64_t *iterator = cells(m, s->variable);
+	const loop_round here = {s->node->name, iterator, m->round};
+	m->round = &here;
 	while (i < upper && !m->stop) {
 		*iterator = i;
 		run_step(m, s->child[0], k);
 		check_limits(m, s, k);
 		i = wrap_iterator(s->type, (int64_t)((uint64_t)i + (uint64_t)s->node->i));
 	}
+	m->round = here.outer;
 }
 
 static void run_for(machine *m, const step *s, const mask *k)

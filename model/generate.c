@@ -35,23 +35,62 @@ const char *heddle_generate_name(heddle_generator *g, const char *stem)
 	}
 }
 
-void heddle_generate_vary(heddle_generator *g, const char *name)
+void heddle_generate_vary(heddle_generator *g, const char *name, int64_t extent)
 {
-	HEDDLE_PUSH(g->program->arena, g->varying, g->n_varying, name);
+	int n = g->n_varying;
+	HEDDLE_PUSH(g->program->arena, g->varying, n, name);
+	HEDDLE_PUSH(g->program->arena, g->varying_extent, g->n_varying, extent);
+}
+
+static int find_varying(const heddle_generator *g, const char *name)
+{
+	for (int i = 0; i < g->n_varying; i++)
+		if (!strcmp(g->varying[i], name))
+			return i;
+	return -1;
 }
 
 bool heddle_generate_varies(const heddle_generator *g, const heddle_value *value)
 {
 	if (value->kind == HEDDLE_VALUE_THREAD || value->kind == HEDDLE_VALUE_LOAD)
 		return true;
-	if (value->kind == HEDDLE_VALUE_VARIABLE)
-		for (int i = 0; i < g->n_varying; i++)
-			if (!strcmp(g->varying[i], value->name))
-				return true;
+	if (value->kind == HEDDLE_VALUE_VARIABLE && find_varying(g, value->name) >= 0)
+		return true;
 	for (int i = 0; i < value->n_arg; i++)
 		if (heddle_generate_varies(g, value->arg[i]))
 			return true;
 	return false;
+}
+
+/* The greatest (`most`) or least of what the value is for all threads, the same for each of them; NULL where that is not seen. */
+static heddle_value *extreme(heddle_generator *g, heddle_value *value, bool most)
+{
+	heddle_program *p = g->program;
+	const heddle_op op = value->op;
+	if (!heddle_generate_varies(g, value))
+		return value;
+	if (value->kind == HEDDLE_VALUE_VARIABLE) {
+		int64_t extent = g->varying_extent[find_varying(g, value->name)];
+		return extent ? heddle_value_int(p, value->type, most ? extent - 1 : 0) : NULL;
+	}
+	const bool divides = value->kind == HEDDLE_VALUE_FLOOR_DIV && !heddle_generate_varies(g, value->arg[1]);
+	const bool scales = value->kind == HEDDLE_VALUE_BINARY && op == HEDDLE_OP_MUL;
+	if (value->kind != HEDDLE_VALUE_BINARY && !divides)
+		return NULL;
+	heddle_value *a = value->arg[0], *b = value->arg[1];
+	if (scales && a->kind == HEDDLE_VALUE_INT) {
+		a = value->arg[1];
+		b = value->arg[0];
+	}
+	if (scales && b->kind != HEDDLE_VALUE_INT)
+		return NULL;
+	if (!scales && !divides && op != HEDDLE_OP_ADD && op != HEDDLE_OP_SUB && op != HEDDLE_OP_MIN && op != HEDDLE_OP_MAX)
+		return NULL;
+	a = extreme(g, a, scales && b->i < 0 ? !most : most);
+	b = scales || divides ? b : extreme(g, b, op == HEDDLE_OP_SUB ? !most : most);
+	if (!a || !b)
+		return NULL;
+	return divides ? heddle_value_floor(p, HEDDLE_VALUE_FLOOR_DIV, a, b) : heddle_value_binary(p, op, a, b);
 }
 
 static heddle_value *open_size(heddle_generator *g, const char *name, heddle_type type)
@@ -235,71 +274,6 @@ static void rename_node(heddle_generator *g, heddle_node *node, binding *scope)
 		rename_node(g, node->child[i], scope);
 }
 
-static heddle_node *convert(walker *w, __isl_take isl_ast_node *ast, binding *scope);
-
-static heddle_node *convert_for(walker *w, isl_ast_node *ast, binding *scope)
-{
-	heddle_generator *g = w->g;
-	heddle_program *p = g->program;
-	const heddle_nest *nest = w->loop;
-	isl_ast_expr *iterator = isl_ast_node_for_get_iterator(ast);
-	isl_id *id = isl_ast_expr_get_id(iterator);
-	binding here = {heddle_arena_strdup(p->arena, id ? isl_id_get_name(id) : ""), NULL, scope};
-	heddle_value *lower = renamed(g, heddle_generate_expr(g, isl_ast_node_for_get_init(ast)), scope);
-	isl_id_free(id);
-	isl_ast_expr_free(iterator);
-	if (isl_ast_node_for_is_degenerate(ast) == isl_bool_true) {
-		here.value = lower;
-		return convert(w, isl_ast_node_for_get_body(ast), &here);
-	}
-	isl_ast_expr *condition = isl_ast_node_for_get_cond(ast);
-	bool inclusive = isl_ast_expr_get_op_type(condition) == isl_ast_op_le;
-	heddle_value *upper = renamed(g, heddle_generate_expr(g, isl_ast_expr_get_op_arg(condition, 1)), scope);
-	isl_ast_expr_free(condition);
-	if (inclusive)
-		upper = heddle_value_binary(p, HEDDLE_OP_ADD, upper, heddle_value_int(p, g->index_type, 1));
-	isl_ast_expr *increment = isl_ast_node_for_get_inc(ast);
-	isl_val *step_value = isl_ast_expr_get_val(increment);
-	int64_t step = isl_val_get_num_si(step_value);
-	isl_val_free(step_value);
-	isl_ast_expr_free(increment);
-	bool varies = heddle_generate_varies(g, lower) || heddle_generate_varies(g, upper);
-	const char *name = heddle_generate_name(g, nest ? nest->name : "i");
-	if (varies && !(nest && nest->loop != HEDDLE_LOOP_SERIAL))
-		heddle_generate_vary(g, name);
-	here.value = heddle_value_variable(p, g->index_type, 1, name);
-	heddle_loop_kind kind = nest ? nest->loop : HEDDLE_LOOP_SERIAL;
-	heddle_node *body = convert(w, isl_ast_node_for_get_body(ast), &here);
-	bool open = lower->kind != HEDDLE_VALUE_INT || upper->kind != HEDDLE_VALUE_INT;
-	if (kind != HEDDLE_LOOP_SERIAL && open && step == 1) {
-		/* registers are indexed by it: all of its rounds, the bounds as a guard inside */
-		heddle_value *inside = NULL;
-		if (!heddle_value_is_int(lower, 0))
-			inside = heddle_value_binary(p, HEDDLE_OP_GE, here.value, lower);
-		if (!heddle_value_is_int(upper, nest->extent)) {
-			heddle_value *below = heddle_value_binary(p, HEDDLE_OP_LT, here.value, upper);
-			inside = inside ? heddle_value_binary(p, HEDDLE_OP_AND, inside, below) : below;
-		}
-		if (inside) {
-			body = heddle_node_if(p, inside, body, NULL);
-			body->uniform = !heddle_generate_varies(g, inside);
-		}
-		lower = heddle_value_int(p, g->index_type, 0);
-		upper = heddle_value_int(p, g->index_type, nest->extent);
-		varies = false;
-	} else if (open) {
-		kind = HEDDLE_LOOP_SERIAL;
-	}
-	if (body->kind != HEDDLE_NODE_BLOCK) {
-		heddle_node *block = heddle_node_block(p);
-		heddle_node_append(p, block, body);
-		body = block;
-	}
-	heddle_node *loop = heddle_node_for(p, kind, name, lower, upper, step, body);
-	loop->uniform = !varies;
-	return loop;
-}
-
 static bool has_barrier(const heddle_node *node)
 {
 	bool found = node->kind == HEDDLE_NODE_BARRIER;
@@ -355,6 +329,85 @@ static heddle_node *conditional(heddle_generator *g, heddle_value *condition, he
 	heddle_value *all = uniform_part(g, condition);
 	heddle_node *parts = around_barriers(g, condition, then);
 	return all ? conditional(g, all, parts, NULL) : parts;
+}
+
+static heddle_node *convert(walker *w, __isl_take isl_ast_node *ast, binding *scope);
+
+static heddle_node *convert_for(walker *w, isl_ast_node *ast, binding *scope)
+{
+	heddle_generator *g = w->g;
+	heddle_program *p = g->program;
+	const heddle_nest *nest = w->loop;
+	isl_ast_expr *iterator = isl_ast_node_for_get_iterator(ast);
+	isl_id *id = isl_ast_expr_get_id(iterator);
+	binding here = {heddle_arena_strdup(p->arena, id ? isl_id_get_name(id) : ""), NULL, scope};
+	heddle_value *lower = renamed(g, heddle_generate_expr(g, isl_ast_node_for_get_init(ast)), scope);
+	isl_id_free(id);
+	isl_ast_expr_free(iterator);
+	if (isl_ast_node_for_is_degenerate(ast) == isl_bool_true) {
+		here.value = lower;
+		return convert(w, isl_ast_node_for_get_body(ast), &here);
+	}
+	isl_ast_expr *condition = isl_ast_node_for_get_cond(ast);
+	bool inclusive = isl_ast_expr_get_op_type(condition) == isl_ast_op_le;
+	heddle_value *upper = renamed(g, heddle_generate_expr(g, isl_ast_expr_get_op_arg(condition, 1)), scope);
+	isl_ast_expr_free(condition);
+	if (inclusive)
+		upper = heddle_value_binary(p, HEDDLE_OP_ADD, upper, heddle_value_int(p, g->index_type, 1));
+	isl_ast_expr *increment = isl_ast_node_for_get_inc(ast);
+	isl_val *step_value = isl_ast_expr_get_val(increment);
+	int64_t step = isl_val_get_num_si(step_value);
+	isl_val_free(step_value);
+	isl_ast_expr_free(increment);
+	heddle_value *own[2] = {lower, upper};
+	bool varies = heddle_generate_varies(g, lower) || heddle_generate_varies(g, upper);
+	if (varies && nest && heddle_nest_threads_meet(nest)) {
+		/* threads that meet inside all run all rounds of any; their own bounds guard what lies between the barriers */
+		heddle_value *from = extreme(g, lower, false), *to = extreme(g, upper, true);
+		if (from && to) {
+			lower = from;
+			upper = to;
+			varies = false;
+		}
+	}
+	const char *name = heddle_generate_name(g, nest ? nest->name : "i");
+	if (varies && !(nest && nest->loop != HEDDLE_LOOP_SERIAL))
+		heddle_generate_vary(g, name, 0);
+	here.value = heddle_value_variable(p, g->index_type, 1, name);
+	heddle_loop_kind kind = nest ? nest->loop : HEDDLE_LOOP_SERIAL;
+	heddle_node *body = convert(w, isl_ast_node_for_get_body(ast), &here);
+	if (lower != own[0])
+		body = conditional(g, heddle_value_binary(p, HEDDLE_OP_GE, here.value, own[0]), body, NULL);
+	if (upper != own[1])
+		body = conditional(g, heddle_value_binary(p, HEDDLE_OP_LT, here.value, own[1]), body, NULL);
+	bool open = lower->kind != HEDDLE_VALUE_INT || upper->kind != HEDDLE_VALUE_INT;
+	if (kind != HEDDLE_LOOP_SERIAL && open && step == 1) {
+		/* registers are indexed by it: all of its rounds, the bounds as a guard inside */
+		heddle_value *inside = NULL;
+		if (!heddle_value_is_int(lower, 0))
+			inside = heddle_value_binary(p, HEDDLE_OP_GE, here.value, lower);
+		if (!heddle_value_is_int(upper, nest->extent)) {
+			heddle_value *below = heddle_value_binary(p, HEDDLE_OP_LT, here.value, upper);
+			inside = inside ? heddle_value_binary(p, HEDDLE_OP_AND, inside, below) : below;
+		}
+		if (inside) {
+			body = heddle_node_if(p, inside, body, NULL);
+			body->uniform = !heddle_generate_varies(g, inside);
+		}
+		lower = heddle_value_int(p, g->index_type, 0);
+		upper = heddle_value_int(p, g->index_type, nest->extent);
+		varies = false;
+	} else if (open) {
+		kind = HEDDLE_LOOP_SERIAL;
+	}
+	if (body->kind != HEDDLE_NODE_BLOCK) {
+		heddle_node *block = heddle_node_block(p);
+		heddle_node_append(p, block, body);
+		body = block;
+	}
+	heddle_node *loop = heddle_node_for(p, kind, name, lower, upper, step, body);
+	loop->uniform = !varies;
+	return loop;
 }
 
 static heddle_node *convert_if(walker *w, isl_ast_node *ast, binding *scope)
@@ -494,15 +547,15 @@ static heddle_value *tiles_along(heddle_generator *g, const heddle_kernel *kerne
 	return heddle_value_floor(p, HEDDLE_VALUE_FLOOR_DIV, extent, heddle_value_int(p, HEDDLE_INT64, tile));
 }
 
-/* The isl parameter "c_i_block" becomes the variable i_block. */
-static heddle_value *let(heddle_generator *g, heddle_node *block, const char *param, heddle_value *value, bool varies)
+/* The isl parameter "c_i_block" becomes the variable i_block; `threads`: how many values it has in a block if threads differ. */
+static heddle_value *let(heddle_generator *g, heddle_node *block, const char *param, heddle_value *value, int64_t threads)
 {
 	const char *name = heddle_generate_name(g, param + strlen("c_"));
 	int n = g->n_alias;
 	HEDDLE_PUSH(g->program->arena, g->alias_param, n, param);
 	HEDDLE_PUSH(g->program->arena, g->alias_name, g->n_alias, name);
-	if (varies)
-		heddle_generate_vary(g, name);
+	if (threads)
+		heddle_generate_vary(g, name, threads);
 	heddle_node_append(g->program, block, heddle_node_let(g->program, name, value));
 	return heddle_value_variable(g->program, value->type, 1, name);
 }
@@ -518,7 +571,7 @@ static void coordinates(heddle_generator *g, heddle_node *block, heddle_value **
 		int m = kernel->member_order[i];
 		heddle_value *count = heddle_value_cast(p, type, tiles[m]);
 		heddle_value *here = i ? heddle_value_floor(p, HEDDLE_VALUE_FLOOR_MOD, rest, count) : rest;
-		let(g, block, heddle_block_param(g->scop, &kernel->member[m]), here, false);
+		let(g, block, heddle_block_param(g->scop, &kernel->member[m]), here, 0);
 		if (i)
 			rest = heddle_value_floor(p, HEDDLE_VALUE_FLOOR_DIV, rest, count);
 	}
@@ -530,22 +583,22 @@ static void coordinates(heddle_generator *g, heddle_node *block, heddle_value **
 						     heddle_value_int(p, type, member->thread_stride));
 		if (member->thread_stride * member->layout.threads < kernel->threads)
 			v = heddle_value_floor(p, HEDDLE_VALUE_FLOOR_MOD, v, heddle_value_int(p, type, member->layout.threads));
-		let(g, block, heddle_thread_param(g->scop, member), v, true);
+		let(g, block, heddle_thread_param(g->scop, member), v, member->layout.threads);
 	}
 	if (kernel->lanes > 1) {
 		heddle_value *v = heddle_value_floor(p, HEDDLE_VALUE_FLOOR_DIV, thread,
 						     heddle_value_int(p, type, kernel->lane_stride));
 		if (kernel->lane_stride * kernel->lanes < kernel->threads)
 			v = heddle_value_floor(p, HEDDLE_VALUE_FLOOR_MOD, v, heddle_value_int(p, type, kernel->lanes));
-		let(g, block, "c_lane", v, true);
+		let(g, block, "c_lane", v, kernel->lanes);
 	}
 	for (int i = 0; i < g->mapped->n_columns; i++) {
 		int64_t columns = g->mapped->columns[i];
 		heddle_value *width = heddle_value_int(p, type, columns);
 		let(g, block, heddle_arena_printf(p->arena, "c_row%lld", (long long)columns),
-		    heddle_value_floor(p, HEDDLE_VALUE_FLOOR_DIV, thread, width), true);
+		    heddle_value_floor(p, HEDDLE_VALUE_FLOOR_DIV, thread, width), (kernel->threads + columns - 1) / columns);
 		let(g, block, heddle_arena_printf(p->arena, "c_column%lld", (long long)columns),
-		    heddle_value_floor(p, HEDDLE_VALUE_FLOOR_MOD, thread, width), true);
+		    heddle_value_floor(p, HEDDLE_VALUE_FLOOR_MOD, thread, width), columns);
 	}
 }
 

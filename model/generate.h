@@ -21,6 +21,7 @@ typedef struct heddle_generator {
 	const char **name;
 	int n_varying; /* variables that differ between threads */
 	const char **varying;
+	int64_t *varying_extent; /* each is in 0 .. extent; 0: nothing is known of it */
 	int n_alias; /* coordinates: isl's parameter and the variable that stands for it */
 	const char **alias_param, **alias_name;
 	heddle_buffer **global; /* by tensor position */
@@ -43,7 +44,7 @@ heddle_value *heddle_generate_coordinate(heddle_generator *g, const char *param)
 /* A variable name that the launch does not use yet. */
 const char *heddle_generate_name(heddle_generator *g, const char *stem);
 bool heddle_generate_varies(const heddle_generator *g, const heddle_value *value);
-void heddle_generate_vary(heddle_generator *g, const char *name);
+void heddle_generate_vary(heddle_generator *g, const char *name, int64_t extent);
 /* A shape expression of the definition over sizes, INT64. */
 heddle_value *heddle_generate_shape(heddle_generator *g, const heddle_expr *expr);
 /* The register array behind `r` in this branch, declared on first use. */

@@ -287,14 +287,13 @@ static __isl_give isl_multi_union_pw_aff *loop_band(heddle_nest_builder *b, cons
 	return band;
 }
 
-/* Is there something that all threads of the block do together: a barrier, a combination over the lanes, a wait for copies? */
-static bool threads_meet(const heddle_nest *nest)
+bool heddle_nest_threads_meet(const heddle_nest *nest)
 {
 	const heddle_leaf *leaf = nest->kind == HEDDLE_NEST_LEAF ? nest->leaf : NULL;
 	if (leaf && (leaf->kind == HEDDLE_LEAF_BARRIER || leaf->kind == HEDDLE_LEAF_COMBINE || leaf->kind == HEDDLE_LEAF_WAIT))
 		return true;
 	for (int i = 0; i < nest->n_child; i++)
-		if (threads_meet(nest->child[i]))
+		if (heddle_nest_threads_meet(nest->child[i]))
 			return true;
 	return false;
 }
@@ -315,7 +314,7 @@ static __isl_give isl_schedule *tree(heddle_nest_builder *b, heddle_nest *nest, 
 	isl_schedule_free(schedule);
 	node = isl_schedule_node_child(node, 0);
 	/* one loop for all threads, not pieces between bounds of some: they would not meet */
-	if (threads_meet(nest))
+	if (heddle_nest_threads_meet(nest))
 		node = isl_schedule_node_band_member_set_ast_loop_type(node, 0, isl_ast_loop_atomic);
 	node = isl_schedule_node_insert_mark(node, isl_id_alloc(b->scop->isl, nest->name, nest));
 	schedule = isl_schedule_node_get_schedule(node);

@@ -75,6 +75,9 @@ typedef struct heddle_mapped {
 	int64_t columns[HEDDLE_MAX_DIM];
 } heddle_mapped;
 
+/* Is there something in it that all threads of the block do together: a barrier, a combination over the lanes, a wait for copies? */
+bool heddle_nest_threads_meet(const heddle_nest *nest);
+
 /* map, sync and bound: kernel -> leaves, barriers, versions.  NULL with a diagnostic. */
 heddle_mapped *heddle_map_kernel(heddle_scop *scop, heddle_kernel *kernel);
 heddle_mapped *heddle_mapped_free(heddle_mapped *mapped);

@@ -327,11 +327,16 @@ static const char *interpreted(trial *t, heddle_program *program, pipeline_case 
 	const char *from = strstr(wrong, "launch"), *to = again ? strstr(again, "launch") : NULL;
 	if (again && strncmp(again, "timeout", 7) != 0)
 		return again;
-	/* "launch 4, node 75, block 10, thread 0": another launch or block */
+	/* "launch 4, node 75, block 10, thread 0: the limit on operations is reached, in round i=3, j=7": another launch, block or
+	 * round of a loop around the innermost */
 	int launch[2] = {0}, block[2] = {0};
+	const char *round[2] = {strstr(wrong, "in round"), again ? strstr(again, "in round") : NULL};
 	if (from && to && sscanf(from, "launch %d, node %*d, block %d", &launch[0], &block[0]) == 2 &&
-	    sscanf(to, "launch %d, node %*d, block %d", &launch[1], &block[1]) == 2 && launch[0] == launch[1] && block[0] == block[1])
-		return again;
+	    sscanf(to, "launch %d, node %*d, block %d", &launch[1], &block[1]) == 2 && launch[0] == launch[1] && block[0] == block[1]) {
+		const char *last = round[0] ? strrchr(round[0], ',') : NULL;
+		const bool further = last && round[1] && strncmp(round[0], round[1], (size_t)(last - round[0])) != 0;
+		return further ? NULL : again;
+	}
 	return NULL;
 }
 

@@ -117,19 +117,26 @@ static const struct {
 	{"hip:mi300x", "y[i] = shuffle(x[i], 4)", "y[i] = __shfl_xor(x[i], 4);"},
 	{"cuda:h200", "yh[i] = shuffle(h[i], 4)", "yh[i] = (heddle_float16)__shfl_xor_sync(0xffffffffu, h[i], 4);"},
 	/* one jump around a barrier where the dialect asks for it, unless that reads what must not be read */
-	{"opencl:gpu", "if N > 3 && block < 5 {\nbarrier\n}", "if ((N > 3) & (block < 5)) {"},
+	{"opencl:gpu", "if N > 3 && block < 5 {\ny[0] = 0.0\nbarrier\ny[i] = 0.0\n}", "if ((N > 3) & (block < 5)) {"},
 	{"opencl:gpu", "if N > 3 && block < 5 {\ny[i] = 0.0\n}", "if (N > 3 && block < 5) {"},
-	{"opencl:gpu", "if N > 3 && n[3] < 5 {\nbarrier\n}", "if (N > 3 && n[3] < 5) {"},
+	{"opencl:gpu", "if N > 3 && n[3] < 5 {\ny[0] = 0.0\nbarrier\ny[i] = 0.0\n}", "if (N > 3 && n[3] < 5) {"},
 	{"cuda:h200", "if N > 3 && block < 5 {\nbarrier\n}", "if (N > 3 && block < 5) {"},
 	/* ways with and without a barrier meet at one, and an else ends with one more than its if, where the dialect asks for it */
-	{"opencl:gpu", "if N > 3 {\nbarrier\ny[i] = 0.0\n}\ny[0] = 0.0",
+	{"opencl:gpu", "if N > 3 {\ny[i] = 0.0\nbarrier\ny[0] = 0.0\n}\ny[0] = 0.0",
 	 "\t}\n\tbarrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n\ty[0] = 0.0f;"},
+	{"opencl:gpu", "if N > 3 {\nbarrier\ny[i] = 0.0\nbarrier\n}\ny[0] = 0.0",
+	 "\tbarrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n\tif (N > 3) {\n\t\ty[i] = 0.0f;\n\t}\n"
+	 "\tbarrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n\ty[0] = 0.0f;"},
+	{"opencl:gpu", "y[i] = 0.0\nif N > 3 {\nbarrier\n}\ny[0] = 0.0",
+	 "\ty[i] = 0.0f;\n\tbarrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n\ty[0] = 0.0f;"},
 	{"opencl:gpu", "if N > 3 {\nbarrier\ny[i] = 0.0\n} else {\ny[0] = 0.0\n}",
 	 "\t\ty[0] = 0.0f;\n\t\tbarrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n\t}\n}"},
 	{"opencl:gpu", "if N > 3 {\ny[i] = 0.0\nbarrier\n} else {\ny[0] = 0.0\n}",
-	 "\t\ty[0] = 0.0f;\n\t\tbarrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n\t\tbarrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"},
-	{"opencl:gpu", "if N > 3 {\nbarrier\ny[i] = 0.0\n}", "\t\ty[i] = 0.0f;\n\t}\n}"},
+	 "\t\ty[0] = 0.0f;\n\t\tbarrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+	 "\t\tbarrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n\t}\n}"},
+	{"opencl:gpu", "if N > 3 {\ny[0] = 0.0\nbarrier\ny[i] = 0.0\n}", "\t\ty[i] = 0.0f;\n\t}\n}"},
 	{"cuda:h200", "if N > 3 {\nbarrier\ny[i] = 0.0\n} else {\ny[0] = 0.0\n}\ny[i] = 0.0", "\t\ty[0] = 0.0f;\n\t}\n\ty[i] = 0.0f;"},
+	{"cuda:h200", "if N > 3 {\nbarrier\ny[i] = 0.0\n}\ny[i] = 0.0", "\tif (N > 3) {\n\t\t__syncthreads();\n\t\ty[i] = 0.0f;\n\t}\n\ty[i]"},
 	/* an array that a loop of unknown length stores to has a vector's size where the dialect asks for it, and no other has */
 	{"opencl:cpu", "declare r\nfor serial k in 0 .. i % 4 {\nr[k] = 0.0\n}", "float r[16];"},
 	{"opencl:cpu", "declare g\nfor serial k in 0 .. i % 3 {\nlet int32 o = k + 1\ng[o - 1][1] = 0.0\n}", "float g[8][2];"},
