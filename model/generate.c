@@ -487,17 +487,28 @@ static __isl_give isl_ast_node *at_domain(__isl_take isl_ast_node *node, __isl_k
 	return isl_ast_node_set_annotation(node, isl_id_alloc(g->scop->isl, leaf->name, made));
 }
 
+static __isl_give isl_ast_node *branch_ast(heddle_generator *g, __isl_take isl_set *context, __isl_take isl_schedule *schedule)
+{
+	isl_ast_build *build = isl_ast_build_from_context(isl_set_coalesce(context));
+	build = isl_ast_build_set_at_each_domain(build, at_domain, g);
+	isl_ast_node *ast = isl_ast_build_node_from_schedule(build, schedule);
+	isl_ast_build_free(build);
+	return ast;
+}
+
 heddle_node *heddle_generate_branch(heddle_generator *g)
 {
 	isl_set *context = isl_set_intersect(isl_set_copy(g->mapped->context), isl_set_copy(g->branch->blocks));
-	isl_ast_build *build = isl_ast_build_from_context(isl_set_coalesce(context));
-	build = isl_ast_build_set_at_each_domain(build, at_domain, g);
-	if (!g->branch->schedule) {
-		isl_ast_build_free(build);
-		return heddle_node_block(g->program);
+	isl_schedule *schedule = isl_schedule_copy(g->branch->schedule);
+	isl_ast_node *ast = schedule ? branch_ast(g, isl_set_copy(context), isl_schedule_copy(schedule)) : NULL;
+	if (schedule && !ast && isl_ctx_last_error(g->scop->isl) == isl_error_invalid) {
+		/* isl 0.25 loses the definition of a quotient where sizes have divisors; nothing but simpler guards is won by those */
+		isl_ctx_reset_error(g->scop->isl);
+		schedule = isl_schedule_gist_domain_params(schedule, isl_set_copy(g->scop->context));
+		ast = branch_ast(g, isl_set_remove_divs(isl_set_copy(context)), isl_schedule_copy(schedule));
 	}
-	isl_ast_node *ast = isl_ast_build_node_from_schedule(build, isl_schedule_copy(g->branch->schedule));
-	isl_ast_build_free(build);
+	isl_set_free(context);
+	isl_schedule_free(schedule);
 	if (!ast)
 		return heddle_node_block(g->program);
 	walker w = {g, NULL};
