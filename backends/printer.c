@@ -349,41 +349,103 @@ static int last_barriers(const printer *p, const heddle_node *node)
 	return n;
 }
 
-/* Of an `if` without an else: barriers that its text begins with come before it, those that it ends with are the one behind it.
- * NULL: nothing else is in it. */
-static const heddle_node *without_outer_barriers(printer *p, const heddle_node *node)
+static void print_if(printer *p, const heddle_node *node);
+
+static bool value_names(const heddle_value *v, const char *name)
+{
+	if (v->kind == HEDDLE_VALUE_VARIABLE && !strcmp(v->name, name))
+		return true;
+	for (int i = 0; i < v->n_arg; i++)
+		if (value_names(v->arg[i], name))
+			return true;
+	return false;
+}
+
+static bool value_loads(const heddle_value *v)
+{
+	if (v->kind == HEDDLE_VALUE_LOAD)
+		return true;
+	for (int i = 0; i < v->n_arg; i++)
+		if (value_loads(v->arg[i]))
+			return true;
+	return false;
+}
+
+static bool names(const heddle_node *node, const char *name)
+{
+	for (int i = 0; i < node->n_value; i++)
+		if (value_names(node->value[i], name))
+			return true;
+	for (int i = 0; i < node->n_child; i++)
+		if (names(node->child[i], name))
+			return true;
+	return false;
+}
+
+/* Can `if (c) { a; barrier; b }` be `if (c) a; barrier; if (c) b`: do both times give the same condition and names? */
+static bool may_part(const heddle_node *node)
 {
 	const heddle_node *body = node->child[0];
-	int from = 0, to = body->kind == HEDDLE_NODE_BLOCK ? body->n_child : 0;
-	if (body->kind == HEDDLE_NODE_BARRIER)
-		return NULL;
-	while (from < to && body->child[from]->kind == HEDDLE_NODE_BARRIER)
-		from++;
-	while (to > from && body->child[to - 1]->kind == HEDDLE_NODE_BARRIER)
+	if (node->n_child != 1 || body->kind != HEDDLE_NODE_BLOCK || value_loads(node->value[0]))
+		return false;
+	int last = body->n_child - 1;
+	while (last >= 0 && body->child[last]->kind != HEDDLE_NODE_BARRIER)
+		last--;
+	for (int i = 0; i < last; i++) {
+		const heddle_node *child = body->child[i];
+		if (child->kind == HEDDLE_NODE_DECLARE || (child->kind == HEDDLE_NODE_LET && value_loads(child->value[0])))
+			return false;
+	}
+	return last >= 0;
+}
+
+/* What stands in the body from `from` to `to`, under its condition, with the names from before that it needs. */
+static void print_part(printer *p, const heddle_node *node, int from, int to)
+{
+	const heddle_node *body = node->child[0];
+	heddle_node part = *node, inside = *body;
+	heddle_node *children[1] = {&inside};
+	inside.child = HEDDLE_NEW_ARRAY(p->arena, heddle_node *, to);
+	inside.n_child = to - from;
+	for (int i = 0; i < inside.n_child; i++)
+		inside.child[i] = body->child[from + i];
+	for (int i = from - 1; i >= 0; i--) {
+		if (body->child[i]->kind != HEDDLE_NODE_LET || !names(&inside, body->child[i]->name))
+			continue;
+		for (int k = inside.n_child; k > 0; k--)
+			inside.child[k] = inside.child[k - 1];
+		inside.child[0] = body->child[i];
+		inside.n_child++;
+	}
+	part.child = children;
+	if (from < to)
+		print_if(p, &part);
+}
+
+/* An `if` without an else whose body has barriers: they stand between its parts; print_children puts one behind the last. */
+static void print_parts(printer *p, const heddle_node *node)
+{
+	const heddle_node *body = node->child[0];
+	int from = 0, to = body->n_child;
+	while (to > 0 && body->child[to - 1]->kind == HEDDLE_NODE_BARRIER)
 		to--;
-	if (to == 0 || (from == 0 && to == body->n_child))
-		return to || body->kind != HEDDLE_NODE_BLOCK ? node : NULL;
-	if (from == to)
-		return NULL;
-	heddle_node *rest = HEDDLE_NEW(p->arena, heddle_node), *inside = HEDDLE_NEW(p->arena, heddle_node);
-	*rest = *node;
-	*inside = *body;
-	inside->child = body->child + from;
-	inside->n_child = to - from;
-	rest->child = HEDDLE_NEW_ARRAY(p->arena, heddle_node *, 1);
-	rest->child[0] = inside;
-	if (from)
+	for (int i = 0; i < to; i++) {
+		if (body->child[i]->kind != HEDDLE_NODE_BARRIER)
+			continue;
+		print_part(p, node, from, i);
 		print_barrier(p);
-	return rest;
+		from = i + 1;
+	}
+	print_part(p, node, from, to);
 }
 
 static void print_if(printer *p, const heddle_node *node)
 {
 	const bool meets = meets_at_barrier(p, node);
-	if (meets && node->n_child == 1)
-		node = without_outer_barriers(p, node);
-	if (!node)
+	if (meets && may_part(node)) {
+		print_parts(p, node);
 		return;
+	}
 	const char *start = "", *own = heddle_dialect_word(p->dialect, "statement.if");
 	const char *own_else = heddle_dialect_word(p->dialect, "statement.else"), *otherwise_word = own_else ? own_else : "else";
 	for (;;) {

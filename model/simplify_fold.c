@@ -160,8 +160,31 @@ static heddle_node *emit_body(rewriter *r, const heddle_node *block)
 	return out->n_child == 1 && out->child[0]->kind == HEDDLE_NODE_BLOCK ? out->child[0] : out;
 }
 
+static bool loads_from(const heddle_value *v, const heddle_node *store)
+{
+	if (v->kind != HEDDLE_VALUE_LOAD || v->buffer != store->buffer || v->n_arg != store->n_value - 1)
+		return false;
+	for (int k = 0; k < v->n_arg; k++)
+		if (!heddle_value_equal(v->arg[k], store->value[k + 1]))
+			return false;
+	return true;
+}
+
+/* A copy that was lent and comes back as it was: declare part; part = X; X = part. */
+static bool lends_for_nothing(const heddle_node *block)
+{
+	if (block->n_child != 3 || block->child[0]->kind != HEDDLE_NODE_DECLARE || block->child[1]->kind != HEDDLE_NODE_STORE ||
+	    block->child[2]->kind != HEDDLE_NODE_STORE)
+		return false;
+	const heddle_node *out = block->child[1], *back = block->child[2];
+	return out->buffer == block->child[0]->buffer && out->value[0]->width == back->value[0]->width && loads_from(out->value[0], back) &&
+	       loads_from(back->value[0], out);
+}
+
 static bool is_empty(const heddle_node *block)
 {
+	if (lends_for_nothing(block))
+		return true;
 	for (int k = 0; k < block->n_child; k++) {
 		const heddle_node *child = block->child[k];
 		bool nothing = child->kind == HEDDLE_NODE_COMMENT || child->kind == HEDDLE_NODE_LET ||
@@ -315,12 +338,38 @@ static bool never_holds(rewriter *r, heddle_value *condition)
 	return never;
 }
 
+/* Do the other conjuncts say that `v` holds? */
+static bool follows(rewriter *r, heddle_value *others, heddle_value *v)
+{
+	int mark = heddle_ranges_mark(r->s->ranges);
+	fact *facts = r->facts;
+	simplify_push_fact(r, others, true);
+	bool known = heddle_value_is_int(simplify_with_facts(r, v), 1);
+	r->facts = facts;
+	heddle_ranges_unwind(r->s->ranges, mark);
+	return known;
+}
+
+/* A conjunction without what its first part or its last says of the rest. */
+static heddle_value *without_implied(rewriter *r, heddle_value *condition)
+{
+	if (condition->kind != HEDDLE_VALUE_BINARY || condition->op != HEDDLE_OP_AND || !simplify_is_pure(condition))
+		return condition;
+	heddle_value *first = without_implied(r, condition->arg[0]), *last = without_implied(r, condition->arg[1]);
+	if (follows(r, first, last))
+		return first;
+	if (follows(r, last, first))
+		return last;
+	return heddle_value_binary(r->s->p, HEDDLE_OP_AND, first, last);
+}
+
 static void emit_if(rewriter *r, const heddle_node *node, heddle_node *out)
 {
 	heddle_program *p = r->s->p;
 	heddle_value *condition = simplify_with_facts(r, simplify_value(r, node->value[0]));
 	if (never_holds(r, condition))
 		condition = heddle_value_int(p, HEDDLE_BOOL, 0);
+	condition = without_implied(r, condition);
 	if (condition->kind == HEDDLE_VALUE_INT) {
 		if (condition->i)
 			emit_block(r, node->child[0], out);
