@@ -719,7 +719,10 @@ static code print_splat(printer *p, const heddle_value *v, bool data)
 	heddle_value *members[HEDDLE_MAX_VECTOR];
 	for (int i = 0; i < v->width; i++)
 		members[i] = v->arg[0];
-	if (v->type == HEDDLE_BOOL && heddle_dialect_word(p->dialect, "vector.condition.stem"))
+	const bool condition = v->type == HEDDLE_BOOL && heddle_dialect_word(p->dialect, "vector.condition.stem");
+	if (condition && v->arg[0]->kind == HEDDLE_VALUE_INT)
+		return make(p, LEVEL_UNARY, "(%s)(%s)", heddle_local_type(p, v->type, v->width), v->arg[0]->i ? "-1" : "0");
+	if (condition)
 		return make(p, LEVEL_UNARY, "(%s)(%s ? -1 : 0)", heddle_local_type(p, v->type, v->width),
 			    bind(p, heddle_print_value(p, v->arg[0], false), LEVEL_SELECT + 1));
 	const char *word = heddle_dialect_word(p->dialect, "vector.splat");

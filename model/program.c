@@ -397,6 +397,8 @@ heddle_value *heddle_value_binary(heddle_program *p, heddle_op op, heddle_value 
 {
 	heddle_value *simple = NULL;
 	unify(p, &a, &b);
+	if (op == HEDDLE_OP_NE && heddle_value_is_int(b, 0) && a->kind == HEDDLE_VALUE_CAST && a->arg[0]->type == HEDDLE_BOOL)
+		return a->arg[0]; /* a truth as a number is not 0: the truth */
 	if (op == HEDDLE_OP_AND || op == HEDDLE_OP_OR)
 		simple = simplify_logic(op, a, b);
 	else if (a->type == b->type && is_integer(a->type))
@@ -450,6 +452,8 @@ heddle_value *heddle_value_cast(heddle_program *p, heddle_type type, heddle_valu
 {
 	if (a->type == type)
 		return a;
+	if (type == HEDDLE_BOOL && a->kind == HEDDLE_VALUE_CAST && a->arg[0]->type == HEDDLE_BOOL)
+		return a->arg[0]; /* a truth as a number, as a truth */
 	if (is_constant(a) && is_integer(type))
 		return heddle_value_int(p, type, a->i);
 	if (is_constant(a) && a->type != HEDDLE_UINT64 && a->i > -(1 << 24) && a->i < (1 << 24) &&
