@@ -466,8 +466,11 @@ static void print_if(printer *p, const heddle_node *node)
 			line(p, "} %s {", otherwise_word);
 			print_body(p, otherwise);
 			/* compilers may not take the ends of both for one: the second has a barrier more */
+			const int already = last_barriers(p, otherwise), wanted = meets ? last_barriers(p, node->child[0]) + 1 : 0;
 			p->depth++;
-			for (int i = last_barriers(p, otherwise); meets && i <= last_barriers(p, node->child[0]); i++)
+			if (already < wanted)
+				comment(p, "one barrier more than the branch above, so that their ends are not merged");
+			for (int i = already; i < wanted; i++)
 				print_barrier(p);
 			p->depth--;
 			line(p, "}");

@@ -135,9 +135,10 @@ static const struct {
 	{"opencl:gpu", "y[i] = 0.0\nif N > 3 {\nbarrier\n}\ny[0] = 0.0",
 	 "\ty[i] = 0.0f;\n\tbarrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n\ty[0] = 0.0f;"},
 	{"opencl:gpu", "if N > 3 {\nbarrier\ny[i] = 0.0\n} else {\ny[0] = 0.0\n}",
-	 "\t\ty[0] = 0.0f;\n\t\tbarrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n\t}\n}"},
+	 "\t\ty[0] = 0.0f;\n\t\t// one barrier more than the branch above, so that their ends are not merged\n"
+	 "\t\tbarrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n\t}\n}"},
 	{"opencl:gpu", "if N > 3 {\ny[i] = 0.0\nbarrier\n} else {\ny[0] = 0.0\n}",
-	 "\t\ty[0] = 0.0f;\n\t\tbarrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+	 "\t\ty[0] = 0.0f;\n\t\t// one barrier more than the branch above, so that their ends are not merged\n\t\tbarrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
 	 "\t\tbarrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n\t}\n}"},
 	{"opencl:gpu", "if N > 3 {\ny[0] = 0.0\nbarrier\ny[i] = 0.0\n}", "\tif (N > 3) {\n\t\ty[i] = 0.0f;\n\t}\n}"},
 	{"cuda:h200", "if N > 3 {\nbarrier\ny[i] = 0.0\n} else {\ny[0] = 0.0\n}\ny[i] = 0.0", "\t\ty[0] = 0.0f;\n\t}\n\ty[i] = 0.0f;"},
