@@ -87,57 +87,122 @@ static bool implies(heddle_program *p, heddle_value *known, heddle_value *v)
 	       heddle_value_equal(a.right, b.right);
 }
 
-enum { MOST_TERMS = 8 };
+enum { MOST_TERMS = 12 };
 
-/* The terms of a sum into term[MOST_TERMS], its constants into *c; -1: too many. */
-static int terms_of(heddle_value *v, heddle_value **term, int n, int64_t *c)
+/* A sum of values with factors, and a constant. */
+typedef struct linear {
+	int n;
+	bool fits; /* there was room, and nothing overflowed */
+	heddle_value *term[MOST_TERMS];
+	int64_t factor[MOST_TERMS];
+	int64_t c;
+} linear;
+
+static void add_term(linear *l, heddle_value *v, int64_t factor)
 {
-	if (v->kind == HEDDLE_VALUE_INT) {
-		*c += v->i;
-		return n;
+	for (int i = 0; i < l->n; i++)
+		if (heddle_value_equal(l->term[i], v)) {
+			l->fits = l->fits && !__builtin_add_overflow(l->factor[i], factor, &l->factor[i]);
+			return;
+		}
+	if (l->n == MOST_TERMS) {
+		l->fits = false;
+		return;
 	}
-	if (v->kind == HEDDLE_VALUE_BINARY && v->op == HEDDLE_OP_SUB && v->arg[1]->kind == HEDDLE_VALUE_INT) {
-		*c -= v->arg[1]->i;
-		return terms_of(v->arg[0], term, n, c);
-	}
-	if (v->kind == HEDDLE_VALUE_BINARY && v->op == HEDDLE_OP_ADD) {
-		n = terms_of(v->arg[0], term, n, c);
-		return n < 0 ? n : terms_of(v->arg[1], term, n, c);
-	}
-	if (n == MOST_TERMS)
-		return -1;
-	term[n] = v;
-	return n + 1;
+	l->term[l->n] = v;
+	l->factor[l->n++] = factor;
 }
 
-/* `known` is left + c < right, `v` is left + rest + d < right: it holds when rest + d is never above c. */
-static bool implies_by_bound(const rewriter *r, heddle_value *known, heddle_value *v)
+static void add_constant(linear *l, int64_t c, int64_t factor)
 {
-	less a, b;
-	heddle_value *of_a[MOST_TERMS], *of_b[MOST_TERMS];
-	if (known->kind == HEDDLE_VALUE_BINARY && known->op == HEDDLE_OP_AND)
-		return implies_by_bound(r, known->arg[0], v) || implies_by_bound(r, known->arg[1], v);
-	if (!as_less(r->s->p, known, &a) || !as_less(r->s->p, v, &b) || !heddle_value_equal(a.right, b.right))
-		return false;
-	int n = terms_of(a.left, of_a, 0, &a.c), m = terms_of(b.left, of_b, 0, &b.c);
-	if (n < 1 || m < n)
-		return false;
-	for (int i = 0; i < n; i++) {
-		int at = 0;
-		while (at < m && !heddle_value_equal(of_a[i], of_b[at]))
-			at++;
-		if (at == m)
-			return false;
-		of_b[at] = of_b[--m];
+	l->fits = l->fits && !__builtin_mul_overflow(c, factor, &c) && !__builtin_add_overflow(l->c, c, &l->c);
+}
+
+/* l + factor v. */
+static void add_value(linear *l, heddle_value *v, int64_t factor)
+{
+	int64_t scaled, a;
+	heddle_value *x;
+	if (v->kind == HEDDLE_VALUE_INT) {
+		add_constant(l, v->i, factor);
+	} else if (v->kind == HEDDLE_VALUE_BINARY && (v->op == HEDDLE_OP_ADD || v->op == HEDDLE_OP_SUB)) {
+		add_value(l, v->arg[0], factor);
+		add_value(l, v->arg[1], v->op == HEDDLE_OP_SUB ? -factor : factor);
+	} else if ((x = without_factor(v, &a)) != v && !__builtin_mul_overflow(a, factor, &scaled)) {
+		add_value(l, x, scaled);
+	} else {
+		add_term(l, v, factor);
 	}
-	int64_t most = b.c;
-	for (int i = 0; i < m; i++) {
-		int64_t hi = heddle_ranges_of(r->s->ranges, of_b[i]).hi;
-		if (hi > INT32_MAX || hi < INT32_MIN)
-			return false;
-		most += hi;
+}
+
+/* v = floor(x / d) with a constant d > 0: x, and d; NULL: it is not of this kind. */
+static heddle_value *quotient(const rewriter *r, heddle_value *v, int64_t *d)
+{
+	bool floors = v->kind == HEDDLE_VALUE_FLOOR_DIV || (v->kind == HEDDLE_VALUE_BINARY && v->op == HEDDLE_OP_DIV &&
+							     heddle_ranges_of(r->s->ranges, v->arg[0]).lo >= 0);
+	if (!floors || v->arg[1]->kind != HEDDLE_VALUE_INT || v->arg[1]->i <= 0)
+		return NULL;
+	*d = v->arg[1]->i;
+	return v->arg[0];
+}
+
+/* A comparison as `out` < 0. */
+static bool as_negative(const rewriter *r, heddle_value *v, linear *out)
+{
+	less x;
+	int64_t d;
+	heddle_value *y;
+	*out = (linear){.fits = true};
+	if (!as_less(r->s->p, v, &x))
+		return false;
+	if ((y = quotient(r, x.right, &d))) { /* l + c < floor(y / d): d (l + c + 1) <= y */
+		add_value(out, x.left, d);
+		add_constant(out, x.c, d);
+		add_constant(out, d - 1, 1);
+		add_value(out, y, -1);
+	} else if ((y = quotient(r, x.left, &d))) { /* floor(y / d) + c < r: y < d (r - c) */
+		add_value(out, y, 1);
+		add_constant(out, x.c, d);
+		add_value(out, x.right, -d);
+	} else {
+		add_value(out, x.left, 1);
+		add_constant(out, x.c, 1);
+		add_value(out, x.right, -1);
 	}
-	return most <= a.c;
+	return out->fits;
+}
+
+/* a < 0 is known: b < 0 holds when b - a is never above 0. */
+static bool implies_by_bound(const rewriter *r, const linear *a, linear b)
+{
+	for (int i = 0; i < a->n; i++)
+		add_term(&b, a->term[i], -a->factor[i]);
+	add_constant(&b, -a->c, 1);
+	int64_t most = b.c, bound;
+	for (int i = 0; i < b.n && b.fits; i++) {
+		if (b.factor[i] == 0)
+			continue;
+		heddle_range range = heddle_ranges_of(r->s->ranges, b.term[i]);
+		int64_t end = b.factor[i] > 0 ? range.hi : range.lo;
+		if (end > INT32_MAX || end < INT32_MIN || __builtin_mul_overflow(end, b.factor[i], &bound) ||
+		    __builtin_add_overflow(most, bound, &most))
+			return false;
+	}
+	return b.fits && most <= 0;
+}
+
+static heddle_value *opposite(heddle_program *p, heddle_value *v);
+
+static fact new_fact(const rewriter *r, heddle_value *condition, bool holds)
+{
+	fact f = {.condition = condition, .holds = holds, .up = r->facts};
+	heddle_value *true_here = holds ? condition : opposite(r->s->p, condition);
+	linear form;
+	if (true_here && as_negative(r, true_here, &form)) {
+		f.form = HEDDLE_NEW(r->s->p->arena, linear);
+		*f.form = form;
+	}
+	return f;
 }
 
 /* `also`, NULL or a condition, and the facts say that all conjuncts of `v` hold. */
@@ -147,9 +212,14 @@ bool simplify_is_known(const rewriter *r, heddle_value *v, heddle_value *also)
 		return simplify_is_known(r, v->arg[0], also) && simplify_is_known(r, v->arg[1], also);
 	if (also && implies(r->s->p, also, v))
 		return true;
-	for (const fact *f = r->facts; f; f = f->up)
-		if (f->holds && (implies(r->s->p, f->condition, v) || implies_by_bound(r, f->condition, v)))
+	linear wanted;
+	const bool bounded = r->facts && as_negative(r, v, &wanted);
+	for (const fact *f = r->facts; f; f = f->up) {
+		if (f->holds && implies(r->s->p, f->condition, v))
 			return true;
+		if (bounded && f->form && implies_by_bound(r, f->form, wanted))
+			return true;
+	}
 	return heddle_ranges_decide(r->s->ranges, v) == 1;
 }
 
@@ -244,7 +314,7 @@ static int decide_in_each_case(rewriter *r, heddle_value *broken, heddle_value *
 	}
 	if (simplify_is_known(r, broken, NULL))
 		return 2;
-	fact assumed = {broken, false, r->facts};
+	fact assumed = new_fact(r, broken, false);
 	rewriter in_case = *r;
 	in_case.facts = &assumed;
 	int mark = heddle_ranges_mark(r->s->ranges);
@@ -395,7 +465,7 @@ void simplify_push_fact(rewriter *r, heddle_value *condition, bool holds)
 		}
 	}
 	fact *new = HEDDLE_NEW(r->s->p->arena, fact);
-	*new = (fact){condition, holds, r->facts};
+	*new = new_fact(r, condition, holds);
 	r->facts = new;
 	if (holds)
 		narrow_variables(r, condition, true);

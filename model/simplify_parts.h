@@ -47,6 +47,7 @@ typedef struct fact {
 	heddle_value *condition;
 	bool holds;
 	struct fact *up;
+	struct linear *form; /* what is below 0 where the condition is as `holds` says, or NULL */
 } fact;
 
 typedef struct rewriter {

@@ -52,6 +52,12 @@ static void folding(void **state)
 	becomes(&scalar_language, "for serial i in 5 .. 5 {\nC[i] = 1.0\n}\nfor serial i in 0 .. int32(N) {\n}\n", "");
 	becomes(&scalar_language, "C[floor_mod(thread, 32)] = A[floor_div(thread, 32)]\n", "\tC[thread] = A[0]\n");
 	becomes(&scalar_language, "C[floor_mod(thread + block, 32)] = 1.0\n", "\tC[(thread + block) % 32] = 1.0\n");
+	/* what follows from the rest of a condition, and what it keeps from ever holding */
+	becomes(&scalar_language, "if block * 16 + 15 < 40 && block * 16 + thread + 15 < 70 {\nC[thread] = 1.0\n}\n",
+		"\tif block * 16 + 15 < 40 {\n\t\tC[thread] = 1.0\n\t}\n");
+	becomes(&scalar_language,
+		"if block * 32 + 31 < int32(N) {\nC[0] = 1.0\n} else {\nif block * 32 + 15 < int32(N) / 2 {\nC[1] = 1.0\n}\n}\n",
+		"\tif block * 32 + 31 < int32(N) {\n\t\tC[0] = 1.0\n\t}\n");
 	becomes(&scalar_language, "C[min(thread, 40)] = A[max(thread, 31)]\n", "\tC[thread] = A[31]\n");
 }
 
