@@ -366,6 +366,13 @@ static int operations(const heddle_expr *expr)
 	return n;
 }
 
+/* The extent of a reduction that is known to have at most `most` values; else 0. */
+static int64_t whole_step(const heddle_stmt *stmt, int d, int64_t most)
+{
+	const heddle_expr *upper = stmt->source->index[d]->upper;
+	return stmt->dim[d].reduction && upper->kind == HEDDLE_EXPR_INT && upper->i > 0 && upper->i <= most ? upper->i : 0;
+}
+
 static void contraction_threads(chooser *c, int x, int y)
 {
 	static const struct {
@@ -399,16 +406,21 @@ static void contraction_threads(chooser *c, int x, int y)
 	int64_t v = per >= 4 ? 4 : per;
 	set_layout(c, c->main, x, per / v, shape[best].nx, v);
 	set_layout(c, c->main, y, shape[best].ty / shape[best].ny, shape[best].ny, 1);
-	/* steps of the reductions: short ones whole, the first long one by 8 elements */
+	/* steps of the reductions: short ones whole, the first long one by 8 elements, by fewer where that made a step of more terms
+	 * than compilers keep in registers */
+	enum { SHORT = 4, LONG = 8, MOST_TERMS = 64 };
+	int64_t terms = 1, step = LONG;
 	bool stepped = false;
+	for (int d = 0; d < c->main->n_dim; d++)
+		terms *= whole_step(c->main, d, SHORT) ? whole_step(c->main, d, SHORT) : 1;
+	while (step > 2 && step * terms > MOST_TERMS)
+		step /= 2;
 	for (int d = 0; d < c->main->n_dim; d++) {
-		if (!c->main->dim[d].reduction)
-			continue;
-		const heddle_expr *upper = c->main->source->index[d]->upper;
-		if (upper->kind == HEDDLE_EXPR_INT && upper->i <= 4)
-			set_layout(c, c->main, d, upper->i, 1, 1);
-		else if (!stepped)
-			set_layout(c, c->main, d, 8, 1, 1), stepped = true;
+		const int64_t whole = whole_step(c->main, d, SHORT);
+		if (whole)
+			set_layout(c, c->main, d, whole, 1, 1);
+		else if (c->main->dim[d].reduction && !stepped)
+			set_layout(c, c->main, d, step, 1, 1), stepped = true;
 	}
 }
 

@@ -94,14 +94,25 @@ typedef struct linear {
 	int n;
 	bool fits; /* there was room, and nothing overflowed */
 	heddle_value *term[MOST_TERMS];
+	uint32_t mark[MOST_TERMS]; /* equal for equal terms */
 	int64_t factor[MOST_TERMS];
 	int64_t c;
 } linear;
 
-static void add_term(linear *l, heddle_value *v, int64_t factor)
+static uint32_t mark_of(const heddle_value *v)
+{
+	uint32_t h = (uint32_t)v->kind * 31 + (uint32_t)v->op * 7 + (uint32_t)v->i;
+	for (const char *c = v->name; c && *c; c++)
+		h = h * 33 + (uint32_t)(unsigned char)*c;
+	for (int i = 0; i < v->n_arg; i++)
+		h = h * 65599 + mark_of(v->arg[i]);
+	return h;
+}
+
+static void add_term(linear *l, heddle_value *v, uint32_t mark, int64_t factor)
 {
 	for (int i = 0; i < l->n; i++)
-		if (heddle_value_equal(l->term[i], v)) {
+		if (l->mark[i] == mark && heddle_value_equal(l->term[i], v)) {
 			l->fits = l->fits && !__builtin_add_overflow(l->factor[i], factor, &l->factor[i]);
 			return;
 		}
@@ -110,6 +121,7 @@ static void add_term(linear *l, heddle_value *v, int64_t factor)
 		return;
 	}
 	l->term[l->n] = v;
+	l->mark[l->n] = mark;
 	l->factor[l->n++] = factor;
 }
 
@@ -131,7 +143,7 @@ static void add_value(linear *l, heddle_value *v, int64_t factor)
 	} else if ((x = without_factor(v, &a)) != v && !__builtin_mul_overflow(a, factor, &scaled)) {
 		add_value(l, x, scaled);
 	} else {
-		add_term(l, v, factor);
+		add_term(l, v, mark_of(v), factor);
 	}
 }
 
@@ -152,7 +164,9 @@ static bool as_negative(const rewriter *r, heddle_value *v, linear *out)
 	less x;
 	int64_t d;
 	heddle_value *y;
-	*out = (linear){.fits = true};
+	out->n = 0;
+	out->fits = true;
+	out->c = 0;
 	if (!as_less(r->s->p, v, &x))
 		return false;
 	if ((y = quotient(r, x.right, &d))) { /* l + c < floor(y / d): d (l + c + 1) <= y */
@@ -173,10 +187,18 @@ static bool as_negative(const rewriter *r, heddle_value *v, linear *out)
 }
 
 /* a < 0 is known: b < 0 holds when b - a is never above 0. */
-static bool implies_by_bound(const rewriter *r, const linear *a, linear b)
+static bool implies_by_bound(const rewriter *r, const linear *a, const linear *wanted)
 {
+	/* without anything in common ranges alone would say it */
+	bool common = false;
+	for (int i = 0; i < a->n && !common; i++)
+		for (int j = 0; j < wanted->n && !common; j++)
+			common = a->mark[i] == wanted->mark[j];
+	if (!common)
+		return false;
+	linear b = *wanted;
 	for (int i = 0; i < a->n; i++)
-		add_term(&b, a->term[i], -a->factor[i]);
+		add_term(&b, a->term[i], a->mark[i], -a->factor[i]);
 	add_constant(&b, -a->c, 1);
 	int64_t most = b.c, bound;
 	for (int i = 0; i < b.n && b.fits; i++) {
@@ -217,7 +239,7 @@ bool simplify_is_known(const rewriter *r, heddle_value *v, heddle_value *also)
 	for (const fact *f = r->facts; f; f = f->up) {
 		if (f->holds && implies(r->s->p, f->condition, v))
 			return true;
-		if (bounded && f->form && implies_by_bound(r, f->form, wanted))
+		if (bounded && f->form && implies_by_bound(r, f->form, &wanted))
 			return true;
 	}
 	return heddle_ranges_decide(r->s->ranges, v) == 1;

@@ -344,7 +344,7 @@ static bool follows(rewriter *r, heddle_value *others, heddle_value *v)
 	int mark = heddle_ranges_mark(r->s->ranges);
 	fact *facts = r->facts;
 	simplify_push_fact(r, others, true);
-	bool known = heddle_value_is_int(simplify_with_facts(r, v), 1);
+	bool known = simplify_is_known(r, v, NULL);
 	r->facts = facts;
 	heddle_ranges_unwind(r->s->ranges, mark);
 	return known;
