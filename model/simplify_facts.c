@@ -227,11 +227,29 @@ static fact new_fact(const rewriter *r, heddle_value *condition, bool holds)
 	return f;
 }
 
+/* x < min(a, b) is x < a and x < b, and so is max(a, b) < x: the comparison of the extremum on `side` with its operand k in
+ * its place; NULL: there is none. */
+static heddle_value *of_each(heddle_program *p, heddle_value *v, int side, int k)
+{
+	if (v->kind != HEDDLE_VALUE_BINARY || v->op < HEDDLE_OP_LT || v->op > HEDDLE_OP_GE || heddle_type_is_float(v->arg[0]->type))
+		return NULL; /* floats: an operand that is NaN is not compared */
+	const bool swap = v->op == HEDDLE_OP_GT || v->op == HEDDLE_OP_GE;
+	heddle_value *x = v->arg[side];
+	if (x->kind != HEDDLE_VALUE_BINARY || x->op != (side == swap ? HEDDLE_OP_MAX : HEDDLE_OP_MIN))
+		return NULL;
+	return heddle_value_binary(p, v->op, side ? v->arg[0] : x->arg[k], side ? x->arg[k] : v->arg[1]);
+}
+
 /* `also`, NULL or a condition, and the facts say that all conjuncts of `v` hold. */
 bool simplify_is_known(const rewriter *r, heddle_value *v, heddle_value *also)
 {
 	if (v->kind == HEDDLE_VALUE_BINARY && v->op == HEDDLE_OP_AND)
 		return simplify_is_known(r, v->arg[0], also) && simplify_is_known(r, v->arg[1], also);
+	for (int side = 0; side < 2; side++) {
+		heddle_value *first = of_each(r->s->p, v, side, 0);
+		if (first && simplify_is_known(r, first, also) && simplify_is_known(r, of_each(r->s->p, v, side, 1), also))
+			return true;
+	}
 	if (also && implies(r->s->p, also, v))
 		return true;
 	linear wanted;
@@ -379,6 +397,12 @@ heddle_value *simplify_with_facts(rewriter *r, heddle_value *v)
 	heddle_value *against = opposite(p, v);
 	if (against && simplify_is_known(r, against, NULL))
 		return heddle_value_int(p, HEDDLE_BOOL, 0);
+	for (int side = 0; side < 2; side++)
+		for (int k = 0; k < 2; k++) {
+			heddle_value *each = of_each(p, v, side, k);
+			if (each && simplify_is_known(r, each, NULL))
+				return simplify_with_facts(r, of_each(p, v, side, 1 - k));
+		}
 	int decided = r->facts ? decide_by_facts(r, v) : -1;
 	for (const fact *f = r->facts; f && decided < 0; f = f->up)
 		if (!f->holds && f->condition->kind == HEDDLE_VALUE_BINARY && f->condition->op == HEDDLE_OP_AND)
@@ -474,18 +498,12 @@ void simplify_push_fact(rewriter *r, heddle_value *condition, bool holds)
 		simplify_push_fact(r, condition->arg[1], holds);
 		return;
 	}
-	if (holds && condition->kind == HEDDLE_VALUE_BINARY && condition->op >= HEDDLE_OP_LT && condition->op <= HEDDLE_OP_GE) {
-		/* x < min(a, b): x < a and x < b; max(a, b) < x: a < x and b < x */
-		bool swap = condition->op == HEDDLE_OP_GT || condition->op == HEDDLE_OP_GE;
-		for (int side = 0; side < 2; side++) {
-			heddle_value *x = condition->arg[side];
-			if (x->kind != HEDDLE_VALUE_BINARY || x->op != (side == swap ? HEDDLE_OP_MAX : HEDDLE_OP_MIN))
-				continue;
-			for (int k = 0; k < 2; k++)
-				simplify_push_fact(r, heddle_value_binary(r->s->p, condition->op, side ? condition->arg[0] : x->arg[k],
-								 side ? x->arg[k] : condition->arg[1]), true);
+	for (int side = 0; holds && side < 2; side++)
+		for (int k = 0; k < 2; k++) {
+			heddle_value *each = of_each(r->s->p, condition, side, k);
+			if (each)
+				simplify_push_fact(r, each, true);
 		}
-	}
 	fact *new = HEDDLE_NEW(r->s->p->arena, fact);
 	*new = new_fact(r, condition, holds);
 	r->facts = new;

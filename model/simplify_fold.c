@@ -7,7 +7,7 @@
 
 /* Register arrays must have constant subscripts in the end, so loops that index them may become this much longer than the
  * limit; others only this part of it: beyond, readers and compilers are better off with the loop. */
-enum { REGISTER_FACTOR = 16, PLAIN_PART = 32, CALL_WEIGHT = 4, GUESSED_TRIPS = 8 };
+enum { REGISTER_FACTOR = 16, PLAIN_PART = 32, CALL_WEIGHT = 4, GUESSED_TRIPS = 8, MOST_FACTORS = 16 };
 
 bool simplify_is_pure(const heddle_value *v)
 {
@@ -126,6 +126,7 @@ static void bind(rewriter *r, const char *name, heddle_value *value)
 static void emit_block(rewriter *r, const heddle_node *block, heddle_node *out)
 {
 	binding *env = r->env;
+	fact *facts = r->facts;
 	heddle_node *inner = out;
 	int mark = heddle_ranges_mark(r->s->ranges);
 	if (block->kind != HEDDLE_NODE_BLOCK) {
@@ -139,6 +140,7 @@ static void emit_block(rewriter *r, const heddle_node *block, heddle_node *out)
 	for (int k = 0; k < block->n_child; k++)
 		simplify_emit(r, block->child[k], inner);
 	r->env = env;
+	r->facts = facts;
 	/* Lets that were flattened into `out` stay in scope of what follows there, where nothing names them. */
 	heddle_ranges_unwind(r->s->ranges, mark);
 }
@@ -147,6 +149,7 @@ static void emit_block(rewriter *r, const heddle_node *block, heddle_node *out)
 static heddle_node *emit_body(rewriter *r, const heddle_node *block)
 {
 	binding *env = r->env;
+	fact *facts = r->facts;
 	heddle_node *out = heddle_node_block(r->s->p);
 	int mark = heddle_ranges_mark(r->s->ranges);
 	out->line = block->line;
@@ -156,6 +159,7 @@ static heddle_node *emit_body(rewriter *r, const heddle_node *block)
 	else
 		simplify_emit(r, block, out);
 	r->env = env;
+	r->facts = facts;
 	heddle_ranges_unwind(r->s->ranges, mark);
 	return out->n_child == 1 && out->child[0]->kind == HEDDLE_NODE_BLOCK ? out->child[0] : out;
 }
@@ -411,6 +415,57 @@ static bool is_identity(const heddle_value *v)
 	}
 }
 
+/* ---- what the grid says --------------------------------------------------------------------------------------------------- */
+
+static int factors_of(heddle_value *v, heddle_value **factor, int n)
+{
+	if (v->kind == HEDDLE_VALUE_BINARY && v->op == HEDDLE_OP_MUL)
+		return factors_of(v->arg[1], factor, factors_of(v->arg[0], factor, n));
+	if (n < MOST_FACTORS)
+		factor[n] = v;
+	return n + 1;
+}
+
+/* The only factor of the grid that `v` = block / a / b, a and b being the others, does not divide by: v is below it.  NULL: it
+ * is not of this kind. */
+static heddle_value *blocks_along(rewriter *r, heddle_value *v)
+{
+	simplify *s = r->s;
+	heddle_value *factor[MOST_FACTORS];
+	int n = factors_of(s->launch->grid, factor, 0);
+	if (n > MOST_FACTORS)
+		return NULL;
+	for (int k = 0; k < n; k++)
+		factor[k] = simplify_narrow(s, simplify_value(r, heddle_value_cast(s->p, v->type, factor[k])));
+	while (v->kind == HEDDLE_VALUE_FLOOR_DIV || (v->kind == HEDDLE_VALUE_BINARY && v->op == HEDDLE_OP_DIV)) {
+		int k = 0;
+		while (k < n && !heddle_value_equal(factor[k], simplify_narrow(s, v->arg[1])))
+			k++;
+		if (k == n)
+			return NULL;
+		factor[k] = factor[--n];
+		v = v->arg[0];
+	}
+	while (v->kind == HEDDLE_VALUE_CAST)
+		v = v->arg[0];
+	return v->kind == HEDDLE_VALUE_BLOCK && n == 1 ? factor[0] : NULL;
+}
+
+/* A fact: `x`, which stands for `value`, is below the divisor that it is the remainder of, or below what the grid has of its
+ * kind.  Constants are for ranges to know. */
+static void push_limit(rewriter *r, heddle_value *x, heddle_value *value)
+{
+	const bool floors = value->kind == HEDDLE_VALUE_FLOOR_MOD;
+	const bool truncates = value->kind == HEDDLE_VALUE_BINARY && value->op == HEDDLE_OP_MOD;
+	if (value->width != 1 || (value->type != HEDDLE_INT32 && value->type != HEDDLE_INT64))
+		return;
+	if (truncates && heddle_ranges_of(r->s->ranges, value->arg[1]).lo < 1) /* x % -3 may be 2 */
+		return;
+	heddle_value *limit = floors || truncates ? simplify_narrow(r->s, value->arg[1]) : blocks_along(r, value);
+	if (limit && limit->kind != HEDDLE_VALUE_INT && simplify_is_pure(limit))
+		simplify_push_fact(r, heddle_value_binary(r->s->p, HEDDLE_OP_LT, x, limit), true);
+}
+
 static void emit_let(rewriter *r, const heddle_node *node, heddle_node *out)
 {
 	simplify *s = r->s;
@@ -425,6 +480,7 @@ static void emit_let(rewriter *r, const heddle_node *node, heddle_node *out)
 	heddle_ranges_define(s->ranges, let->name, heddle_ranges_of(s->ranges, value));
 	HEDDLE_PUSH(s->p->arena, let->value, let->n_value, value);
 	heddle_node_append(s->p, out, let);
+	push_limit(r, heddle_value_variable(s->p, value->type, value->width, let->name), value);
 }
 
 void simplify_emit(rewriter *r, const heddle_node *node, heddle_node *out)
@@ -473,6 +529,8 @@ heddle_node *simplify_substitute(simplify *s, const heddle_node *node, const cha
 
 void simplify_fold(simplify *s, rewriter options)
 {
+	heddle_value *block = heddle_value_block(s->p);
 	options.s = s;
+	push_limit(&options, block, block);
 	s->launch->body = emit_body(&options, s->launch->body);
 }

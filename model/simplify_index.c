@@ -416,20 +416,20 @@ static void linear(indexer *x, const heddle_buffer *buffer, int *n, heddle_value
 	*n = 1;
 }
 
-/* int32(a / b) in 64 bits, where the operands fit 32, is a / b in 32: divisions are what costs most among indices. */
-static heddle_value *narrow_cast(indexer *x, heddle_value *v)
+heddle_value *simplify_narrow(simplify *s, heddle_value *v)
 {
-	bool narrows = v->type == HEDDLE_INT32 && v->width == 1 && v->arg[0]->type == HEDDLE_INT64 && simplify_is_pure(v);
-	if (!narrows || !heddle_range_fits(heddle_ranges_of(x->s->ranges, v->arg[0]), HEDDLE_INT32))
+	bool narrows = v->kind == HEDDLE_VALUE_CAST && v->type == HEDDLE_INT32 && v->width == 1 &&
+		       v->arg[0]->type == HEDDLE_INT64 && simplify_is_pure(v);
+	if (!narrows || !heddle_range_fits(heddle_ranges_of(s->ranges, v->arg[0]), HEDDLE_INT32))
 		return v;
-	return narrow(x->s, HEDDLE_INT32, v->arg[0]);
+	return narrow(s, HEDDLE_INT32, v->arg[0]);
 }
 
 static heddle_value *index_value(heddle_value *v, void *user)
 {
 	indexer *x = user;
 	if (v->kind == HEDDLE_VALUE_CAST)
-		return narrow_cast(x, v);
+		return simplify_narrow(x->s, v);
 	if (v->kind != HEDDLE_VALUE_LOAD || !v->n_arg)
 		return v;
 	heddle_value *copy = HEDDLE_NEW(x->s->p->arena, heddle_value);

@@ -87,6 +87,10 @@ void simplify_hoist(simplify *s);	/* simplify_hoist.c */
 /* Row-major element offset of an access to `buffer`, as INT64. */
 heddle_value *simplify_offset(simplify *s, const heddle_buffer *buffer, int n, heddle_value *const *subscript);
 
+/* int32(a / b) in 64 bits, where the operands fit 32, is a / b in 32: divisions are what costs most among indices.  Anything
+ * else stays as it is. */
+heddle_value *simplify_narrow(simplify *s, heddle_value *v);
+
 /* ---- walking with ranges ---------------------------------------------------------------------------------------------- */
 
 /* Calls `visit` on each STORE, LET, FOR and IF of the launch (before its children), ranges of the variables in scope being
