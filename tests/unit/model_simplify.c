@@ -14,19 +14,18 @@ static const heddle_simplify_options scalar_language = {.max_vector = 1};
 static const heddle_simplify_options cuda_like = {.max_vector = 4, .max_bytes = 16};
 static const heddle_simplify_options opencl_like = {.vector_arithmetic = true, .unaligned_vectors = true, .max_vector = 16};
 
-#define HEAD                                                                                                           \
+#define DECLARATIONS                                                                                                   \
 	"program t\nsize N 0..4096\nsize D 0..4096 *8\n"                                                               \
 	"buffer input A float32 [64] align 16\nbuffer input B float32 [N][D] align 16\nbuffer input H float64 [64] align 16\n" \
 	"buffer output C float32 [64] align 16\nbuffer output G float32 [65536][65536] align 16\n"                       \
-	"buffer shared S float32 [8][8] pad 1 align 4\nbuffer register r float32 [4]\nbuffer register s float32\n"        \
-	"launch t_0 grid 4 threads 32 args A, B, H, C, G shared S {\n"
+	"buffer shared S float32 [8][8] pad 1 align 4\nbuffer register r float32 [4]\nbuffer register s float32\n"
 
-/* The body of `HEAD body }` after the pass, must be `wanted`. */
-static void becomes(const heddle_simplify_options *options, const char *body, const char *wanted)
+/* The body of a launch of `grid` blocks with 32 threads each, after the pass, must be `wanted`. */
+static void becomes_on(const heddle_simplify_options *options, const char *grid, const char *body, const char *wanted)
 {
 	heddle_ctx *ctx = heddle_ctx_new();
 	heddle_text text = {0}, out = {0};
-	heddle_text_printf(&text, "%s%s}\n", HEAD, body);
+	heddle_text_printf(&text, "%slaunch t_0 grid %s threads 32 args A, B, H, C, G shared S {\n%s}\n", DECLARATIONS, grid, body);
 	heddle_program *p = heddle_program_parse(ctx, "t", heddle_text_str(&text));
 	if (!p || heddle_program_validate(ctx, p) < 0)
 		fail_msg("%s", heddle_ctx_messages(ctx));
@@ -41,6 +40,11 @@ static void becomes(const heddle_simplify_options *options, const char *body, co
 	heddle_text_free(&out);
 	heddle_program_free(p);
 	heddle_ctx_free(ctx);
+}
+
+static void becomes(const heddle_simplify_options *options, const char *body, const char *wanted)
+{
+	becomes_on(options, "4", body, wanted);
 }
 
 static void folding(void **state)
@@ -59,6 +63,36 @@ static void folding(void **state)
 		"if block * 32 + 31 < int32(N) {\nC[0] = 1.0\n} else {\nif block * 32 + 15 < int32(N) / 2 {\nC[1] = 1.0\n}\n}\n",
 		"\tif block * 32 + 31 < int32(N) {\n\t\tC[0] = 1.0\n\t}\n");
 	becomes(&scalar_language, "C[min(thread, 40)] = A[max(thread, 31)]\n", "\tC[thread] = A[31]\n");
+}
+
+/* What the grid says of a block's coordinates decides conditions on the first elements of its tile, and no others. */
+static void coordinates(void **state)
+{
+	(void)state;
+	static const char grid[] = "floor_div(N + 3, 4) * floor_div(D + 1, 2)";
+	becomes_on(&scalar_language, "floor_div(N + 3, 4)",
+		   "if block * 4 < int32(N) {\nC[0] = 1.0\n}\nif block * 4 + 1 < int32(N) {\nC[1] = 1.0\n}\n"
+		   "if int32(N) - block * 4 < 1 {\nC[2] = 1.0\n}\nif min(4, int32(N) - block * 4) > 0 {\nC[3] = 1.0\n}\n"
+		   "if min(4, int32(N) - block * 4) > 1 {\nC[4] = 1.0\n}\n",
+		   "\tC[0] = 1.0\n\tif block * 4 + 1 < int32(N) {\n\t\tC[1] = 1.0\n\t}\n\tC[3] = 1.0\n"
+		   "\tif int32(N) - block * 4 > 1 {\n\t\tC[4] = 1.0\n\t}\n");
+	becomes_on(&scalar_language, grid,
+		   "let int32 i = floor_mod(block, int32(floor_div(N + 3, 4)))\nlet int32 j = floor_div(block, int32(floor_div(N + 3, 4)))\n"
+		   "if i * 4 < int32(N) {\nC[i] = 1.0\n}\nif j * 2 < int32(D) {\nC[j] = 1.0\n}\nif j * 2 + 1 < int32(D) {\nC[1] = 1.0\n}\n",
+		   "\tlet int32 N_tiles = (int32(N) + 3) / 4\n\tlet int32 i = block % N_tiles\n\tlet int32 j = block / N_tiles\n"
+		   "\tC[i] = 1.0\n\tC[j] = 1.0\n\tif j * 2 + 1 < int32(D) {\n\t\tC[1] = 1.0\n\t}\n");
+	/* The divisor is no factor of the grid, and the grid has another factor: nothing is known. */
+	becomes_on(&scalar_language, grid,
+		   "let int32 j = floor_div(block, int32(floor_div(N + 7, 8)))\nif j * 2 < int32(D) {\nC[j] = 1.0\n}\n"
+		   "if block * 4 < int32(N) {\nC[0] = 1.0\n}\n",
+		   "\tlet int32 j = block / ((int32(N) + 7) / 8)\n\tif j * 2 < int32(D) {\n\t\tC[j] = 1.0\n\t}\n"
+		   "\tif block * 4 < int32(N) {\n\t\tC[0] = 1.0\n\t}\n");
+	/* The fact ends with the block of its let. */
+	becomes_on(&scalar_language, grid,
+		   "if thread < 3 {\nlet int32 i = floor_mod(block + thread, int32(N))\nif i < int32(N) {\nC[i] = 1.0\n}\n}\n"
+		   "for serial i in 0 .. int32(D) {\nif i < int32(N) {\nC[0] = 1.0\n}\n}\n",
+		   "\tif thread < 3 {\n\t\tlet int32 i = (block + thread) % int32(N)\n\t\tC[i] = 1.0\n\t}\n"
+		   "\tfor serial i_1 in 0 .. int32(D) {\n\t\tif i_1 < int32(N) {\n\t\t\tC[0] = 1.0\n\t\t}\n\t}\n");
 }
 
 static void unrolling(void **state)
@@ -257,7 +291,8 @@ static void register_rule(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(folding), cmocka_unit_test(unrolling), cmocka_unit_test(vectors),
+		cmocka_unit_test(folding),
+		cmocka_unit_test(coordinates), cmocka_unit_test(unrolling), cmocka_unit_test(vectors),
 		cmocka_unit_test(vector_arithmetic), cmocka_unit_test(guards), cmocka_unit_test(facts), cmocka_unit_test(wording), cmocka_unit_test(indices), cmocka_unit_test(register_rule),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
