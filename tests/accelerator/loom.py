@@ -117,10 +117,13 @@ def translate(source):
     out += [f"#define f_{name} {name}" for names in FUNCTIONS.values() for name in names]
     for stem, width in sorted(set(re.findall(r"(?<![a-z0-9])(?:take_|give_|across_)?([iur][1248])v(\d+)", source))):
         out += loads(f"{stem}v{width}", stem, int(width))
-    for real, whole, width in sorted(set(re.findall(r"\bwhole_(r[48])(?:v\d+)?_([iu]\d)((?:v\d+)?)\(", source))):
+    near = sorted(set(re.findall(r"\bwhole_(r[48])(?:v\d+)?_([iu]\d)((?:v\d+)?)\(", source)))
+    for real, whole in sorted({(real, whole) for real, whole, _ in near}):
+        t = SCALARS[whole]
+        out.append(f"{t} near_{real}_{whole}({SCALARS[real]} x) {{ return x == x ? convert_{t}_sat(x) : ({t})0; }}")
+    for real, whole, width in near:
         f, t = SCALARS[real], SCALARS[whole]
         one = f"near_{real}_{whole}"
-        out.append(f"{t} {one}({f} x) {{ return x == x ? convert_{t}_sat(x) : ({t})0; }}")
         if not width:
             out.append(f"#define whole_{real}_{whole}(x) {one}(x)")
             continue
