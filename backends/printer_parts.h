@@ -1,4 +1,4 @@
-/* Inside the printer: what its two halves share.
+/* Inside the printer: what its parts share.
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEDDLE_PRINTER_PARTS_H
@@ -65,6 +65,44 @@ bool heddle_is_global(const heddle_buffer *buffer);
 bool heddle_is_half(heddle_type type);
 bool heddle_is_compare(heddle_op op);
 bool heddle_needs_vector_arithmetic(const printer *p, const heddle_value *v);
+
+/* ---- lines.c ---------------------------------------------------------------------------------------------------------- */
+
+/* The text, on as many lines as it needs; `end` closes the last. */
+void heddle_print_text(printer *p, const char *text, const char *end);
+void heddle_print_line(printer *p, const char *format, ...) HEDDLE_PRINTF(2, 3);
+/* head(list), the list on lines of its own where it is long. */
+void heddle_print_list(printer *p, const char *head, const char *list);
+/* A line that says where it comes from, when that changed. */
+void heddle_print_mapped(printer *p, int source_line, const char *text);
+/* Lines of comment, broken between words where they are long; `text` may be NULL. */
+void heddle_print_comment(printer *p, const char *text);
+
+/* ---- statements.c ------------------------------------------------------------------------------------------------------ */
+
+void heddle_print_node(printer *p, const heddle_node *node);
+/* The body of a loop or branch, one deeper. */
+void heddle_print_body(printer *p, const heddle_node *body);
+/* "[4][8]": the array has `least` bytes or more: the first dimension grows, so no subscript changes. */
+const char *heddle_dimensions(printer *p, const heddle_buffer *buffer, int64_t least);
+/* " // tile of A", or nothing. */
+const char *heddle_buffer_comment(printer *p, const heddle_buffer *buffer);
+/* A name for a value. */
+const char *heddle_let_text(printer *p, const char *type, const char *name, code value);
+/* Finds buffers that loops whose length is not known here store to. */
+void heddle_mark_open_loops(printer *p, const heddle_node *node);
+
+/* ---- branches.c -------------------------------------------------------------------------------------------------------- */
+
+void heddle_print_if(printer *p, const heddle_node *node);
+void heddle_print_barrier(printer *p);
+/* Must a barrier stand where ways with and without one meet? */
+bool heddle_meets_at_barrier(const printer *p, const heddle_node *node);
+
+/* ---- printer.c --------------------------------------------------------------------------------------------------------- */
+
+/* A name that is not taken; it is then. */
+const char *heddle_fresh_name(printer *p, const char *wanted);
 
 /* Text that binds tightest. */
 static inline code printer_atom(const char *text) { return (code){text, LEVEL_POSTFIX}; }

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "model/generate.h"
+#include "model/ranges.h"
 
 #include <isl/id.h>
 #include <isl/val.h>
@@ -274,14 +275,6 @@ static void rename_node(heddle_generator *g, heddle_node *node, binding *scope)
 		rename_node(g, node->child[i], scope);
 }
 
-static bool has_barrier(const heddle_node *node)
-{
-	bool found = node->kind == HEDDLE_NODE_BARRIER;
-	for (int i = 0; i < node->n_child; i++)
-		found |= has_barrier(node->child[i]);
-	return found;
-}
-
 static bool has_names(const heddle_node *block)
 {
 	bool found = false;
@@ -309,7 +302,7 @@ static heddle_node *around_barriers(heddle_generator *g, heddle_value *condition
 	heddle_program *p = g->program;
 	if (node->kind == HEDDLE_NODE_BARRIER)
 		return node;
-	if (!has_barrier(node) || (node->kind == HEDDLE_NODE_BLOCK ? has_names(node) : !node->uniform))
+	if (!heddle_node_find(node, HEDDLE_NODE_BARRIER) || (node->kind == HEDDLE_NODE_BLOCK ? has_names(node) : !node->uniform))
 		return heddle_node_if(p, condition, node, NULL);
 	for (int i = 0; i < node->n_child; i++)
 		node->child[i] = around_barriers(g, condition, node->child[i]);
@@ -321,7 +314,7 @@ static heddle_node *around_barriers(heddle_generator *g, heddle_value *condition
  * alike.  There may be barriers too many then, but all threads come to each. */
 static heddle_node *conditional(heddle_generator *g, heddle_value *condition, heddle_node *then, heddle_node *otherwise)
 {
-	if (otherwise || !has_barrier(then) || !heddle_generate_varies(g, condition)) {
+	if (otherwise || !heddle_node_find(then, HEDDLE_NODE_BARRIER) || !heddle_generate_varies(g, condition)) {
 		heddle_node *node = heddle_node_if(g->program, condition, then, otherwise);
 		node->uniform = !heddle_generate_varies(g, condition);
 		return node;
@@ -613,27 +606,6 @@ static void coordinates(heddle_generator *g, heddle_node *block, heddle_value **
 	}
 }
 
-static bool mentions(const heddle_value *value, const char *name)
-{
-	if (value->kind == HEDDLE_VALUE_VARIABLE && !strcmp(value->name, name))
-		return true;
-	for (int i = 0; i < value->n_arg; i++)
-		if (mentions(value->arg[i], name))
-			return true;
-	return false;
-}
-
-static bool uses(const heddle_node *node, const char *name)
-{
-	for (int i = 0; i < node->n_value; i++)
-		if (mentions(node->value[i], name))
-			return true;
-	for (int i = 0; i < node->n_child; i++)
-		if (uses(node->child[i], name))
-			return true;
-	return false;
-}
-
 /* Coordinates that nothing uses go. */
 static void drop_unused(heddle_node *block)
 {
@@ -642,7 +614,7 @@ static void drop_unused(heddle_node *block)
 		heddle_node *child = block->child[i];
 		bool used = child->kind != HEDDLE_NODE_LET;
 		for (int j = i + 1; j < block->n_child && !used; j++)
-			used = uses(block->child[j], child->name);
+			used = heddle_node_depends(block->child[j], child->name);
 		if (used)
 			block->child[n++] = child;
 	}

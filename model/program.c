@@ -769,6 +769,14 @@ static bool waits_for(const heddle_node *node, const char *name)
 	return false;
 }
 
+const heddle_node *heddle_node_find(const heddle_node *node, heddle_node_kind kind)
+{
+	const heddle_node *found = node->kind == kind ? node : NULL;
+	for (int k = 0; k < node->n_child && !found; k++)
+		found = heddle_node_find(node->child[k], kind);
+	return found;
+}
+
 bool heddle_node_under_way(const heddle_node *node, const char *name)
 {
 	if (node->kind == HEDDLE_NODE_COPY && !strcmp(node->name, name))

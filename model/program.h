@@ -219,6 +219,8 @@ heddle_node *heddle_node_barrier(heddle_program *p);
 heddle_node *heddle_node_copy(heddle_program *p, const char *name, heddle_value *count, heddle_buffer *to, int n_to,
 			      heddle_value **to_subscript, heddle_buffer *from, int n_from, heddle_value **from_subscript);
 heddle_node *heddle_node_wait(heddle_program *p, const char *name);
+/* The node, or the first one below it in the order of the text, that is of this kind; NULL: there is none. */
+const heddle_node *heddle_node_find(const heddle_node *node, heddle_node_kind kind);
 /* Is a copy of this name still under way after the node, for all that the text says?  A wait further down in a block, under a
  * condition or not, ends what the block has started; the interpreter sees whether the condition is the right one. */
 bool heddle_node_under_way(const heddle_node *node, const char *name);

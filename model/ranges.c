@@ -462,6 +462,17 @@ bool heddle_value_depends(const heddle_value *value, const char *variable)
 	return false;
 }
 
+bool heddle_node_depends(const heddle_node *node, const char *variable)
+{
+	for (int k = 0; k < node->n_value; k++)
+		if (heddle_value_depends(node->value[k], variable))
+			return true;
+	for (int k = 0; k < node->n_child; k++)
+		if (heddle_node_depends(node->child[k], variable))
+			return true;
+	return false;
+}
+
 bool heddle_value_coefficient(const heddle_value *v, const char *iterator, int64_t *coefficient)
 {
 	int64_t a, b;

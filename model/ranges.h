@@ -47,7 +47,8 @@ int heddle_ranges_decide(const heddle_ranges *ranges, const heddle_value *condit
 
 /* value = coefficient * iterator + rest with a rest that does not depend on the iterator: true, and the coefficient. */
 bool heddle_value_coefficient(const heddle_value *value, const char *iterator, int64_t *coefficient);
-/* The variable occurs in the value. */
+/* The variable occurs in the value; in a value of the node or of one below it. */
 bool heddle_value_depends(const heddle_value *value, const char *variable);
+bool heddle_node_depends(const heddle_node *node, const char *variable);
 
 #endif
