@@ -465,21 +465,6 @@ static code shift_count(printer *p, const heddle_value *b, heddle_type shifted, 
 	return make(p, LEVEL_BITAND, "%s & %d", bind(p, heddle_print_value(p, b, data), LEVEL_UNARY), width - 1);
 }
 
-/* The sum of truths is a truth, which bytes would count.  Both sides run (unlike those of || and &&): they may be shuffles. */
-static heddle_op joins_truths(heddle_op op)
-{
-	switch (op) {
-	case HEDDLE_OP_ADD:
-	case HEDDLE_OP_MAX:
-		return HEDDLE_OP_BITOR;
-	case HEDDLE_OP_MUL:
-	case HEDDLE_OP_MIN:
-		return HEDDLE_OP_BITAND;
-	default:
-		return op;
-	}
-}
-
 static code print_binary(printer *p, const heddle_value *v, bool data)
 {
 	const heddle_value *a = v->arg[0], *b = v->arg[1];
@@ -492,8 +477,11 @@ static code print_binary(printer *p, const heddle_value *v, bool data)
 		return condition_width(p, infix(p, v->op, heddle_print_value(p, a, false), heddle_print_value(p, b, false), false), type, v->width);
 	if (v->op == HEDDLE_OP_AND || v->op == HEDDLE_OP_OR)
 		return infix(p, v->op, heddle_print_value(p, a, false), heddle_print_value(p, b, false), true);
-	if (type == HEDDLE_BOOL && joins_truths(v->op) != v->op)
-		return infix(p, joins_truths(v->op), heddle_print_value(p, a, data), heddle_print_value(p, b, data), true);
+	/* both sides run, unlike those of || and &&: they may be shuffles */
+	const heddle_op of_truths = type == HEDDLE_BOOL ? heddle_op_of_truths(v->op) : v->op;
+	if (of_truths != v->op)
+		return infix(p, of_truths == HEDDLE_OP_OR ? HEDDLE_OP_BITOR : HEDDLE_OP_BITAND, heddle_print_value(p, a, data),
+			     heddle_print_value(p, b, data), true);
 	if (v->op == HEDDLE_OP_MIN || v->op == HEDDLE_OP_MAX)
 		return word_ab(p, heddle_type_is_float(type) ? (v->op == HEDDLE_OP_MIN ? "float.min" : "float.max")
 							     : (v->op == HEDDLE_OP_MIN ? "integer.min" : "integer.max"), v, data);

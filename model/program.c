@@ -769,6 +769,20 @@ static bool waits_for(const heddle_node *node, const char *name)
 	return false;
 }
 
+heddle_op heddle_op_of_truths(heddle_op op)
+{
+	switch (op) {
+	case HEDDLE_OP_ADD:
+	case HEDDLE_OP_MAX:
+		return HEDDLE_OP_OR;
+	case HEDDLE_OP_MUL:
+	case HEDDLE_OP_MIN:
+		return HEDDLE_OP_AND;
+	default:
+		return op;
+	}
+}
+
 const heddle_node *heddle_node_find(const heddle_node *node, heddle_node_kind kind)
 {
 	const heddle_node *found = node->kind == kind ? node : NULL;

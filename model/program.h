@@ -205,6 +205,10 @@ int heddle_value_evaluate(const heddle_value *v, const int64_t *size, int64_t *r
 /* A copy in which `rename(value, user)` may stand in for any sub-value (called bottom-up; return its argument to keep). */
 heddle_value *heddle_value_map(heddle_program *p, heddle_value *v, heddle_value *(*rename)(heddle_value *, void *), void *user);
 
+/* Of truths the sum and the greatest are their OR, which bytes would count, the product and the least their AND; other
+ * operations stay. */
+heddle_op heddle_op_of_truths(heddle_op op);
+
 /* Nodes. */
 heddle_node *heddle_node_block(heddle_program *p);
 void heddle_node_append(heddle_program *p, heddle_node *block, heddle_node *child);

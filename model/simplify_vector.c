@@ -446,15 +446,6 @@ static bool has_vector_form(const heddle_value *v)
 	return false;
 }
 
-/* The sum and the greatest of truths is their or, the product and the least their and: vectors have those. */
-static heddle_op truth_op(const heddle_value *v)
-{
-	if (v->type != HEDDLE_BOOL)
-		return v->op;
-	return v->op == HEDDLE_OP_ADD || v->op == HEDDLE_OP_MAX ? HEDDLE_OP_OR
-	       : v->op == HEDDLE_OP_MUL || v->op == HEDDLE_OP_MIN ? HEDDLE_OP_AND : v->op;
-}
-
 static bool binary_has_vector_form(const heddle_value *v)
 {
 	bool is_float = heddle_type_is_float(v->arg[0]->type);
@@ -464,7 +455,7 @@ static bool binary_has_vector_form(const heddle_value *v)
 	case HEDDLE_OP_MUL:
 	case HEDDLE_OP_MIN:
 	case HEDDLE_OP_MAX:
-		return v->type != HEDDLE_BOOL || truth_op(v) != v->op;
+		return v->type != HEDDLE_BOOL || heddle_op_of_truths(v->op) != v->op;
 	case HEDDLE_OP_DIV:
 		return is_float;
 	case HEDDLE_OP_LT:
@@ -553,7 +544,8 @@ static heddle_value *vector(lanes *l, heddle_value *v)
 	case HEDDLE_VALUE_BINARY:
 		if (!binary_has_vector_form(v))
 			return members(l, v);
-		return heddle_value_binary(l->p, truth_op(v), full(l, vector(l, v->arg[0])), full(l, vector(l, v->arg[1])));
+		return heddle_value_binary(l->p, v->type == HEDDLE_BOOL ? heddle_op_of_truths(v->op) : v->op,
+					   full(l, vector(l, v->arg[0])), full(l, vector(l, v->arg[1])));
 	case HEDDLE_VALUE_FMA:
 		return heddle_value_fma(l->p, vector(l, v->arg[0]), vector(l, v->arg[1]), vector(l, v->arg[2]));
 	case HEDDLE_VALUE_CAST:

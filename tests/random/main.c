@@ -56,6 +56,8 @@ typedef enum outcome {
 	OUT_TEXT,  /* runs at a level that takes the text */
 	OUT_TEXT_REFUSED,
 	OUT_REFUSED, /* sizes or inputs that the reference does not take */
+	OUT_TOO_LONG,	   /* for the interpreter: stopped, without a verdict */
+	OUT_TOO_LONG_TEXT, /* for levels that take the text: not run there */
 	N_OUTCOME
 } outcome;
 
@@ -63,7 +65,10 @@ static const char *const outcome_names[N_OUTCOME] = {
 	"rejected",  "compiled",  "config refused", "limit",   "proved",   "proved under preconditions", "not proved",
 	"fallback",  "fused",	  "several kernels", "staged", "registers", "split", "lanes", "shuffles", "vectors",
 	"two branches", "barriers", "runs", "runs not judged", "default config", "drawn config", "limits of its own", "open sizes",
-	"given sizes", "ranges of sizes", "zero fill", "size 0", "stopped at a limit", "runs of the text", "texts refused", "cases refused"};
+	"given sizes", "ranges of sizes", "zero fill", "size 0", "stopped at a limit", "runs of the text", "texts refused", "cases refused",
+	"too long for the interpreter", "texts too long"};
+
+enum { MOST_THREADS = 2000000 }; /* emulators take minutes for more */
 
 /* What a child says, in memory that it shares with its parent. */
 typedef struct report {
@@ -321,8 +326,11 @@ static double threads_of(heddle_arena *arena, const heddle_program *program, con
 static const char *interpreted(trial *t, heddle_program *program, pipeline_case *c)
 {
 	const char *wrong = pipeline_run(t->ctx, t->arena, program, &t->target, c, 3, 100000000, NULL);
-	if (!wrong || strncmp(wrong, "timeout", 7) != 0 || threads_of(t->arena, program, t->definition, c->size) > 2e6)
-		return wrong && !strncmp(wrong, "timeout", 7) ? NULL : wrong;
+	if (!wrong || strncmp(wrong, "timeout", 7) != 0)
+		return wrong;
+	t->out->count[OUT_TOO_LONG]++;
+	if (threads_of(t->arena, program, t->definition, c->size) > MOST_THREADS)
+		return NULL;
 	const char *again = pipeline_run(t->ctx, t->arena, program, &t->target, c, 3, 200000000, NULL);
 	const char *from = strstr(wrong, "launch"), *to = again ? strstr(again, "launch") : NULL;
 	if (again && strncmp(again, "timeout", 7) != 0)
@@ -377,8 +385,10 @@ static void run_case(trial *t, heddle_program *program, const int64_t *size, con
 			const char *kind = end ? heddle_arena_strndup(t->arena, wrong, (size_t)(end - wrong)) : "wrong";
 			fail(t->out, kind, config, heddle_arena_printf(t->arena, "%s: %s", c.name, wrong));
 		}
-		if (threads_of(t->arena, program, d, c.size) <= 2e6) /* emulators take minutes for more */
+		if (threads_of(t->arena, program, d, c.size) <= MOST_THREADS)
 			run_levels(t, program, &c, config);
+		else
+			t->out->count[OUT_TOO_LONG_TEXT] += t->subject->n_level > 0;
 	}
 	heddle_case_arrays_free(d, c.initial);
 	heddle_reference_free(c.reference);
@@ -737,7 +747,8 @@ static void statistics(const total *sum)
 /* What a long run must have met. */
 static int never_met(const total *sum, bool text)
 {
-	static const outcome rare[] = {OUT_REJECTED, OUT_LIMIT, OUT_UNPROVED, OUT_FALLBACK, OUT_VACUOUS, OUT_TEXT_REFUSED, OUT_REFUSED};
+	static const outcome rare[] = {OUT_REJECTED, OUT_LIMIT, OUT_UNPROVED, OUT_FALLBACK, OUT_VACUOUS, OUT_TEXT_REFUSED, OUT_REFUSED,
+				       OUT_TOO_LONG, OUT_TOO_LONG_TEXT};
 	int n = 0;
 	for (int i = 0; i < RANDOM_N_FORM; i++)
 		if (!sum->form[i]) {
