@@ -87,7 +87,7 @@ static void coordinates(void **state)
 		   "if block * 4 < int32(N) {\nC[0] = 1.0\n}\n",
 		   "\tlet int32 j = block / ((int32(N) + 7) / 8)\n\tif j * 2 < int32(D) {\n\t\tC[j] = 1.0\n\t}\n"
 		   "\tif block * 4 < int32(N) {\n\t\tC[0] = 1.0\n\t}\n");
-	/* The fact ends with the block of its let. */
+	/* Another variable of the same name is another. */
 	becomes_on(&scalar_language, grid,
 		   "if thread < 3 {\nlet int32 i = floor_mod(block + thread, int32(N))\nif i < int32(N) {\nC[i] = 1.0\n}\n}\n"
 		   "for serial i in 0 .. int32(D) {\nif i < int32(N) {\nC[0] = 1.0\n}\n}\n",
