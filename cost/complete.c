@@ -38,13 +38,6 @@ static bool depends_on(const heddle_stmt *stmt, const heddle_access *access, int
 	return false;
 }
 
-/* The dimension that moves through neighbouring elements of the access, or -1. */
-static int contiguous_dim(const heddle_stmt *stmt, const heddle_access *access)
-{
-	int inner = heddle_tensor_inner(access->tensor);
-	return inner >= 0 ? heddle_access_dim(stmt, access, inner) : -1;
-}
-
 static int64_t extent_of(const heddle_scop *scop, const heddle_stmt *stmt, int dim)
 {
 	return heddle_scop_dim_extent(scop, stmt, dim);
@@ -311,7 +304,7 @@ static void set_layout(chooser *c, const heddle_stmt *stmt, int dim, int64_t ite
 static int fast_member_dim(const heddle_stmt *stmt)
 {
 	for (int a = 0; a < stmt->n_access; a++) {
-		int d = contiguous_dim(stmt, &stmt->access[a]);
+		int d = heddle_row_dim(stmt, &stmt->access[a]);
 		if (d >= 0 && stmt->dim[d].member >= 0)
 			return d;
 	}
@@ -373,6 +366,21 @@ static int64_t whole_step(const heddle_stmt *stmt, int d, int64_t most)
 	return stmt->dim[d].reduction && upper->kind == HEDDLE_EXPR_INT && upper->i > 0 && upper->i <= most ? upper->i : 0;
 }
 
+/* Will y run along the rows of an operand's tile: does it in memory, or is the tile turned, a reduction being there? */
+static bool along_tile(const chooser *c, int y)
+{
+	for (int a = 1; a < c->main->n_access; a++) {
+		const heddle_access *access = &c->main->access[a];
+		const int row = heddle_row_dim(c->main, access);
+		bool plain = false;
+		for (int e = 0; e < access->tensor->rank; e++)
+			plain = plain || heddle_access_dim(c->main, access, e) == y;
+		if (plain && row >= 0 && (row == y || (access->tensor->rank > 1 && c->main->dim[row].reduction)))
+			return true;
+	}
+	return false;
+}
+
 static void contraction_threads(chooser *c, int x, int y)
 {
 	static const struct {
@@ -405,7 +413,8 @@ static void contraction_threads(chooser *c, int x, int y)
 	int64_t per = shape[best].tx / shape[best].nx;
 	int64_t v = per >= 4 ? 4 : per;
 	set_layout(c, c->main, x, per / v, shape[best].nx, v);
-	set_layout(c, c->main, y, shape[best].ty / shape[best].ny, shape[best].ny, 1);
+	const int64_t per_y = shape[best].ty / shape[best].ny, w = along_tile(c, y) ? least(4, per_y) : 1;
+	set_layout(c, c->main, y, per_y / w, shape[best].ny, w);
 	/* steps of the reductions: short ones whole, the first long one by 8 elements, by fewer where that made a step of more terms
 	 * than compilers keep in registers */
 	enum { SHORT = 4, LONG = 8, MOST_TERMS = 64 };
@@ -430,7 +439,7 @@ static void contraction_vectors(chooser *c, int x, int y)
 	/* every operand runs along a reduction: vectors there, a small square of sums */
 	int along = -1;
 	for (int a = 1; a < c->main->n_access; a++) {
-		int d = contiguous_dim(c->main, &c->main->access[a]);
+		int d = heddle_row_dim(c->main, &c->main->access[a]);
 		if (d == x)
 			along = c->main->n_dim;
 		else if (d >= 0 && along < 0 && c->main->dim[d].reduction && extent_of(c->scop, c->main, d) >= 2 * c->vector)
@@ -463,7 +472,7 @@ static void contraction_vectors(chooser *c, int x, int y)
 static int lane_dim(const heddle_stmt *stmt)
 {
 	for (int a = stmt->n_access - 1; a >= 0; a--) {
-		int d = contiguous_dim(stmt, &stmt->access[a]);
+		int d = heddle_row_dim(stmt, &stmt->access[a]);
 		if (d >= 0 && stmt->dim[d].member < 0 && (stmt->dim[d].reduction || stmt->dim[d].coincident))
 			return d;
 	}
@@ -480,7 +489,7 @@ static int64_t lane_vector(const chooser *c, const heddle_stmt *stmt, int d)
 	int64_t extent = extent_of(c->scop, stmt, d);
 	bool contiguous = false;
 	for (int a = 0; a < stmt->n_access; a++)
-		contiguous |= contiguous_dim(stmt, &stmt->access[a]) == d;
+		contiguous |= heddle_row_dim(stmt, &stmt->access[a]) == d;
 	if (!contiguous)
 		return 1;
 	if (c->simd)
@@ -557,7 +566,7 @@ static void columns(chooser *c, int x)
 static bool crossed(chooser *c, int x)
 {
 	for (int a = 1; a < c->main->n_access; a++) {
-		int y = contiguous_dim(c->main, &c->main->access[a]);
+		int y = heddle_row_dim(c->main, &c->main->access[a]);
 		if (y < 0 || y == x || c->main->dim[y].member < 0 || c->main->reduction)
 			continue;
 		if (!depends_on(c->main, &c->main->access[a], x))
@@ -597,12 +606,12 @@ static bool wants_lanes(const chooser *c, int x)
 		int n = 0;
 		for (int d = 0; d < c->main->n_dim; d++)
 			n += depends_on(c->main, &c->main->access[a], d);
-		if (n > most && contiguous_dim(c->main, &c->main->access[a]) >= 0)
+		if (n > most && heddle_row_dim(c->main, &c->main->access[a]) >= 0)
 			best = a, most = n;
 	}
 	if (best >= 0)
-		return c->main->dim[contiguous_dim(c->main, &c->main->access[best])].member < 0;
-	return c->main->n_access < 2 ? false : contiguous_dim(c->main, &c->main->access[0]) < 0;
+		return c->main->dim[heddle_row_dim(c->main, &c->main->access[best])].member < 0;
+	return c->main->n_access < 2 ? false : heddle_row_dim(c->main, &c->main->access[0]) < 0;
 }
 
 static bool has_layout(const heddle_config *config, int k)
@@ -689,7 +698,7 @@ static bool worth_staging(const heddle_kernel *kernel, const heddle_group *group
 		return reuse;
 	reuse = reuse && step > 1;
 	/* across rows: threads that are neighbours along the target's contiguous dimension do not read neighbours */
-	int x = contiguous_dim(stmt, &stmt->access[0]), y = contiguous_dim(stmt, group->access);
+	int x = heddle_row_dim(stmt, &stmt->access[0]), y = heddle_row_dim(stmt, group->access);
 	bool across = !stmt->reduction && x >= 0 && y >= 0 && x != y && stmt->dim[x].layout.threads > 1 &&
 		      stmt->dim[y].layout.tile > 1 && stmt->dim[y].member >= 0 && depends_on(stmt, group->access, x);
 	return reuse || across;
@@ -739,14 +748,22 @@ static void choose_shared(heddle_scop *scop, heddle_config *config, int k, heddl
 	int64_t last = group->size[row];
 	int64_t v = 16 / heddle_type_size(group->tensor->type);
 	/* transposed in shared memory when the row of the tensor runs along a reduction */
-	int y = contiguous_dim(group->stmt, group->access);
+	int y = heddle_row_dim(group->stmt, group->access);
 	bool turn = rank >= 2 && y >= 0 && group->stmt->dim[y].reduction;
 	if (turn) {
 		choice->n_order = 0;
+		int across = -1; /* the dimension that threads take vectors of comes last */
+		for (int e = 0; e < rank; e++) {
+			const int d = heddle_access_dim(group->stmt, group->access, e);
+			if (e != row && d >= 0 && group->stmt->dim[d].layout.vector > 1)
+				across = e;
+		}
 		choice->order[choice->n_order++] = row;
 		for (int e = 0; e < rank; e++)
-			if (e != row)
+			if (e != row && e != across)
 				choice->order[choice->n_order++] = e;
+		if (across >= 0)
+			choice->order[choice->n_order++] = across;
 		for (int e = 0; e < rank; e++)
 			group->order[e] = choice->order[e];
 		choice->pad = 4;

@@ -253,17 +253,6 @@ static double elements(const movement *m)
 	return n;
 }
 
-/* The dimension whose vector loop runs in lockstep: the first one. */
-static int lockstep(const movement *m)
-{
-	const heddle_stmt *stmt = m->shape->stmt;
-	for (int reductions = 0; reductions < 2; reductions++)
-		for (int d = 0; d < stmt->n_dim; d++)
-			if (m->dims[d] && stmt->dim[d].reduction == reductions && stmt->dim[d].layout.vector > 1)
-				return d;
-	return -1;
-}
-
 /* The tensor's dimension along which the tile's rows lie: dimensions of one element are left out of it. */
 static int tile_row(const heddle_group *tile)
 {
@@ -271,6 +260,25 @@ static int tile_row(const heddle_group *tile)
 		if (tile->size[tile->order[i]] > 1)
 			return tile->order[i];
 	return tile->order[0];
+}
+
+/* The dimension whose vector loop runs in lockstep: the one along the target's rows, else the first one.  Loads of a tile come
+ * together along its rows, whichever vector loop goes there. */
+static int lockstep(const movement *m)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	const int row = heddle_row_dim(stmt, &stmt->access[0]);
+	for (int d = 0; d < stmt->n_dim && m->tile && !m->write; d++)
+		if (m->dims[d] && !stmt->dim[d].reduction && stmt->dim[d].layout.vector > 1 &&
+		    m->subscript[tile_row(m->tile)].coefficient[d] == 1)
+			return d;
+	if (row >= 0 && m->dims[row] && stmt->dim[row].layout.vector > 1)
+		return row;
+	for (int reductions = 0; reductions < 2; reductions++)
+		for (int d = 0; d < stmt->n_dim; d++)
+			if (m->dims[d] && stmt->dim[d].reduction == reductions && stmt->dim[d].layout.vector > 1)
+				return d;
+	return -1;
 }
 
 /* Elements of one access: a vector where the members lie side by side and the language can. */

@@ -124,8 +124,12 @@ static heddle_nest *item_loops(heddle_nest_builder *b, heddle_nest *parent, cons
 	for (int d = 0; d < stmt->n_dim; d++)
 		if (!stmt->dim[d].reduction)
 			parent = add_loop(b, parent, stmt, d, HEDDLE_PART_ITEM, HEDDLE_LOOP_UNROLL);
+	/* the outermost vector loop is the one that runs in lockstep */
+	const int row = heddle_row_dim(stmt, &stmt->access[0]);
+	if (row >= 0 && !stmt->dim[row].reduction)
+		parent = add_loop(b, parent, stmt, row, HEDDLE_PART_VEC, HEDDLE_LOOP_VECTOR);
 	for (int d = 0; d < stmt->n_dim; d++)
-		if (!stmt->dim[d].reduction)
+		if (!stmt->dim[d].reduction && d != row)
 			parent = add_loop(b, parent, stmt, d, HEDDLE_PART_VEC, HEDDLE_LOOP_VECTOR);
 	for (int d = 0; d < stmt->n_dim && reductions; d++)
 		if (stmt->dim[d].reduction)

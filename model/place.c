@@ -31,6 +31,12 @@ int heddle_access_dim(const heddle_stmt *stmt, const heddle_access *access, int 
 	return subscript->kind == HEDDLE_EXPR_INDEX ? subscript->index->position : -1;
 }
 
+int heddle_row_dim(const heddle_stmt *stmt, const heddle_access *access)
+{
+	int inner = heddle_tensor_inner(access->tensor);
+	return inner >= 0 ? heddle_access_dim(stmt, access, inner) : -1;
+}
+
 int heddle_tensor_inner(const heddle_tensor *tensor)
 {
 	if (!tensor->stride)

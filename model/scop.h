@@ -241,6 +241,8 @@ bool heddle_register_legal(heddle_scop *scop, heddle_kernel *kernel, heddle_tens
 bool heddle_kernel_writes(const heddle_kernel *kernel, const heddle_tensor *tensor);
 /* The statement dimension that is subscript `e` of an access, or -1 when it is not a plain index. */
 int heddle_access_dim(const heddle_stmt *stmt, const heddle_access *access, int e);
+/* The statement dimension that moves through neighbouring elements of the access, or -1. */
+int heddle_row_dim(const heddle_stmt *stmt, const heddle_access *access);
 /* The dimension whose elements lie side by side: the last one, or with declared strides that whose stride is 1.  -1: none. */
 int heddle_tensor_inner(const heddle_tensor *tensor);
 /* Access groups of a kernel, before their spaces are chosen (called once, after tile). */

@@ -236,6 +236,7 @@ static int simplify_launch(simplify *s)
 	if (check.failed)
 		return -1;
 	simplify_linearise(s);
+	simplify_widen(s);
 	simplify_share(s);
 	simplify_fold(s, (rewriter){.plain_division = true});
 	simplify_hoist(s);

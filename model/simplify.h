@@ -23,6 +23,7 @@ typedef struct heddle_simplify_options {
  *             longer ones become plain loops
  *   registers register arrays that are only used by whole vectors become arrays of vectors
  *   linearise accesses to global buffers get one row-major subscript, INT32 where the sizes' maxima prove it enough
+ *   widen     scalar loads of neighbouring elements of shared memory become vector loads
  *   share     loads of shared and global memory that statements in a row make twice get a name
  *   hoist     integer subexpressions move out of loops and get names
  *

@@ -81,6 +81,7 @@ heddle_node *simplify_node_like(heddle_program *p, const heddle_node *node);
 void simplify_vectorise(simplify *s);	/* simplify_vector.c */
 void simplify_registers(simplify *s);	/* simplify_registers.c */
 void simplify_linearise(simplify *s);	/* simplify_index.c */
+void simplify_widen(simplify *s);	/* simplify_widen.c */
 void simplify_share(simplify *s);	/* simplify_share.c */
 void simplify_hoist(simplify *s);	/* simplify_hoist.c */
 

@@ -18,14 +18,14 @@ static const heddle_simplify_options opencl_like = {.vector_arithmetic = true, .
 	"program t\nsize N 0..4096\nsize D 0..4096 *8\n"                                                               \
 	"buffer input A float32 [64] align 16\nbuffer input B float32 [N][D] align 16\nbuffer input H float64 [64] align 16\n" \
 	"buffer output C float32 [64] align 16\nbuffer output G float32 [65536][65536] align 16\n"                       \
-	"buffer shared S float32 [8][8] pad 1 align 4\nbuffer register r float32 [4]\nbuffer register s float32\n"
+	"buffer shared S float32 [8][8] pad 1 align 4\nbuffer shared W float32 [8][12] align 4\nbuffer register r float32 [4]\nbuffer register s float32\n"
 
 /* The body of a launch of `grid` blocks with 32 threads each, after the pass, must be `wanted`. */
 static void becomes_on(const heddle_simplify_options *options, const char *grid, const char *body, const char *wanted)
 {
 	heddle_ctx *ctx = heddle_ctx_new();
 	heddle_text text = {0}, out = {0};
-	heddle_text_printf(&text, "%slaunch t_0 grid %s threads 32 args A, B, H, C, G shared S {\n%s}\n", DECLARATIONS, grid, body);
+	heddle_text_printf(&text, "%slaunch t_0 grid %s threads 32 args A, B, H, C, G shared S, W {\n%s}\n", DECLARATIONS, grid, body);
 	heddle_program *p = heddle_program_parse(ctx, "t", heddle_text_str(&text));
 	if (!p || heddle_program_validate(ctx, p) < 0)
 		fail_msg("%s", heddle_ctx_messages(ctx));
@@ -165,6 +165,31 @@ static void vector_arithmetic(void **state)
 		"\tC[1] = C[0] + 1.0\n\tC[2] = C[1] + 1.0\n");
 }
 
+/* Loads side by side in shared memory: one vector where its address is aligned and all of it is loaded for sure. */
+static void neighbours(void **state)
+{
+	(void)state;
+	becomes(&cuda_like, "C[0] = A[0]\nC[1] = A[1]\n", "\tC[0] = A[0]\n\tC[1] = A[1]\n"); /* global memory: as it is */
+	becomes(&cuda_like, "C[0] = W[thread / 8][4] * 2.0\nC[1] = W[thread / 8][5] + W[thread / 8][7]\nC[2] = W[thread / 8][6]\nC[3] = W[thread / 8][8]\n",
+		"\tlet int32 thread_div8 = thread / 8\n"
+		"\tlet float32x4 W_v = W[thread_div8][4 : 4]\n"
+		"\tC[0] = extract(W_v, 0) * 2.0\n"
+		"\tC[1] = extract(W_v, 1) + extract(W_v, 3)\n"
+		"\tC[2] = extract(W_v, 2)\n"
+		"\tC[3] = W[thread_div8][8]\n");
+	/* two where four are not there, or not aligned; none at an odd place */
+	becomes(&cuda_like, "C[0] = W[0][thread % 2 * 2 + 1]\nC[1] = W[0][thread % 2 * 2 + 2]\nC[2] = W[0][thread % 2 * 2 + 3]\n",
+		"\tlet int32 at = thread % 2 * 2\n"
+		"\tC[0] = W[0][at + 1]\n"
+		"\tlet float32x2 W_v = W[0][at + 2 : 2]\n"
+		"\tC[1] = extract(W_v, 0)\n"
+		"\tC[2] = extract(W_v, 1)\n");
+	/* not over a store to the array, and not where one of them may not happen */
+	becomes(&cuda_like, "C[0] = W[0][0]\nW[0][1] = 2.0\nC[1] = W[0][1]\n", "\tC[0] = W[0][0]\n\tW[0][1] = 2.0\n\tC[1] = W[0][1]\n");
+	becomes(&cuda_like, "C[0] = W[0][0]\nC[1] = thread < 5 ? W[0][1] : 0.0\n", "\tC[0] = W[0][0]\n\tC[1] = thread < 5 ? W[0][1] : 0.0\n");
+	becomes(&scalar_language, "C[0] = W[0][0]\nC[1] = W[0][1]\n", "\tC[0] = W[0][0]\n\tC[1] = W[0][1]\n");
+}
+
 /* A guard over the vector, and what does not change with it. */
 static void guards(void **state)
 {
@@ -293,6 +318,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(folding),
 		cmocka_unit_test(coordinates), cmocka_unit_test(unrolling), cmocka_unit_test(vectors),
+		cmocka_unit_test(neighbours),
 		cmocka_unit_test(vector_arithmetic), cmocka_unit_test(guards), cmocka_unit_test(facts), cmocka_unit_test(wording), cmocka_unit_test(indices), cmocka_unit_test(register_rule),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

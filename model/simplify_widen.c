@@ -1,0 +1,238 @@
+/* simplify: scalar loads of neighbouring elements of shared memory become one vector load.
+ *
+ * Where statements in a row surely load X[i], X[i + 1], ... of a shared array, nothing is stored to it in between, and the first
+ * address is a multiple of the whole vector, there is one load and its members are named:
+ *
+ *   let v = X[i : 4]; ... extract(v, 0) ... extract(v, 1) ...
+ *
+ * Vector loops make most vectors; this is for the second operand of a product, whose own vector loop was unrolled inside the
+ * first one's.  Global memory is left alone: there threads make whole requests together.
+ * SPDX-License-Identifier: MIT
+ */
+#include "model/simplify_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_LOADS = 512 };
+
+typedef struct narrow_load {
+	heddle_value *load, *base; /* last subscript = base + offset; base NULL: 0 */
+	int64_t offset;
+	int at, last;	    /* children of the block where it stands first and last */
+	int stores;	    /* to its buffer, in the stretch before it */
+	const char *vector; /* the let it comes from; NULL: none */
+	heddle_value *whole;
+	int member;
+} narrow_load;
+
+typedef struct widener {
+	simplify *s;
+	int n;
+	narrow_load *load; /* [MOST_LOADS] */
+	const heddle_node *block;
+	int from;
+} widener;
+
+static int stores_before(const widener *w, const heddle_buffer *buffer, int at)
+{
+	int n = 0;
+	for (int k = w->from; k < at; k++)
+		n += w->block->child[k]->kind == HEDDLE_NODE_STORE && w->block->child[k]->buffer == buffer;
+	return n;
+}
+
+static bool has_pure_subscripts(const heddle_value *load)
+{
+	for (int k = 0; k < load->n_arg; k++)
+		if (!simplify_is_pure(load->arg[k]))
+			return false;
+	return true;
+}
+
+static bool is_narrow_load(const heddle_value *v)
+{
+	return v->kind == HEDDLE_VALUE_LOAD && v->width == 1 && v->n_arg > 0 && v->buffer->role == HEDDLE_BUFFER_SHARED &&
+	       v->buffer->width == 1 && v->type != HEDDLE_BOOL && has_pure_subscripts(v);
+}
+
+/* Loads of a value that surely happen: not those of a selection's sides, nor of what && and || may leave out. */
+static void collect(widener *w, heddle_value *v, int at)
+{
+	const bool decides = v->kind == HEDDLE_VALUE_SELECT ||
+			     (v->kind == HEDDLE_VALUE_BINARY && (v->op == HEDDLE_OP_AND || v->op == HEDDLE_OP_OR));
+	for (int k = 0; k < (decides ? 1 : v->n_arg); k++)
+		collect(w, v->arg[k], at);
+	if (!is_narrow_load(v))
+		return;
+	const int stores = stores_before(w, v->buffer, at);
+	for (int k = 0; k < w->n; k++)
+		if (w->load[k].stores == stores && heddle_value_equal(w->load[k].load, v)) {
+			w->load[k].last = at;
+			return;
+		}
+	if (w->n == MOST_LOADS)
+		return;
+	narrow_load new = {.load = v, .at = at, .last = at, .stores = stores};
+	new.base = simplify_without_constant(v->arg[v->n_arg - 1], &new.offset);
+	if (new.base->kind == HEDDLE_VALUE_INT) {
+		new.offset = new.base->i;
+		new.base = NULL;
+	}
+	w->load[w->n++] = new;
+}
+
+/* The load of element `offset` beside that of `first`; NULL: there is none that has no vector yet. */
+static narrow_load *beside(widener *w, const narrow_load *first, int64_t offset)
+{
+	for (int k = 0; k < w->n; k++) {
+		narrow_load *l = &w->load[k];
+		if (l->vector || l->offset != offset || l->stores != first->stores || l->load->buffer != first->load->buffer ||
+		    (l->base ? !first->base || !heddle_value_equal(l->base, first->base) : first->base != NULL))
+			continue;
+		bool same = true;
+		for (int d = 0; d < l->load->n_arg - 1; d++)
+			same = same && heddle_value_equal(l->load->arg[d], first->load->arg[d]);
+		if (same)
+			return l;
+	}
+	return NULL;
+}
+
+static bool is_aligned(widener *w, const heddle_value *load, int width)
+{
+	heddle_buffer *buffer = load->buffer;
+	const int bytes = width * heddle_type_size(buffer->type);
+	heddle_range at = heddle_ranges_of(w->s->ranges, simplify_offset(w->s, buffer, load->n_arg, load->arg));
+	if (heddle_range_residue(at, width) != 0 || (buffer->align < bytes && bytes % buffer->align))
+		return false;
+	if (buffer->align < bytes) /* shared arrays are ours to align */
+		buffer->align = bytes;
+	return true;
+}
+
+/* The widest vector that begins with `first` gets a name; false: there is none. */
+static bool widen_from(widener *w, narrow_load *first, int width)
+{
+	narrow_load *member[64];
+	int at = first->at, last = first->last;
+	for (int m = 0; m < width; m++) {
+		member[m] = beside(w, first, first->offset + m);
+		if (!member[m])
+			return false;
+		at = member[m]->at < at ? member[m]->at : at;
+		last = member[m]->last > last ? member[m]->last : last;
+	}
+	if (!is_aligned(w, first->load, width))
+		return false;
+	heddle_program *p = w->s->p;
+	const heddle_value *load = first->load;
+	const char *name = simplify_name(w->s, heddle_arena_printf(p->arena, "%s_v", load->buffer->name));
+	heddle_value *whole = heddle_value_load(p, load->buffer, width, load->n_arg, load->arg);
+	for (int m = 0; m < width; m++) {
+		member[m]->vector = name;
+		member[m]->whole = whole;
+		member[m]->member = m;
+		member[m]->at = at;
+		member[m]->last = last;
+	}
+	return true;
+}
+
+typedef struct place {
+	widener *w;
+	int at;
+} place;
+
+static heddle_value *from_vector(heddle_value *v, void *user)
+{
+	const place *here = user;
+	if (!is_narrow_load(v))
+		return v;
+	for (int k = 0; k < here->w->n; k++) {
+		const narrow_load *l = &here->w->load[k];
+		if (!l->vector || here->at < l->at || here->at > l->last || !heddle_value_equal(l->load, v))
+			continue;
+		heddle_program *p = here->w->s->p;
+		return heddle_value_extract(p, heddle_value_variable(p, v->type, l->whole->width, l->vector), l->member);
+	}
+	return v;
+}
+
+/* Children from .. to of w->block, appended to `out`. */
+static void widen_stretch(widener *w, int from, int to, heddle_node *out)
+{
+	const heddle_simplify_options *language = w->s->options;
+	heddle_program *p = w->s->p;
+	bool any = false;
+	w->n = 0;
+	w->from = from;
+	for (int k = from; k < to; k++)
+		for (int v = 0; v < w->block->child[k]->n_value; v++)
+			collect(w, w->block->child[k]->value[v], k);
+	for (int width = language->max_vector < 64 ? language->max_vector : 64; width > 1; width /= 2)
+		for (int k = 0; k < w->n; k++) {
+			const int bytes = width * heddle_type_size(w->load[k].load->buffer->type);
+			if (!w->load[k].vector && (!language->max_bytes || bytes <= language->max_bytes))
+				any |= widen_from(w, &w->load[k], width);
+		}
+	for (int k = from; k < to; k++) {
+		heddle_node *node = w->block->child[k];
+		place here = {w, k};
+		for (int l = 0; l < w->n && any; l++) {
+			const narrow_load *load = &w->load[l];
+			if (!load->vector || load->member || load->at != k)
+				continue;
+			heddle_node *let = heddle_node_let(p, load->vector, load->whole);
+			let->line = node->line;
+			heddle_node_append(p, out, let);
+		}
+		for (int v = 0; v < node->n_value && any; v++)
+			node->value[v] = heddle_value_map(p, node->value[v], from_vector, &here);
+		heddle_node_append(p, out, node);
+	}
+}
+
+static bool is_straight(const heddle_node *node)
+{
+	return node->kind == HEDDLE_NODE_STORE || node->kind == HEDDLE_NODE_LET || node->kind == HEDDLE_NODE_COMMENT;
+}
+
+static void widen(widener *w, heddle_node *node)
+{
+	simplify *s = w->s;
+	int mark = heddle_ranges_mark(s->ranges);
+	if (node->kind == HEDDLE_NODE_FOR)
+		heddle_ranges_define(s->ranges, node->name, heddle_ranges_loop(s->ranges, node));
+	if (node->kind != HEDDLE_NODE_BLOCK) {
+		for (int k = 0; k < node->n_child; k++)
+			widen(w, node->child[k]);
+		heddle_ranges_unwind(s->ranges, mark);
+		return;
+	}
+	heddle_node *out = simplify_node_like(s->p, node);
+	for (int k = 0; k < node->n_child;) {
+		int end = k;
+		for (; end < node->n_child && is_straight(node->child[end]); end++)
+			if (node->child[end]->kind == HEDDLE_NODE_LET)
+				heddle_ranges_define(s->ranges, node->child[end]->name, heddle_ranges_of(s->ranges, node->child[end]->value[0]));
+		if (end > k) {
+			w->block = node;
+			widen_stretch(w, k, end, out);
+			k = end;
+		} else {
+			widen(w, node->child[k]);
+			heddle_node_append(s->p, out, node->child[k++]);
+		}
+	}
+	*node = *out;
+	heddle_ranges_unwind(s->ranges, mark);
+}
+
+void simplify_widen(simplify *s)
+{
+	widener w = {.s = s, .load = heddle_xalloc(sizeof(narrow_load) * MOST_LOADS)};
+	if (s->options->max_vector > 1)
+		widen(&w, s->launch->body);
+	free(w.load);
+}
