@@ -186,7 +186,7 @@ static void neighbours(void **state)
 		"\tC[2] = extract(W_v, 1)\n");
 	/* not over a store to the array, and not where one of them may not happen */
 	becomes(&cuda_like, "C[0] = W[0][0]\nW[0][1] = 2.0\nC[1] = W[0][1]\n", "\tC[0] = W[0][0]\n\tW[0][1] = 2.0\n\tC[1] = W[0][1]\n");
-	becomes(&cuda_like, "C[0] = W[0][0]\nC[1] = thread < 5 ? W[0][1] : 0.0\n", "\tC[0] = W[0][0]\n\tC[1] = thread < 5 ? W[0][1] : 0.0\n");
+	becomes(&cuda_like, "C[0] = W[0][0]\nC[1] = thread < 5 ? W[0][1] : 0.0\n", "\tC[0] = W[0][0]\n\tC[1] = (thread < 5 ? W[0][1] : 0.0)\n");
 	becomes(&scalar_language, "C[0] = W[0][0]\nC[1] = W[0][1]\n", "\tC[0] = W[0][0]\n\tC[1] = W[0][1]\n");
 }
 
