@@ -186,7 +186,8 @@ static void neighbours(void **state)
 		"\tC[2] = extract(W_v, 1)\n");
 	/* not of different places or rows */
 	becomes(&cuda_like, "C[0] = W[0][thread % 2 * 4]\nC[1] = W[0][1]\nC[2] = W[0][thread % 4 + 1]\nC[3] = W[1][thread % 2 * 4 + 1]\n",
-		"\tC[0] = W[0][thread % 2 * 4]\n\tC[1] = W[0][1]\n\tC[2] = W[0][thread % 4 + 1]\n\tC[3] = W[1][thread % 2 * 4 + 1]\n");
+		"\tlet int32 at = thread % 2 * 4\n"
+		"\tC[0] = W[0][at]\n\tC[1] = W[0][1]\n\tC[2] = W[0][thread % 4 + 1]\n\tC[3] = W[1][at + 1]\n");
 	/* not over a store to the array, and not where one of them may not happen */
 	becomes(&cuda_like, "C[0] = W[0][0]\nW[0][1] = 2.0\nC[1] = W[0][1]\n", "\tC[0] = W[0][0]\n\tW[0][1] = 2.0\n\tC[1] = W[0][1]\n");
 	becomes(&cuda_like, "C[0] = W[0][0]\nC[1] = thread < 5 ? W[0][1] : 0.0\n", "\tC[0] = W[0][0]\n\tC[1] = (thread < 5 ? W[0][1] : 0.0)\n");
