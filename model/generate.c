@@ -364,17 +364,18 @@ static heddle_node *convert_for(walker *w, isl_ast_node *ast, binding *scope)
 		}
 	}
 	const char *name = heddle_generate_name(g, nest ? nest->name : "i");
-	if (varies && !(nest && nest->loop != HEDDLE_LOOP_SERIAL))
+	heddle_loop_kind kind = nest ? nest->loop : HEDDLE_LOOP_SERIAL;
+	const bool expands = kind == HEDDLE_LOOP_UNROLL || kind == HEDDLE_LOOP_VECTOR;
+	if (varies && !expands)
 		heddle_generate_vary(g, name, 0);
 	here.value = heddle_value_variable(p, g->index_type, 1, name);
-	heddle_loop_kind kind = nest ? nest->loop : HEDDLE_LOOP_SERIAL;
 	heddle_node *body = convert(w, isl_ast_node_for_get_body(ast), &here);
 	if (lower != own[0])
 		body = conditional(g, heddle_value_binary(p, HEDDLE_OP_GE, here.value, own[0]), body, NULL);
 	if (upper != own[1])
 		body = conditional(g, heddle_value_binary(p, HEDDLE_OP_LT, here.value, own[1]), body, NULL);
 	bool open = lower->kind != HEDDLE_VALUE_INT || upper->kind != HEDDLE_VALUE_INT;
-	if (kind != HEDDLE_LOOP_SERIAL && open && step == 1) {
+	if (expands && open && step == 1) {
 		/* registers are indexed by it: all of its rounds, the bounds as a guard inside */
 		heddle_value *inside = NULL;
 		if (!heddle_value_is_int(lower, 0))

@@ -112,15 +112,35 @@ bool heddle_stmt_has_lanes(const heddle_stmt *stmt)
 	return false;
 }
 
+static bool stages(const heddle_kernel *kernel, const heddle_stmt *stmt)
+{
+	for (int g = 0; g < kernel->n_group; g++)
+		if (kernel->group[g]->stmt == stmt && kernel->group[g]->space == HEDDLE_SPACE_SHARED)
+			return true;
+	return false;
+}
+
+/* Compilers had better see all items of a short reduction at once: those of lanes, and the innermost of what threads read from
+ * tiles; left alone they unroll by what the body is long. */
+static heddle_loop_kind reduction_loop(const heddle_nest_builder *b, const heddle_stmt *stmt, int d)
+{
+	enum { SHORT = 8 };
+	if (stmt->dim[d].layout.items > SHORT)
+		return HEDDLE_LOOP_SERIAL;
+	if (stmt->dim[d].reduce == HEDDLE_REDUCE_LANES)
+		return HEDDLE_LOOP_UNROLL;
+	for (int inner = d + 1; inner < stmt->n_dim; inner++)
+		if (stmt->dim[inner].reduction && stmt->dim[inner].layout.items > 1)
+			return HEDDLE_LOOP_SERIAL;
+	return b->kernel->threads > 1 && stages(b->kernel, stmt) ? HEDDLE_LOOP_HINT : HEDDLE_LOOP_SERIAL;
+}
+
 /* Loops over what one thread holds of the statement's dimensions: reductions outside, items, then vectors inside. */
 static heddle_nest *item_loops(heddle_nest_builder *b, heddle_nest *parent, const heddle_stmt *stmt, bool reductions)
 {
 	for (int d = 0; d < stmt->n_dim && reductions; d++)
 		if (stmt->dim[d].reduction)
-			parent = add_loop(b, parent, stmt, d, HEDDLE_PART_ITEM,
-					  stmt->dim[d].reduce == HEDDLE_REDUCE_LANES && stmt->dim[d].layout.items <= 8
-						  ? HEDDLE_LOOP_UNROLL
-						  : HEDDLE_LOOP_SERIAL);
+			parent = add_loop(b, parent, stmt, d, HEDDLE_PART_ITEM, reduction_loop(b, stmt, d));
 	for (int d = 0; d < stmt->n_dim; d++)
 		if (!stmt->dim[d].reduction)
 			parent = add_loop(b, parent, stmt, d, HEDDLE_PART_ITEM, HEDDLE_LOOP_UNROLL);
@@ -165,14 +185,6 @@ static int count_loops(const heddle_nest *root, const heddle_nest *target, int d
 			return found;
 	}
 	return -1;
-}
-
-static bool stages(const heddle_kernel *kernel, const heddle_stmt *stmt)
-{
-	for (int g = 0; g < kernel->n_group; g++)
-		if (kernel->group[g]->stmt == stmt && kernel->group[g]->space == HEDDLE_SPACE_SHARED)
-			return true;
-	return false;
 }
 
 int heddle_nest_row(const heddle_group *group)

@@ -115,6 +115,7 @@ typedef enum heddle_loop_kind {
 	HEDDLE_LOOP_SERIAL,
 	HEDDLE_LOOP_UNROLL, /* constant bounds; `simplify` has either unrolled it or it prints with an unroll pragma */
 	HEDDLE_LOOP_VECTOR, /* constant bounds; gone after `simplify` */
+	HEDDLE_LOOP_HINT,   /* constant bounds; as SERIAL, and prints with an unroll pragma */
 } heddle_loop_kind;
 
 struct heddle_node {

@@ -16,6 +16,7 @@ const char *const heddle_loop_words[HEDDLE_N_LOOP_WORD] = {
 	[HEDDLE_LOOP_SERIAL] = "serial",
 	[HEDDLE_LOOP_UNROLL] = "unroll",
 	[HEDDLE_LOOP_VECTOR] = "vector",
+	[HEDDLE_LOOP_HINT] = "hint",
 };
 
 /* Words of the text form that a builtin function may not be mistaken for. */
