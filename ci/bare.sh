@@ -1,5 +1,6 @@
 #!/bin/bash
-# Tries the tar.gz and the Debian package where nothing is installed: in root file systems made by debootstrap.  As root.
+# Tries the tar.gz and the Debian package where nothing is installed: in root file systems made by debootstrap; the example's
+# workflow in those of the release that it names.  As root.
 # usage: ci/bare.sh [SUITE[=MIRROR]...]     (default: bookworm trixie)
 # SPDX-License-Identifier: MIT
 set -eu

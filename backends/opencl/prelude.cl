@@ -40,14 +40,27 @@ static inline {t} heddle_modulo_{t}({t} a, {t} b)
 	return b == 0 ? a : ({t})(a % b);
 }
 
-//: heddle_truncate_{f}_{t} f=float,double t=char,uchar,short,ushort,int,uint,long,ulong
+//: heddle_truncate_{f}_{t} f=float,double t=char,uchar
+// Towards zero, the nearest integer beyond the range, 0 for NaN; by way of int, for some drivers crash on one step.
+static inline {t} heddle_truncate_{f}_{t}({f} x)
+{
+	return x == x ? convert_{t}_sat(convert_int_sat(x)) : ({t})0;
+}
+
+//: heddle_truncate_{f}_{t} f=float,double t=short,ushort,int,uint,long,ulong
 // Towards zero, the nearest integer beyond the range, 0 for NaN.
 static inline {t} heddle_truncate_{f}_{t}({f} x)
 {
 	return x == x ? convert_{t}_sat(x) : ({t})0;
 }
 
-//: heddle_truncate_{f}{w}_{t}{w} f=float,double t=char,uchar,short,ushort,int,uint,long,ulong w=2,4,8,16
+//: heddle_truncate_{f}{w}_{t}{w} f=float,double t=char,uchar w=2,4,8,16
+static inline {t}{w} heddle_truncate_{f}{w}_{t}{w}({f}{w} x)
+{
+	return convert_{t}{w}_sat(convert_int{w}_sat(select(x, ({f}{w})0, x != x)));
+}
+
+//: heddle_truncate_{f}{w}_{t}{w} f=float,double t=short,ushort,int,uint,long,ulong w=2,4,8,16
 static inline {t}{w} heddle_truncate_{f}{w}_{t}{w}({f}{w} x)
 {
 	return convert_{t}{w}_sat(select(x, ({f}{w})0, x != x));

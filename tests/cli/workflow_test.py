@@ -86,7 +86,10 @@ class Workflow(unittest.TestCase):
         if not roots:
             self.skipTest("HEDDLE_TEST_ROOTS names no root file systems (ci/bare.sh makes them)")
         archive = next(BUILD.glob("heddle-*.tar.gz"))
-        for root in map(Path, roots):
+        suite = re.search(r"container: debian:(\w+)", (EXAMPLE / "heddle.yml").read_text()).group(1)
+        fitting = [root for root in map(Path, roots) if f"VERSION_CODENAME={suite}" in (root / "etc/os-release").read_text()]
+        self.assertTrue(fitting, f"none of {roots} is {suite}, which the workflow is for")
+        for root in fitting:
             copy_to(root / "repository")
             shutil.copy(archive, root / "heddle.tar.gz")
             path = "/usr/sbin:/usr/bin:/sbin:/bin"
