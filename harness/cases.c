@@ -904,7 +904,8 @@ static int64_t tensor_bytes(heddle_ctx *ctx, const heddle_tensor *t, const int64
 	return __builtin_mul_overflow(last + 1, heddle_type_size(t->type), &last) ? INT64_MAX : last;
 }
 
-/* Do the tensors fit the memory of this machine?  0, or -1 with a diagnostic. */
+/* Do the tensors fit the memory of this machine three times: as they are given, for the reference and for what is tested?  0, or
+ * -1 with a diagnostic. */
 static int check_memory(heddle_ctx *ctx, const heddle_definition *definition, const int64_t *size)
 {
 	const double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
@@ -914,7 +915,7 @@ static int check_memory(heddle_ctx *ctx, const heddle_definition *definition, co
 		const int64_t bytes = tensor_bytes(ctx, t, size);
 		if (bytes < 0)
 			return -1;
-		all += (double)bytes;
+		all += 3 * (double)bytes;
 		if (all > memory)
 			return heddle_error(ctx, 620, &t->location, "'%s' is too large for the memory here", t->name);
 	}
