@@ -120,8 +120,8 @@ static bool stages(const heddle_kernel *kernel, const heddle_stmt *stmt)
 	return false;
 }
 
-/* Compilers had better see all items of a short reduction at once: those of lanes, and the innermost of what threads read from
- * tiles; left alone they unroll by what the body is long. */
+/* Compilers had better see all items of a short reduction at once: those of lanes, and the only ones of what threads read from
+ * tiles; left alone they unroll by what the body is long.  Inside other reductions they keep too much in registers. */
 static heddle_loop_kind reduction_loop(const heddle_nest_builder *b, const heddle_stmt *stmt, int d)
 {
 	enum { SHORT = 8 };
@@ -129,8 +129,8 @@ static heddle_loop_kind reduction_loop(const heddle_nest_builder *b, const heddl
 		return HEDDLE_LOOP_SERIAL;
 	if (stmt->dim[d].reduce == HEDDLE_REDUCE_LANES)
 		return HEDDLE_LOOP_UNROLL;
-	for (int inner = d + 1; inner < stmt->n_dim; inner++)
-		if (stmt->dim[inner].reduction && stmt->dim[inner].layout.items > 1)
+	for (int other = 0; other < stmt->n_dim; other++)
+		if (other != d && stmt->dim[other].reduction && stmt->dim[other].layout.items > 1)
 			return HEDDLE_LOOP_SERIAL;
 	return b->kernel->threads > 1 && stages(b->kernel, stmt) ? HEDDLE_LOOP_HINT : HEDDLE_LOOP_SERIAL;
 }
