@@ -79,7 +79,7 @@ bugs = [
      [("model/ranges.c", "heddle_range r = {least(a.lo, b.lo), greatest(a.hi, b.hi), 1, 0};",
        "heddle_range r = {a.lo, a.hi, 1, 0};")], "", []),
     ("printer", "loops of the text run one round too many",
-     [("backends/printer.c", '"for (%s %s = %s; %s < %s; %s) {"', '"for (%s %s = %s; %s <= %s; %s) {"')], "",
+     [("backends/statements.c", '"for (%s %s = %s; %s < %s; %s) {"', '"for (%s %s = %s; %s <= %s; %s) {"')], "",
      ["-t", "emulate", "-t", "opencl-cpu:pocl"]),
     ("entry", "blocks of the last tile are not launched",
      [("model/generate.c", "extent = heddle_value_binary(p, HEDDLE_OP_ADD, extent, heddle_value_int(p, HEDDLE_INT64, tile - 1));",
