@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "cost/cost.h"
+#include "cost/count.h"
 
 #include <string.h>
 
@@ -533,6 +534,39 @@ static void rows(chooser *c)
 		config->threads = (int)lanes;
 }
 
+/* Vectors of one item that a thread's registers hold between the kernel's statements: one per tensor that a statement writes and
+ * another one reads. */
+static int64_t kept_vectors(const heddle_kernel *kernel)
+{
+	int64_t n = 0;
+	for (int s = 0; s < kernel->n_stmt; s++) {
+		const heddle_tensor *target = kernel->stmt[s]->access[0].tensor;
+		bool seen = false, read = false;
+		for (int r = 0; r < s; r++)
+			seen |= kernel->stmt[r]->access[0].tensor == target;
+		for (int r = 0; r < kernel->n_stmt; r++)
+			for (int a = 1; a < kernel->stmt[r]->n_access; a++)
+				read |= r != s && kernel->stmt[r]->access[a].tensor == target;
+		n += read && !seen;
+	}
+	return n;
+}
+
+/* Items of v members that one thread runs.  They are a loop, unless registers hold what one statement leaves for another: those
+ * are unrolled, and half of the architecture's vectors is theirs.  Where calls make the text long, fewer items have work enough. */
+static int64_t most_items(const chooser *c, int64_t v)
+{
+	enum { MOST = 64, MOST_TEXT = 256 };
+	const int64_t kept = kept_vectors(c->kernel);
+	if (!kept)
+		return MOST;
+	int64_t text = 0;
+	for (int s = 0; s < c->kernel->n_stmt; s++)
+		text += 1 + heddle_cost_calls(c->kernel->stmt[s]->value, v);
+	const int64_t vectors = quantity(&c->scop->descriptor->vector_registers, 16) / 2 / kept;
+	return power_below(least(MOST, least(vectors, MOST_TEXT / text)));
+}
+
 /* Every access has the same contiguous member, or none: threads along it. */
 static void columns(chooser *c, int x)
 {
@@ -540,7 +574,7 @@ static void columns(chooser *c, int x)
 	double others = blocks_with(c, x, extent, -1, 1);
 	if (c->simd) {
 		int64_t v = least(c->main->reduction ? c->vector * 4 : c->vector, power_below(extent));
-		int64_t items = 64;
+		int64_t items = most_items(c, v);
 		while (items > 1 && ((double)(extent / (items * v)) * others < 4 * (double)c->units || items * v > extent))
 			items /= 2;
 		set_layout(c, c->main, x, c->main->reduction ? 1 : items, 1, v);

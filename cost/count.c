@@ -132,12 +132,11 @@ static int64_t stride_of(const counter *c, const heddle_tensor *tensor, int e)
 
 /* ---- what is unrolled --------------------------------------------------------------------------------------------------- */
 
-/* As `simplify` counts: statements, and calls once for each member. */
-static double calls(const heddle_expr *expr, int64_t members)
+int64_t heddle_cost_calls(const heddle_expr *expr, int64_t members)
 {
-	double n = expr->kind == HEDDLE_EXPR_CALL ? 4 * (double)members : 0;
+	int64_t n = expr->kind == HEDDLE_EXPR_CALL ? 4 * members : 0;
 	for (int i = 0; i < expr->n_arg; i++)
-		n += calls(expr->arg[i], members);
+		n += heddle_cost_calls(expr->arg[i], members);
 	return n;
 }
 
@@ -157,7 +156,7 @@ static void find_unrolled(shape *s)
 	int64_t vector = 1;
 	for (int d = 0; d < stmt->n_dim; d++)
 		vector *= stmt->dim[d].layout.vector;
-	double size = 1 + calls(stmt->value, vector);
+	double size = 1 + (double)heddle_cost_calls(stmt->value, vector);
 	for (int d = stmt->n_dim - 1; d >= 0; d--) {
 		const heddle_dim *dim = &stmt->dim[d];
 		size *= dim->reduction ? 1 : (double)dim->layout.items;
