@@ -229,6 +229,7 @@ const char *heddle_type_name(heddle_type type); /* "float32" */
 int heddle_type_parse(const char *name);	/* also float, double; -1 if none */
 int heddle_type_size(heddle_type type);		/* bytes in memory; bool is 1 */
 bool heddle_type_is_float(heddle_type type);
+heddle_type heddle_type_computed(heddle_type type); /* in which values of this type are computed and sums of them kept */
 bool heddle_type_is_signed(heddle_type type); /* signed integers only */
 bool heddle_type_is_unsigned(heddle_type type); /* bool included */
 

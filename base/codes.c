@@ -436,7 +436,8 @@ const heddle_code heddle_codes[] = {
 	{612, "a statement with too many indices, or a tensor with too many dimensions",
 	 "Split the statement into two with a temporary in between; make one dimension of two that are used together.\n"},
 	{620, "a tensor is too large",
-	 "Under these sizes a tensor does not fit the memory here.  Give smaller sizes.\n"},
+	 "Under these sizes the tensors do not fit the memory here three times: as they are given, for the reference and for what is\n"
+	 "tested.  Give smaller sizes.\n"},
 	{701, "an .npy file has a bad header",
 	 "The file is not NumPy's .npy format, or its header is damaged, cut short, of an unknown version or has more than 8\n"
 	 "dimensions.  `numpy.save` writes what is wanted here.\n"},

@@ -74,6 +74,11 @@ int heddle_type_size(heddle_type type)
 	return types[type].size;
 }
 
+heddle_type heddle_type_computed(heddle_type type)
+{
+	return type == HEDDLE_FLOAT16 || type == HEDDLE_BFLOAT16 ? HEDDLE_FLOAT32 : type;
+}
+
 bool heddle_type_is_float(heddle_type type)
 {
 	return types[type].kind == FLOATING;

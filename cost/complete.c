@@ -663,7 +663,10 @@ static int complete_layout(heddle_scop *scop, heddle_config *config)
 		c.main = dominant(scop, c.kernel);
 		c.units = quantity(&scop->descriptor->units, 16);
 		c.simd = scop->descriptor->execution == HEDDLE_SIMD;
-		c.vector = quantity(&scop->descriptor->vector_bytes, 16) / heddle_type_size(c.main->access[0].tensor->type);
+		/* threads move vectors, one thread of a vector unit computes with them */
+		const heddle_type type = c.main->access[0].tensor->type;
+		c.vector = quantity(&scop->descriptor->vector_bytes, 16) /
+			   heddle_type_size(c.simd ? heddle_type_computed(type) : type);
 		c.vector = c.vector < 1 ? 1 : power_below(c.vector);
 		if (!c.simd)
 			c.vector = least(c.vector, 4);

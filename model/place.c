@@ -409,15 +409,9 @@ static int place_group(heddle_scop *scop, heddle_kernel *kernel, heddle_group *g
 	return 0;
 }
 
-/* The type in which a sum is kept. */
-static heddle_type accumulator_type(heddle_type type)
-{
-	return type == HEDDLE_FLOAT16 || type == HEDDLE_BFLOAT16 ? HEDDLE_FLOAT32 : type;
-}
-
 static void make_accumulator(heddle_scop *scop, heddle_stmt *stmt)
 {
-	heddle_registers all = {.type = accumulator_type(stmt->access[0].tensor->type)}, total = all;
+	heddle_registers all = {.type = heddle_type_computed(stmt->access[0].tensor->type)}, total = all;
 	const char *target = stmt->access[0].tensor->name;
 	all.name = heddle_arena_printf(scop->arena, "%s_sum%d", target, stmt->position);
 	total.name = heddle_arena_printf(scop->arena, "%s_total%d", target, stmt->position);
@@ -456,7 +450,7 @@ int64_t heddle_lanes_bytes(const heddle_scop *scop, const heddle_kernel *kernel)
 				results *= stmt->dim[d].layout.items * stmt->dim[d].layout.vector;
 		}
 		if (laned)
-			bytes += results * slots * heddle_type_size(accumulator_type(stmt->access[0].tensor->type));
+			bytes += results * slots * heddle_type_size(heddle_type_computed(stmt->access[0].tensor->type));
 	}
 	return bytes;
 }

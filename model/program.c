@@ -539,6 +539,20 @@ heddle_value *heddle_value_shuffle(heddle_program *p, heddle_value *a, int mask)
 	return v;
 }
 
+heddle_op heddle_op_of_truths(heddle_op op)
+{
+	switch (op) {
+	case HEDDLE_OP_ADD:
+	case HEDDLE_OP_MAX:
+		return HEDDLE_OP_OR;
+	case HEDDLE_OP_MUL:
+	case HEDDLE_OP_MIN:
+		return HEDDLE_OP_AND;
+	default:
+		return op;
+	}
+}
+
 /* ---- values: questions ------------------------------------------------------------------------------------------------- */
 
 /* Only variables are told apart by name; a size carries its name for printing. */
@@ -767,20 +781,6 @@ static bool waits_for(const heddle_node *node, const char *name)
 		if (waits_for(node->child[k], name))
 			return true;
 	return false;
-}
-
-heddle_op heddle_op_of_truths(heddle_op op)
-{
-	switch (op) {
-	case HEDDLE_OP_ADD:
-	case HEDDLE_OP_MAX:
-		return HEDDLE_OP_OR;
-	case HEDDLE_OP_MUL:
-	case HEDDLE_OP_MIN:
-		return HEDDLE_OP_AND;
-	default:
-		return op;
-	}
 }
 
 const heddle_node *heddle_node_find(const heddle_node *node, heddle_node_kind kind)

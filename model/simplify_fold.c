@@ -36,6 +36,16 @@ heddle_node *simplify_node_like(heddle_program *p, const heddle_node *node)
 	return copy;
 }
 
+int simplify_straight_end(const heddle_node *block, int k)
+{
+	for (; k < block->n_child; k++) {
+		const heddle_node_kind kind = block->child[k]->kind;
+		if (kind != HEDDLE_NODE_STORE && kind != HEDDLE_NODE_LET && kind != HEDDLE_NODE_COMMENT)
+			break;
+	}
+	return k;
+}
+
 /* ---- how much a loop becomes --------------------------------------------------------------------------------------------------- */
 
 static int64_t trips(const heddle_value *lower, const heddle_value *upper, int64_t step)

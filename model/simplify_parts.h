@@ -75,6 +75,8 @@ void simplify_fold(simplify *s, rewriter options);
 bool simplify_is_pure(const heddle_value *value);
 /* A node of the same kind, line and flags without children and values. */
 heddle_node *simplify_node_like(heddle_program *p, const heddle_node *node);
+/* Where the stores, lets and comments that begin at child k of a block end: k itself when there is none. */
+int simplify_straight_end(const heddle_node *block, int k);
 
 /* ---- the steps -------------------------------------------------------------------------------------------------------- */
 

@@ -147,11 +147,6 @@ static void share_stretch(sharer *x, heddle_node *block, int from, int to, heddl
 	}
 }
 
-static bool is_straight(const heddle_node *node)
-{
-	return node->kind == HEDDLE_NODE_STORE || node->kind == HEDDLE_NODE_LET || node->kind == HEDDLE_NODE_COMMENT;
-}
-
 static heddle_node *share(sharer *x, heddle_node *node)
 {
 	if (node->kind != HEDDLE_NODE_BLOCK) {
@@ -161,9 +156,7 @@ static heddle_node *share(sharer *x, heddle_node *node)
 	}
 	heddle_node *out = simplify_node_like(x->s->p, node);
 	for (int k = 0; k < node->n_child;) {
-		int end = k;
-		while (end < node->n_child && is_straight(node->child[end]))
-			end++;
+		const int end = simplify_straight_end(node, k);
 		if (end > k) {
 			share_stretch(x, node, k, end, out);
 			k = end;

@@ -193,11 +193,6 @@ static void widen_stretch(widener *w, int from, int to, heddle_node *out)
 	}
 }
 
-static bool is_straight(const heddle_node *node)
-{
-	return node->kind == HEDDLE_NODE_STORE || node->kind == HEDDLE_NODE_LET || node->kind == HEDDLE_NODE_COMMENT;
-}
-
 static void widen(widener *w, heddle_node *node)
 {
 	simplify *s = w->s;
@@ -212,10 +207,10 @@ static void widen(widener *w, heddle_node *node)
 	}
 	heddle_node *out = simplify_node_like(s->p, node);
 	for (int k = 0; k < node->n_child;) {
-		int end = k;
-		for (; end < node->n_child && is_straight(node->child[end]); end++)
-			if (node->child[end]->kind == HEDDLE_NODE_LET)
-				heddle_ranges_define(s->ranges, node->child[end]->name, heddle_ranges_of(s->ranges, node->child[end]->value[0]));
+		const int end = simplify_straight_end(node, k);
+		for (int i = k; i < end; i++)
+			if (node->child[i]->kind == HEDDLE_NODE_LET)
+				heddle_ranges_define(s->ranges, node->child[i]->name, heddle_ranges_of(s->ranges, node->child[i]->value[0]));
 		if (end > k) {
 			w->block = node;
 			widen_stretch(w, k, end, out);

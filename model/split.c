@@ -184,12 +184,6 @@ static bool divides(const heddle_expr *expr)
 	return false;
 }
 
-/* The type in which partial results are kept: sums over short types do not round in between. */
-static heddle_type partial_type(heddle_type type)
-{
-	return type == HEDDLE_FLOAT16 || type == HEDDLE_BFLOAT16 ? HEDDLE_FLOAT32 : type;
-}
-
 static bool never_negative(const heddle_expr *expr)
 {
 	if (expr->kind == HEDDLE_EXPR_SIZE || (expr->kind == HEDDLE_EXPR_INT && expr->i >= 0))
@@ -236,7 +230,7 @@ static int split(rewriter *r, const heddle_statement *s, const heddle_split *how
 	p->n_index = 0;
 	p->initialise = true;
 	heddle_tensor *partial = new_tensor(r, fresh_name(r, heddle_arena_printf(r->arena, "%s_partial", s->target->name)),
-					    partial_type(s->target->type), n_lhs + 1);
+					    heddle_type_computed(s->target->type), n_lhs + 1);
 	partial->location = s->location;
 	partial->extent[0] = count;
 	for (int i = 0; i < n_lhs; i++)

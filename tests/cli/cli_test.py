@@ -639,6 +639,11 @@ class Run(Case):
 
     def test_too_large(self):
         self.heddle("run", "mm.tc", "-s", "M=2000000000,K=2000000000,N=2", "-t", "opencl:cpu", code=LIMIT, err="E0620")
+        # given, for the reference and for what is tested: two thirds of the memory is too much
+        self.write("copy.tc", "def f(float(M, N) x) -> (y) {\n\ty(m, n) = x(m, n)\n}\n")
+        columns = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE") // (3 * 4 * 65536)
+        self.heddle("run", "copy.tc", "-s", f"M=65536,N={columns}", "-t", "opencl:cpu", code=LIMIT,
+                    err=["E0620", "for the memory here"])
 
 
 class Bench(Case):
