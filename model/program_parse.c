@@ -85,7 +85,7 @@ static heddle_node *parse_for(parser *ps)
 	while (k < (size_t)HEDDLE_N_LOOP_WORD && !program_is(ps, heddle_loop_words[k]))
 		k++;
 	if (k == (size_t)HEDDLE_N_LOOP_WORD)
-		program_fail(ps, &ps->now, "expected serial, unroll or vector but found %s", program_describe(ps));
+		program_fail(ps, &ps->now, "expected serial, unroll, vector or hint but found %s", program_describe(ps));
 	node->loop = (heddle_loop_kind)k;
 	program_next(ps);
 	node->name = program_expect_name(ps, "an iterator");

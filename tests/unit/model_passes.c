@@ -79,9 +79,50 @@ static void preconditions(void **state)
 	bench_free(&b);
 }
 
+/* The words stand in this order in the program of the definition under the config. */
+static void expect_loops(const char *definition, const char *line, const char *const *word, const char *without)
+{
+	bench b = bench_of(definition, NULL, line, "generate");
+	if (b.status < 0)
+		fail_msg("%s", heddle_ctx_messages(b.ctx));
+	heddle_text out = {0};
+	heddle_program_print(b.scop->program, &out);
+	const char *text = heddle_text_str(&out), *at = text;
+	for (; *word; word++) {
+		at = strstr(at, *word);
+		if (!at)
+			fail_msg("%s: no `%s` where it should be in\n%s", line, *word, text);
+	}
+	if (without && strstr(text, without))
+		fail_msg("%s: `%s` in\n%s", line, without, text);
+	heddle_text_free(&out);
+	heddle_program_free(b.scop->program);
+	bench_free(&b);
+}
+
+/* Vectors run along the target's rows outside of those across them; a lone short reduction over tiles is hinted. */
+static void loops(void **state)
+{
+	(void)state;
+	static const char turned[] = "def f(float(M, K) A, float(K, N) B) -> (C) { C(j, i) +=! A(i, k) * B(k, j) }";
+	static const char two[] = "def f(float(M, K, L) A, float(K, L, N) B) -> (C) { C(i, j) +=! A(i, k, l) * B(k, l, j) }";
+	static const char staged[] =
+		"fuse=0; k0.S0: tile=i:8,j:8,k:4 thread=i:2,j:2 vector=i:4,j:4; k0.A.0: space=shared; k0.B.0: space=shared";
+	expect_loops(product, staged, (const char *const[]){"for hint k_item", "for vector j_vec", "for vector i_vec", NULL}, NULL);
+	expect_loops(turned, staged, (const char *const[]){"for hint k_item", "for vector i_vec", "for vector j_vec", NULL}, NULL);
+	expect_loops(product, "fuse=0; k0.S0: tile=i:8,j:8,k:4 thread=i:2,j:2 vector=i:4,j:4",
+		     (const char *const[]){"for serial k_item", "for vector j_vec", NULL}, "for hint");
+	expect_loops(product,
+		     "fuse=0; k0.S0: tile=i:8,j:8,k:16 thread=i:2,j:2 vector=i:4,j:4; k0.A.0: space=shared; k0.B.0: space=shared",
+		     (const char *const[]){"for serial k_item", "for vector j_vec", NULL}, "for hint");
+	expect_loops(two,
+		     "fuse=0; k0.S0: tile=i:8,j:8,k:4,l:2 thread=i:2,j:2 vector=j:4; k0.A.0: space=shared; k0.B.0: space=shared",
+		     (const char *const[]){"for serial k_item", "for serial l_item", "for vector j_vec", NULL}, "for hint");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(stops), cmocka_unit_test(prints), cmocka_unit_test(limits),
-					   cmocka_unit_test(preconditions)};
+					   cmocka_unit_test(preconditions), cmocka_unit_test(loops)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,7 +52,7 @@ static const char everything[] =
 	"\t\tcopy dma int32(M) - 1 to As[k % 16][0] from A[m0][k] @4\n"
 	"\t\twait dma\n"
 	"\t\tbarrier\n"
-	"\t\tfor unroll i in 0 .. 8 {\n"
+	"\t\tfor hint i in 0 .. 8 {\n"
 	"\t\t\tacc[i] = fma(As[i][thread % 64], extract(Bs[i][0], 2), acc[i]) @3\n"
 	"\t\t\tacc[i] = max(acc[i], reduce(+, Bs[i][floor_mod(thread - 8, 16)]))\n"
 	"\t\t}\n"
@@ -171,7 +171,7 @@ static void test_bad_text(void **state)
 		 "there is no variable or size y"},
 		{"program p\nbuffer output X int32 [4]\nlaunch l grid 1 threads 1 {\n\tX[0] = X\n}\n", 4, 9, "X is a buffer"},
 		{"program p\nlaunch l grid 1 threads 1 {\n\tbarrier\n", 2, 27, "this { has no }"},
-		{"program p\nlaunch l grid 1 threads 1 {\n\tfor often i in 0 .. 4 { }\n}\n", 3, 6, "expected serial"},
+		{"program p\nlaunch l grid 1 threads 1 {\n\tfor often i in 0 .. 4 { }\n}\n", 3, 6, "expected serial, unroll, vector or hint but found often"},
 		{"program p\nbuffer output X int32 [4]\nlaunch l grid 1 threads 1 {\n\tX[0 : 4] = 1\n}\n", 4, 2,
 		 "4 members of X"},
 		{"program p\nconfig \"open\n", 2, 8, "the string has no end"},
