@@ -535,7 +535,7 @@ static void rows(chooser *c)
 }
 
 /* Vectors of one item that a thread's registers hold between the kernel's statements: one per tensor that a statement writes and
- * another one reads. */
+ * another one reads or updates. */
 static int64_t kept_vectors(const heddle_kernel *kernel)
 {
 	int64_t n = 0;
@@ -544,9 +544,12 @@ static int64_t kept_vectors(const heddle_kernel *kernel)
 		bool seen = false, read = false;
 		for (int r = 0; r < s; r++)
 			seen |= kernel->stmt[r]->access[0].tensor == target;
-		for (int r = 0; r < kernel->n_stmt; r++)
-			for (int a = 1; a < kernel->stmt[r]->n_access; a++)
+		for (int r = 0; r < kernel->n_stmt; r++) {
+			const heddle_statement *source = kernel->stmt[r]->source;
+			const bool updates = source->assign != HEDDLE_ASSIGN_SET && !source->initialise;
+			for (int a = updates ? 0 : 1; a < kernel->stmt[r]->n_access; a++)
 				read |= r != s && kernel->stmt[r]->access[a].tensor == target;
+		}
 		n += read && !seen;
 	}
 	return n;
