@@ -11,6 +11,7 @@
 typedef struct entry {
 	const char *name;
 	heddle_range range;
+	int64_t step; /* see heddle_ranges_step */
 } entry;
 
 struct heddle_ranges {
@@ -171,6 +172,11 @@ static heddle_range negate(heddle_range a)
 	return normal((heddle_range){negate_bound(a.hi), negate_bound(a.lo), a.modulus, negate_bound(a.residue)});
 }
 
+heddle_range heddle_range_difference(heddle_range a, heddle_range b)
+{
+	return add(a, negate(b));
+}
+
 static heddle_range multiply(heddle_range a, heddle_range b)
 {
 	int64_t p[4] = {multiply_bound(a.lo, b.lo), multiply_bound(a.lo, b.hi), multiply_bound(a.hi, b.lo),
@@ -274,12 +280,18 @@ static heddle_range of_binary(const heddle_ranges *ranges, const heddle_value *v
 	}
 }
 
-static heddle_range defined_range(const heddle_ranges *ranges, const char *name, heddle_range otherwise)
+static const entry *find(const heddle_ranges *ranges, const char *name)
 {
 	for (int k = ranges->n - 1; k >= 0; k--)
 		if (!strcmp(ranges->entry[k].name, name))
-			return ranges->entry[k].range;
-	return otherwise;
+			return &ranges->entry[k];
+	return NULL;
+}
+
+static heddle_range defined_range(const heddle_ranges *ranges, const char *name, heddle_range otherwise)
+{
+	const entry *e = find(ranges, name);
+	return e ? e->range : otherwise;
 }
 
 static heddle_range size_range(const heddle_ranges *ranges, const heddle_value *v)
@@ -336,6 +348,32 @@ heddle_range heddle_ranges_of(const heddle_ranges *ranges, const heddle_value *v
 		return (heddle_range){INT64_MIN, INT64_MAX, r.modulus, r.residue};
 	}
 	return heddle_range_fits(r, value->type) ? r : type_range(value->type);
+}
+
+#define MOST_STEP (INT64_C(1) << 20)
+
+static int64_t step_of_range(heddle_range r)
+{
+	const int64_t of = r.modulus ? r.residue ? 1 : r.modulus : r.residue;
+	return of == 0 ? MOST_STEP : least(of & -of, MOST_STEP);
+}
+
+int64_t heddle_ranges_step(const heddle_ranges *ranges, const heddle_value *v)
+{
+	int64_t a = 1;
+	if (heddle_type_is_float(v->type) || heddle_type_size(v->type) < 4 || v->width != 1)
+		return 1;
+	if (v->kind == HEDDLE_VALUE_VARIABLE) {
+		const entry *e = find(ranges, v->name);
+		a = e ? e->step : 1;
+	} else if (v->kind == HEDDLE_VALUE_BINARY && (v->op == HEDDLE_OP_ADD || v->op == HEDDLE_OP_SUB)) {
+		a = least(heddle_ranges_step(ranges, v->arg[0]), heddle_ranges_step(ranges, v->arg[1]));
+	} else if (v->kind == HEDDLE_VALUE_BINARY && v->op == HEDDLE_OP_MUL) {
+		a = least(heddle_ranges_step(ranges, v->arg[0]) * heddle_ranges_step(ranges, v->arg[1]), MOST_STEP);
+	} else if (v->kind == HEDDLE_VALUE_CAST) {
+		a = heddle_ranges_step(ranges, v->arg[0]);
+	}
+	return greatest(a, step_of_range(heddle_ranges_of(ranges, v)));
 }
 
 bool heddle_ranges_overflow(const heddle_ranges *ranges, const heddle_value *value)
@@ -437,7 +475,16 @@ void heddle_ranges_define(heddle_ranges *r, const char *name, heddle_range range
 		r->capacity = r->capacity ? 2 * r->capacity : 32;
 		r->entry = heddle_xrealloc(r->entry, sizeof(*r->entry) * (size_t)r->capacity);
 	}
-	r->entry[r->n++] = (entry){name, range};
+	const entry *before = find(r, name);
+	const int64_t step = before ? before->step : step_of_range(range);
+	r->entry[r->n++] = (entry){name, range, step};
+}
+
+void heddle_ranges_let(heddle_ranges *r, const char *name, const heddle_value *value)
+{
+	const int64_t step = heddle_ranges_step(r, value);
+	heddle_ranges_define(r, name, heddle_ranges_of(r, value));
+	r->entry[r->n - 1].step = step;
 }
 
 int heddle_ranges_mark(const heddle_ranges *ranges)

@@ -20,6 +20,8 @@ heddle_range heddle_range_between(int64_t lo, int64_t hi);
 int64_t heddle_range_residue(heddle_range range, int64_t modulus);
 /* What of the range lies in lo .. hi; the range itself when nothing does. */
 heddle_range heddle_range_narrowed(heddle_range range, int64_t lo, int64_t hi);
+/* Of a value of `a` minus one of `b`, as unbounded integers. */
+heddle_range heddle_range_difference(heddle_range a, heddle_range b);
 /* The range lies within the values of `type`. */
 bool heddle_range_fits(heddle_range range, heddle_type type);
 
@@ -31,6 +33,8 @@ heddle_ranges *heddle_ranges_new(const heddle_program *program, const heddle_lau
 heddle_ranges *heddle_ranges_free(heddle_ranges *ranges);
 /* Also "block" and "thread", for what a branch says of them. */
 void heddle_ranges_define(heddle_ranges *ranges, const char *name, heddle_range range);
+/* A variable that stands for the value. */
+void heddle_ranges_let(heddle_ranges *ranges, const char *name, const heddle_value *value);
 /* Position of the stack of variables; unwinding to it forgets those defined since. */
 int heddle_ranges_mark(const heddle_ranges *ranges);
 void heddle_ranges_unwind(heddle_ranges *ranges, int mark);
@@ -38,6 +42,8 @@ void heddle_ranges_unwind(heddle_ranges *ranges, int mark);
 /* Of an integer value of width 1.  Arithmetic is that of unbounded integers; where it could leave the value's type, nothing
  * but the type's own range is said. */
 heddle_range heddle_ranges_of(const heddle_ranges *ranges, const heddle_value *value);
+/* The greatest power of two, up to 2^20, that divides the integer value of width 1, even where it wraps around; 1: none is known. */
+int64_t heddle_ranges_step(const heddle_ranges *ranges, const heddle_value *value);
 /* The last operation of the value may leave the value's type. */
 bool heddle_ranges_overflow(const heddle_ranges *ranges, const heddle_value *value);
 /* Of the iterator of a loop, inside it. */

@@ -149,7 +149,7 @@ void simplify_walk(simplify *s, heddle_node *node, void (*visit)(simplify *s, he
 		break;
 	case HEDDLE_NODE_LET:
 		visit(s, node, user);
-		heddle_ranges_define(s->ranges, node->name, heddle_ranges_of(s->ranges, node->value[0]));
+		heddle_ranges_let(s->ranges, node->name, node->value[0]);
 		return; /* visible to the end of the block */
 	case HEDDLE_NODE_STORE:
 	case HEDDLE_NODE_COPY:

@@ -299,16 +299,29 @@ static void narrow_by(heddle_program *p, heddle_value *known, bool holds, const 
 		*lo = -k.c;
 }
 
+/* What left - right can be: of that as one value, in which terms may cancel; where its type may be too small for it, of the
+ * two sides, and of what divides both even where they wrap around. */
+static heddle_range difference(const rewriter *r, const less *x)
+{
+	heddle_value *d = heddle_value_binary(r->s->p, HEDDLE_OP_SUB, x->left, x->right);
+	if (!heddle_ranges_overflow(r->s->ranges, d))
+		return heddle_ranges_of(r->s->ranges, d);
+	const int64_t a = heddle_ranges_step(r->s->ranges, x->left), b = heddle_ranges_step(r->s->ranges, x->right);
+	heddle_range range = heddle_range_difference(heddle_ranges_of(r->s->ranges, x->left), heddle_ranges_of(r->s->ranges, x->right));
+	if (range.modulus != 0 && (a < b ? a : b) > range.modulus) {
+		range.modulus = a < b ? a : b;
+		range.residue = 0;
+	}
+	return range;
+}
+
 /* A comparison that the facts about its two sides decide: 1, 0, or -1 for neither. */
 static int decide_by_facts(const rewriter *r, heddle_value *v)
 {
 	less x;
 	if (!as_less(r->s->p, v, &x))
 		return -1;
-	heddle_value *d = heddle_value_binary(r->s->p, HEDDLE_OP_SUB, x.left, x.right);
-	if (heddle_ranges_overflow(r->s->ranges, d))
-		return -1;
-	heddle_range range = heddle_ranges_of(r->s->ranges, d);
+	heddle_range range = difference(r, &x);
 	int64_t lo = range.lo, hi = range.hi, m = range.modulus;
 	for (const fact *f = r->facts; f; f = f->up) {
 		heddle_value *one = f->holds ? f->condition : only_unknown(r, f->condition);

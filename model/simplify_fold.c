@@ -487,7 +487,7 @@ static void emit_let(rewriter *r, const heddle_node *node, heddle_node *out)
 	}
 	heddle_node *let = simplify_node_like(s->p, node);
 	let->name = own_name(r, node->name, value->type, value->width);
-	heddle_ranges_define(s->ranges, let->name, heddle_ranges_of(s->ranges, value));
+	heddle_ranges_let(s->ranges, let->name, value);
 	HEDDLE_PUSH(s->p->arena, let->value, let->n_value, value);
 	heddle_node_append(s->p, out, let);
 	push_limit(r, heddle_value_variable(s->p, value->type, value->width, let->name), value);

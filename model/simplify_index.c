@@ -479,7 +479,7 @@ static void index_node(indexer *x, heddle_node *node)
 	case HEDDLE_NODE_LET:
 		if (simplify_is_pure(node->value[0]))
 			node->value[0] = ordered(x, node->value[0]);
-		heddle_ranges_define(s->ranges, node->name, heddle_ranges_of(s->ranges, node->value[0]));
+		heddle_ranges_let(s->ranges, node->name, node->value[0]);
 		enter(x, node->name, x->depth);
 		return;
 	case HEDDLE_NODE_FOR:

@@ -852,7 +852,7 @@ static void visit(simplify *s, heddle_node *node, heddle_node *out)
 {
 	int mark = heddle_ranges_mark(s->ranges);
 	if (node->kind == HEDDLE_NODE_LET) {
-		heddle_ranges_define(s->ranges, node->name, heddle_ranges_of(s->ranges, node->value[0]));
+		heddle_ranges_let(s->ranges, node->name, node->value[0]);
 		heddle_node_append(s->p, out, node);
 		return;
 	}

@@ -210,7 +210,7 @@ static void widen(widener *w, heddle_node *node)
 		const int end = simplify_straight_end(node, k);
 		for (int i = k; i < end; i++)
 			if (node->child[i]->kind == HEDDLE_NODE_LET)
-				heddle_ranges_define(s->ranges, node->child[i]->name, heddle_ranges_of(s->ranges, node->child[i]->value[0]));
+				heddle_ranges_let(s->ranges, node->child[i]->name, node->child[i]->value[0]);
 		if (end > k) {
 			w->block = node;
 			widen_stretch(w, k, end, out);

@@ -15,7 +15,7 @@ static const heddle_simplify_options cuda_like = {.max_vector = 4, .max_bytes = 
 static const heddle_simplify_options opencl_like = {.vector_arithmetic = true, .unaligned_vectors = true, .max_vector = 16};
 
 #define DECLARATIONS                                                                                                   \
-	"program t\nsize N 0..4096\nsize D 0..4096 *8\n"                                                               \
+	"program t\nsize N 0..4096\nsize D 0..4096 *8\nsize L 0..2147418112\n"                                           \
 	"buffer input A float32 [64] align 16\nbuffer input B float32 [N][D] align 16\nbuffer input H float64 [64] align 16\n" \
 	"buffer output C float32 [64] align 16\nbuffer output G float32 [65536][65536] align 16\n"                       \
 	"buffer shared S float32 [8][8] pad 1 align 4\nbuffer shared W float32 [8][12] align 4\nbuffer register r float32 [4]\nbuffer register s float32\n"
@@ -63,6 +63,12 @@ static void folding(void **state)
 		"if block * 32 + 31 < int32(N) {\nC[0] = 1.0\n} else {\nif block * 32 + 15 < int32(N) / 2 {\nC[1] = 1.0\n}\n}\n",
 		"\tif block * 32 + 31 < int32(N) {\n\t\tC[0] = 1.0\n\t}\n");
 	becomes(&scalar_language, "C[min(thread, 40)] = A[max(thread, 31)]\n", "\tC[thread] = A[31]\n");
+	/* an even number is not one more than a multiple of 4, whatever its product may do to its type */
+	becomes(&scalar_language,
+		"let int32 x = block * 128 + thread * 4 - int32(L) * 4\nif x + 3 < int32(L) * 2 {\nC[0] = 1.0\n} else {\n"
+		"if x + 2 < int32(L) * 2 {\nC[1] = 1.0\n}\nif x + 1 < int32(L) * 2 {\nC[2] = 1.0\n}\n}\n",
+		"\tlet int32 x = block * 128 + thread * 4 - int32(L) * 4\n\tif x + 3 < int32(L) * 2 {\n\t\tC[0] = 1.0\n"
+		"\t} else {\n\t\tif x + 1 < int32(L) * 2 {\n\t\t\tC[2] = 1.0\n\t\t}\n\t}\n");
 }
 
 /* What the grid says of a block's coordinates decides conditions on the first elements of its tile, and no others. */

@@ -93,11 +93,13 @@ static void sharp_enough(void **state)
 {
 	(void)state;
 	heddle_ctx *ctx = heddle_ctx_new();
-	heddle_program *p = program_of(ctx, "program t\nsize D 0..4096 *64\nbuffer input A int32 [8]\n"
+	heddle_program *p = program_of(ctx, "program t\nsize D 0..4096 *64\nsize L 0..2147418112\nbuffer input A int32 [8]\n"
 					    "launch t_0 grid D / 64 threads 128 args A {\n"
 					    "let int32 x = 4 * (thread % 16) + 64 * block\nlet int32 y = (3 * thread + 7) / 5\n"
 					    "let int64 z = int64(thread) * D + 32\nlet int32 q = A[0]\n"
-					    "for serial k in 8 .. int32(D) step 16 {\nlet int32 w = k + 8\n}\n}\n");
+					    "for serial k in 8 .. int32(D) step 16 {\nlet int32 w = k + 8\n}\n"
+					    "let int32 u = int32(L) * 12 - 3 * (int32(D) / 2)\nlet int32 s = u * 6 + thread * 2\n"
+					    "let int8 t = int8(thread * 4)\n}\n");
 	const heddle_node *body = p->launch[0]->body;
 	heddle_ranges *ranges = heddle_ranges_new(p, p->launch[0]);
 	heddle_range r = heddle_ranges_of(ranges, body->child[0]->value[0]);
@@ -113,6 +115,16 @@ static void sharp_enough(void **state)
 	heddle_ranges_define(ranges, "k", r);
 	r = heddle_ranges_of(ranges, body->child[4]->child[0]->child[0]->value[0]);
 	assert_int_equal(heddle_range_residue(r, 16), 0);
+	/* what divides a value that may wrap around */
+	static const int64_t step[] = {4, 2, 1};
+	for (int i = 0; i < 3; i++) {
+		const heddle_node *let = body->child[5 + i];
+		assert_int_equal(heddle_ranges_step(ranges, let->value[0]), step[i]);
+		heddle_ranges_let(ranges, let->name, let->value[0]);
+		assert_int_equal(heddle_ranges_step(ranges, heddle_value_variable(p, let->value[0]->type, 1, let->name)), step[i]);
+	}
+	r = heddle_range_difference(heddle_range_between(2, 5), heddle_range_between(-1, 7));
+	assert_true(r.lo == -5 && r.hi == 6);
 	heddle_ranges_free(ranges);
 	heddle_program_free(p);
 	heddle_ctx_free(ctx);
