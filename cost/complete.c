@@ -509,8 +509,16 @@ static void rows(chooser *c)
 			inner = extent_of(c->scop, kernel->stmt[s], d);
 	}
 	int64_t warp = quantity(&c->scop->descriptor->warp, 1);
-	/* the exchange of lanes takes up to 8 bytes a thread */
-	int64_t most = least(most_threads(c), power_below(quantity(&c->scop->descriptor->shared_per_block, 1 << 30) / 8 + 1));
+	/* what lanes exchange of each reduction takes shared memory for each thread */
+	int64_t exchange = 0;
+	for (int s = 0; s < kernel->n_stmt; s++) {
+		const heddle_stmt *stmt = kernel->stmt[s];
+		const int d = lane_dim(stmt);
+		if (d >= 0 && stmt->dim[d].reduction)
+			exchange += heddle_type_size(heddle_type_computed(stmt->access[0].tensor->type));
+	}
+	exchange = exchange < 8 ? 8 : exchange;
+	int64_t most = least(most_threads(c), power_below(quantity(&c->scop->descriptor->shared_per_block, 1 << 30) / exchange));
 	if (!c->simd)
 		lanes = least(most, power_above((inner + 3) / 4));
 	if (lanes < warp && !c->simd)
