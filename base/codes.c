@@ -363,12 +363,13 @@ const heddle_code heddle_codes[] = {
 	 "`heddle plan` prints the names that a definition has.\n"
 	 "Wrong:  k0.S0: tile=x:16     (the statement has i, j, k)\n"
 	 "Right:  k0.S0: tile=i:16\n"},
-	{514, "a tile that threads and vectors do not divide",
-	 "The tile of a dimension is shared by its threads, each with whole vectors: tile = threads x vector x items.\n"
+	{514, "a tile that rounds, threads and vectors do not divide",
+	 "The tile of a dimension is shared by its threads, each with whole vectors, in one round or several:\n"
+	 "tile = rounds x threads x vector x items.\n"
 	 "Wrong:  tile=i:20 thread=i:8\n"
 	 "Right:  tile=i:16 thread=i:8\n"},
 	{515, "statements of one kernel are laid out differently",
-	 "What statements of a kernel share (its block dimensions) must have the same tile, threads and vector in all of them.\n"
+	 "What statements of a kernel share (its block dimensions) must have the same tile, rounds, threads and vector in all of them.\n"
 	 "Wrong:  k0.S0: tile=i:32; k0.S1: tile=i:64\n"
 	 "Right:  k0.S0: tile=i:32; k0.S1: tile=i:32\n"},
 	{516, "a number of threads that the dimensions do not divide",
@@ -379,7 +380,7 @@ const heddle_code heddle_codes[] = {
 	 "The descriptor's threads_per_block is a limit of the hardware.  Take fewer threads.\n"},
 	{518, "a dimension that cannot be spread like this",
 	 "A dimension that carries a dependence runs in order: it can have no threads, vector or tile.  A reduction is spread by\n"
-	 "`reduce=k:lanes`.\n"
+	 "`reduce=k:lanes`.  Rounds are for the dimensions that blocks are cut along; others have steps of their tile.\n"
 	 "Wrong:  k0.S0: thread=t:8        (for h(t) = h(t - 1) ...)\n"
 	 "Right:  k0.S0: tile=t:1\n"},
 	{519, "lanes that do not fit",
@@ -412,6 +413,10 @@ const heddle_code heddle_codes[] = {
 	 "the tile must be consecutive in the tensor (no `order`, innermost stride 1) and keep the copy's alignment and granularity.\n"
 	 "`heddle arch show CHIP` lists the copies of a chip.\n"
 	 "Right:  k0.A.0: space=shared copy=async_work_group_copy\n"},
+	{527, "arrays of a thread that are too large",
+	 "A block that goes over its tile in rounds keeps the sums of all of them in memory of its threads, at most 64 KiB each.\n"
+	 "Wrong:  k0.S0: tile=i:65536,j:16 round=i:8192 vector=j:16\n"
+	 "Right:  k0.S0: tile=i:128,j:16 round=i:16 vector=j:16\n"},
 	{600, "a pass has reached its limit of work",
 	 "The polyhedral operations of a pass are limited, so that compiling ends.  A definition with fewer statements or simpler\n"
 	 "subscripts per `def`, or fixed sizes (-s), makes it easier.\n"},

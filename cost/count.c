@@ -421,7 +421,7 @@ static void count(counter *c, const movement *m, const heddle_group *group)
 		bool depends = false;
 		for (int e = 0; e < m->tensor->rank; e++)
 			depends |= m->subscript[e].coefficient[d] != 0;
-		rounds *= m->shape->d[d].outer;
+		rounds *= m->shape->d[d].outer * (double)dim->layout.rounds;
 		if (!m->shape->d[d].unrolled)
 			rounds *= (double)dim->layout.items;
 		if (!m->whole)
@@ -647,7 +647,7 @@ static bool is_straight(const counter *c, const heddle_stmt *stmt)
 {
 	shape s = shape_of(c, stmt);
 	for (int d = 0; d < stmt->n_dim; d++)
-		if (stmt->dim[d].member < 0 || !s.d[d].unrolled)
+		if (stmt->dim[d].member < 0 || !s.d[d].unrolled || stmt->dim[d].layout.rounds > 1)
 			return false;
 	return true;
 }

@@ -117,7 +117,7 @@ static double register_words(const heddle_registers *r)
 {
 	double n = heddle_type_size(r->type) > 4 ? 2 : 1;
 	for (int i = 0; i < r->n; i++)
-		n *= (double)r->c[i].extent;
+		n *= r->c[i].part == HEDDLE_PART_ROUND ? 1 : (double)r->c[i].extent; /* those of other rounds are in memory */
 	return n;
 }
 

@@ -32,6 +32,7 @@ const heddle_pragma *heddle_pragma_next(const heddle_module *module, const heddl
 typedef struct dimension {
 	const heddle_index *index;
 	int64_t tile;
+	int64_t rounds; /* how many tiles a block goes over, one after another */
 	int size; /* position of the symbol that moves its extent */
 	int64_t target;
 } dimension;
@@ -68,13 +69,14 @@ static bool mentions_size(const heddle_expr *x, const heddle_size *size)
 	return found;
 }
 
-static int64_t hint_of(const heddle_case_options *options, const char *name)
+/* The one with the largest tile. */
+static heddle_tile_hint hint_of(const heddle_case_options *options, const char *name)
 {
-	int64_t tile = 0;
+	heddle_tile_hint hint = {name, 0, 1};
 	for (int k = 0; k < options->n_tile; ++k)
-		if (!strcmp(options->tile[k].index, name) && options->tile[k].tile > tile)
-			tile = options->tile[k].tile;
-	return tile;
+		if (!strcmp(options->tile[k].index, name) && options->tile[k].tile > hint.tile)
+			hint = options->tile[k];
+	return hint;
 }
 
 /* Every index whose range ends with a size symbol, one per symbol: the first one with the largest tile. */
@@ -87,17 +89,18 @@ static void find_dimensions(picker *p)
 			const heddle_size *size = first_size(index->upper);
 			if (!size || size->min == size->max)
 				continue;
-			int64_t tile = hint_of(p->options, index->name);
+			const heddle_tile_hint hint = hint_of(p->options, index->name);
 			dimension *found = NULL;
 			for (int j = 0; j < p->n_dimension; ++j)
 				if (p->dimension[j].size == size->position)
 					found = &p->dimension[j];
 			if (!found) {
-				dimension new = {index, tile, size->position, 0};
+				dimension new = {index, hint.tile, hint.rounds > 1 ? hint.rounds : 1, size->position, 0};
 				HEDDLE_PUSH(p->arena, p->dimension, p->n_dimension, new);
-			} else if (tile > found->tile) {
+			} else if (hint.tile > found->tile) {
 				found->index = index;
-				found->tile = tile;
+				found->tile = hint.tile;
+				found->rounds = hint.rounds > 1 ? hint.rounds : 1;
 			}
 		}
 }
@@ -346,15 +349,16 @@ static int64_t target_of(const dimension *x, int pick, int k)
 		pick = k % 2 ? PICK_TILE : PICK_TWICE;
 	if (pick == PICK_MIXED_OTHER)
 		pick = k % 2 ? PICK_TWICE : PICK_TILE;
+	const int64_t block = t * x->rounds;
 	switch (pick) {
 	case PICK_TILE:
-		return reduction ? 3 * t : t;
+		return reduction ? 3 * t : block;
 	case PICK_ABOVE:
-		return reduction ? 3 * t + 1 : t + 1;
+		return reduction ? 3 * t + 1 : block + 1;
 	case PICK_BELOW:
 		return t > 1 ? t - 1 : 1;
 	default:
-		return reduction ? 4 * t + 3 : 2 * t + 3;
+		return reduction ? 4 * t + 3 : 2 * block + 3;
 	}
 }
 

@@ -10,10 +10,11 @@
 #include "frontend/definition.h"
 #include "harness/tensor.h"
 
-/* A tile size of the config, by the name of the index. */
+/* A tile size of the config, by the name of the index: what threads do at a time, and how often a block repeats it (0: once). */
 typedef struct heddle_tile_hint {
 	const char *index;
 	int64_t tile;
+	int64_t rounds;
 } heddle_tile_hint;
 
 typedef struct heddle_case {

@@ -27,7 +27,8 @@ static int tile_hints(heddle_test *t, const char *line, heddle_tile_hint **hint)
 		for (int s = 0; s < config->kernel[k].n_stmt; ++s) {
 			const heddle_named_list *tile = &config->kernel[k].stmt[s].tile;
 			for (int j = 0; j < tile->n; ++j) {
-				const heddle_tile_hint new = {tile->item[j].name, tile->item[j].value};
+				const int64_t rounds = heddle_named_get(&config->kernel[k].stmt[s].round, tile->item[j].name, 1);
+				const heddle_tile_hint new = {tile->item[j].name, tile->item[j].value / rounds, rounds};
 				HEDDLE_PUSH(t->arena, *hint, n, new);
 			}
 		}
@@ -39,7 +40,7 @@ static int tile_hints(heddle_test *t, const char *line, heddle_tile_hint **hint)
 		for (int j = 0; j < n; ++j)
 			if (!strcmp((*hint)[j].index, chunks) && (*hint)[j].tile > tile)
 				tile = (*hint)[j].tile;
-		const heddle_tile_hint new = {split->dim, split->chunk * tile};
+		const heddle_tile_hint new = {split->dim, split->chunk * tile, 1};
 		HEDDLE_PUSH(t->arena, *hint, n, new);
 	}
 	return n;
@@ -79,14 +80,18 @@ static const char *small_config(heddle_test *t, const char *line)
 				const char *name = stmt->tile.item[j].name;
 				int64_t thread = heddle_named_get(&stmt->thread, name, 1);
 				int64_t vector = heddle_named_get(&stmt->vector, name, 1);
-				int64_t items = *tile / (thread * vector);
+				int64_t rounds = heddle_named_get(&stmt->round, name, 1);
+				int64_t items = *tile / (rounds * thread * vector);
 				const int64_t before = *tile;
 				thread = lanes > 1 ? (thread > few ? few : thread) : thread > 4 ? 4 : thread;
 				items = items > 2 ? 2 : items;
-				*tile = thread * vector * items;
+				rounds = rounds > 3 ? 3 : rounds;
+				*tile = rounds * thread * vector * items;
 				smaller = smaller || *tile < before;
 				if (thread > 1)
 					heddle_named_set(config, &stmt->thread, name, thread);
+				if (rounds > 1)
+					heddle_named_set(config, &stmt->round, name, rounds);
 			}
 		}
 		if (!keep)

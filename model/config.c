@@ -232,13 +232,15 @@ static int stmt_key(reader *r, int k, int s, const char *key, const char *start)
 	heddle_stmt_config *stmt = heddle_config_stmt(r->config, k, s);
 	if (!strcmp(key, "tile"))
 		return named(r, &stmt->tile, false);
+	if (!strcmp(key, "round"))
+		return named(r, &stmt->round, false);
 	if (!strcmp(key, "thread"))
 		return named(r, &stmt->thread, false);
 	if (!strcmp(key, "vector"))
 		return named(r, &stmt->vector, false);
 	if (!strcmp(key, "reduce"))
 		return named(r, &stmt->reduce, true);
-	return bad(r, start, strlen(key), "unknown key; a statement has tile, thread, vector and reduce");
+	return bad(r, start, strlen(key), "unknown key; a statement has tile, round, thread, vector and reduce");
 }
 
 static int group_key(reader *r, int k, const char *tensor, int n, const char *key, const char *start)
@@ -408,10 +410,11 @@ void heddle_config_print_kernel(const heddle_config *config, int k, heddle_text 
 		heddle_text_add(out, " lanes=outer");
 	for (int i = 0; i < kernel->n_stmt; i++) {
 		const heddle_stmt_config *stmt = &kernel->stmt[i];
-		if (!stmt->tile.n && !stmt->thread.n && !stmt->vector.n && !stmt->reduce.n)
+		if (!stmt->tile.n && !stmt->round.n && !stmt->thread.n && !stmt->vector.n && !stmt->reduce.n)
 			continue; /* nothing was chosen: every dimension one by one */
 		heddle_text_printf(out, "; k%d.S%d:", k, stmt->stmt);
 		print_named("tile", &stmt->tile, false, out);
+		print_named("round", &stmt->round, false, out);
 		print_named("thread", &stmt->thread, false, out);
 		print_named("vector", &stmt->vector, false, out);
 		print_named("reduce", &stmt->reduce, true, out);

@@ -1,7 +1,7 @@
 /* The config: the complete choice of how a definition is mapped, one line of text.
  *
- *   split=0:i:64; fuse=0,0,1; k0: order=j,i threads=256 lanes=inner; k0.S0: tile=i:128,j:128,k:8 thread=i:16,j:16 vector=j:4
- *   reduce=k:sequential; k0.A.0: space=shared order=1,0 pad=4 vector=4; k0.B.0: space=shared
+ *   split=0:i:64; fuse=0,0,1; k0: order=j,i threads=256 lanes=inner; k0.S0: tile=i:128,j:128,k:8 round=i:2 thread=i:16,j:16
+ *   vector=j:4 reduce=k:sequential; k0.A.0: space=shared order=1,0 pad=4 vector=4; k0.B.0: space=shared
  *   copy=NAME; k0.C.0: space=register
  *
  * Dimensions by name, statements by number (of the rewritten definition: a split adds its combine statement right after),
@@ -32,6 +32,7 @@ typedef struct heddle_named_list {
 typedef struct heddle_stmt_config {
 	int stmt;
 	heddle_named_list tile;	  /* elements per block (kernel dimensions) or per step (others) */
+	heddle_named_list round;  /* how often a block's threads go over its elements along a dimension */
 	heddle_named_list thread; /* threads along a dimension */
 	heddle_named_list vector; /* consecutive elements per thread, handled together */
 	heddle_named_list reduce; /* heddle_reduce by dimension */

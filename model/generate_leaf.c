@@ -16,7 +16,7 @@ typedef struct maker {
 	isl_pw_multi_aff *iteration;		  /* { schedule -> L[x] } */
 	heddle_value *loop[2 * HEDDLE_MAX_DIM];	  /* x, as values over isl's iterators */
 	heddle_value *dim[HEDDLE_MAX_DIM];	  /* the statement's dimensions */
-	heddle_value *part[HEDDLE_MAX_DIM][3];	  /* COMBINE: its own loops, by dimension and part */
+	heddle_value *part[HEDDLE_MAX_DIM][HEDDLE_PARTS];	  /* COMBINE: its own loops, by dimension and part */
 } maker;
 
 static heddle_value *index_int(maker *m, int64_t i)
@@ -40,14 +40,6 @@ static void loop_values(maker *m)
 	}
 }
 
-static int find_loop(const heddle_leaf *leaf, int dim, heddle_part part)
-{
-	for (int i = 0; i < leaf->n_loop; i++)
-		if (leaf->loop[i]->dim == dim && leaf->loop[i]->part == part)
-			return i;
-	return -1;
-}
-
 static void dim_values(maker *m)
 {
 	const heddle_stmt *stmt = m->leaf->stmt;
@@ -62,7 +54,7 @@ static int register_index(maker *m, const heddle_registers *r, const heddle_acce
 {
 	for (int i = 0; i < r->n; i++) {
 		int d = access ? heddle_access_dim(m->leaf->stmt, access, r->c[i].dim) : r->c[i].dim;
-		int x = find_loop(m->leaf, d, r->c[i].part);
+		int x = heddle_leaf_loop(m->leaf, d, r->c[i].part);
 		heddle_value *own = m->part[d][r->c[i].part];
 		index[i] = own ? own : x >= 0 ? m->loop[x] : index_int(m, 0);
 	}
@@ -104,7 +96,7 @@ static int tile_index(maker *m, const heddle_access *access, heddle_value **inde
 	heddle_text_add(&text, "] -> [");
 	for (int d = 0; d < stmt->n_dim; d++)
 		if (stmt->dim[d].member < 0 && !stmt->dim[d].single_tile)
-			heddle_text_printf(&text, "%sx%d", at++ ? ", " : "", find_loop(m->leaf, d, HEDDLE_PART_TILE));
+			heddle_text_printf(&text, "%sx%d", at++ ? ", " : "", heddle_leaf_loop(m->leaf, d, HEDDLE_PART_TILE));
 	heddle_text_add(&text, "] }");
 	isl_multi_aff *loops = isl_multi_aff_read_from_str(m->g->scop->isl, heddle_text_str(&text));
 	isl_multi_aff *offset = isl_multi_aff_pullback_multi_aff(isl_multi_aff_copy(group->offset), loops);
@@ -602,7 +594,7 @@ static heddle_node *copy(maker *m)
 	heddle_leaf *leaf = m->leaf;
 	heddle_group *group = leaf->group;
 	heddle_value *from[HEDDLE_MAX_DIM], *to[HEDDLE_MAX_DIM], *first = index_int(m, 0), *count = index_int(m, 1);
-	int n = 0, rank = group->tensor->rank, column = find_loop(leaf, -2, HEDDLE_PART_ITEM);
+	int n = 0, rank = group->tensor->rank, column = heddle_leaf_loop(leaf, -2, HEDDLE_PART_ITEM);
 	if (column >= 0) {
 		isl_pw_aff *begin = row_end(m, column, false), *end = row_end(m, column, true);
 		end = isl_pw_aff_add_constant_val(isl_pw_aff_sub(end, isl_pw_aff_copy(begin)), isl_val_one(m->g->scop->isl));

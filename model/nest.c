@@ -162,7 +162,7 @@ static __isl_give isl_set *cut_blocks(heddle_nest_builder *b, int first)
 		isl_set *runs = isl_set_copy(leaf->domain);
 		if (leaf->kind == HEDDLE_LEAF_COMPUTE)
 			runs = isl_set_intersect(runs, heddle_nest_in_domain(leaf->stmt->domain, leaf->instance));
-		isl_set *missing = isl_set_subtract(isl_set_copy(leaf->box), runs);
+		isl_set *missing = isl_set_subtract(heddle_nest_in_rounds(b, leaf, isl_set_copy(leaf->box)), runs);
 		missing = heddle_nest_without_threads(b, isl_set_params(missing));
 		cut = isl_set_coalesce(isl_set_union(cut, missing));
 	}

@@ -49,7 +49,7 @@ typedef struct heddle_nest {
 	heddle_loop_kind loop;
 	heddle_part part;
 	int dim;	 /* of the statement; -1: rows, -2: columns of a move, or of a copy */
-	int64_t extent;	 /* ITEM and VEC parts; 0: unbounded (tile loops) */
+	int64_t extent;	 /* ROUND, ITEM and VEC parts; 0: unbounded (tile loops) */
 	heddle_leaf *leaf;
 } heddle_nest;
 
@@ -74,6 +74,9 @@ typedef struct heddle_mapped {
 	int n_columns;
 	int64_t columns[HEDDLE_MAX_DIM];
 } heddle_mapped;
+
+/* The number of the loop over a part of a statement's dimension around the leaf; -1: there is none. */
+int heddle_leaf_loop(const heddle_leaf *leaf, int dim, heddle_part part);
 
 /* Is there something in it that all threads of the block do together: a barrier, a combination over the lanes, a wait for copies? */
 bool heddle_nest_threads_meet(const heddle_nest *nest);

@@ -9,7 +9,8 @@
 /* Leaves in the same tile loops, around one computation. */
 typedef struct heddle_region {
 	heddle_leaf *compute;
-	int prefix; /* leading loops of its leaves: the tile loops */
+	heddle_leaf *rest; /* runs the rounds that are cut, `compute` the whole ones; NULL: `compute` runs all */
+	int prefix;	   /* leading loops of its leaves: the tile loops */
 	int n_leaf;
 	heddle_leaf **leaf;
 	int part; /* 0 everything, 1 full tiles, 2 the rest */
@@ -44,6 +45,13 @@ bool heddle_stmt_has_lanes(const heddle_stmt *stmt);
 void heddle_nest_sets(heddle_nest_builder *b, heddle_nest *root, int first);
 /* The parameters that differ between threads of a block, taken out. */
 __isl_give isl_set *heddle_nest_without_threads(heddle_nest_builder *b, __isl_take isl_set *set);
+/* What of a leaf's box is inside the ranges of the dimensions that have rounds. */
+__isl_give isl_set *heddle_nest_in_rounds(heddle_nest_builder *b, const heddle_leaf *leaf, __isl_take isl_set *box);
+/* Can the statement run where dimension d is out of its range?  Only if all that it reads there is in filled tiles, and its sums
+ * stay private. */
+bool heddle_nest_harmless(heddle_nest_builder *b, heddle_stmt *stmt, int d);
+/* Does the statement have dimensions with rounds? */
+bool heddle_nest_has_rounds(const heddle_stmt *stmt);
 /* { L[x] : instance(x) in domain } */
 __isl_give isl_set *heddle_nest_in_domain(__isl_keep isl_set *domain, __isl_keep isl_multi_aff *instance);
 /* "L3[x0, x1]" */

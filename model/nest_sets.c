@@ -9,7 +9,7 @@
 
 /* ---- leaves: sets ------------------------------------------------------------------------------------------------------ */
 
-static int find_loop(const heddle_leaf *leaf, int dim, heddle_part part)
+int heddle_leaf_loop(const heddle_leaf *leaf, int dim, heddle_part part)
 {
 	for (int i = 0; i < leaf->n_loop; i++)
 		if (leaf->loop[i]->dim == dim && leaf->loop[i]->part == part)
@@ -32,13 +32,15 @@ static void position(const heddle_scop *scop, const heddle_leaf *leaf, int d, he
 	const heddle_dim *dim = &stmt->dim[d];
 	const heddle_layout *layout = &dim->layout;
 	const heddle_member *member = dim->member >= 0 ? &stmt->kernel->member[dim->member] : NULL;
-	int tile = find_loop(leaf, d, HEDDLE_PART_TILE), item = find_loop(leaf, d, HEDDLE_PART_ITEM);
-	int vec = find_loop(leaf, d, HEDDLE_PART_VEC);
+	int tile = heddle_leaf_loop(leaf, d, HEDDLE_PART_TILE), round = heddle_leaf_loop(leaf, d, HEDDLE_PART_ROUND);
+	int item = heddle_leaf_loop(leaf, d, HEDDLE_PART_ITEM), vec = heddle_leaf_loop(leaf, d, HEDDLE_PART_VEC);
 	heddle_text_add(out, "0");
 	if (member)
 		heddle_text_printf(out, " + %lld*c_%s_block", (long long)layout->tile, member->name);
 	else if (tile >= 0)
 		heddle_text_printf(out, " + %lld*x%d", (long long)layout->tile, tile);
+	if (round >= 0)
+		heddle_text_printf(out, " + %lld*x%d", (long long)(layout->items * layout->threads * layout->vector), round);
 	if (item >= 0)
 		heddle_text_printf(out, " + %lld*x%d", (long long)(layout->threads * layout->vector), item);
 	bool absent = leaf->kind != HEDDLE_LEAF_COMPUTE && dim->reduction;
@@ -128,7 +130,7 @@ static __isl_give isl_multi_aff *tile_start(heddle_nest_builder *b, const heddle
 	heddle_text_add(&text, " -> [");
 	for (int d = 0; d < leaf->stmt->n_dim; d++)
 		if (leaf->stmt->dim[d].member < 0 && !leaf->stmt->dim[d].single_tile)
-			heddle_text_printf(&text, "%sx%d", at++ ? ", " : "", find_loop(leaf, d, HEDDLE_PART_TILE));
+			heddle_text_printf(&text, "%sx%d", at++ ? ", " : "", heddle_leaf_loop(leaf, d, HEDDLE_PART_TILE));
 	heddle_text_add(&text, "] }");
 	isl_multi_aff *loops = isl_multi_aff_read_from_str(b->scop->isl, heddle_text_str(&text));
 	heddle_text_free(&text);
@@ -140,8 +142,8 @@ static void move_sets(heddle_nest_builder *b, heddle_leaf *leaf)
 {
 	heddle_group *group = leaf->group;
 	int rank = group->tensor->rank, inner = heddle_nest_row(group);
-	int row = find_loop(leaf, -1, HEDDLE_PART_ITEM), column = find_loop(leaf, -2, HEDDLE_PART_ITEM);
-	int vec = find_loop(leaf, -3, HEDDLE_PART_VEC);
+	int row = heddle_leaf_loop(leaf, -1, HEDDLE_PART_ITEM), column = heddle_leaf_loop(leaf, -2, HEDDLE_PART_ITEM);
+	int vec = heddle_leaf_loop(leaf, -3, HEDDLE_PART_VEC);
 	int64_t columns = heddle_nest_columns(b, group), rows = 1;
 	int64_t row_threads = b->kernel->threads / columns;
 	heddle_text text = {0}, r = {0}, c = {0}, more = {0};
@@ -221,15 +223,57 @@ static bool restricted(const heddle_access *access)
 	return !whole;
 }
 
-/* Can the statement run on rows that do not exist?  Only if it reads nothing but filled tiles, and its sums stay private. */
-static bool harmless(const heddle_stmt *stmt)
+/* Does the range of another dimension follow from dimension d? */
+static bool decides_ranges(heddle_nest_builder *b, heddle_stmt *stmt, int d)
 {
-	if (!stmt->reduction || stmt->value != stmt->source->value || stmt->n_access < 2)
+	bool decides = false;
+	for (int other = 0; other < stmt->n_dim && !decides; other++) {
+		isl_set *range = other == d ? NULL : heddle_stmt_range(b->scop, stmt, other);
+		decides = range && isl_set_involves_dims(range, isl_dim_set, (unsigned)d, 1) != isl_bool_false;
+		isl_set_free(range);
+	}
+	return decides;
+}
+
+bool heddle_nest_harmless(heddle_nest_builder *b, heddle_stmt *stmt, int d)
+{
+	bool all = true, any = false;
+	if (!stmt->reduction || stmt->value != stmt->source->value || stmt->dim[d].member < 0)
 		return false;
-	for (int a = 1; a < stmt->n_access; a++)
-		if (stmt->access[a].group->space != HEDDLE_SPACE_SHARED || restricted(&stmt->access[a]))
+	for (int a = 1; a < stmt->n_access; a++) {
+		const heddle_access *access = &stmt->access[a];
+		const bool shared = access->group->space == HEDDLE_SPACE_SHARED;
+		if (restricted(access))
 			return false;
-	return true;
+		if (!shared && (!access->affine || isl_multi_pw_aff_involves_dims(access->index, isl_dim_in, (unsigned)d, 1) != isl_bool_false))
+			return false;
+		all = all && shared;
+		any |= shared;
+	}
+	/* one dimension alone: where rounds would be guarded item by item without it */
+	return any && (all || (heddle_nest_has_rounds(stmt) && !decides_ranges(b, stmt, d)));
+}
+
+/* What of a computation's box must be guarded: rows that are not harmless. */
+static __isl_give isl_set *guarded_rows(heddle_nest_builder *b, const heddle_leaf *leaf)
+{
+	heddle_stmt *stmt = leaf->stmt;
+	bool any = false, whole = true;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const bool here = heddle_nest_harmless(b, stmt, d);
+		any |= here;
+		whole = whole && (here || stmt->dim[d].member < 0);
+	}
+	if (whole && any)
+		return isl_set_copy(leaf->box);
+	if (!any)
+		return isl_set_copy(leaf->domain);
+	isl_set *runs = isl_set_copy(leaf->box);
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (stmt->dim[d].member >= 0 && !heddle_nest_harmless(b, stmt, d))
+			runs = isl_set_intersect(runs, isl_set_preimage_multi_aff(heddle_stmt_range(b->scop, stmt, d),
+										  isl_multi_aff_copy(leaf->instance)));
+	return runs;
 }
 
 /* Does a finish give registers a value that are no result, too?  They are the thread's own, and this is their first value. */
@@ -367,6 +411,50 @@ static bool fill_is_read(heddle_nest_builder *b, const heddle_region *r, const h
 	return read;
 }
 
+static bool outside_items(const heddle_nest *loop)
+{
+	return loop->part == HEDDLE_PART_TILE || loop->part == HEDDLE_PART_ROUND;
+}
+
+bool heddle_nest_has_rounds(const heddle_stmt *stmt)
+{
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (stmt->dim[d].layout.rounds > 1)
+			return true;
+	return false;
+}
+
+__isl_give isl_set *heddle_nest_in_rounds(heddle_nest_builder *b, const heddle_leaf *leaf, __isl_take isl_set *box)
+{
+	for (int d = 0; d < leaf->stmt->n_dim; d++) {
+		if (leaf->stmt->dim[d].layout.rounds == 1)
+			continue;
+		isl_set *range = heddle_stmt_range(b->scop, leaf->stmt, d);
+		box = isl_set_intersect(box, isl_set_preimage_multi_aff(range, isl_multi_aff_copy(leaf->instance)));
+	}
+	return box;
+}
+
+/* Rounds that are cut go to the region's second computation. */
+static void split_rounds(heddle_nest_builder *b, const heddle_region *r)
+{
+	heddle_leaf *whole = r->compute, *rest = r->rest;
+	int prefix = r->prefix;
+	while (prefix < whole->n_loop && whole->loop[prefix]->part == HEDDLE_PART_ROUND)
+		prefix++;
+	isl_set *kept = heddle_nest_in_rounds(b, whole, isl_set_copy(whole->box));
+	isl_set *cut = prefix_of(b, isl_set_subtract(isl_set_copy(whole->box), isl_set_copy(kept)), prefix);
+	isl_set *needed = prefix_of(b, isl_set_intersect(kept, isl_set_copy(whole->domain)), prefix);
+	isl_set *full = isl_set_coalesce(isl_set_subtract(isl_set_copy(needed), isl_set_copy(cut)));
+	cut = isl_set_coalesce(isl_set_intersect(needed, cut));
+	whole->domain = restrict_prefix(whole, whole->domain, full);
+	whole->box = restrict_prefix(whole, whole->box, full);
+	rest->domain = heddle_nest_in_rounds(b, rest, restrict_prefix(rest, rest->domain, cut));
+	rest->box = restrict_prefix(rest, rest->box, cut);
+	isl_set_free(full);
+	isl_set_free(cut);
+}
+
 /* The tiles that a region runs: all, those that are full, or the rest. */
 static bool apply_region(heddle_nest_builder *b, heddle_region *r)
 {
@@ -384,13 +472,16 @@ static bool apply_region(heddle_nest_builder *b, heddle_region *r)
 	bool empty = isl_set_is_empty(tiles) == isl_bool_true;
 	for (int i = 0; i < r->n_leaf; i++) {
 		heddle_leaf *leaf = r->leaf[i];
-		if (leaf == compute && (b->interior || harmless(leaf->stmt))) {
+		if (leaf == compute || leaf == r->rest) {
+			isl_set *runs = b->interior ? isl_set_copy(leaf->box) : guarded_rows(b, leaf);
 			isl_set_free(leaf->domain);
-			leaf->domain = isl_set_copy(leaf->box);
+			leaf->domain = runs;
 		}
 		leaf->domain = restrict_prefix(leaf, leaf->domain, tiles);
 		leaf->box = restrict_prefix(leaf, leaf->box, tiles);
 	}
+	if (r->rest)
+		split_rounds(b, r);
 	for (int i = 0; i < r->n_leaf; i++) {
 		heddle_leaf *leaf = r->leaf[i];
 		if (!leaf->fill || isl_set_is_empty(leaf->domain) == isl_bool_true || fill_is_read(b, r, leaf))
@@ -448,16 +539,16 @@ static void restrict_outer(heddle_nest_builder *b, heddle_leaf *leaf, int first)
  * bounds, and registers constant subscripts. */
 static void spread_leaf(heddle_nest_builder *b, heddle_leaf *leaf)
 {
-	bool guarded = !b->interior && (leaf->kind == HEDDLE_LEAF_COMPUTE || leaf->kind == HEDDLE_LEAF_FINISH ||
-					leaf->kind == HEDDLE_LEAF_STORE);
+	bool guarded = (leaf->kind == HEDDLE_LEAF_COMPUTE || leaf->kind == HEDDLE_LEAF_FINISH || leaf->kind == HEDDLE_LEAF_STORE) &&
+		       (!b->interior || heddle_nest_has_rounds(leaf->stmt));
 	leaf->spread = isl_set_copy(guarded ? leaf->box : leaf->domain);
-	int column = leaf->kind == HEDDLE_LEAF_COPY ? find_loop(leaf, -2, HEDDLE_PART_ITEM) : -1;
+	int column = leaf->kind == HEDDLE_LEAF_COPY ? heddle_leaf_loop(leaf, -2, HEDDLE_PART_ITEM) : -1;
 	if (column >= 0) { /* once for each row */
 		leaf->spread = isl_set_eliminate(leaf->spread, isl_dim_set, (unsigned)column, 1);
 		leaf->spread = isl_set_fix_si(leaf->spread, isl_dim_set, (unsigned)column, 0);
 	}
 	int tiles = 0;
-	while (tiles < leaf->n_loop && leaf->loop[tiles]->part == HEDDLE_PART_TILE)
+	while (tiles < leaf->n_loop && outside_items(leaf->loop[tiles]))
 		tiles++;
 	if (guarded && tiles) { /* but only the tiles that some thread needs: those loops have no bounds of their own */
 		isl_set *needed = prefix_of(b, isl_set_copy(leaf->domain), tiles);

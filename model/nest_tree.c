@@ -54,7 +54,7 @@ const char *heddle_loop_name(heddle_scop *scop, const heddle_stmt *stmt, int dim
 						       d->layout.threads * d->layout.vector == 1;
 	if (only && !reserved(name) && !taken(scop, name))
 		return name;
-	static const char *const suffix[] = {"tile", "item", "vec"};
+	static const char *const suffix[] = {"tile", "round", "item", "vec"};
 	return heddle_arena_printf(scop->arena, "%s_%s", name, suffix[part]);
 }
 
@@ -90,7 +90,7 @@ static heddle_nest *add_loop(heddle_nest_builder *b, heddle_nest *parent, const 
 			     heddle_loop_kind kind)
 {
 	const heddle_layout *layout = &stmt->dim[dim].layout;
-	int64_t extent = part == HEDDLE_PART_TILE ? 0 : part == HEDDLE_PART_ITEM ? layout->items : layout->vector;
+	int64_t extent = heddle_layout_extent(layout, part);
 	if (part != HEDDLE_PART_TILE && extent == 1)
 		return parent;
 	if (part == HEDDLE_PART_TILE && (stmt->dim[dim].member >= 0 || stmt->dim[dim].single_tile))
@@ -135,14 +135,21 @@ static heddle_loop_kind reduction_loop(const heddle_nest_builder *b, const heddl
 	return b->kernel->threads > 1 && stages(b->kernel, stmt) ? HEDDLE_LOOP_HINT : HEDDLE_LOOP_SERIAL;
 }
 
-/* Loops over what one thread holds of the statement's dimensions: reductions outside, items, then vectors inside. */
-static heddle_nest *item_loops(heddle_nest_builder *b, heddle_nest *parent, const heddle_stmt *stmt, bool reductions)
+/* Loops over what one thread holds of the statement's dimensions: rounds outside, then reductions, items, and vectors inside.
+ * `one_by_one`: items that rounds are made of, too, are loops outside the reductions: their text stands once, for what is not worth
+ * registers for all of them. */
+static heddle_nest *item_loops(heddle_nest_builder *b, heddle_nest *parent, const heddle_stmt *stmt, bool reductions, bool one_by_one)
 {
+	for (int d = 0; d < stmt->n_dim; d++)
+		parent = add_loop(b, parent, stmt, d, HEDDLE_PART_ROUND, HEDDLE_LOOP_SERIAL);
+	for (int d = 0; d < stmt->n_dim && one_by_one; d++)
+		if (stmt->dim[d].layout.rounds > 1)
+			parent = add_loop(b, parent, stmt, d, HEDDLE_PART_ITEM, HEDDLE_LOOP_SERIAL);
 	for (int d = 0; d < stmt->n_dim && reductions; d++)
 		if (stmt->dim[d].reduction)
 			parent = add_loop(b, parent, stmt, d, HEDDLE_PART_ITEM, reduction_loop(b, stmt, d));
 	for (int d = 0; d < stmt->n_dim; d++)
-		if (!stmt->dim[d].reduction)
+		if (!stmt->dim[d].reduction && !(one_by_one && stmt->dim[d].layout.rounds > 1))
 			parent = add_loop(b, parent, stmt, d, HEDDLE_PART_ITEM, HEDDLE_LOOP_UNROLL);
 	/* the outermost vector loop is the one that runs in lockstep */
 	const int row = heddle_row_dim(stmt, &stmt->access[0]);
@@ -160,7 +167,7 @@ static heddle_nest *item_loops(heddle_nest_builder *b, heddle_nest *parent, cons
 /* Loops over the accumulator's own dimensions: reductions appear only as vector members. */
 static heddle_nest *accumulator_loops(heddle_nest_builder *b, heddle_nest *parent, const heddle_stmt *stmt)
 {
-	parent = item_loops(b, parent, stmt, false);
+	parent = item_loops(b, parent, stmt, false, true);
 	for (int d = 0; d < stmt->n_dim; d++)
 		if (stmt->dim[d].reduction && stmt->dim[d].reduce == HEDDLE_REDUCE_LANES)
 			parent = add_loop(b, parent, stmt, d, HEDDLE_PART_VEC, HEDDLE_LOOP_VECTOR);
@@ -258,6 +265,17 @@ static void add_copy(heddle_nest_builder *b, heddle_nest *parent, heddle_group *
 	b->mapped->leaf[b->mapped->n_leaf - 1]->fill = true;
 }
 
+/* Bounds along dimensions that have rounds cut rounds, not blocks: whole rounds run without conditions, then those that are cut.
+ * In a boundary block that is worth its text where no other dimension needs conditions. */
+static bool splits_rounds(heddle_nest_builder *b, heddle_stmt *stmt)
+{
+	for (int d = 0; d < stmt->n_dim && !b->interior; d++)
+		if (stmt->dim[d].member >= 0 && stmt->dim[d].layout.rounds == 1 && stmt->dim[d].layout.tile > 1 &&
+		    !heddle_nest_harmless(b, stmt, d))
+			return false;
+	return heddle_nest_has_rounds(stmt);
+}
+
 /* Moves, barrier, computation, barrier: the body of the tile loops. */
 static void add_region(heddle_nest_builder *b, heddle_nest *root, heddle_nest *at, heddle_stmt *stmt, int part, bool again)
 {
@@ -282,10 +300,13 @@ static void add_region(heddle_nest_builder *b, heddle_nest *root, heddle_nest *a
 	bool apart = staged && (b->kernel->threads > 1 || copies);
 	if (apart)
 		heddle_nest_add_leaf(b, body, HEDDLE_LEAF_BARRIER, stmt, NULL);
-	heddle_leaf *compute = heddle_nest_add_leaf(b, item_loops(b, body, stmt, true), HEDDLE_LEAF_COMPUTE, stmt, NULL);
+	heddle_leaf *compute = heddle_nest_add_leaf(b, item_loops(b, body, stmt, true, !stmt->reduction), HEDDLE_LEAF_COMPUTE, stmt, NULL);
+	heddle_leaf *rest = NULL;
+	if (splits_rounds(b, stmt))
+		rest = heddle_nest_add_leaf(b, item_loops(b, body, stmt, true, true), HEDDLE_LEAF_COMPUTE, stmt, NULL);
 	if (apart && (prefix > 0 || again))
 		heddle_nest_add_leaf(b, body, HEDDLE_LEAF_BARRIER, stmt, NULL);
-	heddle_region r = {.compute = compute, .prefix = prefix, .part = part};
+	heddle_region r = {.compute = compute, .rest = rest, .prefix = prefix, .part = part};
 	for (int i = first; i < b->mapped->n_leaf; i++)
 		HEDDLE_PUSH(b->scop->arena, r.leaf, r.n_leaf, b->mapped->leaf[i]);
 	HEDDLE_PUSH(b->scop->arena, b->region, b->n_region, r);
@@ -298,7 +319,7 @@ static void add_store(heddle_nest_builder *b, heddle_nest *parent, heddle_stmt *
 	if (group->space != HEDDLE_SPACE_REGISTER || !group->live_out || group->last_writer != stmt)
 		return;
 	heddle_stmt *all = group->first_writer;
-	heddle_nest_add_leaf(b, item_loops(b, parent, all, false), HEDDLE_LEAF_STORE, all, group);
+	heddle_nest_add_leaf(b, item_loops(b, parent, all, false, true), HEDDLE_LEAF_STORE, all, group);
 }
 
 static bool reduces_lanes(const heddle_stmt *stmt)
@@ -321,7 +342,8 @@ static bool splittable(const heddle_stmt *stmt)
 void heddle_nest_add_stmt(heddle_nest_builder *b, heddle_nest *root, heddle_stmt *stmt, bool barrier_each)
 {
 	heddle_nest *sequence = append(b, root, heddle_nest_new(b, HEDDLE_NEST_SEQUENCE));
-	bool split = b->interior && splittable(stmt);
+	/* where there are rounds steps are long enough for a test in each, and the text is not made twice */
+	bool split = b->interior && splittable(stmt) && !heddle_nest_has_rounds(stmt);
 	if (!stmt->reduction) {
 		/* Assignments: the tile loops of all local dimensions, full tiles first. */
 		bool ordered = false;
@@ -344,7 +366,7 @@ void heddle_nest_add_stmt(heddle_nest_builder *b, heddle_nest *root, heddle_stmt
 	if (reduces_lanes(stmt))
 		heddle_nest_add_leaf(b, at, HEDDLE_LEAF_COMBINE, stmt, NULL);
 	if (!stmt->in_group)
-		heddle_nest_add_leaf(b, item_loops(b, at, stmt, false), HEDDLE_LEAF_FINISH, stmt, NULL);
+		heddle_nest_add_leaf(b, item_loops(b, at, stmt, false, true), HEDDLE_LEAF_FINISH, stmt, NULL);
 	if (barrier_each)
 		heddle_nest_add_leaf(b, at, HEDDLE_LEAF_BARRIER, stmt, NULL);
 	add_store(b, sequence, stmt);

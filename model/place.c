@@ -15,6 +15,9 @@
 /* Registers of one array per thread; beyond this the compiler spills. */
 #define MAX_REGISTER_ELEMENTS 1024
 
+/* What a thread may keep of other rounds: it is memory, on the stack of a processor's thread or local to a chip's. */
+#define MAX_ARRAY_BYTES 65536
+
 bool heddle_kernel_writes(const heddle_kernel *kernel, const heddle_tensor *tensor)
 {
 	for (int s = 0; s < kernel->n_stmt; s++)
@@ -49,7 +52,7 @@ int heddle_tensor_inner(const heddle_tensor *tensor)
 
 static bool same_layout(const heddle_layout *a, const heddle_layout *b)
 {
-	return a->tile == b->tile && a->threads == b->threads && a->vector == b->vector;
+	return a->tile == b->tile && a->rounds == b->rounds && a->threads == b->threads && a->vector == b->vector;
 }
 
 static void add_coordinate(heddle_registers *r, int dim, heddle_part part, int64_t extent)
@@ -133,10 +136,10 @@ bool heddle_register_legal(heddle_scop *scop, heddle_kernel *kernel, heddle_tens
 		return false;
 	if (!starts_fresh(kernel, tensor, writer))
 		return false;
-	for (int part = HEDDLE_PART_ITEM; part <= HEDDLE_PART_VEC; part++)
+	for (int part = HEDDLE_PART_ROUND; part < HEDDLE_PARTS; part++)
 		for (int e = 0; e < tensor->rank; e++) {
 			const heddle_layout *layout = &writer->dim[heddle_access_dim(writer, &writer->access[0], e)].layout;
-			add_coordinate(&r, e, (heddle_part)part, part == HEDDLE_PART_ITEM ? layout->items : layout->vector);
+			add_coordinate(&r, e, (heddle_part)part, heddle_layout_extent(layout, (heddle_part)part));
 		}
 	if (elements(&r) > MAX_REGISTER_ELEMENTS)
 		return false;
@@ -415,10 +418,10 @@ static void make_accumulator(heddle_scop *scop, heddle_stmt *stmt)
 	const char *target = stmt->access[0].tensor->name;
 	all.name = heddle_arena_printf(scop->arena, "%s_sum%d", target, stmt->position);
 	total.name = heddle_arena_printf(scop->arena, "%s_total%d", target, stmt->position);
-	for (int part = HEDDLE_PART_ITEM; part <= HEDDLE_PART_VEC; part++)
+	for (int part = HEDDLE_PART_ROUND; part < HEDDLE_PARTS; part++)
 		for (int d = 0; d < stmt->n_dim; d++) {
 			const heddle_dim *dim = &stmt->dim[d];
-			int64_t extent = part == HEDDLE_PART_ITEM ? dim->layout.items : dim->layout.vector;
+			int64_t extent = heddle_layout_extent(&dim->layout, (heddle_part)part);
 			bool member = dim->reduction && dim->reduce == HEDDLE_REDUCE_LANES && part == HEDDLE_PART_VEC;
 			if (!dim->reduction)
 				add_coordinate(&total, d, (heddle_part)part, extent);
@@ -471,6 +474,15 @@ static int64_t shared_bytes(const heddle_scop *scop, const heddle_kernel *kernel
 	return bytes;
 }
 
+/* Bytes of an array that holds the elements of several rounds; 0: it does not. */
+static int64_t in_rounds(const heddle_registers *r)
+{
+	bool several = false;
+	for (int i = 0; i < r->n; i++)
+		several |= r->c[i].part == HEDDLE_PART_ROUND;
+	return several ? elements(r) * heddle_type_size(r->type) : 0;
+}
+
 static int check_limits(heddle_scop *scop, const heddle_kernel *kernel)
 {
 	const heddle_quantity *limit = &scop->descriptor->shared_per_block;
@@ -478,6 +490,16 @@ static int check_limits(heddle_scop *scop, const heddle_kernel *kernel)
 	if (bytes && limit->set && (double)bytes > limit->value)
 		return heddle_error(scop->ctx, 524, NULL, "config: kernel %d needs %lld bytes of shared memory, `%s` has %.0f per block",
 				    kernel->position, (long long)bytes, scop->descriptor->name, limit->value);
+	bytes = 0;
+	for (int s = 0; s < kernel->n_stmt; s++)
+		if (kernel->stmt[s]->reduction)
+			bytes += in_rounds(&kernel->stmt[s]->accumulator);
+	for (int g = 0; g < kernel->n_group; g++)
+		if (kernel->group[g]->space == HEDDLE_SPACE_REGISTER)
+			bytes += in_rounds(&kernel->group[g]->registers);
+	if (bytes > MAX_ARRAY_BYTES)
+		return heddle_error(scop->ctx, 527, NULL, "config: kernel %d keeps %lld bytes in arrays of each thread, %d are allowed",
+				    kernel->position, (long long)bytes, MAX_ARRAY_BYTES);
 	return 0;
 }
 

@@ -7,8 +7,10 @@
  * boundary.  `generate` hands the schedule tree to isl and turns the AST into a program.
  *
  * Tile coordinates.  Every dimension d of a statement is written
- *     d = T * outer + item * (threads * vector) + thread * vector + vec
- * with T = items * threads * vector.  `outer` is the block coordinate of a kernel dimension, else a sequential tile loop.
+ *     d = T * outer + round * (items * threads * vector) + item * (threads * vector) + thread * vector + vec
+ * with T = rounds * items * threads * vector.  `outer` is the block coordinate of a kernel dimension, else a sequential tile
+ * loop.  What a thread has in registers at a time are items and vectors; a block goes over its tile in rounds, so
+ * that a tile in shared memory serves more of them than registers hold.
  * So mapped instances are plain affine images of the original ones: no division reaches isl.
  *
  * All isl objects belong to one isl_ctx, owned by the scop.
@@ -51,10 +53,11 @@ typedef struct heddle_access {
 
 /* How one dimension is laid out; see the formula above. */
 typedef struct heddle_layout {
+	int64_t rounds;
 	int64_t items;
 	int64_t threads;
 	int64_t vector;
-	int64_t tile; /* items * threads * vector */
+	int64_t tile; /* rounds * items * threads * vector */
 } heddle_layout;
 
 typedef struct heddle_dim {
@@ -68,7 +71,7 @@ typedef struct heddle_dim {
 } heddle_dim;
 
 /* Which part of a dimension's layout a coordinate of a register array or a loop stands for. */
-typedef enum heddle_part { HEDDLE_PART_TILE, HEDDLE_PART_ITEM, HEDDLE_PART_VEC } heddle_part;
+typedef enum heddle_part { HEDDLE_PART_TILE, HEDDLE_PART_ROUND, HEDDLE_PART_ITEM, HEDDLE_PART_VEC, HEDDLE_PARTS } heddle_part;
 
 /* A register array: one dimension per part of a dimension that a thread holds several of. */
 typedef struct heddle_registers {
@@ -213,6 +216,9 @@ int64_t heddle_scop_dim_extent(const heddle_scop *scop, const heddle_stmt *stmt,
 int heddle_scop_check(heddle_scop *scop, const char *pass);
 /* Has isl failed because of its bound on operations or time?  (Its last error may be another one, a consequence.) */
 bool heddle_scop_at_limit(const heddle_scop *scop);
+
+/* How many values the coordinate of a part has; of tiles there are as many as the sizes say: 0. */
+int64_t heddle_layout_extent(const heddle_layout *layout, heddle_part part);
 
 /* The passes, in order (passes.c is the table). */
 int heddle_pass_extract(heddle_scop *scop);

@@ -36,22 +36,39 @@ static int layout_from(heddle_scop *scop, const heddle_stmt *stmt, const heddle_
 {
 	layout->threads = heddle_named_get(&config->thread, name, 1);
 	layout->vector = heddle_named_get(&config->vector, name, 1);
-	int64_t least = layout->threads * layout->vector;
+	layout->rounds = heddle_named_get(&config->round, name, 1);
+	int64_t least = layout->rounds * layout->threads * layout->vector;
 	layout->tile = heddle_named_get(&config->tile, name, least);
 	if (layout->vector & (layout->vector - 1))
 		return heddle_error(scop->ctx, 525, NULL, "config: %s vector of `%s` (%lld) is not a power of two", stmt->name, name,
 				    (long long)layout->vector);
 	if (layout->tile % least)
 		return heddle_error(scop->ctx, 514, NULL,
-				    "config: %s tile of `%s` (%lld) is not a multiple of its threads and vector (%lld)",
+				    "config: %s tile of `%s` (%lld) is not a multiple of its rounds, threads and vector (%lld)",
 				    stmt->name, name, (long long)layout->tile, (long long)least);
 	layout->items = layout->tile / least;
 	return 0;
 }
 
+int64_t heddle_layout_extent(const heddle_layout *layout, heddle_part part)
+{
+	switch (part) {
+	case HEDDLE_PART_ROUND:
+		return layout->rounds;
+	case HEDDLE_PART_ITEM:
+		return layout->items;
+	case HEDDLE_PART_VEC:
+		return layout->vector;
+	case HEDDLE_PART_TILE:
+	case HEDDLE_PARTS:
+		break;
+	}
+	return 0;
+}
+
 static bool same_layout(const heddle_layout *a, const heddle_layout *b)
 {
-	return a->tile == b->tile && a->threads == b->threads && a->vector == b->vector;
+	return a->tile == b->tile && a->rounds == b->rounds && a->threads == b->threads && a->vector == b->vector;
 }
 
 /* The first statement of a kernel that gives a member a tile decides for all. */
@@ -60,7 +77,7 @@ static int member_layouts(heddle_scop *scop, heddle_kernel *kernel)
 	for (int m = 0; m < kernel->n_member; m++) {
 		heddle_member *member = &kernel->member[m];
 		bool given = false;
-		member->layout = (heddle_layout){1, 1, 1, 1};
+		member->layout = (heddle_layout){1, 1, 1, 1, 1};
 		for (int s = 0; s < kernel->n_stmt; s++) {
 			const heddle_stmt *stmt = kernel->stmt[s];
 			const heddle_stmt_config *config = stmt_config(kernel->config, stmt->position);
@@ -69,8 +86,8 @@ static int member_layouts(heddle_scop *scop, heddle_kernel *kernel)
 				heddle_layout layout;
 				if (stmt->dim[i].member != m)
 					continue;
-				if (heddle_named_get(&config->tile, name, 0) + heddle_named_get(&config->thread, name, 0) +
-					    heddle_named_get(&config->vector, name, 0) == 0)
+				if (heddle_named_get(&config->tile, name, 0) + heddle_named_get(&config->round, name, 0) +
+					    heddle_named_get(&config->thread, name, 0) + heddle_named_get(&config->vector, name, 0) == 0)
 					continue;
 				if (layout_from(scop, stmt, config, name, &layout) < 0)
 					return -1;
@@ -146,7 +163,7 @@ __isl_give isl_set *heddle_stmt_left_ranges(heddle_scop *scop, heddle_stmt *stmt
 static int stmt_layouts(heddle_scop *scop, heddle_kernel *kernel, heddle_stmt *stmt)
 {
 	const heddle_stmt_config *config = stmt_config(kernel->config, stmt->position);
-	const heddle_named_list *lists[] = {&config->tile, &config->thread, &config->vector, &config->reduce};
+	const heddle_named_list *lists[] = {&config->tile, &config->round, &config->thread, &config->vector, &config->reduce};
 	int laned = 0;
 	for (size_t i = 0; i < HEDDLE_COUNT(lists); i++)
 		if (check_names(scop, stmt, lists[i]) < 0)
@@ -162,6 +179,9 @@ static int stmt_layouts(heddle_scop *scop, heddle_kernel *kernel, heddle_stmt *s
 		}
 		if (layout_from(scop, stmt, config, dim->name, &dim->layout) < 0)
 			return -1;
+		if (dim->layout.rounds > 1)
+			return heddle_error(scop->ctx, 518, NULL, "config: `%s` of %s has no rounds: blocks are not cut along it", dim->name,
+					    stmt->name);
 		dim->reduce = (heddle_reduce)heddle_named_get(&config->reduce, dim->name, HEDDLE_REDUCE_SEQUENTIAL);
 		bool spread = dim->layout.threads > 1 || dim->layout.vector > 1;
 		if (dim->reduction ? spread != (dim->reduce == HEDDLE_REDUCE_LANES) : spread && !dim->coincident)

@@ -55,7 +55,7 @@ const char *random_config_key(const char *line, const char *at)
 	return at;
 }
 
-/* Every tile, thread and vector number made smaller by powers of two, tiles kept multiples. */
+/* Every tile, thread and vector number made smaller by powers of two, tiles kept multiples; rounds as tiles. */
 static char *shrink(heddle_arena *arena, const char *line, int tile, int thread, int vector)
 {
 	heddle_text text = {0};
@@ -63,13 +63,14 @@ static char *shrink(heddle_arena *arena, const char *line, int tile, int thread,
 		bool number = isdigit((unsigned char)*at) && at > line && (at[-1] == ':' || at[-1] == '=');
 		const char *key = number ? random_config_key(line, at) : "";
 		bool threads = !strncmp(key, "thread=", 7) || !strncmp(key, "threads=", 8);
-		if (!number || (!threads && strncmp(key, "tile=", 5) && strncmp(key, "vector=", 7))) {
+		bool rounds = !strncmp(key, "round=", 6);
+		if (!number || (!threads && !rounds && strncmp(key, "tile=", 5) && strncmp(key, "vector=", 7))) {
 			heddle_text_addn(&text, at++, 1);
 			continue;
 		}
 		char *end;
 		long value = strtol(at, &end, 10);
-		value >>= threads ? thread : *key == 't' ? tile : vector;
+		value >>= threads ? thread : rounds || *key == 't' ? tile : vector;
 		heddle_text_printf(&text, "%ld", value < 1 ? 1 : value);
 		at = end;
 	}
@@ -120,7 +121,7 @@ static char *change(heddle_arena *arena, random_stream *r, char *line)
 		const char *at = place[random_below(r, n)], *end = strstr(at + 1, "; ");
 		return replaced(arena, line, at, end ? end : at + strlen(at), "");
 	}
-	if (how < 85) { /* a reduction by lanes or not */
+	if (how < 80) { /* a reduction by lanes or not */
 		for (const char *at = line; (at = strstr(at, "reduce=")) && n < 200; at += 7)
 			place[n++] = at;
 		if (n) {
@@ -131,7 +132,7 @@ static char *change(heddle_arena *arena, random_stream *r, char *line)
 		}
 		return line;
 	}
-	if (how < 95) { /* the grouping: the rest is completed */
+	if (how < 86) { /* the grouping: the rest is completed */
 		const char *fuse = strstr(line, "fuse=");
 		int kernel = 0;
 		heddle_text text = {0};
@@ -145,6 +146,16 @@ static char *change(heddle_arena *arena, random_stream *r, char *line)
 		char *result = heddle_arena_strdup(arena, heddle_text_str(&text));
 		heddle_text_free(&text);
 		return result;
+	}
+	if (how < 90) { /* a tile gone over in rounds */
+		for (const char *at = line; (at = strstr(at, "tile=")) && n < 200; at += 5)
+			place[n++] = at;
+		if (!n)
+			return line;
+		const char *at = place[random_below(r, n)], *colon = strchr(at, ':');
+		return colon ? replaced(arena, line, at, at, heddle_arena_printf(arena, "round=%.*s:%s ", (int)(colon - at - 5), at + 5,
+										 numbers[1 + random_below(r, 3)]))
+			     : line;
 	}
 	if (how < 97) { /* the lanes beside the members, or the members in another order of blocks */
 		const char *at = strstr(line, "k0:");

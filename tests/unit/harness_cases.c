@@ -31,7 +31,7 @@ static void around_tiles(void **state)
 	heddle_ctx *ctx = heddle_ctx_new();
 	heddle_arena *arena = heddle_arena_new();
 	heddle_module *module = heddle_module_parse(ctx, "t.tc", matmul, NULL);
-	const heddle_tile_hint tile[3] = {{"m", 32}, {"n", 16}, {"k", 8}};
+	const heddle_tile_hint tile[3] = {{"m", 32, 1}, {"n", 16, 1}, {"k", 8, 1}};
 	heddle_case_options options = {.n_tile = 3, .tile = tile};
 	heddle_case_list list;
 	assert_int_equal(heddle_cases_choose(ctx, arena, module, module->definition[0], &options, &list), 0);

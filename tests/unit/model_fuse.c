@@ -91,6 +91,10 @@ static void layouts(void **state)
 	expect_code(product, NULL, "fuse=0; k0.S0: thread=i:64,j:64", "tile", 517);
 	expect_code(product, NULL, "fuse=0; k0: threads=8; k0.S0: thread=k:8", "tile", 518);
 	expect_code(product, NULL, "fuse=0; k0.S0: reduce=k:lanes", "tile", 518);
+	expect_code(product, NULL, "fuse=0; k0.S0: tile=k:8 round=k:2", "tile", 518);
+	expect_code(product, NULL, "fuse=0; k0.S0: tile=i:12 round=i:8", "tile", 514);
+	expect_code(product, NULL, "fuse=0; k0.S0: round=x:8", "tile", 513);
+	expect_code(product, NULL, "fuse=0; k0.S0: tile=i:65536,j:16 round=i:8192 vector=j:16", "place", 527);
 	expect_code("def f(float(T) x) -> (h) { h(0) = x(0) h(t) = h(t-1) + x(t) where t in 1:T }", NULL,
 		    "fuse=0,1; k1.S1: tile=t:2", "tile", 518);
 	expect_code(product, NULL, "fuse=0; k0: threads=8; k0.S0: thread=k:4 reduce=k:lanes", "tile", 519);
