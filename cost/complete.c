@@ -7,6 +7,7 @@
 #include "cost/cost.h"
 #include "cost/count.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- queries ------------------------------------------------------------------------------------------------------------- */
@@ -287,18 +288,25 @@ static int64_t most_threads(const chooser *c)
 	return least(256, quantity(&c->scop->descriptor->threads_per_block, 256));
 }
 
-static void set_layout(chooser *c, const heddle_stmt *stmt, int dim, int64_t items, int64_t threads, int64_t vector)
+static void set_rounds(chooser *c, const heddle_stmt *stmt, int dim, int64_t rounds, int64_t items, int64_t threads, int64_t vector)
 {
 	heddle_stmt_config *config = heddle_config_stmt(c->config, c->k, stmt->position);
 	const char *name = stmt->dim[dim].name;
-	if (items * threads * vector > 1)
-		heddle_named_set(c->config, &config->tile, name, items * threads * vector);
+	if (rounds * items * threads * vector > 1)
+		heddle_named_set(c->config, &config->tile, name, rounds * items * threads * vector);
+	if (rounds > 1)
+		heddle_named_set(c->config, &config->round, name, rounds);
 	if (threads > 1)
 		heddle_named_set(c->config, &config->thread, name, threads);
 	if (vector > 1)
 		heddle_named_set(c->config, &config->vector, name, vector);
 	if (stmt->dim[dim].reduction && threads * vector > 1)
 		heddle_named_set(c->config, &config->reduce, name, HEDDLE_REDUCE_LANES);
+}
+
+static void set_layout(chooser *c, const heddle_stmt *stmt, int dim, int64_t items, int64_t threads, int64_t vector)
+{
+	set_rounds(c, stmt, dim, 1, items, threads, vector);
 }
 
 /* The member that is contiguous in the target, or in the first read where the target has none. */
@@ -434,14 +442,99 @@ static void contraction_threads(chooser *c, int x, int y)
 	}
 }
 
+/* How many values a subscript has while each dimension goes through `tile` of its own. */
+static int64_t spread(const heddle_expr *expr, const int64_t *tile)
+{
+	int64_t n = 1;
+	if (expr->kind == HEDDLE_EXPR_INDEX)
+		return tile[expr->index->position];
+	if (expr->kind == HEDDLE_EXPR_BINARY && expr->op == HEDDLE_OP_MUL)
+		for (int i = 0; i < 2; i++)
+			if (expr->arg[i]->kind == HEDDLE_EXPR_INT)
+				return (spread(expr->arg[1 - i], tile) - 1) * llabs(expr->arg[i]->i) + 1;
+	for (int i = 0; i < expr->n_arg; i++)
+		n += spread(expr->arg[i], tile) - 1;
+	return n;
+}
+
+/* Bytes of the operands that rounds along y use again, in one step of `tile`. */
+static int64_t panel_bytes(const chooser *c, int y, const int64_t *tile)
+{
+	int64_t bytes = 0;
+	for (int a = 1; a < c->main->n_access; a++) {
+		const heddle_access *access = &c->main->access[a];
+		int64_t n = heddle_type_size(access->tensor->type);
+		if (!access->tensor->rank || depends_on(c->main, access, y))
+			continue;
+		for (int e = 0; e < access->tensor->rank; e++)
+			n *= spread(access->expr->arg[e], tile);
+		bytes += n;
+	}
+	return bytes;
+}
+
+/* Rounds along y and steps of the reductions: what x's operands need in one step stays in the first cache while all rounds use it. */
+static bool panel(chooser *c, int x, int64_t tx, int y, int64_t rows)
+{
+	enum { LEAST_ROUNDS = 4, MOST_ROUNDS = 16, MOST_STEP = 256, SHORT = 8 };
+	const heddle_stmt *stmt = c->main;
+	const heddle_memory *cache = heddle_descriptor_memory(c->scop->descriptor, "l1");
+	const int64_t room = cache && cache->size.set ? (int64_t)cache->size.value * 3 / 4 : 24576;
+	int64_t tile[HEDDLE_MAX_DIM], rounds = MOST_ROUNDS, step = MOST_STEP;
+	int along = -1;
+	while (rounds > 1 && (rounds * rows > extent_of(c->scop, stmt, y) ||
+			      blocks_with(c, x, tx, y, rounds * rows) < 4 * (double)c->units))
+		rounds /= 2;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		tile[d] = d == x ? tx : stmt->dim[d].reduction ? whole_step(stmt, d, SHORT) : 1;
+		if (stmt->dim[d].reduction && !tile[d]) {
+			tile[d] = 1;
+			if (along < 0 || extent_of(c->scop, stmt, d) > extent_of(c->scop, stmt, along))
+				along = d;
+		}
+	}
+	if (rounds < LEAST_ROUNDS || along < 0)
+		return false;
+	for (; step > 1; step /= 2) {
+		tile[along] = step;
+		if (panel_bytes(c, y, tile) <= room && step < 2 * extent_of(c->scop, stmt, along))
+			break;
+	}
+	if (step < 16)
+		return false;
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (stmt->dim[d].reduction)
+			set_layout(c, stmt, d, tile[d], 1, 1);
+	set_rounds(c, stmt, y, rounds, rows, 1, 1);
+	return true;
+}
+
+/* Rows of y and vectors of x whose sums registers hold, beside the operands of one row: those with which all steps of the
+ * reductions take the fewest instructions, one for each sum and each element or vector read, idle ones at the ends included. */
+static void register_tile(const chooser *c, int64_t ex, int64_t ey, int64_t v, int64_t *rows, int64_t *columns)
+{
+	enum { MOST_COLUMNS = 4, MOST_ROWS = 16 };
+	const int64_t registers = quantity(&c->scop->descriptor->vector_registers, 16);
+	double best = 0;
+	*rows = *columns = 1;
+	for (int64_t x = 1; x <= MOST_COLUMNS && (x == 1 || x * v <= ex); x *= 2)
+		for (int64_t y = 1; y <= least(MOST_ROWS, ey) && (y + 1) * x + 1 <= registers; y++) {
+			const double tiles = (double)((ex + x * v - 1) / (x * v)) * (double)((ey + y - 1) / y);
+			const double instructions = tiles * (double)(x * y + x + y);
+			if (best == 0 || instructions <= best)
+				best = instructions, *rows = y, *columns = x;
+		}
+}
+
 static void contraction_vectors(chooser *c, int x, int y)
 {
 	int64_t ex = extent_of(c->scop, c->main, x), ey = extent_of(c->scop, c->main, y);
 	/* every operand runs along a reduction: vectors there, a small square of sums */
 	int along = -1;
 	for (int a = 1; a < c->main->n_access; a++) {
-		int d = heddle_row_dim(c->main, &c->main->access[a]);
-		if (d == x)
+		const heddle_access *access = &c->main->access[a];
+		const int inner = heddle_tensor_inner(access->tensor), d = heddle_row_dim(c->main, access);
+		if (inner >= 0 && mentions(subscripts(c->main, access)[inner], x))
 			along = c->main->n_dim;
 		else if (d >= 0 && along < 0 && c->main->dim[d].reduction && extent_of(c->scop, c->main, d) >= 2 * c->vector)
 			along = d;
@@ -453,12 +546,13 @@ static void contraction_vectors(chooser *c, int x, int y)
 		return;
 	}
 	int64_t v = least(c->vector, power_below(ex));
-	int64_t columns = ex >= 2 * v ? 2 : 1;
-	int64_t rows = least(8, power_below(ey));
+	int64_t columns, rows;
+	register_tile(c, ex, ey, v, &rows, &columns);
 	while (rows > 2 && blocks_with(c, x, columns * v, y, rows) < 2 * (double)c->units)
 		rows /= 2;
 	set_layout(c, c->main, x, columns, 1, v);
-	set_layout(c, c->main, y, rows, 1, 1);
+	if (!panel(c, x, columns * v, y, rows))
+		set_layout(c, c->main, y, rows, 1, 1);
 	/* neighbouring blocks share the panel of x: y is fastest */
 	heddle_kernel_config *kernel = heddle_config_kernel(c->config, c->k);
 	if (kernel->n_order)
@@ -727,12 +821,22 @@ static const heddle_copy *preferred_copy(const heddle_descriptor *descriptor, co
 	return NULL;
 }
 
+/* Does every round of some dimension read the tile again? */
+static bool used_in_rounds(const heddle_group *group)
+{
+	for (int d = 0; d < group->stmt->n_dim; d++)
+		if (group->stmt->dim[d].layout.rounds > 1 && !depends_on(group->stmt, group->access, d))
+			return true;
+	return false;
+}
+
 /* A tile is worth moving when a block reads its elements more than once, or reads them across rows.  One thread alone has nothing
- * of that, unless the chip has a copy that it prefers: whole rows then come while the thread does other things. */
+ * of that, unless it goes over the tile in rounds, or the chip has a copy that it prefers: whole rows then come while the thread
+ * does other things. */
 static bool worth_staging(const heddle_kernel *kernel, const heddle_group *group, bool copies)
 {
 	const heddle_stmt *stmt = group->stmt;
-	if ((kernel->threads == 1 && !copies) || !group->tensor->rank || !group->access->affine)
+	if (!group->tensor->rank || !group->access->affine)
 		return false;
 	bool reuse = false;
 	for (int d = 0; d < stmt->n_dim; d++)
@@ -743,7 +847,7 @@ static bool worth_staging(const heddle_kernel *kernel, const heddle_group *group
 		if (stmt->dim[d].reduction)
 			step *= (int)stmt->dim[d].layout.tile;
 	if (kernel->threads == 1)
-		return reuse;
+		return reuse && (copies || used_in_rounds(group));
 	reuse = reuse && step > 1;
 	/* across rows: threads that are neighbours along the target's contiguous dimension do not read neighbours */
 	int x = heddle_row_dim(stmt, &stmt->access[0]), y = heddle_row_dim(stmt, group->access);
@@ -786,11 +890,16 @@ static void choose_shared(heddle_scop *scop, heddle_config *config, int k, heddl
 	if (scop->kernel[k]->threads == 1) {
 		const heddle_copy *copy = group->size[row] > 1 ? preferred_copy(scop->descriptor, group) : NULL;
 		const int64_t bytes = box_bytes(group, 0);
-		choice->space = copy && bytes <= *budget ? HEDDLE_SPACE_SHARED : HEDDLE_SPACE_GLOBAL;
-		if (choice->space == HEDDLE_SPACE_SHARED) {
-			*budget -= bytes;
-			choice->copy = copy->name;
-		}
+		const bool fits = bytes <= *budget && (copy || used_in_rounds(group));
+		choice->space = fits ? HEDDLE_SPACE_SHARED : HEDDLE_SPACE_GLOBAL;
+		if (!fits)
+			return;
+		*budget -= bytes;
+		choice->copy = copy ? copy->name : NULL;
+		int64_t v = copy ? 1 : power_below(quantity(&scop->descriptor->vector_bytes, 16) / heddle_type_size(group->tensor->type));
+		while (v > 1 && group->size[row] % v)
+			v /= 2;
+		choice->vector = (int)v;
 		return;
 	}
 	int64_t last = group->size[row];

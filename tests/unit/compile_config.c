@@ -108,6 +108,14 @@ static void items(void **state)
 		{"def f(float(T, D) x) -> (y, z) { y(t, d) = sin(x(t, d))  z(t, d) = cos(x(t, d)) }", "tile=d:1024 vector=d:16"},
 		{"def f(float16(M, K) A, float16(N, K) B) -> (C) { C(i, j) +=! A(i, k) * B(j, k) }", "vector=k:16"},
 		{"def f(bfloat16(N) x) -> (y) { y(i) = x(i) * x(i) }", "vector=i:16"},
+		/* six rows of four vectors in 32 registers; a panel that the first cache has room for; blocks enough */
+		{"def f(float(M, K) A, float(K, N) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }",
+		 "tile=j:64,k:128,i:96 round=i:16 vector=j:16; k0.B.0: space=shared vector=16"},
+		{"def f(float(4, K) A, float(K, N) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }", "tile=j:64,i:4 vector=j:16"},
+		{"def f(float(96, K) A, float(K, 128) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }", "k:128,i:24 round=i:4 vector=j:16"},
+		{"def f(float(M, 3, 3, C) F, float(C, H, W) I) -> (O) { O(m, h, w) +=! I(c, h + kh, w + kw) * F(m, kh, kw, c)\n"
+		 "where h in 0:H-2, w in 0:W-2 }",
+		 "tile=w:64,c:32,kh:3,kw:3,m:96 round=m:16 vector=w:16; k0.I.0: space=shared"},
 	};
 	for (size_t k = 0; k < HEDDLE_COUNT(cases); k++) {
 		heddle_ctx *ctx = heddle_ctx_new();
