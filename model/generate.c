@@ -668,6 +668,13 @@ static heddle_value *branch_condition(heddle_generator *g, const heddle_branch *
 	return value;
 }
 
+/* Bytes: vectors in a tile that begin at a multiple of their size do not cross lines. */
+static int widest_vector(const heddle_descriptor *descriptor)
+{
+	enum { LEAST = 16 };
+	return descriptor->vector_bytes.set && descriptor->vector_bytes.value > LEAST ? (int)descriptor->vector_bytes.value : LEAST;
+}
+
 static void shared_tiles(heddle_generator *g)
 {
 	heddle_program *p = g->program;
@@ -694,7 +701,7 @@ static void shared_tiles(heddle_generator *g)
 			if (group->size[group->order[e]] > 1)
 				buffer->extent[at++] = heddle_value_int(p, HEDDLE_INT64, group->size[group->order[e]]);
 		buffer->pad = rank ? group->pad : 0;
-		buffer->align = 16;
+		buffer->align = widest_vector(g->scop->descriptor);
 		buffer->of = group->tensor->name;
 		g->shared[i] = group->shared = buffer;
 		HEDDLE_PUSH(p->arena, g->launch->shared, g->launch->n_shared, buffer);

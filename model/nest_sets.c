@@ -250,8 +250,7 @@ bool heddle_nest_harmless(heddle_nest_builder *b, heddle_stmt *stmt, int d)
 		all = all && shared;
 		any |= shared;
 	}
-	/* one dimension alone: where rounds would be guarded item by item without it */
-	return any && (all || (heddle_nest_has_rounds(stmt) && !decides_ranges(b, stmt, d)));
+	return any && (all || !decides_ranges(b, stmt, d));
 }
 
 /* What of a computation's box must be guarded: rows that are not harmless. */
