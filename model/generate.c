@@ -552,10 +552,10 @@ static heddle_value *tiles_along(heddle_generator *g, const heddle_kernel *kerne
 	return heddle_value_floor(p, HEDDLE_VALUE_FLOOR_DIV, extent, heddle_value_int(p, HEDDLE_INT64, tile));
 }
 
-/* The isl parameter "c_i_block" becomes the variable i_block; `threads`: how many values it has in a block if threads differ. */
+/* The isl parameter "c_i_block" becomes the variable i_block ("N_M_rounds": M_rounds); `threads`: how many values it has in a block if threads differ. */
 static heddle_value *let(heddle_generator *g, heddle_node *block, const char *param, heddle_value *value, int64_t threads)
 {
-	const char *name = heddle_generate_name(g, param + strlen("c_"));
+	const char *name = heddle_generate_name(g, param + strlen("c_")); /* or "N_" */
 	int n = g->n_alias;
 	HEDDLE_PUSH(g->program->arena, g->alias_param, n, param);
 	HEDDLE_PUSH(g->program->arena, g->alias_name, g->n_alias, name);
@@ -579,6 +579,11 @@ static void coordinates(heddle_generator *g, heddle_node *block, heddle_value **
 		let(g, block, heddle_block_param(g->scop, &kernel->member[m]), here, 0);
 		if (i)
 			rest = heddle_value_floor(p, HEDDLE_VALUE_FLOOR_DIV, rest, count);
+	}
+	for (int i = 0; i < g->mapped->n_quotient; i++) {
+		const heddle_quotient *quotient = &g->mapped->quotient[i];
+		let(g, block, quotient->param, heddle_value_floor(p, HEDDLE_VALUE_FLOOR_DIV, heddle_generate_size(g, quotient->size),
+								  heddle_value_int(p, type, quotient->by)), 0);
 	}
 	for (int m = 0; m < kernel->n_member; m++) {
 		const heddle_member *member = &kernel->member[m];

@@ -169,6 +169,57 @@ static __isl_give isl_set *cut_blocks(heddle_nest_builder *b, int first)
 	return cut;
 }
 
+/* "N_M_rounds", or with a number where that is taken. */
+static const char *quotient_name(heddle_nest_builder *b, const heddle_size *size)
+{
+	for (int n = 1;; n++) {
+		const char *name = heddle_arena_printf(b->scop->arena, n == 1 ? "N_%s_rounds" : "N_%s_rounds%d", size->name, n);
+		bool used = false;
+		for (int i = 0; i < b->scop->definition->n_size && !used; i++)
+			used = !strcmp(b->scop->definition->size[i]->name, name + strlen("N_"));
+		for (int i = 0; i < b->mapped->n_quotient && !used; i++)
+			used = !strcmp(b->mapped->quotient[i].param, name);
+		if (!used)
+			return name;
+	}
+}
+
+static void add_quotients(heddle_nest_builder *b, heddle_text *names, heddle_text *bounds)
+{
+	heddle_mapped *mapped = b->mapped;
+	for (int s = 0; s < b->kernel->n_stmt; s++)
+		for (int d = 0; d < b->kernel->stmt[s]->n_dim; d++) {
+			const heddle_size *size = heddle_nest_rounds_of(b->kernel->stmt[s], d);
+			const int64_t by = heddle_nest_round_length(b->kernel->stmt[s], d);
+			bool have = !size || size->min == size->max || mapped->n_quotient == HEDDLE_MAX_DIM;
+			for (int i = 0; i < mapped->n_quotient && !have; i++)
+				have = mapped->quotient[i].size == size && mapped->quotient[i].by == by;
+			if (have)
+				continue;
+			const char *name = quotient_name(b, size);
+			mapped->quotient[mapped->n_quotient++] = (heddle_quotient){size, by, name};
+			heddle_text_printf(names, "%s%s", names->length ? ", " : "", name);
+			heddle_text_printf(bounds, " and %lld*%s <= N_%s < %lld*%s + %lld", (long long)by, name, size->name, (long long)by,
+					   name, (long long)by);
+		}
+}
+
+/* Is a version for interior blocks worth its text?  Not where computations have no conditions in any block, as their rounds and tiles
+ * take all bounds, and moves, which have, serve several rounds. */
+static bool worth_versions(heddle_nest_builder *b, int first)
+{
+	bool worth = false;
+	for (int i = first; i < b->mapped->n_leaf && !worth; i++) {
+		heddle_leaf *leaf = b->mapped->leaf[i];
+		if (leaf->kind != HEDDLE_LEAF_COMPUTE || !leaf->stmt->reduction)
+			continue;
+		isl_set *box = heddle_nest_in_rounds(b, leaf, isl_set_copy(leaf->box));
+		worth = !heddle_nest_has_rounds(leaf->stmt) || isl_set_is_subset(box, leaf->domain) != isl_bool_true;
+		isl_set_free(box);
+	}
+	return worth;
+}
+
 static void context_text(heddle_nest_builder *b, heddle_text *names, heddle_text *bounds)
 {
 	heddle_kernel *kernel = b->kernel;
@@ -185,6 +236,7 @@ static void context_text(heddle_nest_builder *b, heddle_text *names, heddle_text
 		heddle_text_printf(names, "%sc_lane", names->length ? ", " : "");
 		heddle_text_printf(bounds, " and 0 <= c_lane < %lld", (long long)kernel->lanes);
 	}
+	add_quotients(b, names, bounds);
 	for (int g = 0; g < kernel->n_group; g++)
 		if (kernel->group[g]->space == HEDDLE_SPACE_SHARED)
 			heddle_nest_columns(b, kernel->group[g]);
@@ -337,6 +389,7 @@ heddle_mapped *heddle_map_kernel(heddle_scop *scop, heddle_kernel *kernel)
 	isl_set *cut = isl_set_intersect(without_inner_sizes(&b, cut_blocks(&b, 0)), isl_set_copy(blocks));
 	isl_set *interior = isl_set_coalesce(isl_set_subtract(isl_set_copy(blocks), isl_set_copy(cut)));
 	bool all = isl_set_is_empty(cut) == isl_bool_true, none = isl_set_is_empty(interior) == isl_bool_true;
+	none |= !all && !worth_versions(&b, 0);
 	if (!none) {
 		b.interior = true;
 		b.blocks = interior;

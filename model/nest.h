@@ -61,6 +61,13 @@ typedef struct heddle_branch {
 	isl_schedule *schedule;
 } heddle_branch;
 
+/* Whole rounds of an open size, as a parameter of isl's sets: without quotients in them they stay small. */
+typedef struct heddle_quotient {
+	const heddle_size *size;
+	int64_t by;
+	const char *param; /* by * param <= size < by * (param + 1) */
+} heddle_quotient;
+
 typedef struct heddle_mapped {
 	heddle_scop *scop;
 	heddle_kernel *kernel;
@@ -73,6 +80,8 @@ typedef struct heddle_mapped {
 	/* copy coordinates by their number of columns: "c_row16", "c_column16" with thread = row * columns + column */
 	int n_columns;
 	int64_t columns[HEDDLE_MAX_DIM];
+	int n_quotient;
+	heddle_quotient quotient[HEDDLE_MAX_DIM];
 } heddle_mapped;
 
 /* The number of the loop over a part of a statement's dimension around the leaf; -1: there is none. */

@@ -50,6 +50,10 @@ __isl_give isl_set *heddle_nest_in_rounds(heddle_nest_builder *b, const heddle_l
 /* Can the statement run where dimension d is out of its range?  Only if all that it reads there is in filled tiles, and its sums
  * stay private. */
 bool heddle_nest_harmless(heddle_nest_builder *b, heddle_stmt *stmt, int d);
+/* The size that ends dimension d, where it has rounds and begins at 0; NULL: there is none. */
+const heddle_size *heddle_nest_rounds_of(const heddle_stmt *stmt, int d);
+/* Elements of a round of dimension d. */
+int64_t heddle_nest_round_length(const heddle_stmt *stmt, int d);
 /* Does the statement have dimensions with rounds? */
 bool heddle_nest_has_rounds(const heddle_stmt *stmt);
 /* { L[x] : instance(x) in domain } */

@@ -410,8 +410,12 @@ static bool fill_is_read(heddle_nest_builder *b, const heddle_region *r, const h
 	return read;
 }
 
-static bool outside_items(const heddle_nest *loop)
+/* May the loop have bounds of its own?  Those over tiles and rounds, and those over items one by one: what is indexed by them lies in
+ * memory. */
+static bool may_be_bounded(const heddle_leaf *leaf, const heddle_nest *loop)
 {
+	if (loop->part == HEDDLE_PART_ITEM && loop->dim >= 0)
+		return leaf->stmt->dim[loop->dim].layout.rounds > 1 && loop->loop == HEDDLE_LOOP_SERIAL;
 	return loop->part == HEDDLE_PART_TILE || loop->part == HEDDLE_PART_ROUND;
 }
 
@@ -421,6 +425,76 @@ bool heddle_nest_has_rounds(const heddle_stmt *stmt)
 		if (stmt->dim[d].layout.rounds > 1)
 			return true;
 	return false;
+}
+
+int64_t heddle_nest_round_length(const heddle_stmt *stmt, int d)
+{
+	const heddle_layout *layout = &stmt->dim[d].layout;
+	return layout->items * layout->threads * layout->vector;
+}
+
+const heddle_size *heddle_nest_rounds_of(const heddle_stmt *stmt, int d)
+{
+	const heddle_index *index = stmt->source->index[d];
+	const bool plain = stmt->dim[d].layout.rounds > 1 && stmt->dim[d].member >= 0 && index->upper->kind == HEDDLE_EXPR_SIZE &&
+			   index->lower->kind == HEDDLE_EXPR_INT && index->lower->i == 0;
+	return plain ? index->upper->size : NULL;
+}
+
+/* Whole rounds of dimension d: a number, or the name of a parameter; NULL: not seen. */
+static const char *whole_rounds(heddle_nest_builder *b, const heddle_stmt *stmt, int d)
+{
+	const heddle_size *size = heddle_nest_rounds_of(stmt, d);
+	const int64_t by = heddle_nest_round_length(stmt, d);
+	if (size && size->min == size->max)
+		return heddle_arena_printf(b->scop->arena, "%lld", (long long)(size->min / by));
+	for (int i = 0; i < b->mapped->n_quotient && size; i++)
+		if (b->mapped->quotient[i].size == size && b->mapped->quotient[i].by == by)
+			return b->mapped->quotient[i].param;
+	return NULL;
+}
+
+/* { L[x] : the round of dimension d is one of the whole ones ("<"), or the one after them ("=") }, or NULL. */
+static __isl_give isl_set *rounds_at(heddle_nest_builder *b, const heddle_leaf *leaf, int d, const char *which)
+{
+	const heddle_stmt *stmt = leaf->stmt;
+	const char *whole = whole_rounds(b, stmt, d);
+	if (!whole)
+		return NULL;
+	heddle_text text = {0};
+	heddle_text_printf(&text, "%s{ ", b->mapped->params);
+	heddle_leaf_tuple(leaf, &text);
+	heddle_text_printf(&text, " : %lld*c_%s_block + x%d %s %s }", (long long)stmt->dim[d].layout.rounds,
+			   stmt->kernel->member[stmt->dim[d].member].name, heddle_leaf_loop(leaf, d, HEDDLE_PART_ROUND), which, whole);
+	isl_set *set = isl_set_read_from_str(b->scop->isl, heddle_text_str(&text));
+	heddle_text_free(&text);
+	return set;
+}
+
+/* The same for all dimensions with rounds, of { L[x0 .. x_prefix-1] }; false where a quotient has no name. */
+static bool split_by_quotients(heddle_nest_builder *b, const heddle_region *r, int prefix, __isl_keep isl_set *needed, isl_set **full,
+			       isl_set **cut)
+{
+	*full = isl_set_copy(needed);
+	*cut = isl_set_empty(isl_set_get_space(needed));
+	for (int d = 0; d < r->compute->stmt->n_dim; d++) {
+		if (r->compute->stmt->dim[d].layout.rounds == 1)
+			continue;
+		isl_set *before = rounds_at(b, r->compute, d, "<"), *after = rounds_at(b, r->compute, d, "=");
+		if (!before || !after) {
+			isl_set_free(before);
+			isl_set_free(after);
+			*full = isl_set_free(*full);
+			*cut = isl_set_free(*cut);
+			return false;
+		}
+		unsigned rest = (unsigned)(r->compute->n_loop - prefix);
+		before = isl_set_project_out(before, isl_dim_set, (unsigned)prefix, rest);
+		after = isl_set_project_out(after, isl_dim_set, (unsigned)prefix, rest);
+		*full = isl_set_intersect(*full, before);
+		*cut = isl_set_union(*cut, isl_set_intersect(isl_set_copy(needed), after));
+	}
+	return true;
 }
 
 __isl_give isl_set *heddle_nest_in_rounds(heddle_nest_builder *b, const heddle_leaf *leaf, __isl_take isl_set *box)
@@ -441,11 +515,17 @@ static void split_rounds(heddle_nest_builder *b, const heddle_region *r)
 	int prefix = r->prefix;
 	while (prefix < whole->n_loop && whole->loop[prefix]->part == HEDDLE_PART_ROUND)
 		prefix++;
-	isl_set *kept = heddle_nest_in_rounds(b, whole, isl_set_copy(whole->box));
-	isl_set *cut = prefix_of(b, isl_set_subtract(isl_set_copy(whole->box), isl_set_copy(kept)), prefix);
-	isl_set *needed = prefix_of(b, isl_set_intersect(kept, isl_set_copy(whole->domain)), prefix);
-	isl_set *full = isl_set_coalesce(isl_set_subtract(isl_set_copy(needed), isl_set_copy(cut)));
-	cut = isl_set_coalesce(isl_set_intersect(needed, cut));
+	isl_set *kept = heddle_nest_in_rounds(b, whole, isl_set_copy(whole->box)), *full = NULL, *cut = NULL;
+	isl_set *needed = prefix_of(b, isl_set_intersect(isl_set_copy(kept), isl_set_copy(whole->domain)), prefix);
+	if (!split_by_quotients(b, r, prefix, needed, &full, &cut)) {
+		cut = prefix_of(b, isl_set_subtract(isl_set_copy(whole->box), isl_set_copy(kept)), prefix);
+		full = isl_set_subtract(isl_set_copy(needed), isl_set_copy(cut));
+		cut = isl_set_intersect(isl_set_copy(needed), cut);
+	}
+	isl_set_free(kept);
+	isl_set_free(needed);
+	full = isl_set_coalesce(full);
+	cut = isl_set_coalesce(cut);
 	whole->domain = restrict_prefix(whole, whole->domain, full);
 	whole->box = restrict_prefix(whole, whole->box, full);
 	rest->domain = heddle_nest_in_rounds(b, rest, restrict_prefix(rest, rest->domain, cut));
@@ -513,15 +593,15 @@ static const heddle_leaf *with_items(const heddle_nest_builder *b, const heddle_
 	return leaf;
 }
 
-/* Leaves outside regions follow the blocks and local tile loops of their statement: the sums that are finished are those that
- * were started. */
+/* Leaves outside regions follow the blocks, local tile loops and rounds of their statement: the sums that are finished are those
+ * that were started. */
 static void restrict_outer(heddle_nest_builder *b, heddle_leaf *leaf, int first)
 {
 	if (leaf->kind != HEDDLE_LEAF_INITIALISE && leaf->kind != HEDDLE_LEAF_COMBINE && leaf->kind != HEDDLE_LEAF_BARRIER &&
 	    !finishes_all(leaf))
 		return;
 	int prefix = 0;
-	while (prefix < leaf->n_loop && leaf->loop[prefix]->part == HEDDLE_PART_TILE)
+	while (prefix < leaf->n_loop && may_be_bounded(leaf, leaf->loop[prefix]))
 		prefix++;
 	const heddle_leaf *whole = with_items(b, leaf, first, prefix);
 	isl_multi_aff *instance = stmt_instance(b, whole);
@@ -547,7 +627,7 @@ static void spread_leaf(heddle_nest_builder *b, heddle_leaf *leaf)
 		leaf->spread = isl_set_fix_si(leaf->spread, isl_dim_set, (unsigned)column, 0);
 	}
 	int tiles = 0;
-	while (tiles < leaf->n_loop && outside_items(leaf->loop[tiles]))
+	while (tiles < leaf->n_loop && may_be_bounded(leaf, leaf->loop[tiles]))
 		tiles++;
 	if (guarded && tiles) { /* but only the tiles that some thread needs: those loops have no bounds of their own */
 		isl_set *needed = prefix_of(b, isl_set_copy(leaf->domain), tiles);

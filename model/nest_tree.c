@@ -136,8 +136,8 @@ static heddle_loop_kind reduction_loop(const heddle_nest_builder *b, const heddl
 }
 
 /* Loops over what one thread holds of the statement's dimensions: rounds outside, then reductions, items, and vectors inside.
- * `one_by_one`: items that rounds are made of, too, are loops outside the reductions: their text stands once, for what is not worth
- * registers for all of them. */
+ * `one_by_one`: where there are rounds items are loops, too, those that rounds are made of outside the reductions: the text stands
+ * once, for what is not worth registers for all of them. */
 static heddle_nest *item_loops(heddle_nest_builder *b, heddle_nest *parent, const heddle_stmt *stmt, bool reductions, bool one_by_one)
 {
 	for (int d = 0; d < stmt->n_dim; d++)
@@ -148,9 +148,10 @@ static heddle_nest *item_loops(heddle_nest_builder *b, heddle_nest *parent, cons
 	for (int d = 0; d < stmt->n_dim && reductions; d++)
 		if (stmt->dim[d].reduction)
 			parent = add_loop(b, parent, stmt, d, HEDDLE_PART_ITEM, reduction_loop(b, stmt, d));
+	const heddle_loop_kind items = one_by_one && heddle_nest_has_rounds(stmt) ? HEDDLE_LOOP_SERIAL : HEDDLE_LOOP_UNROLL;
 	for (int d = 0; d < stmt->n_dim; d++)
 		if (!stmt->dim[d].reduction && !(one_by_one && stmt->dim[d].layout.rounds > 1))
-			parent = add_loop(b, parent, stmt, d, HEDDLE_PART_ITEM, HEDDLE_LOOP_UNROLL);
+			parent = add_loop(b, parent, stmt, d, HEDDLE_PART_ITEM, items);
 	/* the outermost vector loop is the one that runs in lockstep */
 	const int row = heddle_row_dim(stmt, &stmt->access[0]);
 	if (row >= 0 && !stmt->dim[row].reduction)
@@ -226,6 +227,7 @@ static void add_move(heddle_nest_builder *b, heddle_nest *parent, heddle_group *
 		rows *= e == heddle_nest_row(group) ? 1 : group->size[e];
 	const char *name = heddle_arena_printf(b->scop->arena, "%s", group->tensor->name);
 	heddle_nest *at = parent;
+	const bool once = heddle_nest_has_rounds(group->stmt); /* a move for many rounds is not worth more text */
 	int64_t extent[3] = {(rows + row_threads - 1) / row_threads, (vectors + columns - 1) / columns, group->vector};
 	static const char *const suffix[3] = {"row", "column", "vec"};
 	for (int i = 0; i < 3; i++) {
@@ -236,7 +238,7 @@ static void add_move(heddle_nest_builder *b, heddle_nest *parent, heddle_group *
 		loop->dim = -1 - i;
 		loop->part = i == 2 ? HEDDLE_PART_VEC : HEDDLE_PART_ITEM;
 		loop->extent = extent[i];
-		loop->loop = i == 2 ? HEDDLE_LOOP_VECTOR : extent[i] <= 16 ? HEDDLE_LOOP_UNROLL : HEDDLE_LOOP_SERIAL;
+		loop->loop = i == 2 ? HEDDLE_LOOP_VECTOR : extent[i] <= 16 && !once ? HEDDLE_LOOP_UNROLL : HEDDLE_LOOP_SERIAL;
 		at = append(b, loop, heddle_nest_new(b, HEDDLE_NEST_SEQUENCE));
 	}
 	heddle_nest_add_leaf(b, at, HEDDLE_LEAF_MOVE, group->stmt, group);

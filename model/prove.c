@@ -227,6 +227,17 @@ static __isl_give isl_set *grid_along(prover *p, int m)
 	return any;
 }
 
+/* Each size has its quotients: the blocks for which they exist. */
+static __isl_give isl_set *with_quotients(const prover *p, __isl_take isl_set *blocks)
+{
+	for (int i = 0; i < p->mapped->n_quotient && blocks; i++) {
+		int at = isl_set_find_dim_by_name(blocks, isl_dim_param, p->mapped->quotient[i].param);
+		if (at >= 0)
+			blocks = isl_set_project_out(blocks, isl_dim_param, (unsigned)at, 1);
+	}
+	return blocks;
+}
+
 /* No block is launched that the branches do not know of. */
 static int check_grid(prover *p, __isl_keep isl_set *blocks)
 {
@@ -257,6 +268,7 @@ static int prove_kernel(heddle_scop *scop, heddle_kernel *kernel, bool *conditio
 		status = prove_branch(&p);
 		isl_set_free(p.blocks);
 	}
+	blocks = with_quotients(&p, blocks);
 	if (status == 0)
 		status = check_blocks(&p, blocks) < 0 ? -1 : check_grid(&p, blocks);
 	isl_set_free(blocks);

@@ -547,6 +547,19 @@ static bool reads(const heddle_value *v, const heddle_buffer *buffer)
 	return false;
 }
 
+/* Does the store go through the loop: is one of its subscripts the loop's variable?  Registers are indexed so by rounds only: those
+ * that the loop leaves out nothing uses. */
+static bool stores_each(const heddle_node *loop, const heddle_buffer *buffer)
+{
+	const heddle_node *node = loop;
+	while (node->kind != HEDDLE_NODE_STORE && node->n_child == 1 && node->kind != HEDDLE_NODE_IF)
+		node = node->child[0];
+	for (int k = 1; k < node->n_value && node->kind == HEDDLE_NODE_STORE && node->buffer == buffer; k++)
+		if (node->value[k]->kind == HEDDLE_VALUE_VARIABLE && !strcmp(node->value[k]->name, loop->name))
+			return true;
+	return false;
+}
+
 /* The first access in the order of the text: 1 a store that surely happens, 0 anything else, -1 there is none. */
 static int starts_with_store(const heddle_node *node, const heddle_buffer *buffer, bool surely)
 {
@@ -558,7 +571,7 @@ static int starts_with_store(const heddle_node *node, const heddle_buffer *buffe
 	if (node->kind == HEDDLE_NODE_IF)
 		surely = false;
 	if (node->kind == HEDDLE_NODE_FOR && (node->value[0]->kind != HEDDLE_VALUE_INT || node->value[1]->kind != HEDDLE_VALUE_INT))
-		surely = false;
+		surely = surely && stores_each(node, buffer);
 	for (int k = 0; k < node->n_child; k++) {
 		int first = starts_with_store(node->child[k], buffer, surely);
 		if (first >= 0)
