@@ -204,20 +204,21 @@ static void add_quotients(heddle_nest_builder *b, heddle_text *names, heddle_tex
 		}
 }
 
-/* Is a version for interior blocks worth its text?  Not where computations have no conditions in any block, as their rounds and tiles
- * take all bounds, and moves, which have, serve several rounds. */
-static bool worth_versions(heddle_nest_builder *b, int first)
+/* Are sums computed without conditions in any block, as their rounds and tiles take all bounds?  A version for interior blocks is
+ * not worth its text then: what has conditions, moves and stores, serves several rounds. */
+static bool free_of_conditions(heddle_nest_builder *b, int first)
 {
-	bool worth = false;
-	for (int i = first; i < b->mapped->n_leaf && !worth; i++) {
+	bool any = false, all = true;
+	for (int i = first; i < b->mapped->n_leaf && all; i++) {
 		heddle_leaf *leaf = b->mapped->leaf[i];
 		if (leaf->kind != HEDDLE_LEAF_COMPUTE || !leaf->stmt->reduction)
 			continue;
 		isl_set *box = heddle_nest_in_rounds(b, leaf, isl_set_copy(leaf->box));
-		worth = !heddle_nest_has_rounds(leaf->stmt) || isl_set_is_subset(box, leaf->domain) != isl_bool_true;
+		any = true;
+		all = heddle_nest_has_rounds(leaf->stmt) && isl_set_is_subset(box, leaf->domain) == isl_bool_true;
 		isl_set_free(box);
 	}
-	return worth;
+	return any && all;
 }
 
 static void context_text(heddle_nest_builder *b, heddle_text *names, heddle_text *bounds)
@@ -241,10 +242,15 @@ static void context_text(heddle_nest_builder *b, heddle_text *names, heddle_text
 		if (kernel->group[g]->space == HEDDLE_SPACE_SHARED)
 			heddle_nest_columns(b, kernel->group[g]);
 	for (int i = 0; i < b->mapped->n_columns; i++) {
-		long long columns = (long long)b->mapped->columns[i];
-		heddle_text_printf(names, "%sc_row%lld, c_column%lld", names->length ? ", " : "", columns, columns);
-		heddle_text_printf(bounds, " and 0 <= c_row%lld < %lld and 0 <= c_column%lld < %lld", columns,
-				   b->kernel->threads / columns, columns, columns);
+		const long long columns = (long long)b->mapped->columns[i], rows = b->kernel->threads / columns;
+		if (rows > 1) {
+			heddle_text_printf(names, "%sc_row%lld", names->length ? ", " : "", columns);
+			heddle_text_printf(bounds, " and 0 <= c_row%lld < %lld", columns, rows);
+		}
+		if (columns > 1) {
+			heddle_text_printf(names, "%sc_column%lld", names->length ? ", " : "", columns);
+			heddle_text_printf(bounds, " and 0 <= c_column%lld < %lld", columns, columns);
+		}
 	}
 }
 
@@ -389,7 +395,7 @@ heddle_mapped *heddle_map_kernel(heddle_scop *scop, heddle_kernel *kernel)
 	isl_set *cut = isl_set_intersect(without_inner_sizes(&b, cut_blocks(&b, 0)), isl_set_copy(blocks));
 	isl_set *interior = isl_set_coalesce(isl_set_subtract(isl_set_copy(blocks), isl_set_copy(cut)));
 	bool all = isl_set_is_empty(cut) == isl_bool_true, none = isl_set_is_empty(interior) == isl_bool_true;
-	none |= !all && !worth_versions(&b, 0);
+	none |= !all && free_of_conditions(&b, 0);
 	if (!none) {
 		b.interior = true;
 		b.blocks = interior;

@@ -191,9 +191,11 @@ __isl_give isl_map *heddle_prove_with_number(prover *p, const heddle_leaf *leaf,
 	} else if (leaf->kind == HEDDLE_LEAF_MOVE) {
 		int64_t columns = copy_columns(p, leaf->group);
 		snprintf(name, sizeof(name), "c_row%lld", (long long)columns);
-		number = weigh(number, name, columns);
+		if (columns < kernel->threads)
+			number = weigh(number, name, columns);
 		snprintf(name, sizeof(name), "c_column%lld", (long long)columns);
-		number = weigh(number, name, 1);
+		if (columns > 1)
+			number = weigh(number, name, 1);
 	} else {
 		for (int m = 0; m < kernel->n_member; m++)
 			if (kernel->member[m].layout.threads > 1)
