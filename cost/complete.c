@@ -482,7 +482,9 @@ static bool panel(chooser *c, int x, int64_t tx, int y, int64_t rows)
 	const int64_t room = cache && cache->size.set ? (int64_t)cache->size.value * 3 / 4 : 24576;
 	int64_t tile[HEDDLE_MAX_DIM], rounds = MOST_ROUNDS, step = MOST_STEP;
 	int along = -1;
-	while (rounds > 1 && (rounds * rows > extent_of(c->scop, stmt, y) ||
+	/* half of what arrays may have, as statements that are fused may have their own */
+	const int64_t sums = rows * tx * heddle_type_size(heddle_type_computed(stmt->access[0].tensor->type));
+	while (rounds > 1 && (rounds * rows > extent_of(c->scop, stmt, y) || rounds * sums > HEDDLE_MAX_ARRAY_BYTES / 2 ||
 			      blocks_with(c, x, tx, y, rounds * rows) < 4 * (double)c->units))
 		rounds /= 2;
 	for (int d = 0; d < stmt->n_dim; d++) {

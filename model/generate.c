@@ -1,7 +1,7 @@
-/* generate: schedule tree -> isl AST -> program.
+/* generate: trees of leaves -> program.
  *
  * Enters: mapped kernels.  Leaves: scop->program with launches, buffers, workspace.
- * Guaranteed: loops and guards are isl's; every value in a leaf is computed from isl's iterators and the coordinates.
+ * Guaranteed: each leaf runs exactly the instances of its set; every value in it is computed from loop variables and coordinates.
  * SPDX-License-Identifier: MIT
  */
 #include "model/generate.h"
@@ -43,7 +43,7 @@ void heddle_generate_vary(heddle_generator *g, const char *name, int64_t extent)
 	HEDDLE_PUSH(g->program->arena, g->varying_extent, g->n_varying, extent);
 }
 
-static int find_varying(const heddle_generator *g, const char *name)
+int heddle_generate_find_varying(const heddle_generator *g, const char *name)
 {
 	for (int i = 0; i < g->n_varying; i++)
 		if (!strcmp(g->varying[i], name))
@@ -55,43 +55,12 @@ bool heddle_generate_varies(const heddle_generator *g, const heddle_value *value
 {
 	if (value->kind == HEDDLE_VALUE_THREAD || value->kind == HEDDLE_VALUE_LOAD)
 		return true;
-	if (value->kind == HEDDLE_VALUE_VARIABLE && find_varying(g, value->name) >= 0)
+	if (value->kind == HEDDLE_VALUE_VARIABLE && heddle_generate_find_varying(g, value->name) >= 0)
 		return true;
 	for (int i = 0; i < value->n_arg; i++)
 		if (heddle_generate_varies(g, value->arg[i]))
 			return true;
 	return false;
-}
-
-/* The greatest (`most`) or least of what the value is for all threads, the same for each of them; NULL where that is not seen. */
-static heddle_value *extreme(heddle_generator *g, heddle_value *value, bool most)
-{
-	heddle_program *p = g->program;
-	const heddle_op op = value->op;
-	if (!heddle_generate_varies(g, value))
-		return value;
-	if (value->kind == HEDDLE_VALUE_VARIABLE) {
-		int64_t extent = g->varying_extent[find_varying(g, value->name)];
-		return extent ? heddle_value_int(p, value->type, most ? extent - 1 : 0) : NULL;
-	}
-	const bool divides = value->kind == HEDDLE_VALUE_FLOOR_DIV && !heddle_generate_varies(g, value->arg[1]);
-	const bool scales = value->kind == HEDDLE_VALUE_BINARY && op == HEDDLE_OP_MUL;
-	if (value->kind != HEDDLE_VALUE_BINARY && !divides)
-		return NULL;
-	heddle_value *a = value->arg[0], *b = value->arg[1];
-	if (scales && a->kind == HEDDLE_VALUE_INT) {
-		a = value->arg[1];
-		b = value->arg[0];
-	}
-	if (scales && b->kind != HEDDLE_VALUE_INT)
-		return NULL;
-	if (!scales && !divides && op != HEDDLE_OP_ADD && op != HEDDLE_OP_SUB && op != HEDDLE_OP_MIN && op != HEDDLE_OP_MAX)
-		return NULL;
-	a = extreme(g, a, scales && b->i < 0 ? !most : most);
-	b = scales || divides ? b : extreme(g, b, op == HEDDLE_OP_SUB ? !most : most);
-	if (!a || !b)
-		return NULL;
-	return divides ? heddle_value_floor(p, HEDDLE_VALUE_FLOOR_DIV, a, b) : heddle_value_binary(p, op, a, b);
 }
 
 static heddle_value *open_size(heddle_generator *g, const char *name, heddle_type type)
@@ -139,374 +108,18 @@ heddle_value *heddle_generate_shape(heddle_generator *g, const heddle_expr *expr
 	}
 }
 
+heddle_value *heddle_generate_parameter(heddle_generator *g, const char *param)
+{
+	heddle_value *size = !strncmp(param, "N_", 2) ? open_size(g, param + 2, g->index_type) : NULL;
+	return size ? size : heddle_generate_coordinate(g, param);
+}
+
 heddle_value *heddle_generate_coordinate(heddle_generator *g, const char *param)
 {
 	for (int i = 0; i < g->n_alias; i++)
 		if (!strcmp(g->alias_param[i], param))
 			param = g->alias_name[i];
 	return heddle_value_variable(g->program, g->index_type, 1, heddle_arena_strdup(g->program->arena, param));
-}
-
-/* ---- isl expressions ------------------------------------------------------------------------------------------------------ */
-
-static heddle_value *fold(heddle_generator *g, heddle_op op, isl_ast_expr *expr)
-{
-	isl_size n = isl_ast_expr_get_op_n_arg(expr);
-	heddle_value *result = heddle_generate_expr(g, isl_ast_expr_get_op_arg(expr, 0));
-	for (int i = 1; i < n; i++)
-		result = heddle_value_binary(g->program, op, result,
-					     heddle_generate_expr(g, isl_ast_expr_get_op_arg(expr, i)));
-	return result;
-}
-
-static heddle_value *op_value(heddle_generator *g, isl_ast_expr *expr)
-{
-	heddle_program *p = g->program;
-	switch (isl_ast_expr_get_op_type(expr)) {
-	case isl_ast_op_and:
-	case isl_ast_op_and_then:
-		return fold(g, HEDDLE_OP_AND, expr);
-	case isl_ast_op_or:
-	case isl_ast_op_or_else:
-		return fold(g, HEDDLE_OP_OR, expr);
-	case isl_ast_op_max:
-		return fold(g, HEDDLE_OP_MAX, expr);
-	case isl_ast_op_min:
-		return fold(g, HEDDLE_OP_MIN, expr);
-	case isl_ast_op_add:
-		return fold(g, HEDDLE_OP_ADD, expr);
-	case isl_ast_op_sub:
-		return fold(g, HEDDLE_OP_SUB, expr);
-	case isl_ast_op_mul:
-		return fold(g, HEDDLE_OP_MUL, expr);
-	case isl_ast_op_div:
-		return fold(g, HEDDLE_OP_DIV, expr);
-	case isl_ast_op_eq:
-		return fold(g, HEDDLE_OP_EQ, expr);
-	case isl_ast_op_le:
-		return fold(g, HEDDLE_OP_LE, expr);
-	case isl_ast_op_lt:
-		return fold(g, HEDDLE_OP_LT, expr);
-	case isl_ast_op_ge:
-		return fold(g, HEDDLE_OP_GE, expr);
-	case isl_ast_op_gt:
-		return fold(g, HEDDLE_OP_GT, expr);
-	case isl_ast_op_minus:
-		return heddle_value_unary(p, HEDDLE_OP_NEG, heddle_generate_expr(g, isl_ast_expr_get_op_arg(expr, 0)));
-	case isl_ast_op_fdiv_q:
-	case isl_ast_op_pdiv_q:
-		return heddle_value_floor(p, HEDDLE_VALUE_FLOOR_DIV, heddle_generate_expr(g, isl_ast_expr_get_op_arg(expr, 0)),
-					  heddle_generate_expr(g, isl_ast_expr_get_op_arg(expr, 1)));
-	case isl_ast_op_pdiv_r:
-	case isl_ast_op_zdiv_r:
-		return heddle_value_floor(p, HEDDLE_VALUE_FLOOR_MOD, heddle_generate_expr(g, isl_ast_expr_get_op_arg(expr, 0)),
-					  heddle_generate_expr(g, isl_ast_expr_get_op_arg(expr, 1)));
-	case isl_ast_op_cond:
-	case isl_ast_op_select:
-		return heddle_value_select(p, heddle_generate_expr(g, isl_ast_expr_get_op_arg(expr, 0)),
-					   heddle_generate_expr(g, isl_ast_expr_get_op_arg(expr, 1)),
-					   heddle_generate_expr(g, isl_ast_expr_get_op_arg(expr, 2)));
-	default:
-		heddle_error(g->scop->ctx, 961, NULL, "generate: an operator of isl's AST is not known");
-		return heddle_value_int(p, g->index_type, 0);
-	}
-}
-
-heddle_value *heddle_generate_expr(heddle_generator *g, __isl_take isl_ast_expr *expr)
-{
-	heddle_value *result;
-	if (!expr)
-		return heddle_value_int(g->program, g->index_type, 0); /* the error is isl's: checked after the pass */
-	switch (isl_ast_expr_get_type(expr)) {
-	case isl_ast_expr_int: {
-		isl_val *v = isl_ast_expr_get_val(expr);
-		result = heddle_value_int(g->program, g->index_type, isl_val_get_num_si(v));
-		isl_val_free(v);
-		break;
-	}
-	case isl_ast_expr_id: {
-		isl_id *id = isl_ast_expr_get_id(expr);
-		const char *name = isl_id_get_name(id);
-		result = !strncmp(name, "N_", 2) ? open_size(g, name + 2, g->index_type) : NULL;
-		if (!result)
-			result = heddle_generate_coordinate(g, name);
-		isl_id_free(id);
-		break;
-	}
-	default:
-		result = op_value(g, expr);
-		break;
-	}
-	isl_ast_expr_free(expr);
-	return result;
-}
-
-/* ---- AST -> nodes ------------------------------------------------------------------------------------------------------------ */
-
-typedef struct binding {
-	const char *iterator;
-	heddle_value *value;
-	struct binding *next;
-} binding;
-
-typedef struct walker {
-	heddle_generator *g;
-	const heddle_nest *loop; /* the mark above: what the next `for` is */
-} walker;
-
-static heddle_value *rename_one(heddle_value *value, void *user)
-{
-	for (const binding *b = user; b && value->kind == HEDDLE_VALUE_VARIABLE; b = b->next)
-		if (!strcmp(b->iterator, value->name))
-			return b->value;
-	return value;
-}
-
-static heddle_value *renamed(heddle_generator *g, heddle_value *value, binding *scope)
-{
-	return scope ? heddle_value_map(g->program, value, rename_one, scope) : value;
-}
-
-static void rename_node(heddle_generator *g, heddle_node *node, binding *scope)
-{
-	for (int i = 0; i < node->n_value; i++)
-		node->value[i] = renamed(g, node->value[i], scope);
-	for (int i = 0; i < node->n_child; i++)
-		rename_node(g, node->child[i], scope);
-}
-
-static bool has_names(const heddle_node *block)
-{
-	bool found = false;
-	for (int i = 0; i < block->n_child; i++)
-		found |= block->child[i]->kind == HEDDLE_NODE_LET || block->child[i]->kind == HEDDLE_NODE_DECLARE;
-	return found;
-}
-
-/* What the condition says of all threads alike, or NULL: nothing. */
-static heddle_value *uniform_part(heddle_generator *g, heddle_value *condition)
-{
-	if (!heddle_generate_varies(g, condition))
-		return condition;
-	if (condition->kind != HEDDLE_VALUE_BINARY || (condition->op != HEDDLE_OP_AND && condition->op != HEDDLE_OP_OR))
-		return NULL;
-	heddle_value *a = uniform_part(g, condition->arg[0]), *b = uniform_part(g, condition->arg[1]);
-	if (a && b)
-		return heddle_value_binary(g->program, condition->op, a, b);
-	return condition->op == HEDDLE_OP_AND ? (a ? a : b) : NULL;
-}
-
-/* `if (condition) node` with the barriers of the node outside of the condition. */
-static heddle_node *around_barriers(heddle_generator *g, heddle_value *condition, heddle_node *node)
-{
-	heddle_program *p = g->program;
-	if (node->kind == HEDDLE_NODE_BARRIER)
-		return node;
-	if (!heddle_node_find(node, HEDDLE_NODE_BARRIER) || (node->kind == HEDDLE_NODE_BLOCK ? has_names(node) : !node->uniform))
-		return heddle_node_if(p, condition, node, NULL);
-	for (int i = 0; i < node->n_child; i++)
-		node->child[i] = around_barriers(g, condition, node->child[i]);
-	return node;
-}
-
-/* Where what runs before a barrier has a condition on the thread that follows from the barrier's own, isl may put both under
- * it: the same for all threads, but nobody sees that.  The barrier moves out, under what the condition says of all threads
- * alike.  There may be barriers too many then, but all threads come to each. */
-static heddle_node *conditional(heddle_generator *g, heddle_value *condition, heddle_node *then, heddle_node *otherwise)
-{
-	if (otherwise || !heddle_node_find(then, HEDDLE_NODE_BARRIER) || !heddle_generate_varies(g, condition)) {
-		heddle_node *node = heddle_node_if(g->program, condition, then, otherwise);
-		node->uniform = !heddle_generate_varies(g, condition);
-		return node;
-	}
-	heddle_value *all = uniform_part(g, condition);
-	heddle_node *parts = around_barriers(g, condition, then);
-	return all ? conditional(g, all, parts, NULL) : parts;
-}
-
-static heddle_node *convert(walker *w, __isl_take isl_ast_node *ast, binding *scope);
-
-static heddle_node *convert_for(walker *w, isl_ast_node *ast, binding *scope)
-{
-	heddle_generator *g = w->g;
-	heddle_program *p = g->program;
-	const heddle_nest *nest = w->loop;
-	isl_ast_expr *iterator = isl_ast_node_for_get_iterator(ast);
-	isl_id *id = isl_ast_expr_get_id(iterator);
-	binding here = {heddle_arena_strdup(p->arena, id ? isl_id_get_name(id) : ""), NULL, scope};
-	heddle_value *lower = renamed(g, heddle_generate_expr(g, isl_ast_node_for_get_init(ast)), scope);
-	isl_id_free(id);
-	isl_ast_expr_free(iterator);
-	if (isl_ast_node_for_is_degenerate(ast) == isl_bool_true) {
-		here.value = lower;
-		return convert(w, isl_ast_node_for_get_body(ast), &here);
-	}
-	isl_ast_expr *condition = isl_ast_node_for_get_cond(ast);
-	bool inclusive = isl_ast_expr_get_op_type(condition) == isl_ast_op_le;
-	heddle_value *upper = renamed(g, heddle_generate_expr(g, isl_ast_expr_get_op_arg(condition, 1)), scope);
-	isl_ast_expr_free(condition);
-	if (inclusive)
-		upper = heddle_value_binary(p, HEDDLE_OP_ADD, upper, heddle_value_int(p, g->index_type, 1));
-	isl_ast_expr *increment = isl_ast_node_for_get_inc(ast);
-	isl_val *step_value = isl_ast_expr_get_val(increment);
-	int64_t step = isl_val_get_num_si(step_value);
-	isl_val_free(step_value);
-	isl_ast_expr_free(increment);
-	heddle_value *own[2] = {lower, upper};
-	bool varies = heddle_generate_varies(g, lower) || heddle_generate_varies(g, upper);
-	if (varies && nest && heddle_nest_threads_meet(nest)) {
-		/* threads that meet inside all run all rounds of any; their own bounds guard what lies between the barriers */
-		heddle_value *from = extreme(g, lower, false), *to = extreme(g, upper, true);
-		if (from && to) {
-			lower = from;
-			upper = to;
-			varies = false;
-		}
-	}
-	const char *name = heddle_generate_name(g, nest ? nest->name : "i");
-	heddle_loop_kind kind = nest ? nest->loop : HEDDLE_LOOP_SERIAL;
-	const bool expands = kind == HEDDLE_LOOP_UNROLL || kind == HEDDLE_LOOP_VECTOR;
-	if (varies && !expands)
-		heddle_generate_vary(g, name, 0);
-	here.value = heddle_value_variable(p, g->index_type, 1, name);
-	heddle_node *body = convert(w, isl_ast_node_for_get_body(ast), &here);
-	if (lower != own[0])
-		body = conditional(g, heddle_value_binary(p, HEDDLE_OP_GE, here.value, own[0]), body, NULL);
-	if (upper != own[1])
-		body = conditional(g, heddle_value_binary(p, HEDDLE_OP_LT, here.value, own[1]), body, NULL);
-	bool open = lower->kind != HEDDLE_VALUE_INT || upper->kind != HEDDLE_VALUE_INT;
-	if (expands && open && step == 1) {
-		/* registers are indexed by it: all of its rounds, the bounds as a guard inside */
-		heddle_value *inside = NULL;
-		if (!heddle_value_is_int(lower, 0))
-			inside = heddle_value_binary(p, HEDDLE_OP_GE, here.value, lower);
-		if (!heddle_value_is_int(upper, nest->extent)) {
-			heddle_value *below = heddle_value_binary(p, HEDDLE_OP_LT, here.value, upper);
-			inside = inside ? heddle_value_binary(p, HEDDLE_OP_AND, inside, below) : below;
-		}
-		if (inside) {
-			body = heddle_node_if(p, inside, body, NULL);
-			body->uniform = !heddle_generate_varies(g, inside);
-		}
-		lower = heddle_value_int(p, g->index_type, 0);
-		upper = heddle_value_int(p, g->index_type, nest->extent);
-		varies = false;
-	} else if (open) {
-		kind = HEDDLE_LOOP_SERIAL;
-	}
-	if (body->kind != HEDDLE_NODE_BLOCK) {
-		heddle_node *block = heddle_node_block(p);
-		heddle_node_append(p, block, body);
-		body = block;
-	}
-	heddle_node *loop = heddle_node_for(p, kind, name, lower, upper, step, body);
-	loop->uniform = !varies;
-	return loop;
-}
-
-static heddle_node *convert_if(walker *w, isl_ast_node *ast, binding *scope)
-{
-	heddle_generator *g = w->g;
-	const heddle_nest *loop = w->loop;
-	heddle_value *condition = renamed(g, heddle_generate_expr(g, isl_ast_node_if_get_cond(ast)), scope);
-	heddle_node *then = convert(w, isl_ast_node_if_get_then(ast), scope), *otherwise = NULL;
-	w->loop = loop;
-	if (isl_ast_node_if_has_else(ast) == isl_bool_true)
-		otherwise = convert(w, isl_ast_node_if_get_else(ast), scope);
-	return conditional(g, condition, then, otherwise);
-}
-
-static heddle_node *convert(walker *w, __isl_take isl_ast_node *ast, binding *scope)
-{
-	heddle_generator *g = w->g;
-	heddle_node *result = NULL;
-	switch (isl_ast_node_get_type(ast)) {
-	case isl_ast_node_for:
-		result = convert_for(w, ast, scope);
-		break;
-	case isl_ast_node_if:
-		result = convert_if(w, ast, scope);
-		break;
-	case isl_ast_node_block: {
-		isl_ast_node_list *list = isl_ast_node_block_get_children(ast);
-		isl_size n = isl_ast_node_list_n_ast_node(list);
-		const heddle_nest *loop = w->loop;
-		result = heddle_node_block(g->program);
-		for (int i = 0; i < n; i++) {
-			w->loop = loop;
-			heddle_node_append(g->program, result, convert(w, isl_ast_node_list_get_ast_node(list, i), scope));
-		}
-		isl_ast_node_list_free(list);
-		break;
-	}
-	case isl_ast_node_mark: {
-		isl_id *id = isl_ast_node_mark_get_id(ast);
-		w->loop = isl_id_get_user(id);
-		isl_id_free(id);
-		result = convert(w, isl_ast_node_mark_get_node(ast), scope);
-		break;
-	}
-	case isl_ast_node_user: {
-		isl_id *id = isl_ast_node_get_annotation(ast);
-		result = id ? isl_id_get_user(id) : NULL;
-		isl_id_free(id);
-		if (!result)
-			result = heddle_node_block(g->program);
-		rename_node(g, result, scope);
-		break;
-	}
-	default:
-		result = heddle_node_block(g->program);
-		break;
-	}
-	isl_ast_node_free(ast);
-	return result;
-}
-
-static __isl_give isl_ast_node *at_domain(__isl_take isl_ast_node *node, __isl_keep isl_ast_build *build, void *user)
-{
-	heddle_generator *g = user;
-	isl_union_map *schedule = isl_union_map_reverse(isl_ast_build_get_schedule(build));
-	isl_pw_multi_aff *iteration = isl_pw_multi_aff_from_map(isl_map_from_union_map(schedule));
-	const char *name = isl_pw_multi_aff_get_tuple_name(iteration, isl_dim_out);
-	heddle_leaf *leaf = NULL;
-	for (int i = 0; name && i < g->mapped->n_leaf; i++)
-		if (!strcmp(g->mapped->leaf[i]->name, name))
-			leaf = g->mapped->leaf[i];
-	if (!leaf) {
-		isl_pw_multi_aff_free(iteration);
-		return node;
-	}
-	heddle_node *made = heddle_generate_leaf(g, leaf, build, iteration);
-	return isl_ast_node_set_annotation(node, isl_id_alloc(g->scop->isl, leaf->name, made));
-}
-
-static __isl_give isl_ast_node *branch_ast(heddle_generator *g, __isl_take isl_set *context, __isl_take isl_schedule *schedule)
-{
-	isl_ast_build *build = isl_ast_build_from_context(isl_set_coalesce(context));
-	build = isl_ast_build_set_at_each_domain(build, at_domain, g);
-	isl_ast_node *ast = isl_ast_build_node_from_schedule(build, schedule);
-	isl_ast_build_free(build);
-	return ast;
-}
-
-heddle_node *heddle_generate_branch(heddle_generator *g)
-{
-	isl_set *context = isl_set_intersect(isl_set_copy(g->mapped->context), isl_set_copy(g->branch->blocks));
-	isl_schedule *schedule = isl_schedule_copy(g->branch->schedule);
-	isl_ast_node *ast = schedule ? branch_ast(g, isl_set_copy(context), isl_schedule_copy(schedule)) : NULL;
-	if (schedule && !ast && isl_ctx_last_error(g->scop->isl) == isl_error_invalid) {
-		/* isl 0.25 loses the definition of a quotient where sizes have divisors; nothing but simpler guards is won by those */
-		isl_ctx_reset_error(g->scop->isl);
-		schedule = isl_schedule_gist_domain_params(schedule, isl_set_copy(g->scop->context));
-		ast = branch_ast(g, isl_set_remove_divs(isl_set_copy(context)), isl_schedule_copy(schedule));
-	}
-	isl_set_free(context);
-	isl_schedule_free(schedule);
-	if (!ast)
-		return heddle_node_block(g->program);
-	walker w = {g, NULL};
-	return convert(&w, ast, NULL);
 }
 
 /* ---- launches ------------------------------------------------------------------------------------------------------------------ */
@@ -536,11 +149,9 @@ static heddle_value *tiles_along(heddle_generator *g, const heddle_kernel *kerne
 				isl_local_space *sizes = isl_local_space_from_space(isl_set_get_space(g->scop->context));
 				isl_aff *none = isl_aff_add_constant_si(isl_aff_zero_on_domain(sizes), -1);
 				most = isl_pw_aff_union_max(most, isl_pw_aff_from_aff(none));
-				isl_ast_build *build = isl_ast_build_from_context(isl_set_copy(g->scop->context));
-				here = heddle_generate_expr(g, isl_ast_build_expr_from_pw_aff(build, most));
+				here = heddle_generate_pieces(g, most, isl_set_copy(g->scop->context), NULL);
 				here = heddle_value_binary(p, HEDDLE_OP_ADD, heddle_value_cast(p, HEDDLE_INT64, here),
 							   heddle_value_int(p, HEDDLE_INT64, 1));
-				isl_ast_build_free(build);
 			}
 			if (!extent)
 				extent = here;
@@ -665,12 +276,8 @@ static heddle_node *branch_body(heddle_generator *g, const heddle_branch *branch
 
 static heddle_value *branch_condition(heddle_generator *g, const heddle_branch *branch)
 {
-	isl_set *context = isl_set_copy(g->mapped->context);
-	isl_set *blocks = isl_set_gist_params(isl_set_copy(branch->blocks), isl_set_params(isl_set_copy(context)));
-	isl_ast_build *build = isl_ast_build_from_context(context);
-	heddle_value *value = heddle_generate_expr(g, isl_ast_build_expr_from_set(build, blocks));
-	isl_ast_build_free(build);
-	return value;
+	isl_set *context = isl_set_params(isl_set_copy(g->mapped->context));
+	return heddle_generate_condition(g, isl_set_gist_params(isl_set_copy(branch->blocks), context), NULL);
 }
 
 /* Bytes: vectors in a tile that begin at a multiple of their size do not cross lines. */

@@ -1,4 +1,4 @@
-/* generate, one leaf: the statement, move or combination that stands at one place of isl's AST.
+/* generate, one leaf: the statement, move or combination that stands in its loops.
  * SPDX-License-Identifier: MIT
  */
 #include "model/generate.h"
@@ -12,9 +12,7 @@ typedef struct maker {
 	heddle_generator *g;
 	heddle_program *p;
 	heddle_leaf *leaf;
-	isl_ast_build *build;
-	isl_pw_multi_aff *iteration;		  /* { schedule -> L[x] } */
-	heddle_value *loop[2 * HEDDLE_MAX_DIM];	  /* x, as values over isl's iterators */
+	heddle_value *const *loop;		  /* x */
 	heddle_value *dim[HEDDLE_MAX_DIM];	  /* the statement's dimensions */
 	heddle_value *part[HEDDLE_MAX_DIM][HEDDLE_PARTS];	  /* COMBINE: its own loops, by dimension and part */
 } maker;
@@ -26,18 +24,16 @@ static heddle_value *index_int(maker *m, int64_t i)
 
 /* ---- where things are ------------------------------------------------------------------------------------------------- */
 
-static heddle_value *aff_value(maker *m, __isl_take isl_pw_aff *aff)
+/* { [x] } that the leaf runs in the blocks of the branch. */
+static __isl_give isl_set *runs(maker *m)
 {
-	aff = isl_pw_aff_pullback_pw_multi_aff(aff, isl_pw_multi_aff_copy(m->iteration));
-	return heddle_generate_expr(m->g, isl_ast_build_expr_from_pw_aff(m->build, aff));
+	isl_set *set = isl_set_intersect_params(isl_set_copy(m->leaf->spread), isl_set_copy(m->g->mapped->context));
+	return isl_set_intersect_params(set, isl_set_copy(m->g->branch->blocks));
 }
 
-static void loop_values(maker *m)
+static heddle_value *aff_value(maker *m, __isl_take isl_pw_aff *aff)
 {
-	for (int i = 0; i < m->leaf->n_loop; i++) {
-		isl_pw_aff *x = isl_pw_multi_aff_get_pw_aff(m->iteration, i);
-		m->loop[i] = heddle_generate_expr(m->g, isl_ast_build_expr_from_pw_aff(m->build, x));
-	}
+	return heddle_generate_pieces(m->g, aff, runs(m), m->loop);
 }
 
 static void dim_values(maker *m)
@@ -66,13 +62,7 @@ static __isl_give isl_pw_aff *access_aff(maker *m, const heddle_access *access, 
 {
 	isl_pw_aff *at = isl_multi_pw_aff_get_pw_aff(access->index, e);
 	at = isl_pw_aff_pullback_multi_aff(at, isl_multi_aff_copy(m->leaf->instance));
-	/* isl may have cut the leaf's instances into several pieces */
-	isl_union_set *piece = isl_union_map_domain(isl_ast_build_get_schedule(m->build));
-	isl_set *chosen = isl_pw_aff_domain(isl_pw_aff_copy(at));
-	chosen = isl_set_intersect(chosen, isl_union_set_extract_set(piece, isl_set_get_space(chosen)));
-	isl_union_set_free(piece);
-	chosen = isl_set_intersect_params(chosen, isl_set_copy(m->g->mapped->context));
-	chosen = isl_set_intersect_params(chosen, isl_set_copy(m->g->branch->blocks));
+	isl_set *chosen = isl_set_intersect(isl_pw_aff_domain(isl_pw_aff_copy(at)), runs(m));
 	bool never = isl_set_is_empty(chosen) == isl_bool_true;
 	isl_set_free(chosen);
 	if (never) { /* the branch of `?:` that reads is not taken in these blocks: any subscript will do */
@@ -560,9 +550,7 @@ static heddle_value *membership(maker *m, __isl_keep isl_set *whole, __isl_keep 
 	heddle_value *condition = NULL;
 	if (isl_set_is_subset(here, part) == isl_bool_false) {
 		isl_set *inside = isl_set_gist(isl_set_copy(part), isl_set_copy(here));
-		isl_map *back = isl_map_from_pw_multi_aff(isl_pw_multi_aff_copy(m->iteration));
-		inside = isl_set_apply(isl_set_coalesce(inside), isl_map_reverse(back));
-		condition = heddle_generate_expr(m->g, isl_ast_build_expr_from_set(m->build, inside));
+		condition = heddle_generate_condition(m->g, inside, m->loop);
 	}
 	isl_set_free(here);
 	return condition;
@@ -653,12 +641,10 @@ static void set_line(heddle_node *node, int line)
 		set_line(node->child[i], line);
 }
 
-heddle_node *heddle_generate_leaf(heddle_generator *g, heddle_leaf *leaf, __isl_keep isl_ast_build *build,
-				  __isl_take isl_pw_multi_aff *iteration)
+heddle_node *heddle_generate_leaf(heddle_generator *g, heddle_leaf *leaf, heddle_value *const *x)
 {
-	maker m = {.g = g, .p = g->program, .leaf = leaf, .build = build, .iteration = iteration};
+	maker m = {.g = g, .p = g->program, .leaf = leaf, .loop = x};
 	heddle_node *node = NULL;
-	loop_values(&m);
 	if (leaf->instance && leaf->kind != HEDDLE_LEAF_COMBINE)
 		dim_values(&m);
 	switch (leaf->kind) {
@@ -698,6 +684,5 @@ heddle_node *heddle_generate_leaf(heddle_generator *g, heddle_leaf *leaf, __isl_
 		}
 	}
 	set_line(node, leaf->stmt->source->location.line);
-	isl_pw_multi_aff_free(iteration);
 	return node;
 }

@@ -8,8 +8,6 @@
  */
 #include "model/nest_parts.h"
 
-#include <isl/id.h>
-#include <isl/schedule_node.h>
 #include <isl/space.h>
 #include <isl/val.h>
 #include <stdlib.h>
@@ -316,35 +314,6 @@ static void add_branch(heddle_nest_builder *b, bool interior, __isl_take isl_set
 	b->mapped->branch[b->mapped->n_branch++] = (heddle_branch){.interior = interior, .blocks = blocks, .nest = nest};
 }
 
-/* ---- schedule trees --------------------------------------------------------------------------------------------------------- */
-
-static void collect(const heddle_nest *nest, heddle_leaf **leaf, int *n)
-{
-	if (nest->kind == HEDDLE_NEST_LEAF)
-		leaf[(*n)++] = nest->leaf;
-	for (int i = 0; i < nest->n_child; i++)
-		collect(nest->child[i], leaf, n);
-}
-
-/* The band over loop number `depth` of all leaves below. */
-static __isl_give isl_multi_union_pw_aff *loop_band(heddle_nest_builder *b, const heddle_nest *nest, int depth)
-{
-	heddle_leaf **leaf = HEDDLE_NEW_ARRAY(b->scop->arena, heddle_leaf *, b->mapped->n_leaf);
-	heddle_text text = {0};
-	int n = 0;
-	collect(nest, leaf, &n);
-	heddle_text_printf(&text, "%s[{ ", b->mapped->params);
-	for (int i = 0; i < n; i++) {
-		heddle_text_add(&text, i ? "; " : "");
-		heddle_leaf_tuple(leaf[i], &text);
-		heddle_text_printf(&text, " -> [(x%d)]", depth);
-	}
-	heddle_text_add(&text, " }]");
-	isl_multi_union_pw_aff *band = isl_multi_union_pw_aff_read_from_str(b->scop->isl, heddle_text_str(&text));
-	heddle_text_free(&text);
-	return band;
-}
-
 bool heddle_nest_threads_meet(const heddle_nest *nest)
 {
 	const heddle_leaf *leaf = nest->kind == HEDDLE_NEST_LEAF ? nest->leaf : NULL;
@@ -354,30 +323,6 @@ bool heddle_nest_threads_meet(const heddle_nest *nest)
 		if (heddle_nest_threads_meet(nest->child[i]))
 			return true;
 	return false;
-}
-
-static __isl_give isl_schedule *tree(heddle_nest_builder *b, heddle_nest *nest, int depth)
-{
-	if (nest->kind == HEDDLE_NEST_LEAF)
-		return isl_schedule_from_domain(isl_union_set_from_set(isl_set_copy(nest->leaf->spread)));
-	isl_schedule *schedule = NULL;
-	for (int i = 0; i < nest->n_child; i++) {
-		isl_schedule *child = tree(b, nest->child[i], depth + (nest->kind == HEDDLE_NEST_LOOP));
-		schedule = schedule ? isl_schedule_sequence(schedule, child) : child;
-	}
-	if (nest->kind == HEDDLE_NEST_SEQUENCE)
-		return schedule;
-	schedule = isl_schedule_insert_partial_schedule(schedule, loop_band(b, nest, depth));
-	isl_schedule_node *node = isl_schedule_get_root(schedule);
-	isl_schedule_free(schedule);
-	node = isl_schedule_node_child(node, 0);
-	/* one loop for all threads, not pieces between bounds of some: they would not meet */
-	if (heddle_nest_threads_meet(nest))
-		node = isl_schedule_node_band_member_set_ast_loop_type(node, 0, isl_ast_loop_atomic);
-	node = isl_schedule_node_insert_mark(node, isl_id_alloc(b->scop->isl, nest->name, nest));
-	schedule = isl_schedule_node_get_schedule(node);
-	isl_schedule_node_free(node);
-	return schedule;
 }
 
 heddle_mapped *heddle_map_kernel(heddle_scop *scop, heddle_kernel *kernel)
@@ -406,8 +351,6 @@ heddle_mapped *heddle_map_kernel(heddle_scop *scop, heddle_kernel *kernel)
 	isl_set_free(blocks);
 	isl_set_free(cut);
 	isl_set_free(interior);
-	for (int i = 0; i < mapped->n_branch && isl_ctx_last_error(scop->isl) == isl_error_none; i++)
-		mapped->branch[i].schedule = tree(&b, mapped->branch[i].nest, 0);
 	if (heddle_scop_check(scop, "map") < 0)
 		return heddle_mapped_free(mapped);
 	return mapped;
@@ -427,10 +370,8 @@ heddle_mapped *heddle_mapped_free(heddle_mapped *mapped)
 		isl_multi_aff_free(leaf->element);
 		isl_multi_aff_free(leaf->position);
 	}
-	for (int i = 0; i < mapped->n_branch; i++) {
+	for (int i = 0; i < mapped->n_branch; i++)
 		isl_set_free(mapped->branch[i].blocks);
-		isl_schedule_free(mapped->branch[i].schedule);
-	}
 	isl_set_free(mapped->context);
 	return NULL;
 }
@@ -443,14 +384,28 @@ int heddle_pass_map(heddle_scop *scop)
 	return 0;
 }
 
+static void print_nest(const heddle_nest *nest, int depth, heddle_text *out)
+{
+	static const char *const kind[] = {"initialise", "compute", "combine", "finish", "store", "move", "copy", "wait", "barrier"};
+	const heddle_leaf *leaf = nest->leaf;
+	if (nest->kind == HEDDLE_NEST_LOOP)
+		heddle_text_printf(out, "%*sfor %s\n", 2 * depth, "", nest->name);
+	if (nest->kind == HEDDLE_NEST_LEAF) {
+		char *runs = isl_set_to_str(leaf->spread);
+		heddle_text_printf(out, "%*s%s %s%s%s: %s\n", 2 * depth, "", kind[leaf->kind], leaf->stmt->name, leaf->group ? " " : "",
+				   leaf->group ? leaf->group->tensor->name : "", runs ? runs : "");
+		free(runs);
+	}
+	for (int i = 0; i < nest->n_child; i++)
+		print_nest(nest->child[i], depth + (nest->kind == HEDDLE_NEST_LOOP), out);
+}
+
 void heddle_mapped_print(const heddle_mapped *mapped, heddle_text *out)
 {
 	for (int i = 0; i < mapped->n_branch; i++) {
 		char *blocks = isl_set_to_str(mapped->branch[i].blocks);
-		char *schedule = mapped->branch[i].schedule ? isl_schedule_to_str(mapped->branch[i].schedule) : NULL;
-		heddle_text_printf(out, "%s blocks %s\n%s\n", mapped->branch[i].interior ? "interior" : "boundary", blocks,
-				   schedule ? schedule : "nothing to run");
+		heddle_text_printf(out, "%s blocks %s\n", mapped->branch[i].interior ? "interior" : "boundary", blocks ? blocks : "");
+		print_nest(mapped->branch[i].nest, 1, out);
 		free(blocks);
-		free(schedule);
 	}
 }

@@ -1,4 +1,4 @@
-/* The mapped schedule of a kernel: leaves (mapped statements) in a tree of sequences and loops, and as isl's schedule tree.
+/* The mapped schedule of a kernel: leaves (mapped statements) in a tree of sequences and loops.
  *
  * A leaf's instances are L[x0, x1, ..]: its enclosing loops from outside in.  Block, thread and lane coordinates are isl
  * parameters ("c_i_block", "c_i_thread", "c_lane"; sizes are "N_M"), so everything stays affine.
@@ -58,7 +58,6 @@ typedef struct heddle_branch {
 	bool interior;	 /* members' guards are known to hold */
 	isl_set *blocks; /* parameters only: which blocks take it */
 	heddle_nest *nest;
-	isl_schedule *schedule;
 } heddle_branch;
 
 /* Whole rounds of an open size, as a parameter of isl's sets: without quotients in them they stay small. */

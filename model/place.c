@@ -15,9 +15,6 @@
 /* Registers of one array per thread; beyond this the compiler spills. */
 #define MAX_REGISTER_ELEMENTS 1024
 
-/* What a thread may keep of other rounds: it is memory, on the stack of a processor's thread or local to a chip's. */
-#define MAX_ARRAY_BYTES 65536
-
 bool heddle_kernel_writes(const heddle_kernel *kernel, const heddle_tensor *tensor)
 {
 	for (int s = 0; s < kernel->n_stmt; s++)
@@ -497,9 +494,9 @@ static int check_limits(heddle_scop *scop, const heddle_kernel *kernel)
 	for (int g = 0; g < kernel->n_group; g++)
 		if (kernel->group[g]->space == HEDDLE_SPACE_REGISTER)
 			bytes += in_rounds(&kernel->group[g]->registers);
-	if (bytes > MAX_ARRAY_BYTES)
+	if (bytes > HEDDLE_MAX_ARRAY_BYTES)
 		return heddle_error(scop->ctx, 527, NULL, "config: kernel %d keeps %lld bytes in arrays of each thread, %d are allowed",
-				    kernel->position, (long long)bytes, MAX_ARRAY_BYTES);
+				    kernel->position, (long long)bytes, HEDDLE_MAX_ARRAY_BYTES);
 	return 0;
 }
 

@@ -34,6 +34,8 @@
 
 #define HEDDLE_MAX_DIM 16
 #define HEDDLE_MAX_RANK_SCOP 8 /* of a tensor */
+/* What a thread may keep of other rounds: it is memory, on the stack of a processor's thread or local to a chip's. */
+#define HEDDLE_MAX_ARRAY_BYTES 65536
 
 typedef struct heddle_stmt heddle_stmt;
 typedef struct heddle_kernel heddle_kernel;

@@ -81,7 +81,7 @@ class Accelerator(unittest.TestCase):
         self.heddle("emit", self.layer("matmul_bias_relu"), "-t", "weave:loom", "-o", "out")
         with open(self.folder.name + "/out/matmul_bias_relu__weave_loom.weave") as f:
             text = f.read()
-        for word in "copy=dma", "dma_start(copies, &B_tile[", "dma_finish(copies);", "scratch(16) r4 B_tile[":
+        for word in "copy=dma", "dma_start(copies, &B_tile[", "dma_finish(copies);", "scratch(256) r4 B_tile[":
             self.assertIn(word, text)
 
     @needs_pocl
