@@ -1,4 +1,5 @@
-/* OpenBLAS's float32 matrix product on this machine, the peer of a generated one.  One JSON object on stdout.
+/* The float32 matrix products of OpenBLAS and, where it is installed, of oneDNN on this machine, the peers of a generated one.  One JSON
+ * object on stdout.
  *
  * Build: cc -O2 -o peer_gemm peer_gemm.c -ldl
  * Run:   peer_gemm M N K [THREADS [REPEAT [nn|nt|tn|tt]]]      C(M,N) = op(A) op(B), row-major
@@ -8,6 +9,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +20,9 @@ enum { ROW_MAJOR = 101, PLAIN = 111, TRANSPOSED = 112 };
 
 typedef void sgemm(int order, int transpose_a, int transpose_b, int m, int n, int k, float alpha, const float *a, int lda,
 		   const float *b, int ldb, float beta, float *c, int ldc);
+
+typedef int dnnl_sgemm(char transpose_a, char transpose_b, int64_t m, int64_t n, int64_t k, float alpha, const float *a, int64_t lda,
+		       const float *b, int64_t ldb, float beta, float *c, int64_t ldc);
 
 static double now(void)
 {
@@ -88,9 +93,15 @@ int main(int argc, char **argv)
 		return 4;
 	}
 	set_threads(threads);
+	char count[16];
+	snprintf(count, sizeof(count), "%d", threads);
+	setenv("OMP_NUM_THREADS", count, 1);
+	dnnl_sgemm *other = NULL;
+	void *dnnl = dlopen("libdnnl.so.2", RTLD_NOW), *product = dnnl ? dlsym(dnnl, "dnnl_sgemm") : NULL;
+	memcpy(&other, &product, sizeof(other));
 	float *a = filled((size_t)m * (size_t)k, 1), *b = filled((size_t)k * (size_t)n, 2), *c = filled((size_t)m * (size_t)n, 3);
-	double *seconds = malloc((size_t)repeat * sizeof(*seconds));
-	if (!a || !b || !c || !seconds)
+	double *seconds = malloc((size_t)repeat * sizeof(*seconds)), *theirs = malloc((size_t)repeat * sizeof(*theirs));
+	if (!a || !b || !c || !seconds || !theirs)
 		return 5;
 	for (int r = -2; r < repeat; r++) {
 		double begin = now();
@@ -102,16 +113,34 @@ int main(int argc, char **argv)
 		fprintf(stderr, "peer_gemm: a wrong result\n");
 		return 1;
 	}
+	memset(c, 0, (size_t)m * (size_t)n * sizeof(*c));
+	for (int r = -2; r < repeat && other; r++) {
+		double begin = now();
+		other(ta ? 'T' : 'N', tb ? 'T' : 'N', m, n, k, 1, a, ta ? m : k, b, tb ? k : n, 0, c, n);
+		if (r >= 0)
+			theirs[r] = now() - begin;
+	}
+	if (other && !is_right(a, b, c, m, n, k, ta, tb)) {
+		fprintf(stderr, "peer_gemm: a wrong result of oneDNN's\n");
+		return 1;
+	}
 	qsort(seconds, (size_t)repeat, sizeof(*seconds), by_value);
+	if (other)
+		qsort(theirs, (size_t)repeat, sizeof(*theirs), by_value);
 	double flops = 2.0 * m * n * k;
 	printf("{\"measure\": \"openblas sgemm\", \"m\": %d, \"n\": %d, \"k\": %d, \"form\": \"%s\", \"threads\": %d, \"repeat\": %d, "
 	       "\"core\": \"%s\", \"config\": \"%s\", \"median_s\": %.6g, \"best_s\": %.6g, \"median_gflop_per_s\": %.1f, "
-	       "\"best_gflop_per_s\": %.1f}\n",
+	       "\"best_gflop_per_s\": %.1f",
 	       m, n, k, form, threads, repeat, core(), config(), seconds[repeat / 2], seconds[0],
 	       1e-9 * flops / seconds[repeat / 2], 1e-9 * flops / seconds[0]);
+	if (other)
+		printf(", \"onednn_median_gflop_per_s\": %.1f, \"onednn_best_gflop_per_s\": %.1f", 1e-9 * flops / theirs[repeat / 2],
+		       1e-9 * flops / theirs[0]);
+	printf("}\n");
 	free(a);
 	free(b);
 	free(c);
 	free(seconds);
+	free(theirs);
 	return 0;
 }

@@ -178,14 +178,15 @@ static isl_stat add_bounds(__isl_take isl_basic_set *set, void *user)
 	return stat;
 }
 
-/* ceil(-rest / c) where c > 0, else floor(rest / -c) */
+/* What is to be rounded down: ceil(-rest / c) where c > 0, else floor(rest / -c). */
 static __isl_give isl_aff *limit(const bound *b)
 {
 	const int64_t by = b->c > 0 ? b->c : -b->c;
 	isl_aff *aff = isl_aff_copy(b->rest);
 	if (b->c > 0)
 		aff = isl_aff_add_constant_si(isl_aff_neg(aff), (int)by - 1);
-	return isl_aff_floor(isl_aff_scale_down_val(aff, isl_val_int_from_si(isl_aff_get_ctx(aff), (long)by)));
+	isl_val *size = isl_val_int_from_si(isl_aff_get_ctx(aff), (long)by);
+	return isl_aff_scale_down_val(aff, size);
 }
 
 /* Do the two leave one value at most?  They are c x + r >= 0 and -c x - r + w >= 0 with w < c. */
@@ -206,11 +207,11 @@ static __isl_give isl_aff *only_value(const bounds *b)
 {
 	for (int i = 0; i < b->n; i++)
 		if (b->bound[i].equal && b->bound[i].c)
-			return limit(&b->bound[i]);
+			return isl_aff_floor(limit(&b->bound[i]));
 	for (int i = 0; i < b->n; i++)
 		for (int j = 0; j < b->n; j++)
 			if (leave_one(&b->bound[i], &b->bound[j]))
-				return limit(&b->bound[i]);
+				return isl_aff_floor(limit(&b->bound[i]));
 	return NULL;
 }
 

@@ -509,7 +509,7 @@ static double seconds_of(opencl_state *s, cl_event event)
 	return end > begin ? (double)(end - begin) * 1e-9 : 0;
 }
 
-static int launch_one(heddle_device *device, const heddle_kernel_launch *launch, double *seconds)
+static int enqueue(heddle_device *device, const heddle_kernel_launch *launch, cl_event *event)
 {
 	opencl_state *s = device->state;
 	size_t global[3], local[3];
@@ -519,31 +519,55 @@ static int launch_one(heddle_device *device, const heddle_kernel_launch *launch,
 	}
 	cl_mem *part = HEDDLE_NEW_ARRAY(device->arena, cl_mem, launch->n_argument + 1);
 	int n_part = 0, status = set_arguments(device, launch, part, &n_part);
-	cl_event event = NULL;
 	if (status == 0)
 		status = check(device, "clEnqueueNDRangeKernel",
-			       s->clEnqueueNDRangeKernel(s->queue, launch->kernel, 3, NULL, global, local, 0, NULL, &event));
-	if (status == 0)
-		status = check(device, "clFinish", s->clFinish(s->queue));
-	if (status == 0 && seconds)
-		*seconds += seconds_of(s, event);
-	if (event)
-		s->clReleaseEvent(event);
+			       s->clEnqueueNDRangeKernel(s->queue, launch->kernel, 3, NULL, global, local, 0, NULL, event));
 	for (int i = 0; i < n_part; i++)
-		s->clReleaseMemObject(part[i]);
+		s->clReleaseMemObject(part[i]); /* the command keeps it while it needs it */
 	return status;
 }
 
+/* What runs is waited for; `seconds` by round, or NULL. */
+static int finish(heddle_device *device, int n_event, cl_event *event, int per_round, double *seconds)
+{
+	opencl_state *s = device->state;
+	int status = check(device, "clFinish", s->clFinish(s->queue));
+	for (int i = 0; i < n_event; i++) {
+		if (status == 0 && seconds)
+			seconds[i / per_round] += seconds_of(s, event[i]);
+		s->clReleaseEvent(event[i]);
+	}
+	return status;
+}
+
+/* Without rounds to time one launch after the other, so that an error is that of its launch.  With them many are in the queue at once:
+ * threads that sleep between two launches would be woken within the time. */
 static int opencl_launch(heddle_device *device, int n, const heddle_kernel_launch *launch, int repeat, double *seconds)
 {
-	for (int r = 0; r < (repeat > 0 ? repeat : 1); r++) {
-		if (repeat > 0)
-			seconds[r] = 0;
-		for (int i = 0; i < n; i++)
-			if (launch_one(device, &launch[i], repeat > 0 ? &seconds[r] : NULL) != 0)
-				return -1;
+	enum { IN_FLIGHT = 64 };
+	const int batch = repeat <= 0 || n >= IN_FLIGHT ? 1 : IN_FLIGHT / n;
+	cl_event *event = HEDDLE_NEW_ARRAY(device->arena, cl_event, batch * n);
+	int n_event = 0, status = 0, first = 0;
+	for (int r = 0; r < repeat; r++)
+		seconds[r] = 0;
+	for (int r = 0; r < (repeat > 0 ? repeat : 1) && status == 0; r++) {
+		for (int i = 0; i < n && status == 0; i++) {
+			status = enqueue(device, &launch[i], &event[n_event]);
+			n_event += status == 0;
+			if (repeat <= 0) {
+				const int end = finish(device, n_event, event, n, NULL);
+				status = status ? status : end;
+				n_event = 0;
+			}
+		}
+		if (repeat > 0 && (status || r + 1 == repeat || r + 1 - first == batch)) {
+			const int end = finish(device, n_event, event, n, seconds + first);
+			status = status ? status : end;
+			first = r + 1;
+			n_event = 0;
+		}
 	}
-	return 0;
+	return status ? -1 : 0;
 }
 
 /* ---- oclgrind's log --------------------------------------------------------------------------------------------------- */
@@ -651,8 +675,9 @@ const heddle_driver heddle_driver_rusticl = {
 static const char *const oclgrind_libraries[] = { "/usr/lib/oclgrind/liboclgrind-rt.so",
 						  "/usr/local/lib/oclgrind/liboclgrind-rt.so",
 						  "$OCLGRIND_HOME/lib/oclgrind/liboclgrind-rt.so", "liboclgrind-rt.so", NULL };
-static const char *const oclgrind_environment[] = { "OCLGRIND_DATA_RACES=1", "OCLGRIND_UNINITIALIZED=1",
-						    "OCLGRIND_MAX_ERRORS=100", NULL };
+/* Its device has 32 KiB of local memory unless told otherwise: a processor's tiles may be larger, within its caches. */
+static const char *const oclgrind_environment[] = { "OCLGRIND_DATA_RACES=1", "OCLGRIND_UNINITIALIZED=1", "OCLGRIND_MAX_ERRORS=100",
+						    "OCLGRIND_LOCAL_MEM_SIZE=1048576", NULL };
 static const opencl_words oclgrind_words = { .libraries = oclgrind_libraries,
 					     .platform = "Oclgrind",
 					     .type = CL_DEVICE_TYPE_ALL,
