@@ -21,7 +21,7 @@ const heddle_pass heddle_passes[] = {
 	{"place", HEDDLE_NEEDS_SPACES, heddle_pass_place, "tensors go to registers and shared tiles"},
 	{"map", HEDDLE_NEEDS_NOTHING, heddle_pass_map, "leaves, moves and barriers; interior and boundary"},
 	{"prove", HEDDLE_NEEDS_NOTHING, heddle_pass_prove, "every instance, order, barrier and bound is checked"},
-	{"generate", HEDDLE_NEEDS_NOTHING, heddle_pass_generate, "isl's AST becomes the program"},
+	{"generate", HEDDLE_NEEDS_NOTHING, heddle_pass_generate, "leaves become loops, conditions and values: the program"},
 	{NULL, HEDDLE_NEEDS_NOTHING, NULL, NULL},
 };
 

@@ -1,10 +1,10 @@
-/* The scop and everything that the passes add to it, from domains and accesses to the mapped schedule tree.
+/* The scop and everything that the passes add to it, from domains and accesses to the mapped tree.
  *
  * Life of a compile: a definition is taken apart into statements (extract), their order constraints are found
  * (dependences), statements are grouped into device kernels (fuse) and each gets a band (schedule).  The config then says
  * how each dimension is laid over blocks, threads, registers and vectors; tile and map rewrite instances into tile
  * coordinates, place moves tensors into shared memory and registers, sync adds barriers, bound splits interior from
- * boundary.  `generate` hands the schedule tree to isl and turns the AST into a program.
+ * boundary.  `generate` reads loops, bounds and conditions off the sets of the tree's leaves: the program.
  *
  * Tile coordinates.  Every dimension d of a statement is written
  *     d = T * outer + round * (items * threads * vector) + item * (threads * vector) + thread * vector + vec
