@@ -31,7 +31,7 @@ typedef struct heddle_generator {
 /* ---- generate_expr.c: of isl's objects over { [x0, x1, ..] }, each x as a value ---- */
 
 heddle_value *heddle_generate_aff(heddle_generator *g, __isl_take isl_aff *aff, heddle_value *const *x);
-/* On the points of `where` only. */
+/* On the points of `where` only; NULL: the function is one piece. */
 heddle_value *heddle_generate_pieces(heddle_generator *g, __isl_take isl_pw_aff *function, __isl_take isl_set *where,
 				     heddle_value *const *x);
 /* aff >= 0, or aff = 0 */

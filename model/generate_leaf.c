@@ -12,6 +12,7 @@ typedef struct maker {
 	heddle_generator *g;
 	heddle_program *p;
 	heddle_leaf *leaf;
+	isl_set *runs;				  /* NULL: not asked for yet */
 	heddle_value *const *loop;		  /* x */
 	heddle_value *dim[HEDDLE_MAX_DIM];	  /* the statement's dimensions */
 	heddle_value *part[HEDDLE_MAX_DIM][HEDDLE_PARTS];	  /* COMBINE: its own loops, by dimension and part */
@@ -27,13 +28,16 @@ static heddle_value *index_int(maker *m, int64_t i)
 /* { [x] } that the leaf runs in the blocks of the branch. */
 static __isl_give isl_set *runs(maker *m)
 {
-	isl_set *set = isl_set_intersect_params(isl_set_copy(m->leaf->spread), isl_set_copy(m->g->mapped->context));
-	return isl_set_intersect_params(set, isl_set_copy(m->g->branch->blocks));
+	if (!m->runs) {
+		m->runs = isl_set_intersect_params(isl_set_copy(m->leaf->spread), isl_set_copy(m->g->mapped->context));
+		m->runs = isl_set_intersect_params(m->runs, isl_set_copy(m->g->branch->blocks));
+	}
+	return isl_set_copy(m->runs);
 }
 
 static heddle_value *aff_value(maker *m, __isl_take isl_pw_aff *aff)
 {
-	return heddle_generate_pieces(m->g, aff, runs(m), m->loop);
+	return heddle_generate_pieces(m->g, aff, isl_pw_aff_n_piece(aff) > 1 ? runs(m) : NULL, m->loop);
 }
 
 static void dim_values(maker *m)
@@ -62,7 +66,12 @@ static __isl_give isl_pw_aff *access_aff(maker *m, const heddle_access *access, 
 {
 	isl_pw_aff *at = isl_multi_pw_aff_get_pw_aff(access->index, e);
 	at = isl_pw_aff_pullback_multi_aff(at, isl_multi_aff_copy(m->leaf->instance));
-	isl_set *chosen = isl_set_intersect(isl_pw_aff_domain(isl_pw_aff_copy(at)), runs(m));
+	isl_set *chosen = isl_pw_aff_domain(isl_pw_aff_copy(at));
+	if (isl_set_plain_is_universe(chosen) == isl_bool_true) {
+		isl_set_free(chosen);
+		return at;
+	}
+	chosen = isl_set_intersect(chosen, runs(m));
 	bool never = isl_set_is_empty(chosen) == isl_bool_true;
 	isl_set_free(chosen);
 	if (never) { /* the branch of `?:` that reads is not taken in these blocks: any subscript will do */
@@ -684,5 +693,6 @@ heddle_node *heddle_generate_leaf(heddle_generator *g, heddle_leaf *leaf, heddle
 		}
 	}
 	set_line(node, leaf->stmt->source->location.line);
+	isl_set_free(m.runs);
 	return node;
 }
