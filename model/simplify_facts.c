@@ -71,6 +71,15 @@ static bool as_less(heddle_program *p, heddle_value *v, less *out)
 			out->right = heddle_value_int(p, out->right->type, 0);
 		}
 	}
+	/* c < k - x is x + c - k < 0, and k - x + c < 0 is k + c < x */
+	heddle_value **one = heddle_value_is_int(out->left, 0) ? &out->right : heddle_value_is_int(out->right, 0) ? &out->left : NULL;
+	if (one && (*one)->kind == HEDDLE_VALUE_BINARY && (*one)->op == HEDDLE_OP_SUB && (*one)->arg[0]->kind == HEDDLE_VALUE_INT) {
+		const int64_t k = (*one)->arg[0]->i;
+		heddle_value *x = (*one)->arg[1], *zero = heddle_value_int(p, x->type, 0);
+		out->c += one == &out->left ? k : -k;
+		out->left = one == &out->left ? zero : x;
+		out->right = out->left == zero ? x : zero;
+	}
 	divide_by_factor(p, out);
 	return true;
 }
