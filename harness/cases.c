@@ -404,6 +404,16 @@ static void sort_by_cost(heddle_case_list *list, int first)
 	}
 }
 
+/* Sizes of the others that an extent of 2 has made 0, as padding does: at 1 something is computed. */
+static void raise_others(const picker *p, int k, int64_t *size)
+{
+	for (int j = 0; j < p->n_dimension; ++j) {
+		const dimension *x = &p->dimension[j];
+		if (j != k && x->size != p->dimension[k].size && size[x->size] < 1)
+			size[x->size] = allowed(p->definition->size[x->size], 1);
+	}
+}
+
 /* Index k past its tile by each of `parts` parts of it; index `beside` (-1: none) at its tile, the others at 2, or 1 without one. */
 static void sweep_along(picker *p, int k, int parts, int beside)
 {
@@ -418,6 +428,7 @@ static void sweep_along(picker *p, int k, int parts, int beside)
 			p->dimension[j].target = !p->dimension[j].tile ? 1 : j == beside ? p->dimension[j].tile : 2;
 		p->dimension[k].target = t + past + (step > 2 ? n % (step - 1) : 0); /* every rest of a vector */
 		reach_targets(p, size);
+		raise_others(p, k, size);
 		if (heddle_reference_cost(d, size) <= limit && repair(p, size))
 			add_case(p, size, false);
 	}
