@@ -473,6 +473,12 @@ static int64_t panel_bytes(const chooser *c, int y, const int64_t *tile)
 	return bytes;
 }
 
+/* Is the sum over some of the instances only, those of a condition in the value? */
+static bool sums_some(const heddle_stmt *stmt)
+{
+	return stmt->value != stmt->source->value;
+}
+
 /* Rounds along y and steps of the reductions: what x's operands need in one step stays in the first cache while all rounds use it. */
 static bool panel(chooser *c, int x, int64_t tx, int y, int64_t rows)
 {
@@ -495,7 +501,7 @@ static bool panel(chooser *c, int x, int64_t tx, int y, int64_t rows)
 				along = d;
 		}
 	}
-	if (rounds < LEAST_ROUNDS || along < 0)
+	if (rounds < LEAST_ROUNDS || along < 0 || sums_some(stmt))
 		return false;
 	for (; step > 1; step /= 2) {
 		tile[along] = step;
@@ -515,12 +521,15 @@ static bool panel(chooser *c, int x, int64_t tx, int y, int64_t rows)
  * reductions take the fewest instructions, one for each sum and each element or vector read, idle ones at the ends included. */
 static void register_tile(const chooser *c, int64_t ex, int64_t ey, int64_t v, int64_t *rows, int64_t *columns)
 {
-	enum { MOST_COLUMNS = 4, MOST_ROWS = 16 };
+	enum { MOST_COLUMNS = 4, MOST_ROWS = 16, GUARDED_COLUMNS = 2, GUARDED_SUMS = 16 };
+	/* sums over some instances only are asked for one by one at the edges: their text stands many times */
+	const bool guarded = sums_some(c->main);
+	const int64_t most = guarded ? GUARDED_COLUMNS : MOST_COLUMNS, sums = guarded ? GUARDED_SUMS : MOST_COLUMNS * MOST_ROWS;
 	const int64_t registers = quantity(&c->scop->descriptor->vector_registers, 16);
 	double best = 0;
 	*rows = *columns = 1;
-	for (int64_t x = 1; x <= MOST_COLUMNS && (x == 1 || x * v <= ex); x *= 2)
-		for (int64_t y = 1; y <= least(MOST_ROWS, ey) && (y + 1) * x + 1 <= registers; y++) {
+	for (int64_t x = 1; x <= most && (x == 1 || x * v <= ex); x *= 2)
+		for (int64_t y = 1; y <= least(MOST_ROWS, ey) && x * y <= sums && (y + 1) * x + 1 <= registers; y++) {
 			const double tiles = (double)((ex + x * v - 1) / (x * v)) * (double)((ey + y - 1) / y);
 			const double instructions = tiles * (double)(x * y + x + y);
 			if (best == 0 || instructions <= best)

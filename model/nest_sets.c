@@ -634,6 +634,11 @@ static void spread_leaf(heddle_nest_builder *b, heddle_leaf *leaf)
 		leaf->spread = restrict_prefix(leaf, leaf->spread, needed);
 		isl_set_free(needed);
 	}
+	/* simple bounds: what they let in, the conditions inside keep out */
+	if (guarded)
+		leaf->spread = isl_set_coalesce(isl_set_remove_divs(leaf->spread));
+	if (guarded && isl_set_n_basic_set(leaf->spread) > 1)
+		leaf->spread = isl_set_from_basic_set(isl_set_simple_hull(leaf->spread));
 }
 
 void heddle_nest_sets(heddle_nest_builder *b, heddle_nest *root, int first)
