@@ -23,12 +23,10 @@ typedef struct bound {
 	bool equal;
 } bound;
 
-enum { MOST_BOUNDS = 64 };
-
 typedef struct bounds {
 	scanner *s;
 	int depth, n;
-	bound bound[MOST_BOUNDS];
+	bound *bound;
 	heddle_value *lower, *upper; /* lower <= x < upper */
 	heddle_value *only;	     /* x = only */
 	heddle_value *guard;	     /* must hold around it */
@@ -163,11 +161,7 @@ static isl_stat add_bound(__isl_take isl_constraint *constraint, void *user)
 	here.rest = isl_constraint_get_aff(constraint);
 	isl_constraint_free(constraint);
 	here.rest = isl_aff_set_coefficient_si(here.rest, isl_dim_in, b->depth, 0);
-	if (b->n == MOST_BOUNDS) {
-		isl_aff_free(here.rest);
-		return isl_stat_error;
-	}
-	b->bound[b->n++] = here;
+	HEDDLE_PUSH(b->s->g->program->arena, b->bound, b->n, here);
 	return isl_stat_ok;
 }
 
@@ -178,13 +172,13 @@ static isl_stat add_bounds(__isl_take isl_basic_set *set, void *user)
 	return stat;
 }
 
-/* What is to be rounded down: ceil(-rest / c) where c > 0, else floor(rest / -c). */
+/* What is to be rounded down: ceil(-rest / c) where c > 0, else floor(rest / -c); of an equality -rest / c. */
 static __isl_give isl_aff *limit(const bound *b)
 {
 	const int64_t by = b->c > 0 ? b->c : -b->c;
 	isl_aff *aff = isl_aff_copy(b->rest);
 	if (b->c > 0)
-		aff = isl_aff_add_constant_si(isl_aff_neg(aff), (int)by - 1);
+		aff = isl_aff_add_constant_si(isl_aff_neg(aff), b->equal ? 0 : (int)by - 1);
 	isl_val *size = isl_val_int_from_si(isl_aff_get_ctx(aff), (long)by);
 	return isl_aff_scale_down_val(aff, size);
 }
@@ -202,16 +196,20 @@ static bool leave_one(const bound *low, const bound *high)
 	return one;
 }
 
-/* The value that x has, if it can have one only. */
-static __isl_give isl_aff *only_value(const bounds *b)
+/* The value that x has, if it can have one only, and the constraint that it is the limit of. */
+static __isl_give isl_aff *only_value(const bounds *b, int *from)
 {
 	for (int i = 0; i < b->n; i++)
-		if (b->bound[i].equal && b->bound[i].c)
+		if (b->bound[i].equal && b->bound[i].c) {
+			*from = i;
 			return isl_aff_floor(limit(&b->bound[i]));
+		}
 	for (int i = 0; i < b->n; i++)
 		for (int j = 0; j < b->n; j++)
-			if (leave_one(&b->bound[i], &b->bound[j]))
+			if (leave_one(&b->bound[i], &b->bound[j])) {
+				*from = i;
 				return isl_aff_floor(limit(&b->bound[i]));
+			}
 	return NULL;
 }
 
@@ -220,11 +218,14 @@ static void settle(bounds *b)
 {
 	heddle_generator *g = b->s->g;
 	heddle_program *p = g->program;
-	isl_aff *only = only_value(b);
+	int from = -1;
+	isl_aff *only = only_value(b, &from);
 	if (only)
 		b->only = heddle_generate_aff(g, isl_aff_copy(only), b->s->x);
 	for (int i = 0; i < b->n; i++) {
 		const bound *one = &b->bound[i];
+		if (i == from && !one->equal)
+			continue; /* it holds there */
 		if (only || !one->c) {
 			isl_aff *at = isl_aff_copy(one->rest);
 			if (one->c)
@@ -292,9 +293,10 @@ static heddle_node *all_rounds(heddle_generator *g, const heddle_nest *nest, hed
 	return body;
 }
 
-/* { [x] : x = offset mod stride } for the loop that is the last dimension of `set`; 1: every round. */
-static int64_t stride_of(scanner *s, __isl_keep isl_set *set, int depth, heddle_value **offset, isl_set **rounds)
+/* Where x goes in steps the loop does, from an offset; `inside` then says so.  1: it takes each value. */
+static int64_t stride_of(scanner *s, const heddle_leaf *leaf, int depth, heddle_value **offset, isl_set **inside)
 {
+	isl_set *set = outer_loops(leaf, depth + 1);
 	isl_stride_info *info = isl_set_get_stride_info(set, depth);
 	isl_val *stride = isl_stride_info_get_stride(info);
 	const int64_t step = isl_val_get_num_si(stride);
@@ -302,11 +304,13 @@ static int64_t stride_of(scanner *s, __isl_keep isl_set *set, int depth, heddle_
 		isl_aff *first = isl_stride_info_get_offset(info);
 		isl_aff *x = isl_aff_var_on_domain(isl_local_space_from_space(isl_set_get_space(set)), isl_dim_set, (unsigned)depth);
 		*offset = heddle_generate_aff(s->g, isl_aff_copy(first), s->x);
-		*rounds = isl_set_from_basic_set(isl_aff_zero_basic_set(isl_aff_mod_val(isl_aff_sub(x, first), isl_val_copy(stride))));
+		isl_aff *apart = isl_aff_mod_val(isl_aff_sub(x, first), isl_val_copy(stride));
+		*inside = isl_set_intersect(*inside, isl_set_from_basic_set(isl_aff_zero_basic_set(apart)));
 	}
 	isl_val_free(stride);
 	isl_stride_info_free(info);
-	return step;
+	isl_set_free(set);
+	return step > 1 ? step : 1;
 }
 
 static heddle_node *loop_node(scanner *s, const heddle_nest *nest, const bounds *b, int64_t step, heddle_value *offset,
@@ -365,32 +369,27 @@ static heddle_node *scan_loop(scanner *s, const heddle_nest *nest, int depth, __
 	heddle_leaf **leaf = HEDDLE_NEW_ARRAY(g->scop->arena, heddle_leaf *, g->mapped->n_leaf);
 	int n = 0;
 	collect(nest, leaf, &n);
-	isl_set *here = common(leaf, n, depth + 1), *rounds = NULL;
+	isl_set *here = common(leaf, n, depth + 1);
 	isl_set *wide = isl_set_add_dims(isl_set_copy(known), isl_dim_set, 1);
 	isl_set *new = isl_set_gist(isl_set_copy(here), isl_set_copy(wide));
 	bounds b = {.s = s, .depth = depth};
 	heddle_node *node = heddle_node_block(p);
 	if (isl_set_is_empty(new) == isl_bool_false && isl_set_foreach_basic_set(new, add_bounds, &b) == isl_stat_ok) {
-		heddle_value *offset = NULL;
-		int64_t step = 1;
-		if (nest->loop == HEDDLE_LOOP_SERIAL && n == 1) {
-			isl_set *one = outer_loops(leaf[0], depth + 1);
-			step = stride_of(s, one, depth, &offset, &rounds);
-			isl_set_free(one);
-		}
 		isl_set *inside = isl_set_intersect(isl_set_copy(wide), isl_set_copy(here));
-		if (rounds)
-			inside = isl_set_intersect(inside, rounds);
 		settle(&b);
-		if (!b.lower)
-			b.lower = heddle_value_int(p, g->index_type, 0);
-		if (!b.upper && !b.only)
-			b.upper = heddle_value_int(p, g->index_type, nest->extent);
-		if (b.only || (b.upper->kind == HEDDLE_VALUE_INT && heddle_value_is_int(b.lower, b.upper->i - 1))) {
+		const bool bounded = b.lower && b.upper;
+		const bool one = bounded && b.upper->kind == HEDDLE_VALUE_INT && heddle_value_is_int(b.lower, b.upper->i - 1);
+		if (b.only || one) {
 			s->x[depth] = b.only ? b.only : b.lower;
 			node = scan_children(s, nest, depth + 1, inside);
-		} else {
+		} else if (bounded) {
+			heddle_value *offset = NULL;
+			int64_t step = 1;
+			if (nest->loop == HEDDLE_LOOP_SERIAL && n == 1)
+				step = stride_of(s, leaf[0], depth, &offset, &inside);
 			node = loop_node(s, nest, &b, step, offset, inside);
+		} else {
+			heddle_error(g->scop->ctx, 961, NULL, "generate: a loop over %s has no end", nest->name);
 		}
 		isl_set_free(inside);
 		if (b.guard)

@@ -120,6 +120,28 @@ static void loops(void **state)
 		     (const char *const[]){"for serial k_item", "for serial l_item", "for vector j_vec", NULL}, "for hint");
 }
 
+/* Loops go in steps where a condition says so; one that has one value only is none, and asks whether it has that. */
+static void bounds(void **state)
+{
+	(void)state;
+	static const char strided[] = "def f(float(C, W) I, float(C, 4) t) -> (O) { O(w) +=! (w + 1 - k >= 0 && (w + 1 - k) % 2 == 0 && "
+				      "(w + 1 - k) / 2 < W) ? I(c, (w + 1 - k) / 2) * t(c, k) : 0 where w in 0:2 * W, k in 0:4 }";
+	expect_loops(strided, "fuse=0; k0.S0: tile=w:1",
+		     (const char *const[]){"for serial k in ", " .. min(4, w_block + 2) step 2 uniform", "for serial c in 0 .. int32(C) uniform", "fma(", NULL},
+		     "if floor_mod");
+	/* threads differ: the condition is theirs */
+	expect_loops(strided, "fuse=0; k0.S0: tile=w:8 thread=w:8",
+		     (const char *const[]){"for serial k in ", "for serial c in 0 .. int32(C) uniform", "if floor_mod(w_thread + k + 1, 2) == 0", "fma(", NULL},
+		     "step 2");
+	expect_loops("def f(float(N) x) -> (y) { y(i) +=! (2 * j == i) ? x(j) : 0 where i in 0:N, j in 0:N }", "fuse=0; k0.S0: tile=i:1",
+		     (const char *const[]){"if floor_mod(i_block, 2) == 0", "x[floor_div(i_block, 2)]", NULL}, "for ");
+	/* full steps, and the rest where there is one */
+	expect_loops(product, "fuse=0; k0.S0: tile=i:1,j:1,k:8",
+		     (const char *const[]){"for serial k_tile in 0 .. floor_div(int32(K), 8) uniform", "for serial k_item in 0 .. 8 uniform",
+					   "if floor_mod(int32(K), 8) > 0", "for serial k_item2 in 0 .. int32(K) - floor_div(int32(K), 8) * 8 uniform", NULL},
+		     "min(");
+}
+
 /* Rounds are around the steps of what is staged once; whole ones run without conditions, in blocks that are cut along other
  * dimensions, too, where what is read there is in a tile. */
 static void rounds(void **state)
@@ -142,6 +164,7 @@ static void rounds(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(stops), cmocka_unit_test(prints), cmocka_unit_test(limits),
-					   cmocka_unit_test(preconditions), cmocka_unit_test(loops), cmocka_unit_test(rounds)};
+					   cmocka_unit_test(preconditions), cmocka_unit_test(loops), cmocka_unit_test(bounds),
+					   cmocka_unit_test(rounds)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
