@@ -589,9 +589,9 @@ const heddle_code heddle_codes[] = {
 	 "Right:  C[i] = x[]      (a scalar)      C[i] = x[i]  (an element)\n"},
 	{960, "a polyhedral operation failed",
 	 "isl gave up on an operation inside a pass.  This is a defect in Heddle; please report the source, the sizes and the target.\n"},
-	{961, "a loop without an end in generated code",
-	 "What a loop of a kernel would run is not bounded.  This is a defect in Heddle; please report the source, the sizes, the target\n"
-	 "and the config.\n"},
+	{961, "a loop without an end, or a number beyond its type, in generated code",
+	 "What a loop of a kernel would run is not bounded, or its bound needs more bits than the kernel's indices have.  This is a\n"
+	 "defect in Heddle; please report the source, the sizes, the target and the config.\n"},
 	{970, "a kernel that the proof refuses",
 	 "The mapped kernel would not do what the definition says.  No text was written.  This is a defect in Heddle, in the pass\n"
 	 "that the message names; please report the source, the sizes, the target and the config.\n"},

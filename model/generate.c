@@ -531,16 +531,10 @@ static void add_buffers(heddle_generator *g)
 	lay_out_workspace(g);
 }
 
-/* Nobody said how great it may become. */
-static bool is_unbounded(const heddle_size *size)
-{
-	return size->min < size->max && size->max == INT32_MAX / size->divisor * size->divisor;
-}
-
 static heddle_type index_type(const heddle_scop *scop)
 {
 	for (int i = 0; i < scop->definition->n_size; i++)
-		if (scop->definition->size[i]->max > INT32_SIZE_LIMIT && !is_unbounded(scop->definition->size[i]))
+		if (scop->definition->size[i]->max > INT32_SIZE_LIMIT && !heddle_scop_is_open(scop->definition->size[i]))
 			return HEDDLE_INT64;
 	return HEDDLE_INT32;
 }
@@ -556,7 +550,7 @@ int heddle_pass_generate(heddle_scop *scop)
 	p->size = HEDDLE_NEW_ARRAY(p->arena, heddle_program_size, scop->definition->n_size);
 	for (int i = 0; i < scop->definition->n_size; i++) {
 		const heddle_size *size = scop->definition->size[i];
-		int64_t max = is_unbounded(size) ? INT32_SIZE_LIMIT / size->divisor * size->divisor : size->max;
+		int64_t max = heddle_scop_is_open(size) ? INT32_SIZE_LIMIT / size->divisor * size->divisor : size->max;
 		p->size[p->n_size++] =
 			(heddle_program_size){heddle_arena_strdup(p->arena, size->name), size->min, max, size->divisor};
 	}

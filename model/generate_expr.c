@@ -18,9 +18,17 @@ typedef struct sum {
 	int64_t constant;
 } sum;
 
+/* A number in the type of indices: one that it cannot hold would be another one. */
+static heddle_value *number(heddle_generator *g, int64_t i)
+{
+	if (g->index_type == HEDDLE_INT32 && i != (int32_t)i)
+		heddle_error(g->scop->ctx, 961, NULL, "generate: %lld in a kernel that computes indices in 32 bits", (long long)i);
+	return heddle_value_int(g->program, g->index_type, i);
+}
+
 static heddle_value *scaled(heddle_generator *g, heddle_value *value, int64_t by)
 {
-	return by == 1 ? value : heddle_value_binary(g->program, HEDDLE_OP_MUL, value, heddle_value_int(g->program, value->type, by));
+	return by == 1 ? value : heddle_value_binary(g->program, HEDDLE_OP_MUL, value, number(g, by));
 }
 
 static void add_term(sum *s, heddle_value *value, int64_t by)
@@ -42,19 +50,18 @@ static void add_term(sum *s, heddle_value *value, int64_t by)
 static heddle_value *whole(const sum *s)
 {
 	heddle_program *p = s->g->program;
-	const heddle_type type = s->g->index_type;
 	heddle_value *value = s->plus;
 	int64_t constant = s->constant;
 	if (!value) {
-		value = heddle_value_int(p, type, constant);
+		value = number(s->g, constant);
 		constant = 0;
 	}
 	for (int i = 0; i < s->n_less; i++)
 		value = heddle_value_binary(p, HEDDLE_OP_SUB, value, s->less[i]);
 	if (constant > 0)
-		value = heddle_value_binary(p, HEDDLE_OP_ADD, value, heddle_value_int(p, type, constant));
+		value = heddle_value_binary(p, HEDDLE_OP_ADD, value, number(s->g, constant));
 	if (constant < 0)
-		value = heddle_value_binary(p, HEDDLE_OP_SUB, value, heddle_value_int(p, type, -constant));
+		value = heddle_value_binary(p, HEDDLE_OP_SUB, value, number(s->g, -constant));
 	return value;
 }
 
@@ -97,7 +104,7 @@ static heddle_value *quotient(heddle_generator *g, __isl_take isl_aff *aff, hedd
 	sum numerator = terms(g, aff, x), rest = terms(g, outside, x);
 	isl_aff_free(aff);
 	isl_aff_free(outside);
-	heddle_value *value = heddle_value_floor(p, kind, whole(&numerator), heddle_value_int(p, g->index_type, m));
+	heddle_value *value = heddle_value_floor(p, kind, whole(&numerator), number(g, m));
 	if (kind == HEDDLE_VALUE_FLOOR_MOD)
 		return value;
 	add_term(&rest, value, 1);
@@ -202,18 +209,18 @@ heddle_value *heddle_generate_comparison(heddle_generator *g, __isl_take isl_aff
 	if (equal) {
 		if (!plus || !minus)
 			return heddle_value_binary(p, HEDDLE_OP_EQ, plus ? plus : minus,
-						   heddle_value_int(p, g->index_type, plus ? -s.constant : s.constant));
+						   number(g, plus ? -s.constant : s.constant));
 		side.plus = plus;
 		side.constant = s.constant;
 		return heddle_value_binary(p, HEDDLE_OP_EQ, whole(&side), minus);
 	}
 	if (!minus)
 		return heddle_value_binary(p, s.constant < 0 ? HEDDLE_OP_GT : HEDDLE_OP_GE, plus,
-					   heddle_value_int(p, g->index_type, s.constant < 0 ? -s.constant - 1 : -s.constant));
+					   number(g, s.constant < 0 ? -s.constant - 1 : -s.constant));
 	side.plus = s.constant < 0 ? minus : plus;
 	side.constant = s.constant < 0 ? -s.constant - 1 : s.constant;
 	if (!plus) /* minus <= constant */
-		return heddle_value_binary(p, HEDDLE_OP_LE, minus, heddle_value_int(p, g->index_type, s.constant));
+		return heddle_value_binary(p, HEDDLE_OP_LE, minus, number(g, s.constant));
 	return s.constant < 0 ? heddle_value_binary(p, HEDDLE_OP_LT, whole(&side), plus)
 			      : heddle_value_binary(p, HEDDLE_OP_LE, minus, whole(&side));
 }

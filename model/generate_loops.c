@@ -132,17 +132,14 @@ static __isl_give isl_set *outer_loops(const heddle_leaf *leaf, int n)
 }
 
 /* { [x0 .. x_n-1] } that hold all of what the leaves run: one convex set. */
-static __isl_give isl_set *common(heddle_leaf **leaf, int n_leaf, int n)
+static __isl_give isl_set *common(const heddle_scop *scop, heddle_leaf **leaf, int n_leaf, int n)
 {
 	isl_set *all = NULL;
 	for (int i = 0; i < n_leaf; i++) {
 		isl_set *one = outer_loops(leaf[i], n);
 		all = all ? isl_set_union(all, one) : one;
 	}
-	all = isl_set_coalesce(isl_set_remove_divs(all));
-	if (isl_set_n_basic_set(all) != 1)
-		all = isl_set_from_basic_set(isl_set_simple_hull(all));
-	return isl_set_detect_equalities(all);
+	return isl_set_detect_equalities(heddle_scop_hull(scop, isl_set_coalesce(isl_set_remove_divs(all))));
 }
 
 /* ---- bounds ---------------------------------------------------------------------------------------------------------------- */
@@ -369,7 +366,7 @@ static heddle_node *scan_loop(scanner *s, const heddle_nest *nest, int depth, __
 	heddle_leaf **leaf = HEDDLE_NEW_ARRAY(g->scop->arena, heddle_leaf *, g->mapped->n_leaf);
 	int n = 0;
 	collect(nest, leaf, &n);
-	isl_set *here = common(leaf, n, depth + 1);
+	isl_set *here = common(g->scop, leaf, n, depth + 1);
 	isl_set *wide = isl_set_add_dims(isl_set_copy(known), isl_dim_set, 1);
 	isl_set *new = isl_set_gist(isl_set_copy(here), isl_set_copy(wide));
 	bounds b = {.s = s, .depth = depth};

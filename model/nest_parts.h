@@ -38,6 +38,8 @@ void heddle_nest_add_stmt(heddle_nest_builder *b, heddle_nest *root, heddle_stmt
 int heddle_nest_row(const heddle_group *group);
 int64_t heddle_nest_columns(heddle_nest_builder *b, const heddle_group *group);
 bool heddle_stmt_has_lanes(const heddle_stmt *stmt);
+/* Are its sums combined over lanes? */
+bool heddle_nest_reduces_lanes(const heddle_stmt *stmt);
 
 /* ---- nest_sets.c ---- */
 

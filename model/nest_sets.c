@@ -600,8 +600,11 @@ static void restrict_outer(heddle_nest_builder *b, heddle_leaf *leaf, int first)
 	if (leaf->kind != HEDDLE_LEAF_INITIALISE && leaf->kind != HEDDLE_LEAF_COMBINE && leaf->kind != HEDDLE_LEAF_BARRIER &&
 	    !finishes_all(leaf))
 		return;
+	/* lanes are combined in all rounds: their registers are all set */
+	const bool all_rounds = heddle_nest_reduces_lanes(leaf->stmt);
 	int prefix = 0;
-	while (prefix < leaf->n_loop && may_be_bounded(leaf, leaf->loop[prefix]))
+	while (prefix < leaf->n_loop &&
+	       (all_rounds ? leaf->loop[prefix]->part == HEDDLE_PART_TILE : may_be_bounded(leaf, leaf->loop[prefix])))
 		prefix++;
 	const heddle_leaf *whole = with_items(b, leaf, first, prefix);
 	isl_multi_aff *instance = stmt_instance(b, whole);
@@ -636,9 +639,7 @@ static void spread_leaf(heddle_nest_builder *b, heddle_leaf *leaf)
 	}
 	/* simple bounds: what they let in, the conditions inside keep out */
 	if (guarded)
-		leaf->spread = isl_set_coalesce(isl_set_remove_divs(leaf->spread));
-	if (guarded && isl_set_n_basic_set(leaf->spread) > 1)
-		leaf->spread = isl_set_from_basic_set(isl_set_simple_hull(leaf->spread));
+		leaf->spread = heddle_scop_hull(b->scop, isl_set_coalesce(isl_set_remove_divs(leaf->spread)));
 }
 
 void heddle_nest_sets(heddle_nest_builder *b, heddle_nest *root, int first)

@@ -324,7 +324,7 @@ static void add_store(heddle_nest_builder *b, heddle_nest *parent, heddle_stmt *
 	heddle_nest_add_leaf(b, item_loops(b, parent, all, false, true), HEDDLE_LEAF_STORE, all, group);
 }
 
-static bool reduces_lanes(const heddle_stmt *stmt)
+bool heddle_nest_reduces_lanes(const heddle_stmt *stmt)
 {
 	for (int d = 0; d < stmt->n_dim; d++)
 		if (stmt->dim[d].reduction && stmt->dim[d].reduce == HEDDLE_REDUCE_LANES)
@@ -365,7 +365,7 @@ void heddle_nest_add_stmt(heddle_nest_builder *b, heddle_nest *root, heddle_stmt
 	heddle_nest_add_leaf(b, accumulator_loops(b, at, stmt), HEDDLE_LEAF_INITIALISE, stmt, NULL);
 	for (int part = split ? 1 : 0; part <= (split ? 2 : 0); part++)
 		add_region(b, root, at, stmt, part, part == 1);
-	if (reduces_lanes(stmt))
+	if (heddle_nest_reduces_lanes(stmt))
 		heddle_nest_add_leaf(b, at, HEDDLE_LEAF_COMBINE, stmt, NULL);
 	if (!stmt->in_group)
 		heddle_nest_add_leaf(b, item_loops(b, at, stmt, false, true), HEDDLE_LEAF_FINISH, stmt, NULL);

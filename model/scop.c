@@ -33,6 +33,28 @@ const char *heddle_scop_params(const heddle_scop *scop, const char *extra)
 	return result;
 }
 
+bool heddle_scop_is_open(const heddle_size *size)
+{
+	return size->min < size->max && size->max == INT32_MAX / size->divisor * size->divisor;
+}
+
+__isl_give isl_set *heddle_scop_hull(const heddle_scop *scop, __isl_take isl_set *set)
+{
+	if (isl_set_n_basic_set(set) <= 1)
+		return set;
+	heddle_text text = {0};
+	heddle_text_printf(&text, "%s{ : 1 = 1", heddle_scop_params(scop, NULL));
+	for (int i = 0; i < scop->definition->n_size; i++) {
+		const heddle_size *size = scop->definition->size[i];
+		if (heddle_scop_is_open(size))
+			heddle_text_printf(&text, " and %s <= %lld", heddle_scop_param(scop, size), (long long)size->max);
+	}
+	heddle_text_add(&text, " }");
+	set = isl_set_gist_params(set, isl_set_read_from_str(scop->isl, heddle_text_str(&text)));
+	heddle_text_free(&text);
+	return isl_set_from_basic_set(isl_set_simple_hull(set));
+}
+
 /* { : min <= N <= max and N = divisor * m } for every open size. */
 static __isl_give isl_set *size_context(heddle_scop *scop)
 {

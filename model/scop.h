@@ -211,6 +211,11 @@ __isl_give isl_set *heddle_scop_precondition(heddle_scop *scop, const heddle_stm
 /* `set`, or NULL (no error) when it has too many pieces to be worked with; the same for its complement. */
 __isl_give isl_set *heddle_few_pieces(__isl_take isl_set *set);
 __isl_give isl_set *heddle_complement(__isl_take isl_set *set);
+/* Did nobody say how great the size may become? */
+bool heddle_scop_is_open(const heddle_size *size);
+/* One convex set that holds `set`, made of the bounds of its pieces; how great open sizes may become is not among them, as what
+ * differs by that bounds nothing that is met. */
+__isl_give isl_set *heddle_scop_hull(const heddle_scop *scop, __isl_take isl_set *set);
 /* An estimate of an extent for choices only: sizes at a typical value (given ones exactly). */
 int64_t heddle_scop_estimate(const heddle_scop *scop, const heddle_expr *expr);
 int64_t heddle_scop_dim_extent(const heddle_scop *scop, const heddle_stmt *stmt, int dim);

@@ -119,12 +119,13 @@ static void run_program(layer *l, const heddle_program *p, heddle_interpret *run
 	heddle_case_arrays_free(d, array);
 }
 
-/* The tile of a dimension in the first kernel's first statement. */
-static int64_t tile_of(layer *l, const heddle_program *p, const char *dimension)
+/* What the first kernel's first statement takes of a dimension at a time: its tile, or a round of it. */
+static int64_t step_of(layer *l, const heddle_program *p, const char *dimension)
 {
 	heddle_config *config = heddle_config_parse(l->ctx, l->arena, p->config);
 	assert_non_null(config);
-	return heddle_named_get(&config->kernel[0].stmt[0].tile, dimension, 1);
+	const heddle_stmt_config *stmt = &config->kernel[0].stmt[0];
+	return heddle_named_get(&stmt->tile, dimension, 1) / heddle_named_get(&stmt->round, dimension, 1);
 }
 
 /* ---- no empty half -------------------------------------------------------------------------------------------------------- */
@@ -142,7 +143,7 @@ static void triangular_product_computes_no_empty_half(void **state)
 		for (int k = 0; k < p->n_launch; ++k)
 			operations += run.launch[k].float_operations;
 		/* Blocks on the diagonal may run whole: ti (ti - 1) / 2 more for each of M / ti, and k goes in steps. */
-		const int64_t i = tile_of(&l, p, "i"), k = tile_of(&l, p, "k");
+		const int64_t i = step_of(&l, p, "i"), k = step_of(&l, p, "k");
 		const int64_t exact = (int64_t)M * (M + 1) / 2 * N, most = exact + (int64_t)M * N * ((i - 1) / 2 + (i % k ? k : 0));
 		const int64_t done = (int64_t)operations / 2;
 		print_message("trmm %s: %lld multiply-adds, %lld needed (%.1f %% more), %lld in the square\n", *chip, (long long)done,
@@ -241,7 +242,7 @@ static void convolution_has_no_guard_in_its_interior(void **state)
 		look_at_node(&s, branch->child[0]);
 		look_at_node(&boundary, branch->child[1]);
 		/* The interior must run at all: wide enough for a block that touches no edge. */
-		const int w = 6 * (int)tile_of(&l, p, "w"), h = 6 * (int)tile_of(&l, p, "h"), m = (int)tile_of(&l, p, "m");
+		const int w = 6 * (int)step_of(&l, p, "w"), h = 6 * (int)step_of(&l, p, "h"), m = (int)step_of(&l, p, "m");
 		heddle_interpret run;
 		run_program(&l, p, &run, "N", 1, "C", 1, "M", m, "H", h, "W", w, (const char *)NULL);
 		const uint64_t inside = run.launch[0].runs[branch->child[0]->id], outside = run.launch[0].runs[branch->child[1]->id];
