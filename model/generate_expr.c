@@ -225,47 +225,125 @@ heddle_value *heddle_generate_comparison(heddle_generator *g, __isl_take isl_aff
 			      : heddle_value_binary(p, HEDDLE_OP_LE, minus, whole(&side));
 }
 
-typedef struct conditions {
+/* ---- conditions ------------------------------------------------------------------------------------------------------------ */
+
+/* aff >= 0, or = 0. */
+typedef struct term {
+	isl_aff *aff; /* NULL: left out */
+	bool equal;
+} term;
+
+/* All of the terms hold. */
+typedef struct clause {
+	int n;
+	term *term;
+} clause;
+
+typedef struct clauses {
 	heddle_generator *g;
-	heddle_value *const *x;
-	heddle_value *all, *any;
-} conditions;
+	int n;
+	clause *clause;
+} clauses;
 
 static isl_stat add_constraint(__isl_take isl_constraint *constraint, void *user)
 {
-	conditions *c = user;
-	if (isl_constraint_is_div_constraint(constraint) != isl_bool_false) {
-		isl_constraint_free(constraint);
-		return isl_stat_ok;
+	clauses *c = user;
+	clause *last = &c->clause[c->n - 1];
+	if (isl_constraint_is_div_constraint(constraint) == isl_bool_false) {
+		term one = {isl_constraint_get_aff(constraint), isl_constraint_is_equality(constraint) == isl_bool_true};
+		HEDDLE_PUSH(c->g->program->arena, last->term, last->n, one);
 	}
-	heddle_value *one = heddle_generate_comparison(c->g, isl_constraint_get_aff(constraint),
-						       isl_constraint_is_equality(constraint) == isl_bool_true, c->x);
 	isl_constraint_free(constraint);
-	c->all = c->all ? heddle_value_binary(c->g->program, HEDDLE_OP_AND, c->all, one) : one;
 	return isl_stat_ok;
 }
 
 static isl_stat add_basic_set(__isl_take isl_basic_set *part, void *user)
 {
-	conditions *c = user;
-	heddle_program *p = c->g->program;
-	c->all = NULL;
+	clauses *c = user;
+	clause new = {0};
+	HEDDLE_PUSH(c->g->program->arena, c->clause, c->n, new);
 	isl_stat stat = isl_basic_set_foreach_constraint(part, add_constraint, c);
 	isl_basic_set_free(part);
-	if (!c->all)
-		c->all = heddle_value_int(p, HEDDLE_BOOL, 1);
-	c->any = c->any ? heddle_value_binary(p, HEDDLE_OP_OR, c->any, c->all) : c->all;
 	return stat;
+}
+
+static bool are_equal(const term *a, const term *b)
+{
+	return a->aff && b->aff && a->equal == b->equal && isl_aff_plain_is_equal(a->aff, b->aff) == isl_bool_true;
+}
+
+/* x >= 0 and -x - 1 >= 0. */
+static bool are_opposite(const term *a, const term *b)
+{
+	if (!a->aff || !b->aff || a->equal || b->equal)
+		return false;
+	isl_aff *both_of = isl_aff_add(isl_aff_copy(a->aff), isl_aff_copy(b->aff));
+	isl_val *one = isl_aff_get_constant_val(both_of);
+	bool opposite = isl_aff_is_cst(both_of) == isl_bool_true && isl_val_is_negone(one) == isl_bool_true;
+	isl_val_free(one);
+	isl_aff_free(both_of);
+	return opposite;
+}
+
+static bool has(const clause *in, const term *wanted)
+{
+	for (int i = 0; i < in->n; i++)
+		if (are_equal(&in->term[i], wanted))
+			return true;
+	return false;
+}
+
+/* Does `other` hold where `from` does but for its term t? */
+static bool covers(const clause *other, const clause *from, int t)
+{
+	bool opposite = false;
+	for (int i = 0; i < other->n; i++) {
+		const term *one = &other->term[i];
+		if (!one->aff)
+			continue;
+		if (are_opposite(one, &from->term[t]))
+			opposite = true;
+		else if (!has(from, one))
+			return false;
+	}
+	return opposite;
+}
+
+/* isl's parts are disjoint; a reader does not need that: `p or (not p and q)` is `p or q`. */
+static void let_overlap(clauses *c)
+{
+	for (int i = 0; i < c->n; i++)
+		for (int t = 0; t < c->clause[i].n; t++)
+			for (int j = 0; j < c->n && c->clause[i].term[t].aff; j++)
+				if (j != i && covers(&c->clause[j], &c->clause[i], t))
+					c->clause[i].term[t].aff = isl_aff_free(c->clause[i].term[t].aff);
 }
 
 heddle_value *heddle_generate_condition(heddle_generator *g, __isl_take isl_set *set, heddle_value *const *x)
 {
-	conditions c = {.g = g, .x = x};
+	heddle_program *p = g->program;
+	clauses c = {.g = g};
+	heddle_value *any = NULL;
 	set = isl_set_coalesce(isl_set_compute_divs(set));
 	isl_set_foreach_basic_set(set, add_basic_set, &c);
 	isl_set_free(set);
-	return c.any ? c.any : heddle_value_int(g->program, HEDDLE_BOOL, 0);
+	let_overlap(&c);
+	for (int i = 0; i < c.n; i++) {
+		heddle_value *all = NULL;
+		for (int t = 0; t < c.clause[i].n; t++) {
+			const term *one = &c.clause[i].term[t];
+			if (!one->aff)
+				continue;
+			heddle_value *holds = heddle_generate_comparison(g, one->aff, one->equal, x);
+			all = all ? heddle_value_binary(p, HEDDLE_OP_AND, all, holds) : holds;
+		}
+		all = all ? all : heddle_value_int(p, HEDDLE_BOOL, 1);
+		any = any ? heddle_value_binary(p, HEDDLE_OP_OR, any, all) : all;
+	}
+	return any ? any : heddle_value_int(p, HEDDLE_BOOL, 0);
 }
+
+/* ---- functions in pieces ---------------------------------------------------------------------------------------------------- */
 
 typedef struct pieces {
 	heddle_generator *g;
@@ -284,6 +362,44 @@ static isl_stat add_piece(__isl_take isl_set *where, __isl_take isl_aff *aff, vo
 	return isl_stat_ok;
 }
 
+/* The least (`most`: the greatest) of the pieces everywhere, as a function. */
+static __isl_give isl_pw_aff *extremum(__isl_keep isl_pw_aff *function, __isl_keep isl_aff_list *piece, bool most)
+{
+	isl_pw_aff *all = NULL;
+	for (int i = 0; i < isl_aff_list_size(piece); i++) {
+		isl_pw_aff *one = isl_pw_aff_from_aff(isl_aff_list_get_aff(piece, i));
+		all = !all ? one : most ? isl_pw_aff_max(all, one) : isl_pw_aff_min(all, one);
+	}
+	return isl_pw_aff_intersect_domain(all, isl_pw_aff_domain(isl_pw_aff_copy(function)));
+}
+
+static isl_stat add_function(__isl_take isl_set *where, __isl_take isl_aff *aff, void *user)
+{
+	isl_aff_list **list = user;
+	*list = isl_aff_list_add(*list, aff);
+	isl_set_free(where);
+	return isl_stat_ok;
+}
+
+/* The function as min or max of its pieces, or NULL: it is neither. */
+static heddle_value *as_extremum(heddle_generator *g, __isl_keep isl_pw_aff *function, heddle_value *const *x)
+{
+	heddle_value *value = NULL;
+	isl_aff_list *piece = isl_aff_list_alloc(isl_pw_aff_get_ctx(function), isl_pw_aff_n_piece(function));
+	isl_pw_aff_foreach_piece(function, add_function, &piece);
+	for (int most = 0; most < 2 && !value; most++) {
+		isl_pw_aff *same = extremum(function, piece, most);
+		if (isl_pw_aff_is_equal(function, same) == isl_bool_true)
+			for (int i = 0; i < isl_aff_list_size(piece); i++) {
+				heddle_value *one = heddle_generate_aff(g, isl_aff_list_get_aff(piece, i), x);
+				value = value ? heddle_value_binary(g->program, most ? HEDDLE_OP_MAX : HEDDLE_OP_MIN, value, one) : one;
+			}
+		isl_pw_aff_free(same);
+	}
+	isl_aff_list_free(piece);
+	return value;
+}
+
 heddle_value *heddle_generate_pieces(heddle_generator *g, __isl_take isl_pw_aff *function, __isl_take isl_set *where,
 				     heddle_value *const *x)
 {
@@ -291,7 +407,9 @@ heddle_value *heddle_generate_pieces(heddle_generator *g, __isl_take isl_pw_aff 
 	if (isl_pw_aff_n_piece(function) > 1)
 		function = isl_pw_aff_coalesce(isl_pw_aff_gist(isl_pw_aff_intersect_domain(function, isl_set_copy(where)), isl_set_copy(where)));
 	isl_set_free(where);
-	isl_pw_aff_foreach_piece(function, add_piece, &c);
+	c.value = isl_pw_aff_n_piece(function) == 2 ? as_extremum(g, function, x) : NULL;
+	if (!c.value)
+		isl_pw_aff_foreach_piece(function, add_piece, &c);
 	isl_pw_aff_free(function);
 	return c.value ? c.value : heddle_value_int(g->program, g->index_type, 0);
 }

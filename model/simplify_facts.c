@@ -51,6 +51,21 @@ static void divide_by_factor(heddle_program *p, less *l)
 	l->c = floor_of(l->c, g);
 }
 
+/* c < a - b is b + c < a, and a - b + c < 0 is a + c < b. */
+static void split_difference(heddle_program *p, less *l)
+{
+	const bool right = heddle_value_is_int(l->left, 0);
+	heddle_value *plus = right ? l->right : l->left, *minus = NULL;
+	if (!right && !heddle_value_is_int(l->right, 0))
+		return;
+	for (; plus->kind == HEDDLE_VALUE_BINARY && plus->op == HEDDLE_OP_SUB && plus->width == 1; plus = plus->arg[0])
+		minus = minus ? heddle_value_binary(p, HEDDLE_OP_ADD, plus->arg[1], minus) : plus->arg[1];
+	if (!minus)
+		return;
+	l->left = right ? minus : plus;
+	l->right = right ? plus : minus;
+}
+
 static bool as_less(heddle_program *p, heddle_value *v, less *out)
 {
 	int64_t c, d;
@@ -80,6 +95,7 @@ static bool as_less(heddle_program *p, heddle_value *v, less *out)
 		out->left = one == &out->left ? zero : x;
 		out->right = out->left == zero ? x : zero;
 	}
+	split_difference(p, out);
 	divide_by_factor(p, out);
 	return true;
 }
@@ -424,6 +440,8 @@ heddle_value *simplify_with_facts(rewriter *r, heddle_value *v)
 			heddle_value *each = of_each(p, v, side, k);
 			if (each && simplify_is_known(r, each, NULL))
 				return simplify_with_facts(r, of_each(p, v, side, 1 - k));
+			if (each && r->facts && decide_by_facts(r, each) == 0)
+				return heddle_value_int(p, HEDDLE_BOOL, 0);
 		}
 	int decided = r->facts ? decide_by_facts(r, v) : -1;
 	for (const fact *f = r->facts; f && decided < 0; f = f->up)

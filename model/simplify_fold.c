@@ -248,6 +248,9 @@ static void emit_for(rewriter *r, const heddle_node *node, heddle_node *out)
 
 	if (n == 0 || (to.hi <= from.lo && to.hi != INT64_MAX))
 		return;
+	heddle_value *runs = heddle_value_binary(s->p, HEDDLE_OP_LT, lower, upper);
+	if (n < 0 && simplify_is_pure(runs) && heddle_value_is_int(simplify_with_facts(r, runs), 0))
+		return;
 	if (n == 1) {
 		emit_iteration(r, node, type, lower->i, false, out);
 		return;

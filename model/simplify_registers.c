@@ -274,9 +274,44 @@ static void make_vector_array(heddle_program *p, heddle_buffer *buffer, int widt
 		buffer->rank = last;
 }
 
+/* ---- what nothing reads ---------------------------------------------------------------------------------------------------- */
+
+static void mark_read(const heddle_value *v, bool *read)
+{
+	if (v->kind == HEDDLE_VALUE_LOAD)
+		read[v->buffer->position] = true;
+	for (int k = 0; k < v->n_arg; k++)
+		mark_read(v->arg[k], read);
+}
+
+static void find_read(const heddle_node *node, bool *read)
+{
+	for (int k = 0; k < node->n_value; k++)
+		mark_read(node->value[k], read);
+	for (int k = 0; k < node->n_child; k++)
+		find_read(node->child[k], read);
+}
+
+/* Registers that nothing reads are left when a store of parts turns out to have none. */
+static void drop_unread(heddle_node *node, const bool *read)
+{
+	int n = 0;
+	for (int k = 0; k < node->n_child; k++) {
+		heddle_node *child = node->child[k];
+		const bool writes = child->kind == HEDDLE_NODE_STORE || child->kind == HEDDLE_NODE_DECLARE;
+		drop_unread(child, read);
+		if (node->kind != HEDDLE_NODE_BLOCK || !writes || child->buffer->role != HEDDLE_BUFFER_REGISTER || read[child->buffer->position])
+			node->child[n++] = child;
+	}
+	node->n_child = n;
+}
+
 void simplify_registers(simplify *s)
 {
+	bool *read = HEDDLE_NEW_ARRAY(s->p->arena, bool, s->p->n_buffer ? s->p->n_buffer : 1);
 	promoter x = {.s = s, .use = HEDDLE_NEW_ARRAY(s->p->arena, usage, s->p->n_buffer ? s->p->n_buffer : 1)};
+	find_read(s->launch->body, read);
+	drop_unread(s->launch->body, read);
 	simplify_walk(s, s->launch->body, see_node, &x);
 	for (int k = 0; k < s->p->n_buffer; k++) {
 		heddle_buffer *buffer = s->p->buffer[k];

@@ -314,7 +314,7 @@ static void register_rule(void **state)
 	heddle_program *p = heddle_program_parse(
 		ctx, "t",
 		"program t\nbuffer output C float32 [4096]\nbuffer register r float32 [4096]\nlaunch t_0 grid 1 threads 1 args C {\n"
-		"declare r\nfor unroll i in 0 .. 4096 {\nr[i] = 1.0\n}\nfor serial i in 0 .. 4096 {\nC[i] = 1.0\n}\n}\n");
+		"declare r\nfor unroll i in 0 .. 4096 {\nr[i] = 1.0\n}\nfor serial i in 0 .. 4096 {\nC[i] = r[0]\n}\n}\n");
 	assert_non_null(p);
 	assert_int_equal(heddle_simplify(ctx, p, &(heddle_simplify_options){.max_vector = 1, .unroll_limit = 100}), -1);
 	assert_non_null(strstr(heddle_ctx_messages(ctx), "[E0601]"));
