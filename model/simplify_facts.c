@@ -51,23 +51,32 @@ static void divide_by_factor(heddle_program *p, less *l)
 	l->c = floor_of(l->c, g);
 }
 
-/* c < a - b is b + c < a, and a - b + c < 0 is a + c < b. */
-static void split_difference(heddle_program *p, less *l)
+/* c < a - b is b + c < a, and a - b + c < 0 is a + c < b: where nothing wraps around. */
+static void split_difference(const rewriter *r, less *l)
 {
 	const bool right = heddle_value_is_int(l->left, 0);
 	heddle_value *plus = right ? l->right : l->left, *minus = NULL;
 	if (!right && !heddle_value_is_int(l->right, 0))
 		return;
-	for (; plus->kind == HEDDLE_VALUE_BINARY && plus->op == HEDDLE_OP_SUB && plus->width == 1; plus = plus->arg[0])
-		minus = minus ? heddle_value_binary(p, HEDDLE_OP_ADD, plus->arg[1], minus) : plus->arg[1];
+	while (plus->kind == HEDDLE_VALUE_BINARY && plus->op == HEDDLE_OP_SUB && !heddle_ranges_overflow(r->s->ranges, plus)) {
+		minus = minus ? heddle_value_binary(r->s->p, HEDDLE_OP_ADD, plus->arg[1], minus) : plus->arg[1];
+		if (heddle_ranges_overflow(r->s->ranges, minus))
+			return;
+		plus = plus->arg[0];
+	}
 	if (!minus)
 		return;
+	if (plus->kind == HEDDLE_VALUE_INT) {
+		l->c += right ? -plus->i : plus->i;
+		plus = heddle_value_int(r->s->p, plus->type, 0);
+	}
 	l->left = right ? minus : plus;
 	l->right = right ? plus : minus;
 }
 
-static bool as_less(heddle_program *p, heddle_value *v, less *out)
+static bool as_less(const rewriter *r, heddle_value *v, less *out)
 {
+	heddle_program *p = r->s->p;
 	int64_t c, d;
 	if (v->kind != HEDDLE_VALUE_BINARY || v->op < HEDDLE_OP_LT || v->op > HEDDLE_OP_GE || !heddle_type_is_signed(v->arg[0]->type) ||
 	    heddle_type_is_float(v->arg[0]->type))
@@ -86,29 +95,20 @@ static bool as_less(heddle_program *p, heddle_value *v, less *out)
 			out->right = heddle_value_int(p, out->right->type, 0);
 		}
 	}
-	/* c < k - x is x + c - k < 0, and k - x + c < 0 is k + c < x */
-	heddle_value **one = heddle_value_is_int(out->left, 0) ? &out->right : heddle_value_is_int(out->right, 0) ? &out->left : NULL;
-	if (one && (*one)->kind == HEDDLE_VALUE_BINARY && (*one)->op == HEDDLE_OP_SUB && (*one)->arg[0]->kind == HEDDLE_VALUE_INT) {
-		const int64_t k = (*one)->arg[0]->i;
-		heddle_value *x = (*one)->arg[1], *zero = heddle_value_int(p, x->type, 0);
-		out->c += one == &out->left ? k : -k;
-		out->left = one == &out->left ? zero : x;
-		out->right = out->left == zero ? x : zero;
-	}
-	split_difference(p, out);
+	split_difference(r, out);
 	divide_by_factor(p, out);
 	return true;
 }
 
 /* `known` says that `v` holds. */
-static bool implies(heddle_program *p, heddle_value *known, heddle_value *v)
+static bool implies(const rewriter *r, heddle_value *known, heddle_value *v)
 {
 	less a, b;
 	if (known->kind == HEDDLE_VALUE_BINARY && known->op == HEDDLE_OP_AND)
-		return implies(p, known->arg[0], v) || implies(p, known->arg[1], v);
+		return implies(r, known->arg[0], v) || implies(r, known->arg[1], v);
 	if (heddle_value_equal(known, v))
 		return true;
-	return as_less(p, known, &a) && as_less(p, v, &b) && b.c <= a.c && heddle_value_equal(a.left, b.left) &&
+	return as_less(r, known, &a) && as_less(r, v, &b) && b.c <= a.c && heddle_value_equal(a.left, b.left) &&
 	       heddle_value_equal(a.right, b.right);
 }
 
@@ -192,7 +192,7 @@ static bool as_negative(const rewriter *r, heddle_value *v, linear *out)
 	out->n = 0;
 	out->fits = true;
 	out->c = 0;
-	if (!as_less(r->s->p, v, &x))
+	if (!as_less(r, v, &x))
 		return false;
 	if ((y = quotient(r, x.right, &d))) { /* l + c < floor(y / d): d (l + c + 1) <= y */
 		add_value(out, x.left, d);
@@ -275,12 +275,12 @@ bool simplify_is_known(const rewriter *r, heddle_value *v, heddle_value *also)
 		if (first && simplify_is_known(r, first, also) && simplify_is_known(r, of_each(r->s->p, v, side, 1), also))
 			return true;
 	}
-	if (also && implies(r->s->p, also, v))
+	if (also && implies(r, also, v))
 		return true;
 	linear wanted;
 	const bool bounded = r->facts && as_negative(r, v, &wanted);
 	for (const fact *f = r->facts; f; f = f->up) {
-		if (f->holds && implies(r->s->p, f->condition, v))
+		if (f->holds && implies(r, f->condition, v))
 			return true;
 		if (bounded && f->form && implies_by_bound(r, f->form, &wanted))
 			return true;
@@ -299,15 +299,15 @@ static heddle_value *only_unknown(const rewriter *r, heddle_value *v)
 }
 
 /* What `known` being `holds` says of left - right: it raises *lo or lowers *hi. */
-static void narrow_by(heddle_program *p, heddle_value *known, bool holds, const less *v, int64_t *lo, int64_t *hi)
+static void narrow_by(const rewriter *r, heddle_value *known, bool holds, const less *v, int64_t *lo, int64_t *hi)
 {
 	less k;
 	if (holds && known->kind == HEDDLE_VALUE_BINARY && known->op == HEDDLE_OP_AND) {
-		narrow_by(p, known->arg[0], true, v, lo, hi);
-		narrow_by(p, known->arg[1], true, v, lo, hi);
+		narrow_by(r, known->arg[0], true, v, lo, hi);
+		narrow_by(r, known->arg[1], true, v, lo, hi);
 		return;
 	}
-	if (!as_less(p, known, &k))
+	if (!as_less(r, known, &k))
 		return;
 	if (heddle_value_equal(k.left, v->right) && heddle_value_equal(k.right, v->left)) { /* the other way around */
 		if (holds && k.c + 1 > *lo)
@@ -344,14 +344,14 @@ static heddle_range difference(const rewriter *r, const less *x)
 static int decide_by_facts(const rewriter *r, heddle_value *v)
 {
 	less x;
-	if (!as_less(r->s->p, v, &x))
+	if (!as_less(r, v, &x))
 		return -1;
 	heddle_range range = difference(r, &x);
 	int64_t lo = range.lo, hi = range.hi, m = range.modulus;
 	for (const fact *f = r->facts; f; f = f->up) {
 		heddle_value *one = f->holds ? f->condition : only_unknown(r, f->condition);
 		if (one)
-			narrow_by(r->s->p, one, f->holds, &x, &lo, &hi);
+			narrow_by(r, one, f->holds, &x, &lo, &hi);
 	}
 	if (m > 1 && lo > INT32_MIN && lo < INT32_MAX)
 		lo += ((range.residue - lo) % m + m) % m;
@@ -501,7 +501,7 @@ static void narrow_variables(rewriter *r, heddle_value *v, bool holds)
 		narrow_by_equality(ranges, v->arg[0], v->arg[1], holds);
 		return;
 	}
-	if (!as_less(r->s->p, v, &k) || !is_int32(k.c, k.c))
+	if (!as_less(r, v, &k) || !is_int32(k.c, k.c))
 		return;
 	heddle_value *x = without_factor(k.left, &a), *y = without_factor(k.right, &b);
 	heddle_range left = heddle_ranges_of(ranges, k.left), right = heddle_ranges_of(ranges, k.right);

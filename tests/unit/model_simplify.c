@@ -271,6 +271,11 @@ static void facts(void **state)
 		"\tif block == 0 && thread < 5 {\n\t\tC[0] = 1.0\n\t} else {\n\t\tif thread < 4 {\n\t\t\tC[block] = 2.0\n\t\t}\n\t}\n");
 	becomes(&scalar_language, "if thread + 7 < int32(N) {\nif thread + 3 < int32(N) && block < int32(D) {\nC[0] = 1.0\n}\n}\n",
 		"\tif thread + 7 < int32(N) {\n\t\tif block < int32(D) {\n\t\t\tC[0] = 1.0\n\t\t}\n\t}\n");
+	/* where no part of 8 is left a loop over a part has nothing to do, and registers that nothing reads go with it */
+	becomes(&scalar_language,
+		"for serial i in 0 .. 4 {\nif i * 8 + 7 < int32(D) {\nC[i] = 1.0\n} else {\ndeclare r\nr[0] = 1.0\n"
+		"for serial j in 0 .. min(8, int32(D) - i * 8) {\nC[j] = r[0]\n}\n}\n}\n",
+		"\tfor serial i in 0 .. 4 {\n\t\tif i * 8 + 7 < int32(D) {\n\t\t\tC[i] = 1.0\n\t\t}\n\t}\n");
 }
 
 /* Text as a person would write it. */
