@@ -30,6 +30,7 @@ typedef struct bounds {
 	heddle_value *lower, *upper; /* lower <= x < upper */
 	heddle_value *only;	     /* x = only */
 	heddle_value *guard;	     /* must hold around it */
+	bool from_last;		     /* the upper bound is written as the last value and one */
 } bounds;
 
 /* ---- threads that differ ------------------------------------------------------------------------------------------------ */
@@ -235,11 +236,16 @@ static void settle(bounds *b)
 		if (one->c > 0) {
 			b->lower = both(p, HEDDLE_OP_MAX, b->lower, heddle_generate_aff(g, limit(one), b->s->x));
 		} else { /* x < floor(rest / -c) + 1 */
-			bound past = {.c = one->c, .rest = isl_aff_add_constant_si(isl_aff_copy(one->rest), (int)-one->c)};
+			const int more = b->from_last ? 0 : (int)-one->c;
+			bound past = {.c = one->c, .rest = isl_aff_add_constant_si(isl_aff_copy(one->rest), more)};
 			b->upper = both(p, HEDDLE_OP_MIN, b->upper, heddle_generate_aff(g, limit(&past), b->s->x));
 			isl_aff_free(past.rest);
 		}
 	}
+	if (b->from_last && b->upper)
+		b->upper = b->upper->kind == HEDDLE_VALUE_INT
+				   ? heddle_value_int(p, g->index_type, b->upper->i + 1)
+				   : heddle_value_binary(p, HEDDLE_OP_ADD, b->upper, heddle_value_int(p, g->index_type, 1));
 	isl_aff_free(only);
 	for (int i = 0; i < b->n; i++)
 		isl_aff_free(b->bound[i].rest);
@@ -369,7 +375,8 @@ static heddle_node *scan_loop(scanner *s, const heddle_nest *nest, int depth, __
 	isl_set *here = common(g->scop, leaf, n, depth + 1);
 	isl_set *wide = isl_set_add_dims(isl_set_copy(known), isl_dim_set, 1);
 	isl_set *new = isl_set_gist(isl_set_copy(here), isl_set_copy(wide));
-	bounds b = {.s = s, .depth = depth};
+	/* Mesa's compiler unrolls what it sees to run at most as often as an array has elements (min(16, ..) for s[16]), be it whole loops */
+	bounds b = {.s = s, .depth = depth, .from_last = nest->part == HEDDLE_PART_ROUND};
 	heddle_node *node = heddle_node_block(p);
 	if (isl_set_is_empty(new) == isl_bool_false && isl_set_foreach_basic_set(new, add_bounds, &b) == isl_stat_ok) {
 		isl_set *inside = isl_set_intersect(isl_set_copy(wide), isl_set_copy(here));
