@@ -32,15 +32,16 @@ typedef struct work {
 
 /* ---- work ------------------------------------------------------------------------------------------------------------- */
 
-static double expr_operations(const heddle_expr *expr)
+/* Subscripts are not the user's arithmetic, nor are conditions, nor indices where the result is floating point. */
+static double expr_operations(const heddle_expr *expr, bool floats)
 {
 	double n = 0;
-	if (expr->kind == HEDDLE_EXPR_READ)
-		return 0; /* subscripts are not the user's arithmetic */
+	if (expr->kind == HEDDLE_EXPR_READ || expr->type == HEDDLE_BOOL)
+		return 0;
 	for (int i = 0; i < expr->n_arg; i++)
-		n += expr_operations(expr->arg[i]);
+		n += expr_operations(expr->arg[i], floats);
 	if (expr->kind == HEDDLE_EXPR_UNARY || expr->kind == HEDDLE_EXPR_BINARY || expr->kind == HEDDLE_EXPR_CALL)
-		n += 1;
+		n += heddle_type_is_float(expr->type) || !floats;
 	return n;
 }
 
@@ -68,7 +69,7 @@ static work work_of(const heddle_definition *definition, const int64_t *size, he
 	}
 	for (int i = 0; i < definition->n_statement; i++) {
 		const heddle_statement *s = definition->statement[i];
-		double each = expr_operations(s->value) + (s->assign != HEDDLE_ASSIGN_SET);
+		double each = expr_operations(s->value, heddle_type_is_float(s->target->type)) + (s->assign != HEDDLE_ASSIGN_SET);
 		w.flops += each * statement_instances(s, size);
 	}
 	return w;
