@@ -519,11 +519,9 @@ static bool panel(chooser *c, int x, int64_t tx, int y, int64_t rows)
 
 /* Rows of y and vectors of x whose sums registers hold, beside the operands of one row: those with which all steps of the
  * reductions take the fewest instructions, one for each sum and each element or vector read, idle ones at the ends included. */
-static void register_tile(const chooser *c, int64_t ex, int64_t ey, int64_t v, int64_t *rows, int64_t *columns)
+static double register_tile(const chooser *c, int64_t ex, int64_t ey, int64_t v, bool guarded, int64_t *rows, int64_t *columns)
 {
 	enum { MOST_COLUMNS = 4, MOST_ROWS = 16, GUARDED_COLUMNS = 2, GUARDED_SUMS = 16 };
-	/* sums over some instances only are asked for one by one at the edges: their text stands many times */
-	const bool guarded = sums_some(c->main);
 	const int64_t most = guarded ? GUARDED_COLUMNS : MOST_COLUMNS, sums = guarded ? GUARDED_SUMS : MOST_COLUMNS * MOST_ROWS;
 	const int64_t registers = quantity(&c->scop->descriptor->vector_registers, 16);
 	double best = 0;
@@ -535,6 +533,124 @@ static void register_tile(const chooser *c, int64_t ex, int64_t ey, int64_t v, i
 			if (best == 0 || instructions <= best)
 				best = instructions, *rows = y, *columns = x;
 		}
+	return best;
+}
+
+/* Is the value known to the compiler? */
+static bool is_number(const heddle_expr *expr)
+{
+	if (expr->kind == HEDDLE_EXPR_INDEX || (expr->kind == HEDDLE_EXPR_SIZE && expr->size->min < expr->size->max))
+		return false;
+	for (int i = 0; i < expr->n_arg; i++)
+		if (!is_number(expr->arg[i]))
+			return false;
+	return true;
+}
+
+/* Can operands that depend on y come out of a panel in which y runs along the rows, none of the others being in vectors? */
+static bool makes_panel(const chooser *c, int x, int y)
+{
+	for (int a = 1; a < c->main->n_access; a++) {
+		const heddle_access *access = &c->main->access[a];
+		bool plain = false;
+		for (int e = 0; e < access->tensor->rank; e++)
+			plain = plain || heddle_access_dim(c->main, access, e) == y;
+		if (depends_on(c->main, access, y) && (!plain || !access->affine || depends_on(c->main, access, x)))
+			return false;
+	}
+	return true;
+}
+
+/* Does an operand that depends on y depend on d, too? */
+static bool in_panel(const chooser *c, int y, int d)
+{
+	for (int a = 1; a < c->main->n_access; a++)
+		if (depends_on(c->main, &c->main->access[a], y) && depends_on(c->main, &c->main->access[a], d))
+			return true;
+	return false;
+}
+
+/* Vectors along y instead of x, along which the target runs: their operands are turned into a panel, items go along x, and the block
+ * goes in rounds over x and over all else that the panel does not depend on, so that it is made for many of them.  Lanes are all busy
+ * where x is short, and what depends on x and is not known for all lanes alike, conditions and strides, is asked once an item.
+ * `plain`: the instructions of a plane of x and y with vectors along x. */
+static bool turned(chooser *c, int x, int y, double plain)
+{
+	enum { PACK = 2, SCATTER = 1, SHORT = 8, LEAST_STEP = 16, MOST_STEP = 256 };
+	const heddle_stmt *stmt = c->main;
+	const int64_t ex = extent_of(c->scop, stmt, x), ey = extent_of(c->scop, stmt, y), v = least(c->vector, power_below(ey));
+	const heddle_memory *cache = heddle_descriptor_memory(c->scop->descriptor, "l1");
+	const int64_t room = cache && cache->size.set ? (int64_t)cache->size.value * 3 / 4 : 24576;
+	const int64_t size = heddle_type_size(heddle_type_computed(stmt->access[0].tensor->type));
+	int64_t rows, columns, rounds[HEDDLE_MAX_DIM], tile[HEDDLE_MAX_DIM], sums, positions, steps = 1, step = MOST_STEP;
+	double length = 1, blocks;
+	int along = -1;
+	if (v < c->vector || !is_number(stmt->source->index[x]->upper) || !makes_panel(c, x, y))
+		return false;
+	const double instructions = register_tile(c, ey, ex, v, false, &rows, &columns);
+	/* rounds: as many as private memory has sums for, while there are blocks for all units */
+	positions = rows;
+	blocks = blocks_with(c, x, rows, y, columns * v);
+	sums = columns * v * size;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		rounds[d] = 1;
+		if (stmt->dim[d].reduction)
+			length *= (double)extent_of(c->scop, stmt, d);
+	}
+	for (int d = stmt->n_dim - 1; d >= 0; d--) {
+		if (stmt->dim[d].member < 0 || d == y || (d != x && (in_panel(c, y, d) || !is_number(stmt->source->index[d]->upper))))
+			continue;
+		const int64_t most = (extent_of(c->scop, stmt, d) + (d == x ? rows : 1) - 1) / (d == x ? rows : 1);
+		int64_t r = most;
+		while (r > 1 && (r * positions * sums > HEDDLE_MAX_ARRAY_BYTES / 2 || blocks / (double)r < 4 * (double)c->units))
+			r--;
+		const int64_t parts = (most + r - 1) / r;
+		rounds[d] = (most + parts - 1) / parts; /* the same for all blocks, as far as that goes */
+		positions *= rounds[d];
+		blocks /= (double)rounds[d];
+	}
+	const double pack = PACK * (double)(ex * ey) / (double)positions;
+	if (instructions + pack + SCATTER * (double)(ex * ey) / length >= plain)
+		return false;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		tile[d] = d == y ? columns * v : stmt->dim[d].reduction ? whole_step(stmt, d, SHORT) : 1;
+		if (stmt->dim[d].reduction && !tile[d]) {
+			tile[d] = 1;
+			if (along < 0 || extent_of(c->scop, stmt, d) > extent_of(c->scop, stmt, along))
+				along = d;
+		}
+		steps *= stmt->dim[d].reduction ? tile[d] : 1;
+	}
+	if (along < 0)
+		return false;
+	const int64_t extent = extent_of(c->scop, stmt, along);
+	for (; step > 1; step /= 2) {
+		tile[along] = is_number(stmt->source->index[along]->upper) ? least(step, extent) : step;
+		if (panel_bytes(c, x, tile) <= room && step < 2 * extent)
+			break;
+	}
+	if (tile[along] * steps < LEAST_STEP)
+		return false;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		if (stmt->dim[d].reduction)
+			set_layout(c, stmt, d, tile[d], 1, 1);
+		else if (d == y)
+			set_layout(c, stmt, y, columns, 1, v);
+		else if (stmt->dim[d].member >= 0)
+			set_rounds(c, stmt, d, rounds[d], d == x ? rows : 1, 1, 1);
+	}
+	return true;
+}
+
+static void blocks_along(chooser *c, int y)
+{
+	heddle_kernel_config *kernel = heddle_config_kernel(c->config, c->k);
+	if (kernel->n_order)
+		return;
+	for (int m = 0; m < c->kernel->n_member; m++)
+		if (m != c->main->dim[y].member)
+			HEDDLE_PUSH(c->config->arena, kernel->order, kernel->n_order, c->kernel->member[m].name);
+	HEDDLE_PUSH(c->config->arena, kernel->order, kernel->n_order, c->kernel->member[c->main->dim[y].member].name);
 }
 
 static void contraction_vectors(chooser *c, int x, int y)
@@ -558,20 +674,18 @@ static void contraction_vectors(chooser *c, int x, int y)
 	}
 	int64_t v = least(c->vector, power_below(ex));
 	int64_t columns, rows;
-	register_tile(c, ex, ey, v, &rows, &columns);
+	/* sums over some instances only are asked for one by one at the edges: their text stands many times */
+	const double instructions = register_tile(c, ex, ey, v, sums_some(c->main), &rows, &columns);
+	if (turned(c, x, y, instructions)) {
+		blocks_along(c, y);
+		return;
+	}
 	while (rows > 2 && blocks_with(c, x, columns * v, y, rows) < 2 * (double)c->units)
 		rows /= 2;
 	set_layout(c, c->main, x, columns, 1, v);
 	if (!panel(c, x, columns * v, y, rows))
 		set_layout(c, c->main, y, rows, 1, 1);
-	/* neighbouring blocks share the panel of x: y is fastest */
-	heddle_kernel_config *kernel = heddle_config_kernel(c->config, c->k);
-	if (kernel->n_order)
-		return;
-	for (int m = 0; m < c->kernel->n_member; m++)
-		if (m != c->main->dim[y].member)
-			HEDDLE_PUSH(c->config->arena, kernel->order, kernel->n_order, c->kernel->member[m].name);
-	HEDDLE_PUSH(c->config->arena, kernel->order, kernel->n_order, c->kernel->member[c->main->dim[y].member].name);
+	blocks_along(c, y); /* neighbouring blocks share the panel of x: y is fastest */
 }
 
 /* Local dimension of a statement that is contiguous in one of its accesses: the lanes go there. */
@@ -886,6 +1000,18 @@ bool heddle_cost_rows_aligned(const heddle_tensor *tensor, int64_t v)
 	return aligned;
 }
 
+/* The dimension of the tensor along which the statement takes vectors, where that is not the one of its rows; -1: there is none. */
+static int vectors_across(const heddle_group *group, int row)
+{
+	int across = -1;
+	for (int e = 0; e < group->tensor->rank; e++) {
+		const int d = heddle_access_dim(group->stmt, group->access, e);
+		if (e != row && d >= 0 && group->stmt->dim[d].layout.vector > 1)
+			across = e;
+	}
+	return across;
+}
+
 static void choose_shared(heddle_scop *scop, heddle_config *config, int k, heddle_group *group, int64_t *budget)
 {
 	bool copies = false;
@@ -900,6 +1026,7 @@ static void choose_shared(heddle_scop *scop, heddle_config *config, int k, heddl
 	const int inner = heddle_tensor_inner(group->tensor), row = inner < 0 ? rank - 1 : inner;
 	if (scop->kernel[k]->threads == 1) {
 		const heddle_copy *copy = group->size[row] > 1 ? preferred_copy(scop->descriptor, group) : NULL;
+		const int across = copy ? -1 : vectors_across(group, row);
 		const int64_t bytes = box_bytes(group, 0);
 		const bool fits = bytes <= *budget && (copy || used_in_rounds(group));
 		choice->space = fits ? HEDDLE_SPACE_SHARED : HEDDLE_SPACE_GLOBAL;
@@ -910,7 +1037,10 @@ static void choose_shared(heddle_scop *scop, heddle_config *config, int k, heddl
 		int64_t v = copy ? 1 : power_below(quantity(&scop->descriptor->vector_bytes, 16) / heddle_type_size(group->tensor->type));
 		while (v > 1 && group->size[row] % v)
 			v /= 2;
-		choice->vector = (int)v;
+		choice->vector = across < 0 ? (int)v : 1;
+		for (int e = 0; e < rank && across >= 0; e++) /* turned: the dimension of the vectors comes last */
+			choice->order[e] = e < across ? e : e + 1 < rank ? e + 1 : across;
+		choice->n_order = across < 0 ? choice->n_order : rank;
 		return;
 	}
 	int64_t last = group->size[row];
@@ -920,12 +1050,7 @@ static void choose_shared(heddle_scop *scop, heddle_config *config, int k, heddl
 	bool turn = rank >= 2 && y >= 0 && group->stmt->dim[y].reduction;
 	if (turn) {
 		choice->n_order = 0;
-		int across = -1; /* the dimension that threads take vectors of comes last */
-		for (int e = 0; e < rank; e++) {
-			const int d = heddle_access_dim(group->stmt, group->access, e);
-			if (e != row && d >= 0 && group->stmt->dim[d].layout.vector > 1)
-				across = e;
-		}
+		const int across = vectors_across(group, row); /* the dimension that threads take vectors of comes last */
 		choice->order[choice->n_order++] = row;
 		for (int e = 0; e < rank; e++)
 			if (e != row && e != across)

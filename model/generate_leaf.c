@@ -591,7 +591,7 @@ static heddle_node *copy(maker *m)
 	heddle_leaf *leaf = m->leaf;
 	heddle_group *group = leaf->group;
 	heddle_value *from[HEDDLE_MAX_DIM], *to[HEDDLE_MAX_DIM], *first = index_int(m, 0), *count = index_int(m, 1);
-	int n = 0, rank = group->tensor->rank, column = heddle_leaf_loop(leaf, -2, HEDDLE_PART_ITEM);
+	int n = 0, rank = group->tensor->rank, column = heddle_leaf_loop(leaf, HEDDLE_MOVE_COLUMN, HEDDLE_PART_ITEM);
 	if (column >= 0) {
 		isl_pw_aff *begin = row_end(m, column, false), *end = row_end(m, column, true);
 		end = isl_pw_aff_add_constant_val(isl_pw_aff_sub(end, isl_pw_aff_copy(begin)), isl_val_one(m->g->scop->isl));

@@ -41,6 +41,9 @@ struct heddle_leaf {
 
 typedef enum heddle_nest_kind { HEDDLE_NEST_SEQUENCE, HEDDLE_NEST_LOOP, HEDDLE_NEST_LEAF } heddle_nest_kind;
 
+/* Loops of a move: over rows, columns and vectors; HEDDLE_MOVE_ROWS - e over rows along dimension e of the tensor only. */
+enum { HEDDLE_MOVE_ROW = -1, HEDDLE_MOVE_COLUMN = -2, HEDDLE_MOVE_VEC = -3, HEDDLE_MOVE_ROWS = -4 };
+
 typedef struct heddle_nest {
 	heddle_nest_kind kind;
 	int n_child;
@@ -48,7 +51,7 @@ typedef struct heddle_nest {
 	const char *name; /* LOOP: as printed */
 	heddle_loop_kind loop;
 	heddle_part part;
-	int dim;	 /* of the statement; -1: rows, -2: columns of a move, or of a copy */
+	int dim;	 /* of the statement, or HEDDLE_MOVE_... of a move or copy */
 	int64_t extent;	 /* ROUND, ITEM and VEC parts; 0: unbounded (tile loops) */
 	heddle_leaf *leaf;
 } heddle_nest;

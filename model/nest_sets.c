@@ -142,8 +142,9 @@ static void move_sets(heddle_nest_builder *b, heddle_leaf *leaf)
 {
 	heddle_group *group = leaf->group;
 	int rank = group->tensor->rank, inner = heddle_nest_row(group);
-	int row = heddle_leaf_loop(leaf, -1, HEDDLE_PART_ITEM), column = heddle_leaf_loop(leaf, -2, HEDDLE_PART_ITEM);
-	int vec = heddle_leaf_loop(leaf, -3, HEDDLE_PART_VEC);
+	int row = heddle_leaf_loop(leaf, HEDDLE_MOVE_ROW, HEDDLE_PART_ITEM);
+	int column = heddle_leaf_loop(leaf, HEDDLE_MOVE_COLUMN, HEDDLE_PART_ITEM);
+	int vec = heddle_leaf_loop(leaf, HEDDLE_MOVE_VEC, HEDDLE_PART_VEC);
 	int64_t columns = heddle_nest_columns(b, group), rows = 1;
 	int64_t row_threads = b->kernel->threads / columns;
 	heddle_text text = {0}, r = {0}, c = {0}, more = {0};
@@ -176,8 +177,11 @@ static void move_sets(heddle_nest_builder *b, heddle_leaf *leaf)
 			continue;
 		}
 		below /= group->size[e];
+		const int own = heddle_leaf_loop(leaf, HEDDLE_MOVE_ROWS - e, HEDDLE_PART_ITEM);
 		if (group->size[e] == 1)
 			heddle_text_add(&text, "0");
+		else if (own >= 0)
+			heddle_text_printf(&text, "x%d", own);
 		else if (wide == 1)
 			heddle_text_add(&text, heddle_text_str(&r));
 		else if (below * group->size[e] == rows)
@@ -410,12 +414,14 @@ static bool fill_is_read(heddle_nest_builder *b, const heddle_region *r, const h
 	return read;
 }
 
-/* May the loop have bounds of its own?  Those over tiles and rounds, and those over items one by one: what is indexed by them lies in
- * memory. */
+/* May the loop have bounds of its own?  Those over tiles and rounds, and where there are rounds those over items one by one and the
+ * steps of reductions: what is indexed by them lies in memory. */
 static bool may_be_bounded(const heddle_leaf *leaf, const heddle_nest *loop)
 {
-	if (loop->part == HEDDLE_PART_ITEM && loop->dim >= 0)
-		return leaf->stmt->dim[loop->dim].layout.rounds > 1 && loop->loop == HEDDLE_LOOP_SERIAL;
+	if (loop->part == HEDDLE_PART_ITEM && loop->dim >= 0) {
+		const heddle_dim *dim = &leaf->stmt->dim[loop->dim];
+		return loop->loop == HEDDLE_LOOP_SERIAL && (dim->reduction ? heddle_nest_has_rounds(leaf->stmt) : dim->layout.rounds > 1);
+	}
 	return loop->part == HEDDLE_PART_TILE || loop->part == HEDDLE_PART_ROUND;
 }
 
@@ -624,7 +630,7 @@ static void spread_leaf(heddle_nest_builder *b, heddle_leaf *leaf)
 	bool guarded = (leaf->kind == HEDDLE_LEAF_COMPUTE || leaf->kind == HEDDLE_LEAF_FINISH || leaf->kind == HEDDLE_LEAF_STORE) &&
 		       (!b->interior || heddle_nest_has_rounds(leaf->stmt));
 	leaf->spread = isl_set_copy(guarded ? leaf->box : leaf->domain);
-	int column = leaf->kind == HEDDLE_LEAF_COPY ? heddle_leaf_loop(leaf, -2, HEDDLE_PART_ITEM) : -1;
+	int column = leaf->kind == HEDDLE_LEAF_COPY ? heddle_leaf_loop(leaf, HEDDLE_MOVE_COLUMN, HEDDLE_PART_ITEM) : -1;
 	if (column >= 0) { /* once for each row */
 		leaf->spread = isl_set_eliminate(leaf->spread, isl_dim_set, (unsigned)column, 1);
 		leaf->spread = isl_set_fix_si(leaf->spread, isl_dim_set, (unsigned)column, 0);

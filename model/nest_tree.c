@@ -149,9 +149,12 @@ static heddle_nest *item_loops(heddle_nest_builder *b, heddle_nest *parent, cons
 		if (stmt->dim[d].reduction)
 			parent = add_loop(b, parent, stmt, d, HEDDLE_PART_ITEM, reduction_loop(b, stmt, d));
 	const heddle_loop_kind items = one_by_one && heddle_nest_has_rounds(stmt) ? HEDDLE_LOOP_SERIAL : HEDDLE_LOOP_UNROLL;
-	for (int d = 0; d < stmt->n_dim; d++)
-		if (!stmt->dim[d].reduction && !(one_by_one && stmt->dim[d].layout.rounds > 1))
-			parent = add_loop(b, parent, stmt, d, HEDDLE_PART_ITEM, items);
+	/* one thread alone takes vectors inside, next to each other: what they share, and conditions on the rest, stand once */
+	for (int vectors = 0; vectors < 2; vectors++)
+		for (int d = 0; d < stmt->n_dim; d++)
+			if (!stmt->dim[d].reduction && !(one_by_one && stmt->dim[d].layout.rounds > 1) &&
+			    vectors == (b->kernel->threads == 1 && stmt->dim[d].layout.vector > 1))
+				parent = add_loop(b, parent, stmt, d, HEDDLE_PART_ITEM, items);
 	/* the outermost vector loop is the one that runs in lockstep */
 	const int row = heddle_row_dim(stmt, &stmt->access[0]);
 	if (row >= 0 && !stmt->dim[row].reduction)
@@ -216,31 +219,65 @@ int64_t heddle_nest_columns(heddle_nest_builder *b, const heddle_group *group)
 	return columns;
 }
 
-/* Rows of a tile run along the dimension whose elements lie side by side; the others are the number of the row, as one.  A
- * thread has some of them, and vectors of columns. */
+bool heddle_nest_rows_apart(const heddle_nest_builder *b, const heddle_group *group)
+{
+	int wide = 0;
+	for (int e = 0; e < group->tensor->rank; e++)
+		wide += e != heddle_nest_row(group) && group->size[e] > 1;
+	return b->kernel->threads == 1 && wide > 1;
+}
+
+static const char *move_name(heddle_nest_builder *b, const heddle_group *group, const char *suffix)
+{
+	return heddle_arena_printf(b->scop->arena, "%s_%s", group->tensor->name, suffix);
+}
+
+/* "I_c" where the dimension of the tensor is one of the statement, else "I_row2". */
+static const char *row_name(heddle_nest_builder *b, const heddle_group *group, int e)
+{
+	const int d = heddle_access_dim(group->stmt, group->access, e);
+	if (d >= 0)
+		return move_name(b, group, group->stmt->dim[d].name);
+	return heddle_arena_printf(b->scop->arena, "%s_row%d", group->tensor->name, e);
+}
+
+static heddle_nest *add_move_loop(heddle_nest_builder *b, heddle_nest *parent, int dim, const char *name, int64_t extent, heddle_loop_kind kind)
+{
+	if (extent == 1)
+		return parent;
+	heddle_nest *loop = append(b, parent, heddle_nest_new(b, HEDDLE_NEST_LOOP));
+	loop->name = name;
+	loop->dim = dim;
+	loop->part = dim == HEDDLE_MOVE_VEC ? HEDDLE_PART_VEC : HEDDLE_PART_ITEM;
+	loop->extent = extent;
+	loop->loop = kind;
+	return append(b, loop, heddle_nest_new(b, HEDDLE_NEST_SEQUENCE));
+}
+
+/* Rows of a tile run along the dimension whose elements lie side by side; the others are the number of the row, as one, and a
+ * thread has some of them, and vectors of columns.  One thread alone has a loop for each. */
 static void add_move(heddle_nest_builder *b, heddle_nest *parent, heddle_group *group)
 {
+	const int row = heddle_nest_row(group);
 	int64_t columns = heddle_nest_columns(b, group);
 	int64_t rows = 1, row_threads = b->kernel->threads / columns;
-	int64_t vectors = group->size[heddle_nest_row(group)] / group->vector;
+	int64_t vectors = group->size[row] / group->vector;
 	for (int e = 0; e < group->tensor->rank; e++)
-		rows *= e == heddle_nest_row(group) ? 1 : group->size[e];
-	const char *name = heddle_arena_printf(b->scop->arena, "%s", group->tensor->name);
-	heddle_nest *at = parent;
+		rows *= e == row ? 1 : group->size[e];
 	const bool once = heddle_nest_has_rounds(group->stmt); /* a move for many rounds is not worth more text */
-	int64_t extent[3] = {(rows + row_threads - 1) / row_threads, (vectors + columns - 1) / columns, group->vector};
-	static const char *const suffix[3] = {"row", "column", "vec"};
-	for (int i = 0; i < 3; i++) {
-		if (extent[i] == 1)
-			continue;
-		heddle_nest *loop = append(b, at, heddle_nest_new(b, HEDDLE_NEST_LOOP));
-		loop->name = heddle_arena_printf(b->scop->arena, "%s_%s", name, suffix[i]);
-		loop->dim = -1 - i;
-		loop->part = i == 2 ? HEDDLE_PART_VEC : HEDDLE_PART_ITEM;
-		loop->extent = extent[i];
-		loop->loop = i == 2 ? HEDDLE_LOOP_VECTOR : extent[i] <= 16 && !once ? HEDDLE_LOOP_UNROLL : HEDDLE_LOOP_SERIAL;
-		at = append(b, loop, heddle_nest_new(b, HEDDLE_NEST_SEQUENCE));
+	const heddle_loop_kind rows_kind = (rows + row_threads - 1) / row_threads <= 16 && !once ? HEDDLE_LOOP_UNROLL : HEDDLE_LOOP_SERIAL;
+	heddle_nest *at = parent;
+	if (heddle_nest_rows_apart(b, group)) {
+		for (int e = 0; e < group->tensor->rank; e++)
+			if (e != row)
+				at = add_move_loop(b, at, HEDDLE_MOVE_ROWS - e, row_name(b, group, e), group->size[e], rows_kind);
+	} else {
+		at = add_move_loop(b, at, HEDDLE_MOVE_ROW, move_name(b, group, "row"), (rows + row_threads - 1) / row_threads, rows_kind);
 	}
+	const int64_t along = (vectors + columns - 1) / columns;
+	at = add_move_loop(b, at, HEDDLE_MOVE_COLUMN, move_name(b, group, "column"), along,
+			   along <= 16 && !once ? HEDDLE_LOOP_UNROLL : HEDDLE_LOOP_SERIAL);
+	at = add_move_loop(b, at, HEDDLE_MOVE_VEC, move_name(b, group, "vec"), group->vector, HEDDLE_LOOP_VECTOR);
 	heddle_nest_add_leaf(b, at, HEDDLE_LEAF_MOVE, group->stmt, group);
 }
 
@@ -256,7 +293,7 @@ static void add_copy(heddle_nest_builder *b, heddle_nest *parent, heddle_group *
 			continue;
 		heddle_nest *loop = append(b, at, heddle_nest_new(b, HEDDLE_NEST_LOOP));
 		loop->name = heddle_arena_printf(b->scop->arena, "%s_%s", group->tensor->name, i ? "column" : "row");
-		loop->dim = -1 - i;
+		loop->dim = i ? HEDDLE_MOVE_COLUMN : HEDDLE_MOVE_ROW;
 		loop->part = HEDDLE_PART_ITEM;
 		loop->extent = i ? columns : rows;
 		loop->loop = HEDDLE_LOOP_SERIAL;
