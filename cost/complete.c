@@ -518,18 +518,19 @@ static bool panel(chooser *c, int x, int64_t tx, int y, int64_t rows)
 }
 
 /* Rows of y and vectors of x whose sums registers hold, beside the operands of one row: those with which all steps of the
- * reductions take the fewest instructions, one for each sum and each element or vector read, idle ones at the ends included. */
+ * reductions take the fewest instructions, one for each sum and each element or vector read.  Lanes at the end of x idle; rows at
+ * the end of y are taken one by one, with loops that wait for one another. */
 static double register_tile(const chooser *c, int64_t ex, int64_t ey, int64_t v, bool guarded, int64_t *rows, int64_t *columns)
 {
-	enum { MOST_COLUMNS = 4, MOST_ROWS = 16, GUARDED_COLUMNS = 2, GUARDED_SUMS = 16 };
+	enum { MOST_COLUMNS = 4, MOST_ROWS = 16, GUARDED_COLUMNS = 2, GUARDED_SUMS = 16, LONE_ROW = 4 };
 	const int64_t most = guarded ? GUARDED_COLUMNS : MOST_COLUMNS, sums = guarded ? GUARDED_SUMS : MOST_COLUMNS * MOST_ROWS;
 	const int64_t registers = quantity(&c->scop->descriptor->vector_registers, 16);
 	double best = 0;
 	*rows = *columns = 1;
 	for (int64_t x = 1; x <= most && (x == 1 || x * v <= ex); x *= 2)
 		for (int64_t y = 1; y <= least(MOST_ROWS, ey) && x * y <= sums && (y + 1) * x + 1 <= registers; y++) {
-			const double tiles = (double)((ex + x * v - 1) / (x * v)) * (double)((ey + y - 1) / y);
-			const double instructions = tiles * (double)(x * y + x + y);
+			const double across = (double)((ex + x * v - 1) / (x * v));
+			const double instructions = across * (double)(ey / y * (x * y + x + y) + ey % y * LONE_ROW * (x + 1));
 			if (best == 0 || instructions <= best)
 				best = instructions, *rows = y, *columns = x;
 		}
@@ -585,6 +586,9 @@ static bool turned(chooser *c, int x, int y, double plain)
 	int64_t rows, columns, rounds[HEDDLE_MAX_DIM], tile[HEDDLE_MAX_DIM], sums, positions, steps = 1, step = MOST_STEP;
 	double length = 1, blocks;
 	int along = -1;
+	for (int i = 0; i < c->scop->descriptor->n_copy; i++)
+		if (c->scop->descriptor->copy[i].preferred) /* it turns nothing */
+			return false;
 	if (v < c->vector || !is_number(stmt->source->index[x]->upper) || !makes_panel(c, x, y))
 		return false;
 	const double instructions = register_tile(c, ey, ex, v, false, &rows, &columns);
@@ -661,22 +665,24 @@ static void contraction_vectors(chooser *c, int x, int y)
 	for (int a = 1; a < c->main->n_access; a++) {
 		const heddle_access *access = &c->main->access[a];
 		const int inner = heddle_tensor_inner(access->tensor), d = heddle_row_dim(c->main, access);
-		if (inner >= 0 && mentions(subscripts(c->main, access)[inner], x))
+		const bool apart = d >= 0 && !c->main->dim[d].reduction && extent_of(c->scop, c->main, d) > 1;
+		if (apart || (inner >= 0 && mentions(subscripts(c->main, access)[inner], x)))
 			along = c->main->n_dim;
 		else if (d >= 0 && along < 0 && c->main->dim[d].reduction && extent_of(c->scop, c->main, d) >= 2 * c->vector)
 			along = d;
 	}
+	enum { GUARDED = 4 };
+	int64_t v = least(c->vector, power_below(ex));
+	int64_t columns, rows;
+	const double instructions = register_tile(c, ex, ey, v, sums_some(c->main), &rows, &columns);
 	if (along >= 0 && along < c->main->n_dim) {
 		set_layout(c, c->main, x, least(4, power_below(ex)), 1, 1);
 		set_layout(c, c->main, y, least(4, power_below(ey)), 1, 1);
 		set_layout(c, c->main, along, 1, 1, c->vector);
 		return;
 	}
-	int64_t v = least(c->vector, power_below(ex));
-	int64_t columns, rows;
-	/* sums over some instances only are asked for one by one at the edges: their text stands many times */
-	const double instructions = register_tile(c, ex, ey, v, sums_some(c->main), &rows, &columns);
-	if (turned(c, x, y, instructions)) {
+	/* sums over some instances only are asked for lane by lane at the edges: measured, vectors are worth a fourth there */
+	if (turned(c, x, y, sums_some(c->main) ? GUARDED * instructions : instructions)) {
 		blocks_along(c, y);
 		return;
 	}
