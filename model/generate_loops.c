@@ -100,8 +100,8 @@ static heddle_node *around_barriers(heddle_generator *g, heddle_value *condition
 	return node;
 }
 
-/* Where what runs before a barrier has a condition on the thread that follows from the barrier's own, isl may put both under
- * it: the same for all threads, but nobody sees that.  The barrier moves out, under what the condition says of all threads
+/* Where what runs before a barrier has a condition on the thread that the barrier has, too, both may come to stand under it: the same for
+ * all threads, but nobody sees that.  The barrier moves out, under what the condition says of all threads
  * alike.  There may be barriers too many then, but all threads come to each. */
 static heddle_node *conditional(heddle_generator *g, heddle_value *condition, heddle_node *then, heddle_node *otherwise)
 {
@@ -375,7 +375,7 @@ static heddle_node *scan_loop(scanner *s, const heddle_nest *nest, int depth, __
 	isl_set *here = common(g->scop, leaf, n, depth + 1);
 	isl_set *wide = isl_set_add_dims(isl_set_copy(known), isl_dim_set, 1);
 	isl_set *new = isl_set_gist(isl_set_copy(here), isl_set_copy(wide));
-	/* Mesa's compiler unrolls what it sees to run at most as often as an array has elements (min(16, ..) for s[16]), be it whole loops */
+	/* some drivers unroll what they see to run at most as often as an array has elements (min(16, ..) for s[16]), whole nests of it */
 	bounds b = {.s = s, .depth = depth, .from_last = nest->part == HEDDLE_PART_ROUND};
 	heddle_node *node = heddle_node_block(p);
 	if (isl_set_is_empty(new) == isl_bool_false && isl_set_foreach_basic_set(new, add_bounds, &b) == isl_stat_ok) {

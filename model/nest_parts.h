@@ -33,11 +33,9 @@ heddle_leaf *heddle_nest_add_leaf(heddle_nest_builder *b, heddle_nest *parent, h
 				  heddle_group *group);
 /* Everything of one statement, appended to the sequence of its kernel; `barrier_each`: a barrier after each round. */
 void heddle_nest_add_stmt(heddle_nest_builder *b, heddle_nest *root, heddle_stmt *stmt, bool barrier_each);
-/* Threads along a row of a shared tile while it is moved. */
 /* The dimension along which rows of a staged tile run. */
 int heddle_nest_row(const heddle_group *group);
-/* Do rows of a moved tile have a loop for each of their dimensions? */
-bool heddle_nest_rows_apart(const heddle_nest_builder *b, const heddle_group *group);
+/* Threads along a row of a shared tile while it is moved. */
 int64_t heddle_nest_columns(heddle_nest_builder *b, const heddle_group *group);
 bool heddle_stmt_has_lanes(const heddle_stmt *stmt);
 /* Are its sums combined over lanes? */

@@ -219,7 +219,8 @@ int64_t heddle_nest_columns(heddle_nest_builder *b, const heddle_group *group)
 	return columns;
 }
 
-bool heddle_nest_rows_apart(const heddle_nest_builder *b, const heddle_group *group)
+/* Do rows of a moved tile have a loop for each of their dimensions? */
+static bool rows_apart(const heddle_nest_builder *b, const heddle_group *group)
 {
 	int wide = 0;
 	for (int e = 0; e < group->tensor->rank; e++)
@@ -267,7 +268,7 @@ static void add_move(heddle_nest_builder *b, heddle_nest *parent, heddle_group *
 	const bool once = heddle_nest_has_rounds(group->stmt); /* a move for many rounds is not worth more text */
 	const heddle_loop_kind rows_kind = (rows + row_threads - 1) / row_threads <= 16 && !once ? HEDDLE_LOOP_UNROLL : HEDDLE_LOOP_SERIAL;
 	heddle_nest *at = parent;
-	if (heddle_nest_rows_apart(b, group)) {
+	if (rows_apart(b, group)) {
 		for (int e = 0; e < group->tensor->rank; e++)
 			if (e != row)
 				at = add_move_loop(b, at, HEDDLE_MOVE_ROWS - e, row_name(b, group, e), group->size[e], rows_kind);
