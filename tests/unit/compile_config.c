@@ -113,6 +113,17 @@ static void items(void **state)
 		 "tile=j:64,k:128,i:96 round=i:16 vector=j:16; k0.B.0: space=shared vector=16"},
 		{"def f(float(4, K) A, float(K, N) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }", "tile=j:64,i:4 vector=j:16"},
 		{"def f(float(96, K) A, float(K, 128) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }", "k:128,i:24 round=i:4 vector=j:16"},
+		/* rows that make whole rounds; of two operands one runs along the reduction: its panel is turned */
+		{"def f(float(64, K) A, float(K, 4096) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }", "k:128,i:64 round=i:16 vector=j:16"},
+		{"def f(float(K, M) A, float(N, K) B) -> (C) { C(i, j) +=! A(k, i) * B(j, k) }",
+		 "round=i:16 vector=j:16; k0.B.0: space=shared order=1,0"},
+		/* what the edges of a row ask is asked once an item, of vectors along another dimension, where sizes are known */
+		{"def f(float(8, 64, 56, 56) I, float(64, 64, 3, 3) F) -> (O) { O(n, m, h, w) +=! (w + kw - 1 >= 0 && w + kw - 1 < 56)\n"
+		 "? I(n, c, h + kh, w + kw - 1) * F(m, c, kh, kw) : 0 where h in 0:54, w in 0:56, kh in 0:3, kw in 0:3 }",
+		 "vector=m:16; k0.F.0: space=shared order=1,2,3,0"},
+		{"def f(float(N, C, H, W) I, float(M, C, 3, 3) F) -> (O) { O(n, m, h, w) +=! (w + kw - 1 >= 0 && w + kw - 1 < W)\n"
+		 "? I(n, c, h + kh, w + kw - 1) * F(m, c, kh, kw) : 0 where h in 0:H-2, w in 0:W, kh in 0:3, kw in 0:3 }",
+		 "tile=w:32,m:8 vector=w:16"},
 		{"def f(float(M, 3, 3, C) F, float(C, H, W) I) -> (O) { O(m, h, w) +=! I(c, h + kh, w + kw) * F(m, kh, kw, c)\n"
 		 "where h in 0:H-2, w in 0:W-2 }",
 		 "tile=w:64,c:32,kh:3,kw:3,m:96 round=m:16 vector=w:16; k0.I.0: space=shared"},

@@ -200,6 +200,18 @@ static void neighbours(void **state)
 	becomes(&scalar_language, "C[0] = W[0][0]\nC[1] = W[0][1]\n", "\tC[0] = W[0][0]\n\tC[1] = W[0][1]\n");
 }
 
+/* A load under a condition shares with one that happens anyway; not with another one under a condition, nor over a store. */
+static void shared_loads(void **state)
+{
+	(void)state;
+	becomes(&scalar_language, "if thread < 5 {\nC[0] = A[block] * 2.0\n}\nC[1] = A[block]\n",
+		"\tlet float32 A_v = A[block]\n\tif thread < 5 {\n\t\tC[0] = A_v * 2.0\n\t}\n\tC[1] = A_v\n");
+	becomes(&scalar_language, "if thread < 5 {\nC[0] = A[block]\n}\nif thread < 7 {\nC[1] = A[block]\n}\n",
+		"\tif thread < 5 {\n\t\tC[0] = A[block]\n\t}\n\tif thread < 7 {\n\t\tC[1] = A[block]\n\t}\n");
+	becomes(&scalar_language, "if thread < 5 {\nC[0] = W[0][block]\nW[0][block] = 1.0\n}\nC[1] = W[0][block]\n",
+		"\tif thread < 5 {\n\t\tC[0] = W[0][block]\n\t\tW[0][block] = 1.0\n\t}\n\tC[1] = W[0][block]\n");
+}
+
 /* A guard over the vector, and what does not change with it. */
 static void guards(void **state)
 {
@@ -334,6 +346,7 @@ int main(void)
 		cmocka_unit_test(folding),
 		cmocka_unit_test(coordinates), cmocka_unit_test(unrolling), cmocka_unit_test(vectors),
 		cmocka_unit_test(neighbours),
+		cmocka_unit_test(shared_loads),
 		cmocka_unit_test(vector_arithmetic), cmocka_unit_test(guards), cmocka_unit_test(facts), cmocka_unit_test(wording), cmocka_unit_test(indices), cmocka_unit_test(register_rule),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
