@@ -115,6 +115,9 @@ typedef struct heddle_descriptor {
 const heddle_descriptor *heddle_descriptor_find(heddle_ctx *ctx, const char *name);
 /* A file by path, checked the same way. */
 const heddle_descriptor *heddle_descriptor_read(heddle_ctx *ctx, const char *path);
+/* The descriptor with one value changed: `key` is "shared_per_block", "l2.size" or "float32" (a rate), `value` a number with a unit
+ * of the key's, or with K, M, G or T.  Checked as a file is; in the context's arena.  NULL with E0415 or what is wrong. */
+const heddle_descriptor *heddle_descriptor_vary(heddle_ctx *ctx, const heddle_descriptor *descriptor, const char *key, const char *value);
 /* Names of all descriptors that can be found (not the abstract ones), sorted, NULL-ended. */
 const char *const *heddle_descriptor_names(heddle_ctx *ctx);
 const heddle_memory *heddle_descriptor_memory(const heddle_descriptor *descriptor, const char *name); /* NULL: none */

@@ -80,5 +80,7 @@ bool heddle_yaml_is_deep(const heddle_source *source);
 
 /* Parse, inherit, check.  `folder` is looked at first for parents.  NULL with diagnostics. */
 const heddle_descriptor *heddle_descriptor_parse(heddle_ctx *ctx, const heddle_source *source, const char *folder);
+/* The folder that a source came from, NULL for one compiled in. */
+const char *heddle_descriptor_folder(heddle_ctx *ctx, const heddle_source *source);
 
 #endif

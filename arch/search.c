@@ -127,8 +127,7 @@ static bool header_of(heddle_ctx *ctx, const char *stem, descriptor_header *head
 
 /* ---- by name ----------------------------------------------------------------------------------------------------------- */
 
-/* The folder that a source came from, NULL for one compiled in. */
-static const char *folder_of(heddle_ctx *ctx, const heddle_source *source)
+const char *heddle_descriptor_folder(heddle_ctx *ctx, const heddle_source *source)
 {
 	const heddle_embedded *e = heddle_embedded_find(source->name);
 	if (e && e->data == source->text)
@@ -140,7 +139,7 @@ static const char *folder_of(heddle_ctx *ctx, const heddle_source *source)
 /* A descriptor that can be a target: not abstract, and called as its file is. */
 static const heddle_descriptor *checked(heddle_ctx *ctx, const heddle_source *source, const char *stem)
 {
-	const heddle_descriptor *d = heddle_descriptor_parse(ctx, source, folder_of(ctx, source));
+	const heddle_descriptor *d = heddle_descriptor_parse(ctx, source, heddle_descriptor_folder(ctx, source));
 	if (!d)
 		return NULL;
 	if (strcmp(d->name, stem) != 0) {
@@ -156,7 +155,7 @@ static void abstract_error(heddle_ctx *ctx, const char *name)
 	heddle_text list = {0};
 	for (const char *const *p = heddle_descriptor_names(ctx); *p; p++) {
 		const heddle_source *source = heddle_descriptor_source(ctx, NULL, *p);
-		const heddle_descriptor *d = source ? heddle_descriptor_parse(ctx, source, folder_of(ctx, source)) : NULL;
+		const heddle_descriptor *d = source ? heddle_descriptor_parse(ctx, source, heddle_descriptor_folder(ctx, source)) : NULL;
 		if (d && d->inherits && !strcmp(d->inherits, name))
 			heddle_text_printf(&list, "%s%s", list.length ? ", " : "", d->name);
 	}
@@ -233,7 +232,7 @@ const heddle_descriptor *heddle_descriptor_find(heddle_ctx *ctx, const char *nam
 const heddle_descriptor *heddle_descriptor_read(heddle_ctx *ctx, const char *path)
 {
 	const heddle_source *source = source_from_file(ctx, path);
-	return source ? heddle_descriptor_parse(ctx, source, folder_of(ctx, source)) : NULL;
+	return source ? heddle_descriptor_parse(ctx, source, heddle_descriptor_folder(ctx, source)) : NULL;
 }
 
 const char *const *heddle_descriptor_names(heddle_ctx *ctx)

@@ -306,6 +306,12 @@ const heddle_code heddle_codes[] = {
 	 "What must be known of every chip was not given, neither in the file nor in what it inherits from.\n"},
 	{414, "a descriptor's file has another name than the descriptor",
 	 "Descriptors are found by file name, so NAME.yaml says `name: NAME`.\n"},
+	{415, "a descriptor has no such value to change",
+	 "`heddle plan --sweep` changes one value of a chip: a key of its descriptor, one of a memory, or an arithmetic rate.\n"
+	 "Wrong:  --sweep shared=64K,128K\n"
+	 "Right:  --sweep shared_per_block=64K,128K\n"
+	 "Right:  --sweep l2.size=1M,2M\n"
+	 "Right:  --sweep float32=100T,200T\n"},
 	{450, "there is no such backend",
 	 "A target is BACKEND:CHIP, and the backend has a dialect: backends/NAME/dialect.yaml among those built in or in a folder of\n"
 	 "--path or HEDDLE_PATH.\n"

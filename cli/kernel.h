@@ -36,6 +36,9 @@ void heddle_cli_file_names(heddle_cli *cli, const heddle_definition *definition,
 /* --dump, --stop and --time-passes (plan_passes.c): are the names passes; what they say, on cli->out.  0 or -1. */
 int heddle_cli_check_passes(heddle_cli *cli);
 int heddle_cli_show_passes(heddle_cli *cli, const heddle_definition *definition, const heddle_target *target);
+/* --top and --sweep (plan_search.c), on cli->out or in cli->result.  0 or -1. */
+int heddle_cli_show_top(heddle_cli *cli, const heddle_definition *definition, const heddle_target *target, int n_target);
+int heddle_cli_show_sweep(heddle_cli *cli, const heddle_definition *definition, const heddle_target *target, int n_target);
 /* Read a hand-written kernel's manifest and source. */
 int heddle_cli_read_impl(heddle_cli *cli, const char *path, heddle_kernel_files *kernel);
 void heddle_kernel_files_free(heddle_kernel_files *kernel);

@@ -46,6 +46,8 @@ const heddle_option_row heddle_option_rows[] = {
 	[HEDDLE_OPTION_STOP] = {"--stop", NULL, "PASS", "stop after a pass", PLAN},
 	[HEDDLE_OPTION_TIME_PASSES] = {"--time-passes", NULL, NULL, "show the time of each pass", PLAN},
 	[HEDDLE_OPTION_DIFF] = {"--diff", NULL, NULL, "two targets: show where their plans differ", PLAN},
+	[HEDDLE_OPTION_TOP] = {"--top", NULL, "N", "the N configs that the cost model rates best, and why", PLAN},
+	[HEDDLE_OPTION_SWEEP] = {"--sweep", NULL, "KEY=A,B,C", "what values of the chip are worth: shared_per_block=64K,128K, l2.size=1M,4M", PLAN},
 	[HEDDLE_OPTION_LEVEL] = {"--level", "-l", "NAME,...", "interpret, emulate, opencl-cpu, compile, device; those named must run",
 				 TEST | RUN | BENCH | SERVE_RUN | ARCH},
 	[HEDDLE_OPTION_THOROUGH] = {"--thorough", NULL, NULL, "every case at every level in every form", TEST},

@@ -321,6 +321,10 @@ static int plan_definition(heddle_cli *cli, heddle_module *module, const heddle_
 				return -1;
 	if (stop)
 		return 0;
+	if (heddle_cli_flag(cli, HEDDLE_OPTION_SWEEP))
+		return heddle_cli_show_sweep(cli, definition, target, n_target);
+	if (heddle_cli_flag(cli, HEDDLE_OPTION_TOP))
+		return heddle_cli_show_top(cli, definition, target, n_target);
 	plan *p = HEDDLE_NEW_ARRAY(cli->arena, plan, n_target + 1);
 	for (int i = 0; i < n_target; i++)
 		if (make_plan(cli, module, definition, &target[i], &p[i]) < 0)
@@ -347,6 +351,8 @@ int heddle_cli_plan(heddle_cli *cli)
 		return -1;
 	if (heddle_cli_flag(cli, HEDDLE_OPTION_DIFF) && n_target < 2)
 		return heddle_error(cli->ctx, 915, NULL, "--diff needs two targets: -t A,B");
+	if (heddle_cli_flag(cli, HEDDLE_OPTION_TOP) + heddle_cli_flag(cli, HEDDLE_OPTION_SWEEP) + heddle_cli_flag(cli, HEDDLE_OPTION_DIFF) > 1)
+		return heddle_error(cli->ctx, 915, NULL, "--top, --sweep and --diff are different questions: give one of them");
 	heddle_module *module = heddle_cli_module(cli, cli->word[0], sizes);
 	if (!module)
 		return -1;

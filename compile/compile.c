@@ -49,7 +49,8 @@ static heddle_program *attempt(heddle_ctx *ctx, heddle_arena *arena, const heddl
 	if (heddle_passes_run(scop, config, &passes) < 0)
 		scop->program = heddle_program_free(scop->program);
 	if (options->estimate_arena && scop->n_kernel && scop->kernel[0]->n_group)
-		*options->estimate = heddle_cost_estimate(options->estimate_arena, scop);
+		*options->estimate = heddle_cost_estimate(options->estimate_arena, scop, &(heddle_count_language){.max_vector = language.max_vector,
+																 .unaligned = language.unaligned_vectors});
 	if (options->examine)
 		options->examine(scop, options->user);
 	heddle_program *program = finish(ctx, scop, target, config);

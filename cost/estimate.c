@@ -14,6 +14,7 @@ typedef struct estimator {
 	const heddle_scop *scop;
 	const heddle_kernel *kernel;
 	heddle_kernel_estimate *out;
+	heddle_kernel_count count;
 } estimator;
 
 static double quantity(const heddle_quantity *q, double otherwise)
@@ -86,6 +87,21 @@ static double footprint(const estimator *e, const heddle_stmt *stmt, const heddl
 	return bytes;
 }
 
+/* Bytes that lie side by side in what a block touches through an access: along the tensor's rows, on through whole rows. */
+static double run_bytes(const estimator *e, const heddle_stmt *stmt, const heddle_access *access, bool step)
+{
+	const int inner = heddle_tensor_inner(access->tensor), rank = access->tensor->rank;
+	double bytes = heddle_type_size(access->tensor->type);
+	for (int i = inner; i >= 0 && inner == rank - 1; i--) {
+		const heddle_expr *subscript = access->expr ? access->expr->arg[i] : stmt->source->lhs[i];
+		const double whole = (double)heddle_scop_estimate(e->scop, access->tensor->extent[i]), here = width(e, stmt, subscript, step) + 1;
+		bytes *= here < 1 ? 1 : here < whole ? here : whole;
+		if (here < whole)
+			break;
+	}
+	return bytes;
+}
+
 static double blocks(const estimator *e)
 {
 	double n = 1;
@@ -113,11 +129,13 @@ static double tile_bytes(const heddle_group *group)
 	return n;
 }
 
-static double register_words(const heddle_registers *r)
+/* Words of a thread: on vector units what belongs to other rounds is in memory; compilers of simt chips would spill it. */
+static double register_words(const estimator *e, const heddle_registers *r)
 {
+	const bool simd = e->scop->descriptor->execution == HEDDLE_SIMD;
 	double n = heddle_type_size(r->type) > 4 ? 2 : 1;
 	for (int i = 0; i < r->n; i++)
-		n *= r->c[i].part == HEDDLE_PART_ROUND ? 1 : (double)r->c[i].extent; /* those of other rounds are in memory */
+		n *= simd && r->c[i].part == HEDDLE_PART_ROUND ? 1 : (double)r->c[i].extent;
 	return n;
 }
 
@@ -129,14 +147,16 @@ static void estimate_group(estimator *e, const heddle_group *group)
 	if (group->space == HEDDLE_SPACE_SHARED) {
 		g.footprint = tile_bytes(group);
 		g.traffic = footprint(e, group->stmt, group->access, true) * steps(e, group->stmt) * e->out->blocks;
+		g.run = run_bytes(e, group->stmt, group->access, true);
 		g.why = "read again by other threads of the block, or across rows";
 		e->out->shared_bytes += g.footprint;
 	} else if (group->space == HEDDLE_SPACE_REGISTER) {
 		const heddle_stmt *writer = group->last_writer;
 		g.footprint = footprint(e, writer, &writer->access[0], false);
 		g.traffic = group->live_out ? g.footprint * e->out->blocks : 0;
+		g.run = run_bytes(e, writer, &writer->access[0], false);
 		g.why = group->live_out ? "each thread keeps to its own elements; stored once" : "lives and dies in the kernel";
-		e->out->registers += register_words(&group->registers);
+		e->out->registers += register_words(e, &group->registers);
 	} else {
 		double most = 0;
 		for (int s = 0; s < e->kernel->n_stmt; s++)
@@ -145,7 +165,9 @@ static void estimate_group(estimator *e, const heddle_group *group)
 				if (stmt->access[a].group != group)
 					continue;
 				double here = footprint(e, stmt, &stmt->access[a], false);
+				const double run = run_bytes(e, stmt, &stmt->access[a], false);
 				most = here > most ? here : most;
+				g.run = g.run == 0 || run < g.run ? run : g.run;
 				g.traffic += here * e->out->blocks;
 			}
 		g.footprint = most;
@@ -178,13 +200,20 @@ static void estimate_work(estimator *e)
 		if (!stmt->reduction)
 			continue;
 		if (!stmt->in_group)
-			e->out->registers += register_words(&stmt->accumulator);
+			e->out->registers += register_words(e, &stmt->accumulator);
 		for (int d = 0; d < stmt->n_dim; d++)
 			if (!stmt->dim[d].reduction)
 				e->out->registers += (double)(stmt->dim[d].layout.items * stmt->dim[d].layout.vector);
 		if (e->kernel->lanes > 1)
 			e->out->shared_bytes += 4 * (double)e->kernel->threads / quantity(&e->scop->descriptor->warp, 1);
 	}
+}
+
+/* Threads that a block takes: whole warps. */
+static double whole_warps(const estimator *e)
+{
+	const double warp = quantity(&e->scop->descriptor->warp, 1);
+	return ceil(e->out->threads / warp) * warp;
 }
 
 /* Registers and shared memory are given out in units; what is left over is lost. */
@@ -209,40 +238,362 @@ static void estimate_occupancy(estimator *e)
 	double per_unit = quantity(&d->threads_per_unit, k->threads);
 	k->resident = quantity(&d->blocks_per_unit, 1);
 	k->limiter = "blocks per unit";
-	limit(k, floor(per_unit / k->threads), "threads per unit");
+	limit(k, floor(per_unit / whole_warps(e)), "threads per unit");
 	if (d->registers_per_unit.set) {
 		double each = rounded(k->registers, &d->register_granularity);
-		limit(k, floor(d->registers_per_unit.value / (each * k->threads)), "registers");
+		limit(k, floor(d->registers_per_unit.value / (each * whole_warps(e))), "registers");
 	}
 	if (d->shared_per_unit.set && k->shared_bytes > 0)
 		limit(k, floor(d->shared_per_unit.value / rounded(k->shared_bytes, &d->shared_granularity)), "shared memory");
 	if (k->resident < 1)
 		k->resident = 1;
+	k->fits = !d->registers_per_thread.set || k->registers <= d->registers_per_thread.value;
 	k->occupancy = k->resident * k->threads / per_unit;
 	if (k->occupancy > 1)
 		k->occupancy = 1;
 	k->waves = k->blocks / (k->resident * quantity(&d->units, 1));
 }
 
+/* ---- time ------------------------------------------------------------------------------------------------------------------ */
+
+static double bandwidth(const estimator *e, const char *memory)
+{
+	const heddle_memory *m = heddle_descriptor_memory(e->scop->descriptor, memory);
+	return m && m->bandwidth.set ? m->bandwidth.value : 0;
+}
+
+static double capacity(const estimator *e, const char *memory)
+{
+	const heddle_memory *m = heddle_descriptor_memory(e->scop->descriptor, memory);
+	return m && m->size.set ? m->size.value : 0;
+}
+
+static double latency(const estimator *e, const char *memory)
+{
+	const heddle_memory *m = heddle_descriptor_memory(e->scop->descriptor, memory);
+	return m && m->latency.set ? m->latency.value : 0;
+}
+
+/* The cache that all units share, the outermost one that the descriptor names: where blocks' traffic meets. */
+static const char *last_cache(const estimator *e)
+{
+	return bandwidth(e, "l3") > 0 ? "l3" : "l2";
+}
+
+static double tensor_bytes(const estimator *e, const heddle_tensor *tensor)
+{
+	double bytes = heddle_type_size(tensor->type);
+	for (int i = 0; i < tensor->rank; i++)
+		bytes *= (double)heddle_scop_estimate(e->scop, tensor->extent[i]);
+	return bytes;
+}
+
+/* Where what is read again comes from: the first cache beyond the nearest that can hold the tensor beside others; else memory. */
+static const char *home(const estimator *e, const heddle_tensor *tensor)
+{
+	static const char *const cache[] = {"l2", "l3"};
+	const double bytes = tensor_bytes(e, tensor);
+	for (size_t i = 0; i < HEDDLE_COUNT(cache); i++)
+		if (bandwidth(e, cache[i]) > 0 && bytes <= capacity(e, cache[i]) / 2)
+			return cache[i];
+	return "global";
+}
+
+/* What a tensor's traffic takes: once from memory, again from where it stays; and how long runs of it are waited for. */
+static void traffic_seconds(estimator *e)
+{
+	enum { PAGE = 4096 };
+	const heddle_descriptor *d = e->scop->descriptor;
+	const double memory = bandwidth(e, "global");
+	heddle_kernel_estimate *k = e->out;
+	for (int g = 0; g < e->kernel->n_group && memory > 0; g++) {
+		const heddle_group_estimate *group = &k->group[g];
+		const double whole = tensor_bytes(e, e->kernel->group[g]->tensor);
+		const double once = group->traffic < whole ? group->traffic : whole, again = group->traffic - once;
+		const char *from = home(e, e->kernel->group[g]->tensor);
+		k->memory_seconds += once / memory + again / bandwidth(e, from);
+		if (d->execution != HEDDLE_SIMD || group->run <= 0)
+			continue;
+		const double each = (group->run < PAGE ? group->run : PAGE) * 2 * quantity(&d->units, 1);
+		k->wait_seconds += (once * latency(e, "global") + again * latency(e, from)) / each;
+	}
+}
+
+static bool mentions(const heddle_expr *expr, int dim)
+{
+	if (expr->kind == HEDDLE_EXPR_INDEX && expr->index->position == dim)
+		return true;
+	for (int i = 0; i < expr->n_arg; i++)
+		if (mentions(expr->arg[i], dim))
+			return true;
+	return false;
+}
+
+static bool access_mentions(const heddle_access *access, int dim)
+{
+	for (int i = 0; access->expr && i < access->expr->n_arg; i++)
+		if (mentions(access->expr->arg[i], dim))
+			return true;
+	return false;
+}
+
+/* Vector registers that operands take beside the sums: a row of vectors, and one more. */
+static double operands_held(const estimator *e, const heddle_stmt *stmt)
+{
+	double n = 1, vector = heddle_type_size(heddle_type_computed(stmt->access[0].tensor->type));
+	for (int d = 0; d < stmt->n_dim; d++) {
+		if (stmt->dim[d].reduction || stmt->dim[d].layout.vector == 1)
+			continue;
+		n *= (double)stmt->dim[d].layout.items;
+		vector *= (double)stmt->dim[d].layout.vector;
+	}
+	return n * ceil(vector / quantity(&e->scop->descriptor->vector_bytes, 16)) + 1;
+}
+
+static double stride_bytes(const estimator *e, const heddle_tensor *tensor, int dim)
+{
+	double bytes = heddle_type_size(tensor->type);
+	if (tensor->stride)
+		return bytes * (double)heddle_scop_estimate(e->scop, tensor->stride[dim]);
+	for (int i = dim + 1; i < tensor->rank; i++)
+		bytes *= (double)heddle_scop_estimate(e->scop, tensor->extent[i]);
+	return bytes;
+}
+
+/* Bytes of a step's tile that the first cache keeps.  Rows that lie a power of two apart fall into the same few of its sets: a
+ * tile that was not brought together keeps as many as their distance lets it. */
+static double kept(const estimator *e, const heddle_group *group, double run)
+{
+	enum { PAGE = 4096 };
+	const double room = 0.75 * capacity(e, "l1");
+	if (group->space == HEDDLE_SPACE_SHARED || group->tensor->rank < 2)
+		return room;
+	const int64_t stride = (int64_t)stride_bytes(e, group->tensor, group->tensor->rank - 2);
+	int64_t places = 1;
+	while (places < PAGE && stride * places % PAGE)
+		places *= 2;
+	return room * fmin(1, (double)places * run / PAGE);
+}
+
+/* Rounds read tiles again that do not depend on them: from the second cache, what the first one does not keep. */
+static void rounds_seconds(estimator *e)
+{
+	const double second = bandwidth(e, "l2");
+	for (int g = 0; g < e->kernel->n_group && second > 0; g++) {
+		const heddle_group *group = e->kernel->group[g];
+		for (int s = 0; s < e->kernel->n_stmt; s++) {
+			const heddle_stmt *stmt = e->kernel->stmt[s];
+			for (int a = 1; a < stmt->n_access; a++) {
+				const heddle_access *access = &stmt->access[a];
+				double again = 1;
+				if (access->group != group || group->space == HEDDLE_SPACE_REGISTER || !access->affine)
+					continue;
+				for (int d = 0; d < stmt->n_dim; d++)
+					if (!access_mentions(access, d))
+						again *= (double)stmt->dim[d].layout.rounds;
+				const double bytes = footprint(e, stmt, access, true);
+				const double run = group->space == HEDDLE_SPACE_SHARED ? bytes : run_bytes(e, stmt, access, true);
+				if (again < 2 || bytes <= kept(e, group, run))
+					continue;
+				const double all = bytes * (again - 1) * steps(e, stmt) * e->out->blocks;
+				e->out->near_seconds += all / second;
+				e->out->wait_seconds += all / fmin(run, 4096) * latency(e, "l2") / (2 * quantity(&e->scop->descriptor->units, 1));
+			}
+		}
+	}
+}
+
+/* Vector registers that the sums of one thread take, those of one round. */
+static double sums_held(const estimator *e, const heddle_stmt *stmt)
+{
+	const double width = quantity(&e->scop->descriptor->vector_bytes, 16);
+	double n = 1, vector = heddle_type_size(heddle_type_computed(stmt->access[0].tensor->type));
+	for (int d = 0; d < stmt->n_dim; d++) {
+		n *= stmt->dim[d].reduction ? 1 : (double)stmt->dim[d].layout.items;
+		vector *= (double)stmt->dim[d].layout.vector;
+	}
+	return n * ceil(vector / width);
+}
+
+/* Is what the condition of the value asks different for the lanes of a vector?  Then lanes are asked one by one at the edges. */
+static bool asks_lanes(const heddle_stmt *stmt)
+{
+	const heddle_expr *value = stmt->source->value;
+	if (stmt->value == value || value->kind != HEDDLE_EXPR_SELECT)
+		return false;
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (stmt->dim[d].layout.vector > 1 && mentions(value->arg[0], d))
+			return true;
+	return false;
+}
+
+/* What an instance takes, in additions: divisions and roots are several, functions are polynomials and what surrounds them. */
+static double effort(const heddle_expr *expr)
+{
+	enum { DIVISION = 8, FUNCTION = 24 };
+	double n = 0;
+	if (heddle_type_is_float(expr->type) && expr->kind == HEDDLE_EXPR_CALL)
+		n = FUNCTION;
+	else if (heddle_type_is_float(expr->type) && expr->kind == HEDDLE_EXPR_BINARY)
+		n = expr->op == HEDDLE_OP_DIV ? DIVISION : 1;
+	for (int i = 0; i < expr->n_arg; i++)
+		n += effort(expr->arg[i]);
+	return n;
+}
+
+/* Floating-point operations of whole tiles and whole vectors; what one lane does alone takes as long as a vector's. */
+static double computed(const estimator *e, const heddle_stmt *stmt)
+{
+	enum { ALONE = 4, ASKED = 4 }; /* measured: vectors are worth a fourth where lanes are asked one by one */
+	const heddle_descriptor *d = e->scop->descriptor;
+	double n = effort(stmt->value) + (stmt->source->assign != HEDDLE_ASSIGN_SET), vector = 1;
+	for (int i = 0; i < stmt->n_dim; i++) {
+		const double tile = (double)stmt->dim[i].layout.tile, lanes = (double)(stmt->dim[i].layout.vector * stmt->dim[i].layout.threads);
+		const double whole = extent(e, stmt, i);
+		const double alone = fmod(fmod(whole, tile), lanes * (double)stmt->dim[i].layout.items);
+		/* blocks and threads at an edge do what there is of their tile, in whole vectors of all threads */
+		n *= tile > lanes ? ceil(whole / lanes) * lanes : ceil(whole / tile) * tile;
+		/* what rounds leave over is taken one item at a time: nothing hides what each waits for */
+		if (d->execution == HEDDLE_SIMD && stmt->reduction && !stmt->dim[i].reduction)
+			n *= 1 + (ALONE - 1) * alone / whole;
+		vector *= (double)stmt->dim[i].layout.vector;
+	}
+	if (d->execution == HEDDLE_SIMD) {
+		const double width = quantity(&d->vector_bytes, 16) / heddle_type_size(heddle_type_computed(stmt->access[0].tensor->type));
+		n *= width / vector * ceil(vector / width);
+		n *= asks_lanes(stmt) ? ASKED : 1;
+	}
+	return n;
+}
+
+/* Loads and stores of sums that registers do not hold: of rounds once a step, of what is too much for them at every use. */
+static double sums_moved(const estimator *e, const heddle_stmt *stmt)
+{
+	enum { SPILLED = 4 }; /* a load and a store, which the next one of the same sum waits for */
+	const double held = sums_held(e, stmt), registers = quantity(&e->scop->descriptor->vector_registers, 0);
+	double uses = 1, rounds = 1, n = 0;
+	if (!stmt->reduction || e->scop->descriptor->execution != HEDDLE_SIMD)
+		return 0;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const heddle_layout *layout = &stmt->dim[d].layout;
+		const double vector = (double)(layout->vector * layout->items);
+		rounds *= (double)layout->rounds;
+		uses *= stmt->dim[d].reduction ? extent(e, stmt, d) : ceil(extent(e, stmt, d) / vector);
+	}
+	if (rounds > 1)
+		n += 2 * held * steps(e, stmt) * rounds * e->out->blocks;
+	const double beside = operands_held(e, stmt);
+	if (registers > 0 && held + beside > registers)
+		n += SPILLED * fmin(held, held + beside - registers) * uses;
+	return n;
+}
+
+/* Instructions around a block and around what its innermost loops repeat: counters, comparisons, addresses. */
+static double overheads(const estimator *e, const heddle_stmt *stmt)
+{
+	enum { OF_LOOP = 2, OF_BLOCK = 100 };
+	double n = 1;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const heddle_layout *layout = &stmt->dim[d].layout;
+		const double unrolled = (double)(layout->vector * (stmt->dim[d].reduction ? 1 : layout->items));
+		n *= ceil(extent(e, stmt, d) / unrolled);
+	}
+	return OF_LOOP * n + OF_BLOCK * e->out->blocks;
+}
+
+static void estimate_simd(estimator *e)
+{
+	const heddle_descriptor *d = e->scop->descriptor;
+	heddle_kernel_estimate *k = e->out;
+	const heddle_movement *global = &e->count.global, *shared = &e->count.shared;
+	const double width = quantity(&d->vector_bytes, 16), near = bandwidth(e, "l1");
+	k->accesses = global->load_requests + global->store_requests + shared->load_requests + shared->store_requests;
+	for (int s = 0; s < e->kernel->n_stmt; s++)
+		k->accesses += sums_moved(e, e->kernel->stmt[s]) + overheads(e, e->kernel->stmt[s]);
+	k->near_seconds = near > 0 ? k->accesses * width / near : 0;
+	rounds_seconds(e);
+}
+
+/* Bytes that a unit must have asked for so that memory is busy: its share of bandwidth x latency. */
+static double in_flight_wanted(const estimator *e)
+{
+	return bandwidth(e, "global") * latency(e, "global") / quantity(&e->scop->descriptor->units, 1);
+}
+
+/* Bytes of global memory that one thread asks for before it needs the first of them. */
+static double bytes_in_flight(const estimator *e)
+{
+	enum { MOST = 64 };
+	double most = 4;
+	for (int s = 0; s < e->kernel->n_stmt; s++) {
+		const heddle_stmt *stmt = e->kernel->stmt[s];
+		double bytes = 0;
+		for (int a = 1; a < stmt->n_access; a++) {
+			double here = heddle_type_size(stmt->access[a].tensor->type);
+			for (int d = 0; d < stmt->n_dim; d++)
+				if (access_mentions(&stmt->access[a], d))
+					here *= (double)(stmt->dim[d].layout.vector * (stmt->dim[d].reduction ? 1 : stmt->dim[d].layout.items));
+			bytes += stmt->access[a].tensor->rank ? here : 0;
+		}
+		most = fmax(most, bytes);
+	}
+	return fmin(most, MOST);
+}
+
+static void estimate_simt(estimator *e)
+{
+	enum { CYCLE_BYTES = 128, SECTOR = 32, BLOCK_CYCLES = 500 };
+	heddle_kernel_estimate *k = e->out;
+	const heddle_movement *global = &e->count.global, *shared = &e->count.shared;
+	const double near = bandwidth(e, "shared"), cache = bandwidth(e, last_cache(e));
+	const double cycles = shared->load_transactions + shared->store_transactions;
+	const double sectors = global->load_transactions + global->store_transactions;
+	k->accesses = global->load_requests + global->store_requests + shared->load_requests + shared->store_requests;
+	k->wait_seconds = k->waves * BLOCK_CYCLES / quantity(&e->scop->descriptor->clock, 1e9); /* a block begins and ends */
+	k->memory_seconds *= fmax(1, in_flight_wanted(e) / (bytes_in_flight(e) * k->resident * k->threads));
+	k->near_seconds = fmax(near > 0 ? cycles * CYCLE_BYTES / near : 0, cache > 0 ? sectors * SECTOR / cache : 0);
+}
+
 static void estimate_time(estimator *e)
 {
 	const heddle_descriptor *d = e->scop->descriptor;
-	const heddle_memory *memory = heddle_descriptor_memory(d, "global");
 	heddle_kernel_estimate *k = e->out;
-	double rate = heddle_descriptor_rate(d, e->kernel->stmt[0]->access[0].tensor->type);
-	k->memory_seconds = memory && memory->bandwidth.set ? k->traffic / memory->bandwidth.value : 0;
-	k->compute_seconds = rate > 0 ? k->flops / rate : 0;
-	k->bound = k->memory_seconds >= k->compute_seconds ? "memory" : "compute";
-	double fill = k->waves > 0 ? k->waves / ceil(k->waves) : 1;
-	k->seconds = fmax(k->memory_seconds, k->compute_seconds) / fill + quantity(&d->launch_overhead, 0);
+	const double rate = heddle_descriptor_rate(d, e->kernel->stmt[0]->access[0].tensor->type);
+	const bool simd = d->execution == HEDDLE_SIMD;
+	for (int s = 0; s < e->kernel->n_stmt; s++)
+		k->computed += computed(e, e->kernel->stmt[s]) * whole_warps(e) / k->threads;
+	traffic_seconds(e);
+	simd ? estimate_simd(e) : estimate_simt(e);
+	k->compute_seconds = rate > 0 ? k->computed / rate : 0;
+	const double apart = simd ? k->near_seconds + k->compute_seconds : fmax(k->near_seconds, k->compute_seconds);
+	const double longest = fmax(k->memory_seconds, apart), other = fmin(k->memory_seconds, apart);
+	const double fill = k->waves > 0 ? k->waves / ceil(k->waves) : 1;
+	k->bound = k->wait_seconds > longest	     ? "waiting"
+		   : k->memory_seconds >= apart	     ? "memory"
+		   : k->near_seconds > k->compute_seconds ? "loads"
+							  : "compute";
+	k->seconds = (longest + other / 5 + k->wait_seconds) / fill + quantity(&d->launch_overhead, 0);
 }
 
-heddle_estimate *heddle_cost_estimate(heddle_arena *arena, const heddle_scop *scop)
+/* Sizes as the model takes them: those that are fixed, else typical ones. */
+static int64_t *typical_sizes(heddle_arena *arena, const heddle_scop *scop)
+{
+	int64_t *size = HEDDLE_NEW_ARRAY(arena, int64_t, scop->definition->n_size + 1);
+	for (int i = 0; i < scop->definition->n_size; i++) {
+		const heddle_expr expr = {.kind = HEDDLE_EXPR_SIZE, .size = scop->definition->size[i]};
+		size[i] = heddle_scop_estimate(scop, &expr);
+	}
+	return size;
+}
+
+heddle_estimate *heddle_cost_estimate(heddle_arena *arena, const heddle_scop *scop, const heddle_count_language *language)
 {
 	heddle_estimate *all = HEDDLE_NEW(arena, heddle_estimate);
+	all->fits = true;
+	const int64_t *size = typical_sizes(arena, scop);
 	for (int i = 0; i < scop->n_kernel; i++) {
 		heddle_kernel_estimate k = {.threads = scop->kernel[i]->threads, .registers = BASE_REGISTERS};
-		estimator e = {arena, scop, scop->kernel[i], &k};
+		estimator e = {arena, scop, scop->kernel[i], &k, heddle_cost_count(arena, scop, scop->kernel[i], language, size)};
 		k.blocks = blocks(&e);
 		for (int g = 0; g < e.kernel->n_group; g++)
 			estimate_group(&e, e.kernel->group[g]);
@@ -250,6 +601,7 @@ heddle_estimate *heddle_cost_estimate(heddle_arena *arena, const heddle_scop *sc
 		estimate_occupancy(&e);
 		estimate_time(&e);
 		all->seconds += k.seconds;
+		all->fits = all->fits && k.fits;
 		HEDDLE_PUSH(arena, all->kernel, all->n_kernel, k);
 	}
 	return all;

@@ -4,7 +4,7 @@
 #ifndef HEDDLE_ESTIMATE_H
 #define HEDDLE_ESTIMATE_H
 
-#include "model/scop.h"
+#include "cost/count.h"
 
 /* One reference group of a kernel. */
 typedef struct heddle_group_estimate {
@@ -12,6 +12,7 @@ typedef struct heddle_group_estimate {
 	const char *space; /* "shared", "register", "global" */
 	double footprint;  /* bytes that one block touches (shared: of one step) */
 	double traffic;	   /* bytes between global memory and all blocks */
+	double run;	   /* bytes of it that lie side by side */
 	const char *why;   /* one line */
 } heddle_group_estimate;
 
@@ -22,19 +23,23 @@ typedef struct heddle_kernel_estimate {
 	int threads;
 	double shared_bytes; /* per block */
 	double registers;    /* 32-bit, per thread: arrays, operands and a base for addresses */
+	bool fits;	     /* a thread's registers are enough: nothing spills */
 	double resident;     /* blocks per unit at the same time */
 	const char *limiter; /* what keeps it from being more */
 	double occupancy;    /* resident threads of those that a unit can hold */
 	double waves;	     /* fills of the machine, as a fraction */
 	double traffic;	     /* bytes, global memory */
-	double flops;
-	double memory_seconds, compute_seconds, seconds;
-	const char *bound; /* "memory" or "compute" */
+	double flops;	     /* that the definition asks for */
+	double computed;     /* those of tiles' edges, idle lanes and sums that registers do not hold with them */
+	double accesses;     /* instructions that load or store, of a warp or of a thread with vectors */
+	double memory_seconds, wait_seconds, near_seconds, compute_seconds, seconds;
+	const char *bound; /* "memory", "waiting", "loads" or "compute" */
 	int n_group;
 	heddle_group_estimate *group;
 } heddle_kernel_estimate;
 
 typedef struct heddle_estimate {
+	bool fits; /* all kernels do */
 	int n_kernel;
 	heddle_kernel_estimate *kernel;
 	double seconds; /* launches included */
@@ -44,7 +49,17 @@ typedef struct heddle_estimate {
  *
  * footprint of an access in a block: product over subscripts of 1 + sum |coefficient| (range of index in the block - 1),
  * capped by the tensor's extent; traffic = footprint x blocks (x steps for a staged tile).
- * time = max(traffic / bandwidth, flops / rate) / (waves / ceil(waves)) + launch overhead. */
-heddle_estimate *heddle_cost_estimate(heddle_arena *arena, const heddle_scop *scop);
+ *
+ * memory:  each tensor once at the bandwidth of global memory, the rest of its traffic at that of the last cache if it fits there.
+ * wait:    simd: half the latency of where it comes from for each run of bytes that lie side by side, as what fetches ahead follows a
+ *	    run to the end of its page; threads of a simt chip wait while others work, except where a block begins and ends.
+ * near:    simd: a vector register's bytes for each load and store, at the first cache's bandwidth; simt: cycles of the shared memory's
+ *	    banks at its bandwidth, beside the sectors that go to the last cache at that one's.
+ * memory of a simt chip is as fast as bytes in flight let it be: those of resident threads against bandwidth x latency.
+ * compute: the work of whole tiles and whole vectors, at the rate of the type.
+ *
+ * simd: one thread issues loads, stores and arithmetic: near and compute come one after the other, as does wait.  What can overlap does
+ * by four fifths.  All of it over waves / ceil(waves), and launch overhead on top. */
+heddle_estimate *heddle_cost_estimate(heddle_arena *arena, const heddle_scop *scop, const heddle_count_language *language);
 
 #endif

@@ -582,6 +582,31 @@ class Plan(Case):
         self.assertNotIn("mm on", self.heddle("plan", "mm.tc", "--stop", "fuse").stdout)
         self.heddle("plan", "mm.tc", "--dump", "extrct", code=USAGE, err="did you mean 'extract'")
 
+    def test_top(self):
+        out = self.heddle("plan", "mm.tc", "-s", "M=256,N=256,K=256", "-t", "opencl:cpu", "--top", "3").stdout
+        self.assertRegex(out, r"mm on opencl:cpu: \d+ configs rated, \d+ refused")
+        lines = [line for line in out.splitlines() if "split=none" in line]
+        self.assertEqual(len(lines), 3)
+        config = lines[1].split(None, 1)[1]
+        self.heddle("plan", "mm.tc", "-s", "M=256,N=256,K=256", "-t", "opencl:cpu", "--config", config, out="config " + config)
+        doc = json.loads(self.heddle("plan", "mm.tc", "-s", "M=256,N=256,K=256", "-t", "opencl:cpu", "--top", "3", "--json").stdout)
+        seconds = [choice["seconds"] for choice in doc["top"][0]["choices"]]
+        self.assertEqual(len(seconds), 3)
+        self.assertLessEqual(seconds[1], seconds[2])
+        self.heddle("plan", "mm.tc", "--top", "0", code=USAGE, err="from 1 to")
+        self.heddle("plan", "mm.tc", "--top", "3", "--sweep", "units=2", code=USAGE, err="different questions")
+
+    def test_sweep(self):
+        out = self.heddle("plan", "mm.tc", "-s", "M=256,N=256,K=256", "-t", "cuda:h200", "--sweep", "shared_per_block=2K,64K").stdout
+        self.assertRegex(out, r"2K +[0-9.]+ us")
+        self.assertIn("  64K: split=", out)
+        doc = json.loads(self.heddle("plan", "mm.tc", "-t", "cuda:h200", "--sweep", "float32=1T,100T", "--json").stdout)
+        one, hundred = doc["sweeps"][0]["values"]
+        self.assertGreater(one["seconds"], hundred["seconds"])
+        self.heddle("plan", "mm.tc", "-t", "cuda:h200", "--sweep", "l2.sizee=1M", code=SOURCE, err=["E0415", "did you mean `l2.size`"])
+        self.heddle("plan", "mm.tc", "-t", "cuda:h200", "--sweep", "units", code=USAGE, err="not KEY=VALUE")
+        self.heddle("plan", "mm.tc", "-t", "cuda:h200", "--sweep", "warp=33", code=SOURCE, err="power of two")
+
     def test_json(self):
         doc = json.loads(self.heddle("plan", "mm.tc", "-s", "M=8,N=8,K=8", "--json").stdout)
         self.assertIn("config", doc["plans"][0])

@@ -324,10 +324,43 @@ static void longer_cycle(void **state)
 	folder_free(&f);
 }
 
+/* One value changed, checked as a file's is; the chip itself stays. */
+static void varied(void **state)
+{
+	static const struct {
+		const char *key, *value;
+		int code;
+	} bad[] = {{"l2.sizee", "1M", 415}, {"warp", "33", 408}, {"clock", "3KiB", 407}, {"units", "many", 407}, {"l9.size", "1M", 415},
+		   {"shared_per_block", "", 405}};
+	(void)state;
+	heddle_ctx *ctx = ctx_new();
+	const heddle_descriptor *d = heddle_descriptor_find(ctx, "h200"), *v = heddle_descriptor_vary(ctx, d, "shared_per_block", "64K");
+	assert_non_null(v);
+	assert_true(v->shared_per_block.value == 65536 && v->shared_per_block_static.value == 65536);
+	assert_true(v->units.value == d->units.value);
+	assert_string_equal(v->name, "h200");
+	assert_true(d->shared_per_block.value == 227 * 1024);
+	v = heddle_descriptor_vary(ctx, d, "l2.size", "1.5MiB");
+	assert_true(v && heddle_descriptor_memory(v, "l2")->size.value == 1.5 * 1024 * 1024);
+	assert_true(heddle_descriptor_memory(v, "l2")->bandwidth.value == heddle_descriptor_memory(d, "l2")->bandwidth.value);
+	v = heddle_descriptor_vary(ctx, d, "float32", "100T");
+	assert_true(v && heddle_descriptor_rate(v, HEDDLE_FLOAT32) == 100e12);
+	v = heddle_descriptor_vary(ctx, d, "clock", "1G");
+	assert_true(v && v->clock.value == 1e9);
+	assert_int_equal(heddle_error_count(ctx), 0);
+	for (size_t i = 0; i < HEDDLE_COUNT(bad); i++) {
+		assert_null(heddle_descriptor_vary(ctx, d, bad[i].key, bad[i].value));
+		if (heddle_diagnostics(ctx)->code != bad[i].code)
+			fail_msg("%s=%s: %s", bad[i].key, bad[i].value, heddle_ctx_messages(ctx));
+		heddle_diagnostics_clear(ctx);
+	}
+	heddle_ctx_free(ctx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(shipped_all_read), cmocka_unit_test(shipped_values),
+		cmocka_unit_test(varied), cmocka_unit_test(shipped_all_read), cmocka_unit_test(shipped_values),
 		cmocka_unit_test(aliases_and_abstract), cmocka_unit_test(simd_is_one_thread),
 		cmocka_unit_test(reports),	    cmocka_unit_test(wrong_files),
 		cmocka_unit_test(right_file),	    cmocka_unit_test(private_folder),

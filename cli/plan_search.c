@@ -1,0 +1,164 @@
+/* heddle plan --top, --sweep: what else could be chosen, and what a chip's values are worth.
+ * SPDX-License-Identifier: MIT
+ */
+#include "cli/kernel.h"
+
+#include "compile/search.h"
+
+#include <string.h>
+
+enum { MOST_TOP = 1000 };
+
+/* What takes the time of the kernels together. */
+static const char *reasons(heddle_cli *cli, const heddle_estimate *e)
+{
+	char memory[32], wait[32], near[32], compute[32];
+	double m = 0, w = 0, n = 0, c = 0, occupancy = 1, waves = 0;
+	const char *limiter = "", *bound = "";
+	double longest = -1;
+	for (int k = 0; k < e->n_kernel; k++) {
+		const heddle_kernel_estimate *one = &e->kernel[k];
+		m += one->memory_seconds;
+		w += one->wait_seconds;
+		n += one->near_seconds;
+		c += one->compute_seconds;
+		if (one->seconds > longest) {
+			longest = one->seconds;
+			occupancy = one->occupancy;
+			waves = one->waves;
+			limiter = one->limiter;
+			bound = one->bound;
+		}
+	}
+	return heddle_arena_printf(cli->arena, "%s\t%s\t%s\t%s\t%s\t%.1f\t%.0f %%, %s", bound, heddle_cli_seconds(m, memory),
+				   heddle_cli_seconds(w, wait), heddle_cli_seconds(n, near), heddle_cli_seconds(c, compute), waves, 100 * occupancy, limiter);
+}
+
+static json_t *estimate_json(const heddle_estimate *e, const char *config)
+{
+	json_t *kernels = json_array();
+	for (int k = 0; k < e->n_kernel; k++) {
+		const heddle_kernel_estimate *one = &e->kernel[k];
+		json_array_append_new(kernels, json_pack("{s:f, s:f, s:f, s:f, s:f, s:s, s:f, s:f, s:s, s:f}", "seconds", one->seconds, "memory_seconds",
+							 one->memory_seconds, "wait_seconds", one->wait_seconds, "near_seconds", one->near_seconds, "compute_seconds",
+							 one->compute_seconds, "bound", one->bound, "waves", one->waves, "occupancy",
+							 one->occupancy, "limiter", one->limiter, "traffic", one->traffic));
+	}
+	return json_pack("{s:s, s:f, s:o}", "config", config, "seconds", e->seconds, "kernels", kernels);
+}
+
+static int top_of(heddle_cli *cli, const heddle_definition *definition, const heddle_target *target, int top, json_t *all)
+{
+	heddle_search found;
+	char seconds[32];
+	const heddle_search_options options = {.config = heddle_cli_value(cli, HEDDLE_OPTION_CONFIG), .top = top};
+	if (heddle_target_takes(cli->ctx, definition, target) < 0 ||
+	    heddle_search_configs(cli->ctx, cli->arena, definition, target, &options, &found) < 0)
+		return -1;
+	if (all) {
+		json_t *choices = json_array();
+		for (int i = 0; i < found.n_choice; i++)
+			json_array_append_new(choices, estimate_json(found.choice[i].estimate, found.choice[i].config));
+		json_array_append_new(all, json_pack("{s:s, s:i, s:i, s:i, s:o}", "target", target->text, "rated", found.rated, "refused",
+						     found.refused, "usual", found.usual, "choices", choices));
+		return 0;
+	}
+	heddle_text rows = {0};
+	heddle_text_printf(&cli->out, "%s on %s: %d configs rated, %d refused\n", definition->name, target->text, found.rated, found.refused);
+	heddle_text_add(&rows, "\ttime\tbound by\tmemory\twait\tloads\tcompute\twaves\toccupancy\n");
+	for (int i = 0; i < found.n_choice; i++)
+		heddle_text_printf(&rows, "%d%s\t%s\t%s\n", i + 1, i == found.usual ? "*" : "",
+				   heddle_cli_seconds(found.choice[i].estimate->seconds, seconds), reasons(cli, found.choice[i].estimate));
+	heddle_cli_table(heddle_text_str(&rows), &cli->out);
+	heddle_text_free(&rows);
+	heddle_text_add(&cli->out, "\n");
+	for (int i = 0; i < found.n_choice; i++)
+		heddle_text_printf(&cli->out, "%3d%s %s\n", i + 1, i == found.usual ? "*" : " ", found.choice[i].config);
+	heddle_text_printf(&cli->out, "%s\n", found.usual < 0 ? "What is compiled without --config is none of these." :
+							     "* is what is compiled without --config.");
+	return 0;
+}
+
+int heddle_cli_show_top(heddle_cli *cli, const heddle_definition *definition, const heddle_target *target, int n_target)
+{
+	double top;
+	if (heddle_cli_number(cli, HEDDLE_OPTION_TOP, 10, 1, MOST_TOP, &top) < 0)
+		return -1;
+	json_t *all = cli->result ? json_array() : NULL;
+	int result = 0;
+	for (int t = 0; t < n_target && result == 0; t++)
+		result = top_of(cli, definition, &target[t], (int)top, all);
+	if (all) {
+		json_object_set_new(cli->result, "definition", json_string(definition->name));
+		json_object_set_new(cli->result, "top", all);
+	}
+	return result;
+}
+
+/* ---- sweep -------------------------------------------------------------------------------------------------------------------- */
+
+/* One value of the chip: the config that compile takes then, and its time. */
+static int sweep_one(heddle_cli *cli, const heddle_definition *definition, const heddle_target *target, const char *key, const char *value,
+		     heddle_text *rows, heddle_text *lines, json_t *all)
+{
+	heddle_target varied = *target;
+	heddle_estimate *estimate = NULL;
+	char seconds[32], bytes[32];
+	varied.descriptor = heddle_descriptor_vary(cli->ctx, target->descriptor, key, value);
+	if (!varied.descriptor)
+		return -1;
+	heddle_program *program = heddle_cli_program(cli, definition, &varied,
+						     &(heddle_compile_options){.estimate_arena = cli->arena, .estimate = &estimate});
+	if (!program || !estimate) {
+		heddle_program_free(program);
+		return -1;
+	}
+	if (all) {
+		json_t *one = estimate_json(estimate, program->config);
+		json_object_set_new(one, "value", json_string(value));
+		json_array_append_new(all, one);
+	} else {
+		double traffic = 0;
+		for (int k = 0; k < estimate->n_kernel; k++)
+			traffic += estimate->kernel[k].traffic;
+		heddle_text_printf(rows, "%s\t%s\t%s\t%s\n", value, heddle_cli_seconds(estimate->seconds, seconds),
+				   reasons(cli, estimate), heddle_cli_bytes(traffic, bytes));
+		heddle_text_printf(lines, "  %s: %s\n", value, program->config);
+	}
+	heddle_program_free(program);
+	return 0;
+}
+
+int heddle_cli_show_sweep(heddle_cli *cli, const heddle_definition *definition, const heddle_target *target, int n_target)
+{
+	const char *given = heddle_cli_value(cli, HEDDLE_OPTION_SWEEP), *equals = strchr(given, '=');
+	if (!equals || equals == given || !equals[1])
+		return heddle_error(cli->ctx, 915, NULL, "option '--sweep': '%s' is not KEY=VALUE,VALUE", given);
+	const char *key = heddle_arena_strndup(cli->arena, given, (size_t)(equals - given));
+	json_t *sweeps = cli->result ? json_array() : NULL;
+	int result = 0;
+	for (int t = 0; t < n_target && result == 0; t++) {
+		json_t *all = sweeps ? json_array() : NULL;
+		heddle_text rows = {0}, lines = {0};
+		heddle_text_printf(&rows, "%s\ttime\tbound by\tmemory\twait\tloads\tcompute\twaves\toccupancy\ttraffic\n", key);
+		for (const char *at = equals + 1; *at && result == 0;) {
+			const size_t length = strcspn(at, ",");
+			result = sweep_one(cli, definition, &target[t], key, heddle_arena_strndup(cli->arena, at, length), &rows, &lines, all);
+			at += length + (at[length] == ',');
+		}
+		if (all) {
+			json_array_append_new(sweeps, json_pack("{s:s, s:s, s:o}", "target", target[t].text, "key", key, "values", all));
+		} else if (result == 0) {
+			heddle_text_printf(&cli->out, "%s on %s\n", definition->name, target[t].text);
+			heddle_cli_table(heddle_text_str(&rows), &cli->out);
+			heddle_text_printf(&cli->out, "\n%s", heddle_text_str(&lines));
+		}
+		heddle_text_free(&rows);
+		heddle_text_free(&lines);
+	}
+	if (sweeps) {
+		json_object_set_new(cli->result, "definition", json_string(definition->name));
+		json_object_set_new(cli->result, "sweeps", sweeps);
+	}
+	return result;
+}

@@ -1,0 +1,447 @@
+/* Best-first search over configs.
+ * SPDX-License-Identifier: MIT
+ */
+#include "compile/search.h"
+
+#include "cost/cost.h"
+#include "model/passes.h"
+#include "model/split.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { USUAL_TOP = 10, USUAL_BUDGET = 400, MOST_ITEMS = 4096 };
+
+/* Not looked around in: what is so much slower than the best one. */
+static const double HOPELESS = 3;
+
+typedef struct candidate {
+	const char *line;
+	heddle_estimate *estimate;
+	double seconds; /* the estimate's; of the usual config a little less, so that it is named among its equals */
+	bool expanded;
+} candidate;
+
+/* Choices whose times differ by less are equals. */
+static const double EQUAL = 0.003;
+
+typedef struct searcher {
+	heddle_ctx *ctx;
+	heddle_arena *arena, *results; /* what goes at the end, and the caller's */
+	const heddle_definition *definition;
+	const heddle_target *target;
+	const heddle_config *given; /* what moves leave alone */
+	const int64_t *size; /* the definition's, each as great as it may be */
+	int budget;
+	int n;
+	candidate *all;
+	int n_seen;
+	const char **seen; /* lines as moves wrote them, rated or refused */
+	heddle_search *out;
+} searcher;
+
+static bool before(const candidate *a, const candidate *b)
+{
+	return a->seconds < b->seconds;
+}
+
+/* The candidate is kept unless there is one with the same line. */
+static void keep(searcher *s, const char *line, heddle_estimate *estimate)
+{
+	for (int i = 0; i < s->n; i++)
+		if (!strcmp(s->all[i].line, line))
+			return;
+	candidate one = {line, estimate, estimate->seconds * (s->n ? 1 : 1 - EQUAL), false};
+	HEDDLE_PUSH(s->arena, s->all, s->n, one);
+}
+
+/* Complete and estimate `line`; 0 when it was rated. */
+static int rate(searcher *s, const char *line)
+{
+	heddle_arena *arena = heddle_arena_new();
+	int status = -1;
+	const heddle_language language = heddle_dialect_language(s->target->dialect);
+	heddle_config *config = heddle_config_parse(s->ctx, arena, line);
+	if (config)
+		heddle_cost_split(arena, config, s->definition, s->target->descriptor);
+	heddle_definition *rewritten = config ? heddle_definition_rewrite(s->ctx, arena, s->definition, config) : NULL;
+	if (rewritten) {
+		heddle_scop *scop = heddle_scop_new(s->ctx, arena, rewritten, s->target->descriptor);
+		const heddle_pass_options passes = {.complete = heddle_cost_complete, .stop = "place"};
+		const heddle_count_language counted = {.max_vector = language.max_vector, .unaligned = language.unaligned_vectors};
+		scop->shuffles = language.shuffles && s->target->descriptor->shuffles;
+		status = heddle_passes_run(scop, config, &passes);
+		heddle_estimate *estimate = status == 0 ? heddle_cost_estimate(s->results, scop, &counted) : NULL;
+		if (estimate && !estimate->fits && s->n) {
+			status = -1;
+		} else if (estimate) {
+			heddle_text text = {0};
+			heddle_config_print(config, &text);
+			keep(s, heddle_arena_strdup(s->arena, heddle_text_str(&text)), estimate);
+			heddle_text_free(&text);
+		}
+		heddle_scop_free(scop);
+	}
+	heddle_arena_free(arena);
+	s->out->rated += status == 0;
+	s->out->refused += status < 0;
+	return status;
+}
+
+/* Rate what a move made of a config, unless it has been. */
+static void tried(searcher *s, const heddle_config *config)
+{
+	heddle_text text = {0};
+	heddle_config_print(config, &text);
+	bool known = s->out->rated + s->out->refused >= s->budget;
+	for (int i = 0; i < s->n_seen && !known; i++)
+		known = !strcmp(s->seen[i], heddle_text_str(&text));
+	if (!known) {
+		const int diagnostics = heddle_diagnostics_count(s->ctx);
+		const char *line = heddle_arena_strdup(s->arena, heddle_text_str(&text));
+		HEDDLE_PUSH(s->arena, s->seen, s->n_seen, line);
+		rate(s, line);
+		heddle_diagnostics_keep(s->ctx, diagnostics); /* why it was refused is nobody's question */
+	}
+	heddle_text_free(&text);
+}
+
+/* ---- moves ------------------------------------------------------------------------------------------------------------------- */
+
+static const heddle_stmt_config *given_stmt(const searcher *s, int k, int stmt)
+{
+	static const heddle_stmt_config none = {0};
+	if (k < s->given->n_kernel)
+		for (int i = 0; i < s->given->kernel[k].n_stmt; i++)
+			if (s->given->kernel[k].stmt[i].stmt == stmt)
+				return &s->given->kernel[k].stmt[i];
+	return &none;
+}
+
+static bool is_given(const searcher *s, int k, int stmt, const char *name)
+{
+	const heddle_stmt_config *g = given_stmt(s, k, stmt);
+	return heddle_named_get(&g->tile, name, 0) || heddle_named_get(&g->round, name, 0) || heddle_named_get(&g->thread, name, 0) ||
+	       heddle_named_get(&g->vector, name, 0);
+}
+
+/* One dimension of a statement as numbers that a move may change. */
+typedef struct numbers {
+	int64_t rounds, items, threads, vector;
+} numbers;
+
+static numbers numbers_of(const heddle_stmt_config *c, const char *name)
+{
+	numbers n = {heddle_named_get(&c->round, name, 1), 1, heddle_named_get(&c->thread, name, 1), heddle_named_get(&c->vector, name, 1)};
+	const int64_t least = n.rounds * n.threads * n.vector, tile = heddle_named_get(&c->tile, name, least);
+	n.items = tile / least;
+	return n;
+}
+
+static bool are_good(const numbers *n)
+{
+	return n->rounds >= 1 && n->items >= 1 && n->threads >= 1 && n->vector >= 1 && n->items <= MOST_ITEMS && n->vector <= 64;
+}
+
+static void set_numbers(heddle_config *config, heddle_stmt_config *c, const char *name, const numbers *n, bool reduction)
+{
+	heddle_named_set(config, &c->tile, name, n->rounds * n->items * n->threads * n->vector);
+	heddle_named_set(config, &c->round, name, n->rounds);
+	heddle_named_set(config, &c->thread, name, n->threads);
+	heddle_named_set(config, &c->vector, name, n->vector);
+	if (reduction)
+		heddle_named_set(config, &c->reduce, name, n->threads * n->vector > 1 ? HEDDLE_REDUCE_LANES : HEDDLE_REDUCE_SEQUENTIAL);
+}
+
+/* Entries that say nothing go: so that a config has one line. */
+static void drop_ones(heddle_named_list *list)
+{
+	int n = 0;
+	for (int i = 0; i < list->n; i++)
+		if (list->item[i].value > 1)
+			list->item[n++] = list->item[i];
+	list->n = n;
+}
+
+/* A copy of the candidate in which kernel k's tiles are placed anew, unless they were given. */
+static heddle_config *copy_for(searcher *s, const char *line, int k)
+{
+	heddle_config *config = heddle_config_parse(s->ctx, s->arena, line);
+	if (k < 0 || k >= config->n_kernel)
+		return config;
+	heddle_kernel_config *kernel = &config->kernel[k];
+	kernel->n_group = 0;
+	for (int g = 0; k < s->given->n_kernel && g < s->given->kernel[k].n_group; g++)
+		HEDDLE_PUSH(s->arena, kernel->group, kernel->n_group, s->given->kernel[k].group[g]);
+	return config;
+}
+
+/* Elements of a dimension, as many as there may be. */
+static int64_t extent_of(const searcher *s, const heddle_index *index)
+{
+	int64_t extent;
+	return heddle_expr_evaluate(index->upper, s->size, &extent) < 0 ? INT64_MAX / 2 : extent;
+}
+
+static bool is_reduction(const heddle_statement *stmt, const char *name)
+{
+	for (int i = 0; i < stmt->n_index; i++)
+		if (!strcmp(stmt->index[i]->name, name))
+			return stmt->index[i]->reduction;
+	return false;
+}
+
+/* A tile of twice the dimension or more is one that idles. */
+static bool fits(const searcher *s, const heddle_statement *stmt, const char *name, const numbers *n)
+{
+	for (int i = 0; i < stmt->n_index; i++)
+		if (!strcmp(stmt->index[i]->name, name))
+			return n->rounds * n->items * n->threads * n->vector < 2 * extent_of(s, stmt->index[i]);
+	return true;
+}
+
+/* What statements of kernel k say of dimension `name` becomes `n`, where it was what `old` says. */
+static void change(searcher *s, const heddle_definition *rewritten, const char *line, int k, const char *name, const numbers *old,
+		   const numbers *n)
+{
+	if (!are_good(n))
+		return;
+	heddle_config *config = copy_for(s, line, k);
+	heddle_kernel_config *kernel = &config->kernel[k];
+	for (int i = 0; i < kernel->n_stmt; i++) {
+		heddle_stmt_config *c = &kernel->stmt[i];
+		const numbers now = numbers_of(c, name);
+		bool has = false;
+		for (int d = 0; d < rewritten->statement[c->stmt]->n_index; d++)
+			has |= !strcmp(rewritten->statement[c->stmt]->index[d]->name, name);
+		if (!has || memcmp(&now, old, sizeof(now)) != 0)
+			continue;
+		if (!fits(s, rewritten->statement[c->stmt], name, n))
+			return;
+		set_numbers(config, c, name, n, is_reduction(rewritten->statement[c->stmt], name));
+		drop_ones(&c->tile), drop_ones(&c->round), drop_ones(&c->thread), drop_ones(&c->vector);
+	}
+	/* the block's threads go with the members' and the lanes' */
+	if (kernel->threads)
+		kernel->threads = (int)(kernel->threads * n->threads / old->threads);
+	tried(s, config);
+}
+
+static void change_numbers(searcher *s, const heddle_definition *rewritten, const char *line, int k, const char *name, numbers o)
+{
+	static const struct {
+		int rounds, items, threads, vector; /* powers of two */
+	} factor[] = {{0, 1, 0, 0},  {0, -1, 0, 0}, {0, 0, 1, 0},  {0, 0, -1, 0}, {0, 0, 0, 1},	 {0, 0, 0, -1},
+		      {1, 0, 0, 0},  {-1, 0, 0, 0}, {0, -1, 1, 0}, {0, 1, -1, 0}, {0, -1, 0, 1}, {0, 1, 0, -1},
+		      {1, -1, 0, 0}, {-1, 1, 0, 0}, {0, 0, -1, 1}, {0, 0, 1, -1}, {0, 2, 0, 0},  {0, -2, 0, 0},
+		      {2, 0, 0, 0},  {-2, 0, 0, 0}, {0, 4, 0, 0},  {0, -4, 0, 0}, {0, 0, 0, 4},	 {4, 0, 0, 0}};
+	for (size_t i = 0; i < HEDDLE_COUNT(factor); i++) {
+		int64_t *const field[] = {&o.rounds, &o.items, &o.threads, &o.vector};
+		const int by[] = {factor[i].rounds, factor[i].items, factor[i].threads, factor[i].vector};
+		const numbers old = o;
+		bool whole = true;
+		for (int f = 0; f < 4; f++) {
+			whole = whole && (by[f] >= 0 || *field[f] % (1 << -by[f]) == 0);
+			*field[f] = by[f] >= 0 ? *field[f] << by[f] : *field[f] >> -by[f];
+		}
+		if (whole)
+			change(s, rewritten, line, k, name, &old, &o);
+		o = old;
+	}
+	for (int step = -1; step <= 1; step += 2) {
+		numbers n = o;
+		n.items += step;
+		if (o.items > 2 && o.items <= 16)
+			change(s, rewritten, line, k, name, &o, &n);
+	}
+}
+
+/* Vectors along `to` instead of along `from`, items where they were. */
+static void turn_vectors(searcher *s, const heddle_definition *rewritten, const char *line, int k, int at, const char *from, const char *to)
+{
+	heddle_config *config = copy_for(s, line, k);
+	heddle_stmt_config *c = &config->kernel[k].stmt[at];
+	numbers a = numbers_of(c, from), b = numbers_of(c, to);
+	const numbers old = a;
+	a.vector = b.vector;
+	b.vector = old.vector;
+	set_numbers(config, c, from, &a, is_reduction(rewritten->statement[c->stmt], from));
+	set_numbers(config, c, to, &b, is_reduction(rewritten->statement[c->stmt], to));
+	drop_ones(&c->tile), drop_ones(&c->round), drop_ones(&c->thread), drop_ones(&c->vector);
+	tried(s, config);
+}
+
+static void layout_moves(searcher *s, const heddle_definition *rewritten, const char *line, const heddle_config *config, int k)
+{
+	const heddle_kernel_config *kernel = &config->kernel[k];
+	for (int i = 0; i < kernel->n_stmt; i++) {
+		const heddle_stmt_config *c = &kernel->stmt[i];
+		if (c->stmt >= rewritten->n_statement)
+			continue;
+		const heddle_statement *stmt = rewritten->statement[c->stmt];
+		for (int d = 0; d < stmt->n_index; d++) {
+			const char *name = stmt->index[d]->name;
+			if (is_given(s, k, c->stmt, name))
+				continue;
+			change_numbers(s, rewritten, line, k, name, numbers_of(c, name));
+			for (int to = 0; to < stmt->n_index; to++)
+				if (to != d && numbers_of(c, name).vector > 1 && numbers_of(c, stmt->index[to]->name).vector == 1 &&
+				    !is_given(s, k, c->stmt, stmt->index[to]->name))
+					turn_vectors(s, rewritten, line, k, i, name, stmt->index[to]->name);
+		}
+	}
+}
+
+/* Each member of the block order becomes its fastest one. */
+static void order_moves(searcher *s, const char *line, const heddle_config *config, int k)
+{
+	if (k < s->given->n_kernel && s->given->kernel[k].n_order)
+		return;
+	for (int m = 0; m + 1 < config->kernel[k].n_order; m++) {
+		heddle_config *copy = heddle_config_parse(s->ctx, s->arena, line);
+		heddle_kernel_config *kernel = &copy->kernel[k];
+		const char *last = kernel->order[m];
+		memmove(kernel->order + m, kernel->order + m + 1, sizeof(*kernel->order) * (size_t)(kernel->n_order - m - 1));
+		kernel->order[kernel->n_order - 1] = last;
+		tried(s, copy);
+	}
+}
+
+static bool group_given(const searcher *s, int k, const heddle_group_config *group)
+{
+	for (int g = 0; k < s->given->n_kernel && g < s->given->kernel[k].n_group; g++)
+		if (!strcmp(s->given->kernel[k].group[g].tensor, group->tensor) && s->given->kernel[k].group[g].number == group->number)
+			return true;
+	return false;
+}
+
+/* Tiles that were placed in shared memory are read from where they are. */
+static void space_moves(searcher *s, const char *line, const heddle_config *config, int k)
+{
+	for (int g = 0; g < config->kernel[k].n_group; g++) {
+		if (config->kernel[k].group[g].space != HEDDLE_SPACE_SHARED || group_given(s, k, &config->kernel[k].group[g]))
+			continue;
+		heddle_config *copy = heddle_config_parse(s->ctx, s->arena, line);
+		heddle_group_config *group = &copy->kernel[k].group[g];
+		*group = (heddle_group_config){.tensor = group->tensor, .number = group->number, .space = HEDDLE_SPACE_GLOBAL, .pad = -1};
+		tried(s, copy);
+	}
+}
+
+/* A kernel is cut in two, or two neighbours become one; what was said of kernels is found anew. */
+static void fuse_moves(searcher *s, const char *line, const heddle_config *config)
+{
+	if (s->given->n_fuse || s->given->n_kernel)
+		return;
+	for (int i = 1; i < config->n_fuse; i++) {
+		heddle_config *copy = heddle_config_parse(s->ctx, s->arena, line);
+		const int by = copy->fuse[i] == copy->fuse[i - 1] ? 1 : -1;
+		copy->n_kernel = 0;
+		for (int j = i; j < copy->n_fuse; j++)
+			copy->fuse[j] += by;
+		tried(s, copy);
+	}
+}
+
+/* A split reduction in chunks of twice and half the size, or whole. */
+static void split_moves(searcher *s, const char *line, const heddle_config *config)
+{
+	if (s->given->has_split || s->given->n_kernel || s->given->n_fuse)
+		return;
+	for (int i = 0; i < config->n_split; i++)
+		for (int how = 0; how < 3; how++) {
+			heddle_config *copy = heddle_config_parse(s->ctx, s->arena, line);
+			copy->n_kernel = copy->n_fuse = 0;
+			copy->has_fuse = false;
+			if (how == 2)
+				copy->split[i] = copy->split[--copy->n_split];
+			else
+				copy->split[i].chunk = how ? copy->split[i].chunk * 2 : (copy->split[i].chunk + 1) / 2;
+			tried(s, copy);
+		}
+}
+
+static void expand(searcher *s, const char *line)
+{
+	heddle_config *config = heddle_config_parse(s->ctx, s->arena, line);
+	const heddle_definition *rewritten = heddle_definition_rewrite(s->ctx, s->arena, s->definition, config);
+	for (int k = 0; k < config->n_kernel && rewritten; k++) {
+		layout_moves(s, rewritten, line, config, k);
+		order_moves(s, line, config, k);
+		space_moves(s, line, config, k);
+	}
+	fuse_moves(s, line, config);
+	split_moves(s, line, config);
+}
+
+/* ---- choice ------------------------------------------------------------------------------------------------------------------ */
+
+static int by_time(const void *a, const void *b)
+{
+	const candidate *x = a, *y = b;
+	return before(x, y) ? -1 : before(y, x) ? 1 : strcmp(x->line, y->line);
+}
+
+/* Is its time nearly that of the last choice?  Then what tells them apart is little that the model knows of: one of them is enough. */
+static bool says_nothing_new(const candidate *last, const candidate *c)
+{
+	return last && c->seconds < (1 + EQUAL) * last->seconds;
+}
+
+/* Does all of it compile?  Passes after `place` have limits of their own. */
+static bool compiles(searcher *s, const char *line)
+{
+	const int diagnostics = heddle_diagnostics_count(s->ctx);
+	heddle_program *program = heddle_compile(s->ctx, s->definition, s->target, &(heddle_compile_options){.config = line});
+	const bool good = program != NULL;
+	heddle_program_free(program);
+	heddle_diagnostics_keep(s->ctx, diagnostics);
+	return good;
+}
+
+int heddle_search_configs(heddle_ctx *ctx, heddle_arena *arena, const heddle_definition *definition, const heddle_target *target,
+			  const heddle_search_options *options, heddle_search *out)
+{
+	*out = (heddle_search){.usual = -1};
+	heddle_arena *own = heddle_arena_new();
+	searcher s = {.ctx = ctx, .arena = own, .results = arena, .definition = definition, .target = target, .out = out};
+	const int top = options->top > 0 ? options->top : USUAL_TOP;
+	int status = -1;
+	s.budget = options->budget > 0 ? options->budget : USUAL_BUDGET;
+	s.given = heddle_config_parse(ctx, own, options->config);
+	int64_t *size = HEDDLE_NEW_ARRAY(own, int64_t, definition->n_size + 1);
+	for (int i = 0; i < definition->n_size; i++)
+		size[i] = definition->size[i]->max;
+	s.size = size;
+	if (s.given)
+		status = rate(&s, options->config ? options->config : "");
+	const char *usual = status == 0 ? s.all[0].line : NULL;
+	while (status == 0 && out->rated + out->refused < s.budget) {
+		int next = -1;
+		double best = s.all[0].seconds;
+		for (int i = 0; i < s.n; i++) {
+			best = s.all[i].seconds < best ? s.all[i].seconds : best;
+			if (!s.all[i].expanded && (next < 0 || before(&s.all[i], &s.all[next])))
+				next = i;
+		}
+		if (next < 0 || s.all[next].seconds > HOPELESS * best)
+			break;
+		s.all[next].expanded = true;
+		expand(&s, s.all[next].line);
+	}
+	if (status == 0)
+		qsort(s.all, (size_t)s.n, sizeof(*s.all), by_time);
+	const candidate *last = NULL;
+	for (int i = 0; i < s.n && status == 0 && out->n_choice < top; i++) {
+		if (says_nothing_new(last, &s.all[i]) || !compiles(&s, s.all[i].line))
+			continue;
+		last = &s.all[i];
+		const char *line = heddle_arena_strdup(arena, s.all[i].line);
+		if (usual && !strcmp(line, usual))
+			out->usual = out->n_choice;
+		heddle_choice choice = {line, s.all[i].estimate};
+		HEDDLE_PUSH(arena, out->choice, out->n_choice, choice);
+	}
+	heddle_arena_free(own);
+	return status;
+}

@@ -1,0 +1,152 @@
+/* The search over configs: what it names compiles, is in order, keeps what was given, and is the same every time.
+ * SPDX-License-Identifier: MIT
+ */
+#include "compile/search.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define PRODUCT "def f(float(512, 512) A, float(512, 512) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }"
+#define COLUMNS "def f(float(4096, 1024) x) -> (y) { y(d) +=! x(n, d) }"
+
+#define CHAIN "def f(float(16777216) x) -> (y) { y(i) = x(i) * 2 + 1 }"
+
+typedef struct setting {
+	heddle_ctx *ctx;
+	heddle_arena *arena;
+	heddle_module *module;
+	heddle_target target;
+} setting;
+
+static setting begin(const char *text, const char *target)
+{
+	setting s = {heddle_ctx_new(), heddle_arena_new(), NULL, {0}};
+	s.module = heddle_module_parse(s.ctx, "test", text, NULL);
+	assert_non_null(s.module);
+	assert_int_equal(heddle_target_parse(s.ctx, target, &s.target), 0);
+	return s;
+}
+
+static void end(setting *s)
+{
+	heddle_module_free(s->module);
+	heddle_arena_free(s->arena);
+	heddle_ctx_free(s->ctx);
+}
+
+static heddle_search search(setting *s, const heddle_search_options *options)
+{
+	heddle_search found;
+	if (heddle_search_configs(s->ctx, s->arena, s->module->definition[0], &s->target, options, &found) < 0)
+		fail_msg("%s", heddle_ctx_messages(s->ctx));
+	assert_int_equal(heddle_error_count(s->ctx), 0);
+	return found;
+}
+
+static void order(void **state)
+{
+	static const char *const targets[] = {"h200", "mi300x", "cpu"};
+	(void)state;
+	for (size_t t = 0; t < HEDDLE_COUNT(targets); t++) {
+		setting s = begin(PRODUCT, targets[t]);
+		const heddle_search found = search(&s, &(heddle_search_options){.top = 5, .budget = 150});
+		assert_true(found.n_choice > 1 && found.n_choice <= 5);
+		assert_true(found.rated + found.refused <= 150);
+		for (int i = 0; i < found.n_choice; i++) {
+			heddle_program *p = heddle_compile(s.ctx, s.module->definition[0], &s.target,
+							   &(heddle_compile_options){.config = found.choice[i].config});
+			assert_non_null(p);
+			assert_string_equal(p->config, found.choice[i].config); /* complete */
+			heddle_program_free(p);
+			assert_true(found.choice[i].estimate->fits);
+			/* by time; the usual config is named before its equals */
+			if (i)
+				assert_true(found.choice[i].estimate->seconds > 0.997 * found.choice[i - 1].estimate->seconds);
+		}
+		end(&s);
+	}
+}
+
+static void the_same_every_time(void **state)
+{
+	(void)state;
+	setting s = begin(COLUMNS, "cpu");
+	const heddle_search_options options = {.top = 4, .budget = 100};
+	const heddle_search a = search(&s, &options), b = search(&s, &options);
+	assert_int_equal(a.n_choice, b.n_choice);
+	assert_int_equal(a.rated, b.rated);
+	for (int i = 0; i < a.n_choice; i++)
+		assert_string_equal(a.choice[i].config, b.choice[i].config);
+	end(&s);
+}
+
+/* What is given is in every choice; what cannot be is said, as compile says it. */
+static void given(void **state)
+{
+	(void)state;
+	setting s = begin(PRODUCT, "cpu");
+	const heddle_search found =
+		search(&s, &(heddle_search_options){.config = "k0.S0: tile=j:32 vector=j:16; k0.B.0: space=global", .top = 6, .budget = 100});
+	assert_true(found.n_choice > 1);
+	for (int i = 0; i < found.n_choice; i++) {
+		assert_non_null(strstr(found.choice[i].config, "j:32"));
+		assert_non_null(strstr(found.choice[i].config, "vector=j:16"));
+		assert_null(strstr(found.choice[i].config, "k0.B.0: space=shared"));
+	}
+	heddle_search none;
+	const heddle_search_options bad = {.config = "k0.S0: tile=z:32"};
+	assert_true(heddle_search_configs(s.ctx, s.arena, s.module->definition[0], &s.target, &bad, &none) < 0);
+	assert_int_equal(heddle_diagnostics(s.ctx)->code, 513);
+	end(&s);
+}
+
+/* What the model knows: memory that is read in short runs is waited for; a thread has so many registers. */
+static void what_the_model_knows(void **state)
+{
+	static const struct {
+		const char *text, *target, *better, *worse;
+	} pair[] = {
+		{COLUMNS, "cpu", "k0.S0: tile=d:1024 vector=d:16", "k0.S0: tile=d:16 vector=d:16"},
+		/* vectors of what lies side by side, not of what lies apart */
+		{PRODUCT, "cpu", "k0.S0: tile=j:64,i:6 vector=j:16", "k0.S0: tile=j:6,i:64 vector=i:16"},
+		/* sums that registers hold */
+		{PRODUCT, "cpu", "k0.S0: tile=j:64,i:6 vector=j:16", "k0.S0: tile=j:64,i:32 vector=j:16"},
+		/* a panel that rounds read again is brought together: its rows are a power of two apart */
+		{PRODUCT, "cpu", "k0.S0: tile=j:64,k:128,i:96 round=i:16 vector=j:16; k0.B.0: space=shared vector=16",
+		 "k0.S0: tile=j:64,k:128,i:96 round=i:16 vector=j:16; k0.B.0: space=global"},
+		/* tiles that threads share */
+		{PRODUCT, "h200", "k0.S0: tile=j:128,i:64,k:8 thread=j:16,i:16 vector=j:4,i:4", "k0.S0: tile=j:16,i:16 thread=j:16,i:16"},
+		/* whole warps */
+		{CHAIN, "h200", "k0.S0: tile=i:256 thread=i:256", "k0.S0: tile=i:8 thread=i:8"},
+		/* bytes in flight */
+		{CHAIN, "h200", "k0.S0: tile=i:1024 thread=i:256 vector=i:4", "k0.S0: tile=i:32768 thread=i:32 vector=i:1"},
+	};
+	(void)state;
+	for (size_t i = 0; i < HEDDLE_COUNT(pair); i++) {
+		const char *const config[] = {pair[i].better, pair[i].worse};
+		double seconds[2];
+		setting s = begin(pair[i].text, pair[i].target);
+		for (int c = 0; c < 2; c++) {
+			heddle_estimate *estimate = NULL;
+			heddle_program_free(heddle_compile(s.ctx, s.module->definition[0], &s.target,
+							   &(heddle_compile_options){.config = config[c], .estimate_arena = s.arena, .estimate = &estimate}));
+			if (!estimate)
+				fail_msg("%s: %s", config[c], heddle_ctx_messages(s.ctx));
+			seconds[c] = estimate->seconds;
+		}
+		if (seconds[0] >= seconds[1])
+			fail_msg("%s takes %g s, %s %g s", config[0], seconds[0], config[1], seconds[1]);
+		end(&s);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(order), cmocka_unit_test(the_same_every_time), cmocka_unit_test(given),
+					   cmocka_unit_test(what_the_model_knows)};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
