@@ -115,6 +115,28 @@ static bool reads_tensor(const heddle_expr *expr, const heddle_tensor *tensor)
 	return false;
 }
 
+/* Does another statement read what this one reads?  Then they share a kernel, and go over it one after the other. */
+static bool shares_reads(const heddle_definition *definition, const heddle_statement *s)
+{
+	for (int i = 0; i < definition->n_statement; i++)
+		for (int t = 0; t < definition->n_tensor; t++)
+			if (definition->statement[i] != s && definition->tensor[t]->rank && reads_tensor(s->value, definition->tensor[t]) &&
+			    reads_tensor(definition->statement[i]->value, definition->tensor[t]))
+				return true;
+	return false;
+}
+
+/* Values of the longest reduction with which what others read again stays in a unit's own cache. */
+static int64_t cached_chunk(const heddle_definition *definition, const heddle_statement *s, const heddle_descriptor *descriptor,
+			    double bytes_each)
+{
+	const heddle_memory *cache = heddle_descriptor_memory(descriptor, "l2");
+	if (!cache || !cache->size.set || strcmp(cache->scope, "unit") != 0 || !shares_reads(definition, s))
+		return INT64_MAX;
+	const double n = cache->size.value / 4 / bytes_each;
+	return n < 1 ? 1 : power_below((int64_t)n);
+}
+
 /* A reduction this long is worth a second launch. */
 #define SPLIT_LENGTH 16384
 
@@ -154,6 +176,7 @@ void heddle_cost_split(heddle_arena *arena, heddle_config *config, const heddle_
 		int64_t chunk = (extent + chunks - 1) / chunks;
 		if (chunk > 64)
 			chunk = (chunk + 1023) / 1024 * 1024 < chunk * 2 ? (chunk + 1023) / 1024 * 1024 : chunk;
+		chunk = least(chunk, cached_chunk(definition, s, descriptor, length / (double)extent * heddle_type_size(s->value->type)));
 		heddle_split split = {i, s->index[longest]->name, chunk < 1 ? 1 : chunk};
 		if (chunk < extent)
 			HEDDLE_PUSH(arena, config->split, config->n_split, split);
@@ -803,6 +826,27 @@ static int64_t most_items(const chooser *c, int64_t v)
 	return power_below(least(MOST, least(vectors, MOST_TEXT / text)));
 }
 
+/* Sums of columns: a block reads its rows a page at a time, as what fetches ahead stops at a page's end; vectors' sums take turns, each
+ * a few rows at once.  Statements that share the kernel keep no tensors over rounds. */
+static bool wide_columns(chooser *c, int x, int64_t v)
+{
+	enum { PAGE = 4096, ROWS = 8 };
+	const heddle_stmt *stmt = c->main;
+	const int64_t extent = extent_of(c->scop, stmt, x);
+	int64_t rounds = PAGE / (v * heddle_type_size(stmt->access[0].tensor->type));
+	int rows = -1;
+	while (rounds > 1 && (rounds * v > extent || blocks_with(c, x, rounds * v, -1, 1) < 2 * (double)c->units))
+		rounds /= 2;
+	for (int d = stmt->n_dim - 1; d >= 0; d--)
+		if (stmt->dim[d].reduction)
+			rows = d;
+	if (rounds < 2 || rows < 0 || c->kernel->n_stmt > 1)
+		return false;
+	set_rounds(c, stmt, x, rounds, 1, 1, v);
+	set_layout(c, stmt, rows, least(ROWS, extent_of(c->scop, stmt, rows)), 1, 1);
+	return true;
+}
+
 /* Every access has the same contiguous member, or none: threads along it. */
 static void columns(chooser *c, int x)
 {
@@ -810,6 +854,8 @@ static void columns(chooser *c, int x)
 	double others = blocks_with(c, x, extent, -1, 1);
 	if (c->simd) {
 		int64_t v = least(c->main->reduction ? c->vector * 4 : c->vector, power_below(extent));
+		if (c->main->reduction && wide_columns(c, x, v))
+			return;
 		int64_t items = most_items(c, v);
 		while (items > 1 && ((double)(extent / (items * v)) * others < 4 * (double)c->units || items * v > extent))
 			items /= 2;
@@ -842,9 +888,15 @@ static bool crossed(chooser *c, int x)
 		if (!depends_on(c->main, &c->main->access[a], x))
 			continue;
 		if (c->simd) {
-			int64_t v = least(c->vector, power_below(extent_of(c->scop, c->main, x)));
-			set_layout(c, c->main, x, 1, 1, v);
-			set_layout(c, c->main, y, least(c->vector, power_below(extent_of(c->scop, c->main, y))), 1, 1);
+			/* a square of what the first cache's ways hold of rows that lie far apart: lines are used whole */
+			enum { SQUARE = 128 };
+			const int64_t ex = extent_of(c->scop, c->main, x), ey = extent_of(c->scop, c->main, y);
+			const int64_t v = least(c->vector, power_below(ex));
+			int64_t items = least(SQUARE, power_below(ex)) / v, down = least(SQUARE, power_below(ey));
+			while ((items > 1 || down > c->vector) && blocks_with(c, x, items * v, y, down) < 4 * (double)c->units)
+				items > 1 ? (items /= 2) : (down /= 2);
+			set_layout(c, c->main, x, items, 1, v);
+			set_layout(c, c->main, y, down, 1, 1);
 		} else {
 			int64_t most = most_threads(c), along = least(32, most), across = most / along;
 			set_layout(c, c->main, x, 1, along, 1);
