@@ -214,12 +214,17 @@ static int reuse_dims(const heddle_scop *scop, const heddle_stmt *stmt, bool mem
 	return n;
 }
 
-/* Would a statement of the kernel lose a dimension of its register tile? */
+/* Would a statement of the kernel lose a dimension of its register tile, or the one that its results lie along? */
 static bool loses_tile(const heddle_scop *scop, const heddle_kernel *kernel)
 {
 	for (int s = 0; s < kernel->n_stmt; s++) {
-		int alone = reuse_dims(scop, kernel->stmt[s], false);
-		if (alone >= 2 && reuse_dims(scop, kernel->stmt[s], true) < 2)
+		const heddle_stmt *stmt = kernel->stmt[s];
+		const int row = heddle_row_dim(stmt, &stmt->access[0]);
+		if (reuse_dims(scop, stmt, false) < 2)
+			continue;
+		if (reuse_dims(scop, stmt, true) < 2)
+			return true;
+		if (row >= 0 && stmt->dim[row].coincident && stmt->dim[row].member < 0 && has_reuse(stmt, row) && extent_of(scop, stmt, row) > 1)
 			return true;
 	}
 	return false;
@@ -640,7 +645,9 @@ static bool turned(chooser *c, int x, int y, double plain)
 	if (instructions + pack + SCATTER * (double)(ex * ey) / length >= plain)
 		return false;
 	for (int d = 0; d < stmt->n_dim; d++) {
-		tile[d] = d == y ? columns * v : stmt->dim[d].reduction ? whole_step(stmt, d, SHORT) : 1;
+		const int64_t values = extent_of(c->scop, stmt, d);
+		const bool whole = is_number(stmt->source->index[d]->upper) && values <= SHORT;
+		tile[d] = d == y ? columns * v : !stmt->dim[d].reduction ? 1 : whole ? values : 0;
 		if (stmt->dim[d].reduction && !tile[d]) {
 			tile[d] = 1;
 			if (along < 0 || extent_of(c->scop, stmt, d) > extent_of(c->scop, stmt, along))
@@ -648,15 +655,16 @@ static bool turned(chooser *c, int x, int y, double plain)
 		}
 		steps *= stmt->dim[d].reduction ? tile[d] : 1;
 	}
-	if (along < 0)
-		return false;
+	for (int d = 0; d < stmt->n_dim && along < 0; d++)
+		if (stmt->dim[d].reduction)
+			along = d, steps /= tile[d];
 	const int64_t extent = extent_of(c->scop, stmt, along);
 	for (; step > 1; step /= 2) {
 		tile[along] = is_number(stmt->source->index[along]->upper) ? least(step, extent) : step;
 		if (panel_bytes(c, x, tile) <= room && step < 2 * extent)
 			break;
 	}
-	if (tile[along] * steps < LEAST_STEP)
+	if (tile[along] * steps < LEAST_STEP || panel_bytes(c, x, tile) > room)
 		return false;
 	for (int d = 0; d < stmt->n_dim; d++) {
 		if (stmt->dim[d].reduction)
@@ -704,8 +712,12 @@ static void contraction_vectors(chooser *c, int x, int y)
 		set_layout(c, c->main, along, 1, 1, c->vector);
 		return;
 	}
-	/* sums over some instances only are asked for lane by lane at the edges: measured, vectors are worth a fourth there */
-	if (turned(c, x, y, sums_some(c->main) ? GUARDED * instructions : instructions)) {
+	/* sums over some instances only are asked for lane by lane at the edges: measured, vectors are worth a fourth there; lanes of a
+	 * vector that is not full are taken one by one.  Where that is little, what is sure to be measured well stays. */
+	const double vectors = (double)((ex + v - 1) / v), lanes = is_number(c->main->source->index[x]->upper) ? 0.5 * (double)(ex % v) : 0;
+	const double edge = ((double)(ex / v) + lanes) / vectors, guarded = sums_some(c->main) ? GUARDED : 1;
+	const double factor = guarded > edge ? guarded : edge < 2 ? 1 : edge;
+	if (turned(c, x, y, factor * instructions)) {
 		blocks_along(c, y);
 		return;
 	}
@@ -746,6 +758,36 @@ static int64_t lane_vector(const chooser *c, const heddle_stmt *stmt, int d)
 	return divisible(stmt, d, c->vector) && extent >= 32 * c->vector ? c->vector : 1;
 }
 
+/* A block that steps from one short row to the next far away takes neighbours along, as many as make a page, in rounds inside of
+ * each step: what fetches ahead has something to follow.  Where steps go through neighbouring rows it has that already. */
+static void short_rows(chooser *c, int64_t inner)
+{
+	enum { PAGE = 4096 };
+	const heddle_stmt *stmt = c->main;
+	int y = -1;
+	for (int a = 1; a < stmt->n_access && y < 0; a++) {
+		const heddle_access *access = &stmt->access[a];
+		const int row = heddle_tensor_inner(access->tensor);
+		if (row < 2 || heddle_access_dim(stmt, access, row) != lane_dim(stmt))
+			continue;
+		const int next = heddle_access_dim(stmt, access, row - 1);
+		bool steps = false;
+		for (int e = 0; e < row - 1; e++) {
+			const int d = heddle_access_dim(stmt, access, e);
+			steps = steps || (d >= 0 && stmt->dim[d].member < 0);
+		}
+		if (steps && next >= 0 && stmt->dim[next].member >= 0)
+			y = next;
+	}
+	if (y < 0)
+		return;
+	int64_t rounds = power_below(PAGE / (inner * heddle_type_size(stmt->access[0].tensor->type)) + 1);
+	while (rounds > 1 && (rounds > extent_of(c->scop, stmt, y) || blocks_with(c, y, rounds, -1, 1) < 4 * (double)c->units))
+		rounds /= 2;
+	if (rounds > 1)
+		set_rounds(c, stmt, y, rounds, 1, 1, 1);
+}
+
 /* Members have few elements per block; the lanes share what is inside. */
 static void rows(chooser *c)
 {
@@ -779,6 +821,8 @@ static void rows(chooser *c)
 		int64_t v = lane_vector(c, stmt, d);
 		set_layout(c, stmt, d, 1, lanes, v);
 	}
+	if (c->simd)
+		short_rows(c, inner);
 	int x = fast_member_dim(kernel->stmt[0]);
 	if (!c->simd && lanes < 128 && lanes < most && x >= 0) {
 		int64_t threads = least(least(128, most) / lanes, power_below(extent_of(c->scop, kernel->stmt[0], x)));
@@ -859,7 +903,13 @@ static void columns(chooser *c, int x)
 		int64_t items = most_items(c, v);
 		while (items > 1 && ((double)(extent / (items * v)) * others < 4 * (double)c->units || items * v > extent))
 			items /= 2;
-		set_layout(c, c->main, x, c->main->reduction ? 1 : items, 1, v);
+		/* where one item's text is long already, a few rounds make the block worth its beginning */
+		enum { LEAST_VECTORS = 4 };
+		int64_t rounds = 1;
+		while (!c->main->reduction && items == 1 && rounds < LEAST_VECTORS && 2 * rounds * v <= extent &&
+		       blocks_with(c, x, 2 * rounds * v, -1, 1) >= 4 * (double)c->units)
+			rounds *= 2;
+		set_rounds(c, c->main, x, rounds, c->main->reduction ? 1 : items, 1, v);
 		return;
 	}
 	int64_t v = !c->main->reduction && divisible(c->main, x, c->vector) ? c->vector : 1;
@@ -931,8 +981,14 @@ static bool wants_lanes(const chooser *c, int x)
 		if (n > most && heddle_row_dim(c->main, &c->main->access[a]) >= 0)
 			best = a, most = n;
 	}
-	if (best >= 0)
-		return c->main->dim[heddle_row_dim(c->main, &c->main->access[best])].member < 0;
+	if (best >= 0) {
+		const int row = heddle_row_dim(c->main, &c->main->access[best]);
+		/* a few elements are no vector, where the target has longer rows of its own */
+		if (c->simd && c->main->dim[row].member < 0 && extent_of(c->scop, c->main, row) < c->vector &&
+		    heddle_row_dim(c->main, &c->main->access[0]) == x && extent_of(c->scop, c->main, x) >= c->vector)
+			return false;
+		return c->main->dim[row].member < 0;
+	}
 	return c->main->n_access < 2 ? false : heddle_row_dim(c->main, &c->main->access[0]) < 0;
 }
 

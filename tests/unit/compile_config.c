@@ -124,6 +124,27 @@ static void items(void **state)
 		{"def f(float(N, C, H, W) I, float(M, C, 3, 3) F) -> (O) { O(n, m, h, w) +=! (w + kw - 1 >= 0 && w + kw - 1 < W)\n"
 		 "? I(n, c, h + kh, w + kw - 1) * F(m, c, kh, kw) : 0 where h in 0:H-2, w in 0:W, kh in 0:3, kw in 0:3 }",
 		 "tile=w:32,m:8 vector=w:16"},
+		/* and where vectors along the row would not be full, of reductions whose extents are sizes, too */
+		{"def f(float(2, 3, 64, 64, 64) I, float(64, 3, 3, 3, 3) F) -> (O) { O(n, m, d, h, w) +=! I(n, c, d + kd, h + kh, w + kw) * F(m, c, kd, kh, kw) }",
+		 "m:64,w:66,c:3,kd:3,kh:3,kw:3 round=w:11 vector=m:16; k0.F.0: space=shared order=1,2,3,4,0"},
+		/* a few elements are no vector where the target has rows */
+		{"def f(float(4, 64, 128, 128) I, float(64, 3, 3) F) -> (O) { O(n, c, h, w) +=! I(n, c, h + kh, w + kw) * F(c, kh, kw) }",
+		 "k0.S0: tile=w:64 vector=w:64"},
+		/* a product keeps the dimension that its results lie along */
+		{"def f(float(512, 128) A, float(64, 128, 128) W, float(512, 128) b) -> (y) { l(n, o, j) +=! A(n, i) * W(o, i, j)  y(n, o) +=! l(n, o, j) * b(n, j) }",
+		 "fuse=0,1; "},
+		/* columns are read a page at a time; rows of a step are as long as neighbours make them */
+		{"def f(float(4096, 4096) x) -> (y) { y(d) +=! x(n, d) }", "tile=d:1024,n:8 round=d:16 vector=d:64"},
+		{"def f(float(4, 256, 1024, 16) a, float(4, 256, 1024, 16) x) -> (y) { h(b, 0, c, s) = x(b, 0, c, s)\n"
+		 "h(b, t, c, s) = a(b, t, c, s) * h(b, t - 1, c, s) + x(b, t, c, s) where t in 1:256\n y(b, t, c) +=! h(b, t, c, s) }",
+		 "tile=s:16,c:64 round=c:64 vector=s:16 reduce=s:lanes"},
+		/* a square whose lines are used whole */
+		{"def f(float(4096, 4096) x) -> (y) { y(j, i) = x(i, j) }", "tile=i:128,j:128 vector=i:16"},
+		/* what two statements read stays in the cache between them */
+		{"def f(float(4096, 4096) x) -> (s, m) { s +=! x(i, j)  m max=! x(i, j) }", "split=0:i:16,1:i:16; "},
+		/* a long text is one item; rounds are a loop */
+		{"def f(float(N) g, float r) -> (inout float(N) w, inout float(N) v) { v(i) = 0.9 * v(i) + g(i)\n"
+		 "w(i) = w(i) - r * sin(v(i)) * cos(v(i)) * exp(v(i)) * log(v(i)) }", "tile=i:64 round=i:4 vector=i:16"},
 		{"def f(float(M, 3, 3, C) F, float(C, H, W) I) -> (O) { O(m, h, w) +=! I(c, h + kh, w + kw) * F(m, kh, kw, c)\n"
 		 "where h in 0:H-2, w in 0:W-2 }",
 		 "tile=w:64,c:32,kh:3,kw:3,m:96 round=m:16 vector=w:16; k0.I.0: space=shared"},
