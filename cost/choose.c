@@ -1,0 +1,153 @@
+/* What the choices have in common: queries, and writing a dimension's numbers into the config.
+ * SPDX-License-Identifier: MIT
+ */
+#include "cost/choose.h"
+
+#include <string.h>
+
+int64_t choose_quantity(const heddle_quantity *q, int64_t otherwise)
+{
+	return q->set ? (int64_t)q->value : otherwise;
+}
+
+bool choose_mentions(const heddle_expr *expr, int dim)
+{
+	if (expr->kind == HEDDLE_EXPR_INDEX)
+		return expr->index->position == dim;
+	for (int i = 0; i < expr->n_arg; i++)
+		if (choose_mentions(expr->arg[i], dim))
+			return true;
+	return false;
+}
+
+heddle_expr *const *choose_subscripts(const heddle_stmt *stmt, const heddle_access *access)
+{
+	return access->expr ? access->expr->arg : stmt->source->lhs;
+}
+
+bool choose_depends_on(const heddle_stmt *stmt, const heddle_access *access, int dim)
+{
+	for (int e = 0; e < access->tensor->rank; e++)
+		if (choose_mentions(choose_subscripts(stmt, access)[e], dim))
+			return true;
+	return false;
+}
+
+int64_t choose_extent(const heddle_scop *scop, const heddle_stmt *stmt, int dim)
+{
+	return heddle_scop_dim_extent(scop, stmt, dim);
+}
+
+double choose_volume(const heddle_scop *scop, const heddle_stmt *stmt)
+{
+	double v = 1;
+	for (int d = 0; d < stmt->n_dim; d++)
+		v *= (double)choose_extent(scop, stmt, d);
+	return v;
+}
+
+/* The statement that does most of the kernel's work decides its layout. */
+heddle_stmt *choose_dominant(const heddle_scop *scop, const heddle_kernel *kernel)
+{
+	heddle_stmt *best = kernel->stmt[0];
+	for (int s = 1; s < kernel->n_stmt; s++) {
+		double a = choose_volume(scop, kernel->stmt[s]), b = choose_volume(scop, best);
+		if (a > b || (a == b && kernel->stmt[s]->reduction && !best->reduction))
+			best = kernel->stmt[s];
+	}
+	return best;
+}
+
+int64_t choose_power_below(int64_t n)
+{
+	int64_t p = 1;
+	while (p * 2 <= n)
+		p *= 2;
+	return p;
+}
+
+int64_t choose_power_above(int64_t n)
+{
+	int64_t p = 1;
+	while (p < n)
+		p *= 2;
+	return p;
+}
+
+int64_t choose_least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Is every value of the dimension's extent a multiple of n? */
+bool choose_divisible(const heddle_stmt *stmt, int dim, int64_t n)
+{
+	const heddle_expr *upper = stmt->source->index[dim]->upper;
+	if (upper->kind == HEDDLE_EXPR_INT)
+		return upper->i % n == 0;
+	if (upper->kind == HEDDLE_EXPR_SIZE)
+		return upper->size->min == upper->size->max ? upper->size->min % n == 0 : upper->size->divisor % n == 0;
+	return false;
+}
+
+/* Some operand is used again for every value of this dimension. */
+bool choose_has_reuse(const heddle_stmt *stmt, int dim)
+{
+	for (int a = 1; a < stmt->n_access; a++)
+		if (stmt->access[a].tensor->rank && stmt->access[a].affine && !choose_depends_on(stmt, &stmt->access[a], dim))
+			return true;
+	return false;
+}
+
+/* Threads that a block may have, 256 at most: more give little and cost occupancy. */
+int64_t choose_most_threads(const chooser *c)
+{
+	return choose_least(256, choose_quantity(&c->scop->descriptor->threads_per_block, 256));
+}
+
+void choose_set_rounds(chooser *c, const heddle_stmt *stmt, int dim, int64_t rounds, int64_t items, int64_t threads, int64_t vector)
+{
+	heddle_stmt_config *config = heddle_config_stmt(c->config, c->k, stmt->position);
+	const char *name = stmt->dim[dim].name;
+	if (rounds * items * threads * vector > 1)
+		heddle_named_set(c->config, &config->tile, name, rounds * items * threads * vector);
+	if (rounds > 1)
+		heddle_named_set(c->config, &config->round, name, rounds);
+	if (threads > 1)
+		heddle_named_set(c->config, &config->thread, name, threads);
+	if (vector > 1)
+		heddle_named_set(c->config, &config->vector, name, vector);
+	if (stmt->dim[dim].reduction && threads * vector > 1)
+		heddle_named_set(c->config, &config->reduce, name, HEDDLE_REDUCE_LANES);
+}
+
+void choose_set_layout(chooser *c, const heddle_stmt *stmt, int dim, int64_t items, int64_t threads, int64_t vector)
+{
+	choose_set_rounds(c, stmt, dim, 1, items, threads, vector);
+}
+
+/* The member that is contiguous in the target, or in the first read where the target has none. */
+int choose_fast_member_dim(const heddle_stmt *stmt)
+{
+	for (int a = 0; a < stmt->n_access; a++) {
+		int d = heddle_row_dim(stmt, &stmt->access[a]);
+		if (d >= 0 && stmt->dim[d].member >= 0)
+			return d;
+	}
+	for (int d = stmt->n_dim - 1; d >= 0; d--)
+		if (stmt->dim[d].member >= 0)
+			return d;
+	return -1;
+}
+
+double choose_blocks_with(const chooser *c, int x, int64_t tx, int y, int64_t ty)
+{
+	double n = 1;
+	for (int d = 0; d < c->main->n_dim; d++) {
+		if (c->main->dim[d].member < 0)
+			continue;
+		int64_t tile = d == x ? tx : d == y ? ty : 1;
+		n *= (double)((choose_extent(c->scop, c->main, d) + tile - 1) / tile);
+	}
+	return n;
+}

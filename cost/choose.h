@@ -1,0 +1,65 @@
+/* Inside of the choices that complete a config: one file for kernels, layouts, products and spaces each.
+ *
+ * The rules see only dimensions, subscripts and the descriptor: which dimension is contiguous in which access, which access does not
+ * depend on a dimension (reuse), how many blocks there are for how many units.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef HEDDLE_COST_CHOOSE_H
+#define HEDDLE_COST_CHOOSE_H
+
+#include "model/scop.h"
+
+/* The kernel whose layout is being chosen. */
+typedef struct chooser {
+	heddle_scop *scop;
+	heddle_config *config;
+	heddle_kernel *kernel;
+	heddle_stmt *main; /* the dominant statement */
+	int k;
+	int64_t units, vector; /* elements of the main type in the widest vector */
+	bool simd;
+} chooser;
+
+/* ---- choose.c ---- */
+
+int64_t choose_quantity(const heddle_quantity *q, int64_t otherwise);
+bool choose_mentions(const heddle_expr *expr, int dim);
+heddle_expr *const *choose_subscripts(const heddle_stmt *stmt, const heddle_access *access);
+bool choose_depends_on(const heddle_stmt *stmt, const heddle_access *access, int dim);
+int64_t choose_extent(const heddle_scop *scop, const heddle_stmt *stmt, int dim);
+/* Instances of the statement. */
+double choose_volume(const heddle_scop *scop, const heddle_stmt *stmt);
+/* The statement that does most of the kernel's work decides its layout. */
+heddle_stmt *choose_dominant(const heddle_scop *scop, const heddle_kernel *kernel);
+/* Powers of two. */
+int64_t choose_power_below(int64_t n);
+int64_t choose_power_above(int64_t n);
+int64_t choose_least(int64_t a, int64_t b);
+/* Is every value of the dimension's extent a multiple of n? */
+bool choose_divisible(const heddle_stmt *stmt, int dim, int64_t n);
+/* Is the dimension missing from an operand? */
+bool choose_has_reuse(const heddle_stmt *stmt, int dim);
+/* Threads that a block may have, 256 at most: more give little and cost occupancy. */
+int64_t choose_most_threads(const chooser *c);
+/* Write a dimension's numbers into the config; ones are left out. */
+void choose_set_rounds(chooser *c, const heddle_stmt *stmt, int dim, int64_t rounds, int64_t items, int64_t threads, int64_t vector);
+void choose_set_layout(chooser *c, const heddle_stmt *stmt, int dim, int64_t items, int64_t threads, int64_t vector);
+/* The member that is contiguous in the target, or in the first read where the target has none; -1: there is no member. */
+int choose_fast_member_dim(const heddle_stmt *stmt);
+/* Blocks of the kernel with tiles of tx along x and ty along y (-1: none), of one element along other members. */
+double choose_blocks_with(const chooser *c, int x, int64_t tx, int y, int64_t ty);
+
+/* ---- kernels.c, layouts.c, spaces.c: parts of the config that are not given.  0 or -1 ---- */
+
+int choose_kernels(heddle_scop *scop, heddle_config *config);
+int choose_layouts(heddle_scop *scop, heddle_config *config);
+int choose_spaces(heddle_scop *scop, heddle_config *config);
+
+/* ---- products.c ---- */
+
+/* A reduction in which two members are each missing from an operand: register tiles pay. */
+bool choose_is_contraction(const chooser *c, int *x, int *y);
+void choose_contraction_threads(chooser *c, int x, int y);
+void choose_contraction_vectors(chooser *c, int x, int y);
+
+#endif

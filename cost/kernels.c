@@ -1,0 +1,200 @@
+/* Choosing what becomes a kernel: reductions that are split, statements that share one.
+ * SPDX-License-Identifier: MIT
+ */
+#include "cost/choose.h"
+#include "cost/cost.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- splits ---------------------------------------------------------------------------------------------------------------- */
+
+static int64_t plain_extent(const heddle_expr *upper)
+{
+	heddle_scop none = {0};
+	return heddle_scop_estimate(&none, upper);
+}
+
+static bool reads_tensor(const heddle_expr *expr, const heddle_tensor *tensor)
+{
+	if (expr->kind == HEDDLE_EXPR_READ && expr->tensor == tensor)
+		return true;
+	for (int i = 0; i < expr->n_arg; i++)
+		if (reads_tensor(expr->arg[i], tensor))
+			return true;
+	return false;
+}
+
+/* Does another statement read what this one reads?  Then they share a kernel, and go over it one after the other. */
+static bool shares_reads(const heddle_definition *definition, const heddle_statement *s)
+{
+	for (int i = 0; i < definition->n_statement; i++)
+		for (int t = 0; t < definition->n_tensor; t++)
+			if (definition->statement[i] != s && definition->tensor[t]->rank && reads_tensor(s->value, definition->tensor[t]) &&
+			    reads_tensor(definition->statement[i]->value, definition->tensor[t]))
+				return true;
+	return false;
+}
+
+/* Values of the longest reduction with which what others read again stays in a unit's own cache. */
+static int64_t cached_chunk(const heddle_definition *definition, const heddle_statement *s, const heddle_descriptor *descriptor,
+			    double bytes_each)
+{
+	const heddle_memory *cache = heddle_descriptor_memory(descriptor, "l2");
+	if (!cache || !cache->size.set || strcmp(cache->scope, "unit") != 0 || !shares_reads(definition, s))
+		return INT64_MAX;
+	const double n = cache->size.value / 4 / bytes_each;
+	return n < 1 ? 1 : choose_power_below((int64_t)n);
+}
+
+/* A reduction this long is worth a second launch. */
+#define SPLIT_LENGTH 16384
+
+void heddle_cost_split(heddle_arena *arena, heddle_config *config, const heddle_definition *definition,
+		       const heddle_descriptor *descriptor)
+{
+	int64_t units = choose_quantity(&descriptor->units, 16);
+	if (config->has_split)
+		return;
+	config->has_split = true;
+	for (int i = 0; i < definition->n_statement; i++) {
+		const heddle_statement *s = definition->statement[i];
+		double parallel = 1, length = 1;
+		int longest = -1;
+		if (s->assign == HEDDLE_ASSIGN_SET || reads_tensor(s->value, s->target))
+			continue;
+		bool plain = true;
+		for (int d = 0; d < s->n_index; d++) {
+			int64_t extent = plain_extent(s->index[d]->upper);
+			if (!s->index[d]->reduction) {
+				parallel *= (double)extent;
+				continue;
+			}
+			length *= (double)extent;
+			for (int other = 0; other < s->n_index; other++)
+				plain = plain && (other == d || (!choose_mentions(s->index[d]->upper, other) &&
+								!choose_mentions(s->index[d]->lower, other)));
+			if (longest < 0 || extent >= 4 * plain_extent(s->index[longest]->upper))
+				longest = d;
+		}
+		for (int d = 0; d < s->n_lhs; d++)
+			plain = plain && s->lhs[d]->kind == HEDDLE_EXPR_INDEX;
+		if (longest < 0 || !plain || parallel >= (double)units || length < SPLIT_LENGTH)
+			continue;
+		int64_t extent = plain_extent(s->index[longest]->upper);
+		int64_t chunks = (int64_t)(4 * (double)units / parallel) + 1;
+		int64_t chunk = (extent + chunks - 1) / chunks;
+		if (chunk > 64)
+			chunk = (chunk + 1023) / 1024 * 1024 < chunk * 2 ? (chunk + 1023) / 1024 * 1024 : chunk;
+		chunk = choose_least(chunk, cached_chunk(definition, s, descriptor, length / (double)extent * heddle_type_size(s->value->type)));
+		heddle_split split = {i, s->index[longest]->name, chunk < 1 ? 1 : chunk};
+		if (chunk < extent)
+			HEDDLE_PUSH(arena, config->split, config->n_split, split);
+	}
+}
+
+/* ---- fusion ------------------------------------------------------------------------------------------------------------------ */
+
+static double member_blocks(const heddle_scop *scop, const heddle_kernel *kernel)
+{
+	double n = 1;
+	for (int m = 0; m < kernel->n_member; m++)
+		for (int d = 0; d < kernel->stmt[0]->n_dim; d++)
+			if (kernel->stmt[0]->dim[d].member == m)
+				n *= (double)choose_extent(scop, kernel->stmt[0], d);
+	return n;
+}
+
+/* Dimensions along which blocks could be cut and operands be used again: register tiles live on having two of them. */
+static int reuse_dims(const heddle_scop *scop, const heddle_stmt *stmt, bool members)
+{
+	int n = 0;
+	for (int d = 0; d < stmt->n_dim && stmt->reduction; d++)
+		n += stmt->dim[d].coincident && (!members || stmt->dim[d].member >= 0) && choose_has_reuse(stmt, d) &&
+		     choose_extent(scop, stmt, d) > 1;
+	return n;
+}
+
+/* Would a statement of the kernel lose a dimension of its register tile, or the one that its results lie along? */
+static bool loses_tile(const heddle_scop *scop, const heddle_kernel *kernel)
+{
+	for (int s = 0; s < kernel->n_stmt; s++) {
+		const heddle_stmt *stmt = kernel->stmt[s];
+		const int row = heddle_row_dim(stmt, &stmt->access[0]);
+		if (reuse_dims(scop, stmt, false) < 2)
+			continue;
+		if (reuse_dims(scop, stmt, true) < 2)
+			return true;
+		if (row >= 0 && stmt->dim[row].coincident && stmt->dim[row].member < 0 && choose_has_reuse(stmt, row) && choose_extent(scop, stmt, row) > 1)
+			return true;
+	}
+	return false;
+}
+
+/* Instances that take less time than a launch. */
+#define SMALL 65536
+
+static bool depends_on_kernel(const heddle_scop *scop, const heddle_kernel *kernel, const heddle_stmt *stmt)
+{
+	for (int s = 0; s < kernel->n_stmt; s++)
+		if (kernel->stmt[s] != stmt && heddle_stmt_constrains(scop, kernel->stmt[s], stmt))
+			return true;
+	return false;
+}
+
+/* Joining `stmt` to the kernel keeps enough independent work for the chip, or loses none. */
+static bool worth_fusing(const heddle_scop *scop, heddle_kernel *kernel, heddle_stmt *stmt)
+{
+	double units = (double)choose_quantity(&scop->descriptor->units, 16);
+	heddle_kernel alone = {.n_stmt = 1, .stmt = &stmt};
+	heddle_kernel_align(scop, kernel);
+	double before = member_blocks(scop, kernel);
+	heddle_kernel_align(scop, &alone);
+	double own = member_blocks(scop, &alone);
+	HEDDLE_PUSH(scop->arena, kernel->stmt, kernel->n_stmt, stmt);
+	heddle_kernel_align(scop, kernel);
+	double after = member_blocks(scop, kernel);
+	/* Lanes fill a block with the work that members no longer split, so a quarter of the units is enough; and what is
+	 * small costs less than a launch. */
+	bool worth = after >= before && after >= own;
+	if (kernel->n_member)
+		worth = worth || after >= units / 4;
+	worth = worth && !loses_tile(scop, kernel);
+	double total = 0;
+	for (int s = 0; s < kernel->n_stmt; s++)
+		total += choose_volume(scop, kernel->stmt[s]);
+	worth = worth || (total <= SMALL && depends_on_kernel(scop, kernel, stmt));
+	if (!worth)
+		kernel->n_stmt--;
+	return worth;
+}
+
+int choose_kernels(heddle_scop *scop, heddle_config *config)
+{
+	if (config->n_fuse)
+		return 0;
+	int n_kernel = 0;
+	heddle_kernel *kernel = HEDDLE_NEW_ARRAY(scop->arena, heddle_kernel, scop->n_stmt + 1);
+	int *of = HEDDLE_NEW_ARRAY(scop->arena, int, scop->n_stmt + 1);
+	for (int i = 0; i < scop->n_stmt; i++) {
+		int chosen = -1;
+		for (int k = n_kernel - 1; k >= 0 && chosen < 0; k--) {
+			of[i] = k;
+			if (!heddle_fuse_legal(scop, of, i + 1))
+				break;
+			if (worth_fusing(scop, &kernel[k], scop->stmt[i]))
+				chosen = k;
+		}
+		if (chosen < 0) {
+			chosen = n_kernel++;
+			HEDDLE_PUSH(scop->arena, kernel[chosen].stmt, kernel[chosen].n_stmt, scop->stmt[i]);
+		}
+		of[i] = chosen;
+	}
+	for (int i = 0; i < scop->n_stmt; i++)
+		HEDDLE_PUSH(scop->arena, config->fuse, config->n_fuse, of[i]);
+	for (int i = 0; i < scop->n_stmt; i++)
+		for (int d = 0; d < scop->stmt[i]->n_dim; d++)
+			scop->stmt[i]->dim[d].member = -1;
+	return 0;
+}

@@ -1,0 +1,308 @@
+/* Choosing layouts: lanes along what is inside, threads or vectors along columns, squares, and products (products.c).
+ * SPDX-License-Identifier: MIT
+ */
+#include "cost/choose.h"
+#include "cost/count.h"
+
+#include <string.h>
+
+/* Local dimension of a statement that is contiguous in one of its accesses: the lanes go there. */
+static int lane_dim(const heddle_stmt *stmt)
+{
+	for (int a = stmt->n_access - 1; a >= 0; a--) {
+		int d = heddle_row_dim(stmt, &stmt->access[a]);
+		if (d >= 0 && stmt->dim[d].member < 0 && (stmt->dim[d].reduction || stmt->dim[d].coincident))
+			return d;
+	}
+	int longest = -1;
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (stmt->dim[d].member < 0 && (stmt->dim[d].reduction || stmt->dim[d].coincident))
+			if (longest < 0 || stmt->source->index[d]->position > longest)
+				longest = d;
+	return longest;
+}
+
+static int64_t lane_vector(const chooser *c, const heddle_stmt *stmt, int d)
+{
+	int64_t extent = choose_extent(c->scop, stmt, d);
+	bool contiguous = false;
+	for (int a = 0; a < stmt->n_access; a++)
+		contiguous |= heddle_row_dim(stmt, &stmt->access[a]) == d;
+	if (!contiguous)
+		return 1;
+	if (c->simd)
+		return choose_least(4 * c->vector, choose_power_below(extent));
+	return choose_divisible(stmt, d, c->vector) && extent >= 32 * c->vector ? c->vector : 1;
+}
+
+/* A block that steps from one short row to the next far away takes neighbours along, as many as make a page, in rounds inside of
+ * each step: what fetches ahead has something to follow.  Where steps go through neighbouring rows it has that already. */
+static void short_rows(chooser *c, int64_t inner)
+{
+	enum { PAGE = 4096 };
+	const heddle_stmt *stmt = c->main;
+	int y = -1;
+	for (int a = 1; a < stmt->n_access && y < 0; a++) {
+		const heddle_access *access = &stmt->access[a];
+		const int row = heddle_tensor_inner(access->tensor);
+		if (row < 2 || heddle_access_dim(stmt, access, row) != lane_dim(stmt))
+			continue;
+		const int next = heddle_access_dim(stmt, access, row - 1);
+		bool steps = false;
+		for (int e = 0; e < row - 1; e++) {
+			const int d = heddle_access_dim(stmt, access, e);
+			steps = steps || (d >= 0 && stmt->dim[d].member < 0);
+		}
+		if (steps && next >= 0 && stmt->dim[next].member >= 0)
+			y = next;
+	}
+	if (y < 0)
+		return;
+	int64_t rounds = choose_power_below(PAGE / (inner * heddle_type_size(stmt->access[0].tensor->type)) + 1);
+	while (rounds > 1 && (rounds > choose_extent(c->scop, stmt, y) || choose_blocks_with(c, y, rounds, -1, 1) < 4 * (double)c->units))
+		rounds /= 2;
+	if (rounds > 1)
+		choose_set_rounds(c, stmt, y, rounds, 1, 1, 1);
+}
+
+/* Members have few elements per block; the lanes share what is inside. */
+static void rows(chooser *c)
+{
+	heddle_kernel *kernel = c->kernel;
+	int64_t lanes = 1, inner = 1;
+	for (int s = 0; s < kernel->n_stmt; s++) {
+		int d = lane_dim(kernel->stmt[s]);
+		if (d >= 0 && choose_extent(c->scop, kernel->stmt[s], d) > inner)
+			inner = choose_extent(c->scop, kernel->stmt[s], d);
+	}
+	int64_t warp = choose_quantity(&c->scop->descriptor->warp, 1);
+	/* what lanes exchange of each reduction takes shared memory for each thread */
+	int64_t exchange = 0;
+	for (int s = 0; s < kernel->n_stmt; s++) {
+		const heddle_stmt *stmt = kernel->stmt[s];
+		const int d = lane_dim(stmt);
+		if (d >= 0 && stmt->dim[d].reduction)
+			exchange += heddle_type_size(heddle_type_computed(stmt->access[0].tensor->type));
+	}
+	exchange = exchange < 8 ? 8 : exchange;
+	int64_t most = choose_least(choose_most_threads(c), choose_power_below(choose_quantity(&c->scop->descriptor->shared_per_block, 1 << 30) / exchange));
+	if (!c->simd)
+		lanes = choose_least(most, choose_power_above((inner + 3) / 4));
+	if (lanes < warp && !c->simd)
+		lanes = choose_least(choose_least(warp, most), choose_power_above(inner));
+	for (int s = 0; s < kernel->n_stmt; s++) {
+		heddle_stmt *stmt = kernel->stmt[s];
+		int d = lane_dim(stmt);
+		if (d < 0)
+			continue;
+		int64_t v = lane_vector(c, stmt, d);
+		choose_set_layout(c, stmt, d, 1, lanes, v);
+	}
+	if (c->simd)
+		short_rows(c, inner);
+	int x = choose_fast_member_dim(kernel->stmt[0]);
+	if (!c->simd && lanes < 128 && lanes < most && x >= 0) {
+		int64_t threads = choose_least(choose_least(128, most) / lanes, choose_power_below(choose_extent(c->scop, kernel->stmt[0], x)));
+		choose_set_layout(c, kernel->stmt[0], x, 1, threads, 1);
+		lanes *= threads;
+	}
+	heddle_kernel_config *config = heddle_config_kernel(c->config, c->k);
+	if (!config->threads)
+		config->threads = (int)lanes;
+}
+
+/* Vectors of one item that a thread's registers hold between the kernel's statements: one per tensor that a statement writes and
+ * another one reads or updates. */
+static int64_t kept_vectors(const heddle_kernel *kernel)
+{
+	int64_t n = 0;
+	for (int s = 0; s < kernel->n_stmt; s++) {
+		const heddle_tensor *target = kernel->stmt[s]->access[0].tensor;
+		bool seen = false, read = false;
+		for (int r = 0; r < s; r++)
+			seen |= kernel->stmt[r]->access[0].tensor == target;
+		for (int r = 0; r < kernel->n_stmt; r++) {
+			const heddle_statement *source = kernel->stmt[r]->source;
+			const bool updates = source->assign != HEDDLE_ASSIGN_SET && !source->initialise;
+			for (int a = updates ? 0 : 1; a < kernel->stmt[r]->n_access; a++)
+				read |= r != s && kernel->stmt[r]->access[a].tensor == target;
+		}
+		n += read && !seen;
+	}
+	return n;
+}
+
+/* Items of v members that one thread runs.  They are a loop, unless registers hold what one statement leaves for another: those
+ * are unrolled, and half of the architecture's vectors is theirs.  Where calls make the text long, fewer items have work enough. */
+static int64_t most_items(const chooser *c, int64_t v)
+{
+	enum { MOST = 64, MOST_TEXT = 256 };
+	const int64_t kept = kept_vectors(c->kernel);
+	if (!kept)
+		return MOST;
+	int64_t text = 0;
+	for (int s = 0; s < c->kernel->n_stmt; s++)
+		text += 1 + heddle_cost_calls(c->kernel->stmt[s]->value, v);
+	const int64_t vectors = choose_quantity(&c->scop->descriptor->vector_registers, 16) / 2 / kept;
+	return choose_power_below(choose_least(MOST, choose_least(vectors, MOST_TEXT / text)));
+}
+
+/* Sums of columns: a block reads its rows a page at a time, as what fetches ahead stops at a page's end; vectors' sums take turns, each
+ * a few rows at once.  Statements that share the kernel keep no tensors over rounds. */
+static bool wide_columns(chooser *c, int x, int64_t v)
+{
+	enum { PAGE = 4096, ROWS = 8 };
+	const heddle_stmt *stmt = c->main;
+	const int64_t extent = choose_extent(c->scop, stmt, x);
+	int64_t rounds = PAGE / (v * heddle_type_size(stmt->access[0].tensor->type));
+	int rows = -1;
+	while (rounds > 1 && (rounds * v > extent || choose_blocks_with(c, x, rounds * v, -1, 1) < 2 * (double)c->units))
+		rounds /= 2;
+	for (int d = stmt->n_dim - 1; d >= 0; d--)
+		if (stmt->dim[d].reduction)
+			rows = d;
+	if (rounds < 2 || rows < 0 || c->kernel->n_stmt > 1)
+		return false;
+	choose_set_rounds(c, stmt, x, rounds, 1, 1, v);
+	choose_set_layout(c, stmt, rows, choose_least(ROWS, choose_extent(c->scop, stmt, rows)), 1, 1);
+	return true;
+}
+
+/* Every access has the same contiguous member, or none: threads along it. */
+static void columns(chooser *c, int x)
+{
+	int64_t extent = choose_extent(c->scop, c->main, x);
+	double others = choose_blocks_with(c, x, extent, -1, 1);
+	if (c->simd) {
+		int64_t v = choose_least(c->main->reduction ? c->vector * 4 : c->vector, choose_power_below(extent));
+		if (c->main->reduction && wide_columns(c, x, v))
+			return;
+		int64_t items = most_items(c, v);
+		while (items > 1 && ((double)(extent / (items * v)) * others < 4 * (double)c->units || items * v > extent))
+			items /= 2;
+		/* where one item's text is long already, a few rounds make the block worth its beginning */
+		enum { LEAST_VECTORS = 4 };
+		int64_t rounds = 1;
+		while (!c->main->reduction && items == 1 && rounds < LEAST_VECTORS && 2 * rounds * v <= extent &&
+		       choose_blocks_with(c, x, 2 * rounds * v, -1, 1) >= 4 * (double)c->units)
+			rounds *= 2;
+		choose_set_rounds(c, c->main, x, rounds, c->main->reduction ? 1 : items, 1, v);
+		return;
+	}
+	int64_t v = !c->main->reduction && choose_divisible(c->main, x, c->vector) ? c->vector : 1;
+	int64_t most = choose_most_threads(c);
+	int64_t threads = choose_least(most, choose_power_above((extent + v - 1) / v));
+	if (threads < 32)
+		v = 1, threads = choose_least(choose_least(32, most), choose_power_above(extent));
+	choose_set_layout(c, c->main, x, 1, threads, v);
+	/* short rows: several of them per block */
+	int y = -1;
+	for (int d = 0; d < c->main->n_dim; d++)
+		if (d != x && c->main->dim[d].member >= 0 &&
+		    (y < 0 || choose_extent(c->scop, c->main, d) > choose_extent(c->scop, c->main, y)))
+			y = d;
+	if (y >= 0 && threads < 128 && threads < most)
+		choose_set_layout(c, c->main, y, 1, choose_least(choose_least(128, most) / threads, choose_power_below(choose_extent(c->scop, c->main, y))), 1);
+}
+
+/* The target and a read are contiguous in different members: a square through shared memory. */
+static bool crossed(chooser *c, int x)
+{
+	for (int a = 1; a < c->main->n_access; a++) {
+		int y = heddle_row_dim(c->main, &c->main->access[a]);
+		if (y < 0 || y == x || c->main->dim[y].member < 0 || c->main->reduction)
+			continue;
+		if (!choose_depends_on(c->main, &c->main->access[a], x))
+			continue;
+		if (c->simd) {
+			/* a square of what the first cache's ways hold of rows that lie far apart: lines are used whole */
+			enum { SQUARE = 128 };
+			const int64_t ex = choose_extent(c->scop, c->main, x), ey = choose_extent(c->scop, c->main, y);
+			const int64_t v = choose_least(c->vector, choose_power_below(ex));
+			int64_t items = choose_least(SQUARE, choose_power_below(ex)) / v, down = choose_least(SQUARE, choose_power_below(ey));
+			while ((items > 1 || down > c->vector) && choose_blocks_with(c, x, items * v, y, down) < 4 * (double)c->units)
+				items > 1 ? (items /= 2) : (down /= 2);
+			choose_set_layout(c, c->main, x, items, 1, v);
+			choose_set_layout(c, c->main, y, down, 1, 1);
+		} else {
+			int64_t most = choose_most_threads(c), along = choose_least(32, most), across = most / along;
+			choose_set_layout(c, c->main, x, 1, along, 1);
+			choose_set_layout(c, c->main, y, 32 / choose_least(8, across), choose_least(8, across), 1);
+		}
+		return true;
+	}
+	return false;
+}
+
+static bool has_local(const heddle_kernel *kernel)
+{
+	for (int s = 0; s < kernel->n_stmt; s++)
+		if (lane_dim(kernel->stmt[s]) >= 0)
+			return true;
+	return false;
+}
+
+/* The contiguous local dimension of the dominant statement makes lanes worth it; a contiguous member does not need them. */
+static bool wants_lanes(const chooser *c, int x)
+{
+	if (!has_local(c->kernel))
+		return false;
+	if (x < 0)
+		return true;
+	/* the read that touches most decides */
+	int best = -1, most = 0;
+	for (int a = 1; a < c->main->n_access; a++) {
+		int n = 0;
+		for (int d = 0; d < c->main->n_dim; d++)
+			n += choose_depends_on(c->main, &c->main->access[a], d);
+		if (n > most && heddle_row_dim(c->main, &c->main->access[a]) >= 0)
+			best = a, most = n;
+	}
+	if (best >= 0) {
+		const int row = heddle_row_dim(c->main, &c->main->access[best]);
+		/* a few elements are no vector, where the target has longer rows of its own */
+		if (c->simd && c->main->dim[row].member < 0 && choose_extent(c->scop, c->main, row) < c->vector &&
+		    heddle_row_dim(c->main, &c->main->access[0]) == x && choose_extent(c->scop, c->main, x) >= c->vector)
+			return false;
+		return c->main->dim[row].member < 0;
+	}
+	return c->main->n_access < 2 ? false : heddle_row_dim(c->main, &c->main->access[0]) < 0;
+}
+
+static bool has_layout(const heddle_config *config, int k)
+{
+	return k < config->n_kernel && (config->kernel[k].n_stmt || config->kernel[k].threads);
+}
+
+int choose_layouts(heddle_scop *scop, heddle_config *config)
+{
+	for (int k = 0; k < scop->n_kernel; k++) {
+		chooser c = {.scop = scop, .config = config, .kernel = scop->kernel[k], .k = k};
+		if (has_layout(config, k))
+			continue;
+		heddle_config_kernel(config, k);
+		c.main = choose_dominant(scop, c.kernel);
+		c.units = choose_quantity(&scop->descriptor->units, 16);
+		c.simd = scop->descriptor->execution == HEDDLE_SIMD;
+		/* threads move vectors, one thread of a vector unit computes with them */
+		const heddle_type type = c.main->access[0].tensor->type;
+		c.vector = choose_quantity(&scop->descriptor->vector_bytes, 16) /
+			   heddle_type_size(c.simd ? heddle_type_computed(type) : type);
+		c.vector = c.vector < 1 ? 1 : choose_power_below(c.vector);
+		if (!c.simd)
+			c.vector = choose_least(c.vector, 4);
+		int x, y;
+		bool contraction = choose_is_contraction(&c, &x, &y);
+		if (contraction && c.simd)
+			choose_contraction_vectors(&c, x, y);
+		else if (contraction)
+			choose_contraction_threads(&c, x, y);
+		else if (wants_lanes(&c, x))
+			rows(&c);
+		else if (x >= 0 && !crossed(&c, x))
+			columns(&c, x);
+		else if (x < 0)
+			rows(&c);
+	}
+	return 0;
+}

@@ -1,0 +1,374 @@
+/* Choosing layouts of reductions in which two dimensions each are missing from an operand: tiles of sums in registers, panels of
+ * operands in the nearest memory.
+ * SPDX-License-Identifier: MIT
+ */
+#include "cost/choose.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A reduction in which two members are each missing from an operand: register tiles pay. */
+bool choose_is_contraction(const chooser *c, int *x, int *y)
+{
+	const heddle_stmt *stmt = c->main;
+	*x = choose_fast_member_dim(stmt);
+	*y = -1;
+	if (!stmt->reduction || *x < 0 || !choose_has_reuse(stmt, *x))
+		return false;
+	bool reduces = false;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		reduces |= stmt->dim[d].reduction;
+		if (d == *x || stmt->dim[d].member < 0 || !choose_has_reuse(stmt, d))
+			continue;
+		/* the pair must not be missing from the same operands */
+		bool apart = false;
+		for (int a = 1; a < stmt->n_access; a++)
+			apart |= stmt->access[a].tensor->rank &&
+				 choose_depends_on(stmt, &stmt->access[a], d) != choose_depends_on(stmt, &stmt->access[a], *x);
+		if (apart && (*y < 0 || choose_extent(c->scop, stmt, d) > choose_extent(c->scop, stmt, *y)))
+			*y = d;
+	}
+	return reduces && *y >= 0;
+}
+
+/* Floating-point operations of one instance. */
+static int operations(const heddle_expr *expr)
+{
+	int n = heddle_type_is_float(expr->type) && (expr->kind == HEDDLE_EXPR_BINARY || expr->kind == HEDDLE_EXPR_CALL);
+	for (int i = 0; i < expr->n_arg; i++)
+		n += operations(expr->arg[i]);
+	return n;
+}
+
+/* The extent of a reduction that is known to have at most `most` values; else 0. */
+static int64_t whole_step(const heddle_stmt *stmt, int d, int64_t most)
+{
+	const heddle_expr *upper = stmt->source->index[d]->upper;
+	return stmt->dim[d].reduction && upper->kind == HEDDLE_EXPR_INT && upper->i > 0 && upper->i <= most ? upper->i : 0;
+}
+
+/* Will y run along the rows of an operand's tile: does it in memory, or is the tile turned, a reduction being there? */
+static bool along_tile(const chooser *c, int y)
+{
+	for (int a = 1; a < c->main->n_access; a++) {
+		const heddle_access *access = &c->main->access[a];
+		const int row = heddle_row_dim(c->main, access);
+		bool plain = false;
+		for (int e = 0; e < access->tensor->rank; e++)
+			plain = plain || heddle_access_dim(c->main, access, e) == y;
+		if (plain && row >= 0 && (row == y || (access->tensor->rank > 1 && c->main->dim[row].reduction)))
+			return true;
+	}
+	return false;
+}
+
+void choose_contraction_threads(chooser *c, int x, int y)
+{
+	static const struct {
+		int64_t tx, ty, nx, ny;
+	} shape[] = {{128, 128, 16, 16}, {128, 64, 16, 16}, {64, 64, 16, 16}, {64, 32, 16, 8}, {32, 32, 8, 8},
+		     {16, 16, 8, 8},	 {16, 16, 8, 4},    {8, 8, 4, 4},     {4, 4, 1, 1}};
+	enum { SMALLEST = 5 }; /* of those that are right for few blocks; what follows is for small limits */
+	int64_t ex = choose_extent(c->scop, c->main, x), ey = choose_extent(c->scop, c->main, y);
+	/* Every dimension beyond a plain product's three costs registers for its addresses, and so does a range that moves. */
+	bool box = true;
+	for (int d = 0; d < c->main->n_dim; d++)
+		for (int other = 0; other < c->main->n_dim; other++)
+			box = box && !choose_mentions(c->main->source->index[d]->upper, other);
+	int64_t sums = c->main->n_dim > 3 || !box ? 32 : 64;
+	/* and what is computed before it is summed: compilers unroll the steps and keep all of it at once */
+	if (operations(c->main->value) > 1)
+		sums = 16;
+	size_t best = SMALLEST;
+	while (best + 1 < HEDDLE_COUNT(shape) && shape[best].nx * shape[best].ny > choose_most_threads(c))
+		best++;
+	for (size_t i = 0; i <= SMALLEST; i++) {
+		bool fits = shape[i].tx < 2 * ex && shape[i].ty < 2 * ey &&
+			    shape[i].tx * shape[i].ty <= sums * shape[i].nx * shape[i].ny;
+		bool limit = shape[i].nx * shape[i].ny <= choose_most_threads(c);
+		if (fits && limit && choose_blocks_with(c, x, shape[i].tx, y, shape[i].ty) >= 0.75 * (double)c->units) {
+			best = i;
+			break;
+		}
+	}
+	int64_t per = shape[best].tx / shape[best].nx;
+	int64_t v = per >= 4 ? 4 : per;
+	choose_set_layout(c, c->main, x, per / v, shape[best].nx, v);
+	const int64_t per_y = shape[best].ty / shape[best].ny, w = along_tile(c, y) ? choose_least(4, per_y) : 1;
+	choose_set_layout(c, c->main, y, per_y / w, shape[best].ny, w);
+	/* steps of the reductions: short ones whole, the first long one by 8 elements, by fewer where that made a step of more terms
+	 * than compilers keep in registers */
+	enum { SHORT = 4, LONG = 8, MOST_TERMS = 64 };
+	int64_t terms = 1, step = LONG;
+	bool stepped = false;
+	for (int d = 0; d < c->main->n_dim; d++)
+		terms *= whole_step(c->main, d, SHORT) ? whole_step(c->main, d, SHORT) : 1;
+	while (step > 2 && step * terms > MOST_TERMS)
+		step /= 2;
+	for (int d = 0; d < c->main->n_dim; d++) {
+		const int64_t whole = whole_step(c->main, d, SHORT);
+		if (whole)
+			choose_set_layout(c, c->main, d, whole, 1, 1);
+		else if (c->main->dim[d].reduction && !stepped)
+			choose_set_layout(c, c->main, d, step, 1, 1), stepped = true;
+	}
+}
+
+/* How many values a subscript has while each dimension goes through `tile` of its own. */
+static int64_t spread(const heddle_expr *expr, const int64_t *tile)
+{
+	int64_t n = 1;
+	if (expr->kind == HEDDLE_EXPR_INDEX)
+		return tile[expr->index->position];
+	if (expr->kind == HEDDLE_EXPR_BINARY && expr->op == HEDDLE_OP_MUL)
+		for (int i = 0; i < 2; i++)
+			if (expr->arg[i]->kind == HEDDLE_EXPR_INT)
+				return (spread(expr->arg[1 - i], tile) - 1) * llabs(expr->arg[i]->i) + 1;
+	for (int i = 0; i < expr->n_arg; i++)
+		n += spread(expr->arg[i], tile) - 1;
+	return n;
+}
+
+/* Bytes of the operands that rounds along y use again, in one step of `tile`. */
+static int64_t panel_bytes(const chooser *c, int y, const int64_t *tile)
+{
+	int64_t bytes = 0;
+	for (int a = 1; a < c->main->n_access; a++) {
+		const heddle_access *access = &c->main->access[a];
+		int64_t n = heddle_type_size(access->tensor->type);
+		if (!access->tensor->rank || choose_depends_on(c->main, access, y))
+			continue;
+		for (int e = 0; e < access->tensor->rank; e++)
+			n *= spread(access->expr->arg[e], tile);
+		bytes += n;
+	}
+	return bytes;
+}
+
+/* Is the sum over some of the instances only, those of a condition in the value? */
+static bool sums_some(const heddle_stmt *stmt)
+{
+	return stmt->value != stmt->source->value;
+}
+
+/* Rounds along y and steps of the reductions: what x's operands need in one step stays in the first cache while all rounds use it. */
+static bool panel(chooser *c, int x, int64_t tx, int y, int64_t rows)
+{
+	enum { LEAST_ROUNDS = 4, MOST_ROUNDS = 16, MOST_STEP = 256, SHORT = 8 };
+	const heddle_stmt *stmt = c->main;
+	const heddle_memory *cache = heddle_descriptor_memory(c->scop->descriptor, "l1");
+	const int64_t room = cache && cache->size.set ? (int64_t)cache->size.value * 3 / 4 : 24576;
+	int64_t tile[HEDDLE_MAX_DIM], rounds = MOST_ROUNDS, step = MOST_STEP;
+	int along = -1;
+	/* half of what arrays may have, as statements that are fused may have their own */
+	const int64_t sums = rows * tx * heddle_type_size(heddle_type_computed(stmt->access[0].tensor->type));
+	while (rounds > 1 && (rounds * rows > choose_extent(c->scop, stmt, y) || rounds * sums > HEDDLE_MAX_ARRAY_BYTES / 2 ||
+			      choose_blocks_with(c, x, tx, y, rounds * rows) < 4 * (double)c->units))
+		rounds /= 2;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		tile[d] = d == x ? tx : stmt->dim[d].reduction ? whole_step(stmt, d, SHORT) : 1;
+		if (stmt->dim[d].reduction && !tile[d]) {
+			tile[d] = 1;
+			if (along < 0 || choose_extent(c->scop, stmt, d) > choose_extent(c->scop, stmt, along))
+				along = d;
+		}
+	}
+	if (rounds < LEAST_ROUNDS || along < 0 || sums_some(stmt))
+		return false;
+	for (; step > 1; step /= 2) {
+		tile[along] = step;
+		if (panel_bytes(c, y, tile) <= room && step < 2 * choose_extent(c->scop, stmt, along))
+			break;
+	}
+	if (step < 16)
+		return false;
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (stmt->dim[d].reduction)
+			choose_set_layout(c, stmt, d, tile[d], 1, 1);
+	choose_set_rounds(c, stmt, y, rounds, rows, 1, 1);
+	return true;
+}
+
+/* Rows of y and vectors of x whose sums registers hold, beside the operands of one row: those with which all steps of the
+ * reductions take the fewest instructions, one for each sum and each element or vector read.  Lanes at the end of x idle; rows at
+ * the end of y are taken one by one, with loops that wait for one another. */
+static double register_tile(const chooser *c, int64_t ex, int64_t ey, int64_t v, bool guarded, int64_t *rows, int64_t *columns)
+{
+	enum { MOST_COLUMNS = 4, MOST_ROWS = 16, GUARDED_COLUMNS = 2, GUARDED_SUMS = 16, LONE_ROW = 4 };
+	const int64_t most = guarded ? GUARDED_COLUMNS : MOST_COLUMNS, sums = guarded ? GUARDED_SUMS : MOST_COLUMNS * MOST_ROWS;
+	const int64_t registers = choose_quantity(&c->scop->descriptor->vector_registers, 16);
+	double best = 0;
+	*rows = *columns = 1;
+	for (int64_t x = 1; x <= most && (x == 1 || x * v <= ex); x *= 2)
+		for (int64_t y = 1; y <= choose_least(MOST_ROWS, ey) && x * y <= sums && (y + 1) * x + 1 <= registers; y++) {
+			const double across = (double)((ex + x * v - 1) / (x * v));
+			const double instructions = across * (double)(ey / y * (x * y + x + y) + ey % y * LONE_ROW * (x + 1));
+			if (best == 0 || instructions <= best)
+				best = instructions, *rows = y, *columns = x;
+		}
+	return best;
+}
+
+/* Is the value known to the compiler? */
+static bool is_number(const heddle_expr *expr)
+{
+	if (expr->kind == HEDDLE_EXPR_INDEX || (expr->kind == HEDDLE_EXPR_SIZE && expr->size->min < expr->size->max))
+		return false;
+	for (int i = 0; i < expr->n_arg; i++)
+		if (!is_number(expr->arg[i]))
+			return false;
+	return true;
+}
+
+/* Can operands that depend on y come out of a panel in which y runs along the rows, none of the others being in vectors? */
+static bool makes_panel(const chooser *c, int x, int y)
+{
+	for (int a = 1; a < c->main->n_access; a++) {
+		const heddle_access *access = &c->main->access[a];
+		bool plain = false;
+		for (int e = 0; e < access->tensor->rank; e++)
+			plain = plain || heddle_access_dim(c->main, access, e) == y;
+		if (choose_depends_on(c->main, access, y) && (!plain || !access->affine || choose_depends_on(c->main, access, x)))
+			return false;
+	}
+	return true;
+}
+
+/* Does an operand that depends on y depend on d, too? */
+static bool in_panel(const chooser *c, int y, int d)
+{
+	for (int a = 1; a < c->main->n_access; a++)
+		if (choose_depends_on(c->main, &c->main->access[a], y) && choose_depends_on(c->main, &c->main->access[a], d))
+			return true;
+	return false;
+}
+
+/* Vectors along y instead of x, along which the target runs: their operands are turned into a panel, items go along x, and the block
+ * goes in rounds over x and over all else that the panel does not depend on, so that it is made for many of them.  Lanes are all busy
+ * where x is short, and what depends on x and is not known for all lanes alike, conditions and strides, is asked once an item.
+ * `plain`: the instructions of a plane of x and y with vectors along x. */
+static bool turned(chooser *c, int x, int y, double plain)
+{
+	enum { PACK = 2, SCATTER = 1, SHORT = 8, LEAST_STEP = 16, MOST_STEP = 256 };
+	const heddle_stmt *stmt = c->main;
+	const int64_t ex = choose_extent(c->scop, stmt, x), ey = choose_extent(c->scop, stmt, y), v = choose_least(c->vector, choose_power_below(ey));
+	const heddle_memory *cache = heddle_descriptor_memory(c->scop->descriptor, "l1");
+	const int64_t room = cache && cache->size.set ? (int64_t)cache->size.value * 3 / 4 : 24576;
+	const int64_t size = heddle_type_size(heddle_type_computed(stmt->access[0].tensor->type));
+	int64_t rows, columns, rounds[HEDDLE_MAX_DIM], tile[HEDDLE_MAX_DIM], sums, positions, steps = 1, step = MOST_STEP;
+	double length = 1, blocks;
+	int along = -1;
+	for (int i = 0; i < c->scop->descriptor->n_copy; i++)
+		if (c->scop->descriptor->copy[i].preferred) /* it turns nothing */
+			return false;
+	if (v < c->vector || !is_number(stmt->source->index[x]->upper) || !makes_panel(c, x, y))
+		return false;
+	const double instructions = register_tile(c, ey, ex, v, false, &rows, &columns);
+	/* rounds: as many as private memory has sums for, while there are blocks for all units */
+	positions = rows;
+	blocks = choose_blocks_with(c, x, rows, y, columns * v);
+	sums = columns * v * size;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		rounds[d] = 1;
+		if (stmt->dim[d].reduction)
+			length *= (double)choose_extent(c->scop, stmt, d);
+	}
+	for (int d = stmt->n_dim - 1; d >= 0; d--) {
+		if (stmt->dim[d].member < 0 || d == y || (d != x && (in_panel(c, y, d) || !is_number(stmt->source->index[d]->upper))))
+			continue;
+		const int64_t most = (choose_extent(c->scop, stmt, d) + (d == x ? rows : 1) - 1) / (d == x ? rows : 1);
+		int64_t r = most;
+		while (r > 1 && (r * positions * sums > HEDDLE_MAX_ARRAY_BYTES / 2 || blocks / (double)r < 4 * (double)c->units))
+			r--;
+		const int64_t parts = (most + r - 1) / r;
+		rounds[d] = (most + parts - 1) / parts; /* the same for all blocks, as far as that goes */
+		positions *= rounds[d];
+		blocks /= (double)rounds[d];
+	}
+	const double pack = PACK * (double)(ex * ey) / (double)positions;
+	if (instructions + pack + SCATTER * (double)(ex * ey) / length >= plain)
+		return false;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const int64_t values = choose_extent(c->scop, stmt, d);
+		const bool whole = is_number(stmt->source->index[d]->upper) && values <= SHORT;
+		tile[d] = d == y ? columns * v : !stmt->dim[d].reduction ? 1 : whole ? values : 0;
+		if (stmt->dim[d].reduction && !tile[d]) {
+			tile[d] = 1;
+			if (along < 0 || choose_extent(c->scop, stmt, d) > choose_extent(c->scop, stmt, along))
+				along = d;
+		}
+		steps *= stmt->dim[d].reduction ? tile[d] : 1;
+	}
+	for (int d = 0; d < stmt->n_dim && along < 0; d++)
+		if (stmt->dim[d].reduction)
+			along = d, steps /= tile[d];
+	const int64_t extent = choose_extent(c->scop, stmt, along);
+	for (; step > 1; step /= 2) {
+		tile[along] = is_number(stmt->source->index[along]->upper) ? choose_least(step, extent) : step;
+		if (panel_bytes(c, x, tile) <= room && step < 2 * extent)
+			break;
+	}
+	if (tile[along] * steps < LEAST_STEP || panel_bytes(c, x, tile) > room)
+		return false;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		if (stmt->dim[d].reduction)
+			choose_set_layout(c, stmt, d, tile[d], 1, 1);
+		else if (d == y)
+			choose_set_layout(c, stmt, y, columns, 1, v);
+		else if (stmt->dim[d].member >= 0)
+			choose_set_rounds(c, stmt, d, rounds[d], d == x ? rows : 1, 1, 1);
+	}
+	return true;
+}
+
+static void blocks_along(chooser *c, int y)
+{
+	heddle_kernel_config *kernel = heddle_config_kernel(c->config, c->k);
+	if (kernel->n_order)
+		return;
+	for (int m = 0; m < c->kernel->n_member; m++)
+		if (m != c->main->dim[y].member)
+			HEDDLE_PUSH(c->config->arena, kernel->order, kernel->n_order, c->kernel->member[m].name);
+	HEDDLE_PUSH(c->config->arena, kernel->order, kernel->n_order, c->kernel->member[c->main->dim[y].member].name);
+}
+
+void choose_contraction_vectors(chooser *c, int x, int y)
+{
+	int64_t ex = choose_extent(c->scop, c->main, x), ey = choose_extent(c->scop, c->main, y);
+	/* every operand runs along a reduction: vectors there, a small square of sums */
+	int along = -1;
+	for (int a = 1; a < c->main->n_access; a++) {
+		const heddle_access *access = &c->main->access[a];
+		const int inner = heddle_tensor_inner(access->tensor), d = heddle_row_dim(c->main, access);
+		const bool apart = d >= 0 && !c->main->dim[d].reduction && choose_extent(c->scop, c->main, d) > 1;
+		if (apart || (inner >= 0 && choose_mentions(choose_subscripts(c->main, access)[inner], x)))
+			along = c->main->n_dim;
+		else if (d >= 0 && along < 0 && c->main->dim[d].reduction && choose_extent(c->scop, c->main, d) >= 2 * c->vector)
+			along = d;
+	}
+	enum { GUARDED = 4 };
+	int64_t v = choose_least(c->vector, choose_power_below(ex));
+	int64_t columns, rows;
+	const double instructions = register_tile(c, ex, ey, v, sums_some(c->main), &rows, &columns);
+	if (along >= 0 && along < c->main->n_dim) {
+		choose_set_layout(c, c->main, x, choose_least(4, choose_power_below(ex)), 1, 1);
+		choose_set_layout(c, c->main, y, choose_least(4, choose_power_below(ey)), 1, 1);
+		choose_set_layout(c, c->main, along, 1, 1, c->vector);
+		return;
+	}
+	/* sums over some instances only are asked for lane by lane at the edges: measured, vectors are worth a fourth there; lanes of a
+	 * vector that is not full are taken one by one.  Where that is little, what is sure to be measured well stays. */
+	const double vectors = (double)((ex + v - 1) / v), lanes = is_number(c->main->source->index[x]->upper) ? 0.5 * (double)(ex % v) : 0;
+	const double edge = ((double)(ex / v) + lanes) / vectors, guarded = sums_some(c->main) ? GUARDED : 1;
+	const double factor = guarded > edge ? guarded : edge < 2 ? 1 : edge;
+	if (turned(c, x, y, factor * instructions)) {
+		blocks_along(c, y);
+		return;
+	}
+	while (rows > 2 && choose_blocks_with(c, x, columns * v, y, rows) < 2 * (double)c->units)
+		rows /= 2;
+	choose_set_layout(c, c->main, x, columns, 1, v);
+	if (!panel(c, x, columns * v, y, rows))
+		choose_set_layout(c, c->main, y, rows, 1, 1);
+	blocks_along(c, y); /* neighbouring blocks share the panel of x: y is fastest */
+}

@@ -1,0 +1,201 @@
+/* Choosing where tensors live: tiles in shared memory, registers between statements.
+ * SPDX-License-Identifier: MIT
+ */
+#include "cost/choose.h"
+#include "cost/cost.h"
+
+#include <string.h>
+
+static int uses(const heddle_kernel *kernel, const heddle_tensor *tensor)
+{
+	int n = 0;
+	for (int s = 0; s < kernel->n_stmt; s++)
+		for (int a = 0; a < kernel->stmt[s]->n_access; a++)
+			n += kernel->stmt[s]->access[a].tensor == tensor;
+	return n;
+}
+
+static int64_t box_bytes(const heddle_group *group, int64_t pad)
+{
+	int64_t n = heddle_type_size(group->tensor->type);
+	for (int i = 0; i < group->tensor->rank; i++) {
+		int e = group->order[i];
+		n *= group->size[e] + (i == group->tensor->rank - 1 ? pad : 0);
+	}
+	return n;
+}
+
+/* The copy that the descriptor would have used wherever it can be; NULL: none. */
+static const heddle_copy *preferred_copy(const heddle_descriptor *descriptor, const heddle_group *group)
+{
+	for (int i = 0; i < descriptor->n_copy; i++)
+		if (descriptor->copy[i].preferred && heddle_copy_fits(group, &descriptor->copy[i]))
+			return &descriptor->copy[i];
+	return NULL;
+}
+
+/* Does every round of some dimension read the tile again? */
+static bool used_in_rounds(const heddle_group *group)
+{
+	for (int d = 0; d < group->stmt->n_dim; d++)
+		if (group->stmt->dim[d].layout.rounds > 1 && !choose_depends_on(group->stmt, group->access, d))
+			return true;
+	return false;
+}
+
+/* A tile is worth moving when a block reads its elements more than once, or reads them across rows.  One thread alone has nothing
+ * of that, unless it goes over the tile in rounds, or the chip has a copy that it prefers: whole rows then come while the thread
+ * does other things. */
+static bool worth_staging(const heddle_kernel *kernel, const heddle_group *group, bool copies)
+{
+	const heddle_stmt *stmt = group->stmt;
+	if (!group->tensor->rank || !group->access->affine)
+		return false;
+	bool reuse = false;
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (stmt->dim[d].member >= 0 && stmt->dim[d].layout.tile > 1 && stmt->reduction)
+			reuse |= !choose_depends_on(stmt, group->access, d);
+	int step = 1;
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (stmt->dim[d].reduction)
+			step *= (int)stmt->dim[d].layout.tile;
+	if (kernel->threads == 1)
+		return reuse && (copies || used_in_rounds(group));
+	reuse = reuse && step > 1;
+	/* across rows: threads that are neighbours along the target's contiguous dimension do not read neighbours */
+	int x = heddle_row_dim(stmt, &stmt->access[0]), y = heddle_row_dim(stmt, group->access);
+	bool across = !stmt->reduction && x >= 0 && y >= 0 && x != y && stmt->dim[x].layout.threads > 1 &&
+		      stmt->dim[y].layout.tile > 1 && stmt->dim[y].member >= 0 && choose_depends_on(stmt, group->access, x);
+	return reuse || across;
+}
+
+static bool is_multiple(const heddle_expr *x, int64_t v)
+{
+	if (x->kind == HEDDLE_EXPR_INT)
+		return x->i % v == 0;
+	if (x->kind == HEDDLE_EXPR_SIZE)
+		return (x->size->min == x->size->max ? x->size->min : x->size->divisor) % v == 0;
+	return false;
+}
+
+bool heddle_cost_rows_aligned(const heddle_tensor *tensor, int64_t v)
+{
+	if (!tensor->stride)
+		return is_multiple(tensor->extent[tensor->rank - 1], v);
+	bool aligned = heddle_tensor_inner(tensor) == tensor->rank - 1;
+	for (int e = 0; e + 1 < tensor->rank && aligned; e++)
+		aligned = is_multiple(tensor->stride[e], v);
+	return aligned;
+}
+
+/* The dimension of the tensor along which the statement takes vectors, where that is not the one of its rows; -1: there is none. */
+static int vectors_across(const heddle_group *group, int row)
+{
+	int across = -1;
+	for (int e = 0; e < group->tensor->rank; e++) {
+		const int d = heddle_access_dim(group->stmt, group->access, e);
+		if (e != row && d >= 0 && group->stmt->dim[d].layout.vector > 1)
+			across = e;
+	}
+	return across;
+}
+
+static void choose_shared(heddle_scop *scop, heddle_config *config, int k, heddle_group *group, int64_t *budget)
+{
+	bool copies = false;
+	for (int i = 0; i < scop->descriptor->n_copy; i++)
+		copies = copies || scop->descriptor->copy[i].preferred;
+	if (!worth_staging(scop->kernel[k], group, copies) || !heddle_tile_box(scop, group->stmt, group->access, group))
+		return;
+	int rank = group->tensor->rank;
+	heddle_group_config *choice = heddle_config_group(config, k, group->tensor->name, group->number, true);
+	for (int e = 0; e < rank; e++)
+		group->order[e] = e;
+	const int inner = heddle_tensor_inner(group->tensor), row = inner < 0 ? rank - 1 : inner;
+	if (scop->kernel[k]->threads == 1) {
+		const heddle_copy *copy = group->size[row] > 1 ? preferred_copy(scop->descriptor, group) : NULL;
+		const int across = copy ? -1 : vectors_across(group, row);
+		const int64_t bytes = box_bytes(group, 0);
+		const bool fits = bytes <= *budget && (copy || used_in_rounds(group));
+		choice->space = fits ? HEDDLE_SPACE_SHARED : HEDDLE_SPACE_GLOBAL;
+		if (!fits)
+			return;
+		*budget -= bytes;
+		choice->copy = copy ? copy->name : NULL;
+		int64_t v = copy ? 1 : choose_power_below(choose_quantity(&scop->descriptor->vector_bytes, 16) / heddle_type_size(group->tensor->type));
+		while (v > 1 && group->size[row] % v)
+			v /= 2;
+		choice->vector = across < 0 ? (int)v : 1;
+		for (int e = 0; e < rank && across >= 0; e++) /* turned: the dimension of the vectors comes last */
+			choice->order[e] = e < across ? e : e + 1 < rank ? e + 1 : across;
+		choice->n_order = across < 0 ? choice->n_order : rank;
+		return;
+	}
+	int64_t last = group->size[row];
+	int64_t v = 16 / heddle_type_size(group->tensor->type);
+	/* transposed in shared memory when the row of the tensor runs along a reduction */
+	int y = heddle_row_dim(group->stmt, group->access);
+	bool turn = rank >= 2 && y >= 0 && group->stmt->dim[y].reduction;
+	if (turn) {
+		choice->n_order = 0;
+		const int across = vectors_across(group, row); /* the dimension that threads take vectors of comes last */
+		choice->order[choice->n_order++] = row;
+		for (int e = 0; e < rank; e++)
+			if (e != row && e != across)
+				choice->order[choice->n_order++] = e;
+		if (across >= 0)
+			choice->order[choice->n_order++] = across;
+		for (int e = 0; e < rank; e++)
+			group->order[e] = choice->order[e];
+		choice->pad = 4;
+	} else if (!group->stmt->reduction) {
+		choice->pad = 1;
+	}
+	while (v > 1 && last % v)
+		v /= 2;
+	if (!heddle_cost_rows_aligned(group->tensor, v) || !group->stmt->reduction)
+		v = 1;
+	int64_t bytes = box_bytes(group, choice->pad > 0 ? choice->pad : 0);
+	if (bytes > *budget) {
+		choice->space = HEDDLE_SPACE_GLOBAL;
+		choice->n_order = 0;
+		choice->pad = -1;
+		return;
+	}
+	*budget -= bytes;
+	choice->space = HEDDLE_SPACE_SHARED;
+	choice->vector = (int)v;
+	const heddle_copy *copy = preferred_copy(scop->descriptor, group);
+	if (copy && !choice->copy)
+		choice->copy = copy->name;
+}
+
+int choose_spaces(heddle_scop *scop, heddle_config *config)
+{
+	for (int k = 0; k < scop->n_kernel; k++) {
+		heddle_kernel *kernel = scop->kernel[k];
+		int64_t budget = choose_quantity(&scop->descriptor->shared_per_block_static,
+					  choose_quantity(&scop->descriptor->shared_per_block, 0));
+		/* leave room for the exchange of lanes */
+		const int64_t room = budget > 8192 ? 4096 : 0, lanes = heddle_lanes_bytes(scop, kernel);
+		budget -= lanes > room ? lanes : room;
+		heddle_make_groups(scop, kernel);
+		for (int g = 0; g < kernel->n_group; g++) {
+			heddle_group *group = kernel->group[g];
+			const heddle_group_config *given =
+				heddle_config_group(config, k, group->tensor->name, group->number, false);
+			if (given && given->space >= 0)
+				continue;
+			if (group->stmt) {
+				choose_shared(scop, config, k, group, &budget);
+				continue;
+			}
+			if (uses(kernel, group->tensor) > 1 && heddle_register_legal(scop, kernel, group->tensor, NULL))
+				heddle_config_group(config, k, group->tensor->name, group->number, true)->space =
+					HEDDLE_SPACE_REGISTER;
+		}
+		if (k < config->n_kernel)
+			kernel->config = &config->kernel[k];
+	}
+	return 0;
+}
