@@ -151,7 +151,7 @@ static int64_t most_items(const chooser *c, int64_t v)
  * a few rows at once.  Statements that share the kernel keep no tensors over rounds. */
 static bool wide_columns(chooser *c, int x, int64_t v)
 {
-	enum { PAGE = 4096, ROWS = 8 };
+	enum { PAGE = 4096, ROWS = 8, LONG = 64 };
 	const heddle_stmt *stmt = c->main;
 	const int64_t extent = choose_extent(c->scop, stmt, x);
 	int64_t rounds = PAGE / (v * heddle_type_size(stmt->access[0].tensor->type));
@@ -161,7 +161,8 @@ static bool wide_columns(chooser *c, int x, int64_t v)
 	for (int d = stmt->n_dim - 1; d >= 0; d--)
 		if (stmt->dim[d].reduction)
 			rows = d;
-	if (rounds < 2 || rows < 0 || c->kernel->n_stmt > 1)
+	/* a stencil's few rows are used again by the next block's; what a guard cuts off is asked per lane */
+	if (rounds < 2 || rows < 0 || choose_extent(c->scop, stmt, rows) < LONG || stmt->value != stmt->source->value || c->kernel->n_stmt > 1)
 		return false;
 	choose_set_rounds(c, stmt, x, rounds, 1, 1, v);
 	choose_set_layout(c, stmt, rows, choose_least(ROWS, choose_extent(c->scop, stmt, rows)), 1, 1);

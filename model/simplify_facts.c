@@ -172,8 +172,7 @@ static void add_value(linear *l, heddle_value *v, int64_t factor)
 	}
 }
 
-/* v = floor(x / d) with a constant d > 0: x, and d; NULL: it is not of this kind. */
-static heddle_value *quotient(const rewriter *r, heddle_value *v, int64_t *d)
+heddle_value *simplify_quotient(const rewriter *r, heddle_value *v, int64_t *d)
 {
 	bool floors = v->kind == HEDDLE_VALUE_FLOOR_DIV || (v->kind == HEDDLE_VALUE_BINARY && v->op == HEDDLE_OP_DIV &&
 							     heddle_ranges_of(r->s->ranges, v->arg[0]).lo >= 0);
@@ -194,12 +193,12 @@ static bool as_negative(const rewriter *r, heddle_value *v, linear *out)
 	out->c = 0;
 	if (!as_less(r, v, &x))
 		return false;
-	if ((y = quotient(r, x.right, &d))) { /* l + c < floor(y / d): d (l + c + 1) <= y */
+	if ((y = simplify_quotient(r, x.right, &d))) { /* l + c < floor(y / d): d (l + c + 1) <= y */
 		add_value(out, x.left, d);
 		add_constant(out, x.c, d);
 		add_constant(out, d - 1, 1);
 		add_value(out, y, -1);
-	} else if ((y = quotient(r, x.left, &d))) { /* floor(y / d) + c < r: y < d (r - c) */
+	} else if ((y = simplify_quotient(r, x.left, &d))) { /* floor(y / d) + c < r: y < d (r - c) */
 		add_value(out, y, 1);
 		add_constant(out, x.c, d);
 		add_value(out, x.right, -d);

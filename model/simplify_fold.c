@@ -465,7 +465,7 @@ static heddle_value *blocks_along(rewriter *r, heddle_value *v)
 }
 
 /* A fact: `x`, which stands for `value`, is below the divisor that it is the remainder of, or below what the grid has of its
- * kind.  Constants are for ranges to know. */
+ * kind; of a quotient: what was divided is below the next multiple.  Constants are for ranges to know. */
 static void push_limit(rewriter *r, heddle_value *x, heddle_value *value)
 {
 	const bool floors = value->kind == HEDDLE_VALUE_FLOOR_MOD;
@@ -474,6 +474,14 @@ static void push_limit(rewriter *r, heddle_value *x, heddle_value *value)
 		return;
 	if (truncates && heddle_ranges_of(r->s->ranges, value->arg[1]).lo < 1) /* x % -3 may be 2 */
 		return;
+	int64_t d;
+	heddle_value *divided = simplify_quotient(r, value, &d);
+	if (divided && divided->kind != HEDDLE_VALUE_INT && simplify_is_pure(divided)) {
+		heddle_program *p = r->s->p;
+		heddle_value *multiple = heddle_value_binary(p, HEDDLE_OP_MUL, x, heddle_value_int(p, x->type, d));
+		heddle_value *next = heddle_value_binary(p, HEDDLE_OP_ADD, multiple, heddle_value_int(p, x->type, d));
+		simplify_push_fact(r, heddle_value_binary(p, HEDDLE_OP_LT, divided, next), true);
+	}
 	heddle_value *limit = floors || truncates ? simplify_narrow(r->s, value->arg[1]) : blocks_along(r, value);
 	if (limit && limit->kind != HEDDLE_VALUE_INT && simplify_is_pure(limit))
 		simplify_push_fact(r, heddle_value_binary(r->s->p, HEDDLE_OP_LT, x, limit), true);

@@ -107,6 +107,8 @@ heddle_value *simplify_without_constant(heddle_value *v, int64_t *c);
 
 /* ---- simplify_facts.c ---- */
 
+/* v = floor(x / d) with a constant d > 0: x, and d; NULL: it is not of this kind. */
+heddle_value *simplify_quotient(const rewriter *r, heddle_value *v, int64_t *d);
 /* `also`, NULL or a condition, and the facts say that all conjuncts of `v` hold. */
 bool simplify_is_known(const rewriter *r, heddle_value *v, heddle_value *also);
 /* The condition without what is known; constant when all is. */
