@@ -283,6 +283,10 @@ static void facts(void **state)
 		"\tif block == 0 && thread < 5 {\n\t\tC[0] = 1.0\n\t} else {\n\t\tif thread < 4 {\n\t\t\tC[block] = 2.0\n\t\t}\n\t}\n");
 	becomes(&scalar_language, "if thread + 7 < int32(N) {\nif thread + 3 < int32(N) && block < int32(D) {\nC[0] = 1.0\n}\n}\n",
 		"\tif thread + 7 < int32(N) {\n\t\tif block < int32(D) {\n\t\t\tC[0] = 1.0\n\t\t}\n\t}\n");
+	/* what was divided is below the next multiple of the quotient */
+	becomes(&scalar_language, "let int32 whole = int32(N) / 16\nC[whole] = 1.0\nif whole * 16 + 15 < int32(N) {\nC[0] = 1.0\n} else {\nC[1] = 1.0\n}\n"
+				  "if whole * 16 + 14 < int32(N) {\nC[2] = 1.0\n}\n",
+		"\tlet int32 whole = int32(N) / 16\n\tC[whole] = 1.0\n\tC[1] = 1.0\n\tif whole * 16 + 14 < int32(N) {\n\t\tC[2] = 1.0\n\t}\n");
 	/* where no part of 8 is left a loop over a part has nothing to do, and registers that nothing reads go with it */
 	becomes(&scalar_language,
 		"for serial i in 0 .. 4 {\nif i * 8 + 7 < int32(D) {\nC[i] = 1.0\n} else {\ndeclare r\nr[0] = 1.0\n"
