@@ -200,6 +200,17 @@ static bool fits(const searcher *s, const heddle_statement *stmt, const char *na
 	return true;
 }
 
+/* Vectors along a reduction beside vectors along results: each result would be put together from lanes. */
+static bool crosses_vectors(const heddle_statement *stmt, const heddle_stmt_config *c, const char *name, const numbers *n)
+{
+	if (n->vector == 1)
+		return false;
+	for (int i = 0; i < stmt->n_index; i++)
+		if (stmt->index[i]->reduction != is_reduction(stmt, name) && heddle_named_get(&c->vector, stmt->index[i]->name, 1) > 1)
+			return true;
+	return false;
+}
+
 /* What statements of kernel k say of dimension `name` becomes `n`, where it was what `old` says. */
 static void change(searcher *s, const heddle_definition *rewritten, const char *line, int k, const char *name, const numbers *old,
 		   const numbers *n)
@@ -216,7 +227,7 @@ static void change(searcher *s, const heddle_definition *rewritten, const char *
 			has |= !strcmp(rewritten->statement[c->stmt]->index[d]->name, name);
 		if (!has || memcmp(&now, old, sizeof(now)) != 0)
 			continue;
-		if (!fits(s, rewritten->statement[c->stmt], name, n))
+		if (!fits(s, rewritten->statement[c->stmt], name, n) || crosses_vectors(rewritten->statement[c->stmt], c, name, n))
 			return;
 		set_numbers(config, c, name, n, is_reduction(rewritten->statement[c->stmt], name));
 		drop_ones(&c->tile), drop_ones(&c->round), drop_ones(&c->thread), drop_ones(&c->vector);

@@ -6,6 +6,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Bytes after which what fetches ahead stops. */
+enum { PAGE = 4096 };
+
 /* Registers that addresses, loop counters and temporaries take besides arrays. */
 #define BASE_REGISTERS 24
 
@@ -302,7 +305,6 @@ static const char *home(const estimator *e, const heddle_tensor *tensor)
 /* What a tensor's traffic takes: once from memory, again from where it stays; and how long runs of it are waited for. */
 static void traffic_seconds(estimator *e)
 {
-	enum { PAGE = 4096 };
 	const heddle_descriptor *d = e->scop->descriptor;
 	const double memory = bandwidth(e, "global");
 	heddle_kernel_estimate *k = e->out;
@@ -364,7 +366,6 @@ static double stride_bytes(const estimator *e, const heddle_tensor *tensor, int 
  * tile that was not brought together keeps as many as their distance lets it. */
 static double kept(const estimator *e, const heddle_group *group, double run)
 {
-	enum { PAGE = 4096 };
 	const double room = 0.75 * capacity(e, "l1");
 	if (group->space == HEDDLE_SPACE_SHARED || group->tensor->rank < 2)
 		return room;
@@ -397,7 +398,7 @@ static void rounds_seconds(estimator *e)
 					continue;
 				const double all = bytes * (again - 1) * steps(e, stmt) * e->out->blocks;
 				e->out->near_seconds += all / second;
-				e->out->wait_seconds += all / fmin(run, 4096) * latency(e, "l2") / (2 * quantity(&e->scop->descriptor->units, 1));
+				e->out->wait_seconds += all / fmin(run, PAGE) * latency(e, "l2") / (2 * quantity(&e->scop->descriptor->units, 1));
 			}
 		}
 	}

@@ -522,7 +522,9 @@ static void split_rounds(heddle_nest_builder *b, const heddle_region *r)
 	while (prefix < whole->n_loop && whole->loop[prefix]->part == HEDDLE_PART_ROUND)
 		prefix++;
 	isl_set *kept = heddle_nest_in_rounds(b, whole, isl_set_copy(whole->box)), *full = NULL, *cut = NULL;
-	isl_set *needed = prefix_of(b, isl_set_intersect(isl_set_copy(kept), isl_set_copy(whole->domain)), prefix);
+	/* in an interior block, too, only where an instance runs: what makes a block one was found with these */
+	isl_set *runs = heddle_nest_in_domain(whole->stmt->domain, whole->instance);
+	isl_set *needed = prefix_of(b, isl_set_intersect(isl_set_intersect(isl_set_copy(kept), isl_set_copy(whole->domain)), runs), prefix);
 	if (!split_by_quotients(b, r, prefix, needed, &full, &cut)) {
 		cut = prefix_of(b, isl_set_subtract(isl_set_copy(whole->box), isl_set_copy(kept)), prefix);
 		full = isl_set_subtract(isl_set_copy(needed), isl_set_copy(cut));
