@@ -82,6 +82,11 @@ static const char *unit_of(heddle_arena *arena, const char *suffix, unit_dimensi
 	return heddle_arena_printf(arena, dimension == DIMENSION_BYTES ? "%ciB" : "%c%s", *suffix, base);
 }
 
+static const char *example(heddle_arena *arena, unit_dimension dimension)
+{
+	return dimension == DIMENSION_COUNT ? "64" : heddle_arena_printf(arena, "64%s", unit_of(arena, "K", dimension));
+}
+
 /* The shared memory of a block is at least what may be declared in the text, and at most its unit's: these follow. */
 static const char *companions(heddle_arena *arena, const heddle_descriptor *d, const char *key, const char *written)
 {
@@ -101,8 +106,12 @@ const heddle_descriptor *heddle_descriptor_vary(heddle_ctx *ctx, const heddle_de
 	const char *suffix = value;
 	while (isdigit((unsigned char)*suffix) || *suffix == '.')
 		suffix++;
+	if (suffix == value) {
+		heddle_error(ctx, 405, NULL, "`%s=%s` has no number", key, value);
+		return heddle_note(ctx, NULL, "write one with its unit, as in %s=%s", key, example(arena, at.dimension)), NULL;
+	}
 	const char *number = heddle_arena_strndup(arena, value, (size_t)(suffix - value));
-	const char *written = heddle_arena_printf(arena, "{ value: %s, unit: %s, assumed: true }", *number ? number : "none",
+	const char *written = heddle_arena_printf(arena, "{ value: %s, unit: %s, assumed: true }", number,
 						  unit_of(arena, suffix, at.dimension));
 	const char *head = heddle_arena_printf(arena, "name: varied\ninherits: %s\n", descriptor->name), *text;
 	if (at.memory)

@@ -132,6 +132,9 @@ static int sweep_one(heddle_cli *cli, const heddle_definition *definition, const
 int heddle_cli_show_sweep(heddle_cli *cli, const heddle_definition *definition, const heddle_target *target, int n_target)
 {
 	const char *given = heddle_cli_value(cli, HEDDLE_OPTION_SWEEP), *equals = strchr(given, '=');
+	if (cli->option[HEDDLE_OPTION_SWEEP].n > 1)
+		return heddle_error(cli->ctx, 915, NULL, "option '--sweep' was given %d times: one value of the chip is changed at a time",
+				    cli->option[HEDDLE_OPTION_SWEEP].n);
 	if (!equals || equals == given || !equals[1])
 		return heddle_error(cli->ctx, 915, NULL, "option '--sweep': '%s' is not KEY=VALUE,VALUE", given);
 	const char *key = heddle_arena_strndup(cli->arena, given, (size_t)(equals - given));

@@ -605,6 +605,8 @@ class Plan(Case):
         self.assertGreater(one["seconds"], hundred["seconds"])
         self.heddle("plan", "mm.tc", "-t", "cuda:h200", "--sweep", "l2.sizee=1M", code=SOURCE, err=["E0415", "did you mean `l2.size`"])
         self.heddle("plan", "mm.tc", "-t", "cuda:h200", "--sweep", "units", code=USAGE, err="not KEY=VALUE")
+        self.heddle("plan", "mm.tc", "-t", "cuda:h200", "--sweep", "l2.size=abc", code=SOURCE, err=["has no number", "l2.size=64KiB"])
+        self.heddle("plan", "mm.tc", "-t", "cuda:h200", "--sweep", "units=2", "--sweep", "clock=1G", code=USAGE, err="one value of the chip")
         self.heddle("plan", "mm.tc", "-t", "cuda:h200", "--sweep", "warp=33", code=SOURCE, err="power of two")
 
     def test_json(self):

@@ -330,7 +330,7 @@ static void varied(void **state)
 	static const struct {
 		const char *key, *value;
 		int code;
-	} bad[] = {{"l2.sizee", "1M", 415}, {"warp", "33", 408}, {"clock", "3KiB", 407}, {"units", "many", 407}, {"l9.size", "1M", 415},
+	} bad[] = {{"l2.sizee", "1M", 415}, {"warp", "33", 408}, {"clock", "3KiB", 407}, {"units", "many", 405}, {"l9.size", "1M", 415},
 		   {"shared_per_block", "", 405}};
 	(void)state;
 	heddle_ctx *ctx = ctx_new();
