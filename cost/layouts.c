@@ -132,6 +132,15 @@ static int64_t kept_vectors(const heddle_kernel *kernel)
 	return n;
 }
 
+/* Is all that statements leave for others in memory, as it was there before?  Nothing is kept in registers over rounds then. */
+static bool keeps_nothing(const heddle_kernel *kernel)
+{
+	for (int s = 0; s < kernel->n_stmt; s++)
+		if (kernel->n_stmt > 1 && kernel->stmt[s]->access[0].tensor->role != HEDDLE_ROLE_INOUT)
+			return false;
+	return true;
+}
+
 /* Items of v members that one thread runs.  They are a loop, unless registers hold what one statement leaves for another: those
  * are unrolled, and half of the architecture's vectors is theirs.  Where calls make the text long, fewer items have work enough. */
 static int64_t most_items(const chooser *c, int64_t v)
@@ -184,7 +193,7 @@ static void columns(chooser *c, int x)
 		/* where one item's text is long already, a few rounds make the block worth its beginning */
 		enum { LEAST_VECTORS = 4 };
 		int64_t rounds = 1;
-		while (!c->main->reduction && items == 1 && rounds < LEAST_VECTORS && 2 * rounds * v <= extent &&
+		while (!c->main->reduction && items == 1 && keeps_nothing(c->kernel) && rounds < LEAST_VECTORS && 2 * rounds * v <= extent &&
 		       choose_blocks_with(c, x, 2 * rounds * v, -1, 1) >= 4 * (double)c->units)
 			rounds *= 2;
 		choose_set_rounds(c, c->main, x, rounds, c->main->reduction ? 1 : items, 1, v);
