@@ -3,6 +3,8 @@
  */
 #include "cost/estimate.h"
 
+#include "cost/choose.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -321,24 +323,6 @@ static void traffic_seconds(estimator *e)
 	}
 }
 
-static bool mentions(const heddle_expr *expr, int dim)
-{
-	if (expr->kind == HEDDLE_EXPR_INDEX && expr->index->position == dim)
-		return true;
-	for (int i = 0; i < expr->n_arg; i++)
-		if (mentions(expr->arg[i], dim))
-			return true;
-	return false;
-}
-
-static bool access_mentions(const heddle_access *access, int dim)
-{
-	for (int i = 0; access->expr && i < access->expr->n_arg; i++)
-		if (mentions(access->expr->arg[i], dim))
-			return true;
-	return false;
-}
-
 /* Vector registers that operands take beside the sums: a row of vectors, and one more. */
 static double operands_held(const estimator *e, const heddle_stmt *stmt)
 {
@@ -390,7 +374,7 @@ static void rounds_seconds(estimator *e)
 				if (access->group != group || group->space == HEDDLE_SPACE_REGISTER || !access->affine)
 					continue;
 				for (int d = 0; d < stmt->n_dim; d++)
-					if (!access_mentions(access, d))
+					if (!choose_depends_on(stmt, access, d))
 						again *= (double)stmt->dim[d].layout.rounds;
 				const double bytes = footprint(e, stmt, access, true);
 				const double run = group->space == HEDDLE_SPACE_SHARED ? bytes : run_bytes(e, stmt, access, true);
@@ -423,7 +407,7 @@ static bool asks_lanes(const heddle_stmt *stmt)
 	if (stmt->value == value || value->kind != HEDDLE_EXPR_SELECT)
 		return false;
 	for (int d = 0; d < stmt->n_dim; d++)
-		if (stmt->dim[d].layout.vector > 1 && mentions(value->arg[0], d))
+		if (stmt->dim[d].layout.vector > 1 && choose_mentions(value->arg[0], d))
 			return true;
 	return false;
 }
@@ -532,7 +516,7 @@ static double bytes_in_flight(const estimator *e)
 		for (int a = 1; a < stmt->n_access; a++) {
 			double here = heddle_type_size(stmt->access[a].tensor->type);
 			for (int d = 0; d < stmt->n_dim; d++)
-				if (access_mentions(&stmt->access[a], d))
+				if (choose_depends_on(stmt, &stmt->access[a], d))
 					here *= (double)(stmt->dim[d].layout.vector * (stmt->dim[d].reduction ? 1 : stmt->dim[d].layout.items));
 			bytes += stmt->access[a].tensor->rank ? here : 0;
 		}
