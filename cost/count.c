@@ -149,19 +149,22 @@ static bool uses_registers(const heddle_stmt *stmt)
 }
 
 /* Reductions that are not shared by lanes run their items one after another; so do others that index no registers and would
- * become long. */
+ * become long, and those that go over their tile in rounds without a sum. */
 static void find_unrolled(shape *s)
 {
 	const heddle_stmt *stmt = s->stmt;
 	int64_t vector = 1;
-	for (int d = 0; d < stmt->n_dim; d++)
+	bool rounds = false;
+	for (int d = 0; d < stmt->n_dim; d++) {
 		vector *= stmt->dim[d].layout.vector;
+		rounds = rounds || stmt->dim[d].layout.rounds > 1;
+	}
 	double size = 1 + (double)heddle_cost_calls(stmt->value, vector);
 	for (int d = stmt->n_dim - 1; d >= 0; d--) {
 		const heddle_dim *dim = &stmt->dim[d];
 		size *= dim->reduction ? 1 : (double)dim->layout.items;
 		s->d[d].unrolled = dim->reduction ? dim->reduce == HEDDLE_REDUCE_LANES && dim->layout.items <= 8
-						  : size <= MOST_UNROLLED || uses_registers(stmt);
+						  : (size <= MOST_UNROLLED && !rounds) || uses_registers(stmt);
 	}
 }
 

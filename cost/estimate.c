@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Bytes after which what fetches ahead stops. */
 enum { PAGE = 4096 };
@@ -293,33 +294,106 @@ static double tensor_bytes(const estimator *e, const heddle_tensor *tensor)
 	return bytes;
 }
 
-/* Where what is read again comes from: the first cache beyond the nearest that can hold the tensor beside others; else memory. */
-static const char *home(const estimator *e, const heddle_tensor *tensor)
+/* Does what the group reads or writes change with a member of the kernel? */
+static bool moves_along(const estimator *e, const heddle_group *group, int member)
+{
+	for (int s = 0; s < e->kernel->n_stmt; s++)
+		for (int a = 0; a < e->kernel->stmt[s]->n_access; a++) {
+			const heddle_stmt *stmt = e->kernel->stmt[s];
+			for (int d = 0; d < stmt->n_dim && stmt->access[a].group == group; d++)
+				if (stmt->dim[d].member == member && choose_depends_on(stmt, &stmt->access[a], d))
+					return true;
+		}
+	return false;
+}
+
+static double blocks_along(const estimator *e, int member)
+{
+	for (int d = 0; d < e->kernel->stmt[0]->n_dim; d++)
+		if (e->kernel->stmt[0]->dim[d].member == member)
+			return ceil(extent(e, e->kernel->stmt[0], d) / (double)e->kernel->member[member].layout.tile);
+	return 1;
+}
+
+/* Bytes of a group that the blocks touch which differ in the `inside` fastest members only. */
+static double touched(const estimator *e, int g, int inside)
+{
+	double bytes = e->out->group[g].traffic / e->out->blocks;
+	for (int i = 0; i < inside; i++) {
+		const int member = e->kernel->member_order[e->kernel->n_member - 1 - i];
+		bytes *= moves_along(e, e->kernel->group[g], member) ? blocks_along(e, member) : 1;
+	}
+	return fmin(bytes, tensor_bytes(e, e->kernel->group[g]->tensor));
+}
+
+/* Where bytes come from that are used again after all groups' blocks inside of some members: the first cache beyond the nearest that
+ * holds what was touched meanwhile; else memory.  Units have a part of the blocks each, of a cache that all share as well. */
+static const char *kept_in(const estimator *e, int inside)
 {
 	static const char *const cache[] = {"l2", "l3"};
-	const double bytes = tensor_bytes(e, tensor);
-	for (size_t i = 0; i < HEDDLE_COUNT(cache); i++)
-		if (bandwidth(e, cache[i]) > 0 && bytes <= capacity(e, cache[i]) / 2)
+	double bytes = 0;
+	for (int g = 0; g < e->kernel->n_group; g++)
+		bytes += touched(e, g, inside);
+	for (size_t i = 0; i < HEDDLE_COUNT(cache); i++) {
+		const heddle_memory *m = heddle_descriptor_memory(e->scop->descriptor, cache[i]);
+		const bool shared = m && m->scope && strcmp(m->scope, "unit") && e->scop->descriptor->execution == HEDDLE_SIMD;
+		const double all = shared ? bytes * quantity(&e->scop->descriptor->units, 1) : bytes;
+		if (bandwidth(e, cache[i]) > 0 && all <= 0.75 * capacity(e, cache[i]))
 			return cache[i];
+	}
 	return "global";
+}
+
+/* Bytes of a group that are fetched one after the other: rounds go on elsewhere after each step; what is brought together has all of
+ * a tile to ask for. */
+static double fetched_run(const estimator *e, int g)
+{
+	enum { ASKED_AT_ONCE = 512 };
+	const heddle_group *group = e->kernel->group[g];
+	double run = e->out->group[g].run;
+	if (group->space == HEDDLE_SPACE_SHARED)
+		return fmin(PAGE, fmax(run, ASKED_AT_ONCE));
+	for (int s = 0; s < e->kernel->n_stmt; s++) {
+		const heddle_stmt *stmt = e->kernel->stmt[s];
+		bool rounds = false;
+		for (int d = 0; d < stmt->n_dim; d++)
+			rounds = rounds || stmt->dim[d].layout.rounds > 1;
+		for (int a = 1; a < stmt->n_access && rounds; a++)
+			if (stmt->access[a].group == group)
+				run = fmin(run, run_bytes(e, stmt, &stmt->access[a], true));
+	}
+	return fmin(PAGE, run);
+}
+
+static void fetch(estimator *e, int g, double bytes, const char *from)
+{
+	const heddle_descriptor *d = e->scop->descriptor;
+	const double run = fetched_run(e, g);
+	e->out->memory_seconds += bytes / bandwidth(e, from);
+	if (d->execution == HEDDLE_SIMD && run > 0)
+		e->out->wait_seconds += bytes * latency(e, from) / (run * 2 * quantity(&d->units, 1));
 }
 
 /* What a tensor's traffic takes: once from memory, again from where it stays; and how long runs of it are waited for. */
 static void traffic_seconds(estimator *e)
 {
-	const heddle_descriptor *d = e->scop->descriptor;
-	const double memory = bandwidth(e, "global");
-	heddle_kernel_estimate *k = e->out;
-	for (int g = 0; g < e->kernel->n_group && memory > 0; g++) {
-		const heddle_group_estimate *group = &k->group[g];
-		const double whole = tensor_bytes(e, e->kernel->group[g]->tensor);
-		const double once = group->traffic < whole ? group->traffic : whole, again = group->traffic - once;
-		const char *from = home(e, e->kernel->group[g]->tensor);
-		k->memory_seconds += once / memory + again / bandwidth(e, from);
-		if (d->execution != HEDDLE_SIMD || group->run <= 0)
-			continue;
-		const double each = (group->run < PAGE ? group->run : PAGE) * 2 * quantity(&d->units, 1);
-		k->wait_seconds += (once * latency(e, "global") + again * latency(e, from)) / each;
+	const heddle_kernel *kernel = e->kernel;
+	for (int g = 0; g < kernel->n_group && bandwidth(e, "global") > 0; g++) {
+		double outside = e->out->blocks, left = e->out->group[g].traffic;
+		for (int i = 0; i < kernel->n_member; i++) {
+			const int member = kernel->member_order[kernel->n_member - 1 - i];
+			const double n = blocks_along(e, member);
+			outside /= n;
+			if (moves_along(e, kernel->group[g], member) || n < 2)
+				continue;
+			const double again = fmin(left, touched(e, g, i) * (n - 1) * outside);
+			fetch(e, g, again, kept_in(e, i));
+			left -= again;
+		}
+		/* neighbours' tiles overlap, and a block may go over its own again */
+		const double once = fmin(left, tensor_bytes(e, kernel->group[g]->tensor));
+		fetch(e, g, left - once, kept_in(e, 0));
+		fetch(e, g, once, "global");
 	}
 }
 
@@ -381,6 +455,10 @@ static void rounds_seconds(estimator *e)
 				if (again < 2 || bytes <= kept(e, group, run))
 					continue;
 				const double all = bytes * (again - 1) * steps(e, stmt) * e->out->blocks;
+				if (group->space == HEDDLE_SPACE_SHARED) { /* in sequence: what fetches ahead is in time */
+					e->out->memory_seconds += all / second;
+					continue;
+				}
 				e->out->near_seconds += all / second;
 				e->out->wait_seconds += all / fmin(run, PAGE) * latency(e, "l2") / (2 * quantity(&e->scop->descriptor->units, 1));
 			}

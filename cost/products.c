@@ -151,18 +151,46 @@ static bool sums_some(const heddle_stmt *stmt)
 	return stmt->value != stmt->source->value;
 }
 
-/* Rounds along y and steps of the reductions: what x's operands need in one step stays in the first cache while all rounds use it. */
-static bool panel(chooser *c, int x, int64_t tx, int y, int64_t rows)
+/* Steps of the panel's reduction.  Operands of y that run along it are read in runs of a step: the longer, the better what fetches
+ * ahead follows.  Those that do not are read from as many rows as a step has elements, which the cache must keep over the rounds; and
+ * what is turned on its way into the panel goes to as many rows of it. */
+static int64_t longest_step(const chooser *c, int x, int y, int along)
 {
-	enum { LEAST_ROUNDS = 4, MOST_ROUNDS = 16, MOST_STEP = 256, SHORT = 8 };
+	enum { RUNS = 512, TURNED = 128, ROWS = 64 };
+	int64_t most = RUNS;
+	for (int a = 1; a < c->main->n_access; a++) {
+		const heddle_access *access = &c->main->access[a];
+		const int row = access->tensor->rank ? heddle_row_dim(c->main, access) : along;
+		if (choose_depends_on(c->main, access, y))
+			most = choose_least(most, row == along ? RUNS : ROWS);
+		else if (choose_depends_on(c->main, access, x))
+			most = choose_least(most, row == along ? TURNED : RUNS);
+	}
+	return most;
+}
+
+/* Bytes that a panel may have: it is read in sequence, so the second cache is near enough. */
+static int64_t panel_room(const chooser *c)
+{
+	const heddle_memory *first = heddle_descriptor_memory(c->scop->descriptor, "l1");
+	const heddle_memory *second = heddle_descriptor_memory(c->scop->descriptor, "l2");
+	const int64_t near = first && first->size.set ? (int64_t)first->size.value * 3 / 4 : 24576;
+	const int64_t far = second && second->size.set ? (int64_t)second->size.value / 8 : 0;
+	return near > far ? near : far;
+}
+
+/* Rounds along y and steps of the reductions: what x's operands need in one step is brought together once for all rounds.  false:
+ * there would be fewer than `least_rounds`. */
+static bool panel(chooser *c, int x, int64_t tx, int y, int64_t rows, int64_t least_rounds)
+{
+	enum { MOST_ROUNDS = 32, SHORT = 8 };
 	const heddle_stmt *stmt = c->main;
-	const heddle_memory *cache = heddle_descriptor_memory(c->scop->descriptor, "l1");
-	const int64_t room = cache && cache->size.set ? (int64_t)cache->size.value * 3 / 4 : 24576;
-	int64_t tile[HEDDLE_MAX_DIM], rounds = MOST_ROUNDS, step = MOST_STEP;
+	int64_t tile[HEDDLE_MAX_DIM], rounds = MOST_ROUNDS;
 	int along = -1;
-	/* half of what arrays may have, as statements that are fused may have their own */
+	/* statements that are fused may have arrays of their own */
+	const int64_t most = c->kernel->n_stmt == 1 ? HEDDLE_MAX_ARRAY_BYTES : HEDDLE_MAX_ARRAY_BYTES / 2;
 	const int64_t sums = rows * tx * heddle_type_size(heddle_type_computed(stmt->access[0].tensor->type));
-	while (rounds > 1 && (rounds * rows > choose_extent(c->scop, stmt, y) || rounds * sums > HEDDLE_MAX_ARRAY_BYTES / 2 ||
+	while (rounds > 1 && (rounds * rows > choose_extent(c->scop, stmt, y) || rounds * sums > most ||
 			      choose_blocks_with(c, x, tx, y, rounds * rows) < 4 * (double)c->units))
 		rounds /= 2;
 	for (int d = 0; d < stmt->n_dim; d++) {
@@ -173,11 +201,12 @@ static bool panel(chooser *c, int x, int64_t tx, int y, int64_t rows)
 				along = d;
 		}
 	}
-	if (rounds < LEAST_ROUNDS || along < 0 || sums_some(stmt))
+	if (rounds < least_rounds || along < 0 || sums_some(stmt))
 		return false;
+	int64_t step = longest_step(c, x, y, along);
 	for (; step > 1; step /= 2) {
 		tile[along] = step;
-		if (panel_bytes(c, y, tile) <= room && step < 2 * choose_extent(c->scop, stmt, along))
+		if (panel_bytes(c, y, tile) <= panel_room(c) && step < 2 * choose_extent(c->scop, stmt, along))
 			break;
 	}
 	if (step < 16)
@@ -332,6 +361,16 @@ static void blocks_along(chooser *c, int y)
 	HEDDLE_PUSH(c->config->arena, kernel->order, kernel->n_order, c->kernel->member[c->main->dim[y].member].name);
 }
 
+/* Is an operand of fewer bytes than what is computed? */
+static bool narrow(const heddle_stmt *stmt)
+{
+	const int64_t computed = heddle_type_size(heddle_type_computed(stmt->access[0].tensor->type));
+	for (int a = 1; a < stmt->n_access; a++)
+		if (stmt->access[a].tensor->rank && heddle_type_size(stmt->access[a].tensor->type) < computed)
+			return true;
+	return false;
+}
+
 void choose_contraction_vectors(chooser *c, int x, int y)
 {
 	int64_t ex = choose_extent(c->scop, c->main, x), ey = choose_extent(c->scop, c->main, y);
@@ -346,11 +385,15 @@ void choose_contraction_vectors(chooser *c, int x, int y)
 		else if (d >= 0 && along < 0 && c->main->dim[d].reduction && choose_extent(c->scop, c->main, d) >= 2 * c->vector)
 			along = d;
 	}
-	enum { GUARDED = 4 };
+	enum { GUARDED = 4, PLAIN_ROUNDS = 4, TURNED_ROUNDS = 8 };
 	int64_t v = choose_least(c->vector, choose_power_below(ex));
 	int64_t columns, rows;
 	const double instructions = register_tile(c, ex, ey, v, sums_some(c->main), &rows, &columns);
-	if (along >= 0 && along < c->main->n_dim) {
+	const bool runs = along >= 0 && along < c->main->n_dim;
+	/* Turned on the way into a panel they are as good as others: worth it for many rows.  Narrow ones are multiplied in pairs and
+	 * fours along the reduction, as they lie: measured, that is better. */
+	bool packed = runs && !narrow(c->main) && panel(c, x, columns * v, y, rows, TURNED_ROUNDS);
+	if (runs && !packed) {
 		choose_set_layout(c, c->main, x, choose_least(4, choose_power_below(ex)), 1, 1);
 		choose_set_layout(c, c->main, y, choose_least(4, choose_power_below(ey)), 1, 1);
 		choose_set_layout(c, c->main, along, 1, 1, c->vector);
@@ -361,14 +404,15 @@ void choose_contraction_vectors(chooser *c, int x, int y)
 	const double vectors = (double)((ex + v - 1) / v), lanes = is_number(c->main->source->index[x]->upper) ? 0.5 * (double)(ex % v) : 0;
 	const double edge = ((double)(ex / v) + lanes) / vectors, guarded = sums_some(c->main) ? GUARDED : 1;
 	const double factor = guarded > edge ? guarded : edge < 2 ? 1 : edge;
-	if (turned(c, x, y, factor * instructions)) {
+	if (!packed && turned(c, x, y, factor * instructions)) {
 		blocks_along(c, y);
 		return;
 	}
-	while (rows > 2 && choose_blocks_with(c, x, columns * v, y, rows) < 2 * (double)c->units)
+	while (!packed && rows > 2 && choose_blocks_with(c, x, columns * v, y, rows) < 2 * (double)c->units)
 		rows /= 2;
 	choose_set_layout(c, c->main, x, columns, 1, v);
-	if (!panel(c, x, columns * v, y, rows))
+	packed = packed || panel(c, x, columns * v, y, rows, PLAIN_ROUNDS);
+	if (!packed)
 		choose_set_layout(c, c->main, y, rows, 1, 1);
 	blocks_along(c, y); /* neighbouring blocks share the panel of x: y is fastest */
 }

@@ -108,15 +108,24 @@ static void items(void **state)
 		{"def f(float(T, D) x) -> (y, z) { y(t, d) = sin(x(t, d))  z(t, d) = cos(x(t, d)) }", "tile=d:1024 vector=d:16"},
 		{"def f(float16(M, K) A, float16(N, K) B) -> (C) { C(i, j) +=! A(i, k) * B(j, k) }", "vector=k:16"},
 		{"def f(bfloat16(N) x) -> (y) { y(i) = x(i) * x(i) }", "vector=i:16"},
-		/* six rows of four vectors in 32 registers; a panel that the first cache has room for; blocks enough */
+		/* six rows of four vectors in 32 registers; an eighth of the second cache for the panel; blocks enough */
 		{"def f(float(M, K) A, float(K, N) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }",
-		 "tile=j:64,k:128,i:96 round=i:16 vector=j:16; k0.B.0: space=shared vector=16"},
+		 "tile=j:64,k:512,i:192 round=i:32 vector=j:16; k0.B.0: space=shared vector=16"},
+		/* shorter steps where rows are read across, and where the panel is turned; two statements have half the sums each */
+		{"def f(float(K, M) A, float(K, N) B) -> (C) { C(i, j) +=! A(k, i) * B(k, j) }", "tile=j:64,k:64,i:192 round=i:32 vector=j:16"},
+		{"def f(float(M, K) A, float(N, K) B) -> (C) { C(i, j) +=! A(i, k) * B(j, k) }",
+		 "tile=k:128,i:192,j:64 round=i:32 vector=j:16; k0.B.0: space=shared order=1,0"},
+		{"def f(float(M, K) A, float(N, K) B, float(N) b) -> (C) { C(i, j) +=! A(i, k) * B(j, k)  C(i, j) = C(i, j) + b(j) }",
+		 "tile=k:128,i:96,j:64 round=i:16 vector=j:16"},
+		/* what is narrower than what is computed is multiplied as it lies; so is what few rows use */
+		{"def f(int8(M, K) A, int8(N, K) B) -> (int32(M, N) C) { C(i, j) +=! int32(A(i, k)) * int32(B(j, k)) }", "vector=k:16 reduce=k:lanes"},
+		{"def f(float(20, K) A, float(N, K) B) -> (C) { C(i, j) +=! A(i, k) * B(j, k) }", "vector=k:16 reduce=k:lanes"},
 		{"def f(float(4, K) A, float(K, N) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }", "tile=j:64,i:4 vector=j:16"},
-		{"def f(float(96, K) A, float(K, 128) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }", "k:128,i:24 round=i:4 vector=j:16"},
+		{"def f(float(96, K) A, float(K, 128) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }", "k:512,i:24 round=i:4 vector=j:16"},
 		/* rows that make whole rounds; of two operands one runs along the reduction: its panel is turned */
-		{"def f(float(64, K) A, float(K, 4096) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }", "k:128,i:64 round=i:16 vector=j:16"},
+		{"def f(float(64, K) A, float(K, 4096) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }", "k:512,i:64 round=i:16 vector=j:16"},
 		{"def f(float(K, M) A, float(N, K) B) -> (C) { C(i, j) +=! A(k, i) * B(j, k) }",
-		 "round=i:16 vector=j:16; k0.B.0: space=shared order=1,0"},
+		 "k:64,i:192 round=i:32 vector=j:16; k0.B.0: space=shared order=1,0"},
 		/* what the edges of a row ask is asked once an item, of vectors along another dimension, where sizes are known */
 		{"def f(float(8, 64, 56, 56) I, float(64, 64, 3, 3) F) -> (O) { O(n, m, h, w) +=! (w + kw - 1 >= 0 && w + kw - 1 < 56)\n"
 		 "? I(n, c, h + kh, w + kw - 1) * F(m, c, kh, kw) : 0 where h in 0:54, w in 0:56, kh in 0:3, kw in 0:3 }",
@@ -147,7 +156,7 @@ static void items(void **state)
 		 "w(i) = w(i) - r * sin(v(i)) * cos(v(i)) * exp(v(i)) * log(v(i)) }", "tile=i:64 round=i:4 vector=i:16"},
 		{"def f(float(M, 3, 3, C) F, float(C, H, W) I) -> (O) { O(m, h, w) +=! I(c, h + kh, w + kw) * F(m, kh, kw, c)\n"
 		 "where h in 0:H-2, w in 0:W-2 }",
-		 "tile=w:64,c:32,kh:3,kw:3,m:96 round=m:16 vector=w:16; k0.I.0: space=shared"},
+		 "tile=w:64,c:128,kh:3,kw:3,m:192 round=m:32 vector=w:16; k0.I.0: space=shared"},
 	};
 	for (size_t k = 0; k < HEDDLE_COUNT(cases); k++) {
 		heddle_ctx *ctx = heddle_ctx_new();
