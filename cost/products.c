@@ -179,6 +179,12 @@ static int64_t panel_room(const chooser *c)
 	return near > far ? near : far;
 }
 
+/* Bytes of sums that a block may keep in private memory: statements that are fused may have arrays of their own. */
+static int64_t most_sums(const chooser *c)
+{
+	return c->kernel->n_stmt == 1 ? HEDDLE_MAX_ARRAY_BYTES : HEDDLE_MAX_ARRAY_BYTES / 2;
+}
+
 /* Rounds along y and steps of the reductions: what x's operands need in one step is brought together once for all rounds.  false:
  * there would be fewer than `least_rounds`. */
 static bool panel(chooser *c, int x, int64_t tx, int y, int64_t rows, int64_t least_rounds)
@@ -187,10 +193,8 @@ static bool panel(chooser *c, int x, int64_t tx, int y, int64_t rows, int64_t le
 	const heddle_stmt *stmt = c->main;
 	int64_t tile[HEDDLE_MAX_DIM], rounds = MOST_ROUNDS;
 	int along = -1;
-	/* statements that are fused may have arrays of their own */
-	const int64_t most = c->kernel->n_stmt == 1 ? HEDDLE_MAX_ARRAY_BYTES : HEDDLE_MAX_ARRAY_BYTES / 2;
 	const int64_t sums = rows * tx * heddle_type_size(heddle_type_computed(stmt->access[0].tensor->type));
-	while (rounds > 1 && (rounds * rows > choose_extent(c->scop, stmt, y) || rounds * sums > most ||
+	while (rounds > 1 && (rounds * rows > choose_extent(c->scop, stmt, y) || rounds * sums > most_sums(c) ||
 			      choose_blocks_with(c, x, tx, y, rounds * rows) < 4 * (double)c->units))
 		rounds /= 2;
 	for (int d = 0; d < stmt->n_dim; d++) {
@@ -307,7 +311,7 @@ static bool turned(chooser *c, int x, int y, double plain)
 			continue;
 		const int64_t most = (choose_extent(c->scop, stmt, d) + (d == x ? rows : 1) - 1) / (d == x ? rows : 1);
 		int64_t r = most;
-		while (r > 1 && (r * positions * sums > HEDDLE_MAX_ARRAY_BYTES / 2 || blocks / (double)r < 4 * (double)c->units))
+		while (r > 1 && (r * positions * sums > most_sums(c) || blocks / (double)r < 4 * (double)c->units))
 			r--;
 		const int64_t parts = (most + r - 1) / r;
 		rounds[d] = (most + parts - 1) / parts; /* the same for all blocks, as far as that goes */

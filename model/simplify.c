@@ -235,6 +235,7 @@ static int simplify_launch(simplify *s)
 	check_registers(&check, s->launch->body);
 	if (check.failed)
 		return -1;
+	simplify_rounds(s);
 	simplify_linearise(s);
 	simplify_widen(s);
 	simplify_share(s);

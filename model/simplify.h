@@ -22,6 +22,7 @@ typedef struct heddle_simplify_options {
  *   unroll    loops of kind UNROLL that index register arrays, up to 16 times the limit; others up to a 32nd of it, and
  *             longer ones become plain loops
  *   registers register arrays that are only used by whole vectors become arrays of vectors
+ *   rounds    parts of arrays that a round changes under conditions are copied to registers of their own
  *   linearise accesses to global buffers get one row-major subscript, INT32 where the sizes' maxima prove it enough
  *   widen     scalar loads of neighbouring elements of shared memory become vector loads
  *   share     loads of shared and global memory that statements in a row make twice get a name

@@ -328,6 +328,32 @@ static void append_bounded_loop(lanes *l, const heddle_node *node, heddle_node *
 	append_loop(l, bound ? node->child[0] : block_of(l, node), from, to, node, out);
 }
 
+static bool reads(const heddle_value *v, const heddle_buffer *buffer)
+{
+	if (v->kind == HEDDLE_VALUE_LOAD && v->buffer == buffer)
+		return true;
+	for (int k = 0; k < v->n_arg; k++)
+		if (reads(v->arg[k], buffer))
+			return true;
+	return false;
+}
+
+/* The first access in the order of the text: 1 a store, 0 a load, -1 there is none. */
+static int begins_with_store(const heddle_node *node, const heddle_buffer *buffer)
+{
+	for (int k = 0; k < node->n_value; k++)
+		if (reads(node->value[k], buffer))
+			return 0;
+	if (node->kind == HEDDLE_NODE_STORE && node->buffer == buffer)
+		return 1;
+	for (int k = 0; k < node->n_child; k++) {
+		const int first = begins_with_store(node->child[k], buffer);
+		if (first >= 0)
+			return first;
+	}
+	return -1;
+}
+
 /* By a loop; registers in copies.  False, and nothing is done, when registers must be indexed by constants. */
 static bool by_loop(lanes *l, const heddle_node *node, heddle_node *out)
 {
@@ -352,7 +378,7 @@ static bool by_loop(lanes *l, const heddle_node *node, heddle_node *out)
 		at->array->align = heddle_type_size(at->of->type) * l->width;
 		at->array->of = at->of->of;
 		heddle_node_append(p, scope, heddle_node_declare(p, at->array));
-		HEDDLE_PUSH(p->arena, l->s->copied, l->s->n_copied, ((copied_buffer){at->of, l->width}));
+		HEDDLE_PUSH(p->arena, l->s->copied, l->s->n_copied, ((copied_buffer){at->of, l->width, begins_with_store(node, at->of) == 1}));
 		heddle_value *whole = heddle_value_load(p, at->of, l->width, at->n, at->first);
 		heddle_node_append(p, scope, heddle_node_store(p, at->array, 1, &zero, whole));
 	}
@@ -537,18 +563,8 @@ void lanes_emit_store(lanes *l, const heddle_node *node, heddle_node *out)
 
 /* ---- copies of what was never stored ---------------------------------------------------------------------------------------- */
 
-static bool reads(const heddle_value *v, const heddle_buffer *buffer)
-{
-	if (v->kind == HEDDLE_VALUE_LOAD && v->buffer == buffer)
-		return true;
-	for (int k = 0; k < v->n_arg; k++)
-		if (reads(v->arg[k], buffer))
-			return true;
-	return false;
-}
-
 /* Does the store go through the loop: is one of its subscripts the loop's variable?  Registers are indexed so by rounds only: those
- * that the loop leaves out nothing uses. */
+ * that the loop leaves out nothing uses, unless it gives them values first (`begun`). */
 static bool stores_each(const heddle_node *loop, const heddle_buffer *buffer)
 {
 	const heddle_node *node = loop;
@@ -622,12 +638,15 @@ static void clear_in(simplify *s, heddle_node *block)
 		heddle_node rest = *block;
 		rest.child = block->child + k + 1;
 		rest.n_child = block->n_child - k - 1;
+		const copied_buffer *copied = NULL;
+		bool begun = false;
 		for (int c = 0; c < s->n_copied; c++)
 			if (s->copied[c].buffer == child->buffer) {
-				if (!starts_with_store(&rest, child->buffer, true))
-					append_clear(s, &s->copied[c], new);
-				break;
+				copied = copied ? copied : &s->copied[c];
+				begun = begun || s->copied[c].begun;
 			}
+		if (copied && (begun || !starts_with_store(&rest, child->buffer, true)))
+			append_clear(s, copied, new);
 	}
 	block->child = new->child;
 	block->n_child = new->n_child;

@@ -17,6 +17,7 @@ typedef struct name_base {
 typedef struct copied_buffer {
 	heddle_buffer *buffer;
 	int width;
+	bool begun; /* the members that take part are given values, not changed: the vector may hold nothing yet */
 } copied_buffer;
 
 typedef struct simplify {
@@ -82,6 +83,7 @@ int simplify_straight_end(const heddle_node *block, int k);
 
 void simplify_vectorise(simplify *s);	/* simplify_vector.c */
 void simplify_registers(simplify *s);	/* simplify_registers.c */
+void simplify_rounds(simplify *s);	/* simplify_rounds.c */
 void simplify_linearise(simplify *s);	/* simplify_index.c */
 void simplify_widen(simplify *s);	/* simplify_widen.c */
 void simplify_share(simplify *s);	/* simplify_share.c */

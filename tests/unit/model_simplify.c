@@ -18,7 +18,7 @@ static const heddle_simplify_options opencl_like = {.vector_arithmetic = true, .
 	"program t\nsize N 0..4096\nsize D 0..4096 *8\nsize L 0..2147418112\n"                                           \
 	"buffer input A float32 [64] align 16\nbuffer input B float32 [N][D] align 16\nbuffer input H float64 [64] align 16\n" \
 	"buffer output C float32 [64] align 16\nbuffer output G float32 [65536][65536] align 16\n"                       \
-	"buffer shared S float32 [8][8] pad 1 align 4\nbuffer shared W float32 [8][12] align 4\nbuffer register r float32 [4]\nbuffer register s float32\n"
+	"buffer shared S float32 [8][8] pad 1 align 4\nbuffer shared W float32 [8][12] align 4\nbuffer register r float32 [4]\nbuffer register s float32\nbuffer register Q float32 [3][2]\n"
 
 /* The body of a launch of `grid` blocks with 32 threads each, after the pass, must be `wanted`. */
 static void becomes_on(const heddle_simplify_options *options, const char *grid, const char *body, const char *wanted)
@@ -328,6 +328,46 @@ static void indices(void **state)
 		"\t}\n");
 }
 
+#define ROUNDS(inside) "declare Q\nfor serial a in 0 .. 3 {\nQ[a][0] = 0.0\nQ[a][1] = 0.0\n}\nfor serial i in 0 .. 3 {\n" inside "}\n" \
+	"for serial c in 0 .. 3 {\nC[c] = Q[c][0] + Q[c][1]\n}\n"
+#define FILLED "\tdeclare Q\n\tfor serial a in 0 .. 3 {\n\t\tQ[a][0] = 0.0\n\t\tQ[a][1] = 0.0\n\t}\n\tfor serial i in 0 .. 3 {\n"
+#define USED "\t}\n\tfor serial c in 0 .. 3 {\n\t\tC[c] = Q[c][0] + Q[c][1]\n\t}\n"
+
+/* What a round changes under conditions that its loops decide is copied; nothing else is. */
+static void rounds(void **state)
+{
+	(void)state;
+	becomes(&scalar_language,
+		ROUNDS("for serial k in 0 .. 32 {\nif k > i {\nQ[i][0] = Q[i][0] + A[k]\n}\nQ[i][1] = Q[i][1] + 1.0\n}\n"),
+		FILLED "\t\tdeclare Q_round\n"
+		"\t\tfor hint i_1 in 0 .. 2 uniform {\n\t\t\tQ_round[i_1] = Q[i][i_1]\n\t\t}\n"
+		"\t\tfor serial k in 0 .. 32 {\n\t\t\tif k > i {\n\t\t\t\tQ_round[0] = Q_round[0] + A[k]\n\t\t\t}\n"
+		"\t\t\tQ_round[1] = Q_round[1] + 1.0\n\t\t}\n"
+		"\t\tfor hint i_2 in 0 .. 2 uniform {\n\t\t\tQ[i][i_2] = Q_round[i_2]\n\t\t}\n" USED);
+	/* no condition: compilers see that themselves */
+	becomes(&scalar_language, ROUNDS("for serial k in 0 .. 32 {\nQ[i][0] = Q[i][0] + A[k]\nQ[i][1] = Q[i][1] + A[k]\n}\n"),
+		FILLED "\t\tfor serial k in 0 .. 32 {\n\t\t\tlet float32 A_v = A[k]\n\t\t\tQ[i][0] = Q[i][0] + A_v\n"
+		"\t\t\tQ[i][1] = Q[i][1] + A_v\n\t\t}\n" USED);
+	/* whether the round has the element is asked outside of its loops */
+	becomes(&scalar_language,
+		ROUNDS("for serial k in 0 .. 32 {\nif k > i {\nif i + thread < int32(N) {\nQ[i][0] = Q[i][0] + A[k]\n}\n}\n}\n"),
+		FILLED "\t\tfor serial k in 0 .. 32 {\n\t\t\tif k > i {\n\t\t\t\tif i + thread < int32(N) {\n"
+		"\t\t\t\t\tQ[i][0] = Q[i][0] + A[k]\n\t\t\t\t}\n\t\t\t}\n\t\t}\n" USED);
+	/* what it was before may be nothing */
+	becomes(&scalar_language, ROUNDS("for serial k in 0 .. 32 {\nif k > i {\nQ[i][0] = A[k]\nC[k] = Q[i][0]\n}\n}\n"),
+		FILLED "\t\tfor serial k in 0 .. 32 {\n\t\t\tif k > i {\n\t\t\t\tQ[i][0] = A[k]\n\t\t\t\tC[k] = Q[i][0]\n"
+		"\t\t\t}\n\t\t}\n" USED);
+	/* where the variable is in scope */
+	becomes(&scalar_language, ROUNDS("for serial k in 0 .. 3 {\nfor serial l in 0 .. 32 {\nif l > k + i {\nQ[k][0] = Q[k][0] + A[l]\n}\n}\n}\n"),
+		FILLED "\t\tfor serial k in 0 .. 3 {\n\t\t\tdeclare Q_round\n"
+		"\t\t\tQ_round[0] = Q[k][0]\n"
+		"\t\t\tfor serial l in 0 .. 32 {\n\t\t\t\tif l > k + i {\n\t\t\t\t\tQ_round[0] = Q_round[0] + A[l]\n\t\t\t\t}\n\t\t\t}\n"
+		"\t\t\tQ[k][0] = Q_round[0]\n\t\t}\n" USED);
+	/* the other element is another round's, too */
+	becomes(&scalar_language, ROUNDS("for serial k in 0 .. 3 {\nif k + thread > i {\nQ[i][0] = Q[i][0] + Q[k][1]\n}\n}\n"),
+		FILLED "\t\tfor serial k in 0 .. 3 {\n\t\t\tif k + thread > i {\n\t\t\t\tQ[i][0] = Q[i][0] + Q[k][1]\n\t\t\t}\n\t\t}\n" USED);
+}
+
 static void register_rule(void **state)
 {
 	(void)state;
@@ -351,7 +391,8 @@ int main(void)
 		cmocka_unit_test(coordinates), cmocka_unit_test(unrolling), cmocka_unit_test(vectors),
 		cmocka_unit_test(neighbours),
 		cmocka_unit_test(shared_loads),
-		cmocka_unit_test(vector_arithmetic), cmocka_unit_test(guards), cmocka_unit_test(facts), cmocka_unit_test(wording), cmocka_unit_test(indices), cmocka_unit_test(register_rule),
+		cmocka_unit_test(vector_arithmetic), cmocka_unit_test(guards), cmocka_unit_test(facts), cmocka_unit_test(wording), cmocka_unit_test(indices), cmocka_unit_test(rounds),
+		cmocka_unit_test(register_rule),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
