@@ -189,10 +189,14 @@ static int64_t most_sums(const chooser *c)
  * there would be fewer than `least_rounds`. */
 static bool panel(chooser *c, int x, int64_t tx, int y, int64_t rows, int64_t least_rounds)
 {
-	enum { MOST_ROUNDS = 32, SHORT = 8 };
+	enum { MOST_ROUNDS = 32, SHORT = 8, LONG = 512 };
 	const heddle_stmt *stmt = c->main;
-	int64_t tile[HEDDLE_MAX_DIM], rounds = MOST_ROUNDS;
+	int64_t tile[HEDDLE_MAX_DIM], length = 1, rounds = MOST_ROUNDS;
 	int along = -1;
+	for (int d = 0; d < stmt->n_dim; d++)
+		length *= stmt->dim[d].reduction ? choose_extent(c->scop, stmt, d) : 1;
+	if (length < LONG) /* sums move often: the nearest cache had better hold them */
+		rounds /= 2;
 	const int64_t sums = rows * tx * heddle_type_size(heddle_type_computed(stmt->access[0].tensor->type));
 	while (rounds > 1 && (rounds * rows > choose_extent(c->scop, stmt, y) || rounds * sums > most_sums(c) ||
 			      choose_blocks_with(c, x, tx, y, rounds * rows) < 4 * (double)c->units))
