@@ -16,8 +16,6 @@
  */
 #include "model/simplify_parts.h"
 
-#include <string.h>
-
 enum { MOST_DIMS = 8, MOST_ELEMENTS = 64, MOST_NAMES = 64 };
 
 /* What the body of a loop does with one array. */
@@ -30,7 +28,7 @@ typedef struct round_part {
 	bool conditional; /* an access under a condition, inside of a loop */
 	int n_element;
 	int64_t element[MOST_ELEMENTS][MOST_DIMS];
-	int n_inside; /* variables that the body defines; the first n_moving of `moving` change with its loops */
+	int n_inside; /* variables that the body defines; of these `moving` change with its loops */
 	const char *inside[MOST_NAMES];
 	int n_moving;
 	const char *moving[MOST_NAMES];
