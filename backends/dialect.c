@@ -16,6 +16,7 @@ enum {
 	MAX_INHERIT = 8,
 	MAX_DEPTH = 8,
 	MAX_PARAMETER = 4,
+	MAX_PARAMETER_NAMES = 12, /* that get their values together */
 	MAX_BYTES = 4 << 20, /* of a file, and of the pieces that one heading makes */
 	MAX_NODES = 10000,   /* of a file, those of an alias each time */
 	MAX_PIECES = 4096,
@@ -92,6 +93,7 @@ static const struct {
 	{"vector.max_bytes", true, ""},
 	{"vector.load", true, " vector stem width pointer "},
 	{"vector.store", true, " vector stem width pointer value "},
+	{"vector.stream", false, " vector stem width pointer value "},
 	{"vector.convert", false, " vector stem width value "},
 	{"vector.condition.stem", false, ""},
 	{"vector.condition.from_bool", false, " vector stem width value "},
@@ -107,6 +109,7 @@ static const struct {
 	{"float.*", true, " a b type suffix "},
 	{"convert.*.*", true, " value suffix "},
 	{"truncate", true, " type from value "},
+	{"vector_op.zip", false, " a b stem width half "},
 	{"vector_op.*", false, " a b value stem width type suffix "},
 	{"function.default.*", true, " function arguments a b c d suffix type width "},
 	{"function.*.*", false, " function arguments a b c d suffix type width "},
@@ -510,7 +513,7 @@ bool heddle_dialect_reserves(const heddle_dialect *dialect, const char *identifi
 /* `width/half=2/1,4/2`: names and, per choice, one value each. */
 typedef struct parameter {
 	int n_name, n_choice;
-	char name[6][32];
+	char name[MAX_PARAMETER_NAMES][32];
 	const char *choices; /* "2/1,4/2" */
 } parameter;
 
@@ -604,8 +607,11 @@ static int add_pieces(reader *r, char *heading, const char *text, const heddle_s
 		memset(p, 0, sizeof(*p));
 		p->choices = equals + 1;
 		char *inner = NULL;
-		for (char *part = strtok_r(word, "/", &inner); part && p->n_name < 6; part = strtok_r(NULL, "/", &inner))
+		for (char *part = strtok_r(word, "/", &inner); part; part = strtok_r(NULL, "/", &inner)) {
+			if (p->n_name == MAX_PARAMETER_NAMES)
+				return fail(r->ctx, source, (size_t)line, 455, "more names than a parameter can have", part);
 			snprintf(p->name[p->n_name++], sizeof(p->name[0]), "%s", part);
+		}
 		char value[64];
 		for (; p->n_choice <= MAX_PIECES && parameter_value(p, p->n_choice, 0, value, sizeof(value)); p->n_choice++)
 			for (int k = 0; k < p->n_name; k++)

@@ -125,6 +125,16 @@ static const char *compound(printer *p, const heddle_node *store, code place)
 	return heddle_arena_printf(p->arena, "%s %s= %s;", place.text, heddle_op_symbol(v->op), heddle_print_value(p, other, true).text);
 }
 
+/* How vectors of global memory are stored: past the caches where the launch asks for it and the language can. */
+static const char *store_word(printer *p, const heddle_buffer *buffer)
+{
+	const char *past = heddle_dialect_word(p->dialect, "vector.stream");
+	for (int i = 0; i < p->launch->n_streamed && past; i++)
+		if (p->launch->streamed[i] == buffer)
+			return past;
+	return heddle_dialect_word(p->dialect, "vector.store");
+}
+
 static void print_store(printer *p, const heddle_node *node)
 {
 	const heddle_buffer *buffer = node->buffer;
@@ -146,7 +156,7 @@ static void print_store(printer *p, const heddle_node *node)
 				      {"width", printer_atom(printer_number(p, v->width))},
 				      {"pointer", (code){heddle_arena_printf(p->arena, "&%s", place.text), LEVEL_UNARY}},
 				      {"value", value}};
-			text = heddle_fill(p->arena, heddle_dialect_word(p->dialect, "vector.store"), f, 5).text;
+			text = heddle_fill(p->arena, store_word(p, buffer), f, 5).text;
 		}
 	}
 	heddle_print_mapped(p, node->line, text);

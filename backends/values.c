@@ -746,6 +746,17 @@ static code print_reduce(printer *p, const heddle_value *v, bool data)
 	return heddle_print_value(p, part[0], true);
 }
 
+static code print_zip(printer *p, const heddle_value *v)
+{
+	const char *word = heddle_dialect_word(p->dialect, "vector_op.zip");
+	if (!word)
+		return fault(p, "vectors that are zipped", "");
+	filler f[] = {{"stem", printer_atom(heddle_stem(p, v->type))}, {"width", printer_atom(printer_number(p, v->width))},
+		      {"half", printer_atom(v->i ? "hi" : "lo")}, {"a", heddle_print_value(p, v->arg[0], true)},
+		      {"b", heddle_print_value(p, v->arg[1], true)}};
+	return heddle_fill(p->arena, word, f, 5);
+}
+
 static code print_shuffle(printer *p, const heddle_value *v)
 {
 	const char *word = heddle_dialect_word(p->dialect, "shuffle");
@@ -910,6 +921,8 @@ code heddle_print_value(printer *p, const heddle_value *v, bool data)
 		return print_extract(p, v, data);
 	case HEDDLE_VALUE_BUILD:
 		return print_members(p, v, v->arg, data);
+	case HEDDLE_VALUE_ZIP:
+		return print_zip(p, v);
 	case HEDDLE_VALUE_REDUCE:
 		return print_reduce(p, v, data);
 	case HEDDLE_VALUE_SHUFFLE:

@@ -423,6 +423,10 @@ const heddle_code heddle_codes[] = {
 	 "A block that goes over its tile in rounds keeps the sums of all of them in memory of its threads, at most 64 KiB each.\n"
 	 "Wrong:  k0.S0: tile=i:65536,j:16 round=i:8192 vector=j:16\n"
 	 "Right:  k0.S0: tile=i:128,j:16 round=i:16 vector=j:16\n"},
+	{528, "stores past the caches on a chip that has none",
+	 "`stream=` asks for stores that do not go through the caches: the descriptor says with `streaming_stores` whether the chip has them.\n"
+	 "Wrong:  k0: stream=C      (for a GPU, whose lines are not read before they are written)\n"
+	 "Right:  k0: stream=none\n"},
 	{600, "a pass has reached its limit of work",
 	 "The polyhedral operations of a pass are limited, so that compiling ends.  A definition with fewer statements or simpler\n"
 	 "subscripts per `def`, or fixed sizes (-s), makes it easier.\n"},

@@ -25,6 +25,7 @@ static heddle_program *finish(heddle_ctx *ctx, heddle_scop *scop, const heddle_t
 	heddle_text_free(&line);
 	heddle_simplify_options options = {.vector_arithmetic = language.vector_arithmetic,
 					   .unaligned_vectors = language.unaligned_vectors,
+					   .zips = language.zips,
 					   .max_vector = language.max_vector};
 	if (heddle_simplify(ctx, program, &options) < 0 || heddle_program_validate(ctx, program) < 0)
 		return heddle_program_free(program);
@@ -50,6 +51,7 @@ static heddle_program *attempt(heddle_ctx *ctx, heddle_arena *arena, const heddl
 		scop->program = heddle_program_free(scop->program);
 	if (options->estimate_arena && scop->n_kernel && scop->kernel[0]->n_group)
 		*options->estimate = heddle_cost_estimate(options->estimate_arena, scop, &(heddle_count_language){.max_vector = language.max_vector,
+																 .zips = language.zips,
 																 .unaligned = language.unaligned_vectors});
 	if (options->examine)
 		options->examine(scop, options->user);

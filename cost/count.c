@@ -410,6 +410,27 @@ static round_of one_round(const counter *c, const movement *m, int64_t width)
 	return r;
 }
 
+/* Members of the vectors that rows are read by where vectors are gathered across them, as many iterations together as a vector has
+ * members (model/simplify_turn.c); 1: they are not. */
+static int64_t turned_width(const counter *c, const movement *m)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	const int across = lockstep(m), inner = m->tile ? tile_row(m->tile) : heddle_tensor_inner(m->tensor);
+	int along = -1;
+	if (m->write || !c->language->zips || !c->language->unaligned || across < 0 || inner < 0 || stmt->reduction)
+		return 1;
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (m->dims[d] && m->subscript[inner].coefficient[d] == 1 && stmt->dim[d].layout.vector == 1)
+			along = d;
+	const int64_t w = smaller(stmt->dim[across].layout.vector, c->language->max_vector);
+	if (along < 0 || m->subscript[inner].coefficient[across] || m->shape->d[along].unrolled || stmt->dim[along].layout.items % w)
+		return 1;
+	for (int e = 0; e < m->tensor->rank; e++)
+		if (e != inner && m->subscript[e].coefficient[along])
+			return 1;
+	return w;
+}
+
 static void count(counter *c, const movement *m, const heddle_group *group)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
@@ -429,6 +450,12 @@ static void count(counter *c, const movement *m, const heddle_group *group)
 			rounds *= (double)dim->layout.items;
 		if (!m->whole)
 			rounds *= depends || !m->shape->d[d].unrolled ? m->shape->d[d].share : m->shape->d[d].busy;
+	}
+	const int64_t turned = width == 1 ? turned_width(c, m) : 1;
+	if (turned > 1) {
+		const double row = ceil((double)(turned * heddle_type_size(m->tensor->type)) / SECTOR);
+		r.requests /= (double)turned;
+		r.transactions = m->tile ? r.transactions : row * r.requests;
 	}
 	/* what the threads of an edge leave out is taken as spread evenly */
 	double bytes = rounds * r.threads * (double)(width * heddle_type_size(m->tensor->type));
@@ -559,6 +586,35 @@ static void tile_addresses(const counter *c, const heddle_group *group, const ti
 	}
 }
 
+/* Whatever the sizes, tiles of so many elements fill the extent: nothing asks whether elements are there. */
+static bool is_filled(const heddle_expr *extent, int64_t tile)
+{
+	if (extent->kind == HEDDLE_EXPR_INT)
+		return extent->i % tile == 0;
+	if (extent->kind == HEDDLE_EXPR_SIZE)
+		return (extent->size->min == extent->size->max ? extent->size->min : extent->size->divisor) % tile == 0;
+	return tile == 1;
+}
+
+/* Members of the vectors by which one thread fills a tile that lies across the tensor's rows: its lines are turned
+ * (model/simplify_turn.c); 1: element by element. */
+static int64_t fill_width(const counter *c, const heddle_group *group, const tiling *t)
+{
+	enum { LEAST = 4 };
+	int inner = -1; /* the loop around the one along the rows */
+	for (int e = 0; e < group->tensor->rank; e++) {
+		inner = e != t->row && group->size[e] > 1 ? e : inner;
+		if (!is_filled(group->tensor->extent[e], group->size[e]))
+			return 1;
+	}
+	if (!c->language->zips || !c->language->unaligned || c->kernel->threads > 1 || group->vector > 1 || inner < 0 || inner != tile_row(group))
+		return 1;
+	int64_t w = c->language->max_vector;
+	while (w >= LEAST && (group->size[inner] % w || t->vectors % w))
+		w /= 2;
+	return w < LEAST ? 1 : w;
+}
+
 /* Requests and transactions of one fill. */
 static void count_fill(const counter *c, const heddle_group *group, round_of *load, round_of *store)
 {
@@ -587,6 +643,12 @@ static void count_fill(const counter *c, const heddle_group *group, round_of *lo
 					store->transactions += (double)parts *
 							       bank_cycles(to + at, n - at < part ? n - at : part, width * element);
 			}
+	const int64_t w = fill_width(c, group, &t);
+	if (w > 1) {
+		load->requests = store->requests = load->requests / (double)w;
+		load->transactions = load->requests * ceil((double)(w * element) / SECTOR);
+		store->transactions = store->requests * ceil((double)(w * element) / (BANKS * BANK_WIDTH));
+	}
 }
 
 /* A shared tile is filled before each step: rows along the tensor's own, by all threads. */

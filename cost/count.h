@@ -30,6 +30,7 @@ typedef struct heddle_kernel_count {
 typedef struct heddle_count_language {
 	int max_vector;	   /* members of the widest vector in memory: 1 for none */
 	int max_bytes;	   /* of the widest access; 0: any */
+	bool zips;	   /* rows that vectors are gathered across are read by vectors and turned */
 	bool unaligned;	   /* vectors need the alignment of their elements only */
 } heddle_count_language;
 

@@ -319,6 +319,25 @@ static operand compile_build(compiler *c, const heddle_value *v, bool scalar)
 	return d;
 }
 
+/* The members of two vectors in turn. */
+static operand compile_zip(compiler *c, const heddle_value *v, bool scalar)
+{
+	machine *m = c->m;
+	const int lanes = scalar ? 1 : m->lanes;
+	operand d = {reserve(m, v->width, scalar), scalar, false};
+	int top = m->top;
+	const operand from[2] = {compile_as(c, v->arg[0], scalar), compile_as(c, v->arg[1], scalar)};
+	for (int k = 0; k < v->width; k++) {
+		const operand *a = &from[k % 2];
+		const int member = (int)v->i * v->width / 2 + k / 2;
+		op *o = emit(c, OP_COPY, v, scalar, 1);
+		o->d = d.at + k * lanes;
+		o->a = a->at + (a->constant ? 0 : member * lanes);
+	}
+	m->top = top;
+	return d;
+}
+
 static int float_operations(const heddle_value *v)
 {
 	if (!heddle_type_is_float(v->n_arg ? v->arg[0]->type : v->type))
@@ -414,6 +433,7 @@ static operand compile_value(compiler *c, const heddle_value *v)
 	case HEDDLE_VALUE_SELECT: return compile_select(c, v, scalar);
 	case HEDDLE_VALUE_EXTRACT: return compile_extract(c, v);
 	case HEDDLE_VALUE_BUILD: return compile_build(c, v, scalar);
+	case HEDDLE_VALUE_ZIP: return compile_zip(c, v, scalar);
 	default: return compile_plain(c, v, scalar);
 	}
 }

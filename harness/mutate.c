@@ -147,6 +147,10 @@ static void mutate_value(mutator *m, heddle_value *v)
 		describe(m, "a shuffle by %d for %d", (int)distance, (int)v->i);
 		v->i = distance;
 	}
+	if (v->kind == HEDDLE_VALUE_ZIP && here(m)) {
+		describe(m, "a zip of the other halves");
+		v->i = 1 - v->i;
+	}
 	mutate_combination(m, v);
 	for (int k = 0; k < v->n_arg && !m->done; k++)
 		mutate_value(m, v->arg[k]);

@@ -224,7 +224,19 @@ static int kernel_key(reader *r, int k, const char *key, const char *start)
 		} while (take(r, ','));
 		return 0;
 	}
-	return bad(r, start, strlen(key), "unknown key; a kernel has threads, order and lanes");
+	if (!strcmp(key, "stream")) {
+		kernel->has_stream = true;
+		kernel->n_stream = 0;
+		do {
+			char *name = word(r);
+			if (!name)
+				return bad(r, r->at, 1, "expected a tensor, or none");
+			if (strcmp(name, "none"))
+				HEDDLE_PUSH(r->arena, kernel->stream, kernel->n_stream, name);
+		} while (take(r, ','));
+		return 0;
+	}
+	return bad(r, start, strlen(key), "unknown key; a kernel has threads, order, lanes and stream");
 }
 
 static int stmt_key(reader *r, int k, int s, const char *key, const char *start)
@@ -408,6 +420,10 @@ void heddle_config_print_kernel(const heddle_config *config, int k, heddle_text 
 		heddle_text_printf(out, "%s%s", i ? "," : " order=", kernel->order[i]);
 	if (kernel->lanes_outer)
 		heddle_text_add(out, " lanes=outer");
+	for (int i = 0; i < kernel->n_stream; i++)
+		heddle_text_printf(out, "%s%s", i ? "," : " stream=", kernel->stream[i]);
+	if (kernel->has_stream && !kernel->n_stream)
+		heddle_text_add(out, " stream=none");
 	for (int i = 0; i < kernel->n_stmt; i++) {
 		const heddle_stmt_config *stmt = &kernel->stmt[i];
 		if (!stmt->tile.n && !stmt->round.n && !stmt->thread.n && !stmt->vector.n && !stmt->reduce.n)

@@ -1,6 +1,6 @@
 /* The config: the complete choice of how a definition is mapped, one line of text.
  *
- *   split=0:i:64; fuse=0,0,1; k0: order=j,i threads=256 lanes=inner; k0.S0: tile=i:128,j:128,k:8 round=i:2 thread=i:16,j:16
+ *   split=0:i:64; fuse=0,0,1; k0: order=j,i threads=256 lanes=inner stream=C; k0.S0: tile=i:128,j:128,k:8 round=i:2 thread=i:16,j:16
  *   vector=j:4 reduce=k:sequential; k0.A.0: space=shared order=1,0 pad=4 vector=4; k0.B.0: space=shared
  *   copy=NAME; k0.C.0: space=register
  *
@@ -55,6 +55,9 @@ typedef struct heddle_kernel_config {
 	int lanes_outer; /* 0 inner, 1 outer */
 	int n_order;
 	const char **order; /* kernel dimensions, slowest block coordinate first */
+	bool has_stream;
+	int n_stream;
+	const char **stream; /* tensors whose stores go past the caches */
 	int n_stmt;
 	heddle_stmt_config *stmt;
 	int n_group;

@@ -362,6 +362,18 @@ static void sort_buffers(heddle_launch *launch)
 		}
 }
 
+/* What the config has stored past the caches. */
+static void stream_buffers(heddle_generator *g)
+{
+	const heddle_kernel_config *config = g->kernel->config;
+	for (int b = 0; b < g->launch->n_buffer; b++)
+		for (int i = 0; i < config->n_stream; i++)
+			if (!strcmp(g->launch->buffer[b]->name, config->stream[i])) {
+				HEDDLE_PUSH(g->program->arena, g->launch->streamed, g->launch->n_streamed, g->launch->buffer[b]);
+				break;
+			}
+}
+
 static int launch_kernel(heddle_generator *g, heddle_kernel *kernel)
 {
 	heddle_program *p = g->program;
@@ -408,6 +420,7 @@ static int launch_kernel(heddle_generator *g, heddle_kernel *kernel)
 	drop_unused(launch->body);
 	collect_global(g, launch->body);
 	sort_buffers(launch);
+	stream_buffers(g);
 	return heddle_scop_check(g->scop, "generate");
 }
 

@@ -519,6 +519,15 @@ heddle_value *heddle_value_build(heddle_program *p, int width, heddle_value **ar
 	return v;
 }
 
+heddle_value *heddle_value_zip(heddle_program *p, heddle_value *a, heddle_value *b, int half)
+{
+	heddle_value *v = value_new(p, HEDDLE_VALUE_ZIP, a->type, a->width, 2);
+	v->i = half;
+	v->arg[0] = a;
+	v->arg[1] = b;
+	return v;
+}
+
 heddle_value *heddle_value_reduce(heddle_program *p, heddle_op op, heddle_value *a)
 {
 	if (a->width == 1)
@@ -638,6 +647,7 @@ static heddle_value *rebuild(heddle_program *p, const heddle_value *v, heddle_va
 	case HEDDLE_VALUE_SPLAT: return heddle_value_splat(p, arg[0], v->width);
 	case HEDDLE_VALUE_EXTRACT: return heddle_value_extract(p, arg[0], (int)v->i);
 	case HEDDLE_VALUE_BUILD: return heddle_value_build(p, v->n_arg, arg);
+	case HEDDLE_VALUE_ZIP: return heddle_value_zip(p, arg[0], arg[1], (int)v->i);
 	case HEDDLE_VALUE_REDUCE: return heddle_value_reduce(p, v->op, arg[0]);
 	case HEDDLE_VALUE_SHUFFLE: return heddle_value_shuffle(p, arg[0], (int)v->i);
 	default: {
@@ -917,10 +927,14 @@ static void copy_launch(heddle_program *to, const heddle_launch *from)
 	copy->n_buffer = 0;
 	copy->shared = NULL;
 	copy->n_shared = 0;
+	copy->streamed = NULL;
+	copy->n_streamed = 0;
 	for (int k = 0; k < from->n_buffer; k++)
 		HEDDLE_PUSH(to->arena, copy->buffer, copy->n_buffer, copy_buffer_of(to, from->buffer[k]));
 	for (int k = 0; k < from->n_shared; k++)
 		HEDDLE_PUSH(to->arena, copy->shared, copy->n_shared, copy_buffer_of(to, from->shared[k]));
+	for (int k = 0; k < from->n_streamed; k++)
+		HEDDLE_PUSH(to->arena, copy->streamed, copy->n_streamed, copy_buffer_of(to, from->streamed[k]));
 	copy->body = copy_node(to, from->body);
 	HEDDLE_PUSH(to->arena, to->launch, to->n_launch, copy);
 }

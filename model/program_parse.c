@@ -328,6 +328,10 @@ static void parse_launch(parser *ps)
 			do
 				HEDDLE_PUSH(ps->p->arena, launch->shared, launch->n_shared, program_expect_buffer(ps));
 			while (program_accept(ps, ","));
+		} else if (program_accept(ps, "streamed")) {
+			do
+				HEDDLE_PUSH(ps->p->arena, launch->streamed, launch->n_streamed, program_expect_buffer(ps));
+			while (program_accept(ps, ","));
 		} else if (program_accept(ps, "config")) {
 			launch->config = program_expect_string(ps);
 		} else {

@@ -35,6 +35,7 @@ static bool has_float(const heddle_value *v)
 	case HEDDLE_VALUE_SPLAT:
 	case HEDDLE_VALUE_EXTRACT:
 	case HEDDLE_VALUE_BUILD:
+	case HEDDLE_VALUE_ZIP:
 	case HEDDLE_VALUE_REDUCE:
 	case HEDDLE_VALUE_SHUFFLE: break;
 	default: return false;
@@ -312,6 +313,13 @@ static heddle_value *parse_intrinsic(parser *ps, const char *name)
 			add_argument(ps, v, program_parse_expression(ps, 0));
 		while (program_accept(ps, ","));
 		v->width = v->n_arg;
+		return v;
+	}
+	if (!strcmp(name, "zip")) {
+		v = value_new(ps, HEDDLE_VALUE_ZIP, UNKNOWN);
+		parse_arguments(ps, v, 2);
+		program_expect(ps, ",");
+		v->i = program_expect_int(ps, 0);
 		return v;
 	}
 	return strcmp(name, "reduce") ? NULL : parse_reduce(ps);

@@ -199,6 +199,10 @@ static void print_value(const printer *pr, const heddle_value *v, heddle_type ex
 		print_function(pr, "vector", v, expected);
 		heddle_text_add(out, ")");
 		break;
+	case HEDDLE_VALUE_ZIP:
+		print_function(pr, "zip", v, expected);
+		heddle_text_printf(out, ", %d)", (int)v->i);
+		break;
 	case HEDDLE_VALUE_REDUCE:
 		heddle_text_printf(out, "reduce(%s, ", heddle_op_symbol(v->op));
 		print_value(pr, v->arg[0], expected, 0);
@@ -394,6 +398,7 @@ static void print_launch(const printer *pr, const heddle_launch *launch)
 		heddle_text_printf(out, " min_blocks %d", launch->min_blocks);
 	print_names(out, "args", launch->n_buffer, launch->buffer);
 	print_names(out, "shared", launch->n_shared, launch->shared);
+	print_names(out, "streamed", launch->n_streamed, launch->streamed);
 	if (launch->config) {
 		heddle_text_add(out, " config ");
 		print_string(out, launch->config);

@@ -291,7 +291,7 @@ static const int arities[] = {
 	[HEDDLE_VALUE_FLOOR_DIV] = 2, [HEDDLE_VALUE_FLOOR_MOD] = 2, [HEDDLE_VALUE_SELECT] = 3,
 	[HEDDLE_VALUE_CAST] = 1,      [HEDDLE_VALUE_CALL] = -1,	    [HEDDLE_VALUE_FMA] = 3,
 	[HEDDLE_VALUE_SPLAT] = 1,     [HEDDLE_VALUE_EXTRACT] = 1,   [HEDDLE_VALUE_BUILD] = -1,
-	[HEDDLE_VALUE_REDUCE] = 1,    [HEDDLE_VALUE_SHUFFLE] = 1,
+	[HEDDLE_VALUE_ZIP] = 2,	      [HEDDLE_VALUE_REDUCE] = 1,    [HEDDLE_VALUE_SHUFFLE] = 1,
 };
 
 /* The rules of one kind; the arguments are already right in themselves. */
@@ -364,6 +364,11 @@ static void check_kind(checker *c, const heddle_value *v)
 		for (int k = 0; k < v->n_arg; k++)
 			if (v->arg[k]->type != v->type || v->arg[k]->width != 1)
 				fault(c, "member %d of a vector has another type", k);
+		break;
+	case HEDDLE_VALUE_ZIP:
+		check_same(c, v, 0, 2);
+		if (v->width < 2 || v->type == HEDDLE_BOOL || v->i < 0 || v->i > 1)
+			fault(c, "a zip of halves %lld of vectors of %d", (long long)v->i, v->width);
 		break;
 	case HEDDLE_VALUE_REDUCE:
 		if (v->width != 1 || a->type != v->type || a->width == 1)
@@ -723,6 +728,9 @@ static void check_launch(checker *c, const heddle_launch *launch, int position)
 			fault(c, "%s is not a shared buffer", launch->shared[k]->name);
 		c->visible[launch->shared[k]->position] = true;
 	}
+	for (int k = 0; k < launch->n_streamed; k++)
+		if (!is_global(launch->streamed[k]->role) || !c->visible[launch->streamed[k]->position])
+			fault(c, "%s is not an argument", launch->streamed[k]->name);
 	c->uniform = c->warp_uniform = true;
 	c->n_variable = 0;
 	if (!launch->body || launch->body->kind != HEDDLE_NODE_BLOCK)

@@ -10,6 +10,7 @@
 typedef struct heddle_simplify_options {
 	bool vector_arithmetic; /* the language has + and exp() on vectors; else they are only loaded, stored, taken apart */
 	bool unaligned_vectors; /* a vector access needs the alignment of its element only */
+	bool zips;		/* members of two vectors in turn are one operation */
 	int max_vector;		/* members of the widest vector: 1 for none */
 	int max_bytes;		/* of the widest load or store of global or shared memory; 0: no limit */
 	int unroll_limit;	/* nodes (and calls, 4 for each member) that a loop may become when unrolled; 0: 1024 */
@@ -19,6 +20,7 @@ typedef struct heddle_simplify_options {
  *
  *   fold      constants, conditions that the sizes' ranges decide, empty loops, loops that run once, identity lets
  *   vectorise loops of kind VECTOR; one that cannot be becomes UNROLL or SERIAL
+ *   turn      loops that gather vectors across rows read whole vectors of the rows and turn them by zips; once more after `registers`
  *   unroll    loops of kind UNROLL that index register arrays, up to 16 times the limit; others up to a 32nd of it, and
  *             longer ones become plain loops
  *   registers register arrays that are only used by whole vectors become arrays of vectors

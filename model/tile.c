@@ -244,6 +244,22 @@ static int check_statements(heddle_scop *scop, const heddle_kernel *kernel)
 	return 0;
 }
 
+static int check_streams(heddle_scop *scop, const heddle_kernel *kernel)
+{
+	for (int i = 0; i < kernel->config->n_stream; i++) {
+		const char *name = kernel->config->stream[i];
+		bool found = false;
+		for (int s = 0; s < kernel->n_stmt; s++)
+			found = found || !strcmp(kernel->stmt[s]->access[0].tensor->name, name);
+		if (!found)
+			return heddle_error(scop->ctx, 513, NULL, "config: kernel %d writes no tensor `%s`", kernel->position, name);
+		if (!scop->descriptor->streaming_stores)
+			return heddle_error(scop->ctx, 528, NULL, "config: `%s` of kernel %d cannot be streamed: %s has no such stores", name,
+					    kernel->position, scop->descriptor->name);
+	}
+	return 0;
+}
+
 int heddle_pass_tile(heddle_scop *scop)
 {
 	static const heddle_kernel_config none = {0};
@@ -253,7 +269,7 @@ int heddle_pass_tile(heddle_scop *scop)
 	for (int k = 0; k < scop->n_kernel; k++) {
 		heddle_kernel *kernel = scop->kernel[k];
 		kernel->config = k < scop->config->n_kernel ? &scop->config->kernel[k] : &none;
-		if (check_statements(scop, kernel) < 0 || order_members(scop, kernel) < 0 || member_layouts(scop, kernel) < 0 || kernel_threads(scop, kernel) < 0)
+		if (check_statements(scop, kernel) < 0 || check_streams(scop, kernel) < 0 || order_members(scop, kernel) < 0 || member_layouts(scop, kernel) < 0 || kernel_threads(scop, kernel) < 0)
 			return -1;
 		for (int s = 0; s < kernel->n_stmt; s++)
 			if (stmt_layouts(scop, kernel, kernel->stmt[s]) < 0)

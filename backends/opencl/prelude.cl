@@ -10,6 +10,48 @@ typedef ushort heddle_float16; // the bits of an IEEE half
 //: heddle_bfloat16
 typedef ushort heddle_bfloat16; // the upper half of a float
 
+//: heddle_stream_{t}{w} t=char,uchar,short,ushort,int,uint,long,ulong,float,double w=2,4,8,16
+// A store past the caches, where the compiler has it and the address is a multiple of the vector's size: what nothing reads again
+// need not be read before it is written.
+static inline void heddle_stream_{t}{w}({t}{w} x, __global {t} *to)
+{
+#ifdef __has_builtin
+#if __has_builtin(__builtin_nontemporal_store)
+	if (((size_t)to & (sizeof({t}{w}) - 1)) == 0) {
+		__builtin_nontemporal_store(x, (__global {t}{w} *)to);
+		return;
+	}
+#endif
+#endif
+	vstore{w}(x, 0, to);
+}
+
+//: heddle_zip_{h}_{t}2 t=char,uchar,short,ushort,int,uint,long,ulong,float,double h/a=lo/0,hi/1
+// The members of both vectors' halves in turn.  Members one by one: compilers see one shuffle in it.
+static inline {t}2 heddle_zip_{h}_{t}2({t}2 x, {t}2 y)
+{
+	return ({t}2)(x.s{a}, y.s{a});
+}
+
+//: heddle_zip_{h}_{t}4 t=char,uchar,short,ushort,int,uint,long,ulong,float,double h/a/b=lo/0/1,hi/2/3
+static inline {t}4 heddle_zip_{h}_{t}4({t}4 x, {t}4 y)
+{
+	return ({t}4)(x.s{a}, y.s{a}, x.s{b}, y.s{b});
+}
+
+//: heddle_zip_{h}_{t}8 t=char,uchar,short,ushort,int,uint,long,ulong,float,double h/a/b/c/d=lo/0/1/2/3,hi/4/5/6/7
+static inline {t}8 heddle_zip_{h}_{t}8({t}8 x, {t}8 y)
+{
+	return ({t}8)(x.s{a}, y.s{a}, x.s{b}, y.s{b}, x.s{c}, y.s{c}, x.s{d}, y.s{d});
+}
+
+//: heddle_zip_{h}_{t}16 t=char,uchar,short,ushort,int,uint,long,ulong,float,double h/a/b/c/d/e/f/g/k=lo/0/1/2/3/4/5/6/7,hi/8/9/a/b/c/d/e/f
+static inline {t}16 heddle_zip_{h}_{t}16({t}16 x, {t}16 y)
+{
+	return ({t}16)(x.s{a}, y.s{a}, x.s{b}, y.s{b}, x.s{c}, y.s{c}, x.s{d}, y.s{d},
+		x.s{e}, y.s{e}, x.s{f}, y.s{f}, x.s{g}, y.s{g}, x.s{k}, y.s{k});
+}
+
 //: heddle_divide_{t} t/u=char/uchar,short/ushort,int/uint,long/ulong
 // a / b rounded toward zero; the least integer by -1 wraps around, and a / 0 is 0.
 static inline {t} heddle_divide_{t}({t} a, {t} b)

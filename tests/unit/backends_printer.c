@@ -107,6 +107,8 @@ static const struct {
 	{"opencl:cpu", "y[i : 8] = exp(x[i : 8]) * splat(e[], 8)", "vstore8(exp(vload8(0, &x[i])) * (float8)(e), 0, &y[i]);"},
 	{"opencl:cpu", "y[i] = reduce(max, x[i : 4])", "y[i] = heddle_greatest_float4(vload4(0, &x[i]));"},
 	{"cuda:h200", "let float32x2 v = x[i : 2]\ny[i] = reduce(+, v)", "y[i] = v.x + v.y;"},
+	{"opencl:cpu", "y[i : 4] = zip(x[i : 4], x[i + 4 : 4], 0)", "vstore4(heddle_zip_lo_float4(vload4(0, &x[i]), vload4(0, &x[i + 4])), 0, &y[i]);"},
+	{"opencl:cpu", "yh[i : 8] = zip(h[i : 8], h[i + 8 : 8], 1)", "heddle_zip_hi_ushort8(vload8("},
 	{"opencl:cpu", "let boolx4 v = f[i : 4]\ny[i] = float32(extract(v, 1))", "y[i] = (float)(v.s1 != 0);"},
 	{"opencl:cpu", "yf[i : 2] = vector(f[0], x[0] < x[1]) || f[i : 2]",
 	 "vstore2(convert_uchar2(((int2)(f[0] ? -1 : 0, x[0] < x[1] ? -1 : 0) ||"},
@@ -190,6 +192,7 @@ static void refused(void **state)
 		{"cuda:h200", "y[i : 4] = x[i : 4] + x[i : 4]"},
 		{"cuda:h200", "y[i : 4] = exp(x[i : 4])"},
 		{"cuda:h200", "yh[i] = h[i] + h[i]"},
+		{"cuda:h200", "y[i : 4] = zip(x[i : 4], x[i + 4 : 4], 0)"},
 	};
 	for (size_t k = 0; k < HEDDLE_COUNT(wrong); k++) {
 		heddle_ctx *ctx = heddle_ctx_new();

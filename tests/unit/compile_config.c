@@ -96,7 +96,7 @@ static void items(void **state)
 	static const struct {
 		const char *definition, *config;
 	} cases[] = {
-		{"def f(float(T, D) x) -> (y) { y(t, d) = x(t, d) + 1.0 }", "tile=d:1024 vector=d:16"},
+		{"def f(float(T, D) x) -> (y) { y(t, d) = x(t, d) + 1.0 }", "tile=d:256 vector=d:16"},
 		{"def f(float(T, D) x) -> (y) { a(t, d) = x(t, d) + 1.0  y(t, d) = a(t, d) * a(t, d) }", "tile=d:256 vector=d:16"},
 		{"def f(float(T, D) x) -> (y) { a(t, d) = x(t, d) + 1.0  b(t, d) = a(t, d) * 3.0  y(t, d) = b(t, d) - a(t, d) }",
 		 "tile=d:128 vector=d:16"},
@@ -105,7 +105,7 @@ static void items(void **state)
 		{"def f(float(T, D) x) -> (y) { y(t, d) = x(t, d) * 2.0  y(t, d) *= x(t, d) }", "tile=d:256 vector=d:16"},
 		{"def f(float(T, D) x) -> (y, z) { a(t, d) = x(t, d) + 1.0  y(t, d) = sin(a(t, d))  z(t, d) = a(t, d) }",
 		 "tile=d:32 vector=d:16"},
-		{"def f(float(T, D) x) -> (y, z) { y(t, d) = sin(x(t, d))  z(t, d) = cos(x(t, d)) }", "tile=d:1024 vector=d:16"},
+		{"def f(float(T, D) x) -> (y, z) { y(t, d) = sin(x(t, d))  z(t, d) = cos(x(t, d)) }", "tile=d:256 vector=d:16"},
 		{"def f(float16(M, K) A, float16(N, K) B) -> (C) { C(i, j) +=! A(i, k) * B(j, k) }", "vector=k:16"},
 		{"def f(bfloat16(N) x) -> (y) { y(i) = x(i) * x(i) }", "vector=i:16"},
 		/* six rows of four vectors in 32 registers; an eighth of the second cache for the panel; blocks enough */
@@ -148,7 +148,7 @@ static void items(void **state)
 		 "h(b, t, c, s) = a(b, t, c, s) * h(b, t - 1, c, s) + x(b, t, c, s) where t in 1:256\n y(b, t, c) +=! h(b, t, c, s) }",
 		 "tile=s:16,c:64 round=c:64 vector=s:16 reduce=s:lanes"},
 		/* a square whose lines are used whole */
-		{"def f(float(4096, 4096) x) -> (y) { y(j, i) = x(i, j) }", "tile=i:128,j:128 vector=i:16"},
+		{"def f(float(4096, 4096) x) -> (y) { y(j, i) = x(i, j) }", "tile=i:16,j:256 vector=i:16"},
 		/* what two statements read stays in the cache between them */
 		{"def f(float(4096, 4096) x) -> (s, m) { s +=! x(i, j)  m max=! x(i, j) }", "split=0:i:16,1:i:16; "},
 		/* a long text is one item; rounds are a loop */

@@ -14,6 +14,8 @@
 static const heddle_simplify_options languages[] = {
 	{.vector_arithmetic = false, .unaligned_vectors = false, .max_vector = 4, .max_bytes = 16},
 	{.vector_arithmetic = true, .unaligned_vectors = true, .max_vector = 16},
+	{.vector_arithmetic = true, .unaligned_vectors = true, .zips = true, .max_vector = 16},
+	{.vector_arithmetic = true, .unaligned_vectors = true, .zips = true, .max_vector = 4},
 	{.vector_arithmetic = true, .unaligned_vectors = false, .max_vector = 8, .unroll_limit = 100},
 	{.vector_arithmetic = false, .unaligned_vectors = true, .max_vector = 2, .unroll_limit = 100},
 	{.vector_arithmetic = false, .unaligned_vectors = false, .max_vector = 1},
@@ -184,6 +186,32 @@ static void test_edges(void **state)
 	static const int64_t sizes[][2] = {{1, 1}, {2, 32}, {3, 33}, {5, 63}};
 	for (size_t k = 0; k < HEDDLE_COUNT(sizes); k++)
 		check(edges, sizes[k]);
+}
+
+/* Copies across rows by vectors and by elements, one with a sum beside it, one that nothing divides. */
+static const char across[] =
+	"program across target opencl:cpu\n"
+	"size M 1..64\nsize N 1..64\n"
+	"buffer input A float32 [32][48] align 16\n"
+	"buffer input B float32 [48] align 16\n"
+	"buffer output C float32 [48][32] align 16\n"
+	"buffer output D float32 [48][32] align 16\n"
+	"buffer output E float32 [47][32] align 16\n"
+	"buffer shared T float32 [32][32] pad 4 align 16 of A\n"
+	"launch across_0 grid 2 threads 1 args A, B, C, D, E shared T streamed C {\n"
+	"	for serial j in 0 .. 48 {\n		for vector i in 0 .. 16 {\n"
+	"			C[j][16 * block + i] = A[16 * block + i][j] * B[j] + float32(j)\n		}\n	}\n"
+	"	for serial i in 0 .. 32 {\n		for serial j in 0 .. 32 {\n			T[j][i] = A[i][j + 16 * block]\n		}\n	}\n"
+	"	if block == 1 {\n"
+	"		for serial j in 0 .. 48 {\n			for serial i in 0 .. 32 {\n				D[j][i] = T[floor_mod(j, 32)][i]\n			}\n		}\n"
+	"		for serial j in 0 .. 47 {\n			for vector i in 0 .. 32 {\n				E[j][i] = A[i][j + 1]\n			}\n		}\n"
+	"	}\n"
+	"}\n";
+
+static void test_across(void **state)
+{
+	(void)state;
+	check(across, (const int64_t[]){1, 1});
 }
 
 /* Padding by a selection, a gather, a transposed store, a running maximum, a sum over the vector, doubles, 16-bit floats. */
@@ -373,7 +401,7 @@ static void test_random(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_tiled),	     cmocka_unit_test(test_edges),  cmocka_unit_test(test_mixture),
+		cmocka_unit_test(test_tiled),	     cmocka_unit_test(test_edges), cmocka_unit_test(test_across),  cmocka_unit_test(test_mixture),
 		cmocka_unit_test(test_serial_ones), cmocka_unit_test(test_random),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -368,6 +368,44 @@ static void rounds(void **state)
 		FILLED "\t\tfor serial k in 0 .. 3 {\n\t\t\tif k + thread > i {\n\t\t\t\tQ[i][0] = Q[i][0] + Q[k][1]\n\t\t\t}\n\t\t}\n" USED);
 }
 
+/* Four rows are read by vectors where vectors were gathered across them. */
+static void turning(void **state)
+{
+	(void)state;
+	static const heddle_simplify_options zips = {.vector_arithmetic = true, .unaligned_vectors = true, .zips = true, .max_vector = 2};
+	static const char lines[] = "\t\tlet float32x2 G_line = G[G_at : 2]\n\t\tlet float32x2 G_line_1 = G[G_at + 65536 : 2]\n"
+				    "\t\tlet float32x2 G_turned = zip(G_line, G_line_1, 0)\n"
+				    "\t\tlet float32x2 G_turned_1 = zip(G_line, G_line_1, 1)\n";
+	heddle_text wanted = {0};
+	heddle_text_printf(&wanted, "\tfor serial i in 0 .. 8 step 2 {\n\t\tlet int64 G_at = int64(thread) * 131072 + int64(i)\n%s"
+				    "\t\tS[i][0 : 2] = G_turned\n\t\tS[i + 1][0 : 2] = G_turned_1\n\t}\n", lines);
+	becomes(&zips, "for serial i in 0 .. 8 {\nfor vector j in 0 .. 2 {\nS[i][j] = G[thread * 2 + j][i]\n}\n}\n", heddle_text_str(&wanted));
+	heddle_text_free(&wanted);
+	/* seven iterations are not four times two; a language without zips gathers; the same element twice; an element of the target */
+	static const char *const kept[] = {
+		"for serial i in 0 .. 7 {\nfor vector j in 0 .. 2 {\nS[i][j] = G[thread * 2 + j][i]\n}\n}\n",
+		"for serial i in 0 .. 8 {\nfor vector j in 0 .. 2 {\nS[0][j] = G[thread * 2 + j][i]\n}\n}\n",
+		"for serial i in 0 .. 8 {\nfor vector j in 0 .. 2 {\nS[i][j] = G[thread * 2 + j][i * 2]\n}\n}\n",
+		"for serial i in 0 .. 8 {\nfor vector j in 0 .. 2 {\nS[i][j] = G[thread * 2 + j + i][i]\n}\n}\n",
+		"for serial i in 0 .. 8 {\nfor vector j in 0 .. 2 {\nS[i][j] = S[thread + j][i]\n}\n}\n",
+	};
+	for (size_t k = 0; k < HEDDLE_COUNT(kept); k++) {
+		heddle_ctx *ctx = heddle_ctx_new();
+		heddle_text text = {0}, out = {0};
+		heddle_text_printf(&text, "%slaunch t_0 grid 4 threads 32 args A, B, H, C, G shared S, W {\n%s}\n", DECLARATIONS, kept[k]);
+		heddle_program *p = heddle_program_parse(ctx, "t", heddle_text_str(&text));
+		assert_non_null(p);
+		assert_int_equal(heddle_simplify(ctx, p, &zips), 0);
+		heddle_program_print(p, &out);
+		if (strstr(heddle_text_str(&out), "zip("))
+			fail_msg("turned: %s", heddle_text_str(&out));
+		heddle_text_free(&text);
+		heddle_text_free(&out);
+		heddle_program_free(p);
+		heddle_ctx_free(ctx);
+	}
+}
+
 static void register_rule(void **state)
 {
 	(void)state;
@@ -391,7 +429,7 @@ int main(void)
 		cmocka_unit_test(coordinates), cmocka_unit_test(unrolling), cmocka_unit_test(vectors),
 		cmocka_unit_test(neighbours),
 		cmocka_unit_test(shared_loads),
-		cmocka_unit_test(vector_arithmetic), cmocka_unit_test(guards), cmocka_unit_test(facts), cmocka_unit_test(wording), cmocka_unit_test(indices), cmocka_unit_test(rounds),
+		cmocka_unit_test(vector_arithmetic), cmocka_unit_test(guards), cmocka_unit_test(facts), cmocka_unit_test(wording), cmocka_unit_test(indices), cmocka_unit_test(rounds), cmocka_unit_test(turning),
 		cmocka_unit_test(register_rule),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,299 @@
+/* Vectors that are gathered across rows: the rows are read by vectors instead, and turned.
+ *
+ *   for j in 0 .. n { C[j][x : 4] = vector(A[0][j], A[1][j], A[2][j], A[3][j]) }
+ *
+ * reads four elements that lie rows apart for each vector.  Four iterations together read each row by one vector; two steps of
+ * zips, each of vector k with vector k + 2, make columns of rows, for each step moves the highest bit of a member's row into its
+ * place in the vector.  Two loops that copy elements across,
+ *
+ *   for i in 0 .. m { for j in 0 .. n { T[j][i] = A[i][j] } }
+ *
+ * are such a loop once vectors of i are stored together.
+ *
+ *   Enters: loops with constant bounds whose bodies are stores of vectors, and pairs of loops around a copy.
+ *   Leaves: the same stores, as many iterations at once as a vector has members, where these divide the trips.
+ *   Guaranteed: what was read is read, no more; stores of one loop write elements of their own, so their order does not matter.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "model/simplify_parts.h"
+
+#include <string.h>
+
+/* Statements that a loop may become: beyond, neither readers nor compilers like the text. */
+enum { MOST_TEXT = 512, MOST_GATHERED = 4 };
+
+typedef struct turning {
+	simplify *s;
+	const heddle_node *loop;
+	int width;
+	/* of one store */
+	int n;
+	heddle_value *gathered[MOST_GATHERED];
+	const char *column[MOST_GATHERED]; /* the one that the map is at */
+	int at;				   /* iteration */
+} turning;
+
+static bool has_load(const heddle_value *v)
+{
+	for (int k = 0; k < v->n_arg; k++)
+		if (has_load(v->arg[k]))
+			return true;
+	return v->kind == HEDDLE_VALUE_LOAD;
+}
+
+/* The loads of all members walk along rows of one buffer, together with the loop. */
+static bool is_across(const turning *t, const heddle_value *v)
+{
+	const heddle_buffer *buffer = v->n_arg ? v->arg[0]->buffer : NULL;
+	if (v->kind != HEDDLE_VALUE_BUILD || v->width != t->width || !buffer || buffer->width != 1 || buffer->rank < 1 || buffer->type == HEDDLE_BOOL ||
+	    buffer->role == HEDDLE_BUFFER_REGISTER || buffer->role == HEDDLE_BUFFER_SCALAR)
+		return false;
+	if (buffer->stride && !heddle_value_is_int(buffer->stride[buffer->rank - 1], 1))
+		return false;
+	for (int m = 0; m < v->n_arg; m++) {
+		const heddle_value *load = v->arg[m];
+		int64_t step;
+		if (load->kind != HEDDLE_VALUE_LOAD || load->buffer != buffer || load->n_arg != buffer->rank)
+			return false;
+		for (int k = 0; k < load->n_arg; k++)
+			if (has_load(load->arg[k]) || (k + 1 < load->n_arg && heddle_value_depends(load->arg[k], t->loop->name)))
+				return false;
+		if (!heddle_value_coefficient(load->arg[load->n_arg - 1], t->loop->name, &step) || step != 1)
+			return false;
+	}
+	return true;
+}
+
+/* Lists the vectors of a value that are gathered across rows; what else it reads is read by each iteration for itself. */
+static void collect(turning *t, heddle_value *v)
+{
+	if (!is_across(t, v)) {
+		for (int k = 0; k < v->n_arg; k++)
+			collect(t, v->arg[k]);
+		return;
+	}
+	for (int k = 0; k < t->n; k++)
+		if (heddle_value_equal(t->gathered[k], v))
+			return;
+	if (t->n < MOST_GATHERED)
+		t->gathered[t->n++] = v;
+}
+
+static bool reads(const heddle_value *v, const heddle_buffer *buffer)
+{
+	for (int k = 0; k < v->n_arg; k++)
+		if (reads(v->arg[k], buffer))
+			return true;
+	return v->kind == HEDDLE_VALUE_LOAD && v->buffer == buffer;
+}
+
+/* Stores that write different elements in all iterations: the loop moves another subscript than the vector's, and vectors of one
+ * iteration lie apart.  `first` is the loop's first store. */
+static bool writes_apart(const turning *t, const heddle_node *first, const heddle_node *node)
+{
+	const int last = node->n_value - 1;
+	bool moves = false;
+	int64_t step, a, b;
+	if (node->buffer != first->buffer || node->value[0]->width != t->width || node->buffer->role == HEDDLE_BUFFER_REGISTER || last < 2)
+		return false;
+	for (int k = 1; k <= last; k++) {
+		if (has_load(node->value[k]) || !heddle_value_coefficient(node->value[k], t->loop->name, &step))
+			return false;
+		moves = moves || (k < last && step != 0);
+		if (k < last && !heddle_value_equal(node->value[k], first->value[k]))
+			return false;
+	}
+	if (!moves || step != 0)
+		return false;
+	for (int n = 0; n < t->loop->child[0]->n_child; n++) {
+		const heddle_node *other = t->loop->child[0]->child[n];
+		if (other == node || other->kind != HEDDLE_NODE_STORE)
+			continue;
+		if (!heddle_value_equal(simplify_without_constant(node->value[last], &a), simplify_without_constant(other->value[last], &b)) ||
+		    (a - b < t->width && b - a < t->width))
+			return false;
+	}
+	return true;
+}
+
+static bool can_turn(turning *t)
+{
+	const heddle_node *loop = t->loop, *body = loop->child[0], *first = NULL;
+	int text = 0;
+	if (body->kind != HEDDLE_NODE_BLOCK || loop->i != 1 || loop->value[0]->kind != HEDDLE_VALUE_INT || loop->value[1]->kind != HEDDLE_VALUE_INT)
+		return false;
+	for (int k = 0; k < body->n_child && !first; k++)
+		first = body->child[k]->kind == HEDDLE_NODE_STORE ? body->child[k] : NULL;
+	t->width = first ? first->value[0]->width : 1;
+	const int64_t trips = loop->value[1]->i - loop->value[0]->i;
+	if (t->width < 2 || trips < t->width || trips % t->width)
+		return false;
+	for (int k = 0; k < body->n_child; k++) {
+		const heddle_node *node = body->child[k];
+		if (node->kind == HEDDLE_NODE_COMMENT)
+			continue;
+		t->n = 0;
+		if (node->kind != HEDDLE_NODE_STORE || reads(node->value[0], first->buffer) || !writes_apart(t, first, node))
+			return false;
+		collect(t, node->value[0]);
+		if (!t->n)
+			return false;
+		text += t->width;
+		for (int w = t->width; w > 1; w /= 2)
+			text += t->n * t->width;
+	}
+	return text <= MOST_TEXT;
+}
+
+/* Names a value at the end of a block. */
+static heddle_value *named(turning *t, const char *name, heddle_value *value, int line, heddle_node *out)
+{
+	heddle_node *let = heddle_node_let(t->s->p, simplify_name(t->s, name), value);
+	let->line = line;
+	heddle_node_append(t->s->p, out, let);
+	return heddle_value_variable(t->s->p, value->type, value->width, let->name);
+}
+
+/* Appends the rows of a gathered vector and the steps that turn them; the columns are left in `column`. */
+static void turn(turning *t, const heddle_value *gathered, int line, heddle_node *out, heddle_value **column)
+{
+	heddle_program *p = t->s->p;
+	heddle_value *next[HEDDLE_MAX_VECTOR];
+	const char *of = gathered->arg[0]->buffer->name, *line_name = heddle_arena_printf(p->arena, "%s_line", of);
+	const int half = t->width / 2;
+	for (int m = 0; m < t->width; m++) {
+		heddle_value *load = gathered->arg[m];
+		column[m] = named(t, line_name, heddle_value_load(p, load->buffer, t->width, load->n_arg, load->arg), line, out);
+	}
+	for (int rows = 2; rows <= t->width; rows *= 2) { /* that a vector holds members of */
+		const char *name = heddle_arena_printf(p->arena, rows < t->width ? "%s_by%d" : "%s_turned", of, rows);
+		for (int m = 0; m < t->width; m++)
+			next[m] = named(t, name, heddle_value_zip(p, column[m / 2], column[m / 2 + half], m % 2), line, out);
+		for (int m = 0; m < t->width; m++)
+			column[m] = next[m];
+	}
+}
+
+static heddle_value *with_column(heddle_value *v, void *user)
+{
+	const turning *t = user;
+	for (int k = 0; k < t->n && v->kind == HEDDLE_VALUE_BUILD; k++)
+		if (heddle_value_equal(t->gathered[k], v))
+			return heddle_value_variable(t->s->p, v->type, v->width, t->column[k]);
+	return v;
+}
+
+static heddle_value *at_iteration(heddle_value *v, void *user)
+{
+	const turning *t = user;
+	if (v->kind != HEDDLE_VALUE_VARIABLE || strcmp(v->name, t->loop->name) != 0)
+		return v;
+	return heddle_value_binary(t->s->p, HEDDLE_OP_ADD, v, heddle_value_int(t->s->p, v->type, t->at));
+}
+
+static void turn_store(turning *t, const heddle_node *node, heddle_node *out)
+{
+	heddle_program *p = t->s->p;
+	heddle_value *column[MOST_GATHERED][HEDDLE_MAX_VECTOR];
+	t->n = 0;
+	collect(t, node->value[0]);
+	for (int k = 0; k < t->n; k++)
+		turn(t, t->gathered[k], node->line, out, column[k]);
+	for (t->at = 0; t->at < t->width; t->at++) {
+		heddle_node *store = simplify_node_like(p, node);
+		for (int k = 0; k < t->n; k++)
+			t->column[k] = column[k][t->at]->name;
+		for (int k = 0; k < node->n_value; k++) {
+			heddle_value *v = heddle_value_map(p, heddle_value_map(p, node->value[k], with_column, t), at_iteration, t);
+			HEDDLE_PUSH(p->arena, store->value, store->n_value, v);
+		}
+		heddle_node_append(p, out, store);
+	}
+}
+
+/* ---- copies across ------------------------------------------------------------------------------------------------------------------- */
+
+static int64_t constant_trips(const heddle_node *loop)
+{
+	const bool constant = loop->value[0]->kind == HEDDLE_VALUE_INT && loop->value[1]->kind == HEDDLE_VALUE_INT && loop->i == 1;
+	return constant ? loop->value[1]->i - loop->value[0]->i : 0;
+}
+
+static const heddle_node *only_child(const heddle_node *node, heddle_node_kind kind)
+{
+	const heddle_node *body = node->child[0];
+	return body->kind == HEDDLE_NODE_BLOCK && body->n_child == 1 && body->child[0]->kind == kind ? body->child[0] : NULL;
+}
+
+/* The last subscript goes with the variable, the others do not know it. */
+static bool walks(int n, heddle_value *const *subscript, const char *variable)
+{
+	int64_t step;
+	for (int k = 0; k + 1 < n; k++)
+		if (heddle_value_depends(subscript[k], variable))
+			return false;
+	return n > 0 && heddle_value_coefficient(subscript[n - 1], variable, &step) && step == 1;
+}
+
+/* Two loops around one store of what lies across: the store takes vectors along the outer loop. */
+static void store_vectors(simplify *s, heddle_node *outer)
+{
+	enum { LEAST = 4 };
+	heddle_program *p = s->p;
+	const heddle_node *inner = only_child(outer, HEDDLE_NODE_FOR), *store = inner ? only_child(inner, HEDDLE_NODE_STORE) : NULL;
+	const heddle_value *load = store ? store->value[0] : NULL;
+	if (!store || load->kind != HEDDLE_VALUE_LOAD || load->width != 1 || load->buffer == store->buffer || store->buffer->width != 1 ||
+	    store->buffer->role == HEDDLE_BUFFER_REGISTER || !walks(load->n_arg, load->arg, inner->name) ||
+	    !walks(store->n_value - 1, store->value + 1, outer->name) || heddle_value_depends(load->arg[load->n_arg - 1], outer->name))
+		return;
+	int width = s->options->max_vector;
+	while (width >= LEAST && (constant_trips(outer) % width || constant_trips(inner) % width))
+		width /= 2;
+	if (width < LEAST || constant_trips(outer) < width || constant_trips(inner) < width)
+		return;
+	turning t = {.s = s, .loop = outer, .width = width};
+	heddle_value *member[HEDDLE_MAX_VECTOR];
+	for (t.at = 0; t.at < width; t.at++)
+		member[t.at] = heddle_value_map(p, store->value[0], at_iteration, &t);
+	heddle_node *loop = simplify_node_like(p, inner), *body = heddle_node_block(p), *around = heddle_node_block(p);
+	heddle_node *wide = heddle_node_store(p, store->buffer, store->n_value - 1, store->value + 1, heddle_value_build(p, width, member));
+	wide->line = store->line;
+	heddle_node_append(p, body, wide);
+	for (int k = 0; k < 2; k++)
+		HEDDLE_PUSH(p->arena, loop->value, loop->n_value, inner->value[k]);
+	HEDDLE_PUSH(p->arena, loop->child, loop->n_child, body);
+	t = (turning){.s = s, .loop = loop};
+	if (!can_turn(&t))
+		return;
+	heddle_node_append(p, around, loop);
+	outer->child[0] = around;
+	outer->i = width;
+	outer->loop = HEDDLE_LOOP_SERIAL;
+}
+
+static void visit(simplify *s, heddle_node *node)
+{
+	if (node->kind == HEDDLE_NODE_FOR)
+		store_vectors(s, node);
+	turning t = {.s = s, .loop = node};
+	for (int k = 0; k < node->n_child; k++)
+		visit(s, node->child[k]);
+	if (node->kind != HEDDLE_NODE_FOR || !can_turn(&t))
+		return;
+	heddle_node *body = simplify_node_like(s->p, node->child[0]);
+	for (int k = 0; k < node->child[0]->n_child; k++)
+		if (node->child[0]->child[k]->kind == HEDDLE_NODE_STORE)
+			turn_store(&t, node->child[0]->child[k], body);
+		else
+			heddle_node_append(s->p, body, node->child[0]->child[k]);
+	node->child[0] = body;
+	node->i = t.width;
+	node->loop = HEDDLE_LOOP_SERIAL;
+}
+
+void simplify_turn(simplify *s)
+{
+	if (s->options->zips && s->options->vector_arithmetic && s->options->unaligned_vectors)
+		visit(s, s->launch->body);
+}
