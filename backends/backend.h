@@ -29,7 +29,7 @@ const char *const *heddle_dialect_names(heddle_ctx *ctx);
 typedef struct heddle_language {
 	bool vector_arithmetic; /* + and exp() on vectors (OpenCL C); else vectors are only loaded, stored, taken apart */
 	bool unaligned_vectors; /* a vector access needs the alignment of its element only (vload) */
-	bool zips;		/* members of two vectors in turn are one operation */
+	bool zips;		/* members of two vectors in turn, or every second one of them, are one operation */
 	bool shuffles;		/* warp shuffles exist */
 	int max_vector;		/* members of the widest vector type (4 or 16) */
 } heddle_language;

@@ -110,6 +110,7 @@ static const struct {
 	{"convert.*.*", true, " value suffix "},
 	{"truncate", true, " type from value "},
 	{"vector_op.zip", false, " a b stem width half "},
+	{"vector_op.unzip", false, " a b stem width "},
 	{"vector_op.*", false, " a b value stem width type suffix "},
 	{"function.default.*", true, " function arguments a b c d suffix type width "},
 	{"function.*.*", false, " function arguments a b c d suffix type width "},

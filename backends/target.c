@@ -16,7 +16,7 @@ heddle_language heddle_dialect_language(const heddle_dialect *dialect)
 	return (heddle_language){
 		.vector_arithmetic = heddle_dialect_flag(dialect, "language.vector_arithmetic"),
 		.unaligned_vectors = heddle_dialect_flag(dialect, "language.unaligned_vectors"),
-		.zips = heddle_dialect_word(dialect, "vector_op.zip") != NULL,
+		.zips = heddle_dialect_word(dialect, "vector_op.zip") && heddle_dialect_word(dialect, "vector_op.unzip"),
 		.shuffles = heddle_dialect_flag(dialect, "language.shuffles"),
 		.max_vector = max_vector ? atoi(max_vector) : 1,
 	};

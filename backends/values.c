@@ -748,9 +748,9 @@ static code print_reduce(printer *p, const heddle_value *v, bool data)
 
 static code print_zip(printer *p, const heddle_value *v)
 {
-	const char *word = heddle_dialect_word(p->dialect, "vector_op.zip");
+	const char *word = heddle_dialect_word(p->dialect, v->kind == HEDDLE_VALUE_ZIP ? "vector_op.zip" : "vector_op.unzip");
 	if (!word)
-		return fault(p, "vectors that are zipped", "");
+		return fault(p, "vectors that are zipped or unzipped", "");
 	filler f[] = {{"stem", printer_atom(heddle_stem(p, v->type))}, {"width", printer_atom(printer_number(p, v->width))},
 		      {"half", printer_atom(v->i ? "hi" : "lo")}, {"a", heddle_print_value(p, v->arg[0], true)},
 		      {"b", heddle_print_value(p, v->arg[1], true)}};
@@ -922,6 +922,7 @@ code heddle_print_value(printer *p, const heddle_value *v, bool data)
 	case HEDDLE_VALUE_BUILD:
 		return print_members(p, v, v->arg, data);
 	case HEDDLE_VALUE_ZIP:
+	case HEDDLE_VALUE_UNZIP:
 		return print_zip(p, v);
 	case HEDDLE_VALUE_REDUCE:
 		return print_reduce(p, v, data);

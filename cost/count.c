@@ -431,13 +431,27 @@ static int64_t turned_width(const counter *c, const movement *m)
 	return w;
 }
 
+/* Members of the vectors by which elements of an input are read that lie two apart, two vectors for each (model/simplify_vector.c);
+ * 1: they are not. */
+static int64_t strided_width(const counter *c, const movement *m)
+{
+	const int d = lockstep(m), inner = heddle_tensor_inner(m->tensor);
+	if (m->write || m->tile || !c->language->zips || !c->language->unaligned || d < 0 || inner != m->tensor->rank - 1 ||
+	    m->tensor->role != HEDDLE_ROLE_INPUT || m->tensor->type == HEDDLE_BOOL || m->subscript[inner].coefficient[d] != 2)
+		return 1;
+	for (int e = 0; e < inner; e++)
+		if (m->subscript[e].coefficient[d])
+			return 1;
+	return smaller(m->shape->stmt->dim[d].layout.vector, c->language->max_vector);
+}
+
 static void count(counter *c, const movement *m, const heddle_group *group)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	heddle_movement *to = m->tile ? &c->out->shared : &c->out->global;
-	int64_t width = access_width(c, m);
+	const int64_t strided = strided_width(c, m), width = strided > 1 ? strided : access_width(c, m);
 	round_of r = one_round(c, m, width);
-	double rounds = elements(m) / (double)width;
+	double rounds = elements(m) / (double)width * (strided > 1 ? 2 : 1);
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const heddle_dim *dim = &stmt->dim[d];
 		if (!m->dims[d] && dim->member < 0)

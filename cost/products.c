@@ -358,6 +358,20 @@ static bool turned(chooser *c, int x, int y, double plain)
 	return true;
 }
 
+/* Does all that x's operands have stay in the second cache?  Then nothing is won by bringing parts of it together (measured: 1.2 to 1.4
+ * times as fast without, up to a fourth of the cache; the same at all of it). */
+static bool stays_near(const chooser *c, int y)
+{
+	const heddle_memory *second = heddle_descriptor_memory(c->scop->descriptor, "l2");
+	int64_t whole[HEDDLE_MAX_DIM];
+	for (int d = 0; d < c->main->n_dim; d++) {
+		whole[d] = choose_extent(c->scop, c->main, d);
+		if (d != y && !is_number(c->main->source->index[d]->upper)) /* it may be long */
+			return false;
+	}
+	return second && second->size.set && !sums_some(c->main) && panel_bytes(c, y, whole) <= (int64_t)second->size.value / 2;
+}
+
 static void blocks_along(chooser *c, int y)
 {
 	heddle_kernel_config *kernel = heddle_config_kernel(c->config, c->k);
@@ -419,8 +433,9 @@ void choose_contraction_vectors(chooser *c, int x, int y)
 	while (!packed && rows > 2 && choose_blocks_with(c, x, columns * v, y, rows) < 2 * (double)c->units)
 		rows /= 2;
 	choose_set_layout(c, c->main, x, columns, 1, v);
-	packed = packed || panel(c, x, columns * v, y, rows, PLAIN_ROUNDS);
+	const bool near = !packed && stays_near(c, y);
+	packed = packed || (!near && panel(c, x, columns * v, y, rows, PLAIN_ROUNDS));
 	if (!packed)
 		choose_set_layout(c, c->main, y, rows, 1, 1);
-	blocks_along(c, y); /* neighbouring blocks share the panel of x: y is fastest */
+	blocks_along(c, near ? x : y); /* neighbouring blocks share the rows of y, or the panel of x */
 }

@@ -319,7 +319,7 @@ static operand compile_build(compiler *c, const heddle_value *v, bool scalar)
 	return d;
 }
 
-/* The members of two vectors in turn. */
+/* The members of two vectors in turn, or every second one of them. */
 static operand compile_zip(compiler *c, const heddle_value *v, bool scalar)
 {
 	machine *m = c->m;
@@ -328,8 +328,9 @@ static operand compile_zip(compiler *c, const heddle_value *v, bool scalar)
 	int top = m->top;
 	const operand from[2] = {compile_as(c, v->arg[0], scalar), compile_as(c, v->arg[1], scalar)};
 	for (int k = 0; k < v->width; k++) {
-		const operand *a = &from[k % 2];
-		const int member = (int)v->i * v->width / 2 + k / 2;
+		const bool zip = v->kind == HEDDLE_VALUE_ZIP, second = zip ? k % 2 : k >= v->width / 2;
+		const operand *a = &from[second];
+		const int member = zip ? (int)v->i * v->width / 2 + k / 2 : 2 * (k % (v->width / 2)) + second;
 		op *o = emit(c, OP_COPY, v, scalar, 1);
 		o->d = d.at + k * lanes;
 		o->a = a->at + (a->constant ? 0 : member * lanes);
@@ -433,7 +434,8 @@ static operand compile_value(compiler *c, const heddle_value *v)
 	case HEDDLE_VALUE_SELECT: return compile_select(c, v, scalar);
 	case HEDDLE_VALUE_EXTRACT: return compile_extract(c, v);
 	case HEDDLE_VALUE_BUILD: return compile_build(c, v, scalar);
-	case HEDDLE_VALUE_ZIP: return compile_zip(c, v, scalar);
+	case HEDDLE_VALUE_ZIP:
+	case HEDDLE_VALUE_UNZIP: return compile_zip(c, v, scalar);
 	default: return compile_plain(c, v, scalar);
 	}
 }

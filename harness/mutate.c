@@ -151,6 +151,10 @@ static void mutate_value(mutator *m, heddle_value *v)
 		describe(m, "a zip of the other halves");
 		v->i = 1 - v->i;
 	}
+	if (v->kind == HEDDLE_VALUE_UNZIP && here(m)) {
+		describe(m, "an unzip of the second vector alone");
+		v->arg[0] = v->arg[1];
+	}
 	mutate_combination(m, v);
 	for (int k = 0; k < v->n_arg && !m->done; k++)
 		mutate_value(m, v->arg[k]);

@@ -528,6 +528,14 @@ heddle_value *heddle_value_zip(heddle_program *p, heddle_value *a, heddle_value 
 	return v;
 }
 
+heddle_value *heddle_value_unzip(heddle_program *p, heddle_value *a, heddle_value *b)
+{
+	heddle_value *v = value_new(p, HEDDLE_VALUE_UNZIP, a->type, a->width, 2);
+	v->arg[0] = a;
+	v->arg[1] = b;
+	return v;
+}
+
 heddle_value *heddle_value_reduce(heddle_program *p, heddle_op op, heddle_value *a)
 {
 	if (a->width == 1)
@@ -648,6 +656,7 @@ static heddle_value *rebuild(heddle_program *p, const heddle_value *v, heddle_va
 	case HEDDLE_VALUE_EXTRACT: return heddle_value_extract(p, arg[0], (int)v->i);
 	case HEDDLE_VALUE_BUILD: return heddle_value_build(p, v->n_arg, arg);
 	case HEDDLE_VALUE_ZIP: return heddle_value_zip(p, arg[0], arg[1], (int)v->i);
+	case HEDDLE_VALUE_UNZIP: return heddle_value_unzip(p, arg[0], arg[1]);
 	case HEDDLE_VALUE_REDUCE: return heddle_value_reduce(p, v->op, arg[0]);
 	case HEDDLE_VALUE_SHUFFLE: return heddle_value_shuffle(p, arg[0], (int)v->i);
 	default: {

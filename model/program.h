@@ -78,6 +78,7 @@ typedef enum heddle_value_kind {
 	HEDDLE_VALUE_EXTRACT,	/* member `i` of vector arg[0] */
 	HEDDLE_VALUE_BUILD,	/* vector of `width` scalars arg[0 .. width) */
 	HEDDLE_VALUE_ZIP,	/* members of the vectors arg[0] and arg[1] in turn, of their halves `i` (0: first, 1: second) */
+	HEDDLE_VALUE_UNZIP,	/* every second member of the vectors arg[0] and arg[1]: from arg[0]'s first on, up to arg[1]'s last */
 	HEDDLE_VALUE_REDUCE,	/* all members of vector arg[0] combined with op (ADD, MUL, MIN, MAX) into a scalar, by halves */
 	HEDDLE_VALUE_SHUFFLE,	/* arg[0] as held by thread (lane ^ i) of the warp; all lanes of the warp must take part */
 } heddle_value_kind;
@@ -201,6 +202,7 @@ heddle_value *heddle_value_splat(heddle_program *p, heddle_value *a, int width);
 heddle_value *heddle_value_extract(heddle_program *p, heddle_value *a, int member);
 heddle_value *heddle_value_build(heddle_program *p, int width, heddle_value **arg);
 heddle_value *heddle_value_zip(heddle_program *p, heddle_value *a, heddle_value *b, int half);
+heddle_value *heddle_value_unzip(heddle_program *p, heddle_value *a, heddle_value *b);
 heddle_value *heddle_value_reduce(heddle_program *p, heddle_op op, heddle_value *a);
 heddle_value *heddle_value_shuffle(heddle_program *p, heddle_value *a, int mask);
 bool heddle_value_is_int(const heddle_value *v, int64_t i); /* the constant i */

@@ -36,6 +36,7 @@ static bool has_float(const heddle_value *v)
 	case HEDDLE_VALUE_EXTRACT:
 	case HEDDLE_VALUE_BUILD:
 	case HEDDLE_VALUE_ZIP:
+	case HEDDLE_VALUE_UNZIP:
 	case HEDDLE_VALUE_REDUCE:
 	case HEDDLE_VALUE_SHUFFLE: break;
 	default: return false;
@@ -320,6 +321,11 @@ static heddle_value *parse_intrinsic(parser *ps, const char *name)
 		parse_arguments(ps, v, 2);
 		program_expect(ps, ",");
 		v->i = program_expect_int(ps, 0);
+		return v;
+	}
+	if (!strcmp(name, "unzip")) {
+		v = value_new(ps, HEDDLE_VALUE_UNZIP, UNKNOWN);
+		parse_arguments(ps, v, 2);
 		return v;
 	}
 	return strcmp(name, "reduce") ? NULL : parse_reduce(ps);

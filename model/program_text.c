@@ -199,6 +199,10 @@ static void print_value(const printer *pr, const heddle_value *v, heddle_type ex
 		print_function(pr, "vector", v, expected);
 		heddle_text_add(out, ")");
 		break;
+	case HEDDLE_VALUE_UNZIP:
+		print_function(pr, "unzip", v, expected);
+		heddle_text_add(out, ")");
+		break;
 	case HEDDLE_VALUE_ZIP:
 		print_function(pr, "zip", v, expected);
 		heddle_text_printf(out, ", %d)", (int)v->i);

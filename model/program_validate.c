@@ -291,7 +291,8 @@ static const int arities[] = {
 	[HEDDLE_VALUE_FLOOR_DIV] = 2, [HEDDLE_VALUE_FLOOR_MOD] = 2, [HEDDLE_VALUE_SELECT] = 3,
 	[HEDDLE_VALUE_CAST] = 1,      [HEDDLE_VALUE_CALL] = -1,	    [HEDDLE_VALUE_FMA] = 3,
 	[HEDDLE_VALUE_SPLAT] = 1,     [HEDDLE_VALUE_EXTRACT] = 1,   [HEDDLE_VALUE_BUILD] = -1,
-	[HEDDLE_VALUE_ZIP] = 2,	      [HEDDLE_VALUE_REDUCE] = 1,    [HEDDLE_VALUE_SHUFFLE] = 1,
+	[HEDDLE_VALUE_ZIP] = 2,	      [HEDDLE_VALUE_UNZIP] = 2,	    [HEDDLE_VALUE_REDUCE] = 1,
+	[HEDDLE_VALUE_SHUFFLE] = 1,
 };
 
 /* The rules of one kind; the arguments are already right in themselves. */
@@ -364,6 +365,11 @@ static void check_kind(checker *c, const heddle_value *v)
 		for (int k = 0; k < v->n_arg; k++)
 			if (v->arg[k]->type != v->type || v->arg[k]->width != 1)
 				fault(c, "member %d of a vector has another type", k);
+		break;
+	case HEDDLE_VALUE_UNZIP:
+		check_same(c, v, 0, 2);
+		if (v->width < 2 || v->type == HEDDLE_BOOL)
+			fault(c, "an unzip of vectors of %d", v->width);
 		break;
 	case HEDDLE_VALUE_ZIP:
 		check_same(c, v, 0, 2);

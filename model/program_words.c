@@ -21,7 +21,7 @@ const char *const heddle_loop_words[HEDDLE_N_LOOP_WORD] = {
 
 /* Words of the text form that a builtin function may not be mistaken for. */
 static const char *const intrinsics[] = {"min",	  "max",    "floor_div", "floor_mod", "fma",	"splat",
-					 "extract", "vector", "zip",	 "reduce",    "shuffle", "call"};
+					 "extract", "vector", "zip",	 "unzip",     "reduce",	 "shuffle", "call"};
 
 const heddle_infix_operator heddle_infix[HEDDLE_N_INFIX] = {
 	{HEDDLE_OP_OR, 1},    {HEDDLE_OP_AND, 2}, {HEDDLE_OP_BITOR, 3}, {HEDDLE_OP_BITXOR, 4}, {HEDDLE_OP_BITAND, 5},
@@ -88,6 +88,7 @@ heddle_type heddle_value_own_type(const heddle_value *v, bool literals)
 	case HEDDLE_VALUE_EXTRACT:
 	case HEDDLE_VALUE_BUILD:
 	case HEDDLE_VALUE_ZIP:
+	case HEDDLE_VALUE_UNZIP:
 	case HEDDLE_VALUE_REDUCE:
 	case HEDDLE_VALUE_SHUFFLE: return heddle_value_first_type(v, 0, v->n_arg, literals);
 	default: return v->type;

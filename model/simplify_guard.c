@@ -535,6 +535,51 @@ static heddle_value *settle(heddle_value *v, void *user)
 	return v;
 }
 
+/* Selections over v that a few members only must ask for: vectors of the others' elements are built without. */
+static bool few_ask(lanes *l, const heddle_value *v)
+{
+	enum { FEW = 2 };
+	if (!lanes_depends(l, v))
+		return true;
+	if (v->kind == HEDDLE_VALUE_SELECT && lanes_depends(l, v->arg[0])) {
+		heddle_value *fixed = NULL, *moving = NULL;
+		int asked = 0;
+		split(l, v->arg[0], &fixed, &moving);
+		for (int m = 0; m < l->width; m++)
+			asked += heddle_ranges_decide(l->s->ranges, lanes_at(l, moving, m)) != 1;
+		if (asked > FEW)
+			return false;
+	}
+	for (int k = 0; k < v->n_arg; k++)
+		if (!few_ask(l, v->arg[k]))
+			return false;
+	return true;
+}
+
+/* f && m ? a : b is f ? (m ? a : b) : b, and f is asked once for all members. */
+static heddle_value *asked_apart(heddle_value *v, void *user)
+{
+	lanes *l = user;
+	heddle_value *fixed = NULL, *moving = NULL;
+	if (v->kind != HEDDLE_VALUE_SELECT || !lanes_depends(l, v->arg[0]))
+		return v;
+	split(l, v->arg[0], &fixed, &moving);
+	return fixed ? heddle_value_select(l->p, fixed, heddle_value_select(l->p, moving, v->arg[1], v->arg[2]), v->arg[2]) : v;
+}
+
+/* The store of members some of which choose another value. */
+static void emit_choosing(lanes *l, const heddle_node *node, heddle_node *out)
+{
+	if (!l->arithmetic || !few_ask(l, node->value[0])) {
+		emit_partly(l, node, false, out);
+		return;
+	}
+	heddle_node *apart = simplify_node_like(l->p, node);
+	for (int k = 0; k < node->n_value; k++)
+		HEDDLE_PUSH(l->p->arena, apart->value, apart->n_value, k ? node->value[k] : heddle_value_map(l->p, node->value[0], asked_apart, l));
+	lanes_emit_plain_store(l, apart, out);
+}
+
 void lanes_emit_store(lanes *l, const heddle_node *node, heddle_node *out)
 {
 	heddle_value *all = NULL;
@@ -555,7 +600,7 @@ void lanes_emit_store(lanes *l, const heddle_node *node, heddle_node *out)
 		l->any = any;
 		return;
 	}
-	emit_partly(l, node, false, partly);
+	emit_choosing(l, node, partly);
 	heddle_node *test = heddle_node_if(l->p, all, inside, partly);
 	test->line = node->line;
 	heddle_node_append(l->p, out, test);

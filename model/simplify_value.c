@@ -229,6 +229,11 @@ static heddle_value *fold_value(heddle_value *v, void *user)
 				break;
 			}
 	}
+	if (v->kind == HEDDLE_VALUE_SELECT && v->arg[0]->width == 1 && r->facts) {
+		const heddle_value *condition = simplify_with_facts(r, v->arg[0]);
+		if (condition->kind == HEDDLE_VALUE_INT)
+			return v->arg[condition->i ? 1 : 2];
+	}
 	if (v->width != 1 || !is_integer(v->type) || v->kind == HEDDLE_VALUE_INT || v->kind == HEDDLE_VALUE_LOAD)
 		return v;
 	if (v->type == HEDDLE_BOOL) {

@@ -318,12 +318,37 @@ static bool is_aligned(lanes *l, heddle_buffer *buffer, int n, heddle_value *con
 	return buffer->align % bytes == 0;
 }
 
+/* Members that lie two apart in an input: two vectors from the first to the last of them, and every second one of theirs.  What lies
+ * between two elements of a row exists; of other buffers it may not have been written. */
+static heddle_value *strided_load(lanes *l, heddle_value *load)
+{
+	heddle_buffer *buffer = load->buffer;
+	const int n = load->n_arg;
+	int64_t step;
+	if (!l->s->options->zips || !l->s->options->unaligned_vectors || !l->arithmetic || buffer->role != HEDDLE_BUFFER_INPUT ||
+	    buffer->type == HEDDLE_BOOL || n < 1 || (buffer->stride && !heddle_value_is_int(buffer->stride[n - 1], 1)))
+		return NULL;
+	for (int k = 0; k < n; k++)
+		if (lanes_has_load(load->arg[k]) || (k + 1 < n && lanes_depends(l, load->arg[k])))
+			return NULL;
+	if (!heddle_value_coefficient(load->arg[n - 1], l->name, &step) || step != 2)
+		return NULL;
+	heddle_value **first = HEDDLE_NEW_ARRAY(l->p->arena, heddle_value *, n), **second = HEDDLE_NEW_ARRAY(l->p->arena, heddle_value *, n);
+	for (int k = 0; k < n; k++)
+		first[k] = second[k] = lanes_at(l, load->arg[k], 0);
+	second[n - 1] = heddle_value_binary(l->p, HEDDLE_OP_ADD, first[n - 1], heddle_value_int(l->p, first[n - 1]->type, l->width - 1));
+	return heddle_value_unzip(l->p, heddle_value_load(l->p, buffer, l->width, n, first),
+				  heddle_value_load(l->p, buffer, l->width, n, second));
+}
+
 static heddle_value *wide_load(lanes *l, heddle_value *load)
 {
 	heddle_buffer *buffer = load->buffer;
 	if (buffer->role == HEDDLE_BUFFER_SCALAR || (buffer->role == HEDDLE_BUFFER_REGISTER && !l->arithmetic))
 		return NULL;
-	heddle_value **first = lanes_consecutive(l, buffer, load->n_arg, load->arg);
+	heddle_value **first = lanes_consecutive(l, buffer, load->n_arg, load->arg), *strided = first ? NULL : strided_load(l, load);
+	if (strided)
+		return strided;
 	if (!first || (buffer->role != HEDDLE_BUFFER_REGISTER && !is_aligned(l, buffer, load->n_arg, first)))
 		return NULL;
 	return heddle_value_load(l->p, buffer, l->width, load->n_arg, first);

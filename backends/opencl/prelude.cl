@@ -52,6 +52,32 @@ static inline {t}16 heddle_zip_{h}_{t}16({t}16 x, {t}16 y)
 		x.s{e}, y.s{e}, x.s{f}, y.s{f}, x.s{g}, y.s{g}, x.s{k}, y.s{k});
 }
 
+//: heddle_unzip_{t}2 t=char,uchar,short,ushort,int,uint,long,ulong,float,double
+// Every second member of both vectors, from the first one of x to the last one of y.
+static inline {t}2 heddle_unzip_{t}2({t}2 x, {t}2 y)
+{
+	return ({t}2)(x.s0, y.s1);
+}
+
+//: heddle_unzip_{t}4 t=char,uchar,short,ushort,int,uint,long,ulong,float,double
+static inline {t}4 heddle_unzip_{t}4({t}4 x, {t}4 y)
+{
+	return ({t}4)(x.s0, x.s2, y.s1, y.s3);
+}
+
+//: heddle_unzip_{t}8 t=char,uchar,short,ushort,int,uint,long,ulong,float,double
+static inline {t}8 heddle_unzip_{t}8({t}8 x, {t}8 y)
+{
+	return ({t}8)(x.s0, x.s2, x.s4, x.s6, y.s1, y.s3, y.s5, y.s7);
+}
+
+//: heddle_unzip_{t}16 t=char,uchar,short,ushort,int,uint,long,ulong,float,double
+static inline {t}16 heddle_unzip_{t}16({t}16 x, {t}16 y)
+{
+	return ({t}16)(x.s0, x.s2, x.s4, x.s6, x.s8, x.sa, x.sc, x.se,
+		y.s1, y.s3, y.s5, y.s7, y.s9, y.sb, y.sd, y.sf);
+}
+
 //: heddle_divide_{t} t/u=char/uchar,short/ushort,int/uint,long/ulong
 // a / b rounded toward zero; the least integer by -1 wraps around, and a / 0 is 0.
 static inline {t} heddle_divide_{t}({t} a, {t} b)

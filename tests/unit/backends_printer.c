@@ -108,6 +108,7 @@ static const struct {
 	{"opencl:cpu", "y[i] = reduce(max, x[i : 4])", "y[i] = heddle_greatest_float4(vload4(0, &x[i]));"},
 	{"cuda:h200", "let float32x2 v = x[i : 2]\ny[i] = reduce(+, v)", "y[i] = v.x + v.y;"},
 	{"opencl:cpu", "y[i : 4] = zip(x[i : 4], x[i + 4 : 4], 0)", "vstore4(heddle_zip_lo_float4(vload4(0, &x[i]), vload4(0, &x[i + 4])), 0, &y[i]);"},
+	{"opencl:cpu", "y[i : 4] = unzip(x[i : 4], x[i + 3 : 4])", "vstore4(heddle_unzip_float4(vload4(0, &x[i]), vload4(0, &x[i + 3])), 0, &y[i]);"},
 	{"opencl:cpu", "yh[i : 8] = zip(h[i : 8], h[i + 8 : 8], 1)", "heddle_zip_hi_ushort8(vload8("},
 	{"opencl:cpu", "let boolx4 v = f[i : 4]\ny[i] = float32(extract(v, 1))", "y[i] = (float)(v.s1 != 0);"},
 	{"opencl:cpu", "yf[i : 2] = vector(f[0], x[0] < x[1]) || f[i : 2]",

@@ -55,6 +55,7 @@ static const char everything[] =
 	"\t\tfor hint i in 0 .. 8 {\n"
 	"\t\t\tacc[i] = fma(As[i][thread % 64], extract(Bs[i][0], 2), acc[i]) @3\n"
 	"\t\t\tBs[1][i] = zip(Bs[0][i], splat(0.5, 4), 1)\n"
+	"\t\t\tBs[2][i] = unzip(Bs[0][i], Bs[1][i])\n"
 	"\t\t\tacc[i] = max(acc[i], reduce(+, Bs[i][floor_mod(thread - 8, 16)]))\n"
 	"\t\t}\n"
 	"\t\tbarrier\n"

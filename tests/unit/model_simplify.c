@@ -381,6 +381,9 @@ static void turning(void **state)
 				    "\t\tS[i][0 : 2] = G_turned\n\t\tS[i + 1][0 : 2] = G_turned_1\n\t}\n", lines);
 	becomes(&zips, "for serial i in 0 .. 8 {\nfor vector j in 0 .. 2 {\nS[i][j] = G[thread * 2 + j][i]\n}\n}\n", heddle_text_str(&wanted));
 	heddle_text_free(&wanted);
+	/* two vectors that end where the members do; one output is not known to be written between them */
+	becomes(&zips, "for vector i in 0 .. 2 {\nC[i] = A[i * 2 + 1]\n}\n", "\tC[0 : 2] = unzip(A[1 : 2], A[2 : 2])\n");
+	becomes(&zips, "for vector i in 0 .. 2 {\nC[i] = G[0][i * 2]\n}\n", "\tC[0 : 2] = vector(G[0_int64], G[2_int64])\n");
 	/* seven iterations are not four times two; a language without zips gathers; the same element twice; an element of the target */
 	static const char *const kept[] = {
 		"for serial i in 0 .. 7 {\nfor vector j in 0 .. 2 {\nS[i][j] = G[thread * 2 + j][i]\n}\n}\n",
