@@ -14,7 +14,7 @@ the branches of blocks at an edge, where the sizes do not allow whole vectors.
   conflict   the banks need more cycles than the fewest for as many words, counted as harness/interpret_watch.c does: 32 banks of 4
              bytes serve so many lanes at once as ask for 128 bytes (so a warp of 64 goes in halves, which it counts as one).
   FMA        of the instructions of the innermost loop that has most of them; one that holds two operations counts as two, those that
-             only keep time (NOP, s_nop, s_delay_alu) do not count.
+             only keep time (NOP, s_nop, s_delay_alu) do not count.  Asked of the product of matrices, at its own sizes and at 4096.
 
 usage: bench/static.py HEDDLE FILE.json [TARGET,.. [WORD]]
 SPDX-License-Identifier: MIT
@@ -38,7 +38,8 @@ targets = named or ["cuda:a100", "cuda:h100", "hip:mi300x", "hip:rx7900xtx"]
 WIDE = 16
 BANKS, BANK_WIDTH = 32, 4
 FMA_WANTED = 0.85
-GEMM = ("products.tc", "matmul")
+# The share of FMA is asked of this one; also at sizes where no chip lacks blocks, since tiles grow with them.
+GEMM, LARGE = ("layers/products.tc", "matmul"), "M=4096,N=4096,K=4096"
 
 
 def run(*words):
@@ -596,7 +597,7 @@ class Hip:
 
 
 def sizes_of(path):
-    """definition -> (key, sizes) of its `#: bench` line, else of its first `#: sizes` line."""
+    """definition -> [(key, sizes)] of its `#: bench` line, else of its first `#: sizes` line."""
     result, lines = {}, {}
     with open(path) as f:
         for line in f:
@@ -604,8 +605,8 @@ def sizes_of(path):
             if pragma:
                 lines.setdefault(pragma[1], ",".join(pragma[2].split()))
             if definition:
-                key = next((k for k in ("bench", "sizes") if k in lines), "none")
-                result[definition[1]] = (key, lines.get(key, ""))
+                key = "bench" if "bench" in lines else "sizes"
+                result[definition[1]] = [(key, lines.get(key, "")), *([("large", LARGE)] if (path, definition[1]) == GEMM else [])]
                 lines = {}
     return result
 
@@ -689,7 +690,8 @@ def summary_of(target, rows):
     print(f"\n{target}: {len(rows)} kernels, {len(rows) - len(preferred)} of them for bases that are not aligned; instructions from {read}")
     bad = {name(k): resources(k) for k in rows if k["spills"] or k["stack"]}
     result = {"target": target, "read": read, "kernels": len(rows), "spills_or_stack": listed(f"spills or stack: {len(bad)} kernels", bad)}
-    for key, own in (("bench", [k for k in preferred if k["sizes"] == "bench"]), ("sizes", [k for k in preferred if k["sizes"] != "bench"])):
+    for key in ("bench", "sizes"):
+        own = [k for k in preferred if k["sizes"] == key]
         found = {name(k): narrow_of(k) for k in own if k["narrow"]}
         some, contiguous = (sum(n) for n in zip((0, 0), *((sum(n["count"] for n in k["narrow"]), k["contiguous"]) for k in own)))
         conflicts = {name(k): conflicts_of(k) for k in own if k["conflicts"]}
@@ -703,11 +705,11 @@ def summary_of(target, rows):
     result["left_out"] = sum(k["left_out"] for k in preferred)
     print(f"  accesses left out because their subscripts depend on data: {result['left_out']}")
     for k in preferred:
-        if (k["file"], k["definition"]) == GEMM and k["loop_instructions"]:
+        if (f"layers/{k['file']}", k["definition"]) == GEMM and k["loop_instructions"]:
             share, loads = k["loop_fma"] / k["loop_instructions"], k["loop_shared_loads"]
-            result.update(gemm_fma=round(share, 4), gemm_shared_loads=loads)
-            print(f"  {k['kernel']}: {k['loop_fma']} of {k['loop_instructions']} instructions of its inner loop are FMA: {share * 100:.1f} %, "
-                  f"wanted {FMA_WANTED * 100:.0f}; its shared loads: {widths(loads)}")
+            result.setdefault("gemm", {})[k["sizes"]] = {"fma": round(share, 4), "shared_loads": loads}
+            print(f"  {k['kernel']} at {k['sizes']} sizes: {k['loop_fma']} of {k['loop_instructions']} instructions of its inner loop are FMA: "
+                  f"{share * 100:.1f} %, wanted {FMA_WANTED * 100:.0f}; its shared loads: {widths(loads)}")
     return result
 
 
@@ -731,9 +733,9 @@ began, work = time.monotonic(), tempfile.mkdtemp()
 rows, failed = [], []
 try:
     for path in sorted(glob.glob("layers/*.tc")):
-        for definition, (key, sizes) in sizes_of(path).items():
-            if only not in f"{os.path.basename(path)} {definition}":
-                continue
+        chosen = [(definition, key, sizes) for definition, own in sizes_of(path).items() for key, sizes in own
+                  if only in f"{os.path.basename(path)} {definition}"]
+        for definition, key, sizes in chosen:
             for target in chips:
                 found, why = tabulate(path, definition, target, key, sizes, work)
                 for k in found:
@@ -756,6 +758,6 @@ with open(output, "w") as f:
             "seconds": round(time.monotonic() - began), "summary": summary, "failed": failed}
     # a kernel a line; what is 0 or empty is left out
     f.write(json.dumps(head, indent=1)[:-2] + ',\n "kernels": [\n')
-    f.write(",\n".join("  " + json.dumps({key: value for key, value in k.items() if value}) for k in rows) + "\n ]\n}\n")
+    f.write(",\n".join("  " + json.dumps({key: value for key, value in k.items() if value}, separators=(",", ":")) for k in rows) + "\n ]\n}\n")
 print(f"written to {output}")
 sys.exit(1 if failed else 0)
