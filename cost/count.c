@@ -600,27 +600,14 @@ static void tile_addresses(const counter *c, const heddle_group *group, const ti
 	}
 }
 
-/* Whatever the sizes, tiles of so many elements fill the extent: nothing asks whether elements are there. */
-static bool is_filled(const heddle_expr *extent, int64_t tile)
-{
-	if (extent->kind == HEDDLE_EXPR_INT)
-		return extent->i % tile == 0;
-	if (extent->kind == HEDDLE_EXPR_SIZE)
-		return (extent->size->min == extent->size->max ? extent->size->min : extent->size->divisor) % tile == 0;
-	return tile == 1;
-}
-
 /* Members of the vectors by which one thread fills a tile that lies across the tensor's rows: its lines are turned
  * (model/simplify_turn.c); 1: element by element. */
 static int64_t fill_width(const counter *c, const heddle_group *group, const tiling *t)
 {
 	enum { LEAST = 4 };
 	int inner = -1; /* the loop around the one along the rows */
-	for (int e = 0; e < group->tensor->rank; e++) {
+	for (int e = 0; e < group->tensor->rank; e++)
 		inner = e != t->row && group->size[e] > 1 ? e : inner;
-		if (!is_filled(group->tensor->extent[e], group->size[e]))
-			return 1;
-	}
 	if (!c->language->zips || !c->language->unaligned || c->kernel->threads > 1 || group->vector > 1 || inner < 0 || inner != tile_row(group))
 		return 1;
 	int64_t w = c->language->max_vector;

@@ -216,7 +216,8 @@ static bool writes_lines_once(const heddle_scop *scop, heddle_config *config, co
 	for (int s = 0; s < kernel->n_stmt; s++)
 		for (int a = 0; a < kernel->stmt[s]->n_access; a++) {
 			const heddle_access *access = &kernel->stmt[s]->access[a];
-			if (access->tensor != tensor || (a == 0 && kernel->stmt[s] == stmt))
+			const bool reads = a > 0 || (kernel->stmt[s]->source->assign != HEDDLE_ASSIGN_SET && !kernel->stmt[s]->source->initialise);
+			if (access->tensor != tensor || (!reads && kernel->stmt[s] == stmt))
 				continue;
 			const int number = access->group ? access->group->number : 0;
 			const heddle_group_config *choice = heddle_config_group(config, kernel->position, tensor->name, number, false);

@@ -230,13 +230,13 @@ static int simplify_launch(simplify *s)
 	take_names_of(s, s->launch->body);
 	simplify_fold(s, (rewriter){.unique = true});
 	simplify_vectorise(s);
-	simplify_turn(s); /* short loops are unrolled next */
+	simplify_turn(s, true); /* short loops are unrolled next */
 	simplify_fold(s, (rewriter){.unroll = true});
 	simplify_registers(s);
 	check_registers(&check, s->launch->body);
 	if (check.failed)
 		return -1;
-	simplify_turn(s); /* wide vectors are several now */
+	simplify_turn(s, false); /* wide vectors are several now */
 	simplify_rounds(s);
 	simplify_linearise(s);
 	simplify_widen(s);

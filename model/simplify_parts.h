@@ -83,7 +83,7 @@ int simplify_straight_end(const heddle_node *block, int k);
 
 void simplify_vectorise(simplify *s);	/* simplify_vector.c */
 void simplify_registers(simplify *s);	/* simplify_registers.c */
-void simplify_turn(simplify *s);	/* simplify_turn.c */
+void simplify_turn(simplify *s, bool copies); /* simplify_turn.c; `copies`: those of elements, too */
 void simplify_rounds(simplify *s);	/* simplify_rounds.c */
 void simplify_linearise(simplify *s);	/* simplify_index.c */
 void simplify_widen(simplify *s);	/* simplify_widen.c */

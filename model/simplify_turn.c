@@ -184,6 +184,19 @@ static heddle_value *with_column(heddle_value *v, void *user)
 	return v;
 }
 
+/* A variable, and what stands for it. */
+typedef struct substitution {
+	heddle_program *p;
+	const char *name;
+	heddle_value *value;
+} substitution;
+
+static heddle_value *substituted(heddle_value *v, void *user)
+{
+	const substitution *to = user;
+	return v->kind == HEDDLE_VALUE_VARIABLE && !strcmp(v->name, to->name) ? to->value : v;
+}
+
 static heddle_value *at_iteration(heddle_value *v, void *user)
 {
 	const turning *t = user;
@@ -236,49 +249,103 @@ static bool walks(int n, heddle_value *const *subscript, const char *variable)
 	return n > 0 && heddle_value_coefficient(subscript[n - 1], variable, &step) && step == 1;
 }
 
-/* Two loops around one store of what lies across: the store takes vectors along the outer loop. */
+/* The condition for all iterations of the two loops: each comparison where its sides are nearest; NULL: not all parts are such. */
+static heddle_value *for_all(simplify *s, heddle_value *condition, const heddle_node *outer, const heddle_node *inner)
+{
+	heddle_program *p = s->p;
+	const heddle_node *const loop[] = {outer, inner};
+	if (condition->kind == HEDDLE_VALUE_BINARY && condition->op == HEDDLE_OP_AND) {
+		heddle_value *a = for_all(s, condition->arg[0], outer, inner), *b = for_all(s, condition->arg[1], outer, inner);
+		return a && b ? heddle_value_binary(p, HEDDLE_OP_AND, a, b) : NULL;
+	}
+	if (condition->kind != HEDDLE_VALUE_BINARY || condition->op < HEDDLE_OP_LT || condition->op > HEDDLE_OP_GE || has_load(condition) ||
+	    !heddle_type_is_signed(condition->arg[0]->type) || heddle_type_is_float(condition->arg[0]->type))
+		return NULL;
+	const bool less = condition->op == HEDDLE_OP_LT || condition->op == HEDDLE_OP_LE;
+	for (int k = 0; k < 2; k++) {
+		int64_t a, b;
+		if (!heddle_value_coefficient(condition->arg[0], loop[k]->name, &a) || !heddle_value_coefficient(condition->arg[1], loop[k]->name, &b))
+			return NULL;
+		const bool last = less ? a > b : a < b;
+		substitution at = {p, loop[k]->name, heddle_value_int(p, loop[k]->value[0]->type, last ? loop[k]->value[1]->i - 1 : loop[k]->value[0]->i)};
+		condition = heddle_value_map(p, condition, substituted, &at);
+	}
+	return condition;
+}
+
+/* Two loops around one store of what lies across: the store takes vectors along the outer loop.  Where the elements may not all exist,
+ * that is asked first, and the loops are there twice. */
 static void store_vectors(simplify *s, heddle_node *outer)
 {
 	enum { LEAST = 4 };
 	heddle_program *p = s->p;
 	const heddle_node *inner = only_child(outer, HEDDLE_NODE_FOR), *store = inner ? only_child(inner, HEDDLE_NODE_STORE) : NULL;
-	const heddle_value *load = store ? store->value[0] : NULL;
-	if (!store || load->kind != HEDDLE_VALUE_LOAD || load->width != 1 || load->buffer == store->buffer || store->buffer->width != 1 ||
+	heddle_value *load = store ? store->value[0] : NULL, *whole = NULL;
+	int width = s->options->max_vector;
+	while (store && width >= LEAST && (constant_trips(outer) % width || constant_trips(inner) % width))
+		width /= 2;
+	if (!store || width < LEAST || constant_trips(outer) < width || constant_trips(inner) < width)
+		return;
+	if (load->kind == HEDDLE_VALUE_SELECT) {
+		whole = for_all(s, load->arg[0], outer, inner);
+		load = load->arg[1];
+		if (!whole)
+			return;
+	}
+	if (load->kind != HEDDLE_VALUE_LOAD || load->width != 1 || load->buffer == store->buffer || store->buffer->width != 1 ||
 	    store->buffer->role == HEDDLE_BUFFER_REGISTER || !walks(load->n_arg, load->arg, inner->name) ||
 	    !walks(store->n_value - 1, store->value + 1, outer->name) || heddle_value_depends(load->arg[load->n_arg - 1], outer->name))
 		return;
-	int width = s->options->max_vector;
-	while (width >= LEAST && (constant_trips(outer) % width || constant_trips(inner) % width))
-		width /= 2;
-	if (width < LEAST || constant_trips(outer) < width || constant_trips(inner) < width)
-		return;
-	turning t = {.s = s, .loop = outer, .width = width};
+	heddle_node *rows = simplify_node_like(p, outer), *columns = simplify_node_like(p, inner);
+	heddle_node *around = heddle_node_block(p), *body = heddle_node_block(p), *wide = simplify_node_like(p, store);
+	rows->name = simplify_name(s, outer->name);
+	columns->name = simplify_name(s, inner->name);
+	substitution at[] = {{p, outer->name, heddle_value_variable(p, outer->value[0]->type, 1, rows->name)},
+			     {p, inner->name, heddle_value_variable(p, inner->value[0]->type, 1, columns->name)}};
 	heddle_value *member[HEDDLE_MAX_VECTOR];
+	turning t = {.s = s, .loop = rows, .width = width};
+	load = heddle_value_map(p, heddle_value_map(p, load, substituted, &at[0]), substituted, &at[1]);
 	for (t.at = 0; t.at < width; t.at++)
-		member[t.at] = heddle_value_map(p, store->value[0], at_iteration, &t);
-	heddle_node *loop = simplify_node_like(p, inner), *body = heddle_node_block(p), *around = heddle_node_block(p);
-	heddle_node *wide = heddle_node_store(p, store->buffer, store->n_value - 1, store->value + 1, heddle_value_build(p, width, member));
-	wide->line = store->line;
+		member[t.at] = heddle_value_map(p, load, at_iteration, &t);
+	HEDDLE_PUSH(p->arena, wide->value, wide->n_value, heddle_value_build(p, width, member));
+	for (int k = 1; k < store->n_value; k++) {
+		heddle_value *subscript = heddle_value_map(p, heddle_value_map(p, store->value[k], substituted, &at[0]), substituted, &at[1]);
+		HEDDLE_PUSH(p->arena, wide->value, wide->n_value, subscript);
+	}
 	heddle_node_append(p, body, wide);
-	for (int k = 0; k < 2; k++)
-		HEDDLE_PUSH(p->arena, loop->value, loop->n_value, inner->value[k]);
-	HEDDLE_PUSH(p->arena, loop->child, loop->n_child, body);
-	t = (turning){.s = s, .loop = loop};
+	for (int k = 0; k < 2; k++) {
+		HEDDLE_PUSH(p->arena, rows->value, rows->n_value, outer->value[k]);
+		HEDDLE_PUSH(p->arena, columns->value, columns->n_value, inner->value[k]);
+	}
+	HEDDLE_PUSH(p->arena, columns->child, columns->n_child, body);
+	t = (turning){.s = s, .loop = columns};
 	if (!can_turn(&t))
 		return;
-	heddle_node_append(p, around, loop);
-	outer->child[0] = around;
-	outer->i = width;
-	outer->loop = HEDDLE_LOOP_SERIAL;
+	heddle_node_append(p, around, columns);
+	HEDDLE_PUSH(p->arena, rows->child, rows->n_child, around);
+	rows->i = width;
+	rows->loop = HEDDLE_LOOP_SERIAL;
+	if (!whole) {
+		*outer = *rows;
+		return;
+	}
+	heddle_node *then = heddle_node_block(p), *otherwise = heddle_node_block(p), *plain = HEDDLE_NEW(p->arena, heddle_node);
+	*plain = *outer;
+	heddle_node_append(p, then, rows);
+	heddle_node_append(p, otherwise, plain);
+	*outer = *heddle_node_if(p, whole, then, otherwise);
+	outer->line = plain->line;
 }
 
-static void visit(simplify *s, heddle_node *node)
+static void visit(simplify *s, heddle_node *node, bool copies)
 {
-	if (node->kind == HEDDLE_NODE_FOR)
+	if (node->kind == HEDDLE_NODE_FOR && copies) {
 		store_vectors(s, node);
+		copies = node->kind == HEDDLE_NODE_FOR; /* else they are there twice now, and one is to stay */
+	}
 	turning t = {.s = s, .loop = node};
 	for (int k = 0; k < node->n_child; k++)
-		visit(s, node->child[k]);
+		visit(s, node->child[k], copies);
 	if (node->kind != HEDDLE_NODE_FOR || !can_turn(&t))
 		return;
 	heddle_node *body = simplify_node_like(s->p, node->child[0]);
@@ -292,8 +359,8 @@ static void visit(simplify *s, heddle_node *node)
 	node->loop = HEDDLE_LOOP_SERIAL;
 }
 
-void simplify_turn(simplify *s)
+void simplify_turn(simplify *s, bool copies)
 {
 	if (s->options->zips && s->options->vector_arithmetic && s->options->unaligned_vectors)
-		visit(s, s->launch->body);
+		visit(s, s->launch->body, copies);
 }

@@ -126,6 +126,12 @@ static void items(void **state)
 		{"def f(float(256, 256) A, float(256, 256) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }", "k0: order=i,j; k0.S0: tile=j:64,i:5 vector=j:16"},
 		{"def f(float(M, 64) A, float(64, 1024) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }", "k0: order=i,j; k0.S0: tile=j:64,i:6 vector=j:16"},
 		{"def f(float(512, 512) A, float(512, 512) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }", "k0.B.0: space=shared"},
+		/* stored past the caches: what is more than they hold, in whole lines, and read by nobody meanwhile */
+		{"def f(float(16777216) x, float(16777216) y) -> (z) { z(i) = x(i) + y(i) }", "k0: stream=z; k0.S0: tile=i:256 vector=i:16"},
+		{"def f(float(16777216) x) -> (z) { z(i) = x(i) + 1.0  z(i) *= x(i) }", "k0: stream=z; k0.S0: "},
+		{"def f(float(65536) x, float(65536) y) -> (z) { z(i) = x(i) + y(i) }", "k0:; k0.S0: "},
+		{"def f(float(16777216) x) -> (inout float(16777216) z) { z(i) += x(i) }", "k0:; k0.S0: "},
+		{"def f(float(8192, 4099) x) -> (z) { z(i, j) = x(i, j) + 1.0 }", "k0:; k0.S0: "},
 		/* rows that make whole rounds; of two operands one runs along the reduction: its panel is turned */
 		{"def f(float(64, K) A, float(K, 4096) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }", "k:512,i:64 round=i:16 vector=j:16"},
 		{"def f(float(K, M) A, float(N, K) B) -> (C) { C(i, j) +=! A(k, i) * B(j, k) }",

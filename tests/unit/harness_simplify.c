@@ -203,6 +203,8 @@ static const char across[] =
 	"	for serial j in 0 .. 48 {\n		for vector i in 0 .. 16 {\n"
 	"			C[j][16 * block + i] = A[16 * block + i][j] * B[j] + float32(j)\n		}\n	}\n"
 	"	for serial i in 0 .. 32 {\n		for serial j in 0 .. 32 {\n			T[j][i] = A[i][j + 16 * block]\n		}\n	}\n"
+	"	for serial i in 0 .. 32 {\n		for serial j in 0 .. 16 {\n"
+	"			T[j][i] = (j + 2 * block < int32(M) && int32(N) > i + 1 ? A[i][j + 16 * block] : 0.5)\n		}\n	}\n"
 	"	for serial i in 0 .. 32 {\n		for vector j in 0 .. 16 {\n			H[i][16 * block + j] = A[i][2 * j + block]\n		}\n	}\n"
 	"	if block == 1 {\n"
 	"		for serial j in 0 .. 48 {\n			for serial i in 0 .. 32 {\n				D[j][i] = T[floor_mod(j, 32)][i]\n			}\n		}\n"
@@ -213,7 +215,9 @@ static const char across[] =
 static void test_across(void **state)
 {
 	(void)state;
-	check(across, (const int64_t[]){1, 1});
+	static const int64_t sizes[][2] = {{1, 1}, {16, 64}, {17, 33}, {18, 32}, {64, 64}};
+	for (size_t k = 0; k < HEDDLE_COUNT(sizes); k++)
+		check(across, sizes[k]);
 }
 
 /* Padding by a selection, a gather, a transposed store, a running maximum, a sum over the vector, doubles, 16-bit floats. */

@@ -85,6 +85,9 @@ static void layouts(void **state)
 	bench_free(&b);
 	expect_code(product, NULL, "fuse=0; k0.S0: tile=z:8", "tile", 513);
 	expect_code(product, NULL, "fuse=0; k0: order=z", "tile", 513);
+	expect_code(product, NULL, "fuse=0; k0: stream=z", "tile", 513);
+	expect_code(product, NULL, "fuse=0; k0: stream=A", "tile", 513);
+	expect_code(product, NULL, "fuse=0; k0: stream=C", "tile", 528);
 	expect_code(product, NULL, "fuse=0; k0.S0: tile=i:6 thread=i:4", "tile", 514);
 	expect_code(rows, NULL, "fuse=0,0,0; k0.S0: tile=n:2; k0.S1: tile=n:4", "tile", 515);
 	expect_code(product, NULL, "fuse=0; k0: threads=12; k0.S0: thread=i:8", "tile", 516);

@@ -368,6 +368,30 @@ static void rounds(void **state)
 		FILLED "\t\tfor serial k in 0 .. 3 {\n\t\t\tif k + thread > i {\n\t\t\t\tQ[i][0] = Q[i][0] + Q[k][1]\n\t\t\t}\n\t\t}\n" USED);
 }
 
+/* Elements that may not exist: asked once for all of them, at the corner where the sides are nearest. */
+static void turning_some(void **state)
+{
+	(void)state;
+	static const heddle_simplify_options four = {.vector_arithmetic = true, .unaligned_vectors = true, .zips = true, .max_vector = 4};
+	static const char *const corner = "if thread * 8 + 7 < int32(N) && thread * 8 + 4 > 9 {";
+	heddle_ctx *ctx = heddle_ctx_new();
+	heddle_text source = {0}, out = {0};
+	heddle_text_printf(&source, "%slaunch t_0 grid 4 threads 32 args A, B, H, C, G shared S, W {\n"
+			   "for serial j in 0 .. 8 {\nfor serial i in 0 .. 8 {\n"
+			   "S[i][j] = (thread * 8 + j < int32(N) && thread * 8 + 4 > 2 + i ? G[thread * 8 + j][i] : 0.0)\n}\n}\n}\n", DECLARATIONS);
+	heddle_program *p = heddle_program_parse(ctx, "t", heddle_text_str(&source));
+	assert_non_null(p);
+	assert_int_equal(heddle_simplify(ctx, p, &four), 0);
+	assert_int_equal(heddle_program_validate(ctx, p), 0);
+	heddle_program_print(p, &out);
+	if (!strstr(heddle_text_str(&out), corner) || !strstr(heddle_text_str(&out), "} else {\n\t\tfor serial j in 0 .. 8 {"))
+		fail_msg("not %s: %s", corner, heddle_text_str(&out));
+	heddle_text_free(&source);
+	heddle_text_free(&out);
+	heddle_program_free(p);
+	heddle_ctx_free(ctx);
+}
+
 /* Four rows are read by vectors where vectors were gathered across them. */
 static void turning(void **state)
 {
@@ -432,7 +456,7 @@ int main(void)
 		cmocka_unit_test(coordinates), cmocka_unit_test(unrolling), cmocka_unit_test(vectors),
 		cmocka_unit_test(neighbours),
 		cmocka_unit_test(shared_loads),
-		cmocka_unit_test(vector_arithmetic), cmocka_unit_test(guards), cmocka_unit_test(facts), cmocka_unit_test(wording), cmocka_unit_test(indices), cmocka_unit_test(rounds), cmocka_unit_test(turning),
+		cmocka_unit_test(vector_arithmetic), cmocka_unit_test(guards), cmocka_unit_test(facts), cmocka_unit_test(wording), cmocka_unit_test(indices), cmocka_unit_test(rounds), cmocka_unit_test(turning), cmocka_unit_test(turning_some),
 		cmocka_unit_test(register_rule),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
