@@ -34,6 +34,8 @@ typedef struct heddle_language {
 	int max_vector;		/* members of the widest vector type (4 or 16) */
 } heddle_language;
 heddle_language heddle_dialect_language(const heddle_dialect *dialect);
+/* The same for a chip: vectors are zipped by vector units alone, a thread among many has no registers for it. */
+heddle_language heddle_target_language(const heddle_target *target);
 
 /* ---- variants ------------------------------------------------------------------------------------------------------ */
 

@@ -22,6 +22,13 @@ heddle_language heddle_dialect_language(const heddle_dialect *dialect)
 	};
 }
 
+heddle_language heddle_target_language(const heddle_target *target)
+{
+	heddle_language language = heddle_dialect_language(target->dialect);
+	language.zips = language.zips && target->descriptor->execution == HEDDLE_SIMD;
+	return language;
+}
+
 /* Each chip has its own language; another writes for it when it says so, or is made from the chip's own. */
 static bool writes_for(heddle_ctx *ctx, const heddle_dialect *dialect, const heddle_descriptor *descriptor)
 {

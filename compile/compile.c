@@ -13,7 +13,7 @@
 static heddle_program *finish(heddle_ctx *ctx, heddle_scop *scop, const heddle_target *target, heddle_config *config)
 {
 	heddle_program *program = scop->program;
-	heddle_language language = heddle_dialect_language(target->dialect);
+	heddle_language language = heddle_target_language(target);
 	heddle_text line = {0};
 	if (!program)
 		return NULL;
@@ -38,7 +38,7 @@ static heddle_program *attempt(heddle_ctx *ctx, heddle_arena *arena, const heddl
 			       bool simple)
 {
 	heddle_scop *scop = heddle_scop_new(ctx, arena, rewritten, target->descriptor);
-	heddle_language language = heddle_dialect_language(target->dialect);
+	heddle_language language = heddle_target_language(target);
 	heddle_pass_options passes = {.complete = simple ? heddle_cost_complete_simple : heddle_cost_complete,
 				      .dump = options->dump,
 				      .stop = options->stop,

@@ -60,7 +60,7 @@ static int rate(searcher *s, const char *line)
 {
 	heddle_arena *arena = heddle_arena_new();
 	int status = -1;
-	const heddle_language language = heddle_dialect_language(s->target->dialect);
+	const heddle_language language = heddle_target_language(s->target);
 	heddle_config *config = heddle_config_parse(s->ctx, arena, line);
 	if (config)
 		heddle_cost_split(arena, config, s->definition, s->target->descriptor);

@@ -10,7 +10,7 @@
 typedef struct heddle_simplify_options {
 	bool vector_arithmetic; /* the language has + and exp() on vectors; else they are only loaded, stored, taken apart */
 	bool unaligned_vectors; /* a vector access needs the alignment of its element only */
-	bool zips;		/* members of two vectors in turn, or every second one of them, are one operation */
+	bool zips;		/* a vector unit: members of two vectors in turn, or every second one of them, are one operation */
 	int max_vector;		/* members of the widest vector: 1 for none */
 	int max_bytes;		/* of the widest load or store of global or shared memory; 0: no limit */
 	int unroll_limit;	/* nodes (and calls, 4 for each member) that a loop may become when unrolled; 0: 1024 */

@@ -65,11 +65,12 @@ static bool is_across(const turning *t, const heddle_value *v)
 	return true;
 }
 
-/* Lists the vectors of a value that are gathered across rows; what else it reads is read by each iteration for itself. */
+/* Lists the vectors of a value that are surely gathered, across rows; what else it reads is read by each iteration for itself. */
 static void collect(turning *t, heddle_value *v)
 {
 	if (!is_across(t, v)) {
-		for (int k = 0; k < v->n_arg; k++)
+		const int n = v->kind == HEDDLE_VALUE_SELECT ? 1 : v->n_arg;
+		for (int k = 0; k < n; k++)
 			collect(t, v->arg[k]);
 		return;
 	}

@@ -12,7 +12,7 @@ typedef ushort heddle_bfloat16; // the upper half of a float
 
 //: heddle_stream_{t}{w} t=char,uchar,short,ushort,int,uint,long,ulong,float,double w=2,4,8,16
 // A store past the caches, where the compiler has it and the address is a multiple of the vector's size: what nothing reads again
-// need not be read before it is written.
+// need not be read before it is written.  Such stores wait for no one; the end of a work-group, an atomic operation, waits for them.
 static inline void heddle_stream_{t}{w}({t}{w} x, __global {t} *to)
 {
 #ifdef __has_builtin

@@ -134,7 +134,7 @@ static void run(heddle_ctx *ctx, heddle_module *module, const heddle_definition 
 		heddle_diagnostics_clear(ctx);
 		return;
 	}
-	heddle_language language = heddle_dialect_language(target.dialect);
+	heddle_language language = heddle_target_language(&target);
 	one o = {.arena = heddle_arena_new(), .definition = d,
 		 .language = {.max_vector = language.max_vector, .zips = language.zips, .unaligned = language.unaligned_vectors}};
 	o.size = HEDDLE_NEW_ARRAY(o.arena, int64_t, d->n_size + 1);

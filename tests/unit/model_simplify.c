@@ -408,13 +408,15 @@ static void turning(void **state)
 	/* two vectors that end where the members do; one output is not known to be written between them */
 	becomes(&zips, "for vector i in 0 .. 2 {\nC[i] = A[i * 2 + 1]\n}\n", "\tC[0 : 2] = unzip(A[1 : 2], A[2 : 2])\n");
 	becomes(&zips, "for vector i in 0 .. 2 {\nC[i] = G[0][i * 2]\n}\n", "\tC[0 : 2] = vector(G[0_int64], G[2_int64])\n");
-	/* seven iterations are not four times two; a language without zips gathers; the same element twice; an element of the target */
+	/* seven iterations are not four times two; a language without zips gathers; the same element twice; an element of the
+	 * target; elements that may not exist */
 	static const char *const kept[] = {
 		"for serial i in 0 .. 7 {\nfor vector j in 0 .. 2 {\nS[i][j] = G[thread * 2 + j][i]\n}\n}\n",
 		"for serial i in 0 .. 8 {\nfor vector j in 0 .. 2 {\nS[0][j] = G[thread * 2 + j][i]\n}\n}\n",
 		"for serial i in 0 .. 8 {\nfor vector j in 0 .. 2 {\nS[i][j] = G[thread * 2 + j][i * 2]\n}\n}\n",
 		"for serial i in 0 .. 8 {\nfor vector j in 0 .. 2 {\nS[i][j] = G[thread * 2 + j + i][i]\n}\n}\n",
 		"for serial i in 0 .. 8 {\nfor vector j in 0 .. 2 {\nS[i][j] = S[thread + j][i]\n}\n}\n",
+		"for serial i in 0 .. 8 {\nfor vector j in 0 .. 2 {\nS[i][j] = (i + thread < int32(N) ? G[thread * 2 + j][i] : 0.0)\n}\n}\n",
 	};
 	for (size_t k = 0; k < HEDDLE_COUNT(kept); k++) {
 		heddle_ctx *ctx = heddle_ctx_new();
