@@ -344,13 +344,31 @@ static const char *kept_in(const estimator *e, int inside)
 	return "global";
 }
 
+/* Blocks one after the other that go on in the group's rows where the last one ended: those of the fastest member, where the rows run
+ * along it and a block touches nothing else. */
+static double blocks_in_row(const estimator *e, int g)
+{
+	const heddle_group *group = e->kernel->group[g];
+	const int fastest = e->kernel->n_member ? e->kernel->member_order[e->kernel->n_member - 1] : -1;
+	if (e->out->group[g].footprint > e->out->group[g].run)
+		return 1;
+	for (int s = 0; s < e->kernel->n_stmt; s++)
+		for (int a = 0; a < e->kernel->stmt[s]->n_access; a++) {
+			const heddle_stmt *stmt = e->kernel->stmt[s];
+			const int row = heddle_row_dim(stmt, &stmt->access[a]);
+			if (stmt->access[a].group == group && (row < 0 || stmt->dim[row].member != fastest))
+				return 1;
+		}
+	return fastest < 0 ? 1 : blocks_along(e, fastest);
+}
+
 /* Bytes of a group that are fetched one after the other: rounds go on elsewhere after each step; what is brought together has all of
  * a tile to ask for. */
 static double fetched_run(const estimator *e, int g)
 {
 	enum { ASKED_AT_ONCE = 512 };
 	const heddle_group *group = e->kernel->group[g];
-	double run = e->out->group[g].run;
+	double run = e->out->group[g].run * blocks_in_row(e, g);
 	if (group->space == HEDDLE_SPACE_SHARED)
 		return fmin(PAGE, fmax(run, ASKED_AT_ONCE));
 	for (int s = 0; s < e->kernel->n_stmt; s++) {
@@ -374,6 +392,29 @@ static void fetch(estimator *e, int g, double bytes, const char *from)
 		e->out->wait_seconds += bytes * latency(e, from) / (run * 2 * quantity(&d->units, 1));
 }
 
+/* Is the group's tensor written in memory, and not past the caches nor read before?  Then its lines are read for it. */
+static bool fills_lines(const estimator *e, const heddle_group *group)
+{
+	const heddle_kernel_config *config = e->kernel->config;
+	bool written = false;
+	if (!e->scop->descriptor->streaming_stores || (group->space == HEDDLE_SPACE_REGISTER && !group->live_out))
+		return false;
+	for (int i = 0; config && i < config->n_stream; i++)
+		if (!strcmp(config->stream[i], group->tensor->name))
+			return false;
+	for (int s = 0; s < e->kernel->n_stmt; s++)
+		for (int a = 0; a < e->kernel->stmt[s]->n_access; a++) {
+			const heddle_stmt *stmt = e->kernel->stmt[s];
+			const bool updates = stmt->source->assign != HEDDLE_ASSIGN_SET && !stmt->source->initialise;
+			if (stmt->access[a].group != group)
+				continue;
+			if (group->space != HEDDLE_SPACE_REGISTER && (a > 0 || updates))
+				return false;
+			written = written || a == 0;
+		}
+	return written;
+}
+
 /* What a tensor's traffic takes: once from memory, again from where it stays; and how long runs of it are waited for. */
 static void traffic_seconds(estimator *e)
 {
@@ -394,6 +435,7 @@ static void traffic_seconds(estimator *e)
 		const double once = fmin(left, tensor_bytes(e, kernel->group[g]->tensor));
 		fetch(e, g, left - once, kept_in(e, 0));
 		fetch(e, g, once, "global");
+		e->out->memory_seconds += fills_lines(e, kernel->group[g]) ? once / bandwidth(e, "global") : 0;
 	}
 }
 

@@ -169,14 +169,15 @@ static int64_t longest_step(const chooser *c, int x, int y, int along)
 	return most;
 }
 
-/* Bytes that a panel may have: it is read in sequence, so the second cache is near enough. */
-static int64_t panel_room(const chooser *c)
+/* Bytes that a panel may have: it is read in sequence, so the second cache is near enough for many rounds; a few do not hide its making. */
+static int64_t panel_room(const chooser *c, int64_t rounds)
 {
+	enum { MANY = 32 };
 	const heddle_memory *first = heddle_descriptor_memory(c->scop->descriptor, "l1");
 	const heddle_memory *second = heddle_descriptor_memory(c->scop->descriptor, "l2");
 	const int64_t near = first && first->size.set ? (int64_t)first->size.value * 3 / 4 : 24576;
 	const int64_t far = second && second->size.set ? (int64_t)second->size.value / 8 : 0;
-	return near > far ? near : far;
+	return near > far || rounds < MANY ? near : far;
 }
 
 /* Bytes of sums that a block may keep in private memory: statements that are fused may have arrays of their own. */
@@ -214,7 +215,7 @@ static bool panel(chooser *c, int x, int64_t tx, int y, int64_t rows, int64_t le
 	int64_t step = longest_step(c, x, y, along);
 	for (; step > 1; step /= 2) {
 		tile[along] = step;
-		if (panel_bytes(c, y, tile) <= panel_room(c) && step < 2 * choose_extent(c->scop, stmt, along))
+		if (panel_bytes(c, y, tile) <= panel_room(c, rounds) && step < 2 * choose_extent(c->scop, stmt, along))
 			break;
 	}
 	if (step < 16)

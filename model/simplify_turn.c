@@ -263,7 +263,7 @@ static heddle_value *for_all(simplify *s, heddle_value *condition, const heddle_
 	    !heddle_type_is_signed(condition->arg[0]->type) || heddle_type_is_float(condition->arg[0]->type))
 		return NULL;
 	const bool less = condition->op == HEDDLE_OP_LT || condition->op == HEDDLE_OP_LE;
-	for (int k = 0; k < 2; k++) {
+	for (int k = 0; k < 2 && condition->kind == HEDDLE_VALUE_BINARY; k++) { /* it may be decided by the first one */
 		int64_t a, b;
 		if (!heddle_value_coefficient(condition->arg[0], loop[k]->name, &a) || !heddle_value_coefficient(condition->arg[1], loop[k]->name, &b))
 			return NULL;

@@ -111,6 +111,9 @@ static void what_the_model_knows(void **state)
 		const char *text, *target, *better, *worse;
 	} pair[] = {
 		{COLUMNS, "cpu", "k0.S0: tile=d:1024 vector=d:16", "k0.S0: tile=d:16 vector=d:16"},
+		/* lines that are written are read first, unless they are stored past the caches */
+		{"def f(float(16777216) x) -> (y) { y(i) = x(i) + 1.0 }", "cpu", "k0: stream=y; k0.S0: tile=i:256 vector=i:16",
+		 "k0: stream=none; k0.S0: tile=i:1024 vector=i:16"},
 		/* vectors of what lies side by side, not of what lies apart */
 		{PRODUCT, "cpu", "k0.S0: tile=j:64,i:6 vector=j:16", "k0.S0: tile=j:6,i:64 vector=i:16"},
 		/* sums that registers hold */

@@ -205,6 +205,7 @@ static const char across[] =
 	"	for serial i in 0 .. 32 {\n		for serial j in 0 .. 32 {\n			T[j][i] = A[i][j + 16 * block]\n		}\n	}\n"
 	"	for serial i in 0 .. 32 {\n		for serial j in 0 .. 16 {\n"
 	"			T[j][i] = (j + 2 * block < int32(M) && int32(N) > i + 1 ? A[i][j + 16 * block] : 0.5)\n		}\n	}\n"
+	"	for serial i in 0 .. 16 {\n		for serial j in 0 .. 16 {\n			T[j][i] = (j < 24 && i < 12 ? A[i][j] : 0.25)\n		}\n	}\n"
 	"	for serial i in 0 .. 32 {\n		for vector j in 0 .. 16 {\n			H[i][16 * block + j] = A[i][2 * j + block]\n		}\n	}\n"
 	"	if block == 1 {\n"
 	"		for serial j in 0 .. 48 {\n			for serial i in 0 .. 32 {\n				D[j][i] = T[floor_mod(j, 32)][i]\n			}\n		}\n"
