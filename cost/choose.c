@@ -46,6 +46,14 @@ double choose_volume(const heddle_scop *scop, const heddle_stmt *stmt)
 	return v;
 }
 
+double choose_tensor_bytes(const heddle_scop *scop, const heddle_tensor *tensor)
+{
+	double bytes = heddle_type_size(tensor->type);
+	for (int e = 0; e < tensor->rank; e++)
+		bytes *= (double)heddle_scop_estimate(scop, tensor->extent[e]);
+	return bytes;
+}
+
 /* The statement that does most of the kernel's work decides its layout. */
 heddle_stmt *choose_dominant(const heddle_scop *scop, const heddle_kernel *kernel)
 {

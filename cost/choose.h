@@ -29,6 +29,8 @@ bool choose_depends_on(const heddle_stmt *stmt, const heddle_access *access, int
 int64_t choose_extent(const heddle_scop *scop, const heddle_stmt *stmt, int dim);
 /* Instances of the statement. */
 double choose_volume(const heddle_scop *scop, const heddle_stmt *stmt);
+/* Of the whole tensor, at typical sizes where they are open. */
+double choose_tensor_bytes(const heddle_scop *scop, const heddle_tensor *tensor);
 /* The statement that does most of the kernel's work decides its layout. */
 heddle_stmt *choose_dominant(const heddle_scop *scop, const heddle_kernel *kernel);
 /* Powers of two. */

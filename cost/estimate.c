@@ -286,14 +286,6 @@ static const char *last_cache(const estimator *e)
 	return bandwidth(e, "l3") > 0 ? "l3" : "l2";
 }
 
-static double tensor_bytes(const estimator *e, const heddle_tensor *tensor)
-{
-	double bytes = heddle_type_size(tensor->type);
-	for (int i = 0; i < tensor->rank; i++)
-		bytes *= (double)heddle_scop_estimate(e->scop, tensor->extent[i]);
-	return bytes;
-}
-
 /* Does what the group reads or writes change with a member of the kernel? */
 static bool moves_along(const estimator *e, const heddle_group *group, int member)
 {
@@ -323,7 +315,7 @@ static double touched(const estimator *e, int g, int inside)
 		const int member = e->kernel->member_order[e->kernel->n_member - 1 - i];
 		bytes *= moves_along(e, e->kernel->group[g], member) ? blocks_along(e, member) : 1;
 	}
-	return fmin(bytes, tensor_bytes(e, e->kernel->group[g]->tensor));
+	return fmin(bytes, choose_tensor_bytes(e->scop, e->kernel->group[g]->tensor));
 }
 
 /* Where bytes come from that are used again after all groups' blocks inside of some members: the first cache beyond the nearest that
@@ -432,7 +424,7 @@ static void traffic_seconds(estimator *e)
 			left -= again;
 		}
 		/* neighbours' tiles overlap, and a block may go over its own again */
-		const double once = fmin(left, tensor_bytes(e, kernel->group[g]->tensor));
+		const double once = fmin(left, choose_tensor_bytes(e->scop, kernel->group[g]->tensor));
 		fetch(e, g, left - once, kept_in(e, 0));
 		fetch(e, g, once, "global");
 		e->out->memory_seconds += fills_lines(e, kernel->group[g]) ? once / bandwidth(e, "global") : 0;

@@ -172,14 +172,6 @@ static void choose_shared(heddle_scop *scop, heddle_config *config, int k, heddl
 
 /* ---- stores past the caches ------------------------------------------------------------------------------------------------------ */
 
-static double tensor_bytes(const heddle_scop *scop, const heddle_tensor *tensor)
-{
-	double bytes = heddle_type_size(tensor->type);
-	for (int e = 0; e < tensor->rank; e++)
-		bytes *= (double)heddle_scop_estimate(scop, tensor->extent[e]);
-	return bytes;
-}
-
 /* Bytes of all tensors that the kernel has in global memory. */
 static double global_bytes(const heddle_scop *scop, const heddle_kernel *kernel)
 {
@@ -188,7 +180,7 @@ static double global_bytes(const heddle_scop *scop, const heddle_kernel *kernel)
 		bool first = true;
 		for (int h = 0; h < g; h++)
 			first = first && kernel->group[h]->tensor != kernel->group[g]->tensor;
-		bytes += first ? tensor_bytes(scop, kernel->group[g]->tensor) : 0;
+		bytes += first ? choose_tensor_bytes(scop, kernel->group[g]->tensor) : 0;
 	}
 	return bytes;
 }

@@ -192,20 +192,14 @@ static void print_value(const printer *pr, const heddle_value *v, heddle_type ex
 		break;
 	case HEDDLE_VALUE_EXTRACT:
 	case HEDDLE_VALUE_SHUFFLE:
-		print_function(pr, v->kind == HEDDLE_VALUE_EXTRACT ? "extract" : "shuffle", v, expected);
+	case HEDDLE_VALUE_ZIP:
+		print_function(pr, v->kind == HEDDLE_VALUE_EXTRACT ? "extract" : v->kind == HEDDLE_VALUE_ZIP ? "zip" : "shuffle", v, expected);
 		heddle_text_printf(out, ", %d)", (int)v->i);
 		break;
 	case HEDDLE_VALUE_BUILD:
-		print_function(pr, "vector", v, expected);
-		heddle_text_add(out, ")");
-		break;
 	case HEDDLE_VALUE_UNZIP:
-		print_function(pr, "unzip", v, expected);
+		print_function(pr, v->kind == HEDDLE_VALUE_BUILD ? "vector" : "unzip", v, expected);
 		heddle_text_add(out, ")");
-		break;
-	case HEDDLE_VALUE_ZIP:
-		print_function(pr, "zip", v, expected);
-		heddle_text_printf(out, ", %d)", (int)v->i);
 		break;
 	case HEDDLE_VALUE_REDUCE:
 		heddle_text_printf(out, "reduce(%s, ", heddle_op_symbol(v->op));

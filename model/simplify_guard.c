@@ -328,12 +328,12 @@ static void append_bounded_loop(lanes *l, const heddle_node *node, heddle_node *
 	append_loop(l, bound ? node->child[0] : block_of(l, node), from, to, node, out);
 }
 
-static bool reads(const heddle_value *v, const heddle_buffer *buffer)
+bool simplify_reads(const heddle_value *v, const heddle_buffer *buffer)
 {
 	if (v->kind == HEDDLE_VALUE_LOAD && v->buffer == buffer)
 		return true;
 	for (int k = 0; k < v->n_arg; k++)
-		if (reads(v->arg[k], buffer))
+		if (simplify_reads(v->arg[k], buffer))
 			return true;
 	return false;
 }
@@ -342,7 +342,7 @@ static bool reads(const heddle_value *v, const heddle_buffer *buffer)
 static int begins_with_store(const heddle_node *node, const heddle_buffer *buffer)
 {
 	for (int k = 0; k < node->n_value; k++)
-		if (reads(node->value[k], buffer))
+		if (simplify_reads(node->value[k], buffer))
 			return 0;
 	if (node->kind == HEDDLE_NODE_STORE && node->buffer == buffer)
 		return 1;
@@ -625,7 +625,7 @@ static bool stores_each(const heddle_node *loop, const heddle_buffer *buffer)
 static int starts_with_store(const heddle_node *node, const heddle_buffer *buffer, bool surely)
 {
 	for (int k = 0; k < node->n_value; k++)
-		if (reads(node->value[k], buffer))
+		if (simplify_reads(node->value[k], buffer))
 			return 0;
 	if (node->kind == HEDDLE_NODE_STORE && node->buffer == buffer)
 		return surely;

@@ -108,6 +108,11 @@ void simplify_walk(simplify *s, heddle_node *node, void (*visit)(simplify *s, he
 /* x + c and x - c: x, and c with its sign. */
 heddle_value *simplify_without_constant(heddle_value *v, int64_t *c);
 
+/* ---- simplify_guard.c ---- */
+
+/* The value reads an element of the buffer. */
+bool simplify_reads(const heddle_value *v, const heddle_buffer *buffer);
+
 /* ---- simplify_facts.c ---- */
 
 /* v = floor(x / d) with a constant d > 0: x, and d; NULL: it is not of this kind. */

@@ -16,7 +16,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "model/simplify_parts.h"
+#include "model/simplify_lanes.h"
 
 #include <string.h>
 
@@ -34,14 +34,6 @@ typedef struct turning {
 	int at;				   /* iteration */
 } turning;
 
-static bool has_load(const heddle_value *v)
-{
-	for (int k = 0; k < v->n_arg; k++)
-		if (has_load(v->arg[k]))
-			return true;
-	return v->kind == HEDDLE_VALUE_LOAD;
-}
-
 /* The loads of all members walk along rows of one buffer, together with the loop. */
 static bool is_across(const turning *t, const heddle_value *v)
 {
@@ -57,7 +49,7 @@ static bool is_across(const turning *t, const heddle_value *v)
 		if (load->kind != HEDDLE_VALUE_LOAD || load->buffer != buffer || load->n_arg != buffer->rank)
 			return false;
 		for (int k = 0; k < load->n_arg; k++)
-			if (has_load(load->arg[k]) || (k + 1 < load->n_arg && heddle_value_depends(load->arg[k], t->loop->name)))
+			if (lanes_has_load(load->arg[k]) || (k + 1 < load->n_arg && heddle_value_depends(load->arg[k], t->loop->name)))
 				return false;
 		if (!heddle_value_coefficient(load->arg[load->n_arg - 1], t->loop->name, &step) || step != 1)
 			return false;
@@ -81,14 +73,6 @@ static void collect(turning *t, heddle_value *v)
 		t->gathered[t->n++] = v;
 }
 
-static bool reads(const heddle_value *v, const heddle_buffer *buffer)
-{
-	for (int k = 0; k < v->n_arg; k++)
-		if (reads(v->arg[k], buffer))
-			return true;
-	return v->kind == HEDDLE_VALUE_LOAD && v->buffer == buffer;
-}
-
 /* Stores that write different elements in all iterations: the loop moves another subscript than the vector's, and vectors of one
  * iteration lie apart.  `first` is the loop's first store. */
 static bool writes_apart(const turning *t, const heddle_node *first, const heddle_node *node)
@@ -99,7 +83,7 @@ static bool writes_apart(const turning *t, const heddle_node *first, const heddl
 	if (node->buffer != first->buffer || node->value[0]->width != t->width || node->buffer->role == HEDDLE_BUFFER_REGISTER || last < 2)
 		return false;
 	for (int k = 1; k <= last; k++) {
-		if (has_load(node->value[k]) || !heddle_value_coefficient(node->value[k], t->loop->name, &step))
+		if (lanes_has_load(node->value[k]) || !heddle_value_coefficient(node->value[k], t->loop->name, &step))
 			return false;
 		moves = moves || (k < last && step != 0);
 		if (k < last && !heddle_value_equal(node->value[k], first->value[k]))
@@ -118,16 +102,23 @@ static bool writes_apart(const turning *t, const heddle_node *first, const heddl
 	return true;
 }
 
+/* Of a loop by ones with constant bounds; 0: it is another, or empty. */
+static int64_t constant_trips(const heddle_node *loop)
+{
+	const bool constant = loop->value[0]->kind == HEDDLE_VALUE_INT && loop->value[1]->kind == HEDDLE_VALUE_INT && loop->i == 1;
+	return constant ? loop->value[1]->i - loop->value[0]->i : 0;
+}
+
 static bool can_turn(turning *t)
 {
 	const heddle_node *loop = t->loop, *body = loop->child[0], *first = NULL;
 	int text = 0;
-	if (body->kind != HEDDLE_NODE_BLOCK || loop->i != 1 || loop->value[0]->kind != HEDDLE_VALUE_INT || loop->value[1]->kind != HEDDLE_VALUE_INT)
+	const int64_t trips = constant_trips(loop);
+	if (body->kind != HEDDLE_NODE_BLOCK)
 		return false;
 	for (int k = 0; k < body->n_child && !first; k++)
 		first = body->child[k]->kind == HEDDLE_NODE_STORE ? body->child[k] : NULL;
 	t->width = first ? first->value[0]->width : 1;
-	const int64_t trips = loop->value[1]->i - loop->value[0]->i;
 	if (t->width < 2 || trips < t->width || trips % t->width)
 		return false;
 	for (int k = 0; k < body->n_child; k++) {
@@ -135,7 +126,7 @@ static bool can_turn(turning *t)
 		if (node->kind == HEDDLE_NODE_COMMENT)
 			continue;
 		t->n = 0;
-		if (node->kind != HEDDLE_NODE_STORE || reads(node->value[0], first->buffer) || !writes_apart(t, first, node))
+		if (node->kind != HEDDLE_NODE_STORE || simplify_reads(node->value[0], first->buffer) || !writes_apart(t, first, node))
 			return false;
 		collect(t, node->value[0]);
 		if (!t->n)
@@ -228,12 +219,6 @@ static void turn_store(turning *t, const heddle_node *node, heddle_node *out)
 
 /* ---- copies across ------------------------------------------------------------------------------------------------------------------- */
 
-static int64_t constant_trips(const heddle_node *loop)
-{
-	const bool constant = loop->value[0]->kind == HEDDLE_VALUE_INT && loop->value[1]->kind == HEDDLE_VALUE_INT && loop->i == 1;
-	return constant ? loop->value[1]->i - loop->value[0]->i : 0;
-}
-
 static const heddle_node *only_child(const heddle_node *node, heddle_node_kind kind)
 {
 	const heddle_node *body = node->child[0];
@@ -259,7 +244,7 @@ static heddle_value *for_all(simplify *s, heddle_value *condition, const heddle_
 		heddle_value *a = for_all(s, condition->arg[0], outer, inner), *b = for_all(s, condition->arg[1], outer, inner);
 		return a && b ? heddle_value_binary(p, HEDDLE_OP_AND, a, b) : NULL;
 	}
-	if (condition->kind != HEDDLE_VALUE_BINARY || condition->op < HEDDLE_OP_LT || condition->op > HEDDLE_OP_GE || has_load(condition) ||
+	if (condition->kind != HEDDLE_VALUE_BINARY || condition->op < HEDDLE_OP_LT || condition->op > HEDDLE_OP_GE || lanes_has_load(condition) ||
 	    !heddle_type_is_signed(condition->arg[0]->type) || heddle_type_is_float(condition->arg[0]->type))
 		return NULL;
 	const bool less = condition->op == HEDDLE_OP_LT || condition->op == HEDDLE_OP_LE;
@@ -298,7 +283,7 @@ static void store_vectors(simplify *s, heddle_node *outer)
 	    !walks(store->n_value - 1, store->value + 1, outer->name) || heddle_value_depends(load->arg[load->n_arg - 1], outer->name))
 		return;
 	heddle_node *rows = simplify_node_like(p, outer), *columns = simplify_node_like(p, inner);
-	heddle_node *around = heddle_node_block(p), *body = heddle_node_block(p), *wide = simplify_node_like(p, store);
+	heddle_node *around = heddle_node_block(p), *body = heddle_node_block(p), *vectors = simplify_node_like(p, store);
 	rows->name = simplify_name(s, outer->name);
 	columns->name = simplify_name(s, inner->name);
 	substitution at[] = {{p, outer->name, heddle_value_variable(p, outer->value[0]->type, 1, rows->name)},
@@ -308,12 +293,12 @@ static void store_vectors(simplify *s, heddle_node *outer)
 	load = heddle_value_map(p, heddle_value_map(p, load, substituted, &at[0]), substituted, &at[1]);
 	for (t.at = 0; t.at < width; t.at++)
 		member[t.at] = heddle_value_map(p, load, at_iteration, &t);
-	HEDDLE_PUSH(p->arena, wide->value, wide->n_value, heddle_value_build(p, width, member));
+	HEDDLE_PUSH(p->arena, vectors->value, vectors->n_value, heddle_value_build(p, width, member));
 	for (int k = 1; k < store->n_value; k++) {
 		heddle_value *subscript = heddle_value_map(p, heddle_value_map(p, store->value[k], substituted, &at[0]), substituted, &at[1]);
-		HEDDLE_PUSH(p->arena, wide->value, wide->n_value, subscript);
+		HEDDLE_PUSH(p->arena, vectors->value, vectors->n_value, subscript);
 	}
-	heddle_node_append(p, body, wide);
+	heddle_node_append(p, body, vectors);
 	for (int k = 0; k < 2; k++) {
 		HEDDLE_PUSH(p->arena, rows->value, rows->n_value, outer->value[k]);
 		HEDDLE_PUSH(p->arena, columns->value, columns->n_value, inner->value[k]);
