@@ -427,6 +427,11 @@ const heddle_code heddle_codes[] = {
 	 "`stream=` asks for stores that do not go through the caches: the descriptor says with `streaming_stores` whether the chip has them.\n"
 	 "Wrong:  k0: stream=C      (for a GPU, whose lines are not read before they are written)\n"
 	 "Right:  k0: stream=none\n"},
+	{529, "nothing to share",
+	 "`share=STATEMENT` computes the largest expression of a statement once that a later statement computes again: both over the same\n"
+	 "ranges of indices, of floats, of tensors that no statement in between writes.  A statement is listed once.\n"
+	 "Wrong:  share=0     (for t(i) +=! A(i,j)   B(i,j) = exp(A(i,j)) / t(i))\n"
+	 "Right:  share=0     (for t(i) +=! exp(A(i,j))   B(i,j) = exp(A(i,j)) / t(i))\n"},
 	{600, "a pass has reached its limit of work",
 	 "The polyhedral operations of a pass are limited, so that compiling ends.  A definition with fewer statements or simpler\n"
 	 "subscripts per `def`, or fixed sizes (-s), makes it easier.\n"},

@@ -6,7 +6,7 @@
 #include "cost/cost.h"
 #include "model/passes.h"
 #include "model/simplify.h"
-#include "model/split.h"
+#include "model/rewrite.h"
 
 #include <string.h>
 
@@ -113,8 +113,10 @@ heddle_program *heddle_compile(heddle_ctx *ctx, const heddle_definition *definit
 	int before = heddle_error_count(ctx);
 	options = options ? options : &none;
 	heddle_config *config = heddle_config_parse(ctx, arena, options->config);
-	if (config)
+	if (config) {
 		heddle_cost_split(arena, config, definition, target->descriptor);
+		heddle_cost_share(arena, config, definition, target->descriptor);
+	}
 	heddle_definition *rewritten = config ? heddle_definition_rewrite(ctx, arena, definition, config) : NULL;
 	if (rewritten)
 		program = attempt(ctx, arena, rewritten, target, config, options, false);

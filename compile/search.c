@@ -5,7 +5,7 @@
 
 #include "cost/cost.h"
 #include "model/passes.h"
-#include "model/split.h"
+#include "model/rewrite.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -62,8 +62,10 @@ static int rate(searcher *s, const char *line)
 	int status = -1;
 	const heddle_language language = heddle_target_language(s->target);
 	heddle_config *config = heddle_config_parse(s->ctx, arena, line);
-	if (config)
+	if (config) {
 		heddle_cost_split(arena, config, s->definition, s->target->descriptor);
+		heddle_cost_share(arena, config, s->definition, s->target->descriptor);
+	}
 	heddle_definition *rewritten = config ? heddle_definition_rewrite(s->ctx, arena, s->definition, config) : NULL;
 	if (rewritten) {
 		heddle_scop *scop = heddle_scop_new(s->ctx, arena, rewritten, s->target->descriptor);

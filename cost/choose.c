@@ -159,3 +159,16 @@ double choose_blocks_with(const chooser *c, int x, int64_t tx, int y, int64_t ty
 	}
 	return n;
 }
+
+double choose_effort(const heddle_expr *expr)
+{
+	enum { DIVISION = 8, FUNCTION = 24 };
+	double n = 0;
+	if (heddle_type_is_float(expr->type) && expr->kind == HEDDLE_EXPR_CALL)
+		n = FUNCTION;
+	else if (heddle_type_is_float(expr->type) && expr->kind == HEDDLE_EXPR_BINARY)
+		n = expr->op == HEDDLE_OP_DIV ? DIVISION : 1;
+	for (int i = 0; i < expr->n_arg; i++)
+		n += choose_effort(expr->arg[i]);
+	return n;
+}

@@ -27,6 +27,8 @@ bool choose_mentions(const heddle_expr *expr, int dim);
 heddle_expr *const *choose_subscripts(const heddle_stmt *stmt, const heddle_access *access);
 bool choose_depends_on(const heddle_stmt *stmt, const heddle_access *access, int dim);
 int64_t choose_extent(const heddle_scop *scop, const heddle_stmt *stmt, int dim);
+/* What an instance takes, in additions: divisions and roots are several, functions are polynomials and what surrounds them. */
+double choose_effort(const heddle_expr *expr);
 /* Instances of the statement. */
 double choose_volume(const heddle_scop *scop, const heddle_stmt *stmt);
 /* Of the whole tensor, at typical sizes where they are open. */

@@ -135,13 +135,13 @@ static double tile_bytes(const heddle_group *group)
 	return n;
 }
 
-/* Words of a thread: on vector units what belongs to other rounds is in memory; compilers of simt chips would spill it. */
+/* Words of a thread: on vector units what belongs to other rounds and tiles is in memory; compilers of simt chips would spill it. */
 static double register_words(const estimator *e, const heddle_registers *r)
 {
 	const bool simd = e->scop->descriptor->execution == HEDDLE_SIMD;
 	double n = heddle_type_size(r->type) > 4 ? 2 : 1;
 	for (int i = 0; i < r->n; i++)
-		n *= simd && r->c[i].part == HEDDLE_PART_ROUND ? 1 : (double)r->c[i].extent;
+		n *= simd && r->c[i].part <= HEDDLE_PART_ROUND ? 1 : (double)r->c[i].extent;
 	return n;
 }
 
@@ -524,26 +524,12 @@ static bool asks_lanes(const heddle_stmt *stmt)
 	return false;
 }
 
-/* What an instance takes, in additions: divisions and roots are several, functions are polynomials and what surrounds them. */
-static double effort(const heddle_expr *expr)
-{
-	enum { DIVISION = 8, FUNCTION = 24 };
-	double n = 0;
-	if (heddle_type_is_float(expr->type) && expr->kind == HEDDLE_EXPR_CALL)
-		n = FUNCTION;
-	else if (heddle_type_is_float(expr->type) && expr->kind == HEDDLE_EXPR_BINARY)
-		n = expr->op == HEDDLE_OP_DIV ? DIVISION : 1;
-	for (int i = 0; i < expr->n_arg; i++)
-		n += effort(expr->arg[i]);
-	return n;
-}
-
 /* Floating-point operations of whole tiles and whole vectors; what one lane does alone takes as long as a vector's. */
 static double computed(const estimator *e, const heddle_stmt *stmt)
 {
 	enum { ALONE = 4, ASKED = 4 }; /* measured: vectors are worth a fourth where lanes are asked one by one */
 	const heddle_descriptor *d = e->scop->descriptor;
-	double n = effort(stmt->value) + (stmt->source->assign != HEDDLE_ASSIGN_SET), vector = 1;
+	double n = choose_effort(stmt->value) + (stmt->source->assign != HEDDLE_ASSIGN_SET), vector = 1;
 	for (int i = 0; i < stmt->n_dim; i++) {
 		const double tile = (double)stmt->dim[i].layout.tile, lanes = (double)(stmt->dim[i].layout.vector * stmt->dim[i].layout.threads);
 		const double whole = extent(e, stmt, i);
@@ -585,6 +571,20 @@ static double sums_moved(const estimator *e, const heddle_stmt *stmt)
 	return n;
 }
 
+/* Loads and stores of what one statement leaves for another in an array of all tiles. */
+static double arrays_moved(const estimator *e, const heddle_stmt *stmt)
+{
+	double vectors = 1, n = 0;
+	for (int d = 0; d < stmt->n_dim; d++)
+		vectors *= ceil(extent(e, stmt, d) / (double)stmt->dim[d].layout.vector);
+	for (int a = 0; a < stmt->n_access; a++) {
+		const heddle_group *group = stmt->access[a].group;
+		if (group->space == HEDDLE_SPACE_REGISTER && group->registers.n && group->registers.c[0].part == HEDDLE_PART_TILE)
+			n += vectors;
+	}
+	return n;
+}
+
 /* Instructions around a block and around what its innermost loops repeat: counters, comparisons, addresses. */
 static double overheads(const estimator *e, const heddle_stmt *stmt)
 {
@@ -606,7 +606,7 @@ static void estimate_simd(estimator *e)
 	const double width = quantity(&d->vector_bytes, 16), near = bandwidth(e, "l1");
 	k->accesses = global->load_requests + global->store_requests + shared->load_requests + shared->store_requests;
 	for (int s = 0; s < e->kernel->n_stmt; s++)
-		k->accesses += sums_moved(e, e->kernel->stmt[s]) + overheads(e, e->kernel->stmt[s]);
+		k->accesses += sums_moved(e, e->kernel->stmt[s]) + arrays_moved(e, e->kernel->stmt[s]) + overheads(e, e->kernel->stmt[s]);
 	k->near_seconds = near > 0 ? k->accesses * width / near : 0;
 	rounds_seconds(e);
 }

@@ -4,6 +4,8 @@
 #include "cost/choose.h"
 #include "cost/cost.h"
 
+#include "model/rewrite.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,23 +17,13 @@ static int64_t plain_extent(const heddle_expr *upper)
 	return heddle_scop_estimate(&none, upper);
 }
 
-static bool reads_tensor(const heddle_expr *expr, const heddle_tensor *tensor)
-{
-	if (expr->kind == HEDDLE_EXPR_READ && expr->tensor == tensor)
-		return true;
-	for (int i = 0; i < expr->n_arg; i++)
-		if (reads_tensor(expr->arg[i], tensor))
-			return true;
-	return false;
-}
-
 /* Does another statement read what this one reads?  Then they share a kernel, and go over it one after the other. */
 static bool shares_reads(const heddle_definition *definition, const heddle_statement *s)
 {
 	for (int i = 0; i < definition->n_statement; i++)
 		for (int t = 0; t < definition->n_tensor; t++)
-			if (definition->statement[i] != s && definition->tensor[t]->rank && reads_tensor(s->value, definition->tensor[t]) &&
-			    reads_tensor(definition->statement[i]->value, definition->tensor[t]))
+			if (definition->statement[i] != s && definition->tensor[t]->rank && heddle_expr_reads(s->value, definition->tensor[t]) &&
+			    heddle_expr_reads(definition->statement[i]->value, definition->tensor[t]))
 				return true;
 	return false;
 }
@@ -61,7 +53,7 @@ void heddle_cost_split(heddle_arena *arena, heddle_config *config, const heddle_
 		const heddle_statement *s = definition->statement[i];
 		double parallel = 1, length = 1;
 		int longest = -1;
-		if (s->assign == HEDDLE_ASSIGN_SET || reads_tensor(s->value, s->target))
+		if (s->assign == HEDDLE_ASSIGN_SET || heddle_expr_reads(s->value, s->target))
 			continue;
 		bool plain = true;
 		for (int d = 0; d < s->n_index; d++) {
@@ -91,6 +83,47 @@ void heddle_cost_split(heddle_arena *arena, heddle_config *config, const heddle_
 		if (chunk < extent)
 			HEDDLE_PUSH(arena, config->split, config->n_split, split);
 	}
+}
+
+/* ---- shares ---------------------------------------------------------------------------------------------------------------- */
+
+/* The value of an extent that is known; 0: it is open. */
+static int64_t fixed(const heddle_expr *extent)
+{
+	if (extent->kind == HEDDLE_EXPR_SIZE)
+		return extent->size->min == extent->size->max ? extent->size->min : 0;
+	return extent->kind == HEDDLE_EXPR_INT ? extent->i : 0;
+}
+
+/* Bytes that a block of one result keeps of the expression: the ranges of the reductions that it depends on; 0: not known. */
+static double kept_bytes(const heddle_statement *s, const heddle_expr *expr)
+{
+	double bytes = heddle_type_size(expr->type);
+	for (int d = 0; d < s->n_index; d++)
+		if (s->index[d]->reduction && choose_mentions(expr, d))
+			bytes *= (double)fixed(s->index[d]->upper);
+	return bytes;
+}
+
+void heddle_cost_share(heddle_arena *arena, heddle_config *config, const heddle_definition *definition,
+		       const heddle_descriptor *descriptor)
+{
+	enum { WORTH = 16 }; /* additions: a store and a load of the nearest cache, and what they keep from overlapping */
+	if (config->has_share || config->n_fuse || descriptor->execution != HEDDLE_SIMD)
+		return;
+	for (int i = 0; i < definition->n_statement; i++) {
+		const heddle_statement *s = definition->statement[i];
+		const heddle_expr *expr = s->assign == HEDDLE_ASSIGN_SET ? NULL : heddle_share_find(definition, i);
+		double results = 1;
+		for (int d = 0; d < s->n_index; d++)
+			results *= s->index[d]->reduction ? 1 : (double)plain_extent(s->index[d]->upper);
+		if (!expr || choose_effort(expr) < WORTH || results < (double)choose_quantity(&descriptor->units, 1))
+			continue;
+		const double bytes = kept_bytes(s, expr);
+		if (bytes > 0 && bytes <= HEDDLE_MAX_ARRAY_BYTES)
+			HEDDLE_PUSH(arena, config->share, config->n_share, i);
+	}
+	config->has_share = config->n_share > 0;
 }
 
 /* ---- fusion ------------------------------------------------------------------------------------------------------------------ */

@@ -196,6 +196,13 @@ static double last_cache_bytes(const heddle_descriptor *descriptor)
 	return 0;
 }
 
+static bool in_registers(heddle_config *config, const heddle_kernel *kernel, const heddle_access *access)
+{
+	const int number = access->group ? access->group->number : 0;
+	const heddle_group_config *choice = heddle_config_group(config, kernel->position, access->tensor->name, number, false);
+	return choice && choice->space == HEDDLE_SPACE_REGISTER;
+}
+
 /* Does the statement write whole lines of its target, and nothing of the kernel read them in global memory? */
 static bool writes_lines_once(const heddle_scop *scop, heddle_config *config, const heddle_kernel *kernel, const heddle_stmt *stmt)
 {
@@ -205,15 +212,15 @@ static bool writes_lines_once(const heddle_scop *scop, heddle_config *config, co
 	const int row = heddle_row_dim(stmt, &stmt->access[0]);
 	if (row < 0 || stmt->dim[row].layout.vector < line || !heddle_cost_rows_aligned(tensor, line))
 		return false;
+	if (in_registers(config, kernel, &stmt->access[0]) && !heddle_used_after(scop, kernel, tensor))
+		return false; /* nothing of it is in memory */
 	for (int s = 0; s < kernel->n_stmt; s++)
 		for (int a = 0; a < kernel->stmt[s]->n_access; a++) {
 			const heddle_access *access = &kernel->stmt[s]->access[a];
 			const bool reads = a > 0 || (kernel->stmt[s]->source->assign != HEDDLE_ASSIGN_SET && !kernel->stmt[s]->source->initialise);
 			if (access->tensor != tensor || (!reads && kernel->stmt[s] == stmt))
 				continue;
-			const int number = access->group ? access->group->number : 0;
-			const heddle_group_config *choice = heddle_config_group(config, kernel->position, tensor->name, number, false);
-			if (!choice || choice->space != HEDDLE_SPACE_REGISTER)
+			if (!in_registers(config, kernel, access))
 				return false;
 		}
 	return true;
@@ -237,6 +244,17 @@ static void choose_streams(const heddle_scop *scop, heddle_config *config, int k
 	choice->has_stream = choice->n_stream > 0;
 }
 
+/* Bytes of the arrays in which the kernel's sums of all rounds are. */
+static int64_t sums_bytes(const heddle_kernel *kernel)
+{
+	int64_t bytes = 0;
+	heddle_registers sums, total;
+	for (int s = 0; s < kernel->n_stmt; s++)
+		if (kernel->stmt[s]->reduction && heddle_stmt_sums(kernel->stmt[s], &sums, &total))
+			bytes += heddle_array_bytes(&sums);
+	return bytes;
+}
+
 int choose_spaces(heddle_scop *scop, heddle_config *config)
 {
 	for (int k = 0; k < scop->n_kernel; k++) {
@@ -246,6 +264,7 @@ int choose_spaces(heddle_scop *scop, heddle_config *config)
 		/* leave room for the exchange of lanes */
 		const int64_t room = budget > 8192 ? 4096 : 0, lanes = heddle_lanes_bytes(scop, kernel);
 		budget -= lanes > room ? lanes : room;
+		int64_t arrays = HEDDLE_MAX_ARRAY_BYTES - sums_bytes(kernel); /* left for the elements of all tiles or rounds */
 		heddle_make_groups(scop, kernel);
 		for (int g = 0; g < kernel->n_group; g++) {
 			heddle_group *group = kernel->group[g];
@@ -257,9 +276,12 @@ int choose_spaces(heddle_scop *scop, heddle_config *config)
 				choose_shared(scop, config, k, group, &budget);
 				continue;
 			}
-			if (uses(kernel, group->tensor) > 1 && heddle_register_legal(scop, kernel, group->tensor, NULL))
-				heddle_config_group(config, k, group->tensor->name, group->number, true)->space =
-					HEDDLE_SPACE_REGISTER;
+			heddle_registers registers;
+			if (uses(kernel, group->tensor) < 2 || !heddle_register_legal(scop, kernel, group->tensor, &registers) ||
+			    heddle_array_bytes(&registers) > arrays)
+				continue;
+			arrays -= heddle_array_bytes(&registers);
+			heddle_config_group(config, k, group->tensor->name, group->number, true)->space = HEDDLE_SPACE_REGISTER;
 		}
 		choose_streams(scop, config, k);
 		if (k < config->n_kernel)

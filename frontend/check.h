@@ -164,6 +164,5 @@ void heddle_check_require(checker *c, heddle_expr *condition);
 /* Every access of every statement is inside its tensor, or a precondition says when. */
 void heddle_check_accesses(checker *c);
 
-bool heddle_expr_equal(const heddle_expr *a, const heddle_expr *b);
 
 #endif

@@ -173,6 +173,12 @@ void heddle_expr_print(const heddle_expr *expr, heddle_text *out);
 /* Value of an expression over constants and sizes.  `size` [n_size] are the sizes' values.  Division is floor when used in
  * shapes.  0, or -1 (no diagnostic) if it contains anything else or divides by 0. */
 int heddle_expr_evaluate(const heddle_expr *expr, const int64_t *size, int64_t *value);
+/* The same operation, constant, size, index or tensor, whatever the operands are. */
+bool heddle_expr_same_node(const heddle_expr *a, const heddle_expr *b);
+/* The same expression, over the same index variables. */
+bool heddle_expr_equal(const heddle_expr *a, const heddle_expr *b);
+/* Does the expression read an element of the tensor? */
+bool heddle_expr_reads(const heddle_expr *expr, const heddle_tensor *tensor);
 
 /* Every given size respects its range and divisor; 0 or -1 with a diagnostic. */
 int heddle_sizes_check(heddle_ctx *ctx, const heddle_definition *definition, const int64_t *size);

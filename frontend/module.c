@@ -244,15 +244,10 @@ int heddle_expr_evaluate(const heddle_expr *expr, const int64_t *size, int64_t *
 	}
 }
 
-bool heddle_expr_equal(const heddle_expr *a, const heddle_expr *b)
+bool heddle_expr_same_node(const heddle_expr *a, const heddle_expr *b)
 {
-	if (a == b)
-		return true;
 	if (a->kind != b->kind || a->type != b->type || a->n_arg != b->n_arg)
 		return false;
-	for (int i = 0; i < a->n_arg; i++)
-		if (!heddle_expr_equal(a->arg[i], b->arg[i]))
-			return false;
 	switch (a->kind) {
 	case HEDDLE_EXPR_INT:
 		return a->i == b->i;
@@ -272,4 +267,26 @@ bool heddle_expr_equal(const heddle_expr *a, const heddle_expr *b)
 	default:
 		return true;
 	}
+}
+
+bool heddle_expr_equal(const heddle_expr *a, const heddle_expr *b)
+{
+	if (a == b)
+		return true;
+	if (!heddle_expr_same_node(a, b))
+		return false;
+	for (int i = 0; i < a->n_arg; i++)
+		if (!heddle_expr_equal(a->arg[i], b->arg[i]))
+			return false;
+	return true;
+}
+
+bool heddle_expr_reads(const heddle_expr *expr, const heddle_tensor *tensor)
+{
+	if (expr->kind == HEDDLE_EXPR_READ && expr->tensor == tensor)
+		return true;
+	for (int i = 0; i < expr->n_arg; i++)
+		if (heddle_expr_reads(expr->arg[i], tensor))
+			return true;
+	return false;
 }

@@ -181,6 +181,24 @@ static int parse_split(reader *r)
 	return 0;
 }
 
+static int parse_share(reader *r)
+{
+	if (r->config->has_share)
+		return bad(r, r->at, 1, "share is given twice");
+	r->config->has_share = true;
+	if (strncmp(r->at, "none", 4) == 0) {
+		r->at += 4;
+		return 0;
+	}
+	do {
+		int64_t stmt;
+		if (number(r, &stmt) < 0)
+			return -1;
+		HEDDLE_PUSH(r->arena, r->config->share, r->config->n_share, (int)stmt);
+	} while (take(r, ','));
+	return 0;
+}
+
 static int parse_fuse(reader *r)
 {
 	if (r->config->has_fuse)
@@ -360,12 +378,14 @@ heddle_config *heddle_config_parse(heddle_ctx *ctx, heddle_arena *arena, const c
 		int status;
 		if (key && !strcmp(key, "split") && take(&r, '='))
 			status = parse_split(&r);
+		else if (key && !strcmp(key, "share") && take(&r, '='))
+			status = parse_share(&r);
 		else if (key && !strcmp(key, "fuse") && take(&r, '='))
 			status = parse_fuse(&r);
 		else if (key && key[0] == 'k' && isdigit((unsigned char)key[1]))
 			status = parse_part(&r, position(key));
 		else
-			status = bad(&r, start, key ? strlen(key) : 1, "expected split=, fuse= or a kernel (k0:)");
+			status = bad(&r, start, key ? strlen(key) : 1, "expected split=, share=, fuse= or a kernel (k0:)");
 		if (status < 0)
 			return NULL;
 		blanks(&r);
@@ -447,6 +467,12 @@ void heddle_config_print(const heddle_config *config, heddle_text *out)
 		for (int i = 0; i < config->n_split; i++)
 			heddle_text_printf(out, "%s%d:%s:%lld", i ? "," : "", config->split[i].stmt, config->split[i].dim,
 					   (long long)config->split[i].chunk);
+		between = "; ";
+	}
+	if (config->has_share) {
+		heddle_text_printf(out, "%s%s", between, config->n_share ? "share=" : "share=none");
+		for (int i = 0; i < config->n_share; i++)
+			heddle_text_printf(out, "%s%d", i ? "," : "", config->share[i]);
 		between = "; ";
 	}
 	if (config->n_fuse) {

@@ -52,25 +52,51 @@ static bool same_layout(const heddle_layout *a, const heddle_layout *b)
 	return a->tile == b->tile && a->rounds == b->rounds && a->threads == b->threads && a->vector == b->vector;
 }
 
-static void add_coordinate(heddle_registers *r, int dim, heddle_part part, int64_t extent)
+/* False: an array has no more dimensions. */
+static bool add_coordinate(heddle_registers *r, int dim, heddle_part part, int64_t extent)
 {
-	if (extent <= 1 || r->n >= HEDDLE_MAX_DIM)
-		return;
+	if (extent <= 1)
+		return true;
+	if (r->n >= HEDDLE_MAX_DIM)
+		return false;
 	r->c[r->n].dim = dim;
 	r->c[r->n].part = part;
 	r->c[r->n++].extent = extent;
+	return true;
 }
 
+/* More than any array may have stay as many as they have become. */
 static int64_t elements(const heddle_registers *r)
 {
 	int64_t n = 1;
-	for (int i = 0; i < r->n; i++)
+	for (int i = 0; i < r->n && n <= HEDDLE_MAX_ARRAY_BYTES; i++)
 		n *= r->c[i].extent;
 	return n;
 }
 
-/* Every access of the tensor in the kernel subscripts it with plain indices that are laid out alike. */
-static bool uniform_layout(const heddle_kernel *kernel, const heddle_tensor *tensor, const heddle_stmt *writer)
+int64_t heddle_array_bytes(const heddle_registers *r)
+{
+	bool several = false;
+	for (int i = 0; i < r->n; i++)
+		several |= r->c[i].part == HEDDLE_PART_TILE || r->c[i].part == HEDDLE_PART_ROUND;
+	return several ? elements(r) * heddle_type_size(r->type) : 0;
+}
+
+/* Tiles of the statement's local dimension `d` that the tensor's dimension `e` takes; 0: not known. */
+static int64_t tiles_of(const heddle_tensor *tensor, int e, const heddle_stmt *stmt, int d)
+{
+	const heddle_expr *extent = tensor->extent[e];
+	const int64_t tile = stmt->dim[d].layout.tile;
+	if (extent->kind == HEDDLE_EXPR_INT)
+		return (extent->i + tile - 1) / tile;
+	if (extent->kind == HEDDLE_EXPR_SIZE && extent->size->min == extent->size->max)
+		return (extent->size->min + tile - 1) / tile;
+	return 0;
+}
+
+/* Every access of the tensor in the kernel subscripts it with plain indices that are laid out alike.  `tiles`: a thread may go over
+ * its elements tile by tile. */
+static bool uniform_layout(const heddle_kernel *kernel, const heddle_tensor *tensor, const heddle_stmt *writer, bool tiles)
 {
 	for (int s = 0; s < kernel->n_stmt; s++) {
 		const heddle_stmt *stmt = kernel->stmt[s];
@@ -87,8 +113,8 @@ static bool uniform_layout(const heddle_kernel *kernel, const heddle_tensor *ten
 					return false;
 				if (!same_layout(&stmt->dim[d].layout, &writer->dim[w].layout))
 					return false;
-				/* A local dimension must fit one tile: register subscripts are constants in the end. */
-				if (stmt->dim[d].member < 0 && (!stmt->dim[d].single_tile || !writer->dim[w].single_tile))
+				if (stmt->dim[d].member < 0 && (!stmt->dim[d].single_tile || !writer->dim[w].single_tile) &&
+				    !(tiles && tiles_of(tensor, e, stmt, d) > 0))
 					return false;
 				for (int f = 0; f < e; f++)
 					if (heddle_access_dim(stmt, access, f) == d)
@@ -121,31 +147,7 @@ static bool starts_fresh(const heddle_kernel *kernel, const heddle_tensor *tenso
 	return fresh;
 }
 
-bool heddle_register_legal(heddle_scop *scop, heddle_kernel *kernel, heddle_tensor *tensor, heddle_registers *registers)
-{
-	heddle_registers r = {.name = tensor->name, .type = tensor->type};
-	heddle_stmt *writer = NULL;
-	(void)scop;
-	for (int s = 0; s < kernel->n_stmt && !writer; s++)
-		if (kernel->stmt[s]->access[0].tensor == tensor)
-			writer = kernel->stmt[s];
-	if (!writer || tensor->role == HEDDLE_ROLE_INOUT || !uniform_layout(kernel, tensor, writer))
-		return false;
-	if (!starts_fresh(kernel, tensor, writer))
-		return false;
-	for (int part = HEDDLE_PART_ROUND; part < HEDDLE_PARTS; part++)
-		for (int e = 0; e < tensor->rank; e++) {
-			const heddle_layout *layout = &writer->dim[heddle_access_dim(writer, &writer->access[0], e)].layout;
-			add_coordinate(&r, e, (heddle_part)part, heddle_layout_extent(layout, (heddle_part)part));
-		}
-	if (elements(&r) > MAX_REGISTER_ELEMENTS)
-		return false;
-	if (registers)
-		*registers = r;
-	return true;
-}
-
-static bool used_after(const heddle_scop *scop, const heddle_kernel *kernel, const heddle_tensor *tensor)
+bool heddle_used_after(const heddle_scop *scop, const heddle_kernel *kernel, const heddle_tensor *tensor)
 {
 	if (tensor->role != HEDDLE_ROLE_TEMPORARY)
 		return true;
@@ -155,6 +157,41 @@ static bool used_after(const heddle_scop *scop, const heddle_kernel *kernel, con
 				if (scop->kernel[k]->stmt[s]->access[a].tensor == tensor)
 					return true;
 	return false;
+}
+
+bool heddle_register_legal(heddle_scop *scop, heddle_kernel *kernel, heddle_tensor *tensor, heddle_registers *registers)
+{
+	heddle_registers r = {.name = tensor->name, .type = tensor->type};
+	heddle_stmt *writer = NULL;
+	/* Where threads hold registers their subscripts are constants in the end: a local dimension must fit one tile.  The one thread
+	 * of a vector unit has its arrays in memory anyway, near it; what is stored for others is stored by tiles that are gone then. */
+	const bool tiles = scop->descriptor->execution == HEDDLE_SIMD && !heddle_used_after(scop, kernel, tensor);
+	for (int s = 0; s < kernel->n_stmt && !writer; s++)
+		if (kernel->stmt[s]->access[0].tensor == tensor)
+			writer = kernel->stmt[s];
+	if (!writer || tensor->role == HEDDLE_ROLE_INOUT || !uniform_layout(kernel, tensor, writer, tiles))
+		return false;
+	if (!starts_fresh(kernel, tensor, writer))
+		return false;
+	bool room = true;
+	for (int e = 0; e < tensor->rank && tiles; e++) {
+		const int d = heddle_access_dim(writer, &writer->access[0], e);
+		if (writer->dim[d].member < 0)
+			room = room && add_coordinate(&r, e, HEDDLE_PART_TILE, tiles_of(tensor, e, writer, d));
+	}
+	const bool array = heddle_array_bytes(&r) > 0;
+	for (int part = HEDDLE_PART_ROUND; part < HEDDLE_PARTS; part++)
+		for (int e = 0; e < tensor->rank; e++) {
+			const heddle_layout *layout = &writer->dim[heddle_access_dim(writer, &writer->access[0], e)].layout;
+			room = room && add_coordinate(&r, e, (heddle_part)part, heddle_layout_extent(layout, (heddle_part)part));
+		}
+	if (!room)
+		return false;
+	if (array ? heddle_array_bytes(&r) > HEDDLE_MAX_ARRAY_BYTES : elements(&r) > MAX_REGISTER_ELEMENTS)
+		return false;
+	if (registers)
+		*registers = r;
+	return true;
 }
 
 /* ---- shared tiles ------------------------------------------------------------------------------------------------------ */
@@ -400,7 +437,7 @@ static int place_group(heddle_scop *scop, heddle_kernel *kernel, heddle_group *g
 							  "elements, or its first use reads it",
 				    group->tensor->name, kernel->position);
 	group->space = HEDDLE_SPACE_REGISTER;
-	group->live_out = used_after(scop, kernel, group->tensor);
+	group->live_out = heddle_used_after(scop, kernel, group->tensor);
 	for (int s = 0; s < kernel->n_stmt; s++)
 		if (kernel->stmt[s]->access[0].tensor == group->tensor) {
 			group->first_writer = group->first_writer ? group->first_writer : kernel->stmt[s];
@@ -409,29 +446,35 @@ static int place_group(heddle_scop *scop, heddle_kernel *kernel, heddle_group *g
 	return 0;
 }
 
-static void make_accumulator(heddle_scop *scop, heddle_stmt *stmt)
+bool heddle_stmt_sums(const heddle_stmt *stmt, heddle_registers *sums, heddle_registers *total)
 {
-	heddle_registers all = {.type = heddle_type_computed(stmt->access[0].tensor->type)}, total = all;
-	const char *target = stmt->access[0].tensor->name;
-	all.name = heddle_arena_printf(scop->arena, "%s_sum%d", target, stmt->position);
-	total.name = heddle_arena_printf(scop->arena, "%s_total%d", target, stmt->position);
+	bool room = true;
+	*sums = *total = (heddle_registers){.type = heddle_type_computed(stmt->access[0].tensor->type)};
 	for (int part = HEDDLE_PART_ROUND; part < HEDDLE_PARTS; part++)
 		for (int d = 0; d < stmt->n_dim; d++) {
 			const heddle_dim *dim = &stmt->dim[d];
-			int64_t extent = heddle_layout_extent(&dim->layout, (heddle_part)part);
-			bool member = dim->reduction && dim->reduce == HEDDLE_REDUCE_LANES && part == HEDDLE_PART_VEC;
+			const int64_t extent = heddle_layout_extent(&dim->layout, (heddle_part)part);
 			if (!dim->reduction)
-				add_coordinate(&total, d, (heddle_part)part, extent);
-			if (!dim->reduction || member)
-				add_coordinate(&all, d, (heddle_part)part, extent);
-			stmt->partial |= member && extent > 1;
+				room = room && add_coordinate(total, d, (heddle_part)part, extent);
+			if (!dim->reduction || (dim->reduce == HEDDLE_REDUCE_LANES && part == HEDDLE_PART_VEC))
+				room = room && add_coordinate(sums, d, (heddle_part)part, extent);
 		}
-	stmt->accumulator = all;
-	stmt->total = total;
+	return room;
+}
+
+static int make_accumulator(heddle_scop *scop, heddle_stmt *stmt)
+{
+	const char *target = stmt->access[0].tensor->name;
+	if (!heddle_stmt_sums(stmt, &stmt->accumulator, &stmt->total))
+		return heddle_error(scop->ctx, 527, NULL, "config: sums of %s have more than %d parts", stmt->name, HEDDLE_MAX_DIM);
+	stmt->accumulator.name = heddle_arena_printf(scop->arena, "%s_sum%d", target, stmt->position);
+	stmt->total.name = heddle_arena_printf(scop->arena, "%s_total%d", target, stmt->position);
+	stmt->partial = stmt->accumulator.n > stmt->total.n;
 	heddle_group *group = stmt->access[0].group;
 	/* rows that do not exist are summed too: they must not be what an earlier statement left in the registers */
-	stmt->in_group = group->space == HEDDLE_SPACE_REGISTER && all.type == group->registers.type && stmt->initialise &&
+	stmt->in_group = group->space == HEDDLE_SPACE_REGISTER && stmt->accumulator.type == group->registers.type && stmt->initialise &&
 			 group->first_writer == stmt;
+	return 0;
 }
 
 int64_t heddle_lanes_bytes(const heddle_scop *scop, const heddle_kernel *kernel)
@@ -471,15 +514,6 @@ static int64_t shared_bytes(const heddle_scop *scop, const heddle_kernel *kernel
 	return bytes;
 }
 
-/* Bytes of an array that holds the elements of several rounds; 0: it does not. */
-static int64_t in_rounds(const heddle_registers *r)
-{
-	bool several = false;
-	for (int i = 0; i < r->n; i++)
-		several |= r->c[i].part == HEDDLE_PART_ROUND;
-	return several ? elements(r) * heddle_type_size(r->type) : 0;
-}
-
 static int check_limits(heddle_scop *scop, const heddle_kernel *kernel)
 {
 	const heddle_quantity *limit = &scop->descriptor->shared_per_block;
@@ -490,10 +524,10 @@ static int check_limits(heddle_scop *scop, const heddle_kernel *kernel)
 	bytes = 0;
 	for (int s = 0; s < kernel->n_stmt; s++)
 		if (kernel->stmt[s]->reduction)
-			bytes += in_rounds(&kernel->stmt[s]->accumulator);
+			bytes += heddle_array_bytes(&kernel->stmt[s]->accumulator);
 	for (int g = 0; g < kernel->n_group; g++)
 		if (kernel->group[g]->space == HEDDLE_SPACE_REGISTER)
-			bytes += in_rounds(&kernel->group[g]->registers);
+			bytes += heddle_array_bytes(&kernel->group[g]->registers);
 	if (bytes > HEDDLE_MAX_ARRAY_BYTES)
 		return heddle_error(scop->ctx, 527, NULL, "config: kernel %d keeps %lld bytes in arrays of each thread, %d are allowed",
 				    kernel->position, (long long)bytes, HEDDLE_MAX_ARRAY_BYTES);
@@ -520,8 +554,8 @@ int heddle_pass_place(heddle_scop *scop)
 			if (place_group(scop, kernel, kernel->group[g]) < 0)
 				return -1;
 		for (int s = 0; s < kernel->n_stmt; s++)
-			if (kernel->stmt[s]->reduction)
-				make_accumulator(scop, kernel->stmt[s]);
+			if (kernel->stmt[s]->reduction && make_accumulator(scop, kernel->stmt[s]) < 0)
+				return -1;
 		if (check_limits(scop, kernel) < 0)
 			return -1;
 	}

@@ -249,6 +249,12 @@ bool heddle_fuse_legal(const heddle_scop *scop, const int *kernel_of, int n);
 int heddle_pass_schedule(heddle_scop *scop);
 int heddle_pass_tile(heddle_scop *scop);
 int heddle_pass_place(heddle_scop *scop);
+/* What a thread sums a reduction into: with, and without, the sums of vector members.  False: it has more parts than arrays have. */
+bool heddle_stmt_sums(const heddle_stmt *stmt, heddle_registers *sums, heddle_registers *total);
+/* Bytes of an array that holds the elements of several tiles or rounds, and so is in memory; 0: it does not. */
+int64_t heddle_array_bytes(const heddle_registers *registers);
+/* Is the tensor an output, or read in a later kernel? */
+bool heddle_used_after(const heddle_scop *scop, const heddle_kernel *kernel, const heddle_tensor *tensor);
 /* Can `tensor`, written in `kernel`, live in registers?  On success fills `registers` (may be NULL). */
 bool heddle_register_legal(heddle_scop *scop, heddle_kernel *kernel, heddle_tensor *tensor, heddle_registers *registers);
 bool heddle_kernel_writes(const heddle_kernel *kernel, const heddle_tensor *tensor);

@@ -1,7 +1,7 @@
-/* Splits and zero fills rewrite a definition into another one with the same meaning: the reference evaluates both.
+/* Splits, shares and zero fills rewrite a definition into another one with the same meaning: the reference evaluates both.
  * SPDX-License-Identifier: MIT
  */
-#include "model/split.h"
+#include "model/rewrite.h"
 
 #include "harness/cases.h"
 #include "harness/compare.h"
@@ -86,16 +86,48 @@ static void fills(void **state)
 	same("def f(float(N, M) A) -> (O) { O(i, j) = A(i, j) where j in 0:min(i + 1, M) }", "", "N=7,M=5");
 }
 
+static void shares(void **state)
+{
+	static const char *const sizes[] = {"N=3,M=0", "N=3,M=1", "N=2,M=7", "N=0,M=9"};
+	(void)state;
+	for (size_t i = 0; i < HEDDLE_COUNT(sizes); i++) {
+		same("def f(float(N, M) A) -> (O) { t(n) +=! exp(A(n, m))  O(n, m) = exp(A(n, m)) / t(n) }", "share=0", sizes[i]);
+		/* other names, another order of indices, twice in one statement */
+		same("def f(float(N, M) A) -> (O) { t(j) +=! exp(A(j, k))  O(m, n) = exp(A(n, m)) / t(n) + exp(A(n, m)) }", "share=0", sizes[i]);
+		same("def f(float(N, M) A) -> (O) { t(m) +=! exp(A(n, m)) * A(n, m)  O(n, m) = t(m) * exp(A(n, m)) }", "share=0", sizes[i]);
+		/* three statements; the second one cut into chunks */
+		same("def f(float(N, M) A) -> (O) { t(n) +=! exp(A(n, m))  u(n) max=! exp(A(n, m))  O(n, m) = exp(A(n, m)) / t(n) + u(n) }",
+		     "share=0; split=1:m:4", sizes[i]);
+		same("def f(float(N, M) A) -> (O) { t(n) +=! exp(A(n, m))  u(n) max=! exp(A(n, m))  O(n, m) = exp(A(n, m)) / t(n) + u(n) }",
+		     "share=0; split=0:m:4", sizes[i]);
+		/* what a later statement computes where a condition holds may be read there */
+		same("def f(float(N, M) A) -> (O) { t(n) +=! exp(A(n, m))  O(n, m) = A(n, m) > 0 ? exp(A(n, m)) : t(n) }", "share=0", sizes[i]);
+		same("def f(float16(N, M) A) -> (O) { t(n) +=! exp(A(n, m))  O(n, m) = exp(A(n, m)) / t(n) }", "share=0", sizes[i]);
+	}
+}
+
 static void refused(void **state)
 {
 	static const struct {
 		const char *text, *config;
+		int code;
 	} bad[] = {
-		{"def f(float(N) A) -> (O) { O(i) = A(i) }", "split=0:i:4"},
-		{"def f(float(N, M) A) -> (O) { O(i) +=! A(i, j) }", "split=0:i:4"},
-		{"def f(float(N, M) A) -> (O) { O(i) +=! A(i, j) }", "split=0:k:4"},
-		{"def f(float(N, M) A) -> (O) { O(i) +=! A(i, j) }", "split=1:j:4"},
-		{"def f(float(N, M) A) -> (O) { O(2 * i) +=! A(i, j) }", "split=0:j:4"},
+		{"def f(float(N) A) -> (O) { O(i) = A(i) }", "split=0:i:4", 510},
+		{"def f(float(N, M) A) -> (O) { O(i) +=! A(i, j) }", "split=0:i:4", 510},
+		{"def f(float(N, M) A) -> (O) { O(i) +=! A(i, j) }", "split=0:k:4", 510},
+		{"def f(float(N, M) A) -> (O) { O(i) +=! A(i, j) }", "split=1:j:4", 510},
+		{"def f(float(N, M) A) -> (O) { O(2 * i) +=! A(i, j) }", "split=0:j:4", 510},
+		/* nothing in common; nothing that is computed; no such statement; twice */
+		{"def f(float(N) A) -> (O) { O(i) = exp(A(i)) }", "share=0", 529},
+		{"def f(float(N) A) -> (O, P) { O(i) = exp(A(i))  P(i) = A(i) }", "share=0", 529},
+		{"def f(float(N) A) -> (O, P) { O(i) = exp(A(i))  P(i) = exp(A(i)) }", "share=1", 529},
+		{"def f(float(N) A) -> (O, P) { O(i) = exp(A(i))  P(i) = exp(A(i)) }", "share=2", 529},
+		{"def f(float(N) A) -> (O, P) { O(i) = exp(A(i))  P(i) = exp(A(i)) }", "share=0,0", 529},
+		/* other ranges; a tensor that is written in between; what only one of two branches computes */
+		{"def f(float(N) A) -> (O, P) { O(i) = exp(A(i))  P(i) = exp(A(i)) where i in 1:N }", "share=0", 529},
+		{"def f(float(N) A) -> (P) { t(i) = A(i)  u(i) = exp(t(i))  t(i) = 2 * A(i)  P(i) = exp(t(i)) + u(i) }", "share=1", 529},
+		{"def f(float(N) A) -> (O, P) { O(i) = A(i) > 0 ? exp(A(i)) : 0.0  P(i) = exp(A(i)) }", "share=0", 529},
+		{"def f(float(N, N) A) -> (O, P) { O(i, j) = exp(A(i, j))  P(i, j) = exp(A(i, i)) + A(j, i) }", "share=0", 529},
 	};
 	(void)state;
 	for (size_t i = 0; i < HEDDLE_COUNT(bad); i++) {
@@ -106,7 +138,7 @@ static void refused(void **state)
 		heddle_config *c = heddle_config_parse(ctx, arena, bad[i].config);
 		assert_true(module && c);
 		assert_null(heddle_definition_rewrite(ctx, arena, module->definition[0], c));
-		assert_int_equal(heddle_diagnostics(ctx)->code, 510);
+		assert_int_equal(heddle_diagnostics(ctx)->code, bad[i].code);
 		heddle_module_free(module);
 		heddle_arena_free(arena);
 		heddle_ctx_free(ctx);
@@ -115,6 +147,6 @@ static void refused(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(splits), cmocka_unit_test(fills), cmocka_unit_test(refused)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(splits), cmocka_unit_test(fills), cmocka_unit_test(shares), cmocka_unit_test(refused)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
  */
 #include "model/nest.h"
 #include "model/passes.h"
-#include "model/split.h"
+#include "model/rewrite.h"
 
 #include <isl/val.h>
 #include <setjmp.h>

@@ -6,7 +6,7 @@
 
 #include "model/nest.h"
 #include "model/passes.h"
-#include "model/split.h"
+#include "model/rewrite.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
