@@ -94,6 +94,7 @@ static const struct {
 	{"vector.load", true, " vector stem width pointer "},
 	{"vector.store", true, " vector stem width pointer value "},
 	{"vector.stream", false, " vector stem width pointer value "},
+	{"vector.quotient", false, " a b stem width "},
 	{"vector.convert", false, " vector stem width value "},
 	{"vector.condition.stem", false, ""},
 	{"vector.condition.from_bool", false, " vector stem width value "},

@@ -113,7 +113,7 @@ static const char *compound(printer *p, const heddle_node *store, code place)
 	if (v->kind != HEDDLE_VALUE_BINARY)
 		return NULL;
 	bool commutes = v->op == HEDDLE_OP_ADD || v->op == HEDDLE_OP_MUL;
-	if (!commutes && v->op != HEDDLE_OP_SUB && v->op != HEDDLE_OP_DIV)
+	if (!commutes && v->op != HEDDLE_OP_SUB && (v->op != HEDDLE_OP_DIV || v->width > 1))
 		return NULL;
 	const heddle_value *other = NULL;
 	if (same_place(store, v->arg[0]))

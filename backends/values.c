@@ -465,6 +465,22 @@ static code shift_count(printer *p, const heddle_value *b, heddle_type shifted, 
 	return make(p, LEVEL_BITAND, "%s & %d", bind(p, heddle_print_value(p, b, data), LEVEL_UNARY), width - 1);
 }
 
+/* A vector over one scalar: the language's own way for it; NULL text: it has none, or a plain division does as well. */
+static code print_quotient(printer *p, const heddle_value *v, bool data)
+{
+	const heddle_value *b = v->arg[1];
+	const char *word = heddle_dialect_word(p->dialect, "vector.quotient");
+	int exponent;
+	if (!word || v->op != HEDDLE_OP_DIV || v->width == 1 || b->kind != HEDDLE_VALUE_SPLAT ||
+	    (b->arg[0]->kind == HEDDLE_VALUE_FLOAT && fabs(frexp(b->arg[0]->f, &exponent)) == 0.5)) /* exact by its inverse */
+		return (code){0};
+	filler f[] = {{"a", heddle_print_value(p, v->arg[0], data)},
+		      {"b", heddle_print_value(p, b->arg[0], data)},
+		      {"stem", printer_atom(heddle_stem(p, v->type))},
+		      {"width", printer_atom(printer_number(p, v->width))}};
+	return heddle_fill(p->arena, word, f, 4);
+}
+
 static code print_binary(printer *p, const heddle_value *v, bool data)
 {
 	const heddle_value *a = v->arg[0], *b = v->arg[1];
@@ -488,6 +504,9 @@ static code print_binary(printer *p, const heddle_value *v, bool data)
 	if (heddle_type_is_float(type)) {
 		if (v->op == HEDDLE_OP_MOD)
 			return word_ab(p, "float.mod", v, data);
+		const code quotient = print_quotient(p, v, data);
+		if (quotient.text)
+			return quotient;
 		return infix(p, v->op, heddle_print_value(p, a, data), heddle_print_value(p, b, data), false);
 	}
 	data = data || heddle_holds_data(p, v);

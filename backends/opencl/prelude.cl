@@ -26,6 +26,23 @@ static inline void heddle_stream_{t}{w}({t}{w} x, __global {t} *to)
 	vstore{w}(x, 0, to);
 }
 
+//: heddle_quotient_{t}{w} t=float,double w=2,4,8,16
+// x / y for one y: a product with its inverse, which loops compute once, and a step that takes its error away.  That step is left out
+// where it would be infinity less infinity; and where y is so small or so large that it would lose digits, and without a fast fma,
+// it is a division.
+static inline {t}{w} heddle_quotient_{t}{w}({t}{w} x, {t} y)
+{
+#if defined(FP_FAST_FMAF) || defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+	if (fabs(y) > 0x1p-100f && fabs(y) < 0x1p100f) {
+		const {t} inverse = 1 / y;
+		const {t}{w} near = x * inverse;
+		const {t}{w} rest = fma(-near, ({t}{w})(y), x);
+		return fabs(rest) < ({t}{w})(INFINITY) ? fma(rest, ({t}{w})(inverse), near) : near;
+	}
+#endif
+	return x / ({t}{w})(y);
+}
+
 //: heddle_zip_{h}_{t}2 t=char,uchar,short,ushort,int,uint,long,ulong,float,double h/a=lo/0,hi/1
 // The members of both vectors' halves in turn.  Members one by one: compilers see one shuffle in it.
 static inline {t}2 heddle_zip_{h}_{t}2({t}2 x, {t}2 y)
