@@ -95,6 +95,7 @@ typedef struct heddle_descriptor {
 	heddle_quantity launch_overhead;    /* seconds */
 	bool unaligned_vectors;		    /* vector loads need element alignment only */
 	bool streaming_stores;		    /* stores can go past the caches; others read what they write into first */
+	bool prefetches;		    /* lines can be asked for ahead */
 	bool shuffles;			    /* warp shuffles can be used */
 	bool float64;			    /* double arithmetic */
 	int n_memory;

@@ -24,6 +24,7 @@ typedef enum plain_key {
 	KEY_EXECUTION,
 	KEY_UNALIGNED_VECTORS,
 	KEY_STREAMING_STORES,
+	KEY_PREFETCHES,
 	KEY_SHUFFLES,
 	KEY_FLOAT64,
 	KEY_MEMORY,
@@ -47,6 +48,7 @@ const plain_field heddle_plain_fields[] = {
 	[KEY_EXECUTION] = {"execution", "simt or simd", "blocks of many threads in warps, or of one thread with vectors"},
 	[KEY_UNALIGNED_VECTORS] = {"unaligned_vectors", "true or false", "vector accesses need no more than their element's alignment"},
 	[KEY_STREAMING_STORES] = {"streaming_stores", "true or false", "stores can go past the caches, which else read every line before it is written"},
+	[KEY_PREFETCHES] = {"prefetches", "true or false", "a thread can ask for lines of memory before it needs them, and go on"},
 	[KEY_SHUFFLES] = {"shuffles", "true or false", "lanes of a warp can exchange values"},
 	[KEY_FLOAT64] = {"float64", "true or false", "it has double arithmetic"},
 	[KEY_MEMORY] = {"memory", "levels", "register, shared, l1, l2, l3, global: each with the fields below"},
@@ -129,6 +131,9 @@ static void read_plain_key(reader *r, plain_key key, yaml_node_t *v)
 		break;
 	case KEY_STREAMING_STORES:
 		heddle_parse_bool(r, v, name, &d->streaming_stores);
+		break;
+	case KEY_PREFETCHES:
+		heddle_parse_bool(r, v, name, &d->prefetches);
 		break;
 	case KEY_SHUFFLES:
 		heddle_parse_bool(r, v, name, &d->shuffles);

@@ -131,6 +131,7 @@ json_t *heddle_descriptor_json(const heddle_descriptor *d)
 	set_text(j, "execution", d->execution == HEDDLE_SIMD ? "simd" : "simt");
 	json_object_set_new(j, "unaligned_vectors", json_boolean(d->unaligned_vectors));
 	json_object_set_new(j, "streaming_stores", json_boolean(d->streaming_stores));
+	json_object_set_new(j, "prefetches", json_boolean(d->prefetches));
 	json_object_set_new(j, "shuffles", json_boolean(d->shuffles));
 	json_object_set_new(j, "float64", json_boolean(d->float64));
 	for (const field *f = heddle_descriptor_fields; f->key; f++)
@@ -205,6 +206,7 @@ void heddle_descriptor_show(const heddle_descriptor *d, heddle_text *out)
 	show_text(out, "execution", d->execution == HEDDLE_SIMD ? "simd" : "simt");
 	show_bool(out, "unaligned_vectors", d->unaligned_vectors);
 	show_bool(out, "streaming_stores", d->streaming_stores);
+	show_bool(out, "prefetches", d->prefetches);
 	show_bool(out, "shuffles", d->shuffles);
 	show_bool(out, "float64", d->float64);
 	for (const field *f = heddle_descriptor_fields; f->key; f++)

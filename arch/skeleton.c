@@ -65,6 +65,8 @@ static const char *text_of(const heddle_descriptor *d, const char *key)
 		return d->unaligned_vectors ? "true" : "false";
 	if (!strcmp(key, "streaming_stores"))
 		return d->streaming_stores ? "true" : "false";
+	if (!strcmp(key, "prefetches"))
+		return d->prefetches ? "true" : "false";
 	if (!strcmp(key, "shuffles"))
 		return d->shuffles ? "true" : "false";
 	if (!strcmp(key, "float64"))

@@ -92,6 +92,7 @@ static const struct {
 	{"vector.max_width", true, ""},
 	{"vector.max_bytes", true, ""},
 	{"vector.load", true, " vector stem width pointer "},
+	{"vector.load_ahead", false, " vector stem width pointer ahead "},
 	{"vector.store", true, " vector stem width pointer value "},
 	{"vector.stream", false, " vector stem width pointer value "},
 	{"vector.quotient", false, " a b stem width "},

@@ -883,8 +883,10 @@ static code print_load(printer *p, const heddle_value *v)
 	filler f[] = {{"vector", printer_atom(heddle_memory_vector(p, buffer->type, v->width))},
 		      {"stem", printer_atom(heddle_stem(p, buffer->type))},
 		      {"width", printer_atom(printer_number(p, v->width))},
-		      {"pointer", make(p, LEVEL_UNARY, "&%s", place.text)}};
-	code result = heddle_fill(p->arena, heddle_dialect_word(p->dialect, "vector.load"), f, 4);
+		      {"pointer", make(p, LEVEL_UNARY, "&%s", place.text)},
+		      {"ahead", int_literal(p, HEDDLE_INT64, v->i, false)}};
+	const char *ahead = v->i ? heddle_dialect_word(p->dialect, "vector.load_ahead") : NULL;
+	code result = heddle_fill(p->arena, ahead ? ahead : heddle_dialect_word(p->dialect, "vector.load"), f, 5);
 	const char *condition = heddle_dialect_word(p->dialect, "vector.condition.from_bool");
 	if (buffer->type != HEDDLE_BOOL || !condition)
 		return result;

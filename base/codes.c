@@ -432,6 +432,12 @@ const heddle_code heddle_codes[] = {
 	 "ranges of indices, of floats, of tensors that no statement in between writes.  A statement is listed once.\n"
 	 "Wrong:  share=0     (for t(i) +=! A(i,j)   B(i,j) = exp(A(i,j)) / t(i))\n"
 	 "Right:  share=0     (for t(i) +=! exp(A(i,j))   B(i,j) = exp(A(i,j)) / t(i))\n"},
+	{530, "what cannot be asked for ahead",
+	 "`prefetch=N` asks for the lines that the N-th block from here reads while this one reads its own.  The descriptor says with\n"
+	 "`prefetches` whether the chip can; the tensor is read in global memory by plain indices, one of them the kernel's fastest member,\n"
+	 "and its sizes are given.\n"
+	 "Wrong:  k0.B.0: prefetch=1     (for C(i,j) +=! A(i,k) * B(k,j) with `order=j,i`: the next block reads the same B)\n"
+	 "Right:  k0.I.1: prefetch=1     (for t(n) max=! I(n,d)   O(n,d) = I(n,d) - t(n))\n"},
 	{600, "a pass has reached its limit of work",
 	 "The polyhedral operations of a pass are limited, so that compiling ends.  A definition with fewer statements or simpler\n"
 	 "subscripts per `def`, or fixed sizes (-s), makes it easier.\n"},

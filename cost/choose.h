@@ -59,6 +59,10 @@ int choose_kernels(heddle_scop *scop, heddle_config *config);
 int choose_layouts(heddle_scop *scop, heddle_config *config);
 int choose_spaces(heddle_scop *scop, heddle_config *config);
 
+/* ---- lines.c: what kernel k stores past the caches and asks for ahead, where its spaces are chosen ---- */
+
+void choose_lines(const heddle_scop *scop, heddle_config *config, int k);
+
 /* ---- products.c ---- */
 
 /* A reduction in which two members are each missing from an operand: register tiles pay. */

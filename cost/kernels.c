@@ -87,21 +87,13 @@ void heddle_cost_split(heddle_arena *arena, heddle_config *config, const heddle_
 
 /* ---- shares ---------------------------------------------------------------------------------------------------------------- */
 
-/* The value of an extent that is known; 0: it is open. */
-static int64_t fixed(const heddle_expr *extent)
-{
-	if (extent->kind == HEDDLE_EXPR_SIZE)
-		return extent->size->min == extent->size->max ? extent->size->min : 0;
-	return extent->kind == HEDDLE_EXPR_INT ? extent->i : 0;
-}
-
 /* Bytes that a block of one result keeps of the expression: the ranges of the reductions that it depends on; 0: not known. */
 static double kept_bytes(const heddle_statement *s, const heddle_expr *expr)
 {
 	double bytes = heddle_type_size(expr->type);
 	for (int d = 0; d < s->n_index; d++)
 		if (s->index[d]->reduction && choose_mentions(expr, d))
-			bytes *= (double)fixed(s->index[d]->upper);
+			bytes *= (double)heddle_fixed_extent(s->index[d]->upper);
 	return bytes;
 }
 

@@ -1,4 +1,4 @@
-/* Choosing where tensors live: tiles in shared memory, registers between statements; and what is stored past the caches.
+/* Choosing where tensors live: tiles in shared memory, registers between statements.
  * SPDX-License-Identifier: MIT
  */
 #include "cost/choose.h"
@@ -170,80 +170,6 @@ static void choose_shared(heddle_scop *scop, heddle_config *config, int k, heddl
 		choice->copy = copy->name;
 }
 
-/* ---- stores past the caches ------------------------------------------------------------------------------------------------------ */
-
-/* Bytes of all tensors that the kernel has in global memory. */
-static double global_bytes(const heddle_scop *scop, const heddle_kernel *kernel)
-{
-	double bytes = 0;
-	for (int g = 0; g < kernel->n_group; g++) {
-		bool first = true;
-		for (int h = 0; h < g; h++)
-			first = first && kernel->group[h]->tensor != kernel->group[g]->tensor;
-		bytes += first ? choose_tensor_bytes(scop, kernel->group[g]->tensor) : 0;
-	}
-	return bytes;
-}
-
-static double last_cache_bytes(const heddle_descriptor *descriptor)
-{
-	static const char *const cache[] = {"l3", "l2", "l1"};
-	for (size_t i = 0; i < HEDDLE_COUNT(cache); i++) {
-		const heddle_memory *m = heddle_descriptor_memory(descriptor, cache[i]);
-		if (m && m->size.set)
-			return m->size.value;
-	}
-	return 0;
-}
-
-static bool in_registers(heddle_config *config, const heddle_kernel *kernel, const heddle_access *access)
-{
-	const int number = access->group ? access->group->number : 0;
-	const heddle_group_config *choice = heddle_config_group(config, kernel->position, access->tensor->name, number, false);
-	return choice && choice->space == HEDDLE_SPACE_REGISTER;
-}
-
-/* Does the statement write whole lines of its target, and nothing of the kernel read them in global memory? */
-static bool writes_lines_once(const heddle_scop *scop, heddle_config *config, const heddle_kernel *kernel, const heddle_stmt *stmt)
-{
-	const heddle_tensor *tensor = stmt->access[0].tensor;
-	const heddle_memory *global = heddle_descriptor_memory(scop->descriptor, "global");
-	const int64_t line = (global ? choose_quantity(&global->line, 64) : 64) / heddle_type_size(tensor->type);
-	const int row = heddle_row_dim(stmt, &stmt->access[0]);
-	if (row < 0 || stmt->dim[row].layout.vector < line || !heddle_cost_rows_aligned(tensor, line))
-		return false;
-	if (in_registers(config, kernel, &stmt->access[0]) && !heddle_used_after(scop, kernel, tensor))
-		return false; /* nothing of it is in memory */
-	for (int s = 0; s < kernel->n_stmt; s++)
-		for (int a = 0; a < kernel->stmt[s]->n_access; a++) {
-			const heddle_access *access = &kernel->stmt[s]->access[a];
-			const bool reads = a > 0 || (kernel->stmt[s]->source->assign != HEDDLE_ASSIGN_SET && !kernel->stmt[s]->source->initialise);
-			if (access->tensor != tensor || (!reads && kernel->stmt[s] == stmt))
-				continue;
-			if (!in_registers(config, kernel, access))
-				return false;
-		}
-	return true;
-}
-
-/* Where a kernel goes over more than the last cache holds, what it writes is gone from there before anyone reads it. */
-static void choose_streams(const heddle_scop *scop, heddle_config *config, int k)
-{
-	const heddle_kernel *kernel = scop->kernel[k];
-	heddle_kernel_config *choice = heddle_config_kernel(config, k);
-	if (!scop->descriptor->streaming_stores || choice->has_stream || global_bytes(scop, kernel) <= last_cache_bytes(scop->descriptor))
-		return;
-	for (int s = 0; s < kernel->n_stmt; s++) {
-		const heddle_stmt *stmt = kernel->stmt[s];
-		bool listed = false;
-		for (int i = 0; i < choice->n_stream; i++)
-			listed = listed || !strcmp(choice->stream[i], stmt->access[0].tensor->name);
-		if (!listed && writes_lines_once(scop, config, kernel, stmt))
-			HEDDLE_PUSH(config->arena, choice->stream, choice->n_stream, stmt->access[0].tensor->name);
-	}
-	choice->has_stream = choice->n_stream > 0;
-}
-
 /* Bytes of the arrays in which the kernel's sums of all rounds are. */
 static int64_t sums_bytes(const heddle_kernel *kernel)
 {
@@ -283,7 +209,7 @@ int choose_spaces(heddle_scop *scop, heddle_config *config)
 			arrays -= heddle_array_bytes(&registers);
 			heddle_config_group(config, k, group->tensor->name, group->number, true)->space = HEDDLE_SPACE_REGISTER;
 		}
-		choose_streams(scop, config, k);
+		choose_lines(scop, config, k);
 		if (k < config->n_kernel)
 			kernel->config = &config->kernel[k];
 	}

@@ -62,7 +62,7 @@ heddle_group_config *heddle_config_group(heddle_config *config, int k, const cha
 	if (!create)
 		return NULL;
 	heddle_group_config one = {
-		.tensor = heddle_arena_strdup(config->arena, tensor), .number = number, .space = -1, .pad = -1, .vector = 0};
+		.tensor = heddle_arena_strdup(config->arena, tensor), .number = number, .space = -1, .pad = -1, .vector = 0, .prefetch = -1};
 	HEDDLE_PUSH(config->arena, kernel->group, kernel->n_group, one);
 	return &kernel->group[kernel->n_group - 1];
 }
@@ -287,12 +287,14 @@ static int group_key(reader *r, int k, const char *tensor, int n, const char *ke
 			}
 		return bad(r, start, 1, "expected space=global, shared or register");
 	}
-	if (!strcmp(key, "pad") || !strcmp(key, "vector")) {
+	if (!strcmp(key, "pad") || !strcmp(key, "vector") || !strcmp(key, "prefetch")) {
 		if (number(r, &value) < 0)
 			return -1;
 		if (value > 1024)
 			return bad(r, start, 1, "value too large");
-		if (key[0] == 'p')
+		if (!strcmp(key, "prefetch"))
+			group->prefetch = (int)value;
+		else if (key[0] == 'p')
 			group->pad = (int)value;
 		else
 			group->vector = (int)value;
@@ -313,7 +315,7 @@ static int group_key(reader *r, int k, const char *tensor, int n, const char *ke
 		group->copy = word(r);
 		return group->copy ? 0 : bad(r, start, 1, "expected copy=NAME, a copy of the descriptor");
 	}
-	return bad(r, start, strlen(key), "unknown key; a group has space, order, pad, vector and copy");
+	return bad(r, start, strlen(key), "unknown key; a group has space, order, pad, vector, prefetch and copy");
 }
 
 /* `k0`, `k0.S1` or `k0.A.0`, then `: key=value key=value` up to `;`. */
@@ -415,7 +417,7 @@ static void print_named(const char *key, const heddle_named_list *list, bool red
 static void print_group(const heddle_group_config *group, int k, heddle_text *out)
 {
 	static const char *const space[] = {"global", "shared", "register"};
-	if (group->space < 0 && !group->n_order && group->pad <= 0 && group->vector <= 1 && !group->copy)
+	if (group->space < 0 && !group->n_order && group->pad <= 0 && group->vector <= 1 && group->prefetch < 0 && !group->copy)
 		return; /* nothing was chosen */
 	heddle_text_printf(out, "; k%d.%s.%d:", k, group->tensor, group->number);
 	if (group->space >= 0)
@@ -426,6 +428,8 @@ static void print_group(const heddle_group_config *group, int k, heddle_text *ou
 		heddle_text_printf(out, " pad=%d", group->pad);
 	if (group->vector > 1)
 		heddle_text_printf(out, " vector=%d", group->vector);
+	if (group->prefetch >= 0)
+		heddle_text_printf(out, " prefetch=%d", group->prefetch);
 	if (group->copy)
 		heddle_text_printf(out, " copy=%s", group->copy);
 }

@@ -171,7 +171,7 @@ static heddle_value *read(maker *m, const heddle_expr *expr)
 	default:
 		for (n = 0; n < expr->n_arg; n++)
 			index[n] = subscript(m, expr->arg[n]);
-		return heddle_value_load(m->p, m->g->global[group->tensor->position], 1, n, index);
+		return heddle_value_load_ahead(m->p, m->g->global[group->tensor->position], 1, n, index, group->ahead);
 	}
 }
 

@@ -82,16 +82,18 @@ int64_t heddle_array_bytes(const heddle_registers *r)
 	return several ? elements(r) * heddle_type_size(r->type) : 0;
 }
 
+int64_t heddle_fixed_extent(const heddle_expr *extent)
+{
+	if (extent->kind == HEDDLE_EXPR_SIZE)
+		return extent->size->min == extent->size->max ? extent->size->min : 0;
+	return extent->kind == HEDDLE_EXPR_INT ? extent->i : 0;
+}
+
 /* Tiles of the statement's local dimension `d` that the tensor's dimension `e` takes; 0: not known. */
 static int64_t tiles_of(const heddle_tensor *tensor, int e, const heddle_stmt *stmt, int d)
 {
-	const heddle_expr *extent = tensor->extent[e];
 	const int64_t tile = stmt->dim[d].layout.tile;
-	if (extent->kind == HEDDLE_EXPR_INT)
-		return (extent->i + tile - 1) / tile;
-	if (extent->kind == HEDDLE_EXPR_SIZE && extent->size->min == extent->size->max)
-		return (extent->size->min + tile - 1) / tile;
-	return 0;
+	return (heddle_fixed_extent(tensor->extent[e]) + tile - 1) / tile;
 }
 
 /* Every access of the tensor in the kernel subscripts it with plain indices that are laid out alike.  `tiles`: a thread may go over
@@ -422,11 +424,55 @@ int heddle_make_groups(heddle_scop *scop, heddle_kernel *kernel)
 	return 0;
 }
 
+static int64_t stride_of(const heddle_tensor *tensor, int e)
+{
+	int64_t stride = 1;
+	if (tensor->stride)
+		return tensor->stride[e]->kind == HEDDLE_EXPR_INT ? tensor->stride[e]->i : 0;
+	for (int f = e + 1; f < tensor->rank; f++)
+		stride *= heddle_fixed_extent(tensor->extent[f]);
+	return stride;
+}
+
+int64_t heddle_block_distance(const heddle_group *group)
+{
+	const heddle_kernel *kernel = group->kernel;
+	const heddle_tensor *tensor = group->tensor;
+	const int fastest = kernel->n_member ? kernel->member_order[kernel->n_member - 1] : -1;
+	int64_t distance = 0;
+	if (!group->stmt || !group->access->affine || fastest < 0)
+		return 0;
+	for (int e = 0; e < tensor->rank; e++) {
+		const int d = heddle_access_dim(group->stmt, group->access, e);
+		if (d >= 0 && group->stmt->dim[d].member == fastest)
+			distance += stride_of(tensor, e) * kernel->member[fastest].layout.tile;
+	}
+	return distance;
+}
+
+/* Lines of a later block's elements are asked for where the group's own are read. */
+static int place_ahead(heddle_scop *scop, heddle_group *group, int blocks)
+{
+	if (blocks < 1)
+		return 0;
+	if (!scop->descriptor->prefetches)
+		return heddle_error(scop->ctx, 530, NULL, "config: `%s.%d` cannot be asked for ahead: %s has no way to ask", group->tensor->name,
+				    group->number, scop->descriptor->name);
+	group->ahead = group->space == HEDDLE_SPACE_GLOBAL ? blocks * heddle_block_distance(group) : 0;
+	if (group->ahead > 0)
+		return 0;
+	return heddle_error(scop->ctx, 530, NULL,
+			    "config: `%s.%d` cannot be asked for ahead: it is written in the kernel, or not read in global memory, or the next "
+			    "block's part of it does not lie a known number of elements further on", group->tensor->name, group->number);
+}
+
 static int place_group(heddle_scop *scop, heddle_kernel *kernel, heddle_group *group)
 {
 	const heddle_group_config *config = group_config(kernel->config, group->tensor->name, group->number);
-	if (!config || config->space < 0 || config->space == HEDDLE_SPACE_GLOBAL)
+	if (!config)
 		return 0;
+	if (config->space < 0 || config->space == HEDDLE_SPACE_GLOBAL)
+		return place_ahead(scop, group, config->prefetch);
 	if (config->space == HEDDLE_SPACE_SHARED)
 		return place_shared(scop, group, config);
 	bool legal = heddle_register_legal(scop, kernel, group->tensor, &group->registers);
@@ -534,6 +580,17 @@ static int check_limits(heddle_scop *scop, const heddle_kernel *kernel)
 	return 0;
 }
 
+static int no_group(heddle_scop *scop, const heddle_kernel *kernel, const heddle_group_config *config)
+{
+	heddle_text text = {0};
+	heddle_error(scop->ctx, 513, NULL, "config: kernel %d has no group `%s.%d`", kernel->position, config->tensor, config->number);
+	for (int g = 0; g < kernel->n_group; g++)
+		heddle_text_printf(&text, "%s`%s.%d`", g ? ", " : "", kernel->group[g]->tensor->name, kernel->group[g]->number);
+	heddle_note(scop->ctx, NULL, "it has %s", heddle_text_str(&text));
+	heddle_text_free(&text);
+	return -1;
+}
+
 int heddle_pass_place(heddle_scop *scop)
 {
 	for (int k = 0; k < scop->n_kernel; k++) {
@@ -547,8 +604,7 @@ int heddle_pass_place(heddle_scop *scop)
 				found |= kernel->group[g]->number == config->number &&
 					 !strcmp(kernel->group[g]->tensor->name, config->tensor);
 			if (!found)
-				return heddle_error(scop->ctx, 513, NULL, "config: kernel %d has no group `%s.%d`", k,
-						    config->tensor, config->number);
+				return no_group(scop, kernel, config);
 		}
 		for (int g = 0; g < kernel->n_group; g++)
 			if (place_group(scop, kernel, kernel->group[g]) < 0)

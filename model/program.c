@@ -217,6 +217,13 @@ heddle_value *heddle_value_load(heddle_program *p, heddle_buffer *buffer, int wi
 	return v;
 }
 
+heddle_value *heddle_value_load_ahead(heddle_program *p, heddle_buffer *buffer, int width, int n, heddle_value **subscript, int64_t ahead)
+{
+	heddle_value *v = heddle_value_load(p, buffer, width, n, subscript);
+	v->i = ahead;
+	return v;
+}
+
 heddle_value *heddle_value_unary(heddle_program *p, heddle_op op, heddle_value *a)
 {
 	if (is_constant(a) && op == HEDDLE_OP_NEG)

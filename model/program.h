@@ -65,7 +65,8 @@ typedef enum heddle_value_kind {
 	HEDDLE_VALUE_THREAD,	/* linear thread id in the block, INT32 */
 	HEDDLE_VALUE_SIZE,	/* size symbol: `i` is its position in heddle_program.size */
 	HEDDLE_VALUE_LOAD,	/* buffer, arg[0 .. n_arg) subscripts; width > 1: that many consecutive elements of the last
-				 * dimension (of a buffer of width 1), or one vector element (buffer of that width) */
+				 * dimension (of a buffer of width 1), or one vector element (buffer of that width).  `i`:
+				 * elements from there to the line that is asked for meanwhile, 0: none is; it need not exist */
 	HEDDLE_VALUE_UNARY,	/* op, arg[0] */
 	HEDDLE_VALUE_BINARY,	/* op, arg[0], arg[1]; both of the same type and width; comparisons give BOOL */
 	HEDDLE_VALUE_FLOOR_DIV, /* arg[0] / arg[1] rounded down (arg[1] > 0); DIV and MOD ops truncate */
@@ -191,6 +192,8 @@ heddle_value *heddle_value_size(heddle_program *p, int position);
 heddle_value *heddle_value_block(heddle_program *p);
 heddle_value *heddle_value_thread(heddle_program *p);
 heddle_value *heddle_value_load(heddle_program *p, heddle_buffer *buffer, int width, int n, heddle_value **subscript);
+/* ... and the line that lies `ahead` elements further on is asked for; 0: none is. */
+heddle_value *heddle_value_load_ahead(heddle_program *p, heddle_buffer *buffer, int width, int n, heddle_value **subscript, int64_t ahead);
 heddle_value *heddle_value_unary(heddle_program *p, heddle_op op, heddle_value *a);
 heddle_value *heddle_value_binary(heddle_program *p, heddle_op op, heddle_value *a, heddle_value *b);
 heddle_value *heddle_value_floor(heddle_program *p, heddle_value_kind kind, heddle_value *a, heddle_value *b);

@@ -189,6 +189,8 @@ static int parse_subscripts(parser *ps, heddle_value *v)
 		add_argument(ps, v, program_parse_value(ps, HEDDLE_INT32));
 		if (program_accept(ps, ":"))
 			width = program_expect_int(ps, 1);
+		if (program_accept(ps, "ahead"))
+			v->i = program_expect_int(ps, 1);
 		program_expect(ps, "]");
 	}
 	return width;

@@ -67,7 +67,8 @@ static void print_arguments(const printer *pr, const heddle_value *v, heddle_typ
 	}
 }
 
-static void print_subscripts(const printer *pr, const heddle_buffer *buffer, int n, heddle_value *const *subscript, int width)
+static void print_subscripts(const printer *pr, const heddle_buffer *buffer, int n, heddle_value *const *subscript, int width,
+			     int64_t ahead)
 {
 	heddle_text_add(pr->out, buffer->name);
 	if (n == 0)
@@ -77,6 +78,8 @@ static void print_subscripts(const printer *pr, const heddle_buffer *buffer, int
 		print_value(pr, subscript[k], HEDDLE_INT32, 0);
 		if (k == n - 1 && width > 1 && buffer->width == 1)
 			heddle_text_printf(pr->out, " : %d", width);
+		if (k == n - 1 && ahead)
+			heddle_text_printf(pr->out, " ahead %lld", (long long)ahead);
 		heddle_text_add(pr->out, "]");
 	}
 }
@@ -154,7 +157,7 @@ static void print_value(const printer *pr, const heddle_value *v, heddle_type ex
 		else
 			heddle_text_printf(out, "size%d", (int)v->i);
 		break;
-	case HEDDLE_VALUE_LOAD: print_subscripts(pr, v->buffer, v->n_arg, v->arg, v->width); break;
+	case HEDDLE_VALUE_LOAD: print_subscripts(pr, v->buffer, v->n_arg, v->arg, v->width, v->i); break;
 	case HEDDLE_VALUE_UNARY: print_unary(pr, v, expected, precedence); break;
 	case HEDDLE_VALUE_BINARY: print_binary(pr, v, expected, precedence); break;
 	case HEDDLE_VALUE_FLOOR_DIV:
@@ -319,7 +322,7 @@ static void print_node(const printer *pr, const heddle_node *node, int depth)
 		print_line(pr, node);
 		break;
 	case HEDDLE_NODE_STORE:
-		print_subscripts(pr, node->buffer, node->n_value - 1, node->value + 1, node->value[0]->width);
+		print_subscripts(pr, node->buffer, node->n_value - 1, node->value + 1, node->value[0]->width, 0);
 		heddle_text_add(out, " = ");
 		print_value(pr, node->value[0], node->buffer->type, 0);
 		print_line(pr, node);
@@ -332,9 +335,9 @@ static void print_node(const printer *pr, const heddle_node *node, int depth)
 		heddle_text_printf(out, "copy %s ", node->name);
 		print_value(pr, node->value[0], HEDDLE_INT32, 0);
 		heddle_text_add(out, " to ");
-		print_subscripts(pr, node->buffer, (int)node->i, node->value + 1, 1);
+		print_subscripts(pr, node->buffer, (int)node->i, node->value + 1, 1, 0);
 		heddle_text_add(out, " from ");
-		print_subscripts(pr, node->source, node->n_value - 1 - (int)node->i, node->value + 1 + node->i, 1);
+		print_subscripts(pr, node->source, node->n_value - 1 - (int)node->i, node->value + 1 + node->i, 1, 0);
 		print_line(pr, node);
 		break;
 	case HEDDLE_NODE_WAIT:

@@ -417,6 +417,8 @@ static void check_value(checker *c, const heddle_value *v)
 		check_access(c, v->buffer, v->n_arg, v->arg, v->width);
 		if (v->buffer && v->type != v->buffer->type)
 			fault(c, "%s is read as %s", v->buffer->name, heddle_type_name(v->type));
+		if (v->buffer && v->i && (v->i < 0 || !is_global(v->buffer->role)))
+			fault(c, "%s is asked for %lld elements ahead", v->buffer->name, (long long)v->i);
 		return;
 	}
 	if (v->kind == HEDDLE_VALUE_SELECT) {

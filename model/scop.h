@@ -140,6 +140,7 @@ struct heddle_group {
 	int number;	   /* "A.0" */
 	heddle_space space;
 	bool live_out; /* register: to be stored at the end */
+	int64_t ahead; /* global: elements from those that are read to those of a later block that are asked for meanwhile; 0: none are */
 	/* shared */
 	heddle_access *access;		/* the access it was made for */
 	int64_t size[HEDDLE_MAX_DIM];	/* of the box, by tensor dimension */
@@ -249,6 +250,10 @@ bool heddle_fuse_legal(const heddle_scop *scop, const int *kernel_of, int n);
 int heddle_pass_schedule(heddle_scop *scop);
 int heddle_pass_tile(heddle_scop *scop);
 int heddle_pass_place(heddle_scop *scop);
+/* The value of an extent that is a number or a given size; 0: it is open, or has to be calculated. */
+int64_t heddle_fixed_extent(const heddle_expr *extent);
+/* Elements from the group's part of its tensor in one block to that in the next one, where the kernel only reads it; 0: not known. */
+int64_t heddle_block_distance(const heddle_group *group);
 /* What a thread sums a reduction into: with, and without, the sums of vector members.  False: it has more parts than arrays have. */
 bool heddle_stmt_sums(const heddle_stmt *stmt, heddle_registers *sums, heddle_registers *total);
 /* Bytes of an array that holds the elements of several tiles or rounds, and so is in memory; 0: it does not. */

@@ -156,7 +156,7 @@ static void turn(turning *t, const heddle_value *gathered, int line, heddle_node
 	const int half = t->width / 2;
 	for (int m = 0; m < t->width; m++) {
 		heddle_value *load = gathered->arg[m];
-		column[m] = named(t, line_name, heddle_value_load(p, load->buffer, t->width, load->n_arg, load->arg), line, out);
+		column[m] = named(t, line_name, heddle_value_load_ahead(p, load->buffer, t->width, load->n_arg, load->arg, load->i), line, out);
 	}
 	for (int rows = 2; rows <= t->width; rows *= 2) { /* that a vector holds members of */
 		const char *name = heddle_arena_printf(p->arena, rows < t->width ? "%s_by%d" : "%s_turned", of, rows);

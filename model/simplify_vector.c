@@ -337,8 +337,8 @@ static heddle_value *strided_load(lanes *l, heddle_value *load)
 	for (int k = 0; k < n; k++)
 		first[k] = second[k] = lanes_at(l, load->arg[k], 0);
 	second[n - 1] = heddle_value_binary(l->p, HEDDLE_OP_ADD, first[n - 1], heddle_value_int(l->p, first[n - 1]->type, l->width - 1));
-	return heddle_value_unzip(l->p, heddle_value_load(l->p, buffer, l->width, n, first),
-				  heddle_value_load(l->p, buffer, l->width, n, second));
+	return heddle_value_unzip(l->p, heddle_value_load_ahead(l->p, buffer, l->width, n, first, load->i),
+				  heddle_value_load_ahead(l->p, buffer, l->width, n, second, load->i));
 }
 
 static heddle_value *wide_load(lanes *l, heddle_value *load)
@@ -351,7 +351,7 @@ static heddle_value *wide_load(lanes *l, heddle_value *load)
 		return strided;
 	if (!first || (buffer->role != HEDDLE_BUFFER_REGISTER && !is_aligned(l, buffer, load->n_arg, first)))
 		return NULL;
-	return heddle_value_load(l->p, buffer, l->width, load->n_arg, first);
+	return heddle_value_load_ahead(l->p, buffer, l->width, load->n_arg, first, load->i);
 }
 
 static wide *find_wide(lanes *l, const heddle_value *load)

@@ -26,6 +26,19 @@ static inline void heddle_stream_{t}{w}({t}{w} x, __global {t} *to)
 	vstore{w}(x, 0, to);
 }
 
+//: heddle_load_ahead_{t}{w} t=char,uchar,short,ushort,int,uint,long,ulong,float,double w=2,4,8,16
+// A vector, and the line `ahead` elements further on is asked for: it comes while this block computes, and the next one finds it near.
+// There need not be such elements.  Only compilers for a processor's own instructions know the word.
+static inline {t}{w} heddle_load_ahead_{t}{w}(__global const {t} *from, long ahead)
+{
+#if defined(__has_builtin) && !defined(__SPIR__) && !defined(__SPIRV__)
+#if __has_builtin(__builtin_prefetch)
+	__builtin_prefetch((__global const void *)(from + ahead));
+#endif
+#endif
+	return vload{w}(0, from);
+}
+
 //: heddle_quotient_{t}{w} t=float,double w=2,4,8,16
 // x / y for one y: a product with its inverse, which loops compute once, and a step that takes its error away.  That step is left out
 // where it would be infinity less infinity; and where y is so small or so large that it would lose digits, and without a fast fma,

@@ -20,6 +20,8 @@ static void round_trip(void **state)
 		"split=none; share=1; fuse=0,0,1",
 		"share=0,2",
 		"share=none",
+		"k0:; k0.A.0: space=global vector=4 prefetch=2",
+		"k0:; k0.A.0: prefetch=0",
 		"fuse=0",
 		"fuse=0; k0:",
 		"fuse=0; k0: threads=256 order=j,i lanes=outer",

@@ -143,6 +143,7 @@ static void boxes(void **state)
 	expect_code(product, NULL, "fuse=0; k0.A.0: space=shared order=0,0", "place", 521);
 	expect_code(product, NULL, "fuse=0; k0.S0: tile=k:3; k0.A.0: space=shared vector=2", "place", 522);
 	expect_code(product, NULL, "fuse=0; k0.A.5: space=shared", "place", 513);
+	expect_code(product, NULL, "fuse=0; k0.A.0: prefetch=1", "place", 530);
 }
 
 static void registers(void **state)
