@@ -542,12 +542,28 @@ static int finish(heddle_device *device, int n_event, cl_event *event, int per_r
 
 /* Without rounds to time one launch after the other, so that an error is that of its launch.  With them many are in the queue at once:
  * threads that sleep between two launches would be woken within the time. */
+/* The checker that is a library takes the shadow of memory that the host has not written from its heap as it finds it there
+ * (Oclgrind 21.10): left over zeros say that a temporary is initialised.  All ones say that it is not. */
+static void fill_free_memory(void)
+{
+	enum { CACHED = 7, LARGEST_CACHED = 1032, LARGEST = 1 << 16 }; /* glibc keeps so many small pieces of each size */
+	void *piece[CACHED];
+	for (size_t bytes = 8; bytes <= LARGEST; bytes = bytes < LARGEST_CACHED ? bytes + 16 : 2 * bytes) {
+		for (int i = 0; i < CACHED; i++)
+			memset(piece[i] = heddle_xalloc(bytes), 0xff, bytes);
+		for (int i = 0; i < CACHED; i++)
+			free(piece[i]);
+	}
+}
+
 static int opencl_launch(heddle_device *device, int n, const heddle_kernel_launch *launch, int repeat, double *seconds)
 {
 	enum { IN_FLIGHT = 64 };
 	const int batch = repeat <= 0 || n >= IN_FLIGHT ? 1 : IN_FLIGHT / n;
 	cl_event *event = HEDDLE_NEW_ARRAY(device->arena, cl_event, batch * n);
 	int n_event = 0, status = 0, first = 0;
+	if (((const opencl_state *)device->state)->words->log)
+		fill_free_memory();
 	for (int r = 0; r < repeat; r++)
 		seconds[r] = 0;
 	for (int r = 0; r < (repeat > 0 ? repeat : 1) && status == 0; r++) {
