@@ -90,12 +90,7 @@ int64_t choose_least(int64_t a, int64_t b)
 /* Is every value of the dimension's extent a multiple of n? */
 bool choose_divisible(const heddle_stmt *stmt, int dim, int64_t n)
 {
-	const heddle_expr *upper = stmt->source->index[dim]->upper;
-	if (upper->kind == HEDDLE_EXPR_INT)
-		return upper->i % n == 0;
-	if (upper->kind == HEDDLE_EXPR_SIZE)
-		return upper->size->min == upper->size->max ? upper->size->min % n == 0 : upper->size->divisor % n == 0;
-	return false;
+	return heddle_extent_multiple(stmt->source->index[dim]->upper, n);
 }
 
 /* Some operand is used again for every value of this dimension. */

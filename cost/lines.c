@@ -83,28 +83,60 @@ static void choose_streams(const heddle_scop *scop, heddle_config *config, int k
 	choice->has_stream = choice->n_stream > 0;
 }
 
-/* Does the group's statement read each of its elements once, in whole lines along the tensor's rows, and is a block's part of it over
- * where the next one's begins?  Blocks whose parts interleave have lines of many rows under way as it is. */
-static bool reads_on(const heddle_scop *scop, const heddle_group *group)
+static int place_in_order(const heddle_kernel *kernel, int member)
+{
+	for (int i = 0; i < kernel->n_member; i++)
+		if (kernel->member_order[i] == member)
+			return i;
+	return -1;
+}
+
+/* Does the group's statement read each of its elements once, in whole lines? */
+static bool reads_lines_once(const heddle_scop *scop, const heddle_group *group)
 {
 	const heddle_stmt *stmt = group->stmt;
-	double elements = 1;
-	const int row = heddle_row_dim(stmt, group->access);
-	if (row < 0 || stmt->dim[row].layout.vector < line_elements(scop->descriptor, group->tensor))
-		return false;
-	for (int d = 0; d < stmt->n_dim; d++)
+	const heddle_expr *row = choose_subscripts(stmt, group->access)[group->tensor->rank - 1];
+	bool lines = false;
+	for (int d = 0; d < stmt->n_dim; d++) {
 		if (!choose_depends_on(stmt, group->access, d) && choose_extent(scop, stmt, d) > 1)
 			return false;
-	for (int d = 0; d < stmt->n_dim; d++)
-		elements *= (double)(stmt->dim[d].member < 0 ? choose_extent(scop, stmt, d) : stmt->dim[d].layout.tile);
-	return elements <= (double)heddle_block_distance(group);
+		lines = lines || (choose_mentions(row, d) && stmt->dim[d].layout.vector >= line_elements(scop->descriptor, group->tensor));
+	}
+	return lines;
+}
+
+/* Do blocks, one after the other, go over the tensor as it lies?  Its last dimensions are a block's own, those before them members of
+ * the kernel in their order, with windows of a few elements.  Blocks whose parts interleave have lines of many rows under way as it is. */
+static bool reads_on(const heddle_scop *scop, const heddle_group *group)
+{
+	enum { WINDOW = 8 };
+	const heddle_stmt *stmt = group->stmt;
+	double part = 1;
+	int last = group->kernel->n_member;
+	bool in_order = true;
+	for (int e = group->tensor->rank - 1; e >= 0; e--) {
+		int member = -1;
+		double own = 1;
+		for (int d = 0; d < stmt->n_dim; d++) {
+			if (!choose_mentions(choose_subscripts(stmt, group->access)[e], d))
+				continue;
+			if (stmt->dim[d].member < 0)
+				own *= (double)choose_extent(scop, stmt, d);
+			else
+				member = place_in_order(group->kernel, stmt->dim[d].member);
+			part *= (double)(stmt->dim[d].member < 0 ? choose_extent(scop, stmt, d) : stmt->dim[d].layout.tile);
+		}
+		in_order = in_order && (member < 0 ? last == group->kernel->n_member || own == 1 : member < last && own <= WINDOW);
+		last = member < 0 ? last : member;
+	}
+	return in_order || part <= (double)heddle_block_distance(group);
 }
 
 /* What a block reads of memory is asked for while an earlier one still computes: by the last statement that goes over the tensor, as
  * the others wait for memory themselves.  Not further ahead than the second cache has room for. */
 static void choose_ahead(const heddle_scop *scop, heddle_config *config, int k)
 {
-	enum { LEAST = 2048, PART = 8 }; /* bytes that hide memory's latency; of the second cache */
+	enum { LEAST = 3072, PART = 8 }; /* bytes that hide memory's latency; of the second cache */
 	const heddle_kernel *kernel = scop->kernel[k];
 	const heddle_memory *second = heddle_descriptor_memory(scop->descriptor, "l2");
 	const double near = second ? (double)choose_quantity(&second->size, 0) : 0;
@@ -114,11 +146,12 @@ static void choose_ahead(const heddle_scop *scop, heddle_config *config, int k)
 		bool last = group->stmt != NULL;
 		for (int h = g + 1; h < kernel->n_group; h++)
 			last = last && kernel->group[h]->tensor != tensor;
-		if (!last || !tensor->rank || choose_tensor_bytes(scop, tensor) <= near || !reads_on(scop, group))
+		if (!last || !tensor->rank || choose_tensor_bytes(scop, tensor) <= near || !reads_lines_once(scop, group) ||
+		    !reads_on(scop, group))
 			continue;
 		const int64_t bytes = heddle_block_distance(group) * heddle_type_size(tensor->type);
 		const heddle_group_config *given = heddle_config_group(config, k, tensor->name, group->number, false);
-		if ((double)bytes * PART > near || (given && (given->prefetch >= 0 || given->space > HEDDLE_SPACE_GLOBAL)))
+		if (bytes < 1 || (double)bytes * PART > near || (given && (given->prefetch >= 0 || given->space > HEDDLE_SPACE_GLOBAL)))
 			continue;
 		heddle_config_group(config, k, tensor->name, group->number, true)->prefetch = (int)((LEAST + bytes - 1) / bytes);
 	}

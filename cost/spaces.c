@@ -69,22 +69,13 @@ static bool worth_staging(const heddle_kernel *kernel, const heddle_group *group
 	return reuse || across;
 }
 
-static bool is_multiple(const heddle_expr *x, int64_t v)
-{
-	if (x->kind == HEDDLE_EXPR_INT)
-		return x->i % v == 0;
-	if (x->kind == HEDDLE_EXPR_SIZE)
-		return (x->size->min == x->size->max ? x->size->min : x->size->divisor) % v == 0;
-	return false;
-}
-
 bool heddle_cost_rows_aligned(const heddle_tensor *tensor, int64_t v)
 {
 	if (!tensor->stride)
-		return is_multiple(tensor->extent[tensor->rank - 1], v);
+		return heddle_extent_multiple(tensor->extent[tensor->rank - 1], v);
 	bool aligned = heddle_tensor_inner(tensor) == tensor->rank - 1;
 	for (int e = 0; e + 1 < tensor->rank && aligned; e++)
-		aligned = is_multiple(tensor->stride[e], v);
+		aligned = heddle_extent_multiple(tensor->stride[e], v);
 	return aligned;
 }
 

@@ -219,7 +219,9 @@ int heddle_expr_evaluate(const heddle_expr *expr, const int64_t *size, int64_t *
 		*value = expr->i;
 		return 0;
 	case HEDDLE_EXPR_SIZE:
-		*value = size[expr->size->position];
+		if (!size && expr->size->min != expr->size->max)
+			return -1;
+		*value = size ? size[expr->size->position] : expr->size->min;
 		return 0;
 	case HEDDLE_EXPR_UNARY:
 		if (heddle_expr_evaluate(expr->arg[0], size, &a))

@@ -84,9 +84,21 @@ int64_t heddle_array_bytes(const heddle_registers *r)
 
 int64_t heddle_fixed_extent(const heddle_expr *extent)
 {
+	int64_t value;
+	return heddle_expr_evaluate(extent, NULL, &value) == 0 ? value : 0;
+}
+
+bool heddle_extent_multiple(const heddle_expr *extent, int64_t unit)
+{
+	int64_t value;
+	if (heddle_expr_evaluate(extent, NULL, &value) == 0)
+		return value % unit == 0;
 	if (extent->kind == HEDDLE_EXPR_SIZE)
-		return extent->size->min == extent->size->max ? extent->size->min : 0;
-	return extent->kind == HEDDLE_EXPR_INT ? extent->i : 0;
+		return extent->size->divisor % unit == 0;
+	if (extent->kind != HEDDLE_EXPR_BINARY)
+		return false;
+	const bool a = heddle_extent_multiple(extent->arg[0], unit), b = heddle_extent_multiple(extent->arg[1], unit);
+	return extent->op == HEDDLE_OP_MUL ? a || b : (extent->op == HEDDLE_OP_ADD || extent->op == HEDDLE_OP_SUB) && a && b;
 }
 
 /* Tiles of the statement's local dimension `d` that the tensor's dimension `e` takes; 0: not known. */
@@ -274,19 +286,6 @@ static bool in_steps(__isl_take isl_aff *aff, int64_t unit)
 	return good;
 }
 
-/* Is the value of an extent or stride, over sizes, always a multiple of `unit`? */
-static bool is_multiple(const heddle_expr *expr, int64_t unit)
-{
-	if (expr->kind == HEDDLE_EXPR_INT)
-		return expr->i % unit == 0;
-	if (expr->kind == HEDDLE_EXPR_SIZE)
-		return expr->size->divisor % unit == 0 || (expr->size->min == expr->size->max && expr->size->min % unit == 0);
-	if (expr->kind != HEDDLE_EXPR_BINARY)
-		return false;
-	bool a = is_multiple(expr->arg[0], unit), b = is_multiple(expr->arg[1], unit);
-	return expr->op == HEDDLE_OP_MUL ? a || b : (expr->op == HEDDLE_OP_ADD || expr->op == HEDDLE_OP_SUB) && a && b;
-}
-
 /* Rows of the tile lie as rows of the tensor do, and begin and end where the copy can. */
 bool heddle_copy_fits(const heddle_group *group, const heddle_copy *copy)
 {
@@ -302,10 +301,10 @@ bool heddle_copy_fits(const heddle_group *group, const heddle_copy *copy)
 		return true;
 	if ((int64_t)bytes % size || bytes > 16)
 		return false;
-	bool good = group->size[last] % unit == 0 && group->pad % unit == 0 && is_multiple(tensor->extent[last], unit) &&
+	bool good = group->size[last] % unit == 0 && group->pad % unit == 0 && heddle_extent_multiple(tensor->extent[last], unit) &&
 		    in_steps(isl_multi_aff_get_aff(group->offset, last), unit);
 	for (int e = 0; e < last && tensor->stride; e++)
-		good = good && is_multiple(tensor->stride[e], unit);
+		good = good && heddle_extent_multiple(tensor->stride[e], unit);
 	return good;
 }
 
@@ -428,10 +427,40 @@ static int64_t stride_of(const heddle_tensor *tensor, int e)
 {
 	int64_t stride = 1;
 	if (tensor->stride)
-		return tensor->stride[e]->kind == HEDDLE_EXPR_INT ? tensor->stride[e]->i : 0;
+		return heddle_fixed_extent(tensor->stride[e]);
 	for (int f = e + 1; f < tensor->rank; f++)
 		stride *= heddle_fixed_extent(tensor->extent[f]);
 	return stride;
+}
+
+typedef struct step {
+	int dim;
+	int64_t value; /* INT64_MIN: of no piece so far */
+	bool known;
+} step;
+
+static isl_stat add_step(__isl_take isl_set *where, __isl_take isl_aff *subscript, void *user)
+{
+	step *found = user;
+	isl_val *v = isl_aff_get_coefficient_val(subscript, isl_dim_in, found->dim);
+	const bool plain = isl_val_is_int(v) == isl_bool_true && isl_aff_dim(subscript, isl_dim_div) == 0;
+	const int64_t value = plain ? isl_val_get_num_si(v) : 0;
+	found->known = found->known && plain && (found->value == INT64_MIN || found->value == value);
+	found->value = value;
+	isl_val_free(v);
+	isl_aff_free(subscript);
+	isl_set_free(where);
+	return isl_stat_ok;
+}
+
+/* What one step of the statement's dimension adds to a subscript; 0 where it is not always the same, either. */
+static int64_t step_along(const heddle_access *access, int e, int dim)
+{
+	step found = {dim, INT64_MIN, true};
+	isl_pw_aff *subscript = isl_multi_pw_aff_get_pw_aff(access->index, e);
+	isl_pw_aff_foreach_piece(subscript, add_step, &found);
+	isl_pw_aff_free(subscript);
+	return found.known && found.value != INT64_MIN ? found.value : 0;
 }
 
 int64_t heddle_block_distance(const heddle_group *group)
@@ -442,11 +471,9 @@ int64_t heddle_block_distance(const heddle_group *group)
 	int64_t distance = 0;
 	if (!group->stmt || !group->access->affine || fastest < 0)
 		return 0;
-	for (int e = 0; e < tensor->rank; e++) {
-		const int d = heddle_access_dim(group->stmt, group->access, e);
-		if (d >= 0 && group->stmt->dim[d].member == fastest)
-			distance += stride_of(tensor, e) * kernel->member[fastest].layout.tile;
-	}
+	for (int d = 0; d < group->stmt->n_dim; d++)
+		for (int e = 0; e < tensor->rank && group->stmt->dim[d].member == fastest; e++)
+			distance += step_along(group->access, e, d) * stride_of(tensor, e) * kernel->member[fastest].layout.tile;
 	return distance;
 }
 

@@ -252,6 +252,8 @@ int heddle_pass_tile(heddle_scop *scop);
 int heddle_pass_place(heddle_scop *scop);
 /* The value of an extent that is a number or a given size; 0: it is open, or has to be calculated. */
 int64_t heddle_fixed_extent(const heddle_expr *extent);
+/* Is the value of an extent or stride, over sizes, always a multiple of `unit`? */
+bool heddle_extent_multiple(const heddle_expr *extent, int64_t unit);
 /* Elements from the group's part of its tensor in one block to that in the next one, where the kernel only reads it; 0: not known. */
 int64_t heddle_block_distance(const heddle_group *group);
 /* What a thread sums a reduction into: with, and without, the sums of vector members.  False: it has more parts than arrays have. */

@@ -141,7 +141,12 @@ static void items(void **state)
 		{"def f(float(8, 32768) I) -> (O) { m(n) max=! I(n, d)  t(n) +=! exp(I(n, d) - m(n))  O(n, d) = exp(I(n, d) - m(n)) / t(n) }", "split=none; fuse=0,0,0; "},
 		{"def f(float(64, 64) I) -> (O) { m(n) max=! I(n, d)  t(n) +=! exp(I(n, d) - m(n))  O(n, d) = exp(I(n, d) - m(n)) / t(n) }", "k0.t.0: space=register"},
 		{"def f(float(4096, 4096) x) -> (y) { y(n) +=! x(n, d) }", "reduce=d:lanes; k0.x.0: prefetch=1"},
-		{"def f(float(16777216) x, float(16777216) y) -> (z) { z(i) = x(i) + y(i) }", "k0.y.0: prefetch=2; k0.x.0: prefetch=2"},
+		{"def f(float(16777216) x, float(16777216) y) -> (z) { z(i) = x(i) + y(i) }", "k0.y.0: prefetch=3; k0.x.0: prefetch=3"},
+		/* windows that go over a tensor as it lies; rows whose length is calculated */
+		{"def f(float(8, 64, 224, 224) I) -> (O) { O(n, c, h, w) max=! I(n, c, 2*h + kh, 2*w + kw) where h in 0:111, w in 0:111, kh in 0:3, kw in 0:3 }",
+		 "k0.I.0: prefetch="},
+		{"def f(float(8, 64, 225, 223) I) -> (O) { O(n, c, h, w) max=! I(n, c, 2*h + kh, 2*w + kw) where h in 0:(225 - 1) / 2, w in 0:(223 - 30) / 2, kh in 0:3, kw in 0:3 }",
+		 "k0: stream=O; k0.S0: "},
 		/* rows that make whole rounds; of two operands one runs along the reduction: its panel is turned */
 		{"def f(float(64, K) A, float(K, 4096) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }", "k:128,i:64 round=i:16 vector=j:16"},
 		{"def f(float(K, M) A, float(N, K) B) -> (C) { C(i, j) +=! A(k, i) * B(j, k) }",
