@@ -429,7 +429,8 @@ static int64_t stride_of(const heddle_tensor *tensor, int e)
 	if (tensor->stride)
 		return heddle_fixed_extent(tensor->stride[e]);
 	for (int f = e + 1; f < tensor->rank; f++)
-		stride *= heddle_fixed_extent(tensor->extent[f]);
+		if (__builtin_mul_overflow(stride, heddle_fixed_extent(tensor->extent[f]), &stride))
+			return 0;
 	return stride;
 }
 
@@ -468,25 +469,27 @@ int64_t heddle_block_distance(const heddle_group *group)
 	const heddle_kernel *kernel = group->kernel;
 	const heddle_tensor *tensor = group->tensor;
 	const int fastest = kernel->n_member ? kernel->member_order[kernel->n_member - 1] : -1;
-	int64_t distance = 0;
+	int64_t distance = 0, part;
 	if (!group->stmt || !group->access->affine || fastest < 0)
 		return 0;
 	for (int d = 0; d < group->stmt->n_dim; d++)
 		for (int e = 0; e < tensor->rank && group->stmt->dim[d].member == fastest; e++)
-			distance += step_along(group->access, e, d) * stride_of(tensor, e) * kernel->member[fastest].layout.tile;
+			if (__builtin_mul_overflow(step_along(group->access, e, d) * kernel->member[fastest].layout.tile, stride_of(tensor, e), &part) ||
+			    __builtin_add_overflow(distance, part, &distance))
+				return 0;
 	return distance;
 }
 
 /* Lines of a later block's elements are asked for where the group's own are read. */
-static int place_ahead(heddle_scop *scop, heddle_group *group, int blocks)
+static int place_ahead(heddle_scop *scop, heddle_group *group, const heddle_group_config *config)
 {
-	if (blocks < 1)
+	const int64_t distance = config->space > HEDDLE_SPACE_GLOBAL ? 0 : heddle_block_distance(group);
+	if (config->prefetch < 1)
 		return 0;
 	if (!scop->descriptor->prefetches)
 		return heddle_error(scop->ctx, 530, NULL, "config: `%s.%d` cannot be asked for ahead: %s has no way to ask", group->tensor->name,
 				    group->number, scop->descriptor->name);
-	group->ahead = group->space == HEDDLE_SPACE_GLOBAL ? blocks * heddle_block_distance(group) : 0;
-	if (group->ahead > 0)
+	if (distance > 0 && !__builtin_mul_overflow(distance, config->prefetch, &group->ahead))
 		return 0;
 	return heddle_error(scop->ctx, 530, NULL,
 			    "config: `%s.%d` cannot be asked for ahead: it is written in the kernel, or not read in global memory, or the next "
@@ -498,8 +501,10 @@ static int place_group(heddle_scop *scop, heddle_kernel *kernel, heddle_group *g
 	const heddle_group_config *config = group_config(kernel->config, group->tensor->name, group->number);
 	if (!config)
 		return 0;
+	if (place_ahead(scop, group, config) < 0)
+		return -1;
 	if (config->space < 0 || config->space == HEDDLE_SPACE_GLOBAL)
-		return place_ahead(scop, group, config->prefetch);
+		return 0;
 	if (config->space == HEDDLE_SPACE_SHARED)
 		return place_shared(scop, group, config);
 	bool legal = heddle_register_legal(scop, kernel, group->tensor, &group->registers);

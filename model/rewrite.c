@@ -196,8 +196,9 @@ heddle_definition *heddle_definition_rewrite(heddle_ctx *ctx, heddle_arena *aren
 	}
 	for (int i = 0; i < config->n_share; i++) {
 		const int first = config->share[i];
-		if (first >= definition->n_statement || filled[first]) {
-			heddle_error(ctx, 529, NULL, filled[first] ? "statement %d is listed twice" : "there is no statement %d to share with", first);
+		const bool there = first < definition->n_statement;
+		if (!there || filled[first]) {
+			heddle_error(ctx, 529, NULL, there ? "statement %d is listed twice" : "there is no statement %d to share with", first);
 			return NULL;
 		}
 		filled[first] = rewrite_share(&r, &now, first);

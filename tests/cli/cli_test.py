@@ -609,6 +609,16 @@ class Plan(Case):
         self.heddle("plan", "mm.tc", "-t", "cuda:h200", "--sweep", "units=2", "--sweep", "clock=1G", code=USAGE, err="one value of the chip")
         self.heddle("plan", "mm.tc", "-t", "cuda:h200", "--sweep", "warp=33", code=SOURCE, err="power of two")
 
+    def test_prefetch(self):
+        """Only what is read in memory, a known number of elements on in the next block, on chips that can be asked."""
+        plan = ("plan", "mm.tc", "-s", "M=64,N=64,K=64", "--config")
+        self.heddle(*plan, "k0: order=j,i; k0.A.0: prefetch=2", "-t", "opencl:cpu", out="k0.A.0: prefetch=2")
+        self.heddle(*plan, "k0: order=i,j; k0.A.0: prefetch=2", "-t", "opencl:cpu", code=SOURCE, err=["E0530", "`A.0`"])
+        self.heddle(*plan, "k0.B.0: space=shared prefetch=1", "-t", "opencl:cpu", code=SOURCE, err=["E0530", "`B.0`"])
+        self.heddle(*plan, "k0.C.0: prefetch=1", "-t", "opencl:cpu", code=SOURCE, err=["E0530", "`C.0`"])
+        self.heddle(*plan, "k0.A.0: prefetch=2", "-t", "cuda:h200", code=SOURCE, err=["E0530", "no way to ask"])
+        self.heddle(*plan, "k0.D.0: prefetch=2", "-t", "opencl:cpu", code=SOURCE, err=["E0513", "`A.0`, `B.0`"])
+
     def test_json(self):
         doc = json.loads(self.heddle("plan", "mm.tc", "-s", "M=8,N=8,K=8", "--json").stdout)
         self.assertIn("config", doc["plans"][0])

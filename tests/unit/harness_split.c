@@ -123,6 +123,7 @@ static void refused(void **state)
 		{"def f(float(N) A) -> (O, P) { O(i) = exp(A(i))  P(i) = exp(A(i)) }", "share=1", 529},
 		{"def f(float(N) A) -> (O, P) { O(i) = exp(A(i))  P(i) = exp(A(i)) }", "share=2", 529},
 		{"def f(float(N) A) -> (O, P) { O(i) = exp(A(i))  P(i) = exp(A(i)) }", "share=0,0", 529},
+		{"def f(float(N) A) -> (O, P) { O(i) = exp(A(i))  P(i) = exp(A(i)) }", "share=100000", 529},
 		/* other ranges; a tensor that is written in between; what only one of two branches computes */
 		{"def f(float(N) A) -> (O, P) { O(i) = exp(A(i))  P(i) = exp(A(i)) where i in 1:N }", "share=0", 529},
 		{"def f(float(N) A) -> (P) { t(i) = A(i)  u(i) = exp(t(i))  t(i) = 2 * A(i)  P(i) = exp(t(i)) + u(i) }", "share=1", 529},
