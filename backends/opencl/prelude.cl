@@ -853,14 +853,39 @@ static inline {t} heddle_erfc_{t}({t} x)
 	return x > -0.75{f} ? 1.0{f} - heddle_erf_{t}(x) : 2.0{f} - heddle_erfc_right_{t}(-x);
 }
 
-//: heddle_{g}_{t}_x{w} g=erf,erfc t=float,double w=2,4,8,16
-static inline {t}{w} heddle_{g}_{t}_x{w}({t}{w} x)
+//: heddle_polynomial_{t}{w} t=float,double w=2,4,8,16
+static inline {t}{w} heddle_polynomial_{t}{w}(__constant const {t} *c, int n, {t}{w} x)
 {
-	{t} member[{w}];
-	vstore{w}(x, 0, member);
-	for (int k = 0; k < {w}; k++)
-		member[k] = heddle_{g}_{t}(member[k]);
-	return vload{w}(0, member);
+	{t}{w} sum = ({t}{w})(c[n - 1]);
+	for (int k = n - 2; k >= 0; k--)
+		sum = fma(sum, x, ({t}{w})(c[k]));
+	return sum;
+}
+
+//: heddle_erf_parts_{t}{w} t/f/near/n=float/f/6/13,double//11/26 w=2,4,8,16
+// erf of |x| <= 3/4; *right: erfc of |x| >= 1/2.  Members are on both sides: both are computed.
+static inline {t}{w} heddle_erf_parts_{t}{w}({t}{w} x, {t}{w} *right)
+{
+	const {t}{w} a = fmin(fabs(x), ({t}{w})(30.0{f})), square = a * a, power = exp(-square);
+	const {t}{w} sum = heddle_polynomial_{t}{w}(heddle_erfcx_table_{t}, {n}, (a - 4.0{f}) / (a + 4.0{f}));
+	*right = fma(power, -fma(a, a, -square), power) * (sum / fma(({t}{w})(2.0{f}), a, ({t}{w})(1.0{f})));
+	return x * heddle_polynomial_{t}{w}(heddle_erf_table_{t}, {near}, fma(3.55555555555555555556{f} * x, x, ({t}{w})(-1.0{f})));
+}
+
+//: heddle_erf_{t}_x{w} t/f=float/f,double/ w=2,4,8,16
+static inline {t}{w} heddle_erf_{t}_x{w}({t}{w} x)
+{
+	{t}{w} right;
+	const {t}{w} near = heddle_erf_parts_{t}{w}(x, &right);
+	return ((fabs(x) <= ({t}{w})(0.75{f})) | (x != x)) ? near : copysign(1.0{f} - right, x);
+}
+
+//: heddle_erfc_{t}_x{w} t/f=float/f,double/ w=2,4,8,16
+static inline {t}{w} heddle_erfc_{t}_x{w}({t}{w} x)
+{
+	{t}{w} right;
+	const {t}{w} near = heddle_erf_parts_{t}{w}(x, &right);
+	return x >= ({t}{w})(0.5{f}) ? right : x <= ({t}{w})(-0.75{f}) ? 2.0{f} - right : 1.0{f} - near;
 }
 
 //: heddle_erfcx_{t} t/f/huge=float/f/10,double//27
