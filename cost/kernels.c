@@ -1,4 +1,4 @@
-/* Choosing what becomes a kernel: reductions that are split, statements that share one.
+/* Choosing what becomes a kernel: reductions that are split, expressions that are computed once, statements that share one.
  * SPDX-License-Identifier: MIT
  */
 #include "cost/choose.h"

@@ -170,9 +170,9 @@ heddle_definition *heddle_module_find(heddle_ctx *ctx, heddle_module *module, co
 void heddle_definition_print(const heddle_definition *definition, heddle_text *out);
 void heddle_expr_print(const heddle_expr *expr, heddle_text *out);
 
-/* Value of an expression over constants and sizes.  `size` [n_size] are the sizes' values; NULL: those that are given.  Division is floor when used in
- * shapes.  0, or -1 (no diagnostic) if it contains anything else, an
- * open size where there are no values, or divides by 0. */
+/* Value of an expression over constants and sizes.  `size` [n_size] are the sizes' values; NULL: those that are given.
+ * Division is floor when used in shapes.  0, or -1 (no diagnostic) if it contains anything else, an open size where there
+ * are no values, or divides by 0. */
 int heddle_expr_evaluate(const heddle_expr *expr, const int64_t *size, int64_t *value);
 /* The same operation, constant, size, index or tensor, whatever the operands are. */
 bool heddle_expr_same_node(const heddle_expr *a, const heddle_expr *b);
