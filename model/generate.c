@@ -256,7 +256,7 @@ heddle_buffer *heddle_generate_registers(heddle_generator *g, heddle_registers *
 	r->buffer = heddle_buffer_new(g->program, name, HEDDLE_BUFFER_REGISTER, r->type, r->n);
 	for (int i = 0; i < r->n; i++)
 		r->buffer->extent[i] = heddle_value_int(g->program, HEDDLE_INT64, r->c[i].extent);
-	r->buffer->of = of;
+	r->buffer->of = of ? heddle_arena_strdup(g->program->arena, of) : NULL;
 	heddle_node_append(g->program, g->top, heddle_node_declare(g->program, r->buffer));
 	return r->buffer;
 }
@@ -314,7 +314,7 @@ static void shared_tiles(heddle_generator *g)
 				buffer->extent[at++] = heddle_value_int(p, HEDDLE_INT64, group->size[group->order[e]]);
 		buffer->pad = rank ? group->pad : 0;
 		buffer->align = widest_vector(g->scop->descriptor);
-		buffer->of = group->tensor->name;
+		buffer->of = heddle_arena_strdup(p->arena, group->tensor->name);
 		g->shared[i] = group->shared = buffer;
 		HEDDLE_PUSH(p->arena, g->launch->shared, g->launch->n_shared, buffer);
 	}
