@@ -14,6 +14,7 @@ heddle, target, configs, rounds, path = sys.argv[1], sys.argv[2], int(sys.argv[3
 only = sys.argv[6] if len(sys.argv) > 6 else ""
 
 RATED, AGAIN, SPREAD = 16, 12, 2.0  # of the model's choice; measured again; least ratio of the worst to the best
+ONCE, TURNS, LIMIT = 2, 4, 10  # runs of every config; rounds of one `heddle bench`; seconds for all runs of a config in one round
 
 PAIRS = [
     ("layers/products", "matmul", "M=256,N=256,K=256"), ("layers/products", "matmul", "M=1024,N=1024,K=1024"),
@@ -36,19 +37,25 @@ PAIRS = [
 
 def call(*words):
     done = subprocess.run([heddle, *words, "--json"], capture_output=True, text=True)
-    return json.loads(done.stdout) if done.returncode == 0 else None
+    try:
+        return json.loads(done.stdout)
+    except ValueError:
+        return None
 
 
-def seconds(file, name, sizes, config, repeat):
-    words = ["bench", file, "--def", name, "-s", sizes, "-t", target, "--repeat", str(repeat), "--timeout", "60"]
-    said = call(*words, *(["--config", config] if config else []))
-    return said["cases"][0]["kernels"][0]["seconds"] if said else None
+def seconds(file, name, sizes, listed, repeat):
+    """All measured times of each config, taking turns; none for what fails or takes longer than LIMIT."""
+    words = ["bench", file, "--def", name, "-s", sizes, "-t", target, "--repeat", str(repeat), "--timeout", str(LIMIT)]
+    said = call(*words, *(word for config in listed for word in ("--config", config)))
+    kernels = said["cases"][0]["kernels"] if said and said["cases"] else [{}] * len(listed)
+    return {config: kernel.get("all", []) for config, kernel in zip(listed, kernels)}
 
 
 def rated(file, name, sizes, config):
     """The model's word on a config, and the config in full; None where it is refused."""
     said = call("plan", file, "--def", name, "-s", sizes, "-t", target, "--sweep", "units=2", "--config", config)
-    return said["sweeps"][0]["values"][0] if said else None
+    values = said["sweeps"][0]["values"] if said and said.get("sweeps") else []
+    return values[0] if values else None
 
 
 def drawn(line, stream):
@@ -87,7 +94,7 @@ def drawn(line, stream):
 def one_pair(file, name, sizes):
     file = f"{file}.tc"
     top = call("plan", file, "--def", name, "-s", sizes, "-t", target, "--top", str(RATED))
-    if not top:
+    if not top or not top.get("top"):
         return None
     top = top["top"][0]
     usual = rated(file, name, sizes, "")
@@ -100,27 +107,24 @@ def one_pair(file, name, sizes):
         one = rated(file, name, sizes, drawn(stream.choice([usual["config"], top["choices"][0]["config"]]), stream))
         if one:
             found.setdefault(one["config"], one["seconds"])
-    measured = {}
-    for config in found:
-        t = seconds(file, name, sizes, config, 3)
-        if t:
-            measured[config] = t
+    once = seconds(file, name, sizes, list(found), ONCE)
+    measured = {config: statistics.median(t) for config, t in once.items() if t}
+    if not measured:
+        return None
     order = sorted(measured, key=found.get)  # as the model ranks them
-    again = set(sorted(measured, key=measured.get)[:AGAIN]) | set(order[:8]) | {usual["config"]}
+    again = set(sorted(measured, key=measured.get)[:AGAIN]) | set(order[:8]) | {usual["config"]} & set(measured)
     times = {config: [] for config in again}
-    for _ in range(rounds):
-        for config in again:
-            t = seconds(file, name, sizes, config, 3)
-            if t:
-                times[config].append(t)
+    for _ in range((rounds + TURNS - 1) // TURNS):
+        for config, t in seconds(file, name, sizes, list(again), 4 * TURNS).items():
+            times[config] += t
     final = {config: statistics.median(t) for config, t in times.items() if t}
     best = min(final.values())
-    result = {"layer": name, "sizes": sizes, "configs": len(measured), "spread": max(measured.values()) / best,
-              "usual": best / final[usual["config"]],
+    result = {"layer": name, "sizes": sizes, "configs": len(found), "slower": sorted(set(found) - set(measured)), "spread": max(measured.values()) / best,
+              "usual": best / final[usual["config"]] if usual["config"] in final else 0.0,
               "first": best / final[order[0]], "best_of_4": best / min(final[c] for c in order[:4]),
               "best_of_8": best / min(final[c] for c in order[:8]),
               "all": sorted(([final.get(c, measured[c]), found[c], c] for c in measured), key=lambda row: row[0])}
-    print(f"{name} {sizes}: {len(measured)} configs, worst/best {result['spread']:.1f}, usual {result['usual']:.2f}, "
+    print(f"{name} {sizes}: {len(measured)} of {len(found)} configs, worst/best {result['spread']:.1f}, usual {result['usual']:.2f}, "
           f"first {result['first']:.2f}, best of 4 {result['best_of_4']:.2f}, of 8 {result['best_of_8']:.2f}", flush=True)
     return result
 

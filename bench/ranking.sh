@@ -5,7 +5,7 @@
 # reach of the best one found.  A pair counts where the worst config takes at least twice the time of the best.
 #
 # usage: bench/ranking.sh [--configs N] [--rounds N] [--only WORD] [--heddle PROGRAM] [--output FILE.json]
-# needs PoCL and python3; 2 to 6 minutes for a pair
+# needs PoCL and python3; about 2 minutes for a pair
 # SPDX-License-Identifier: MIT
 set -euo pipefail
 cd "$(dirname "$0")/.."

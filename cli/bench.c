@@ -1,4 +1,5 @@
-/* heddle bench: how long kernels take, beside what the chip could do; theirs (--impl) against ours, taking turns.
+/* heddle bench: how long kernels take, beside what the chip could do; theirs (--impl) against ours, configs against one another,
+ * taking turns.
  * SPDX-License-Identifier: MIT
  */
 #include "cli/kernel.h"
@@ -15,13 +16,24 @@ enum { ROUNDS = 4 };
 
 /* One kernel in the race. */
 typedef struct entrant {
-	const char *name; /* "cuda:h200" or the manifest's path */
+	const char *name;   /* "cuda:h200", with a number where there are several configs, or the manifest's path */
+	const char *config; /* as given; NULL: none */
 	heddle_kernel_files kernel;
 	const heddle_runner *runner;
 	heddle_run run;
+	int failed; /* 0, or the exit code for what it did wrong: it is out of the race */
 	int n_second;
 	double *second; /* all rounds, sorted at the end */
 } entrant;
+
+/* What all kernels get, and what must come of it. */
+typedef struct course {
+	const heddle_definition *definition;
+	const int64_t *size;
+	heddle_array **array;  /* one for each tensor */
+	heddle_array **before; /* of `inout` tensors: their contents before any kernel; NULL for others */
+	heddle_reference *reference;
+} course;
 
 /* What the definition asks for, whoever computes it. */
 typedef struct work {
@@ -89,36 +101,46 @@ static double least_seconds(const heddle_descriptor *descriptor, const work *w)
 
 /* ---- running -------------------------------------------------------------------------------------------------------------- */
 
-/* Once, and compared with the definition: nothing wrong is timed. */
-static int verify(heddle_cli *cli, const heddle_definition *definition, const int64_t *size, heddle_array *const *array,
-		  entrant *e)
+/* The definition's own results, of the arrays as they are now.  0 or -1. */
+static int lay_course(heddle_cli *cli, course *c)
 {
-	for (int i = 0; i < definition->n_output; i++)
-		if (definition->tensor[definition->n_input + i]->role == HEDDLE_ROLE_OUTPUT)
-			heddle_array_poison(array[definition->n_input + i]);
-	heddle_array **before = HEDDLE_NEW_ARRAY(cli->arena, heddle_array *, definition->n_tensor + 1);
-	for (int i = 0; i < definition->n_tensor; i++)
-		before[i] = array[i] && definition->tensor[i]->role == HEDDLE_ROLE_INOUT ? heddle_array_copy(array[i]) : array[i];
+	const heddle_reference_options options = {.budget = 2e7, .sample = 256, .seed = 1};
+	c->before = HEDDLE_NEW_ARRAY(cli->arena, heddle_array *, c->definition->n_tensor + 1);
+	for (int i = 0; i < c->definition->n_tensor; i++)
+		if (c->array[i] && c->definition->tensor[i]->role == HEDDLE_ROLE_INOUT)
+			c->before[i] = heddle_array_copy(c->array[i]);
+	c->reference = heddle_reference_evaluate(cli->ctx, c->definition, c->size, c->array, &options);
+	return c->reference ? 0 : -1;
+}
+
+static void clear_course(course *c)
+{
+	for (int i = 0; c->before && i < c->definition->n_tensor; i++)
+		heddle_array_free(c->before[i]);
+	heddle_reference_free(c->reference);
+}
+
+/* Once, and compared with the definition: nothing wrong is timed.  0, an exit code after a report, or -1. */
+static int verify(heddle_cli *cli, const course *c, entrant *e)
+{
+	for (int i = 0; i < c->definition->n_tensor; i++) {
+		if (c->definition->tensor[i]->role == HEDDLE_ROLE_OUTPUT)
+			heddle_array_poison(c->array[i]);
+		if (c->before[i])
+			memcpy(c->array[i]->memory, c->before[i]->memory, c->before[i]->bytes);
+	}
 	int result = heddle_run_isolated(cli->ctx, e->runner, &e->run);
 	if (result == 0 && e->run.verdict != HEDDLE_PASS)
 		result = heddle_cli_verdict(cli, e->name, &e->run);
-	const heddle_reference_options options = {.budget = 2e7, .sample = 256, .seed = 1};
-	heddle_reference *reference =
-		result == 0 ? heddle_reference_evaluate(cli->ctx, definition, size, before, &options) : NULL;
-	if (result == 0 && !reference)
-		result = -1;
-	for (int i = 0; result == 0 && i < reference->n_output; i++) {
+	for (int i = 0; result == 0 && i < c->reference->n_output; i++) {
+		const heddle_expected *output = &c->reference->output[i];
 		heddle_comparison comparison;
-		heddle_compare(cli->arena, &reference->output[i], array[reference->output[i].tensor->position], &comparison);
+		heddle_compare(cli->arena, output, c->array[output->tensor->position], &comparison);
 		if (!comparison.pass) {
 			heddle_text_printf(&cli->err, "%s: FAIL: %s\n", e->name, comparison.message);
 			result = HEDDLE_EXIT_FAILED;
 		}
 	}
-	heddle_reference_free(reference);
-	for (int i = 0; i < definition->n_tensor; i++)
-		if (before[i] != array[i])
-			heddle_array_free(before[i]);
 	return result;
 }
 
@@ -153,6 +175,10 @@ static double median(const entrant *e)
 static void add_row(heddle_text *rows, const entrant *e, const work *w)
 {
 	char middle[32], least[32];
+	if (e->failed) {
+		heddle_text_printf(rows, "%s\t%s\tfailed\t-\t-\t-\t-\n", e->name, e->runner->name);
+		return;
+	}
 	double seconds = median(e), roof = least_seconds(e->kernel.target.descriptor, w);
 	heddle_text_printf(rows, "%s\t%s\t%s\t%s\t%.4g\t%.4g\t", e->name, e->runner->name, heddle_cli_seconds(seconds, middle),
 			   heddle_cli_seconds(e->second[0], least), 1e-9 * w->bytes / seconds, 1e-9 * w->flops / seconds);
@@ -164,6 +190,13 @@ static void add_row(heddle_text *rows, const entrant *e, const work *w)
 
 static json_t *entrant_json(const entrant *e, const work *w)
 {
+	if (e->failed) {
+		json_t *failed = json_pack("{s:s, s:s, s:s, s:b}", "name", e->name, "target", e->kernel.target.text, "runner",
+					   e->runner->name, "failed", 1);
+		if (e->kernel.manifest->config)
+			json_object_set_new(failed, "config", json_string(e->kernel.manifest->config));
+		return failed;
+	}
 	double seconds = median(e), roof = least_seconds(e->kernel.target.descriptor, w);
 	json_t *all = json_array();
 	for (int i = 0; i < e->n_second; i++)
@@ -199,6 +232,9 @@ static void report(heddle_cli *cli, const heddle_definition *definition, const i
 		heddle_text_printf(&cli->out, "%s %s: %s, %.4g Mflop\n", definition->name, heddle_text_str(&sizes),
 				   heddle_cli_bytes(w->bytes, bytes), 1e-6 * w->flops);
 		heddle_cli_table(heddle_text_str(&rows), &cli->out);
+		for (int i = 0; i < n; i++)
+			if (e[i].config)
+				heddle_text_printf(&cli->out, "%s: %s\n", e[i].name, e[i].kernel.manifest->config);
 	}
 	json_decref(list);
 	heddle_text_free(&rows);
@@ -207,18 +243,24 @@ static void report(heddle_cli *cli, const heddle_definition *definition, const i
 
 /* ---- cases ----------------------------------------------------------------------------------------------------------------- */
 
-/* The kernels of all targets and of --impl; `*n` counts those that must be freed. */
+/* The kernels of all targets, with each config that is given, and of --impl; `*n` counts those that must be freed. */
 static int gather(heddle_cli *cli, const heddle_module *module, const heddle_definition *definition,
 		  const heddle_target *target, int n_target, entrant *e, int *n)
 {
-	const heddle_values *impl = &cli->option[HEDDLE_OPTION_IMPL];
+	const heddle_values *impl = &cli->option[HEDDLE_OPTION_IMPL], *config = &cli->option[HEDDLE_OPTION_CONFIG];
 	*n = 0;
-	for (int i = 0; i < n_target; i++) {
-		entrant *one = &e[(*n)++];
-		one->name = target[i].text;
-		if (heddle_cli_compile(cli, module, 1, &definition, &target[i], &one->kernel) < 0)
-			return -1;
-	}
+	for (int i = 0; i < n_target; i++)
+		for (int k = 0; k < config->n || k == 0; k++) {
+			entrant *one = &e[(*n)++];
+			one->name = target[i].text;
+			if (config->n > 1) {
+				one->config = config->value[k];
+				one->name = heddle_arena_printf(cli->arena, "%s %d", target[i].text, k + 1);
+			}
+			const char *with = config->n ? config->value[k] : NULL;
+			if (heddle_cli_compile(cli, module, 1, &definition, &target[i], with, &one->kernel) < 0)
+				return -1;
+		}
 	for (int i = 0; i < impl->n; i++) {
 		entrant *one = &e[(*n)++];
 		one->name = impl->value[i];
@@ -228,24 +270,32 @@ static int gather(heddle_cli *cli, const heddle_module *module, const heddle_def
 	return 0;
 }
 
-static int race(heddle_cli *cli, const heddle_definition *definition, const int64_t *size, heddle_array *const *array,
-		entrant *e, int n, int repeat, double timeout)
+/* What fails is out, and the others go on: 0, or the first one's exit code; -1 with diagnostics. */
+static int race(heddle_cli *cli, const course *c, entrant *e, int n, int repeat, double timeout)
 {
+	const int rounds = repeat < ROUNDS ? repeat : ROUNDS;
 	int result = 0;
-	for (int i = 0; i < n && result == 0; i++) {
+	for (int i = 0; i < n; i++) {
 		e[i].runner = heddle_cli_runner(cli, &e[i].kernel);
-		if (!e[i].runner || heddle_cli_bind(cli, &e[i].kernel, definition, size, array, &e[i].run) < 0)
+		if (!e[i].runner || heddle_cli_bind(cli, &e[i].kernel, c->definition, c->size, c->array, &e[i].run) < 0)
 			return -1;
-		e[i].run.timeout = timeout;
-		heddle_progress(cli->ctx, "%s: checking %s", definition->name, e[i].name);
-		result = verify(cli, definition, size, array, &e[i]);
 	}
-	for (int round = 0; round < ROUNDS && result == 0; round++)
-		for (int i = 0; i < n && result == 0; i++) {
-			heddle_progress(cli->ctx, "%s: timing %s, round %d of %d", definition->name, e[i].name, round + 1, ROUNDS);
-			result = time_round(cli, &e[i], (repeat + ROUNDS - 1) / ROUNDS);
+	for (int round = 0; round <= rounds; round++)
+		for (int i = 0; i < n; i++) {
+			if (e[i].failed)
+				continue;
+			e[i].run.timeout = timeout;
+			if (!round)
+				heddle_progress(cli->ctx, "%s: checking %s", c->definition->name, e[i].name);
+			else
+				heddle_progress(cli->ctx, "%s: timing %s, round %d of %d", c->definition->name, e[i].name, round,
+						rounds);
+			e[i].failed = round ? time_round(cli, &e[i], (repeat + rounds - 1) / rounds) : verify(cli, c, &e[i]);
+			if (e[i].failed < 0)
+				return -1;
+			result = result ? result : e[i].failed;
 		}
-	for (int i = 0; i < n && result == 0; i++)
+	for (int i = 0; i < n; i++)
 		qsort(e[i].second, (size_t)e[i].n_second, sizeof(double), ascending);
 	return result;
 }
@@ -260,21 +310,28 @@ static int bench_definition(heddle_cli *cli, const heddle_module *module, const 
 	    heddle_cli_number(cli, HEDDLE_OPTION_REPEAT, 20, 1, 1e6, &repeat) < 0 ||
 	    heddle_cli_number(cli, HEDDLE_OPTION_TIMEOUT, 60, 0.1, 86400, &timeout) < 0)
 		return -1;
-	heddle_array **array;
-	if (heddle_cli_arrays(cli, module, definition, size, (uint64_t)seed, &array) < 0)
+	course c = {.definition = definition, .size = size};
+	if (heddle_cli_arrays(cli, module, definition, size, (uint64_t)seed, &c.array) < 0)
 		return -1;
-	int n, most = n_target + cli->option[HEDDLE_OPTION_IMPL].n;
+	const int n_config = cli->option[HEDDLE_OPTION_CONFIG].n;
+	int n, most = n_target * (n_config ? n_config : 1) + cli->option[HEDDLE_OPTION_IMPL].n;
 	entrant *e = HEDDLE_NEW_ARRAY(cli->arena, entrant, most + 1);
 	int result = gather(cli, module, definition, target, n_target, e, &n);
 	if (result == 0)
-		result = race(cli, definition, size, array, e, n, (int)repeat, timeout);
+		result = lay_course(cli, &c);
 	if (result == 0) {
-		work w = work_of(definition, size, array);
-		report(cli, definition, size, &w, e, n);
+		result = race(cli, &c, e, n, (int)repeat, timeout);
+		work w = work_of(definition, size, c.array);
+		bool any = false;
+		for (int i = 0; i < n; i++)
+			any = any || !e[i].failed;
+		if (result >= 0 && any)
+			report(cli, definition, size, &w, e, n);
 	}
 	for (int i = 0; i < n; i++)
 		heddle_kernel_files_free(&e[i].kernel);
-	heddle_case_arrays_free(definition, array);
+	clear_course(&c);
+	heddle_case_arrays_free(definition, c.array);
 	return result;
 }
 

@@ -298,7 +298,7 @@ static int emit_definition(heddle_cli *cli, const heddle_module *module, int n, 
 	for (int i = 0; i < n_target && result == 0; i++) {
 		if (names)
 			result = name_kernel(cli, definition[0], &target[i], &kernel[i], list);
-		else if (heddle_cli_compile(cli, module, n, definition, &target[i], &kernel[i]) < 0 || add_kernel(cli, list, &kernel[i]) < 0)
+		else if (heddle_cli_compile(cli, module, n, definition, &target[i], NULL, &kernel[i]) < 0 || add_kernel(cli, list, &kernel[i]) < 0)
 			result = -1;
 	}
 	if (result == 0 && binding && names)

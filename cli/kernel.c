@@ -69,7 +69,7 @@ heddle_program *heddle_cli_program(heddle_cli *cli, const heddle_definition *def
 {
 	heddle_compile_options options = more ? *more : (heddle_compile_options){0};
 	const char *pinned = heddle_lock_config(cli, definition, target);
-	options.config = pinned ? pinned : heddle_cli_value(cli, HEDDLE_OPTION_CONFIG);
+	options.config = pinned ? pinned : options.config ? options.config : heddle_cli_value(cli, HEDDLE_OPTION_CONFIG);
 	if (heddle_target_takes(cli->ctx, definition, target) != 0)
 		return NULL;
 	heddle_program *program = heddle_compile(cli->ctx, definition, target, &options);
@@ -101,12 +101,13 @@ static const char *file_of(const char *path)
 }
 
 static int compile_variants(heddle_cli *cli, int n, const heddle_definition *const *definition, const heddle_target *target,
-			    heddle_variants *variants)
+			    const char *config, heddle_variants *variants)
 {
 	const char *prefix = heddle_cli_value(cli, HEDDLE_OPTION_PREFIX);
+	const heddle_compile_options options = {.config = config};
 	heddle_variants_begin(variants);
 	for (int i = 0; i < n; i++) {
-		heddle_program *program = heddle_cli_program(cli, definition[i], target, NULL);
+		heddle_program *program = heddle_cli_program(cli, definition[i], target, &options);
 		if (!program)
 			return -1;
 		if (prefix)
@@ -117,13 +118,13 @@ static int compile_variants(heddle_cli *cli, int n, const heddle_definition *con
 }
 
 int heddle_cli_compile(heddle_cli *cli, const heddle_module *module, int n, const heddle_definition *const *definition,
-		       const heddle_target *target, heddle_kernel_files *kernel)
+		       const heddle_target *target, const char *config, heddle_kernel_files *kernel)
 {
 	const char *prefix = heddle_cli_value(cli, HEDDLE_OPTION_PREFIX);
 	*kernel = (heddle_kernel_files){.target = *target};
 	if (prefix && check_prefix(cli, prefix) < 0)
 		return -1;
-	if (compile_variants(cli, n, definition, target, &kernel->variants) < 0)
+	if (compile_variants(cli, n, definition, target, config, &kernel->variants) < 0)
 		return -1;
 	heddle_cli_file_names(cli, definition[0], target, kernel);
 	heddle_emit_options options = {.base = kernel->base,

@@ -23,13 +23,13 @@ typedef struct heddle_kernel_files {
 	const char *header_name; /* "matmul" */
 } heddle_kernel_files;
 
-/* heddle_compile with --config and the rest of `more` (may be NULL). */
+/* heddle_compile with `more` (may be NULL), and with --config where that has none. */
 heddle_program *heddle_cli_program(heddle_cli *cli, const heddle_definition *definition, const heddle_target *target,
 				   const heddle_compile_options *more);
-/* Compile a definition, as it was checked under one or several choices of sizes, for one target, with --config and --prefix.
- * 0, or -1 with diagnostics; free in both cases. */
+/* Compile a definition, as it was checked under one or several choices of sizes, for one target, with a config (NULL: --config) and
+ * --prefix.  0, or -1 with diagnostics; free in both cases. */
 int heddle_cli_compile(heddle_cli *cli, const heddle_module *module, int n, const heddle_definition *const *definition,
-		       const heddle_target *target, heddle_kernel_files *kernel);
+		       const heddle_target *target, const char *config, heddle_kernel_files *kernel);
 /* The names of the files that heddle_cli_compile would fill: header_name, base, source_name, host_name. */
 void heddle_cli_file_names(heddle_cli *cli, const heddle_definition *definition, const heddle_target *target,
 			   heddle_kernel_files *kernel);

@@ -38,7 +38,7 @@ const heddle_option_row heddle_option_rows[] = {
 	[HEDDLE_OPTION_DEPFILE] = {"--depfile", NULL, "FILE", "write what the files depend on too, for make or ninja", EMIT},
 	[HEDDLE_OPTION_LOCK] = {"--lock", NULL, "FILE", "keep to the configs in this file, and add those that it lacks", EMIT},
 	[HEDDLE_OPTION_UPDATE_LOCK] = {"--update-lock", NULL, NULL, "choose the configs of --lock anew", EMIT},
-	[HEDDLE_OPTION_CONFIG] = {"--config", NULL, "LINE", "fix choices; the cost model makes the rest",
+	[HEDDLE_OPTION_CONFIG] = {"--config", NULL, "LINE", "fix choices; the cost model makes the rest (bench: may be repeated)",
 				  EMIT | PLAN | TEST | RUN | BENCH},
 	[HEDDLE_OPTION_POLICY] = {"--policy", NULL, "ieee|relaxed", "the numeric policy of all definitions, whatever they say",
 				  CHECK | EMIT | PLAN | TEST | RUN | BENCH},

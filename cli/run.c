@@ -150,7 +150,7 @@ static int run_definition(heddle_cli *cli, heddle_module *module, const heddle_t
 	if (heddle_cli_arrays(cli, module, definition, size, (uint64_t)seed, &array) < 0)
 		return -1;
 	heddle_kernel_files kernel;
-	int result = heddle_cli_compile(cli, module, 1, &definition, target, &kernel);
+	int result = heddle_cli_compile(cli, module, 1, &definition, target, NULL, &kernel);
 	if (result == 0)
 		result = run_kernel(cli, &kernel, definition, size, array);
 	heddle_kernel_files_free(&kernel);
