@@ -129,6 +129,44 @@ void choose_set_layout(chooser *c, const heddle_stmt *stmt, int dim, int64_t ite
 	choose_set_rounds(c, stmt, dim, 1, items, threads, vector);
 }
 
+/* Sets the factor of each dimension in a sum of products with numbers; false: it is something else. */
+static bool factors(const heddle_expr *expr, int64_t by, int64_t *factor)
+{
+	switch (expr->kind) {
+	case HEDDLE_EXPR_CAST:
+		return factors(expr->arg[0], by, factor);
+	case HEDDLE_EXPR_INT:
+	case HEDDLE_EXPR_SIZE:
+		return true;
+	case HEDDLE_EXPR_INDEX:
+		factor[expr->index->position] += by;
+		return true;
+	case HEDDLE_EXPR_BINARY:
+		if (expr->op == HEDDLE_OP_ADD || expr->op == HEDDLE_OP_SUB)
+			return factors(expr->arg[0], by, factor) && factors(expr->arg[1], expr->op == HEDDLE_OP_SUB ? -by : by, factor);
+		for (int i = 0; i < 2 && expr->op == HEDDLE_OP_MUL; i++)
+			if (expr->arg[i]->kind == HEDDLE_EXPR_INT)
+				return factors(expr->arg[1 - i], by * expr->arg[i]->i, factor);
+		return false;
+	default:
+		return false;
+	}
+}
+
+int choose_row_dim(const chooser *c, const heddle_stmt *stmt, const heddle_access *access)
+{
+	enum { WINDOW = 16 }; /* fewer elements are the window of a stencil */
+	const int inner = heddle_tensor_inner(access->tensor), plain = heddle_row_dim(stmt, access);
+	int64_t factor[HEDDLE_MAX_DIM] = {0};
+	int row = -1;
+	if (plain >= 0 || inner < 0 || !factors(choose_subscripts(stmt, access)[inner], 1, factor))
+		return plain;
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (factor[d] == 1 && (row < 0 || choose_extent(c->scop, stmt, d) > choose_extent(c->scop, stmt, row)))
+			row = d;
+	return row >= 0 && choose_extent(c->scop, stmt, row) >= WINDOW ? row : -1;
+}
+
 /* The member that is contiguous in the target, or in the first read where the target has none. */
 int choose_fast_member_dim(const heddle_stmt *stmt)
 {

@@ -48,6 +48,9 @@ int64_t choose_most_threads(const chooser *c);
 /* Write a dimension's numbers into the config; ones are left out. */
 void choose_set_rounds(chooser *c, const heddle_stmt *stmt, int dim, int64_t rounds, int64_t items, int64_t threads, int64_t vector);
 void choose_set_layout(chooser *c, const heddle_stmt *stmt, int dim, int64_t items, int64_t threads, int64_t vector);
+/* The dimension whose neighbours lie side by side in the access: its subscript, or of one like d * 64 + e or w + k the longest that
+ * takes steps of one element; -1: none. */
+int choose_row_dim(const chooser *c, const heddle_stmt *stmt, const heddle_access *access);
 /* The member that is contiguous in the target, or in the first read where the target has none; -1: there is no member. */
 int choose_fast_member_dim(const heddle_stmt *stmt);
 /* Blocks of the kernel with tiles of tx along x and ty along y (-1: none), of one element along other members. */
@@ -57,6 +60,9 @@ double choose_blocks_with(const chooser *c, int x, int64_t tx, int y, int64_t ty
 
 int choose_kernels(heddle_scop *scop, heddle_config *config);
 int choose_layouts(heddle_scop *scop, heddle_config *config);
+/* Do threads share what is inside of the members, x being the contiguous one of the dominant statement (-1: none)?  The largest read
+ * decides: a contiguous local dimension makes lanes worth it, a contiguous member does not need them. */
+bool choose_wants_lanes(const chooser *c, int x);
 int choose_spaces(heddle_scop *scop, heddle_config *config);
 
 /* ---- lines.c: what kernel k stores past the caches and asks for ahead, where its spaces are chosen ---- */

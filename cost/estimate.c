@@ -630,11 +630,27 @@ static double bytes_in_flight(const estimator *e)
 			for (int d = 0; d < stmt->n_dim; d++)
 				if (choose_depends_on(stmt, &stmt->access[a], d))
 					here *= (double)(stmt->dim[d].layout.vector * (stmt->dim[d].reduction ? 1 : stmt->dim[d].layout.items));
+			const heddle_group *group = stmt->access[a].group;
+			if (group && group->space == HEDDLE_SPACE_SHARED) /* its part of a tile */
+				here = tile_bytes(group) / (double)e->kernel->threads;
 			bytes += stmt->access[a].tensor->rank ? here : 0;
 		}
 		most = fmax(most, bytes);
 	}
 	return fmin(most, MOST);
+}
+
+/* Blocks that a unit really has at the same time: those of a small grid are spread over all units. */
+static double at_once(const estimator *e)
+{
+	return fmin(e->out->resident, ceil(e->out->blocks / quantity(&e->scop->descriptor->units, 1)));
+}
+
+/* The share of the time in which units have blocks: the last round of a grid may leave some without. */
+static double fill(const estimator *e)
+{
+	const double rounds = e->out->blocks / (quantity(&e->scop->descriptor->units, 1) * at_once(e));
+	return rounds > 0 ? rounds / ceil(rounds) : 1;
 }
 
 static void estimate_simt(estimator *e)
@@ -647,7 +663,7 @@ static void estimate_simt(estimator *e)
 	const double sectors = global->load_transactions + global->store_transactions;
 	k->accesses = global->load_requests + global->store_requests + shared->load_requests + shared->store_requests;
 	k->wait_seconds = k->waves * BLOCK_CYCLES / quantity(&e->scop->descriptor->clock, 1e9); /* a block begins and ends */
-	k->memory_seconds *= fmax(1, in_flight_wanted(e) / (bytes_in_flight(e) * k->resident * k->threads));
+	k->memory_seconds *= fmax(1, in_flight_wanted(e) / (bytes_in_flight(e) * at_once(e) * k->threads));
 	k->near_seconds = fmax(near > 0 ? cycles * CYCLE_BYTES / near : 0, cache > 0 ? sectors * SECTOR / cache : 0);
 }
 
@@ -664,12 +680,11 @@ static void estimate_time(estimator *e)
 	k->compute_seconds = rate > 0 ? k->computed / rate : 0;
 	const double apart = simd ? k->near_seconds + k->compute_seconds : fmax(k->near_seconds, k->compute_seconds);
 	const double longest = fmax(k->memory_seconds, apart), other = fmin(k->memory_seconds, apart);
-	const double fill = k->waves > 0 ? k->waves / ceil(k->waves) : 1;
 	k->bound = k->wait_seconds > longest	     ? "waiting"
 		   : k->memory_seconds >= apart	     ? "memory"
 		   : k->near_seconds > k->compute_seconds ? "loads"
 							  : "compute";
-	k->seconds = (longest + other / 5 + k->wait_seconds) / fill + quantity(&d->launch_overhead, 0);
+	k->seconds = (longest + other / 5 + k->wait_seconds) / fill(e) + quantity(&d->launch_overhead, 0);
 }
 
 /* Sizes as the model takes them: those that are fixed, else typical ones. */

@@ -55,11 +55,11 @@ typedef struct heddle_estimate {
  *	    run to the end of its page; threads of a simt chip wait while others work, except where a block begins and ends.
  * near:    simd: a vector register's bytes for each load and store, at the first cache's bandwidth; simt: cycles of the shared memory's
  *	    banks at its bandwidth, beside the sectors that go to the last cache at that one's.
- * memory of a simt chip is as fast as bytes in flight let it be: those of resident threads against bandwidth x latency.
+ * memory of a simt chip is as fast as bytes in flight let it be: those of the threads that a unit has at once against bandwidth x latency.
  * compute: the work of whole tiles and whole vectors, at the rate of the type.
  *
  * simd: one thread issues loads, stores and arithmetic: near and compute come one after the other, as does wait.  What can overlap does
- * by four fifths.  All of it over waves / ceil(waves), and launch overhead on top. */
+ * by four fifths.  All of it over the share of the time in which units have blocks, and launch overhead on top. */
 heddle_estimate *heddle_cost_estimate(heddle_arena *arena, const heddle_scop *scop, const heddle_count_language *language);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "model/rewrite.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,13 +40,53 @@ static int64_t cached_chunk(const heddle_definition *definition, const heddle_st
 	return n < 1 ? 1 : choose_power_below((int64_t)n);
 }
 
-/* A reduction this long is worth a second launch. */
+/* The read of most subscripts. */
+static const heddle_expr *largest_read(const heddle_expr *expr)
+{
+	const heddle_expr *best = expr->kind == HEDDLE_EXPR_READ ? expr : NULL;
+	for (int i = 0; i < expr->n_arg; i++) {
+		const heddle_expr *read = largest_read(expr->arg[i]);
+		if (read && (!best || read->n_arg > best->n_arg))
+			best = read;
+	}
+	return best;
+}
+
+/* A reduction this long is worth a second launch, where units take turns all that one of them sums. */
 #define SPLIT_LENGTH 16384
+
+/* Blocks of threads that one result has, as layouts have them: those threads for which rows have work, or in a reduction of columns
+ * as many as a block has beside those that lie along the columns.  1 where a block is one thread. */
+static double blocks_of_result(const heddle_statement *s, const heddle_descriptor *descriptor)
+{
+	enum { VECTOR = 4, BLOCK = 256 };
+	const heddle_expr *read = largest_read(s->value), *along = read && read->n_arg ? read->arg[read->n_arg - 1] : NULL;
+	if (descriptor->execution == HEDDLE_SIMD || !along || along->kind != HEDDLE_EXPR_INDEX)
+		return 1;
+	const int64_t extent = plain_extent(along->index->upper);
+	if (along->index->reduction)
+		return (double)choose_least(BLOCK, choose_power_above((extent + VECTOR - 1) / VECTOR)) / BLOCK;
+	return 1 / (double)choose_least(VECTOR * choose_quantity(&descriptor->warp, 1), extent);
+}
+
+/* About so many values, so that they divide the reduction's, where that is given and has such a part. */
+static int64_t whole_chunk(const heddle_expr *upper, int64_t chunk)
+{
+	enum { WIDE = 1024, VECTOR = 4 };
+	const int64_t extent = heddle_fixed_extent(upper), step = chunk >= 2 * WIDE ? WIDE : chunk >= 2 * VECTOR ? VECTOR : 1;
+	for (int64_t c = (chunk + step - 1) / step * step; extent > 0 && c < 2 * chunk && c < extent; c += step)
+		if (extent % c == 0)
+			return c;
+	if (chunk > 64)
+		chunk = (chunk + WIDE - 1) / WIDE * WIDE < chunk * 2 ? (chunk + WIDE - 1) / WIDE * WIDE : chunk;
+	return chunk;
+}
 
 void heddle_cost_split(heddle_arena *arena, heddle_config *config, const heddle_definition *definition,
 		       const heddle_descriptor *descriptor)
 {
-	int64_t units = choose_quantity(&descriptor->units, 16);
+	const int64_t units = choose_quantity(&descriptor->units, 16);
+	const bool simd = descriptor->execution == HEDDLE_SIMD;
 	if (config->has_split)
 		return;
 	config->has_split = true;
@@ -71,13 +112,14 @@ void heddle_cost_split(heddle_arena *arena, heddle_config *config, const heddle_
 		}
 		for (int d = 0; d < s->n_lhs; d++)
 			plain = plain && s->lhs[d]->kind == HEDDLE_EXPR_INDEX;
-		if (longest < 0 || !plain || parallel >= (double)units || length < SPLIT_LENGTH)
+		if (longest < 0 || !plain)
+			continue;
+		const double blocks = parallel * blocks_of_result(s, descriptor);
+		if (blocks >= (double)units || length * (simd ? 1 : fmax(1, parallel / (double)units)) < SPLIT_LENGTH)
 			continue;
 		int64_t extent = plain_extent(s->index[longest]->upper);
-		int64_t chunks = (int64_t)(4 * (double)units / parallel) + 1;
-		int64_t chunk = (extent + chunks - 1) / chunks;
-		if (chunk > 64)
-			chunk = (chunk + 1023) / 1024 * 1024 < chunk * 2 ? (chunk + 1023) / 1024 * 1024 : chunk;
+		int64_t chunks = (int64_t)(4 * (double)units / blocks) + 1;
+		int64_t chunk = whole_chunk(s->index[longest]->upper, (extent + chunks - 1) / chunks);
 		chunk = choose_least(chunk, cached_chunk(definition, s, descriptor, length / (double)extent * heddle_type_size(s->value->type)));
 		heddle_split split = {i, s->index[longest]->name, chunk < 1 ? 1 : chunk};
 		if (chunk < extent)
@@ -130,6 +172,16 @@ static double member_blocks(const heddle_scop *scop, const heddle_kernel *kernel
 	return n;
 }
 
+/* Blocks that the kernel would have, where each has as many members as its threads lie along. */
+static double fused_blocks(const heddle_scop *scop, heddle_kernel *kernel)
+{
+	enum { COLUMNS = 128 };
+	const chooser c = {.scop = (heddle_scop *)scop, .kernel = kernel, .main = choose_dominant(scop, kernel)};
+	const int x = choose_fast_member_dim(c.main);
+	const double blocks = member_blocks(scop, kernel);
+	return choose_wants_lanes(&c, x) ? blocks : blocks / (double)choose_least(COLUMNS, choose_extent(scop, c.main, x));
+}
+
 /* Dimensions along which blocks could be cut and operands be used again: register tiles live on having two of them. */
 static int reuse_dims(const heddle_scop *scop, const heddle_stmt *stmt, bool members)
 {
@@ -140,6 +192,22 @@ static int reuse_dims(const heddle_scop *scop, const heddle_stmt *stmt, bool mem
 	return n;
 }
 
+/* Is there an operand that only dimensions inside of the members would use again?  Threads have registers for tiles of members. */
+static bool loses_reuse(const heddle_scop *scop, const heddle_stmt *stmt)
+{
+	for (int a = 1; a < stmt->n_access; a++) {
+		bool inside = false, members = false;
+		for (int d = 0; d < stmt->n_dim; d++) {
+			const bool reused = stmt->dim[d].coincident && choose_extent(scop, stmt, d) > 1 && !choose_depends_on(stmt, &stmt->access[a], d);
+			members = members || (reused && stmt->dim[d].member >= 0);
+			inside = inside || (reused && stmt->dim[d].member < 0);
+		}
+		if (stmt->access[a].tensor->rank && inside && !members)
+			return true;
+	}
+	return false;
+}
+
 /* Would a statement of the kernel lose a dimension of its register tile, or the one that its results lie along? */
 static bool loses_tile(const heddle_scop *scop, const heddle_kernel *kernel)
 {
@@ -148,7 +216,7 @@ static bool loses_tile(const heddle_scop *scop, const heddle_kernel *kernel)
 		const int row = heddle_row_dim(stmt, &stmt->access[0]);
 		if (reuse_dims(scop, stmt, false) < 2)
 			continue;
-		if (reuse_dims(scop, stmt, true) < 2)
+		if (reuse_dims(scop, stmt, true) < 2 || (scop->descriptor->execution != HEDDLE_SIMD && loses_reuse(scop, stmt)))
 			return true;
 		if (row >= 0 && stmt->dim[row].coincident && stmt->dim[row].member < 0 && choose_has_reuse(stmt, row) && choose_extent(scop, stmt, row) > 1)
 			return true;
@@ -156,8 +224,15 @@ static bool loses_tile(const heddle_scop *scop, const heddle_kernel *kernel)
 	return false;
 }
 
-/* Instances that take less time than a launch. */
-#define SMALL 65536
+/* Instances that one block goes through while a launch takes: of threads, those that wait for memory together. */
+static double small(const heddle_descriptor *descriptor)
+{
+	enum { SIMD = 65536, THREADS = 256, IN_FLIGHT = 4 };
+	const heddle_memory *memory = heddle_descriptor_memory(descriptor, "global");
+	if (descriptor->execution == HEDDLE_SIMD || !memory || !memory->latency.set || !descriptor->launch_overhead.set)
+		return SIMD;
+	return descriptor->launch_overhead.value / memory->latency.value * THREADS * IN_FLIGHT;
+}
 
 static bool depends_on_kernel(const heddle_scop *scop, const heddle_kernel *kernel, const heddle_stmt *stmt)
 {
@@ -170,7 +245,8 @@ static bool depends_on_kernel(const heddle_scop *scop, const heddle_kernel *kern
 /* Joining `stmt` to the kernel keeps enough independent work for the chip, or loses none. */
 static bool worth_fusing(const heddle_scop *scop, heddle_kernel *kernel, heddle_stmt *stmt)
 {
-	double units = (double)choose_quantity(&scop->descriptor->units, 16);
+	const double units = (double)choose_quantity(&scop->descriptor->units, 16);
+	const bool simd = scop->descriptor->execution == HEDDLE_SIMD;
 	heddle_kernel alone = {.n_stmt = 1, .stmt = &stmt};
 	heddle_kernel_align(scop, kernel);
 	double before = member_blocks(scop, kernel);
@@ -179,16 +255,16 @@ static bool worth_fusing(const heddle_scop *scop, heddle_kernel *kernel, heddle_
 	HEDDLE_PUSH(scop->arena, kernel->stmt, kernel->n_stmt, stmt);
 	heddle_kernel_align(scop, kernel);
 	double after = member_blocks(scop, kernel);
-	/* Lanes fill a block with the work that members no longer split, so a quarter of the units is enough; and what is
-	 * small costs less than a launch. */
+	/* Vectors fill a block with the work that members no longer split, so a quarter of the units is enough; and what is small
+	 * costs less than a launch. */
 	bool worth = after >= before && after >= own;
 	if (kernel->n_member)
-		worth = worth || after >= units / 4;
+		worth = worth || (simd ? after >= units / 4 : fused_blocks(scop, kernel) >= units);
 	worth = worth && !loses_tile(scop, kernel);
 	double total = 0;
 	for (int s = 0; s < kernel->n_stmt; s++)
 		total += choose_volume(scop, kernel->stmt[s]);
-	worth = worth || (total <= SMALL && depends_on_kernel(scop, kernel, stmt));
+	worth = worth || (total <= small(scop->descriptor) && depends_on_kernel(scop, kernel, stmt));
 	if (!worth)
 		kernel->n_stmt--;
 	return worth;

@@ -6,14 +6,23 @@
 
 #include <string.h>
 
-/* Local dimension of a statement that is contiguous in one of its accesses: the lanes go there. */
-static int lane_dim(const heddle_stmt *stmt)
+/* Local dimension of a statement along which accesses run: the lanes go there.  Of several, the one that the fewest others depend on
+ * without running along it, for each lane would ask them for another line. */
+static int lane_dim(const chooser *c, const heddle_stmt *stmt)
 {
+	int row = -1, fewest = stmt->n_access;
 	for (int a = stmt->n_access - 1; a >= 0; a--) {
-		int d = heddle_row_dim(stmt, &stmt->access[a]);
-		if (d >= 0 && stmt->dim[d].member < 0 && (stmt->dim[d].reduction || stmt->dim[d].coincident))
-			return d;
+		const int d = choose_row_dim(c, stmt, &stmt->access[a]);
+		int across = 0;
+		if (d < 0 || stmt->dim[d].member >= 0 || !(stmt->dim[d].reduction || stmt->dim[d].coincident))
+			continue;
+		for (int other = 0; other < stmt->n_access; other++)
+			across += choose_depends_on(stmt, &stmt->access[other], d) && choose_row_dim(c, stmt, &stmt->access[other]) != d;
+		if (across < fewest)
+			row = d, fewest = across;
 	}
+	if (row >= 0)
+		return row;
 	int longest = -1;
 	for (int d = 0; d < stmt->n_dim; d++)
 		if (stmt->dim[d].member < 0 && (stmt->dim[d].reduction || stmt->dim[d].coincident))
@@ -27,12 +36,13 @@ static int64_t lane_vector(const chooser *c, const heddle_stmt *stmt, int d)
 	int64_t extent = choose_extent(c->scop, stmt, d);
 	bool contiguous = false;
 	for (int a = 0; a < stmt->n_access; a++)
-		contiguous |= heddle_row_dim(stmt, &stmt->access[a]) == d;
+		contiguous |= choose_row_dim(c, stmt, &stmt->access[a]) == d;
 	if (!contiguous)
 		return 1;
 	if (c->simd)
 		return choose_least(4 * c->vector, choose_power_below(extent));
-	return choose_divisible(stmt, d, c->vector) && extent >= 32 * c->vector ? c->vector : 1;
+	enum { LEAST_LANES = 8 }; /* a line of memory */
+	return choose_divisible(stmt, d, c->vector) && extent >= LEAST_LANES * c->vector ? c->vector : 1;
 }
 
 /* A block that steps from one short row to the next far away takes neighbours along, as many as make a page, in rounds inside of
@@ -45,7 +55,7 @@ static void short_rows(chooser *c, int64_t inner)
 	for (int a = 1; a < stmt->n_access && y < 0; a++) {
 		const heddle_access *access = &stmt->access[a];
 		const int row = heddle_tensor_inner(access->tensor);
-		if (row < 2 || heddle_access_dim(stmt, access, row) != lane_dim(stmt))
+		if (row < 2 || heddle_access_dim(stmt, access, row) != lane_dim(c, stmt))
 			continue;
 		const int next = heddle_access_dim(stmt, access, row - 1);
 		bool steps = false;
@@ -71,7 +81,7 @@ static void rows(chooser *c)
 	heddle_kernel *kernel = c->kernel;
 	int64_t lanes = 1, inner = 1;
 	for (int s = 0; s < kernel->n_stmt; s++) {
-		int d = lane_dim(kernel->stmt[s]);
+		int d = lane_dim(c, kernel->stmt[s]);
 		if (d >= 0 && choose_extent(c->scop, kernel->stmt[s], d) > inner)
 			inner = choose_extent(c->scop, kernel->stmt[s], d);
 	}
@@ -80,19 +90,24 @@ static void rows(chooser *c)
 	int64_t exchange = 0;
 	for (int s = 0; s < kernel->n_stmt; s++) {
 		const heddle_stmt *stmt = kernel->stmt[s];
-		const int d = lane_dim(stmt);
+		const int d = lane_dim(c, stmt);
 		if (d >= 0 && stmt->dim[d].reduction)
 			exchange += heddle_type_size(heddle_type_computed(stmt->access[0].tensor->type));
 	}
 	exchange = exchange < 8 ? 8 : exchange;
 	int64_t most = choose_least(choose_most_threads(c), choose_power_below(choose_quantity(&c->scop->descriptor->shared_per_block, 1 << 30) / exchange));
+	bool vectors = false;
+	for (int s = 0; s < kernel->n_stmt; s++) {
+		const int d = lane_dim(c, kernel->stmt[s]);
+		vectors = vectors || (d >= 0 && choose_extent(c->scop, kernel->stmt[s], d) == inner && lane_vector(c, kernel->stmt[s], d) > 1);
+	}
 	if (!c->simd)
 		lanes = choose_least(most, choose_power_above((inner + 3) / 4));
-	if (lanes < warp && !c->simd)
+	if (lanes < warp && !c->simd && !vectors)
 		lanes = choose_least(choose_least(warp, most), choose_power_above(inner));
 	for (int s = 0; s < kernel->n_stmt; s++) {
 		heddle_stmt *stmt = kernel->stmt[s];
-		int d = lane_dim(stmt);
+		int d = lane_dim(c, stmt);
 		if (d < 0)
 			continue;
 		int64_t v = lane_vector(c, stmt, d);
@@ -179,6 +194,37 @@ static bool wide_columns(chooser *c, int x, int64_t v)
 	return true;
 }
 
+/* Can a thread have whole vectors of x, which all that depend on x run along? */
+static bool in_vectors(const chooser *c, int x)
+{
+	for (int a = 0; a < c->main->n_access; a++)
+		if (c->main->reduction && choose_depends_on(c->main, &c->main->access[a], x) &&
+		    heddle_row_dim(c->main, &c->main->access[a]) != x)
+			return false;
+	return choose_divisible(c->main, x, c->vector);
+}
+
+/* Sums of columns too few for a chip: a warp along them, and the block's other threads share what is summed. */
+static bool column_lanes(chooser *c, int x, int64_t v, int64_t most)
+{
+	enum { LEAST_ROWS = 32, THREADS_PER_UNIT = 1024 };
+	const heddle_stmt *stmt = c->main;
+	const int64_t extent = choose_extent(c->scop, stmt, x);
+	const int64_t warp = choose_least(choose_quantity(&c->scop->descriptor->warp, 1), choose_power_above((extent + v - 1) / v));
+	int rows = -1;
+	for (int d = stmt->n_dim - 1; d >= 0; d--)
+		if (stmt->dim[d].reduction && (rows < 0 || choose_extent(c->scop, stmt, d) > choose_extent(c->scop, stmt, rows)))
+			rows = d;
+	if (rows < 0 || c->kernel->n_stmt > 1 || choose_extent(c->scop, stmt, rows) < LEAST_ROWS ||
+	    choose_blocks_with(c, x, v, -1, 1) >= (double)(THREADS_PER_UNIT * c->units))
+		return false;
+	const int64_t lanes = choose_least(most / warp, choose_power_below(choose_extent(c->scop, stmt, rows) / 2));
+	choose_set_layout(c, stmt, x, 1, warp, v);
+	choose_set_layout(c, stmt, rows, 1, lanes, 1);
+	heddle_config_kernel(c->config, c->k)->threads = (int)(warp * lanes);
+	return true;
+}
+
 /* Every access has the same contiguous member, or none: threads along it. */
 static void columns(chooser *c, int x)
 {
@@ -200,11 +246,11 @@ static void columns(chooser *c, int x)
 		choose_set_rounds(c, c->main, x, rounds, c->main->reduction ? 1 : items, 1, v);
 		return;
 	}
-	int64_t v = !c->main->reduction && choose_divisible(c->main, x, c->vector) ? c->vector : 1;
+	int64_t v = in_vectors(c, x) ? c->vector : 1;
 	int64_t most = choose_most_threads(c);
+	if (c->main->reduction && column_lanes(c, x, v, most))
+		return;
 	int64_t threads = choose_least(most, choose_power_above((extent + v - 1) / v));
-	if (threads < 32)
-		v = 1, threads = choose_least(choose_least(32, most), choose_power_above(extent));
 	choose_set_layout(c, c->main, x, 1, threads, v);
 	/* short rows: several of them per block */
 	int y = -1;
@@ -248,18 +294,17 @@ static bool crossed(chooser *c, int x)
 	return false;
 }
 
-static bool has_local(const heddle_kernel *kernel)
+static bool has_local(const chooser *c)
 {
-	for (int s = 0; s < kernel->n_stmt; s++)
-		if (lane_dim(kernel->stmt[s]) >= 0)
+	for (int s = 0; s < c->kernel->n_stmt; s++)
+		if (lane_dim(c, c->kernel->stmt[s]) >= 0)
 			return true;
 	return false;
 }
 
-/* The contiguous local dimension of the dominant statement makes lanes worth it; a contiguous member does not need them. */
-static bool wants_lanes(const chooser *c, int x)
+bool choose_wants_lanes(const chooser *c, int x)
 {
-	if (!has_local(c->kernel))
+	if (!has_local(c))
 		return false;
 	if (x < 0)
 		return true;
@@ -269,11 +314,11 @@ static bool wants_lanes(const chooser *c, int x)
 		int n = 0;
 		for (int d = 0; d < c->main->n_dim; d++)
 			n += choose_depends_on(c->main, &c->main->access[a], d);
-		if (n > most && heddle_row_dim(c->main, &c->main->access[a]) >= 0)
+		if (n > most && choose_row_dim(c, c->main, &c->main->access[a]) >= 0)
 			best = a, most = n;
 	}
 	if (best >= 0) {
-		const int row = heddle_row_dim(c->main, &c->main->access[best]);
+		const int row = choose_row_dim(c, c->main, &c->main->access[best]);
 		/* a few elements are no vector, where the target has longer rows of its own */
 		if (c->simd && c->main->dim[row].member < 0 && choose_extent(c->scop, c->main, row) < c->vector &&
 		    heddle_row_dim(c->main, &c->main->access[0]) == x && choose_extent(c->scop, c->main, x) >= c->vector)
@@ -311,7 +356,7 @@ int choose_layouts(heddle_scop *scop, heddle_config *config)
 			choose_contraction_vectors(&c, x, y);
 		else if (contraction)
 			choose_contraction_threads(&c, x, y);
-		else if (wants_lanes(&c, x))
+		else if (choose_wants_lanes(&c, x))
 			rows(&c);
 		else if (x >= 0 && !crossed(&c, x))
 			columns(&c, x);

@@ -4,6 +4,7 @@
  */
 #include "cost/choose.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,14 +63,97 @@ static bool along_tile(const chooser *c, int y)
 	return false;
 }
 
+/* A square of sums: nx by ny threads, px by py sums each. */
+typedef struct square {
+	int64_t nx, ny, px, py, vx, vy; /* vx, vy: of the sums along x and y, those that are read at once */
+} square;
+
+/* What a chip does in a second, as far as products ask for it; where a descriptor is silent, what is usual. */
+typedef struct pace {
+	double multiply, near, cache; /* products with sums; bytes of shared memory and of the last cache */
+	double wait;		      /* cycles until a value from shared memory is there; compilers ask a few steps ahead */
+	double issue;		      /* warps of which a unit multiplies one value each in a cycle */
+	int64_t warp, registers, threads; /* the last two: of a unit */
+} pace;
+
+static double bandwidth_of(const heddle_descriptor *d, const char *name)
+{
+	const heddle_memory *memory = heddle_descriptor_memory(d, name);
+	return memory && memory->bandwidth.set ? memory->bandwidth.value : 0;
+}
+
+static pace pace_of(const chooser *c)
+{
+	enum { CYCLE_BYTES = 128, WAIT = 30, REGISTERS = 65536, THREADS = 2048 };
+	const heddle_descriptor *d = c->scop->descriptor;
+	const heddle_memory *shared = heddle_descriptor_memory(d, "shared");
+	const double clock = d->clock.set ? d->clock.value : 1e9, units = (double)c->units;
+	pace p = {.near = bandwidth_of(d, "shared"),
+		  .cache = bandwidth_of(d, "l3") > 0 ? bandwidth_of(d, "l3") : bandwidth_of(d, "l2"),
+		  .multiply = heddle_descriptor_rate(d, heddle_type_computed(c->main->access[0].tensor->type)) / 2,
+		  .wait = shared && shared->latency.set ? shared->latency.value * clock : WAIT,
+		  .warp = choose_quantity(&d->warp, 32),
+		  .registers = choose_quantity(&d->registers_per_unit, REGISTERS),
+		  .threads = choose_quantity(&d->threads_per_unit, THREADS)};
+	if (p.near <= 0)
+		p.near = units * clock * CYCLE_BYTES;
+	if (p.multiply <= 0)
+		p.multiply = p.near;
+	if (p.cache <= 0)
+		p.cache = p.near / 6;
+	p.issue = fmax(1, p.multiply / (units * clock * (double)p.warp));
+	return p;
+}
+
+/* Seconds of one step of the reductions in all blocks, as cost/estimate.c has them: what units multiply, read from shared memory and
+ * bring there; how well blocks fill the units; and whether there are warps enough to multiply while others wait. */
+static double square_seconds(const chooser *c, int x, int y, const square *q, const pace *p)
+{
+	enum { BASE_REGISTERS = 32, UNROLLED = 2 };
+	const int64_t size = heddle_type_size(c->main->access[0].tensor->type);
+	const double tx = (double)(q->nx * q->px), ty = (double)(q->ny * q->py), threads = (double)(q->nx * q->ny);
+	const double blocks = choose_blocks_with(c, x, q->nx * q->px, y, q->ny * q->py), units = (double)c->units;
+	const double instances = blocks * tx * ty, sums = (double)(q->px * q->py);
+	const double multiply = instances / p->multiply;
+	const double near = instances / sums * (double)((q->px + q->py) * size) / p->near; /* banks serve lanes in turn, even with the same */
+	const double cache = blocks * (tx + ty) * (double)size / p->cache;
+	const double longest = fmax(multiply, fmax(near, cache)), seconds = longest + (multiply + near + cache - longest) / 5;
+	const double registers = BASE_REGISTERS + sums + (double)(q->px + q->py);
+	double resident = fmin((double)p->registers / (registers * threads), (double)p->threads / threads);
+	resident = fmax(1, fmin(floor(resident), ceil(blocks / units)));
+	const double rounds = blocks / (units * resident), wanted = p->issue * (1 + p->wait / (UNROLLED * sums));
+	return seconds * ceil(rounds) / rounds * fmax(1, wanted / (resident * threads / (double)p->warp));
+}
+
+/* Squares of powers of two that a block has threads for, and a thread registers; of those alike, the one of the squarest block. */
+static square best_square(const chooser *c, int x, int y, int64_t sums)
+{
+	enum { MOST_SIDE = 32, MOST_SUMS = 8, WIDE = 4 };
+	const double alike_share = 1e-6;
+	const pace p = pace_of(c);
+	const int64_t ex = choose_extent(c->scop, c->main, x), ey = choose_extent(c->scop, c->main, y);
+	const int64_t most = choose_most_threads(c), least = choose_least(p.warp, most);
+	const bool along = along_tile(c, y);
+	square best = {1, 1, 1, 1, 1, 1};
+	double best_seconds = INFINITY;
+	for (square q = {.nx = MOST_SIDE}; q.nx >= 1; q.nx /= 2)
+		for (q.ny = 1; q.ny <= MOST_SIDE; q.ny *= 2)
+			for (q.px = MOST_SUMS; q.px >= 1 && q.nx * q.ny >= least && q.nx * q.ny <= most; q.px /= 2)
+				for (q.py = 1; q.py <= MOST_SUMS && q.px * q.py <= sums; q.py *= 2) {
+					if ((q.nx > 1 && q.nx * q.px >= 2 * ex) || (q.ny > 1 && q.ny * q.py >= 2 * ey))
+						continue;
+					q.vx = choose_least(WIDE, q.px);
+					q.vy = along ? choose_least(WIDE, q.py) : 1;
+					const double seconds = square_seconds(c, x, y, &q, &p);
+					const bool alike = seconds <= best_seconds * (1 + alike_share) && llabs(q.nx - q.ny) < llabs(best.nx - best.ny);
+					if (seconds < best_seconds * (1 - alike_share) || alike)
+						best_seconds = seconds, best = q;
+				}
+	return best;
+}
+
 void choose_contraction_threads(chooser *c, int x, int y)
 {
-	static const struct {
-		int64_t tx, ty, nx, ny;
-	} shape[] = {{128, 128, 16, 16}, {128, 64, 16, 16}, {64, 64, 16, 16}, {64, 32, 16, 8}, {32, 32, 8, 8},
-		     {16, 16, 8, 8},	 {16, 16, 8, 4},    {8, 8, 4, 4},     {4, 4, 1, 1}};
-	enum { SMALLEST = 5 }; /* of those that are right for few blocks; what follows is for small limits */
-	int64_t ex = choose_extent(c->scop, c->main, x), ey = choose_extent(c->scop, c->main, y);
 	/* Every dimension beyond a plain product's three costs registers for its addresses, and so does a range that moves. */
 	bool box = true;
 	for (int d = 0; d < c->main->n_dim; d++)
@@ -79,32 +163,22 @@ void choose_contraction_threads(chooser *c, int x, int y)
 	/* and what is computed before it is summed: compilers unroll the steps and keep all of it at once */
 	if (operations(c->main->value) > 1)
 		sums = 16;
-	size_t best = SMALLEST;
-	while (best + 1 < HEDDLE_COUNT(shape) && shape[best].nx * shape[best].ny > choose_most_threads(c))
-		best++;
-	for (size_t i = 0; i <= SMALLEST; i++) {
-		bool fits = shape[i].tx < 2 * ex && shape[i].ty < 2 * ey &&
-			    shape[i].tx * shape[i].ty <= sums * shape[i].nx * shape[i].ny;
-		bool limit = shape[i].nx * shape[i].ny <= choose_most_threads(c);
-		if (fits && limit && choose_blocks_with(c, x, shape[i].tx, y, shape[i].ty) >= 0.75 * (double)c->units) {
-			best = i;
-			break;
-		}
-	}
-	int64_t per = shape[best].tx / shape[best].nx;
-	int64_t v = per >= 4 ? 4 : per;
-	choose_set_layout(c, c->main, x, per / v, shape[best].nx, v);
-	const int64_t per_y = shape[best].ty / shape[best].ny, w = along_tile(c, y) ? choose_least(4, per_y) : 1;
-	choose_set_layout(c, c->main, y, per_y / w, shape[best].ny, w);
+	const square q = best_square(c, x, y, sums);
+	choose_set_layout(c, c->main, x, q.px / q.vx, q.nx, q.vx);
+	choose_set_layout(c, c->main, y, q.py / q.vy, q.ny, q.vy);
 	/* steps of the reductions: short ones whole, the first long one by 8 elements, by fewer where that made a step of more terms
-	 * than compilers keep in registers */
-	enum { SHORT = 4, LONG = 8, MOST_TERMS = 64 };
+	 * than compilers keep in registers, by more where a thread would bring little at a time, as each time it waits */
+	enum { SHORT = 4, LONG = 8, MOST_TERMS = 64, BROUGHT = 64, LONGEST = 32, MOST_PRODUCTS = 1024 };
 	int64_t terms = 1, step = LONG;
 	bool stepped = false;
 	for (int d = 0; d < c->main->n_dim; d++)
 		terms *= whole_step(c->main, d, SHORT) ? whole_step(c->main, d, SHORT) : 1;
 	while (step > 2 && step * terms > MOST_TERMS)
 		step /= 2;
+	const int64_t row = (q.nx * q.px + q.ny * q.py) * heddle_type_size(c->main->access[0].tensor->type) * terms;
+	const bool alone = choose_blocks_with(c, x, q.nx * q.px, y, q.ny * q.py) <= 2 * (double)c->units; /* no other block has work meanwhile */
+	while (alone && step >= LONG && step < LONGEST && row * step < BROUGHT * q.nx * q.ny && 2 * step * q.px * q.py * terms <= MOST_PRODUCTS)
+		step *= 2;
 	for (int d = 0; d < c->main->n_dim; d++) {
 		const int64_t whole = whole_step(c->main, d, SHORT);
 		if (whole)
