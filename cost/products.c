@@ -167,18 +167,14 @@ void choose_contraction_threads(chooser *c, int x, int y)
 	choose_set_layout(c, c->main, x, q.px / q.vx, q.nx, q.vx);
 	choose_set_layout(c, c->main, y, q.py / q.vy, q.ny, q.vy);
 	/* steps of the reductions: short ones whole, the first long one by 8 elements, by fewer where that made a step of more terms
-	 * than compilers keep in registers, by more where a thread would bring little at a time, as each time it waits */
-	enum { SHORT = 4, LONG = 8, MOST_TERMS = 64, BROUGHT = 64, LONGEST = 32, MOST_PRODUCTS = 1024 };
+	 * than compilers keep in registers */
+	enum { SHORT = 4, LONG = 8, MOST_TERMS = 64 };
 	int64_t terms = 1, step = LONG;
 	bool stepped = false;
 	for (int d = 0; d < c->main->n_dim; d++)
 		terms *= whole_step(c->main, d, SHORT) ? whole_step(c->main, d, SHORT) : 1;
 	while (step > 2 && step * terms > MOST_TERMS)
 		step /= 2;
-	const int64_t row = (q.nx * q.px + q.ny * q.py) * heddle_type_size(c->main->access[0].tensor->type) * terms;
-	const bool alone = choose_blocks_with(c, x, q.nx * q.px, y, q.ny * q.py) <= 2 * (double)c->units; /* no other block has work meanwhile */
-	while (alone && step >= LONG && step < LONGEST && row * step < BROUGHT * q.nx * q.ny && 2 * step * q.px * q.py * terms <= MOST_PRODUCTS)
-		step *= 2;
 	for (int d = 0; d < c->main->n_dim; d++) {
 		const int64_t whole = whole_step(c->main, d, SHORT);
 		if (whole)

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "model/rewrite_parts.h"
+#include "model/scop.h"
 
 #include <string.h>
 
@@ -83,7 +84,8 @@ int rewrite_split(rewriter *r, const heddle_statement *s, const heddle_split *ho
 			by[i] = rewrite_index(r, fresh[i]);
 		} else if (i == k) {
 			fresh[i]->lower = rewrite_int(r, 0);
-			fresh[i]->upper = rewrite_binary(r, HEDDLE_OP_MIN, chunk, rewrite_binary(r, HEDDLE_OP_SUB, length, start));
+			fresh[i]->upper = heddle_extent_multiple(length, how->chunk) ? chunk :
+					  rewrite_binary(r, HEDDLE_OP_MIN, chunk, rewrite_binary(r, HEDDLE_OP_SUB, length, start));
 			by[i] = rewrite_binary(r, HEDDLE_OP_ADD, rewrite_binary(r, HEDDLE_OP_ADD, start, rewrite_index(r, fresh[i])),
 					    old->lower);
 		} else {
