@@ -176,7 +176,10 @@ static double member_blocks(const heddle_scop *scop, const heddle_kernel *kernel
 static double fused_blocks(const heddle_scop *scop, heddle_kernel *kernel)
 {
 	enum { COLUMNS = 128 };
-	const chooser c = {.scop = (heddle_scop *)scop, .kernel = kernel, .main = choose_dominant(scop, kernel)};
+	const chooser c = {.scop = (heddle_scop *)scop,
+			   .kernel = kernel,
+			   .main = choose_dominant(scop, kernel),
+			   .units = choose_quantity(&scop->descriptor->units, 16)};
 	const int x = choose_fast_member_dim(c.main);
 	const double blocks = member_blocks(scop, kernel);
 	return choose_wants_lanes(&c, x) ? blocks : blocks / (double)choose_least(COLUMNS, choose_extent(scop, c.main, x));

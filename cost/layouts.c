@@ -304,6 +304,7 @@ static bool has_local(const chooser *c)
 
 bool choose_wants_lanes(const chooser *c, int x)
 {
+	enum { BLOCK = 256 };
 	if (!has_local(c))
 		return false;
 	if (x < 0)
@@ -322,6 +323,10 @@ bool choose_wants_lanes(const chooser *c, int x)
 		/* a few elements are no vector, where the target has longer rows of its own */
 		if (c->simd && c->main->dim[row].member < 0 && choose_extent(c->scop, c->main, row) < c->vector &&
 		    heddle_row_dim(c->main, &c->main->access[0]) == x && choose_extent(c->scop, c->main, x) >= c->vector)
+			return false;
+		/* what all threads of a block read together needs no lanes, where results are enough for the chip */
+		if (!c->simd && heddle_row_dim(c->main, &c->main->access[0]) == x && !choose_depends_on(c->main, &c->main->access[best], x) &&
+		    choose_blocks_with(c, x, BLOCK, -1, 1) >= (double)c->units)
 			return false;
 		return c->main->dim[row].member < 0;
 	}

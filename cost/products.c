@@ -109,7 +109,7 @@ static pace pace_of(const chooser *c)
  * bring there; how well blocks fill the units; and whether there are warps enough to multiply while others wait. */
 static double square_seconds(const chooser *c, int x, int y, const square *q, const pace *p)
 {
-	enum { BASE_REGISTERS = 32, UNROLLED = 2 };
+	enum { BASE_REGISTERS = 32, UNROLLED = 8 };
 	const int64_t size = heddle_type_size(c->main->access[0].tensor->type);
 	const double tx = (double)(q->nx * q->px), ty = (double)(q->ny * q->py), threads = (double)(q->nx * q->ny);
 	const double blocks = choose_blocks_with(c, x, q->nx * q->px, y, q->ny * q->py), units = (double)c->units;

@@ -242,15 +242,29 @@ __isl_give isl_map *heddle_step_instances(heddle_scop *scop, const heddle_stmt *
 	return map;
 }
 
+/* The box of what a step reads.  Subscripts like 3 * w + 4 * k leave elements out: their bounds are those of rational numbers. */
+static isl_fixed_box *box_of(__isl_take isl_map *step)
+{
+	isl_fixed_box *box = isl_map_get_range_simple_fixed_box_hull(step);
+	if (isl_fixed_box_is_valid(box) == isl_bool_true) {
+		isl_map_free(step);
+		return box;
+	}
+	isl_fixed_box_free(box);
+	step = isl_map_remove_divs(step);
+	box = isl_map_get_range_simple_fixed_box_hull(step);
+	isl_map_free(step);
+	return box;
+}
+
 bool heddle_tile_box(heddle_scop *scop, const heddle_stmt *stmt, const heddle_access *access, heddle_group *group)
 {
 	if (!access->affine)
 		return false;
 	isl_map *step = heddle_step_instances(scop, stmt);
 	isl_map *read = isl_map_from_multi_pw_aff(isl_multi_pw_aff_copy(access->index));
-	isl_fixed_box *box = isl_map_get_range_simple_fixed_box_hull(step = isl_map_apply_range(step, read));
+	isl_fixed_box *box = box_of(isl_map_apply_range(step, read));
 	bool valid = isl_fixed_box_is_valid(box) == isl_bool_true;
-	isl_map_free(step);
 	if (valid) {
 		isl_multi_val *size = isl_fixed_box_get_size(box);
 		for (int e = 0; e < access->tensor->rank; e++) {
