@@ -117,8 +117,13 @@ void heddle_cost_split(heddle_arena *arena, heddle_config *config, const heddle_
 		const double blocks = parallel * blocks_of_result(s, descriptor);
 		if (blocks >= (double)units || length * (simd ? 1 : fmax(1, parallel / (double)units)) < SPLIT_LENGTH)
 			continue;
-		int64_t extent = plain_extent(s->index[longest]->upper);
-		int64_t chunks = (int64_t)(4 * (double)units / blocks) + 1;
+		const int64_t chunks = (int64_t)(4 * (double)units / blocks) + 1;
+		for (int d = 0; d < s->n_index && !simd; d++) /* the outermost that has about so many: rows stay long for those that share them */
+			if (s->index[d]->reduction && 2 * plain_extent(s->index[d]->upper) >= chunks) {
+				longest = d;
+				break;
+			}
+		const int64_t extent = plain_extent(s->index[longest]->upper);
 		int64_t chunk = whole_chunk(s->index[longest]->upper, (extent + chunks - 1) / chunks);
 		chunk = choose_least(chunk, cached_chunk(definition, s, descriptor, length / (double)extent * heddle_type_size(s->value->type)));
 		heddle_split split = {i, s->index[longest]->name, chunk < 1 ? 1 : chunk};

@@ -703,6 +703,28 @@ class Bench(Case):
         self.write("out/mm__opencl_cpu.cl", text.replace(" += ", " -= "))
         self.heddle(*words, code=FAILED, err="FAIL")
 
+    @needs_pocl
+    def test_configs(self):
+        """Several configs take turns; each has its own line, and the config in full."""
+        words = ("bench", "mm.tc", "-s", "M=16,K=16,N=16", "-t", "opencl:cpu", "--repeat", "2", "--config", "", "--config",
+                 "k0.S0: tile=j:4 vector=j:4")
+        self.heddle(*words, out=["opencl:cpu 1: split=none", "opencl:cpu 2: split=none; fuse=0; k0:; k0.S0: tile=j:4 vector=j:4"])
+        kernels = json.loads(self.heddle(*words, "--json").stdout)["cases"][0]["kernels"]
+        self.assertEqual([kernel["name"] for kernel in kernels], ["opencl:cpu 1", "opencl:cpu 2"])
+        self.assertEqual([len(kernel["all"]) for kernel in kernels], [2, 2])
+        self.heddle(*words, "--config", "k0.S0: tile=q:4", code=SOURCE, err="`q`")
+
+    @needs_pocl
+    def test_failed(self):
+        """What is wrong is out of the race; the others are timed."""
+        words = ("bench", "mm.tc", "-s", "M=16,K=16,N=16", "-t", "opencl:cpu", "--repeat", "4", "--impl", "out/mm__opencl_cpu.json")
+        self.heddle("emit", "mm.tc", "-t", "opencl:cpu", "-o", "out", "-s", "M=16,K=16,N=16")
+        self.write("out/mm__opencl_cpu.cl", self.read("out/mm__opencl_cpu.cl").replace(" += ", " -= "))
+        self.heddle(*words, code=FAILED, out=["GFLOP/s", "failed"], err="FAIL")
+        ours, theirs = json.loads(self.heddle(*words, "--json", code=FAILED, err="FAIL").stdout)["cases"][0]["kernels"]
+        self.assertEqual(len(ours["all"]), 4)
+        self.assertTrue(theirs["failed"])
+
     def test_simulator(self):
         """Without a driver there is nothing to time: a simulator stands in for it in `run`, not here."""
         words = ("bench", "mm.tc", "-s", "M=4,K=4,N=4", "-t", "opencl:cpu")

@@ -90,12 +90,35 @@ static void given(void **state)
 
 /* What a thread of a vector unit holds between statements costs registers and text: fewer items.  32 vector registers of 16
  * floats; types that are computed in float32 have vectors of as many members as that. */
+/* What is chosen for a target without a word of the user, as a part of the config. */
+typedef struct choice {
+	const char *definition, *config;
+} choice;
+
+static void chosen(const char *text, const choice *cases, size_t n)
+{
+	for (size_t k = 0; k < n; k++) {
+		heddle_ctx *ctx = heddle_ctx_new();
+		heddle_module *module = heddle_module_parse(ctx, "test", cases[k].definition, NULL);
+		heddle_target target;
+		assert_non_null(module);
+		assert_int_equal(heddle_target_parse(ctx, text, &target), 0);
+		heddle_program *p = heddle_compile(ctx, module->definition[0], &target, NULL);
+		assert_non_null(p);
+		if (!strstr(p->config, cases[k].config))
+			fail_msg("%s: %s, not %s", cases[k].definition, p->config, cases[k].config);
+		/* a program owns all that it names: the definition that splits and shares made of this one is gone */
+		free(printed(p));
+		heddle_program_free(p);
+		heddle_module_free(module);
+		heddle_ctx_free(ctx);
+	}
+}
+
 static void items(void **state)
 {
 	(void)state;
-	static const struct {
-		const char *definition, *config;
-	} cases[] = {
+	static const choice cases[] = {
 		{"def f(float(T, D) x) -> (y) { y(t, d) = x(t, d) + 1.0 }", "tile=d:256 vector=d:16"},
 		{"def f(float(T, D) x) -> (y) { a(t, d) = x(t, d) + 1.0  y(t, d) = a(t, d) * a(t, d) }", "tile=d:256 vector=d:16"},
 		{"def f(float(T, D) x) -> (y) { a(t, d) = x(t, d) + 1.0  b(t, d) = a(t, d) * 3.0  y(t, d) = b(t, d) - a(t, d) }",
@@ -183,26 +206,44 @@ static void items(void **state)
 		 "where h in 0:H-2, w in 0:W-2 }",
 		 "tile=w:64,c:128,kh:3,kw:3,m:192 round=m:32 vector=w:16; k0.I.0: space=shared"},
 	};
-	for (size_t k = 0; k < HEDDLE_COUNT(cases); k++) {
-		heddle_ctx *ctx = heddle_ctx_new();
-		heddle_module *module = heddle_module_parse(ctx, "test", cases[k].definition, NULL);
-		heddle_target target;
-		assert_non_null(module);
-		assert_int_equal(heddle_target_parse(ctx, "opencl:cpu", &target), 0);
-		heddle_program *p = heddle_compile(ctx, module->definition[0], &target, NULL);
-		assert_non_null(p);
-		if (!strstr(p->config, cases[k].config))
-			fail_msg("%s: %s, not %s", cases[k].definition, p->config, cases[k].config);
-		/* a program owns all that it names: the definition that splits and shares made of this one is gone */
-		free(printed(p));
-		heddle_program_free(p);
-		heddle_module_free(module);
-		heddle_ctx_free(ctx);
-	}
+	chosen("opencl:cpu", cases, HEDDLE_COUNT(cases));
+}
+
+/* Threads of a chip that runs many. */
+static void threads(void **state)
+{
+	(void)state;
+	static const choice cases[] = {
+		/* a split sum: threads along the chunk, in vectors where it divides the range */
+		{"def f(float(16777216) x) -> (s) { s +=! x(i) }", "split=0:i:32768; fuse=0,1; k0: threads=256; k0.S0: tile=i:1024 thread=i:256 vector=i:4 reduce=i:lanes"},
+		{"def f(float(16777213) x) -> (s) { s +=! x(i) }", "k0.S0: tile=i:256 thread=i:256 reduce=i:lanes"},
+		/* columns: a warp along them, the block's rest along the rows, and chunks of rows for all units */
+		{"def f(float(4096, 4096) x) -> (s) { s(j) +=! x(i, j) }", "split=0:i:256; fuse=0,1; k0: threads=256; k0.S0: tile=j:128,i:8 thread=j:32,i:8 vector=j:4 reduce=i:lanes"},
+		/* results enough for all threads take no lanes */
+		{"def f(float(64, 8, 65536) x) -> (s) { s(n, j) +=! x(n, i, j) }", "split=none; fuse=0; k0:; k0.S0: tile=j:1024 thread=j:256 vector=j:4"},
+		/* what a block's threads read alike takes none either */
+		{"def f(float(1024, 1024) x) -> (y) { y(n, t) +=! x(n, s) where t in 0:1024, s in 0:t+1 }", "k0.S0: tile=t:1024 thread=t:256 vector=t:4"},
+		/* short rows in vectors, several to a block */
+		{"def f(float(4096, 64) x) -> (y) { y(n, d) = x(n, d) + 1.0 }", "tile=d:64,n:8 thread=d:16,n:8 vector=d:4"},
+		/* chunks of an outer dimension: rows stay long */
+		{"def f(float(64, 8, 32, 1024) x, float(8) g) -> (y) { m(n) +=! x(n, c, h, w)\n y(n, c, h, w) = x(n, c, h, w) * m(n) * g(c) }",
+		 "split=0:c:1; "},
+		/* lanes along the image, not along what is read for each channel */
+		{"def f(float(512, 8, 32, 1024) x, float(8) g) -> (y) { m(n) +=! x(n, c, h, w)\n y(n, c, h, w) = x(n, c, h, w) * m(n) * g(c) }",
+		 "k0.S1: tile=w:1024 thread=w:256 vector=w:4"},
+		/* a product keeps its tile: what makes an operand of it has a kernel of its own */
+		{"def f(float(4, 64, 128, 128) x, float(128, 64) w) -> (y) { t(n, c, h, v) = tanh(x(n, c, h, v))\n y(n, m, h, v) +=! t(n, c, h, v) * w(m, c) }",
+		 "fuse=0,1"},
+		/* fewer channels than a square has: a long tile */
+		{"def f(float(32, 4, 64, 64) x, float(4, 4) w) -> (y) { y(n, m, h, v) +=! x(n, c, h, v) * w(m, c) }", "m:4,c:4 thread=v:16,m:2"},
+		/* elements that subscripts leave out are staged with the others */
+		{"def f(float(64, 64, 4096) I, float(128, 64, 3) w) -> (O) { O(n, m, x) +=! I(n, c, 3 * x + 4 * k) * w(m, c, k) }", "k0.I.0: space=shared"},
+	};
+	chosen("cuda:h100", cases, HEDDLE_COUNT(cases));
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(layers), cmocka_unit_test(given), cmocka_unit_test(items)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(layers), cmocka_unit_test(given), cmocka_unit_test(items), cmocka_unit_test(threads)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
