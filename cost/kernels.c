@@ -56,7 +56,7 @@ static const heddle_expr *largest_read(const heddle_expr *expr)
 #define SPLIT_LENGTH 16384
 
 /* Blocks of threads that one result has, as layouts have them: those threads for which rows have work, or in a reduction of columns
- * as many as a block has beside those that lie along the columns.  1 where a block is one thread. */
+ * as many as a block has beside those that lie along the columns.  1 where a block is one thread, or rows are not known. */
 static double blocks_of_result(const heddle_statement *s, const heddle_descriptor *descriptor)
 {
 	enum { VECTOR = 4, BLOCK = 256 };

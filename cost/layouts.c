@@ -207,7 +207,7 @@ static bool in_vectors(const chooser *c, int x)
 /* Sums of columns too few for a chip: a warp along them, and the block's other threads share what is summed. */
 static bool column_lanes(chooser *c, int x, int64_t v, int64_t most)
 {
-	enum { LEAST_ROWS = 32, THREADS_PER_UNIT = 1024 };
+	enum { LEAST_ROWS = 32, THREADS = 2048 };
 	const heddle_stmt *stmt = c->main;
 	const int64_t extent = choose_extent(c->scop, stmt, x);
 	const int64_t warp = choose_least(choose_quantity(&c->scop->descriptor->warp, 1), choose_power_above((extent + v - 1) / v));
@@ -216,7 +216,7 @@ static bool column_lanes(chooser *c, int x, int64_t v, int64_t most)
 		if (stmt->dim[d].reduction && (rows < 0 || choose_extent(c->scop, stmt, d) > choose_extent(c->scop, stmt, rows)))
 			rows = d;
 	if (rows < 0 || c->kernel->n_stmt > 1 || choose_extent(c->scop, stmt, rows) < LEAST_ROWS ||
-	    choose_blocks_with(c, x, v, -1, 1) >= (double)(THREADS_PER_UNIT * c->units))
+	    choose_blocks_with(c, x, v, -1, 1) >= (double)(choose_quantity(&c->scop->descriptor->threads_per_unit, THREADS) / 2 * c->units))
 		return false;
 	const int64_t lanes = choose_least(most / warp, choose_power_below(choose_extent(c->scop, stmt, rows) / 2));
 	choose_set_layout(c, stmt, x, 1, warp, v);
