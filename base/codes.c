@@ -438,6 +438,11 @@ const heddle_code heddle_codes[] = {
 	 "and its sizes are given.\n"
 	 "Wrong:  k0.B.0: prefetch=1     (for C(i,j) +=! A(i,k) * B(k,j) with `order=j,i`: the next block reads the same B)\n"
 	 "Right:  k0.I.1: prefetch=1     (for t(n) max=! I(n,d)   O(n,d) = I(n,d) - t(n))\n"},
+	{531, "more resident blocks than a unit holds",
+	 "`resident=N` shares the registers of a unit of the chip out to N blocks at the same time.  A unit has room for so many threads\n"
+	 "as the descriptor's `threads_per_unit` says; a vector unit has one block.\n"
+	 "Wrong:  k0: threads=256 resident=16     (h100: 2048 threads a unit)\n"
+	 "Right:  k0: threads=256 resident=8\n"},
 	{600, "a pass has reached its limit of work",
 	 "The polyhedral operations of a pass are limited, so that compiling ends.  A definition with fewer statements or simpler\n"
 	 "subscripts per `def`, or fixed sizes (-s), makes it easier.\n"},

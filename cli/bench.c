@@ -296,7 +296,8 @@ static int race(heddle_cli *cli, const course *c, entrant *e, int n, int repeat,
 			result = result ? result : e[i].failed;
 		}
 	for (int i = 0; i < n; i++)
-		qsort(e[i].second, (size_t)e[i].n_second, sizeof(double), ascending);
+		if (e[i].n_second)
+			qsort(e[i].second, (size_t)e[i].n_second, sizeof(double), ascending);
 	return result;
 }
 

@@ -792,9 +792,7 @@ static void count_exchange(counter *c, const heddle_stmt *stmt)
 	const double words = results * rounds;
 	size = heddle_type_size(stmt->accumulator.type) * words;
 	int64_t lanes = kernel->lanes, warps = kernel->threads / c->warp;
-	bool power = (lanes & (lanes - 1)) == 0;
-	bool shuffles = c->scop->shuffles && kernel->lane_stride == 1 && power && kernel->threads % c->warp == 0 &&
-			(lanes <= c->warp || lanes % c->warp == 0);
+	const bool shuffles = heddle_lanes_shuffle(c->scop, kernel);
 	if (shuffles && lanes <= c->warp)
 		return;
 	if (shuffles) {
@@ -811,6 +809,14 @@ static void count_exchange(counter *c, const heddle_stmt *stmt)
 		moved += (double)(live - (live + 1) / 2) * groups;
 	c->out->shared.store_bytes += size * ((double)kernel->threads + moved);
 	c->out->shared.load_bytes += size * ((double)kernel->threads + 2 * moved);
+	if (kernel->lane_stride % c->warp) /* parts of warps: not counted */
+		return;
+	const double wide = fmax(1, (double)(c->warp * heddle_type_size(stmt->accumulator.type)) / (BANKS * BANK_WIDTH)), all = words * (double)warps,
+		     some = words * moved / c->warp;
+	c->out->shared.store_requests += all + some;
+	c->out->shared.load_requests += all + 2 * some;
+	c->out->shared.store_transactions += (all + some) * wide;
+	c->out->shared.load_transactions += (all + 2 * some) * wide;
 }
 
 heddle_kernel_count heddle_cost_count(heddle_arena *arena, const heddle_scop *scop, const heddle_kernel *kernel,

@@ -237,10 +237,29 @@ static void limit(heddle_kernel_estimate *k, double fits, const char *by)
 	}
 }
 
+/* What threads take; loops are unrolled until they have their share of a unit's registers. */
+static double thread_registers(const estimator *e)
+{
+	const heddle_descriptor *d = e->scop->descriptor;
+	double kept = 0;
+	for (int g = 0; g < e->kernel->n_group; g++)
+		if (e->kernel->group[g]->space == HEDDLE_SPACE_REGISTER)
+			kept += choose_kept_words(e->kernel, e->kernel->group[g]->tensor, &e->kernel->group[g]->registers);
+	const double wanted = choose_registers(e->kernel, kept);
+	const int resident = e->kernel->config ? e->kernel->config->resident : 0;
+	if (!resident || !d->registers_per_unit.set)
+		return wanted;
+	const double unit = quantity(&d->register_granularity, 1);
+	const double share = floor(d->registers_per_unit.value / (resident * whole_warps(e)) / unit) * unit, more = choose_unrolling(e->scop, e->kernel);
+	return more > 0 && share <= wanted + more + 2 * unit ? share : fmin(wanted, share);
+}
+
 static void estimate_occupancy(estimator *e)
 {
 	const heddle_descriptor *d = e->scop->descriptor;
 	heddle_kernel_estimate *k = e->out;
+	if (d->execution != HEDDLE_SIMD)
+		k->registers = thread_registers(e);
 	double per_unit = quantity(&d->threads_per_unit, k->threads);
 	k->resident = quantity(&d->blocks_per_unit, 1);
 	k->limiter = "blocks per unit";

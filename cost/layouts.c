@@ -221,7 +221,9 @@ static bool column_lanes(chooser *c, int x, int64_t v, int64_t most)
 	const int64_t lanes = choose_least(most / warp, choose_power_below(choose_extent(c->scop, stmt, rows) / 2));
 	choose_set_layout(c, stmt, x, 1, warp, v);
 	choose_set_layout(c, stmt, rows, 1, lanes, 1);
-	heddle_config_kernel(c->config, c->k)->threads = (int)(warp * lanes);
+	heddle_kernel_config *kernel = heddle_config_kernel(c->config, c->k);
+	kernel->threads = (int)(warp * lanes);
+	kernel->lanes_outer = 1; /* neighbours read along the rows */
 	return true;
 }
 

@@ -58,7 +58,7 @@ static bool worth_staging(const heddle_kernel *kernel, const heddle_group *group
 	int step = 1;
 	for (int d = 0; d < stmt->n_dim; d++)
 		if (stmt->dim[d].reduction)
-			step *= (int)stmt->dim[d].layout.tile;
+			step *= (int)(stmt->dim[d].layout.tile / stmt->dim[d].layout.threads); /* of a thread: lanes share no step */
 	if (kernel->threads == 1)
 		return reuse && (copies || used_in_rounds(group));
 	reuse = reuse && step > 1;
@@ -181,6 +181,7 @@ int choose_spaces(heddle_scop *scop, heddle_config *config)
 		/* leave room for the exchange of lanes */
 		const int64_t room = budget > 8192 ? 4096 : 0, lanes = heddle_lanes_bytes(scop, kernel);
 		budget -= lanes > room ? lanes : room;
+		double kept = 0;
 		int64_t arrays = HEDDLE_MAX_ARRAY_BYTES - sums_bytes(kernel); /* left for the elements of all tiles or rounds */
 		heddle_make_groups(scop, kernel);
 		for (int g = 0; g < kernel->n_group; g++) {
@@ -198,11 +199,20 @@ int choose_spaces(heddle_scop *scop, heddle_config *config)
 			    heddle_array_bytes(&registers) > arrays)
 				continue;
 			arrays -= heddle_array_bytes(&registers);
+			kept += choose_kept_words(kernel, group->tensor, &registers);
 			heddle_config_group(config, k, group->tensor->name, group->number, true)->space = HEDDLE_SPACE_REGISTER;
 		}
 		choose_lines(scop, config, k);
 		if (k < config->n_kernel)
 			kernel->config = &config->kernel[k];
+		for (int g = 0; g < kernel->n_group; g++) {
+			heddle_group *group = kernel->group[g];
+			const heddle_group_config *choice = heddle_config_group(config, k, group->tensor->name, group->number, false);
+			group->space = choice && choice->space >= 0 ? (heddle_space)choice->space : HEDDLE_SPACE_GLOBAL;
+		}
+		heddle_kernel_config *chosen = heddle_config_kernel(config, k);
+		if (!chosen->resident)
+			chosen->resident = choose_resident(scop, kernel, choose_registers(kernel, kept));
 	}
 	return 0;
 }

@@ -225,6 +225,14 @@ static int kernel_key(reader *r, int k, const char *key, const char *start)
 		kernel->threads = (int)value;
 		return 0;
 	}
+	if (!strcmp(key, "resident")) {
+		if (number(r, &value) < 0)
+			return -1;
+		if (value < 1 || value > 64)
+			return bad(r, start, 1, "resident must be from 1 to 64 blocks");
+		kernel->resident = (int)value;
+		return 0;
+	}
 	if (!strcmp(key, "lanes")) {
 		char *how = word(r);
 		if (!how || (strcmp(how, "inner") && strcmp(how, "outer")))
@@ -254,7 +262,7 @@ static int kernel_key(reader *r, int k, const char *key, const char *start)
 		} while (take(r, ','));
 		return 0;
 	}
-	return bad(r, start, strlen(key), "unknown key; a kernel has threads, order, lanes and stream");
+	return bad(r, start, strlen(key), "unknown key; a kernel has threads, resident, order, lanes and stream");
 }
 
 static int stmt_key(reader *r, int k, int s, const char *key, const char *start)
@@ -440,6 +448,8 @@ void heddle_config_print_kernel(const heddle_config *config, int k, heddle_text 
 	heddle_text_printf(out, "k%d:", k);
 	if (kernel->threads)
 		heddle_text_printf(out, " threads=%d", kernel->threads);
+	if (kernel->resident)
+		heddle_text_printf(out, " resident=%d", kernel->resident);
 	for (int i = 0; i < kernel->n_order; i++)
 		heddle_text_printf(out, "%s%s", i ? "," : " order=", kernel->order[i]);
 	if (kernel->lanes_outer)

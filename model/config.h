@@ -54,6 +54,7 @@ typedef struct heddle_group_config {
 
 typedef struct heddle_kernel_config {
 	int threads; /* 0: not given */
+	int resident; /* blocks of a unit at the same time, among which its registers are shared out; 0: not given */
 	int lanes_outer; /* 0 inner, 1 outer */
 	int n_order;
 	const char **order; /* kernel dimensions, slowest block coordinate first */

@@ -393,8 +393,9 @@ static int launch_kernel(heddle_generator *g, heddle_kernel *kernel)
 		HEDDLE_PUSH(p->arena, g->name, g->n_name, g->scop->definition->size[i]->name);
 	launch->name = heddle_arena_printf(p->arena, "%s_%d", g->scop->definition->name, kernel->position);
 	launch->threads = kernel->threads;
-	/* Said aloud: without it some compilers aim at full occupancy and spill to get there. */
-	launch->min_blocks = kernel->threads > 1 ? 1 : 0;
+	/* Said aloud: without it some compilers aim at full occupancy and spill to get there; with it others do not unroll until
+	 * registers are all that limits occupancy. */
+	launch->min_blocks = kernel->threads == 1 ? 0 : kernel->config->resident ? kernel->config->resident : 1;
 	launch->grid = heddle_value_int(p, HEDDLE_INT64, 1);
 	for (int m = 0; m < kernel->n_member; m++) {
 		tiles[m] = tiles_along(g, kernel, m);

@@ -499,11 +499,6 @@ static void combine_tree(maker *m, heddle_node *block, heddle_op op)
 	store_result(m, at, heddle_value_load(p, buffer, 1, n, index));
 }
 
-static bool power_of_two(int64_t n)
-{
-	return n > 0 && (n & (n - 1)) == 0;
-}
-
 static heddle_node *combine(maker *m)
 {
 	heddle_program *p = m->p;
@@ -514,8 +509,7 @@ static heddle_node *combine(maker *m)
 	for (int d = 0; d < m->leaf->stmt->n_dim; d++)
 		laned |= m->leaf->stmt->dim[d].reduction && m->leaf->stmt->dim[d].layout.threads > 1;
 	int warp = p->warp;
-	bool shuffles = m->g->scop->shuffles && kernel->lane_stride == 1 && power_of_two(kernel->lanes) &&
-			kernel->threads % warp == 0 && (kernel->lanes <= warp || kernel->lanes % warp == 0);
+	const bool shuffles = heddle_lanes_shuffle(m->g->scop, kernel);
 	if (m->leaf->stmt->partial)
 		combine_members(m, over_results(m, block), op);
 	if (!laned || kernel->lanes == 1)

@@ -569,12 +569,17 @@ static int make_accumulator(heddle_scop *scop, heddle_stmt *stmt)
 	return 0;
 }
 
+bool heddle_lanes_shuffle(const heddle_scop *scop, const heddle_kernel *kernel)
+{
+	const int64_t warp = scop->descriptor->warp.set ? (int64_t)scop->descriptor->warp.value : 0, lanes = kernel->lanes;
+	return scop->shuffles && warp > 0 && kernel->lane_stride == 1 && lanes > 0 && (lanes & (lanes - 1)) == 0 &&
+	       kernel->threads % warp == 0 && (lanes <= warp || lanes % warp == 0);
+}
+
 int64_t heddle_lanes_bytes(const heddle_scop *scop, const heddle_kernel *kernel)
 {
 	int64_t bytes = 0;
-	int64_t slots = scop->shuffles && scop->descriptor->warp.value > 0
-				? kernel->threads / (int64_t)scop->descriptor->warp.value
-				: kernel->threads;
+	const int64_t slots = heddle_lanes_shuffle(scop, kernel) ? kernel->threads / (int64_t)scop->descriptor->warp.value : kernel->threads;
 	for (int s = 0; s < kernel->n_stmt && kernel->lanes > 1; s++) {
 		const heddle_stmt *stmt = kernel->stmt[s];
 		int64_t results = 1;

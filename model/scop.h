@@ -275,6 +275,8 @@ int heddle_tensor_inner(const heddle_tensor *tensor);
 int heddle_make_groups(heddle_scop *scop, heddle_kernel *kernel);
 /* Box of what one step of a block reads: fills group->size and ->offset; false when there is none of fixed size. */
 bool heddle_tile_box(heddle_scop *scop, const heddle_stmt *stmt, const heddle_access *access, heddle_group *group);
+/* Do lanes exchange partial results by shuffles, and only warps through shared memory?  Else all of them do. */
+bool heddle_lanes_shuffle(const heddle_scop *scop, const heddle_kernel *kernel);
 /* Shared memory that the lanes of a kernel exchange their partial results in. */
 int64_t heddle_lanes_bytes(const heddle_scop *scop, const heddle_kernel *kernel);
 /* Can the group, its box and order known, be moved by this copy? */

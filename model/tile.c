@@ -117,6 +117,11 @@ static int kernel_threads(heddle_scop *scop, heddle_kernel *kernel)
 	if (descriptor->threads_per_block.set && kernel->threads > descriptor->threads_per_block.value)
 		return heddle_error(scop->ctx, 517, NULL, "config: kernel %d has %d threads, `%s` allows %.0f per block",
 				    kernel->position, kernel->threads, descriptor->name, descriptor->threads_per_block.value);
+	const int resident = kernel->config->resident;
+	if (resident && (descriptor->execution == HEDDLE_SIMD || (descriptor->threads_per_unit.set &&
+								  resident * kernel->threads > descriptor->threads_per_unit.value)))
+		return heddle_error(scop->ctx, 531, NULL, "config: %d blocks of kernel %d, of %d threads each, are more than a unit of `%s` holds",
+				    resident, kernel->position, kernel->threads, descriptor->name);
 	kernel->lanes = kernel->threads / product;
 	kernel->lane_stride = kernel->config->lanes_outer ? product : 1;
 	/* Thread id: the last member is fastest, the lanes faster or slower than all members. */
