@@ -75,7 +75,7 @@ double choose_kept_words(const heddle_kernel *kernel, const heddle_tensor *tenso
 double choose_registers(const heddle_kernel *kernel, double kept);
 /* More of them for what loops ask for ahead that compilers unroll as far as registers allow; 0: there is none. */
 double choose_unrolling(const heddle_scop *scop, const heddle_kernel *kernel);
-/* Blocks for which a unit's registers are shared out, where each thread takes so many; 0: the chip does not ask. */
+/* Blocks for which a unit's registers are shared out, where each thread takes so many; 0: the compiler decides. */
 int choose_resident(const heddle_scop *scop, const heddle_kernel *kernel, double registers);
 
 /* ---- lines.c: what kernel k stores past the caches and asks for ahead, where its spaces are chosen ---- */

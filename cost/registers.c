@@ -110,6 +110,10 @@ int choose_resident(const heddle_scop *scop, const heddle_kernel *kernel, double
 	const heddle_descriptor *d = scop->descriptor;
 	const int64_t warp = choose_quantity(&d->warp, 1), unit = choose_quantity(&d->register_granularity, 1);
 	const double threads = (double)((kernel->threads + warp - 1) / warp * warp);
+	/* open sizes take registers of their own, for addresses and edges: the compiler has the last word */
+	for (int i = 0; i < scop->definition->n_size; i++)
+		if (scop->definition->size[i]->min < scop->definition->size[i]->max)
+			return 0;
 	if (d->execution == HEDDLE_SIMD || !d->registers_per_unit.set || !d->threads_per_unit.set || kernel->threads < 2)
 		return 0;
 	for (int s = 0; s < kernel->n_stmt; s++)
