@@ -92,6 +92,7 @@ static void layouts(void **state)
 	expect_code(rows, NULL, "fuse=0,0,0; k0.S0: tile=n:2; k0.S1: tile=n:4", "tile", 515);
 	expect_code(product, NULL, "fuse=0; k0: threads=12; k0.S0: thread=i:8", "tile", 516);
 	expect_code(product, NULL, "fuse=0; k0.S0: thread=i:64,j:64", "tile", 517);
+	expect_code(product, NULL, "fuse=0; k0: resident=64; k0.S0: thread=i:16,j:16", "tile", 531);
 	expect_code(product, NULL, "fuse=0; k0: threads=8; k0.S0: thread=k:8", "tile", 518);
 	expect_code(product, NULL, "fuse=0; k0.S0: reduce=k:lanes", "tile", 518);
 	expect_code(product, NULL, "fuse=0; k0.S0: tile=k:8 round=k:2", "tile", 518);
