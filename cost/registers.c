@@ -8,6 +8,8 @@
 
 #include <math.h>
 
+enum { MANY_SUMS = 32 };
+
 double choose_register_words(const heddle_registers *r)
 {
 	double n = heddle_type_size(r->type) > 4 ? 2 : 1;
@@ -35,20 +37,28 @@ static double sum_words(const heddle_kernel *kernel)
 	return sums;
 }
 
+/* Is it a product: sums of tiles in shared memory? */
+static bool has_tiles(const heddle_kernel *kernel)
+{
+	enum { SUMS = 4 };
+	bool staged = false;
+	for (int g = 0; g < kernel->n_group; g++)
+		staged = staged || kernel->group[g]->space == HEDDLE_SPACE_SHARED;
+	return staged && sum_words(kernel) >= SUMS;
+}
+
 /* Does a thread go through a loop that compilers unroll as far as registers allow? */
 static bool unrolls(const heddle_scop *scop, const heddle_kernel *kernel)
 {
-	enum { WINDOW = 24, ROUNDS = 4, TILE = 8 };
-	bool any = false, staged = false;
-	for (int g = 0; g < kernel->n_group; g++)
-		staged = staged || kernel->group[g]->space == HEDDLE_SPACE_SHARED;
+	enum { WINDOW = 24, ROUNDS = 4 };
+	bool any = false;
 	for (int s = 0; s < kernel->n_stmt; s++)
 		for (int d = 0; d < kernel->stmt[s]->n_dim; d++) {
 			const heddle_dim *dim = &kernel->stmt[s]->dim[d];
 			const int64_t extent = choose_extent(scop, kernel->stmt[s], d);
 			any = any || (dim->member < 0 && extent >= WINDOW && extent >= ROUNDS * dim->layout.tile);
 		}
-	return any && !(staged && sum_words(kernel) >= TILE); /* the steps of a product wait for one another */
+	return any;
 }
 
 /* Values of a window that a thread goes through one after the other in one step: written out, with their addresses. */
@@ -64,7 +74,7 @@ static double window_of(const heddle_stmt *stmt)
 double choose_registers(const heddle_kernel *kernel, double kept)
 {
 	const double base = 11, sum = 1.25, operand = 1.35, dimension = 0.65, group = 1.4, work = 0.1, term = 0.6, guard = 16, tile = 6;
-	enum { FEW_SUMS = 4, MANY_SUMS = 32, MOST_TERMS = 24 };
+	enum { FEW_SUMS = 4, MOST_TERMS = 24 };
 	const double sums = sum_words(kernel);
 	double operands = 0, effort = 0, window = 1;
 	bool guarded = false;
@@ -91,8 +101,10 @@ double choose_registers(const heddle_kernel *kernel, double kept)
 
 double choose_unrolling(const heddle_scop *scop, const heddle_kernel *kernel)
 {
-	enum { SCALARS = 8, VECTORS = 16, COLUMNS = 32 };
+	enum { PRODUCTS = 8, SCALARS = 8, VECTORS = 16, COLUMNS = 32 };
 	bool vectors = false, columns = false;
+	if (has_tiles(kernel)) /* its steps wait for one another; the operands of a small one are read well ahead */
+		return sum_words(kernel) < MANY_SUMS ? PRODUCTS : 0;
 	if (!unrolls(scop, kernel))
 		return 0;
 	for (int s = 0; s < kernel->n_stmt; s++)
@@ -104,9 +116,25 @@ double choose_unrolling(const heddle_scop *scop, const heddle_kernel *kernel)
 	return columns ? COLUMNS : vectors ? VECTORS : SCALARS;
 }
 
+/* Does a statement read elements of fewer bytes than it computes with, or call functions?  Both take registers of all kinds. */
+static bool varied(const heddle_kernel *kernel, bool calls)
+{
+	enum { CALL = 20 };
+	for (int s = 0; s < kernel->n_stmt; s++)
+		if (calls && choose_effort(kernel->stmt[s]->value) >= CALL)
+			return true;
+	for (int s = 0; s < kernel->n_stmt; s++)
+		for (int a = 1; a < kernel->stmt[s]->n_access; a++)
+			if (kernel->stmt[s]->access[a].tensor->rank &&
+			    heddle_type_size(kernel->stmt[s]->access[a].tensor->type) <
+				    heddle_type_size(heddle_type_computed(kernel->stmt[s]->access[0].tensor->type)))
+				return true;
+	return false;
+}
+
 int choose_resident(const heddle_scop *scop, const heddle_kernel *kernel, double registers)
 {
-	enum { LEAST = 32, NEARLY = 36 };
+	enum { LEAST = 32, NEARLY = 36, SLACK = 8 };
 	const heddle_descriptor *d = scop->descriptor;
 	const int64_t warp = choose_quantity(&d->warp, 1), unit = choose_quantity(&d->register_granularity, 1);
 	const double threads = (double)((kernel->threads + warp - 1) / warp * warp);
@@ -114,14 +142,15 @@ int choose_resident(const heddle_scop *scop, const heddle_kernel *kernel, double
 	for (int i = 0; i < scop->definition->n_size; i++)
 		if (scop->definition->size[i]->min < scop->definition->size[i]->max)
 			return 0;
-	if (d->execution == HEDDLE_SIMD || !d->registers_per_unit.set || !d->threads_per_unit.set || kernel->threads < 2)
+	if (d->execution == HEDDLE_SIMD || !d->registers_per_unit.set || !d->threads_per_unit.set || kernel->threads < 2 ||
+	    varied(kernel, has_tiles(kernel)))
 		return 0;
 	for (int s = 0; s < kernel->n_stmt; s++)
 		for (int i = 0; i < kernel->stmt[s]->n_dim; i++) /* steps in order: what they leave for one another is the compiler's to keep */
 			if (kernel->stmt[s]->dim[i].member < 0 && !kernel->stmt[s]->dim[i].reduction && !kernel->stmt[s]->dim[i].coincident)
 				return 0;
 	/* loops are unrolled before registers are counted: what they ask for ahead must have room */
-	double wanted = registers + choose_unrolling(scop, kernel);
+	double wanted = registers + choose_unrolling(scop, kernel) + (sum_words(kernel) >= MANY_SUMS ? SLACK : 0);
 	wanted = wanted <= NEARLY ? LEAST : wanted;
 	const double each = ceil(wanted / (double)unit) * (double)unit;
 	double blocks = fmin(floor(d->registers_per_unit.value / (each * threads)), floor(d->threads_per_unit.value / threads));
