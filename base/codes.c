@@ -443,6 +443,12 @@ const heddle_code heddle_codes[] = {
 	 "as the descriptor's `threads_per_unit` says; a vector unit has one block.\n"
 	 "Wrong:  k0: threads=256 resident=16     (h100: 2048 threads a unit)\n"
 	 "Right:  k0: threads=256 resident=8\n"},
+	{532, "nothing to turn",
+	 "`turn=STATEMENT:TENSOR` copies what a reduction reads across the rows of a tensor, so that it reads along rows: the tensor's\n"
+	 "subscripts are different indices from 0 to a size, one of them reduced but not the last, and no condition chooses whether it is\n"
+	 "read.\n"
+	 "Wrong:  turn=0:B     (for C(i,j) +=! A(i,k) * B(j,k): rows of B run along k)\n"
+	 "Right:  turn=0:A     (for C(i,j) +=! A(k,i) * B(k,j))\n"},
 	{600, "a pass has reached its limit of work",
 	 "The polyhedral operations of a pass are limited, so that compiling ends.  A definition with fewer statements or simpler\n"
 	 "subscripts per `def`, or fixed sizes (-s), makes it easier.\n"},

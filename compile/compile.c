@@ -116,6 +116,7 @@ heddle_program *heddle_compile(heddle_ctx *ctx, const heddle_definition *definit
 	if (config) {
 		heddle_cost_split(arena, config, definition, target->descriptor);
 		heddle_cost_share(arena, config, definition, target->descriptor);
+		heddle_cost_turn(arena, config, definition, target->descriptor);
 	}
 	heddle_definition *rewritten = config ? heddle_definition_rewrite(ctx, arena, definition, config) : NULL;
 	if (rewritten)

@@ -65,6 +65,7 @@ static int rate(searcher *s, const char *line)
 	if (config) {
 		heddle_cost_split(arena, config, s->definition, s->target->descriptor);
 		heddle_cost_share(arena, config, s->definition, s->target->descriptor);
+		heddle_cost_turn(arena, config, s->definition, s->target->descriptor);
 	}
 	heddle_definition *rewritten = config ? heddle_definition_rewrite(s->ctx, arena, s->definition, config) : NULL;
 	if (rewritten) {

@@ -12,6 +12,9 @@ void heddle_cost_split(heddle_arena *arena, heddle_config *config, const heddle_
 /* Expressions that are worth computing once and keeping near where several statements compute them: fills config->share unless given. */
 void heddle_cost_share(heddle_arena *arena, heddle_config *config, const heddle_definition *definition,
 		       const heddle_descriptor *descriptor);
+/* Operands that large products read across their rows, where vectors have no use for that: fills config->turn unless given. */
+void heddle_cost_turn(heddle_arena *arena, heddle_config *config, const heddle_definition *definition,
+		      const heddle_descriptor *descriptor);
 /* The simplest legal choice, for definitions that are too much for isl: every statement a kernel of its own, one element per
  * thread, nothing staged.  Fills all of the config but what layouts need the scop for. */
 int heddle_cost_complete_simple(heddle_scop *scop, heddle_config *config, heddle_config_need part, void *user);

@@ -165,6 +165,46 @@ void heddle_cost_share(heddle_arena *arena, heddle_config *config, const heddle_
 	config->has_share = config->n_share > 0;
 }
 
+/* ---- turns ----------------------------------------------------------------------------------------------------------------- */
+
+/* Elements that the statement computes with each element of the read. */
+static double uses_of(const heddle_statement *s, const heddle_expr *read)
+{
+	double uses = 1;
+	for (int d = 0; d < s->n_index; d++)
+		if (!choose_mentions(read, d))
+			uses *= (double)plain_extent(s->index[d]->upper);
+	return uses;
+}
+
+/* A vector unit reads one element at a time of the operand that does not run along the result's rows: along its own rows, lines come
+ * in sequence; across them, each step is in another line. */
+void heddle_cost_turn(heddle_arena *arena, heddle_config *config, const heddle_definition *definition,
+		      const heddle_descriptor *descriptor)
+{
+	enum { WORTH = 256, STEPS = 64 }; /* elements to compute with one that is copied; of the reduction */
+	if (config->has_turn || config->n_fuse || descriptor->execution != HEDDLE_SIMD)
+		return;
+	for (int i = 0; i < definition->n_statement; i++) {
+		const heddle_statement *s = definition->statement[i];
+		const heddle_expr *along = s->n_lhs ? s->lhs[s->n_lhs - 1] : NULL, *read;
+		for (int n = 0; along && along->kind == HEDDLE_EXPR_INDEX && (read = heddle_turn_find(s, NULL, n)); n++) {
+			double steps = 1;
+			bool fixed = true;
+			for (int e = 0; e < read->n_arg; e++) {
+				fixed = fixed && heddle_fixed_extent(read->arg[e]->index->upper) > 0;
+				steps *= read->arg[e]->index->reduction ? (double)plain_extent(read->arg[e]->index->upper) : 1;
+			}
+			if (!fixed || choose_mentions(read, along->index->position) || steps < STEPS || uses_of(s, read) < WORTH)
+				continue;
+			const heddle_turn turn = {i, read->tensor->name};
+			if (heddle_turn_find(s, turn.tensor, 0) == read)
+				HEDDLE_PUSH(arena, config->turn, config->n_turn, turn);
+		}
+	}
+	config->has_turn = config->n_turn > 0;
+}
+
 /* ---- fusion ------------------------------------------------------------------------------------------------------------------ */
 
 static double member_blocks(const heddle_scop *scop, const heddle_kernel *kernel)

@@ -256,6 +256,51 @@ static int64_t most_sums(const chooser *c)
 	return c->kernel->n_stmt == 1 ? HEDDLE_MAX_ARRAY_BYTES : HEDDLE_MAX_ARRAY_BYTES / 2;
 }
 
+/* Is the value known to the compiler? */
+static bool is_number(const heddle_expr *expr)
+{
+	if (expr->kind == HEDDLE_EXPR_INDEX || (expr->kind == HEDDLE_EXPR_SIZE && expr->size->min < expr->size->max))
+		return false;
+	for (int i = 0; i < expr->n_arg; i++)
+		if (!is_number(expr->arg[i]))
+			return false;
+	return true;
+}
+
+/* All of the reductions in one step: where what x's operands need then stays in the second cache, it is brought together once for all
+ * rows, a thread has sums of one round only, and rows are read in sequence from end to end.  false: it does not, or rows are not read
+ * so; then nothing is set. */
+static bool whole_panel(chooser *c, int x, int64_t tx, int y, int64_t rows)
+{
+	enum { BLOCKS = 4, MANY = 20 }; /* blocks of a unit; rounds that hide the panel's making (measured: 16 do not, 22 do) */
+	const heddle_stmt *stmt = c->main;
+	const heddle_memory *second = heddle_descriptor_memory(c->scop->descriptor, "l2");
+	const int64_t all = (choose_extent(c->scop, stmt, y) + rows - 1) / rows;
+	int64_t tile[HEDDLE_MAX_DIM], rounds = all;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		tile[d] = d == x ? tx : stmt->dim[d].reduction ? choose_extent(c->scop, stmt, d) : 1;
+		if (stmt->dim[d].reduction && !is_number(stmt->source->index[d]->upper))
+			return false;
+	}
+	for (int a = 1; a < stmt->n_access; a++) {
+		const int row = stmt->access[a].tensor->rank ? heddle_row_dim(stmt, &stmt->access[a]) : -1;
+		if (choose_depends_on(stmt, &stmt->access[a], y) && (row < 0 || !stmt->dim[row].reduction))
+			return false;
+	}
+	if (!second || !second->size.set || panel_bytes(c, y, tile) > (int64_t)second->size.value / 4 ||
+	    panel_bytes(c, y, tile) > choose_quantity(&c->scop->descriptor->shared_per_block, 0))
+		return false;
+	while (rounds > 1 && choose_blocks_with(c, x, tx, y, rounds * rows) < BLOCKS * (double)c->units)
+		rounds = (rounds + 1) / 2;
+	if (rounds < MANY)
+		return false;
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (stmt->dim[d].reduction)
+			choose_set_layout(c, stmt, d, tile[d], 1, 1);
+	choose_set_rounds(c, stmt, y, rounds, rows, 1, 1);
+	return true;
+}
+
 /* Rounds along y and steps of the reductions: what x's operands need in one step is brought together once for all rounds.  false:
  * there would be fewer than `least_rounds`. */
 static bool panel(chooser *c, int x, int64_t tx, int y, int64_t rows, int64_t least_rounds)
@@ -282,6 +327,8 @@ static bool panel(chooser *c, int x, int64_t tx, int y, int64_t rows, int64_t le
 	}
 	if (rounds < least_rounds || along < 0 || sums_some(stmt))
 		return false;
+	if (whole_panel(c, x, tx, y, rows))
+		return true;
 	int64_t step = longest_step(c, x, y, along);
 	for (; step > 1; step /= 2) {
 		tile[along] = step;
@@ -315,17 +362,6 @@ static double register_tile(const chooser *c, int64_t ex, int64_t ey, int64_t v,
 				best = instructions, *rows = y, *columns = x;
 		}
 	return best;
-}
-
-/* Is the value known to the compiler? */
-static bool is_number(const heddle_expr *expr)
-{
-	if (expr->kind == HEDDLE_EXPR_INDEX || (expr->kind == HEDDLE_EXPR_SIZE && expr->size->min < expr->size->max))
-		return false;
-	for (int i = 0; i < expr->n_arg; i++)
-		if (!is_number(expr->arg[i]))
-			return false;
-	return true;
 }
 
 /* Can operands that depend on y come out of a panel in which y runs along the rows, none of the others being in vectors? */
@@ -443,6 +479,43 @@ static bool stays_near(const chooser *c, int y)
 	return second && second->size.set && !sums_some(c->main) && panel_bytes(c, y, whole) <= (int64_t)second->size.value / 2;
 }
 
+/* A few rows of results, more than registers hold at a time: no panel is worth making, but x's operands are read once from far, in runs
+ * of a wide tile, and again from the nearest cache by the other rows.  Rounds go over the tile in each short step of the reduction; the
+ * tile's sums stay in the second cache.  false: there are fewer or more rows, or x's operands do not run along x. */
+static bool wide_rows(chooser *c, int x, int y)
+{
+	enum { COLUMNS = 2, MOST_ROWS = 8, LEAST_ROWS = 4, MOST_PARTS = 4, STEP = 32, BLOCKS = 2 };
+	const heddle_stmt *stmt = c->main;
+	const int64_t registers = choose_quantity(&c->scop->descriptor->vector_registers, 16);
+	const int64_t ey = choose_extent(c->scop, stmt, y), v = c->vector;
+	int64_t rows = choose_least(MOST_ROWS, (registers - COLUMNS - 1) / COLUMNS);
+	while (rows > LEAST_ROWS && ey % rows) /* rows that are left over are taken one by one */
+		rows--;
+	const int64_t parts = (ey + rows - 1) / rows;
+	const int64_t size = heddle_type_size(heddle_type_computed(stmt->access[0].tensor->type));
+	int64_t rounds = 1;
+	int along = -1;
+	if (parts < 2 || parts > MOST_PARTS || ey % rows || sums_some(stmt) || !is_number(stmt->source->index[y]->upper))
+		return false;
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (stmt->dim[d].reduction)
+			along = along < 0 ? d : stmt->n_dim;
+	if (along < 0 || along == stmt->n_dim || choose_extent(c->scop, stmt, along) < 2 * STEP)
+		return false;
+	for (int a = 1; a < stmt->n_access; a++)
+		if (choose_depends_on(stmt, &stmt->access[a], x) && heddle_row_dim(stmt, &stmt->access[a]) != x)
+			return false;
+	while (2 * rounds * COLUMNS * v <= choose_extent(c->scop, stmt, x) && 2 * rounds * COLUMNS * v * rows * parts * size <= most_sums(c) &&
+	       choose_blocks_with(c, x, 2 * rounds * COLUMNS * v, y, rows * parts) >= BLOCKS * (double)c->units)
+		rounds *= 2;
+	if (rounds < MOST_PARTS)
+		return false;
+	choose_set_layout(c, stmt, along, STEP, 1, 1);
+	choose_set_rounds(c, stmt, x, rounds, COLUMNS, 1, v);
+	choose_set_rounds(c, stmt, y, parts, rows, 1, 1);
+	return true;
+}
+
 static void blocks_along(chooser *c, int y)
 {
 	heddle_kernel_config *kernel = heddle_config_kernel(c->config, c->k);
@@ -503,8 +576,12 @@ void choose_contraction_vectors(chooser *c, int x, int y)
 	}
 	while (!packed && rows > 2 && choose_blocks_with(c, x, columns * v, y, rows) < 2 * (double)c->units)
 		rows /= 2;
-	choose_set_layout(c, c->main, x, columns, 1, v);
 	const bool near = !packed && stays_near(c, y);
+	if (!packed && !near && wide_rows(c, x, y)) {
+		blocks_along(c, y);
+		return;
+	}
+	choose_set_layout(c, c->main, x, columns, 1, v);
 	packed = packed || (!near && panel(c, x, columns * v, y, rows, PLAIN_ROUNDS));
 	if (!packed)
 		choose_set_layout(c, c->main, y, rows, 1, 1);

@@ -34,13 +34,18 @@ static const heddle_copy *preferred_copy(const heddle_descriptor *descriptor, co
 	return NULL;
 }
 
-/* Does every round of some dimension read the tile again? */
+/* Does every round of some dimension read the tile again?  A few rounds are not worth its making where its rows are long: lines of
+ * those come in sequence and stay apart in the caches. */
 static bool used_in_rounds(const heddle_group *group)
 {
+	enum { FEW = 4, LONG_ROW = 1024 };
+	const int row = heddle_row_dim(group->stmt, group->access);
+	int64_t rounds = 1;
 	for (int d = 0; d < group->stmt->n_dim; d++)
-		if (group->stmt->dim[d].layout.rounds > 1 && !choose_depends_on(group->stmt, group->access, d))
-			return true;
-	return false;
+		if (!choose_depends_on(group->stmt, group->access, d))
+			rounds *= group->stmt->dim[d].layout.rounds;
+	const bool is_long = row >= 0 && group->stmt->dim[row].layout.tile * heddle_type_size(group->tensor->type) >= LONG_ROW;
+	return rounds > (is_long ? FEW : 1);
 }
 
 /* A tile is worth moving when a block reads its elements more than once, or reads them across rows.  One thread alone has nothing

@@ -199,6 +199,29 @@ static int parse_share(reader *r)
 	return 0;
 }
 
+static int parse_turn(reader *r)
+{
+	if (r->config->has_turn)
+		return bad(r, r->at, 1, "turn is given twice");
+	r->config->has_turn = true;
+	if (strncmp(r->at, "none", 4) == 0) {
+		r->at += 4;
+		return 0;
+	}
+	do {
+		int64_t stmt;
+		const char *start = r->at;
+		if (number(r, &stmt) < 0)
+			return -1;
+		char *tensor = take(r, ':') ? word(r) : NULL;
+		if (!tensor)
+			return bad(r, start, 1, "expected STATEMENT:TENSOR");
+		heddle_turn turn = {(int)stmt, tensor};
+		HEDDLE_PUSH(r->arena, r->config->turn, r->config->n_turn, turn);
+	} while (take(r, ','));
+	return 0;
+}
+
 static int parse_fuse(reader *r)
 {
 	if (r->config->has_fuse)
@@ -390,12 +413,14 @@ heddle_config *heddle_config_parse(heddle_ctx *ctx, heddle_arena *arena, const c
 			status = parse_split(&r);
 		else if (key && !strcmp(key, "share") && take(&r, '='))
 			status = parse_share(&r);
+		else if (key && !strcmp(key, "turn") && take(&r, '='))
+			status = parse_turn(&r);
 		else if (key && !strcmp(key, "fuse") && take(&r, '='))
 			status = parse_fuse(&r);
 		else if (key && key[0] == 'k' && isdigit((unsigned char)key[1]))
 			status = parse_part(&r, position(key));
 		else
-			status = bad(&r, start, key ? strlen(key) : 1, "expected split=, share=, fuse= or a kernel (k0:)");
+			status = bad(&r, start, key ? strlen(key) : 1, "expected split=, share=, turn=, fuse= or a kernel (k0:)");
 		if (status < 0)
 			return NULL;
 		blanks(&r);
@@ -487,6 +512,12 @@ void heddle_config_print(const heddle_config *config, heddle_text *out)
 		heddle_text_printf(out, "%s%s", between, config->n_share ? "share=" : "share=none");
 		for (int i = 0; i < config->n_share; i++)
 			heddle_text_printf(out, "%s%d", i ? "," : "", config->share[i]);
+		between = "; ";
+	}
+	if (config->has_turn) {
+		heddle_text_printf(out, "%s%s", between, config->n_turn ? "turn=" : "turn=none");
+		for (int i = 0; i < config->n_turn; i++)
+			heddle_text_printf(out, "%s%d:%s", i ? "," : "", config->turn[i].stmt, config->turn[i].tensor);
 		between = "; ";
 	}
 	if (config->n_fuse) {

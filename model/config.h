@@ -1,11 +1,11 @@
 /* The config: the complete choice of how a definition is mapped, one line of text.
  *
- *   split=0:i:64; share=1; fuse=0,0,1; k0: order=j,i threads=256 lanes=inner stream=C; k0.S0: tile=i:128,j:128,k:8 round=i:2 thread=i:16,j:16
+ *   split=0:i:64; share=1; turn=0:A; fuse=0,0,1; k0: order=j,i threads=256 lanes=inner stream=C; k0.S0: tile=i:128,j:128,k:8 round=i:2 thread=i:16,j:16
  *   vector=j:4 reduce=k:sequential; k0.A.0: space=shared order=1,0 pad=4 vector=4; k0.B.0: space=shared
  *   copy=NAME; k0.C.0: space=register
  *
  * Dimensions by name, statements by number (after `fuse=`, of the rewritten definition: a split adds its combine statement
- * right after, a share its own right before),
+ * right after, a share or a turn its own right before),
  * groups by tensor.index.  Unknown keys are errors.  A part left out is completed by the cost model.
  * SPDX-License-Identifier: MIT
  */
@@ -74,13 +74,21 @@ typedef struct heddle_split {
 	int64_t chunk;
 } heddle_split;
 
+/* `turn=STATEMENT:TENSOR`: what the statement reads across the tensor's rows is copied first, so that its rows run along a reduction. */
+typedef struct heddle_turn {
+	int stmt;
+	const char *tensor;
+} heddle_turn;
+
 typedef struct heddle_config {
 	heddle_arena *arena;
-	bool has_split, has_share, has_fuse;
+	bool has_split, has_share, has_turn, has_fuse;
 	int n_split;
 	heddle_split *split;
 	int n_share;
 	int *share; /* statements whose largest expression that later ones compute, too, becomes a tensor */
+	int n_turn;
+	heddle_turn *turn;
 	int n_fuse;
 	int *fuse; /* kernel of each statement */
 	int n_kernel;

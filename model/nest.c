@@ -115,14 +115,16 @@ static heddle_nest *build(heddle_nest_builder *b)
 {
 	heddle_nest *root = heddle_nest_new(b, HEDDLE_NEST_SEQUENCE);
 	int first = b->mapped->n_leaf, since = 0;
+	b->first = first;
 	b->n_region = 0;
 	b->region = NULL;
+	heddle_nest *at = b->kernel->rounds_outside ? heddle_nest_add_rounds(b, root) : root;
 	for (int s = 0; s < b->kernel->n_stmt; s++) {
 		if (barrier_before(b, since, s)) {
-			heddle_nest_add_leaf(b, root, HEDDLE_LEAF_BARRIER, b->kernel->stmt[s], NULL);
+			heddle_nest_add_leaf(b, at, HEDDLE_LEAF_BARRIER, b->kernel->stmt[s], NULL);
 			since = s;
 		}
-		heddle_nest_add_stmt(b, root, b->kernel->stmt[s], barrier_inside(b, b->kernel->stmt[s]));
+		heddle_nest_add_stmt(b, at, b->kernel->stmt[s], barrier_inside(b, b->kernel->stmt[s]));
 	}
 	heddle_nest_sets(b, root, first);
 	return root;

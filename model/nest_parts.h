@@ -22,6 +22,8 @@ typedef struct heddle_nest_builder {
 	heddle_mapped *mapped;
 	bool interior;
 	__isl_keep isl_set *blocks; /* that take the branch; NULL: any */
+	int first; /* number of the first leaf of the branch that is being built, */
+	int moved; /* and of the first one after the moves, where rounds are outside */
 	int n_region;
 	heddle_region *region;
 } heddle_nest_builder;
@@ -31,6 +33,8 @@ typedef struct heddle_nest_builder {
 heddle_nest *heddle_nest_new(heddle_nest_builder *b, heddle_nest_kind kind);
 heddle_leaf *heddle_nest_add_leaf(heddle_nest_builder *b, heddle_nest *parent, heddle_leaf_kind kind, heddle_stmt *stmt,
 				  heddle_group *group);
+/* Where rounds are outside: the moves of all statements and the loops over rounds; returns what is inside them. */
+heddle_nest *heddle_nest_add_rounds(heddle_nest_builder *b, heddle_nest *root);
 /* Everything of one statement, appended to the sequence of its kernel; `barrier_each`: a barrier after each round. */
 void heddle_nest_add_stmt(heddle_nest_builder *b, heddle_nest *root, heddle_stmt *stmt, bool barrier_each);
 /* The dimension along which rows of a staged tile run. */

@@ -140,7 +140,7 @@ static heddle_loop_kind reduction_loop(const heddle_nest_builder *b, const heddl
  * once, for what is not worth registers for all of them. */
 static heddle_nest *item_loops(heddle_nest_builder *b, heddle_nest *parent, const heddle_stmt *stmt, bool reductions, bool one_by_one)
 {
-	for (int d = 0; d < stmt->n_dim; d++)
+	for (int d = 0; d < stmt->n_dim && !b->kernel->rounds_outside; d++)
 		parent = add_loop(b, parent, stmt, d, HEDDLE_PART_ROUND, HEDDLE_LOOP_SERIAL);
 	for (int d = 0; d < stmt->n_dim && one_by_one; d++)
 		if (stmt->dim[d].layout.rounds > 1)
@@ -316,12 +316,9 @@ static bool splits_rounds(heddle_nest_builder *b, heddle_stmt *stmt)
 	return heddle_nest_has_rounds(stmt);
 }
 
-/* Moves, barrier, computation, barrier: the body of the tile loops. */
-static void add_region(heddle_nest_builder *b, heddle_nest *root, heddle_nest *at, heddle_stmt *stmt, int part, bool again)
+/* Moves of all the statement's tiles, and a barrier after them.  Returns whether threads wait for each other. */
+static bool add_moves(heddle_nest_builder *b, heddle_nest *body, heddle_stmt *stmt)
 {
-	int first = b->mapped->n_leaf;
-	heddle_nest *body = tile_loops(b, at, stmt, true);
-	int prefix = count_loops(root, body, 0);
 	bool staged = stages(b->kernel, stmt);
 	bool copies = false;
 	for (int g = 0; g < b->kernel->n_group; g++) {
@@ -340,6 +337,29 @@ static void add_region(heddle_nest_builder *b, heddle_nest *root, heddle_nest *a
 	bool apart = staged && (b->kernel->threads > 1 || copies);
 	if (apart)
 		heddle_nest_add_leaf(b, body, HEDDLE_LEAF_BARRIER, stmt, NULL);
+	return apart;
+}
+
+/* Where rounds are outside, their loops, after the moves of all statements: tiles serve all rounds. */
+heddle_nest *heddle_nest_add_rounds(heddle_nest_builder *b, heddle_nest *root)
+{
+	heddle_nest *at = root;
+	for (int s = 0; s < b->kernel->n_stmt; s++)
+		add_moves(b, root, b->kernel->stmt[s]);
+	b->moved = b->mapped->n_leaf;
+	for (int d = 0; d < b->kernel->stmt[0]->n_dim; d++)
+		at = add_loop(b, at, b->kernel->stmt[0], d, HEDDLE_PART_ROUND, HEDDLE_LOOP_SERIAL);
+	return at;
+}
+
+/* Moves, barrier, computation, barrier: the body of the tile loops. */
+static void add_region(heddle_nest_builder *b, heddle_nest *root, heddle_nest *at, heddle_stmt *stmt, int part, bool again)
+{
+	const bool outside = b->kernel->rounds_outside;
+	int first = b->mapped->n_leaf;
+	heddle_nest *body = tile_loops(b, at, stmt, true);
+	int prefix = outside ? 0 : count_loops(root, body, 0);
+	bool apart = !outside && add_moves(b, body, stmt);
 	heddle_leaf *compute = heddle_nest_add_leaf(b, item_loops(b, body, stmt, true, !stmt->reduction), HEDDLE_LEAF_COMPUTE, stmt, NULL);
 	heddle_leaf *rest = NULL;
 	if (splits_rounds(b, stmt))
@@ -347,6 +367,9 @@ static void add_region(heddle_nest_builder *b, heddle_nest *root, heddle_nest *a
 	if (apart && (prefix > 0 || again))
 		heddle_nest_add_leaf(b, body, HEDDLE_LEAF_BARRIER, stmt, NULL);
 	heddle_region r = {.compute = compute, .rest = rest, .prefix = prefix, .part = part};
+	for (int i = b->first; i < b->moved && outside; i++)
+		if (b->mapped->leaf[i]->stmt == stmt)
+			HEDDLE_PUSH(b->scop->arena, r.leaf, r.n_leaf, b->mapped->leaf[i]);
 	for (int i = first; i < b->mapped->n_leaf; i++)
 		HEDDLE_PUSH(b->scop->arena, r.leaf, r.n_leaf, b->mapped->leaf[i]);
 	HEDDLE_PUSH(b->scop->arena, b->region, b->n_region, r);

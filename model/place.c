@@ -173,6 +173,12 @@ bool heddle_used_after(const heddle_scop *scop, const heddle_kernel *kernel, con
 	return false;
 }
 
+/* What a thread has of a dimension: all rounds, or those of one. */
+static heddle_part first_part(const heddle_kernel *kernel)
+{
+	return kernel->rounds_outside ? HEDDLE_PART_ITEM : HEDDLE_PART_ROUND;
+}
+
 bool heddle_register_legal(heddle_scop *scop, heddle_kernel *kernel, heddle_tensor *tensor, heddle_registers *registers)
 {
 	heddle_registers r = {.name = tensor->name, .type = tensor->type};
@@ -194,7 +200,7 @@ bool heddle_register_legal(heddle_scop *scop, heddle_kernel *kernel, heddle_tens
 			room = room && add_coordinate(&r, e, HEDDLE_PART_TILE, tiles_of(tensor, e, writer, d));
 	}
 	const bool array = heddle_array_bytes(&r) > 0;
-	for (int part = HEDDLE_PART_ROUND; part < HEDDLE_PARTS; part++)
+	for (int part = (int)first_part(kernel); part < HEDDLE_PARTS; part++)
 		for (int e = 0; e < tensor->rank; e++) {
 			const heddle_layout *layout = &writer->dim[heddle_access_dim(writer, &writer->access[0], e)].layout;
 			room = room && add_coordinate(&r, e, (heddle_part)part, heddle_layout_extent(layout, (heddle_part)part));
@@ -542,7 +548,7 @@ bool heddle_stmt_sums(const heddle_stmt *stmt, heddle_registers *sums, heddle_re
 {
 	bool room = true;
 	*sums = *total = (heddle_registers){.type = heddle_type_computed(stmt->access[0].tensor->type)};
-	for (int part = HEDDLE_PART_ROUND; part < HEDDLE_PARTS; part++)
+	for (int part = (int)first_part(stmt->kernel); part < HEDDLE_PARTS; part++)
 		for (int d = 0; d < stmt->n_dim; d++) {
 			const heddle_dim *dim = &stmt->dim[d];
 			const int64_t extent = heddle_layout_extent(&dim->layout, (heddle_part)part);

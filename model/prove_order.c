@@ -22,7 +22,28 @@ int heddle_prove_threads(prover *p)
 
 /* ---- order --------------------------------------------------------------------------------------------------------------------- */
 
-/* Statements that depend on each other share no loop and follow each other as written; what a store writes was complete. */
+/* Are all pairs of instances, of leaves in order, that depend on each other in the same step of the loops that they share? */
+static bool in_the_same_step(prover *p, const heddle_leaf *a, const heddle_leaf *b, const heddle_dependence *dependence)
+{
+	const int common = heddle_prove_common_loops(a, b);
+	if (!common)
+		return true;
+	isl_map *pairs = isl_map_apply_range(heddle_prove_instances(p, a), isl_map_copy(dependence->relation));
+	pairs = isl_map_apply_range(pairs, isl_map_reverse(heddle_prove_instances(p, b)));
+	isl_map *same = isl_map_universe(isl_map_get_space(pairs));
+	for (int i = 0; i < common; i++)
+		same = isl_map_equate(same, isl_dim_in, i, isl_dim_out, i);
+	return heddle_prove_subset(pairs, same);
+}
+
+/* Does the leaf move a tensor that the dependence is not about? */
+static bool moves_another(const heddle_leaf *leaf, const heddle_dependence *dependence)
+{
+	return heddle_prove_is_move(leaf) && leaf->group->tensor != dependence->tensor;
+}
+
+/* Statements that depend on each other follow each other as written, in each step of loops that they share; what a store writes was
+ * complete. */
 int heddle_prove_sequence(prover *p)
 {
 	for (int d = 0; d < p->scop->n_dependence; d++) {
@@ -32,11 +53,11 @@ int heddle_prove_sequence(prover *p)
 		for (int i = 0; i < p->n_leaf; i++)
 			for (int j = 0; j < p->n_leaf && p->leaf[i]->stmt == dependence->source; j++) {
 				const heddle_leaf *a = p->leaf[i], *b = p->leaf[j];
-				if (b->stmt != dependence->sink ||
+				if (b->stmt != dependence->sink || moves_another(a, dependence) || moves_another(b, dependence) ||
 				    a->kind == HEDDLE_LEAF_STORE || a->kind == HEDDLE_LEAF_BARRIER || b->kind == HEDDLE_LEAF_BARRIER ||
 				    a->kind == HEDDLE_LEAF_WAIT || b->kind == HEDDLE_LEAF_WAIT)
 					continue;
-				if (i > j || heddle_prove_common_loops(a, b))
+				if (i > j || !in_the_same_step(p, a, b, dependence))
 					return heddle_prove_violated(p, b, "it would run before a statement that it depends on");
 			}
 	}

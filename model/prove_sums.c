@@ -16,12 +16,13 @@ int heddle_prove_common_loops(const heddle_leaf *a, const heddle_leaf *b)
 	return n;
 }
 
-/* Loops around one life of the accumulators: over tiles of dimensions that are not reduced. */
+/* Loops around one life of the accumulators: over tiles of dimensions that are not reduced, and rounds where they are outside. */
 static int life_loops(const heddle_leaf *leaf)
 {
+	const bool rounds = leaf->stmt->kernel->rounds_outside;
 	int n = 0;
-	while (n < leaf->n_loop && leaf->loop[n]->part == HEDDLE_PART_TILE && leaf->loop[n]->dim >= 0 &&
-	       !leaf->stmt->dim[leaf->loop[n]->dim].reduction)
+	while (n < leaf->n_loop && leaf->loop[n]->dim >= 0 && !leaf->stmt->dim[leaf->loop[n]->dim].reduction &&
+	       (leaf->loop[n]->part == HEDDLE_PART_TILE || (rounds && leaf->loop[n]->part == HEDDLE_PART_ROUND)))
 		n++;
 	return n;
 }

@@ -1,6 +1,6 @@
-/* Splits of reductions, shared expressions and zero fills, as a definition -> definition rewrite.
+/* Splits of reductions, shared expressions, turned operands and zero fills, as a definition -> definition rewrite.
  *
- * Enters: the checked definition; the config's splits and shares.  Leaves: a definition whose extra tensors and statements are
+ * Enters: the checked definition; the config's splits, shares and turns.  Leaves: a definition whose extra tensors and statements are
  * ordinary ones, so that every later pass, the proof included, treats partial results like any other tensor.
  * SPDX-License-Identifier: MIT
  */
@@ -205,6 +205,16 @@ heddle_definition *heddle_definition_rewrite(heddle_ctx *ctx, heddle_arena *aren
 		if (!filled[first])
 			return NULL;
 	}
+	heddle_statement **turned = HEDDLE_NEW_ARRAY(arena, heddle_statement *, config->n_turn + 1);
+	for (int i = 0; i < config->n_turn; i++) {
+		if (config->turn[i].stmt >= definition->n_statement) {
+			heddle_error(ctx, 532, NULL, "there is no statement %d that reads `%s`", config->turn[i].stmt, config->turn[i].tensor);
+			return NULL;
+		}
+		turned[i] = rewrite_turn(&r, now.statement[config->turn[i].stmt], config->turn[i].tensor);
+		if (!turned[i])
+			return NULL;
+	}
 	for (int i = 0; i < now.n_statement; i++) {
 		const heddle_split *how = NULL;
 		for (int j = 0; j < config->n_split; j++)
@@ -212,6 +222,9 @@ heddle_definition *heddle_definition_rewrite(heddle_ctx *ctx, heddle_arena *aren
 				how = &config->split[j];
 		if (filled[i])
 			rewrite_push(&r, filled[i]);
+		for (int j = 0; j < config->n_turn; j++)
+			if (config->turn[j].stmt == i)
+				rewrite_push(&r, turned[j]);
 		if (!how)
 			rewrite_push(&r, now.statement[i]);
 		else if (rewrite_split(&r, now.statement[i], how) < 0)

@@ -1,4 +1,4 @@
-/* Rewriting a definition before it becomes a scop: splits of reductions, shared expressions, zero fills.
+/* Rewriting a definition before it becomes a scop: splits of reductions, shared expressions, turned operands, zero fills.
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEDDLE_REWRITE_H
@@ -7,14 +7,20 @@
 #include "frontend/definition.h"
 #include "model/config.h"
 
-/* The definition with every split and share of the config made explicit.  A split: `s op= e(k)` becomes `P(c) op=! e(c*chunk + k')`
- * and `s op= P(c)`.  A share: what statement n and later ones compute is computed once, `T(i) = e(i)` before n, and read.  Tensors with elements that no statement writes get a statement that fills them with zero first.  In
- * `arena`; the original is not changed.  NULL with E0510 when a split does not fit the statement, E0529 when a share does not. */
+/* The definition with every split, share and turn of the config made explicit.  A split: `s op= e(k)` becomes `P(c) op=! e(c*chunk + k')`
+ * and `s op= P(c)`.  A share: what statement n and later ones compute is computed once, `T(i) = e(i)` before n, and read.  A turn: a
+ * tensor that statement n reads across its rows is copied, `T(i, k) = A(k, i)` before n, and read along them.  Tensors with elements
+ * that no statement writes get a statement that fills them with zero first.  In `arena`; the original is not changed.  NULL with E0510
+ * when a split does not fit the statement, E0529 when a share does not, E0532 when a turn does not. */
 heddle_definition *heddle_definition_rewrite(heddle_ctx *ctx, heddle_arena *arena, const heddle_definition *definition,
 					     const heddle_config *config);
 
 /* The largest expression that statement `first` computes, whatever its values are, and a later one computes again: of floats, over
  * indices whose ranges are the same in both, of tensors that no statement in between writes.  NULL: there is none. */
 const heddle_expr *heddle_share_find(const heddle_definition *definition, int first);
+
+/* The `skip`-th read of a reduction that a turn could replace, of the tensor of that name (NULL: of any): by different indices, one of
+ * them reduced but not the last, outside of what conditions choose.  NULL: there is none. */
+const heddle_expr *heddle_turn_find(const heddle_statement *statement, const char *tensor, int skip);
 
 #endif

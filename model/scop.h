@@ -166,6 +166,7 @@ struct heddle_kernel {
 	int threads;
 	int64_t lanes;	     /* threads not taken by members: they share local and reduction dimensions */
 	int64_t lane_stride; /* 1: neighbours; else members are faster */
+	bool rounds_outside; /* a thread goes through all statements in each round: what lives across rounds is in tiles only */
 	int n_group;
 	heddle_group **group;
 	const heddle_kernel_config *config;

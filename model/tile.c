@@ -265,6 +265,28 @@ static int check_streams(heddle_scop *scop, const heddle_kernel *kernel)
 	return 0;
 }
 
+/* Can rounds be the outermost loops?  Where no loop over tiles is around them, one thread goes through all statements for the elements
+ * of a round and needs room for no others.  The loops are shared: their dimensions have the same numbers in all statements. */
+static bool rounds_outside(const heddle_kernel *kernel)
+{
+	bool any = false;
+	if (kernel->threads > 1)
+		return false;
+	for (int s = 0; s < kernel->n_stmt; s++)
+		for (int d = 0; d < kernel->stmt[s]->n_dim; d++) {
+			const heddle_dim *dim = &kernel->stmt[s]->dim[d];
+			if (dim->member < 0 && !dim->single_tile)
+				return false;
+			if (dim->layout.rounds == 1)
+				continue;
+			any = true;
+			for (int other = 0; other < s; other++)
+				if (d >= kernel->stmt[other]->n_dim || kernel->stmt[other]->dim[d].member != dim->member)
+					return false;
+		}
+	return any;
+}
+
 int heddle_pass_tile(heddle_scop *scop)
 {
 	static const heddle_kernel_config none = {0};
@@ -279,6 +301,7 @@ int heddle_pass_tile(heddle_scop *scop)
 		for (int s = 0; s < kernel->n_stmt; s++)
 			if (stmt_layouts(scop, kernel, kernel->stmt[s]) < 0)
 				return -1;
+		kernel->rounds_outside = rounds_outside(kernel);
 	}
 	return heddle_scop_check(scop, "tile");
 }

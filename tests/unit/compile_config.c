@@ -145,6 +145,14 @@ static void items(void **state)
 		{"def f(float(20, K) A, float(N, K) B) -> (C) { C(i, j) +=! A(i, k) * B(j, k) }", "vector=k:16 reduce=k:lanes"},
 		{"def f(float(4, K) A, float(K, N) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }", "tile=j:64,i:4 vector=j:16"},
 		{"def f(float(96, K) A, float(K, 128) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }", "k:128,i:24 round=i:4 vector=j:16"},
+		/* known sizes: the panel has all of the reduction, and rounds go over all rows while there are blocks for all units */
+		{"def f(float(1024, 1024) A, float(1024, 1024) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }",
+		 "tile=j:64,k:1024,i:1026 round=i:171 vector=j:16; k0.B.0: space=shared vector=16"},
+		{"def f(float(1024, 8192) A, float(8192, 1024) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }", "tile=j:64,k:512,i:192 round=i:32"},
+		/* rows that run across the reduction are copied first, where that is little beside the product */
+		{"def f(float(1024, 1024) A, float(1024, 1024) B) -> (C) { C(i, j) +=! A(k, i) * B(k, j) }", "turn=0:A; fuse=0,1; "},
+		{"def f(float(1024, 1024) A, float(1024, 128) B) -> (C) { C(i, j) +=! A(k, i) * B(k, j) }", "split=none; fuse=0; "},
+		{"def f(float(32, 1024) A, float(32, 1024) B) -> (C) { C(i, j) +=! A(k, i) * B(k, j) }", "split=none; fuse=0; "},
 		/* what stays in the second cache is not brought together, where it is known to */
 		{"def f(float(256, 256) A, float(256, 256) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }", "k0: order=i,j; k0.S0: tile=j:64,i:5 vector=j:16"},
 		{"def f(float(M, 64) A, float(64, 1024) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }", "k0: order=i,j; k0.S0: tile=j:64,i:6 vector=j:16"},
