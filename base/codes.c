@@ -420,7 +420,8 @@ const heddle_code heddle_codes[] = {
 	 "`heddle arch show CHIP` lists the copies of a chip.\n"
 	 "Right:  k0.A.0: space=shared copy=async_work_group_copy\n"},
 	{527, "arrays of a thread that are too large",
-	 "A block that goes over its tile in rounds keeps the sums of all of them in memory of its threads, at most 64 KiB each.\n"
+	 "A block that goes over its tile in rounds, in each step of a reduction, keeps the sums of all of them in memory of its threads, at\n"
+	 "most 64 KiB each.  Where the reduction is one step a thread keeps those of one round only.\n"
 	 "Wrong:  k0.S0: tile=i:65536,j:16 round=i:8192 vector=j:16\n"
 	 "Right:  k0.S0: tile=i:128,j:16 round=i:16 vector=j:16\n"},
 	{528, "stores past the caches on a chip that has none",
@@ -444,11 +445,11 @@ const heddle_code heddle_codes[] = {
 	 "Wrong:  k0: threads=256 resident=16     (h100: 2048 threads a unit)\n"
 	 "Right:  k0: threads=256 resident=8\n"},
 	{532, "nothing to turn",
-	 "`turn=STATEMENT:TENSOR` copies what a reduction reads across the rows of a tensor, so that it reads along rows: the tensor's\n"
-	 "subscripts are different indices from 0 to a size, one of them reduced but not the last, and no condition chooses whether it is\n"
-	 "read.\n"
-	 "Wrong:  turn=0:B     (for C(i,j) +=! A(i,k) * B(j,k): rows of B run along k)\n"
-	 "Right:  turn=0:A     (for C(i,j) +=! A(k,i) * B(k,j))\n"},
+	 "`turn=STATEMENT:TENSOR:DIMENSION` copies a tensor that a statement reads so that its rows run along that dimension of the\n"
+	 "statement.  The subscripts of the read are different indices from 0 to a size, and the dimension is one of them, but not the\n"
+	 "last one; where a condition chooses whether it is read, they must be sure to be inside of the tensor.\n"
+	 "Wrong:  turn=0:B:k     (for C(i,j) +=! A(k,i) * B(j,k): rows of B run along k)\n"
+	 "Right:  turn=0:A:k     (rows of the copy of A run along k, too)\n"},
 	{600, "a pass has reached its limit of work",
 	 "The polyhedral operations of a pass are limited, so that compiling ends.  A definition with fewer statements or simpler\n"
 	 "subscripts per `def`, or fixed sizes (-s), makes it easier.\n"},

@@ -394,12 +394,25 @@ static double fetched_run(const estimator *e, int g)
 	return fmin(PAGE, run);
 }
 
+/* Does some statement read the group, so that a thread waits for it?  What is only written leaves by itself. */
+static bool is_read(const estimator *e, const heddle_group *group)
+{
+	for (int s = 0; s < e->kernel->n_stmt; s++)
+		for (int a = 0; a < e->kernel->stmt[s]->n_access; a++) {
+			const heddle_stmt *stmt = e->kernel->stmt[s];
+			const bool updates = stmt->source->assign != HEDDLE_ASSIGN_SET && !stmt->source->initialise;
+			if (stmt->access[a].group == group && (a > 0 || updates))
+				return true;
+		}
+	return false;
+}
+
 static void fetch(estimator *e, int g, double bytes, const char *from)
 {
 	const heddle_descriptor *d = e->scop->descriptor;
 	const double run = fetched_run(e, g);
 	e->out->memory_seconds += bytes / bandwidth(e, from);
-	if (d->execution == HEDDLE_SIMD && run > 0)
+	if (d->execution == HEDDLE_SIMD && run > 0 && is_read(e, e->kernel->group[g]))
 		e->out->wait_seconds += bytes * latency(e, from) / (run * 2 * quantity(&d->units, 1));
 }
 

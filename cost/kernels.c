@@ -177,29 +177,61 @@ static double uses_of(const heddle_statement *s, const heddle_expr *read)
 	return uses;
 }
 
-/* A vector unit reads one element at a time of the operand that does not run along the result's rows: along its own rows, lines come
- * in sequence; across them, each step is in another line. */
+/* Is what the value's condition asks different along the index?  Vectors along it are then worth little, and go along another one. */
+static bool asked_along(const heddle_statement *s, const heddle_index *along)
+{
+	return s->value->kind == HEDDLE_EXPR_SELECT && choose_mentions(s->value->arg[0], along->position);
+}
+
+/* Do only reads like this one depend on the index? */
+static bool alone_on(const heddle_expr *expr, const heddle_expr *read, const heddle_index *index)
+{
+	if (expr->kind == HEDDLE_EXPR_READ)
+		return heddle_expr_equal(expr, read) || !choose_mentions(expr, index->position);
+	bool alone = expr->kind != HEDDLE_EXPR_INDEX || expr->index != index;
+	for (int i = 0; i < expr->n_arg && alone; i++)
+		alone = alone_on(expr->arg[i], read, index);
+	return alone;
+}
+
+/* The index that rows of what is read had better run along; NULL: they do, or it matters little.  Vectors run along the result's rows,
+ * `along`: one element at a time is read of what does not run along these.  Along a reduction its lines come in sequence; across its
+ * rows, each step is in another line.  Where vectors go along another index of the result instead, they are of this operand: gathered
+ * one by one from rows that are shorter than a vector. */
+static const heddle_index *better_row(const heddle_statement *s, const heddle_expr *read, const heddle_index *along)
+{
+	enum { STEPS = 64, SHORT = 16 };
+	const heddle_index *row = read->arg[read->n_arg - 1]->index, *longest = NULL, *result = NULL;
+	for (int e = 0; e < read->n_arg; e++) {
+		const heddle_index *index = read->arg[e]->index;
+		const int64_t extent = heddle_fixed_extent(index->upper);
+		if (extent < 1 || index == along)
+			return NULL;
+		if (index->reduction && (!longest || extent > heddle_fixed_extent(longest->upper)))
+			longest = index;
+		if (!index->reduction && extent >= SHORT && alone_on(s->value, read, index))
+			result = index;
+	}
+	if (!row->reduction && longest && !asked_along(s, along))
+		return heddle_fixed_extent(longest->upper) >= STEPS ? longest : NULL;
+	return row->reduction && asked_along(s, along) && heddle_fixed_extent(row->upper) < SHORT ? result : NULL;
+}
+
 void heddle_cost_turn(heddle_arena *arena, heddle_config *config, const heddle_definition *definition,
 		      const heddle_descriptor *descriptor)
 {
-	enum { WORTH = 256, STEPS = 64 }; /* elements to compute with one that is copied; of the reduction */
+	enum { WORTH = 256 }; /* elements to compute with one that is copied */
 	if (config->has_turn || config->n_fuse || descriptor->execution != HEDDLE_SIMD)
 		return;
 	for (int i = 0; i < definition->n_statement; i++) {
 		const heddle_statement *s = definition->statement[i];
-		const heddle_expr *along = s->n_lhs ? s->lhs[s->n_lhs - 1] : NULL, *read;
-		for (int n = 0; along && along->kind == HEDDLE_EXPR_INDEX && (read = heddle_turn_find(s, NULL, n)); n++) {
-			double steps = 1;
-			bool fixed = true;
-			for (int e = 0; e < read->n_arg; e++) {
-				fixed = fixed && heddle_fixed_extent(read->arg[e]->index->upper) > 0;
-				steps *= read->arg[e]->index->reduction ? (double)plain_extent(read->arg[e]->index->upper) : 1;
-			}
-			if (!fixed || choose_mentions(read, along->index->position) || steps < STEPS || uses_of(s, read) < WORTH)
-				continue;
-			const heddle_turn turn = {i, read->tensor->name};
-			if (heddle_turn_find(s, turn.tensor, 0) == read)
+		const heddle_expr *along = s->n_lhs && s->assign != HEDDLE_ASSIGN_SET ? s->lhs[s->n_lhs - 1] : NULL, *read;
+		for (int n = 0; along && along->kind == HEDDLE_EXPR_INDEX && (read = heddle_turn_find(s, NULL, NULL, n)); n++) {
+			const heddle_index *row = uses_of(s, read) < WORTH ? NULL : better_row(s, read, along->index);
+			if (row && heddle_turn_find(s, read->tensor->name, row->name, 0) == read) {
+				const heddle_turn turn = {i, read->tensor->name, row->name};
 				HEDDLE_PUSH(arena, config->turn, config->n_turn, turn);
+			}
 		}
 	}
 	config->has_turn = config->n_turn > 0;

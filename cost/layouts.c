@@ -264,6 +264,32 @@ static void columns(chooser *c, int x)
 		choose_set_layout(c, c->main, y, 1, choose_least(choose_least(128, most) / threads, choose_power_below(choose_extent(c->scop, c->main, y))), 1);
 }
 
+/* Rows of the read that are shorter than a vector: a block takes whole ones, of as many dimensions as follow each other in memory, so
+ * that it uses whole lines.  Returns whether it did. */
+static bool short_runs(chooser *c, const heddle_access *access, int x, int64_t v, int64_t most)
+{
+	int64_t run = 1;
+	double blocks = choose_blocks_with(c, x, v, -1, 1);
+	int64_t tile[HEDDLE_MAX_DIM] = {0};
+	for (int e = access->tensor->rank - 1; e >= 0 && run < most; e--) {
+		const int d = heddle_access_dim(c->main, access, e);
+		const int64_t extent = d < 0 ? 0 : choose_extent(c->scop, c->main, d);
+		if (d < 0 || d == x || tile[d] || c->main->dim[d].member < 0)
+			break;
+		tile[d] = run * extent <= most ? extent : choose_power_below(most / run);
+		while (tile[d] > 1 && blocks / (double)tile[d] < 4 * (double)c->units)
+			tile[d] /= 2;
+		blocks /= (double)tile[d];
+		run *= tile[d];
+		if (tile[d] < extent)
+			break;
+	}
+	for (int d = 0; d < c->main->n_dim && run > 1; d++)
+		if (tile[d])
+			choose_set_layout(c, c->main, d, tile[d], 1, 1);
+	return run > 1;
+}
+
 /* The target and a read are contiguous in different members: a square through shared memory. */
 static bool crossed(chooser *c, int x)
 {
@@ -279,6 +305,10 @@ static bool crossed(chooser *c, int x)
 			enum { ALONG = 256 };
 			const int64_t ex = choose_extent(c->scop, c->main, x), ey = choose_extent(c->scop, c->main, y);
 			const int64_t v = choose_least(c->vector, choose_power_below(ex));
+			if (ey < v && short_runs(c, &c->main->access[a], x, v, ALONG)) {
+				choose_set_layout(c, c->main, x, 1, 1, v);
+				return true;
+			}
 			int64_t down = choose_least(ALONG, choose_power_below(ey));
 			for (int64_t whole = ALONG; whole >= v && ey % down; whole -= v)
 				down = ey % whole == 0 ? whole : down;

@@ -267,6 +267,21 @@ static bool is_number(const heddle_expr *expr)
 	return true;
 }
 
+/* Does a panel of the operands that do not depend on `rounds_of`, all of the reductions in it, stay in the second cache? */
+static bool keeps_whole(const chooser *c, int rounds_of, int vectors_of, int64_t along_vectors, int64_t *tile)
+{
+	const heddle_stmt *stmt = c->main;
+	const heddle_memory *second = heddle_descriptor_memory(c->scop->descriptor, "l2");
+	for (int d = 0; d < stmt->n_dim; d++) {
+		tile[d] = d == vectors_of ? along_vectors : stmt->dim[d].reduction ? choose_extent(c->scop, stmt, d) : 1;
+		if (stmt->dim[d].reduction && !is_number(stmt->source->index[d]->upper))
+			return false;
+	}
+	const int64_t bytes = panel_bytes(c, rounds_of, tile);
+	return second && second->size.set && bytes <= (int64_t)second->size.value / 2 &&
+	       bytes <= choose_quantity(&c->scop->descriptor->shared_per_block, 0);
+}
+
 /* All of the reductions in one step: where what x's operands need then stays in the second cache, it is brought together once for all
  * rows, a thread has sums of one round only, and rows are read in sequence from end to end.  false: it does not, or rows are not read
  * so; then nothing is set. */
@@ -274,21 +289,14 @@ static bool whole_panel(chooser *c, int x, int64_t tx, int y, int64_t rows)
 {
 	enum { BLOCKS = 4, MANY = 20 }; /* blocks of a unit; rounds that hide the panel's making (measured: 16 do not, 22 do) */
 	const heddle_stmt *stmt = c->main;
-	const heddle_memory *second = heddle_descriptor_memory(c->scop->descriptor, "l2");
 	const int64_t all = (choose_extent(c->scop, stmt, y) + rows - 1) / rows;
 	int64_t tile[HEDDLE_MAX_DIM], rounds = all;
-	for (int d = 0; d < stmt->n_dim; d++) {
-		tile[d] = d == x ? tx : stmt->dim[d].reduction ? choose_extent(c->scop, stmt, d) : 1;
-		if (stmt->dim[d].reduction && !is_number(stmt->source->index[d]->upper))
-			return false;
-	}
 	for (int a = 1; a < stmt->n_access; a++) {
 		const int row = stmt->access[a].tensor->rank ? heddle_row_dim(stmt, &stmt->access[a]) : -1;
 		if (choose_depends_on(stmt, &stmt->access[a], y) && (row < 0 || !stmt->dim[row].reduction))
 			return false;
 	}
-	if (!second || !second->size.set || panel_bytes(c, y, tile) > (int64_t)second->size.value / 4 ||
-	    panel_bytes(c, y, tile) > choose_quantity(&c->scop->descriptor->shared_per_block, 0))
+	if (!keeps_whole(c, y, x, tx, tile))
 		return false;
 	while (rounds > 1 && choose_blocks_with(c, x, tx, y, rounds * rows) < BLOCKS * (double)c->units)
 		rounds = (rounds + 1) / 2;
@@ -346,8 +354,10 @@ static bool panel(chooser *c, int x, int64_t tx, int y, int64_t rows, int64_t le
 
 /* Rows of y and vectors of x whose sums registers hold, beside the operands of one row: those with which all steps of the
  * reductions take the fewest instructions, one for each sum and each element or vector read.  Lanes at the end of x idle; rows at
- * the end of y are taken one by one, with loops that wait for one another. */
-static double register_tile(const chooser *c, int64_t ex, int64_t ey, int64_t v, bool guarded, int64_t *rows, int64_t *columns)
+ * the end of y are taken one by one, with loops that wait for one another; `asks`: instead each row that the last ones do not have is
+ * asked for in every step, and loads its vectors anew.  `far`: vectors come from the second cache, at half the rate. */
+static double register_tile(const chooser *c, int64_t ex, int64_t ey, int64_t v, bool guarded, bool asks, bool far, int64_t *rows,
+			    int64_t *columns)
 {
 	enum { MOST_COLUMNS = 4, MOST_ROWS = 16, GUARDED_COLUMNS = 2, GUARDED_SUMS = 16, LONE_ROW = 4 };
 	const int64_t most = guarded ? GUARDED_COLUMNS : MOST_COLUMNS, sums = guarded ? GUARDED_SUMS : MOST_COLUMNS * MOST_ROWS;
@@ -357,7 +367,9 @@ static double register_tile(const chooser *c, int64_t ex, int64_t ey, int64_t v,
 	for (int64_t x = 1; x <= most && (x == 1 || x * v <= ex); x *= 2)
 		for (int64_t y = 1; y <= choose_least(MOST_ROWS, ey) && x * y <= sums && (y + 1) * x + 1 <= registers; y++) {
 			const double across = (double)((ex + x * v - 1) / (x * v));
-			const double instructions = across * (double)(ey / y * (x * y + x + y) + ey % y * LONE_ROW * (x + 1));
+			const int64_t load = far ? 2 : 1, rounds = asks ? (ey + y - 1) / y : ey / y;
+			const int64_t step = x * y + load * x + y + (asks ? (rounds * y - ey) * (load * x + 1) : 0);
+			const double instructions = across * (double)(rounds * step + (asks ? 0 : ey % y * LONE_ROW * (x + 1)));
 			if (best == 0 || instructions <= best)
 				best = instructions, *rows = y, *columns = x;
 		}
@@ -387,6 +399,54 @@ static bool in_panel(const chooser *c, int y, int d)
 	return false;
 }
 
+/* Rounds of each dimension over which the block goes beside vectors of y: over x and all that y's panel does not depend on, as many as
+ * `most` bytes have sums for while there are blocks for all units.  Returns the positions in all of them. */
+static int64_t turned_rounds(const chooser *c, int x, int64_t rows, int y, int64_t ty, int64_t most, int64_t *rounds)
+{
+	const heddle_stmt *stmt = c->main;
+	const int64_t sums = ty * heddle_type_size(heddle_type_computed(stmt->access[0].tensor->type));
+	double blocks = choose_blocks_with(c, x, rows, y, ty);
+	int64_t positions = rows;
+	for (int d = stmt->n_dim - 1; d >= 0; d--) {
+		rounds[d] = 1;
+		if (stmt->dim[d].member < 0 || d == y || (d != x && (in_panel(c, y, d) || !is_number(stmt->source->index[d]->upper))))
+			continue;
+		const int64_t all = (choose_extent(c->scop, stmt, d) + (d == x ? rows : 1) - 1) / (d == x ? rows : 1);
+		int64_t r = all;
+		while (r > 1 && (r * positions > most / sums || blocks / (double)r < 4 * (double)c->units))
+			r--;
+		const int64_t parts = (all + r - 1) / r;
+		rounds[d] = (all + parts - 1) / parts; /* the same for all blocks, as far as that goes */
+		positions *= rounds[d];
+		blocks /= (double)rounds[d];
+	}
+	return positions;
+}
+
+static void set_turned(chooser *c, int x, int64_t rows, int y, int64_t columns, int64_t v, const int64_t *tile, const int64_t *rounds)
+{
+	for (int d = 0; d < c->main->n_dim; d++) {
+		if (c->main->dim[d].reduction)
+			choose_set_layout(c, c->main, d, tile[d], 1, 1);
+		else if (d == y)
+			choose_set_layout(c, c->main, y, columns, 1, v);
+		else if (c->main->dim[d].member >= 0)
+			choose_set_rounds(c, c->main, d, rounds[d], d == x ? rows : 1, 1, 1);
+	}
+}
+
+/* All of the reductions in one step, with sums of one round only (as whole_panel). */
+static bool whole_turned(chooser *c, int x, int y, int64_t v)
+{
+	int64_t rows, columns, rounds[HEDDLE_MAX_DIM], tile[HEDDLE_MAX_DIM];
+	register_tile(c, choose_extent(c->scop, c->main, y), choose_extent(c->scop, c->main, x), v, false, sums_some(c->main), true, &rows, &columns);
+	if (!keeps_whole(c, x, y, columns * v, tile))
+		return false;
+	turned_rounds(c, x, rows, y, columns * v, INT64_MAX, rounds);
+	set_turned(c, x, rows, y, columns, v, tile, rounds);
+	return true;
+}
+
 /* Vectors along y instead of x, along which the target runs: their operands are turned into a panel, items go along x, and the block
  * goes in rounds over x and over all else that the panel does not depend on, so that it is made for many of them.  Lanes are all busy
  * where x is short, and what depends on x and is not known for all lanes alike, conditions and strides, is asked once an item.
@@ -398,40 +458,24 @@ static bool turned(chooser *c, int x, int y, double plain)
 	const int64_t ex = choose_extent(c->scop, stmt, x), ey = choose_extent(c->scop, stmt, y), v = choose_least(c->vector, choose_power_below(ey));
 	const heddle_memory *cache = heddle_descriptor_memory(c->scop->descriptor, "l1");
 	const int64_t room = cache && cache->size.set ? (int64_t)cache->size.value * 3 / 4 : 24576;
-	const int64_t size = heddle_type_size(heddle_type_computed(stmt->access[0].tensor->type));
-	int64_t rows, columns, rounds[HEDDLE_MAX_DIM], tile[HEDDLE_MAX_DIM], sums, positions, steps = 1, step = MOST_STEP;
-	double length = 1, blocks;
+	int64_t rows, columns, rounds[HEDDLE_MAX_DIM], tile[HEDDLE_MAX_DIM], steps = 1, step = MOST_STEP;
+	double length = 1;
 	int along = -1;
 	for (int i = 0; i < c->scop->descriptor->n_copy; i++)
 		if (c->scop->descriptor->copy[i].preferred) /* it turns nothing */
 			return false;
 	if (v < c->vector || !is_number(stmt->source->index[x]->upper) || !makes_panel(c, x, y))
 		return false;
-	const double instructions = register_tile(c, ey, ex, v, false, &rows, &columns);
-	/* rounds: as many as private memory has sums for, while there are blocks for all units */
-	positions = rows;
-	blocks = choose_blocks_with(c, x, rows, y, columns * v);
-	sums = columns * v * size;
-	for (int d = 0; d < stmt->n_dim; d++) {
-		rounds[d] = 1;
+	const double instructions = register_tile(c, ey, ex, v, false, sums_some(stmt), false, &rows, &columns);
+	const int64_t positions = turned_rounds(c, x, rows, y, columns * v, most_sums(c), rounds);
+	for (int d = 0; d < stmt->n_dim; d++)
 		if (stmt->dim[d].reduction)
 			length *= (double)choose_extent(c->scop, stmt, d);
-	}
-	for (int d = stmt->n_dim - 1; d >= 0; d--) {
-		if (stmt->dim[d].member < 0 || d == y || (d != x && (in_panel(c, y, d) || !is_number(stmt->source->index[d]->upper))))
-			continue;
-		const int64_t most = (choose_extent(c->scop, stmt, d) + (d == x ? rows : 1) - 1) / (d == x ? rows : 1);
-		int64_t r = most;
-		while (r > 1 && (r * positions * sums > most_sums(c) || blocks / (double)r < 4 * (double)c->units))
-			r--;
-		const int64_t parts = (most + r - 1) / r;
-		rounds[d] = (most + parts - 1) / parts; /* the same for all blocks, as far as that goes */
-		positions *= rounds[d];
-		blocks /= (double)rounds[d];
-	}
 	const double pack = PACK * (double)(ex * ey) / (double)positions;
 	if (instructions + pack + SCATTER * (double)(ex * ey) / length >= plain)
 		return false;
+	if (whole_turned(c, x, y, v))
+		return true;
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const int64_t values = choose_extent(c->scop, stmt, d);
 		const bool whole = is_number(stmt->source->index[d]->upper) && values <= SHORT;
@@ -454,14 +498,7 @@ static bool turned(chooser *c, int x, int y, double plain)
 	}
 	if (tile[along] * steps < LEAST_STEP || panel_bytes(c, x, tile) > room)
 		return false;
-	for (int d = 0; d < stmt->n_dim; d++) {
-		if (stmt->dim[d].reduction)
-			choose_set_layout(c, stmt, d, tile[d], 1, 1);
-		else if (d == y)
-			choose_set_layout(c, stmt, y, columns, 1, v);
-		else if (stmt->dim[d].member >= 0)
-			choose_set_rounds(c, stmt, d, rounds[d], d == x ? rows : 1, 1, 1);
-	}
+	set_turned(c, x, rows, y, columns, v, tile, rounds);
 	return true;
 }
 
@@ -554,7 +591,7 @@ void choose_contraction_vectors(chooser *c, int x, int y)
 	enum { GUARDED = 4, PLAIN_ROUNDS = 4, TURNED_ROUNDS = 8 };
 	int64_t v = choose_least(c->vector, choose_power_below(ex));
 	int64_t columns, rows;
-	const double instructions = register_tile(c, ex, ey, v, sums_some(c->main), &rows, &columns);
+	const double instructions = register_tile(c, ex, ey, v, sums_some(c->main), false, false, &rows, &columns);
 	const bool runs = along >= 0 && along < c->main->n_dim;
 	/* Turned on the way into a panel they are as good as others: worth it for many rows.  Narrow ones are multiplied in pairs and
 	 * fours along the reduction, as they lie: measured, that is better. */

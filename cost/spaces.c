@@ -184,7 +184,7 @@ int choose_spaces(heddle_scop *scop, heddle_config *config)
 		int64_t budget = choose_quantity(&scop->descriptor->shared_per_block_static,
 					  choose_quantity(&scop->descriptor->shared_per_block, 0));
 		/* leave room for the exchange of lanes */
-		const int64_t room = budget > 8192 ? 4096 : 0, lanes = heddle_lanes_bytes(scop, kernel);
+		const int64_t room = budget > 8192 && kernel->threads > 1 ? 4096 : 0, lanes = heddle_lanes_bytes(scop, kernel);
 		budget -= lanes > room ? lanes : room;
 		double kept = 0;
 		int64_t arrays = HEDDLE_MAX_ARRAY_BYTES - sums_bytes(kernel); /* left for the elements of all tiles or rounds */

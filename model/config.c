@@ -214,9 +214,10 @@ static int parse_turn(reader *r)
 		if (number(r, &stmt) < 0)
 			return -1;
 		char *tensor = take(r, ':') ? word(r) : NULL;
-		if (!tensor)
-			return bad(r, start, 1, "expected STATEMENT:TENSOR");
-		heddle_turn turn = {(int)stmt, tensor};
+		char *index = tensor && take(r, ':') ? word(r) : NULL;
+		if (!index)
+			return bad(r, start, 1, "expected STATEMENT:TENSOR:DIMENSION");
+		heddle_turn turn = {(int)stmt, tensor, index};
 		HEDDLE_PUSH(r->arena, r->config->turn, r->config->n_turn, turn);
 	} while (take(r, ','));
 	return 0;
@@ -517,7 +518,7 @@ void heddle_config_print(const heddle_config *config, heddle_text *out)
 	if (config->has_turn) {
 		heddle_text_printf(out, "%s%s", between, config->n_turn ? "turn=" : "turn=none");
 		for (int i = 0; i < config->n_turn; i++)
-			heddle_text_printf(out, "%s%d:%s", i ? "," : "", config->turn[i].stmt, config->turn[i].tensor);
+			heddle_text_printf(out, "%s%d:%s:%s", i ? "," : "", config->turn[i].stmt, config->turn[i].tensor, config->turn[i].index);
 		between = "; ";
 	}
 	if (config->n_fuse) {

@@ -1,6 +1,6 @@
 /* The config: the complete choice of how a definition is mapped, one line of text.
  *
- *   split=0:i:64; share=1; turn=0:A; fuse=0,0,1; k0: order=j,i threads=256 lanes=inner stream=C; k0.S0: tile=i:128,j:128,k:8 round=i:2 thread=i:16,j:16
+ *   split=0:i:64; share=1; turn=0:A:k; fuse=0,0,1; k0: order=j,i threads=256 lanes=inner stream=C; k0.S0: tile=i:128,j:128,k:8 round=i:2 thread=i:16,j:16
  *   vector=j:4 reduce=k:sequential; k0.A.0: space=shared order=1,0 pad=4 vector=4; k0.B.0: space=shared
  *   copy=NAME; k0.C.0: space=register
  *
@@ -74,10 +74,10 @@ typedef struct heddle_split {
 	int64_t chunk;
 } heddle_split;
 
-/* `turn=STATEMENT:TENSOR`: what the statement reads across the tensor's rows is copied first, so that its rows run along a reduction. */
+/* `turn=STATEMENT:TENSOR:DIM`: what the statement reads of the tensor is copied first, so that its rows run along the dimension. */
 typedef struct heddle_turn {
 	int stmt;
-	const char *tensor;
+	const char *tensor, *index;
 } heddle_turn;
 
 typedef struct heddle_config {

@@ -211,7 +211,7 @@ heddle_definition *heddle_definition_rewrite(heddle_ctx *ctx, heddle_arena *aren
 			heddle_error(ctx, 532, NULL, "there is no statement %d that reads `%s`", config->turn[i].stmt, config->turn[i].tensor);
 			return NULL;
 		}
-		turned[i] = rewrite_turn(&r, now.statement[config->turn[i].stmt], config->turn[i].tensor);
+		turned[i] = rewrite_turn(&r, now.statement[config->turn[i].stmt], &config->turn[i]);
 		if (!turned[i])
 			return NULL;
 	}

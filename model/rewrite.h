@@ -19,8 +19,8 @@ heddle_definition *heddle_definition_rewrite(heddle_ctx *ctx, heddle_arena *aren
  * indices whose ranges are the same in both, of tensors that no statement in between writes.  NULL: there is none. */
 const heddle_expr *heddle_share_find(const heddle_definition *definition, int first);
 
-/* The `skip`-th read of a reduction that a turn could replace, of the tensor of that name (NULL: of any): by different indices, one of
- * them reduced but not the last, outside of what conditions choose.  NULL: there is none. */
-const heddle_expr *heddle_turn_find(const heddle_statement *statement, const char *tensor, int skip);
+/* The `skip`-th read that a turn could replace, of the tensor and along the index of these names (NULL: of any, any): by different indices,
+ * all that their ranges have, that index among them but not the last one.  NULL: there is none. */
+const heddle_expr *heddle_turn_find(const heddle_statement *statement, const char *tensor, const char *index, int skip);
 
 #endif

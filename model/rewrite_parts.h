@@ -35,8 +35,8 @@ int rewrite_split(rewriter *r, const heddle_statement *s, const heddle_split *ho
 /* What statement `first` of the definition and later ones compute (heddle_share_find) becomes a tensor that they read: the statement
  * that fills it, which belongs before `first`.  NULL with E0529 when they have nothing in common. */
 heddle_statement *rewrite_share(rewriter *r, const heddle_definition *definition, int first);
-/* The statement reads a copy of the tensor's elements with rows along a reduction: the statement that fills it, which belongs before it.
- * NULL with E0532 when it reads none that could be turned. */
-heddle_statement *rewrite_turn(rewriter *r, heddle_statement *s, const char *tensor);
+/* The statement reads a copy of the tensor's elements with rows along another index: the statement that fills it, which belongs before
+ * it.  NULL with E0532 when it reads none that could be turned. */
+heddle_statement *rewrite_turn(rewriter *r, heddle_statement *s, const heddle_turn *how);
 
 #endif

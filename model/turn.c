@@ -1,4 +1,4 @@
-/* An operand whose rows do not run along a reduction, written anew so that they do.
+/* An operand written anew so that its rows run along another of its dimensions.
  *
  *   C(i, j) +=! A(k, i) * B(k, j)      becomes      A_turned(i, k) = A(k, i)
  *                                                   C(i, j) +=! A_turned(i, k) * B(k, j)
@@ -11,40 +11,54 @@
 
 enum { MOST_RANK = 16 };
 
-/* Does the read have a row that could run along a reduction and does not?  Its subscripts are different indices over ranges of sizes,
- * which begin at 0: all of the ranges is read. */
-static bool turns(const heddle_expr *read)
+/* Does the subscript of dimension e stay below its extent, whatever a condition around the read says? */
+static bool inside(const heddle_expr *read, int e)
 {
-	bool reduction = false;
+	const heddle_expr *upper = read->arg[e]->index->upper, *extent = read->tensor->extent[e];
+	return heddle_expr_equal(upper, extent) || (upper->kind == HEDDLE_EXPR_INT && extent->kind == HEDDLE_EXPR_INT && upper->i <= extent->i);
+}
+
+/* Can all that the read may ask for be copied?  Its subscripts are different indices, each from 0 to a size. */
+static bool plain(const heddle_expr *read, bool conditional)
+{
 	if (read->n_arg < 2 || read->n_arg > MOST_RANK || read->tensor->stride)
 		return false;
 	for (int e = 0; e < read->n_arg; e++) {
 		const heddle_expr *subscript = read->arg[e];
 		if (subscript->kind != HEDDLE_EXPR_INDEX || !rewrite_over_sizes(subscript->index->upper) ||
-		    subscript->index->lower->kind != HEDDLE_EXPR_INT || subscript->index->lower->i != 0)
+		    subscript->index->lower->kind != HEDDLE_EXPR_INT || subscript->index->lower->i != 0 || (conditional && !inside(read, e)))
 			return false;
 		for (int f = 0; f < e; f++)
 			if (read->arg[f]->index == subscript->index)
 				return false;
-		reduction = reduction || subscript->index->reduction;
 	}
-	return reduction && !read->arg[read->n_arg - 1]->index->reduction;
+	return true;
 }
 
-/* The first such read of the tensor (NULL: of any) from the `skip`-th on; not in what a condition chooses, as it may choose what exists. */
-static const heddle_expr *find(const heddle_expr *expr, const char *tensor, int *skip)
+/* The dimension of the tensor that the index subscripts, where that is not the last one; -1: it is, or there is none. */
+static int turned_dim(const heddle_expr *read, const char *index)
 {
-	if (expr->kind == HEDDLE_EXPR_READ)
-		return (!tensor || !strcmp(expr->tensor->name, tensor)) && turns(expr) && (*skip)-- == 0 ? expr : NULL;
+	for (int e = 0; e + 1 < read->n_arg; e++)
+		if (!index || !strcmp(read->arg[e]->index->name, index))
+			return e;
+	return -1;
+}
+
+static const heddle_expr *find(const heddle_expr *expr, const char *tensor, const char *index, bool conditional, int *skip)
+{
+	if (expr->kind == HEDDLE_EXPR_READ) {
+		const bool fits = (!tensor || !strcmp(expr->tensor->name, tensor)) && plain(expr, conditional) && turned_dim(expr, index) >= 0;
+		return fits && (*skip)-- == 0 ? expr : NULL;
+	}
 	const heddle_expr *found = NULL;
-	for (int i = 0; i < expr->n_arg && !found && expr->kind != HEDDLE_EXPR_SELECT; i++)
-		found = find(expr->arg[i], tensor, skip);
+	for (int i = 0; i < expr->n_arg && !found; i++)
+		found = find(expr->arg[i], tensor, index, conditional || expr->kind == HEDDLE_EXPR_SELECT, skip);
 	return found;
 }
 
-const heddle_expr *heddle_turn_find(const heddle_statement *s, const char *tensor, int skip)
+const heddle_expr *heddle_turn_find(const heddle_statement *s, const char *tensor, const char *index, int skip)
 {
-	const heddle_expr *read = s->assign == HEDDLE_ASSIGN_SET ? NULL : find(s->value, tensor, &skip);
+	const heddle_expr *read = find(s->value, tensor, index, false, &skip);
 	return read && read->tensor != s->target ? read : NULL;
 }
 
@@ -60,34 +74,32 @@ static heddle_expr *replaced(rewriter *r, heddle_expr *expr, const heddle_expr *
 	return copy;
 }
 
-heddle_statement *rewrite_turn(rewriter *r, heddle_statement *s, const char *name)
+heddle_statement *rewrite_turn(rewriter *r, heddle_statement *s, const heddle_turn *how)
 {
-	const heddle_expr *read = heddle_turn_find(s, name, 0);
+	const heddle_expr *read = heddle_turn_find(s, how->tensor, how->index, 0);
 	if (!read) {
-		heddle_error(r->ctx, 532, &s->location, "statement %d does not read `%s` across its rows by plain indices: there is nothing to turn", s->position,
-			     name);
+		heddle_error(r->ctx, 532, &s->location, "statement %d does not read `%s` across its rows by a plain `%s`: there is nothing to turn",
+			     how->stmt, how->tensor, how->index);
 		return NULL;
 	}
-	const int rank = read->n_arg;
-	heddle_tensor *tensor = rewrite_new_tensor(r, rewrite_fresh_name(r, heddle_arena_printf(r->arena, "%s_turned", name)), read->type, rank);
+	const int rank = read->n_arg, last = turned_dim(read, how->index);
+	heddle_tensor *tensor = rewrite_new_tensor(r, rewrite_fresh_name(r, heddle_arena_printf(r->arena, "%s_turned", how->tensor)), read->type, rank);
 	heddle_statement *fill = HEDDLE_NEW(r->arena, heddle_statement);
 	heddle_expr **from = HEDDLE_NEW_ARRAY(r->arena, heddle_expr *, rank), **to = HEDDLE_NEW_ARRAY(r->arena, heddle_expr *, rank);
 	tensor->location = s->location;
 	fill->target = tensor;
+	fill->n_lhs = rank;
 	fill->lhs = HEDDLE_NEW_ARRAY(r->arena, heddle_expr *, rank);
 	fill->location = s->location;
-	for (int reduction = 0; reduction < 2; reduction++)
-		for (int e = 0; e < rank; e++) {
-			heddle_index *old = read->arg[e]->index;
-			if (old->reduction != (reduction == 1))
-				continue;
-			heddle_index *index = rewrite_new_index(r, old->name, old->lower, old->upper, false);
-			tensor->extent[fill->n_lhs] = old->upper;
-			HEDDLE_PUSH(r->arena, fill->index, fill->n_index, index);
-			fill->lhs[fill->n_lhs] = rewrite_index(r, index);
-			to[fill->n_lhs++] = rewrite_index(r, old);
-			from[e] = rewrite_index(r, index);
-		}
+	for (int at = 0; at < rank; at++) {
+		const int e = at + 1 == rank ? last : at < last ? at : at + 1;
+		heddle_index *old = read->arg[e]->index, *index = rewrite_new_index(r, old->name, old->lower, old->upper, false);
+		tensor->extent[at] = old->upper;
+		HEDDLE_PUSH(r->arena, fill->index, fill->n_index, index);
+		fill->lhs[at] = rewrite_index(r, index);
+		to[at] = rewrite_index(r, old);
+		from[e] = rewrite_index(r, index);
+	}
 	fill->value = rewrite_read(r, read->tensor, from);
 	fill->value->location = read->location;
 	s->value = replaced(r, s->value, read, rewrite_read(r, tensor, to));

@@ -150,9 +150,12 @@ static void items(void **state)
 		 "tile=j:64,k:1024,i:1026 round=i:171 vector=j:16; k0.B.0: space=shared vector=16"},
 		{"def f(float(1024, 8192) A, float(8192, 1024) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }", "tile=j:64,k:512,i:192 round=i:32"},
 		/* rows that run across the reduction are copied first, where that is little beside the product */
-		{"def f(float(1024, 1024) A, float(1024, 1024) B) -> (C) { C(i, j) +=! A(k, i) * B(k, j) }", "turn=0:A; fuse=0,1; "},
+		{"def f(float(1024, 1024) A, float(1024, 1024) B) -> (C) { C(i, j) +=! A(k, i) * B(k, j) }", "turn=0:A:k; fuse=0,1; "},
 		{"def f(float(1024, 1024) A, float(1024, 128) B) -> (C) { C(i, j) +=! A(k, i) * B(k, j) }", "split=none; fuse=0; "},
 		{"def f(float(32, 1024) A, float(32, 1024) B) -> (C) { C(i, j) +=! A(k, i) * B(k, j) }", "split=none; fuse=0; "},
+		/* vectors go along m: their rows are too short to be turned on the way */
+		{"def f(float(1, 64, 56, 56) I, float(64, 64, 3, 3) F) -> (O) { O(n, m, h, w) +=! (w + kw - 1 >= 0 && w + kw - 1 < 56) ? I(n, c, h, w + kw - 1) * F(m, c, kh, kw) : 0 "
+		 "where h in 0:56, w in 0:56, kh in 0:3, kw in 0:3 }", "turn=0:F:m; fuse=0,1; "},
 		/* what stays in the second cache is not brought together, where it is known to */
 		{"def f(float(256, 256) A, float(256, 256) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }", "k0: order=i,j; k0.S0: tile=j:64,i:5 vector=j:16"},
 		{"def f(float(M, 64) A, float(64, 1024) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }", "k0: order=i,j; k0.S0: tile=j:64,i:6 vector=j:16"},
@@ -185,7 +188,15 @@ static void items(void **state)
 		/* what the edges of a row ask is asked once an item, of vectors along another dimension, where sizes are known */
 		{"def f(float(8, 64, 56, 56) I, float(64, 64, 3, 3) F) -> (O) { O(n, m, h, w) +=! (w + kw - 1 >= 0 && w + kw - 1 < 56)\n"
 		 "? I(n, c, h + kh, w + kw - 1) * F(m, c, kh, kw) : 0 where h in 0:54, w in 0:56, kh in 0:3, kw in 0:3 }",
+		 "m:32,h:54,w:56,kw:3,c:64,kh:3 round=n:2,h:54,w:4 vector=m:16; k1.F_turned.0: space=shared vector=16"},
+		/* and what few elements are computed with is turned on its way into the panel */
+		{"def f(float(1, 64, 14, 14) I, float(64, 64, 3, 3) F) -> (O) { O(n, m, h, w) +=! (w + kw - 1 >= 0 && w + kw - 1 < 14)\n"
+		 "? I(n, c, h + kh, w + kw - 1) * F(m, c, kh, kw) : 0 where h in 0:12, w in 0:14, kh in 0:3, kw in 0:3 }",
 		 "vector=m:16; k0.F.0: space=shared order=1,2,3,0"},
+		/* rows whose last round would have a few items only are cut into others: each item that it has not is asked for */
+		{"def f(float(1, 64, 56, 56) I, float(64, 64, 3, 3) F) -> (O) { O(n, m, h, w) +=! (w - kw >= 0 && w - kw < 56)\n"
+		 "? I(n, c, h + kh, w - kw) * F(m, c, kh, kw) : 0 where h in 0:54, w in 0:58, kh in 0:3, kw in 0:3 }",
+		 "w:60,kw:3,c:64,kh:3 round=h:11,w:5 vector=m:16"},
 		{"def f(float(N, C, H, W) I, float(M, C, 3, 3) F) -> (O) { O(n, m, h, w) +=! (w + kw - 1 >= 0 && w + kw - 1 < W)\n"
 		 "? I(n, c, h + kh, w + kw - 1) * F(m, c, kh, kw) : 0 where h in 0:H-2, w in 0:W, kh in 0:3, kw in 0:3 }",
 		 "tile=w:32,m:8 vector=w:16"},

@@ -111,16 +111,20 @@ static void turns(void **state)
 	static const char *const sizes[] = {"N=3,M=4,K=5", "N=1,M=7,K=1", "N=3,M=2,K=0", "N=0,M=2,K=3"};
 	(void)state;
 	for (size_t i = 0; i < HEDDLE_COUNT(sizes); i++) {
-		same("def f(float(K, M) A, float(K, N) B) -> (C) { C(i, j) +=! A(k, i) * B(k, j) }", "turn=0:A", sizes[i]);
-		same("def f(float(K, M) A, float(K, N) B) -> (C) { C(i, j) +=! A(k, i) * B(k, j) }", "turn=0:A,0:B", sizes[i]);
-		same("def f(float(K, M) A, float(K, N) B) -> (C) { C(i, j) +=! A(k, i) * B(k, j) }", "turn=0:B; split=0:k:2", sizes[i]);
+		same("def f(float(K, M) A, float(K, N) B) -> (C) { C(i, j) +=! A(k, i) * B(k, j) }", "turn=0:A:k", sizes[i]);
+		same("def f(float(K, M) A, float(K, N) B) -> (C) { C(i, j) +=! A(k, i) * B(k, j) }", "turn=0:A:k,0:B:k", sizes[i]);
+		same("def f(float(K, M) A, float(K, N) B) -> (C) { C(i, j) +=! A(k, i) * B(k, j) }", "turn=0:B:k; split=0:k:2", sizes[i]);
 		/* three dimensions, two of them reduced; read twice alike, and once in another way */
-		same("def f(float(K, M, N) A) -> (s) { s(n) +=! A(k, m, n) }", "turn=0:A", sizes[i]);
-		same("def f(float16(K, M) A) -> (s) { s(m) +=! float(A(k, m)) * float(A(k, m)) }", "turn=0:A", sizes[i]);
-		same("def f(float(K, M) A, float(M, M) B) -> (s) { s(m) +=! A(k, m) * A(k, l) * B(m, l) }", "turn=0:A", sizes[i]);
+		same("def f(float(K, M, N) A) -> (s) { s(n) +=! A(k, m, n) }", "turn=0:A:k", sizes[i]);
+		same("def f(float(K, M, N) A) -> (s) { s(n) +=! A(k, m, n) }", "turn=0:A:m", sizes[i]);
+		same("def f(float(K, M, N) A) -> (B) { B(n, m, k) = A(k, m, n) }", "turn=0:A:k", sizes[i]);
+		/* what a condition chooses is inside of the tensor */
+		same("def f(float(K, M) A, float(K) b) -> (s) { s(m) +=! b(k) > 0 ? A(k, m) : 0.0 where k in 0:K, m in 0:M }", "turn=0:A:k", sizes[i]);
+		same("def f(float16(K, M) A) -> (s) { s(m) +=! float(A(k, m)) * float(A(k, m)) }", "turn=0:A:k", sizes[i]);
+		same("def f(float(K, M) A, float(M, M) B) -> (s) { s(m) +=! A(k, m) * A(k, l) * B(m, l) }", "turn=0:A:k", sizes[i]);
 		/* a tensor that an earlier statement writes; a shared expression that still reads it */
-		same("def f(float(K, M) A) -> (s) { t(k, m) = A(k, m) + 1.0  s(m) +=! t(k, m) }", "turn=1:t", sizes[i]);
-		same("def f(float(K, M) A) -> (s, B) { s(m) +=! exp(A(k, m)) * A(k, m)  B(k, m) = exp(A(k, m)) }", "share=0; turn=0:A", sizes[i]);
+		same("def f(float(K, M) A) -> (s) { t(k, m) = A(k, m) + 1.0  s(m) +=! t(k, m) }", "turn=1:t:k", sizes[i]);
+		same("def f(float(K, M) A) -> (s, B) { s(m) +=! exp(A(k, m)) * A(k, m)  B(k, m) = exp(A(k, m)) }", "share=0; turn=0:A:k", sizes[i]);
 	}
 }
 
@@ -147,18 +151,19 @@ static void refused(void **state)
 		{"def f(float(N) A) -> (P) { t(i) = A(i)  u(i) = exp(t(i))  t(i) = 2 * A(i)  P(i) = exp(t(i)) + u(i) }", "share=1", 529},
 		{"def f(float(N) A) -> (O, P) { O(i) = A(i) > 0 ? exp(A(i)) : 0.0  P(i) = exp(A(i)) }", "share=0", 529},
 		{"def f(float(N, N) A) -> (O, P) { O(i, j) = exp(A(i, j))  P(i, j) = exp(A(i, i)) + A(j, i) }", "share=0", 529},
-		/* rows that run along the reduction; nothing reduced; no such tensor, or statement; twice */
-		{"def f(float(N, M) A) -> (O) { O(i) +=! A(i, j) }", "turn=0:A", 532},
-		{"def f(float(N, M) A) -> (O) { O(i, j) = A(i, j) }", "turn=0:A", 532},
-		{"def f(float(N, M) A) -> (O) { O(j) +=! A(i, j) }", "turn=0:O", 532},
-		{"def f(float(N, M) A) -> (O) { O(j) +=! A(i, j) }", "turn=0:B", 532},
-		{"def f(float(N, M) A) -> (O) { O(j) +=! A(i, j) }", "turn=1:A", 532},
-		{"def f(float(N, M) A) -> (O) { O(j) +=! A(i, j) }", "turn=0:A,0:A", 532},
+		/* rows that run along it; no such dimension, tensor or statement; the target; twice */
+		{"def f(float(N, M) A) -> (O) { O(i) +=! A(i, j) }", "turn=0:A:j", 532},
+		{"def f(float(N, M) A) -> (O) { O(j) +=! A(i, j) }", "turn=0:A:k", 532},
+		{"def f(float(N, M) A) -> (O) { O(j) +=! A(i, j) }", "turn=0:B:i", 532},
+		{"def f(float(N, M) A) -> (O) { O(j) +=! A(i, j) }", "turn=1:A:i", 532},
+		{"def f(float(N, M) A) -> (inout float(N, M) O) { O(i, j) = O(i, j) + A(i, j) }", "turn=0:O:i", 532},
+		{"def f(float(N, M) A) -> (O) { O(j) +=! A(i, j) }", "turn=0:A:i,0:A:i", 532},
 		/* subscripts that are no indices, or one of them twice, or not from 0; what a condition chooses; strides */
-		{"def f(float(N, M) A) -> (O) { O(j) +=! A(i, j + 1) where j in 0:M-1 }", "turn=0:A", 532},
-		{"def f(float(N, N) A, float(N) B) -> (O) { O(i) +=! A(k, i) * B(k) where i in 1:N }", "turn=0:A", 532},
-		{"def f(float(N, N) A, float(N) b) -> (O) { O(j) +=! b(i) > 0 ? A(i, j) : 0.0 }", "turn=0:A", 532},
-		{"def f(float(N, M) A strides (2 * M, 1)) -> (O) { O(j) +=! A(i, j) }", "turn=0:A", 532},
+		{"def f(float(N, M) A) -> (O) { O(j) +=! A(i, j + 1) where j in 0:M-1 }", "turn=0:A:i", 532},
+		{"def f(float(N, N) A) -> (O) { O(i) +=! A(i, i) * A(j, j) }", "turn=0:A:i", 532},
+		{"def f(float(N, N) A, float(N) B) -> (O) { O(i) +=! A(k, i) * B(k) where i in 1:N }", "turn=0:A:k", 532},
+		{"def f(float(N, 8) A, float(N) b) -> (O) { O(j) +=! j < 8 && b(i) > 0 ? A(i, j) : 0.0 where j in 0:9, i in 0:N }", "turn=0:A:i", 532},
+		{"def f(float(N, M) A strides (2 * M, 1)) -> (O) { O(j) +=! A(i, j) }", "turn=0:A:i", 532},
 	};
 	(void)state;
 	for (size_t i = 0; i < HEDDLE_COUNT(bad); i++) {

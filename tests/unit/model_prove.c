@@ -157,8 +157,9 @@ static void change_domain(bench *b, int branch, heddle_leaf *leaf, const char *n
 		less = isl_set_lower_bound_si(less, isl_dim_param, (unsigned)i, 1);
 		with_set(b, branch, leaf, &leaf->domain, less, heddle_arena_printf(b->arena, "%s: not where %s = 0", name, param));
 	}
-	/* without what bounds it, but for loops, the tiles that run, and coordinates */
-	if (leaf->kind != HEDDLE_LEAF_BARRIER && leaf->kind != HEDDLE_LEAF_COMBINE) {
+	/* without what bounds it, but for loops, the tiles that run, and coordinates; rounds outside may begin sums that nobody adds to */
+	const bool nobodys = leaf->kind == HEDDLE_LEAF_INITIALISE && leaf->stmt->kernel->rounds_outside;
+	if (leaf->kind != HEDDLE_LEAF_BARRIER && leaf->kind != HEDDLE_LEAF_COMBINE && !nobodys) {
 		int tiles = 0;
 		while (tiles < n && leaf->loop[tiles]->part == HEDDLE_PART_TILE)
 			tiles++;
@@ -324,6 +325,12 @@ static const subject subjects[] = {
 	 NULL,
 	 "fuse=0,0,0; k0: threads=8; k0.S0: tile=d:16 thread=d:8 vector=d:2 reduce=d:lanes; k0.S1: tile=d:8 thread=d:8 reduce=d:lanes; "
 	 "k0.S2: tile=d:8 thread=d:8; k0.m.0: space=register; k0.s.0: space=register"},
+	{"rounds outside of two statements",
+	 "def f(float(M, 6) A, float(6, N) B, float(N) bias) -> (C) {\n"
+	 "	p(i, j) +=! A(i, k) * B(k, j)\n"
+	 "	C(i, j) = p(i, j) + bias(j)\n"
+	 "}\n",
+	 NULL, "fuse=0,0; k0.S0: tile=i:8,j:8,k:6 round=i:4,j:2; k0.p.0: space=register; k0.B.0: space=shared"},
 	{"transposition",
 	 "def f(float(N, M) I) -> (O) {\n"
 	 "	O(j, i) = I(i, j)\n"
