@@ -202,7 +202,7 @@ static void items(void **state)
 		 "tile=w:32,m:8 vector=w:16"},
 		/* and where vectors along the row would not be full, of reductions whose extents are sizes, too */
 		{"def f(float(2, 3, 64, 64, 64) I, float(64, 3, 3, 3, 3) F) -> (O) { O(n, m, d, h, w) +=! I(n, c, d + kd, h + kh, w + kw) * F(m, c, kd, kh, kw) }",
-		 "m:64,h:3,w:66,c:3,kd:3,kh:3,kw:3 round=h:3,w:11 vector=m:16; k0.F.0: space=shared order=1,2,3,4,0"},
+		 "m:64,d:13,h:62,w:66,c:3,kd:3,kh:3,kw:3 round=d:13,h:62,w:11 vector=m:16; k0.F.0: space=shared order=1,2,3,4,0"},
 		/* a few elements are no vector where the target has rows */
 		{"def f(float(4, 64, 128, 128) I, float(64, 3, 3) F) -> (O) { O(n, c, h, w) +=! I(n, c, h + kh, w + kw) * F(c, kh, kw) }",
 		 "k0.S0: tile=w:64 vector=w:64"},
