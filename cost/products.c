@@ -435,10 +435,31 @@ static void set_turned(chooser *c, int x, int64_t rows, int y, int64_t columns, 
 	}
 }
 
+/* Does each step of the reductions read a few elements of x from a line of its own?  The nearest cache must keep the lines of all steps
+ * for the next round then; windows along x use a line several times meanwhile. */
+static bool strided(const chooser *c, int x)
+{
+	for (int a = 1; a < c->main->n_access; a++) {
+		const heddle_access *access = &c->main->access[a];
+		const int inner = access->tensor->rank ? heddle_tensor_inner(access->tensor) : -1;
+		bool window = inner < 0;
+		for (int d = 0; d < c->main->n_dim && !window; d++)
+			window = c->main->dim[d].reduction && choose_mentions(choose_subscripts(c->main, access)[inner], d);
+		if (choose_depends_on(c->main, access, x) && !window)
+			return true;
+	}
+	return false;
+}
+
 /* All of the reductions in one step, with sums of one round only (as whole_panel). */
 static bool whole_turned(chooser *c, int x, int y, int64_t v)
 {
-	int64_t rows, columns, rounds[HEDDLE_MAX_DIM], tile[HEDDLE_MAX_DIM];
+	enum { MOST_LINES = 128 };
+	int64_t rows, columns, rounds[HEDDLE_MAX_DIM], tile[HEDDLE_MAX_DIM], steps = 1;
+	for (int d = 0; d < c->main->n_dim; d++)
+		steps *= c->main->dim[d].reduction ? choose_extent(c->scop, c->main, d) : 1;
+	if (steps > MOST_LINES && strided(c, x))
+		return false;
 	register_tile(c, choose_extent(c->scop, c->main, y), choose_extent(c->scop, c->main, x), v, false, sums_some(c->main), true, &rows, &columns);
 	if (!keeps_whole(c, x, y, columns * v, tile))
 		return false;
