@@ -221,7 +221,8 @@ void heddle_cost_turn(heddle_arena *arena, heddle_config *config, const heddle_d
 		      const heddle_descriptor *descriptor)
 {
 	enum { WORTH = 256 }; /* elements to compute with one that is copied */
-	if (config->has_turn || config->n_fuse || descriptor->execution != HEDDLE_SIMD)
+	/* whoever names a kernel's statements numbers those of the definition */
+	if (config->has_turn || config->n_fuse || config->n_kernel || descriptor->execution != HEDDLE_SIMD)
 		return;
 	for (int i = 0; i < definition->n_statement; i++) {
 		const heddle_statement *s = definition->statement[i];

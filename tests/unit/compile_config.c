@@ -81,6 +81,17 @@ static void given(void **state)
 	assert_int_equal(p->launch[1]->threads, 32);
 	assert_non_null(strstr(p->config, "k1.S1: tile=d:64 thread=d:32 vector=d:2"));
 	heddle_program_free(p);
+	/* statements keep their numbers where a part names one */
+	heddle_module *product = heddle_module_parse(
+		ctx, "test", "def f(float(1024, 1024) A, float(1024, 1024) B) -> (C) { C(i, j) +=! A(k, i) * B(k, j) }", NULL);
+	heddle_target cpu;
+	assert_int_equal(heddle_target_parse(ctx, "opencl:cpu", &cpu), 0);
+	const heddle_compile_options part = {.config = "k0.S0: tile=j:64,i:6 vector=j:16"};
+	p = heddle_compile(ctx, product->definition[0], &cpu, &part);
+	assert_non_null(p);
+	assert_int_equal(p->n_launch, 1);
+	heddle_program_free(p);
+	heddle_module_free(product);
 	options.config = "fuse=0,0; k0.O.0: space=shared";
 	assert_null(heddle_compile(ctx, module->definition[0], &target, &options));
 	assert_int_equal(heddle_diagnostics(ctx)->code, 520);
