@@ -17,6 +17,7 @@ Each function f is expanded on [-1, 1] in Chebyshev's polynomials, cut off, and 
   erfcinv of y < 1/4: v erfcinv(y) with v = 1 / sqrt(-log y), in two pieces           t = 2 (v - a) / (b - a) - 1
   gamma:              Gamma(2 + z), 0 <= z <= 1                                       t = 2 z - 1
   lgamma:             log Gamma(1 + z) / z and log Gamma(2 + z) / z, |z| <= 1/2       t = 2 z
+  exp of |r| <= log 2: (e^r - 1 - r) / r^2                                            t = r / log 2, written in r
 SPDX-License-Identifier: MIT
 """
 from mpmath import (mp, mpf, besseli, besselj, bessely, cos, erf, erfc, erfinv, euler, exp, fac2, findroot, gamma, log, loggamma,
@@ -41,6 +42,11 @@ def powers(c):
         result = [r + c[k] * b for r, b in zip(result, before)]
         before, now = now, [2 * a - b for a, b in zip([mpf(0)] + now[:-1], before)]
     return result
+
+
+def narrow(c, width):
+    """The coefficients of (width t)^k for those of t^k."""
+    return [v / width ** k for k, v in enumerate(c)]
 
 
 def phase(n, x):
@@ -98,7 +104,13 @@ def around(f, at_zero):
     return lambda t: f(t / 2) / (t / 2) if abs(t) > mpf(10) ** -25 else at_zero
 
 
+def exp_rest(t):
+    r = t * log(2)
+    return (exp(r) - 1 - r) / r ** 2 if abs(r) > mpf(10) ** -15 else mpf(1) / 2
+
+
 functions = {
+    "exp_table": exp_rest,
     "erf_table": lambda t: erf(sqrt((t + 1) * 9 / 32)) / sqrt((t + 1) * 9 / 32) if t > -1 + mpf(10) ** -30 else 2 / sqrt(pi),
     "erfcx_table": erfcx_scaled,
     "erfcx_near_table": lambda t: erfcx((t + 1) / 4),
@@ -124,12 +136,14 @@ functions = {
     "q1": lambda t: far(t) * phase(1, far(t))[1],
 }
 
+widths = {"exp_table": log(2)}  # of the argument, where it is not 1; such a polynomial is added to 1
+
 for name, f in functions.items():
     c = chebyshev(f)
     for kind, u, digits, suffix in (("float", mpf(2) ** -26, 9, "f"), ("double", mpf(2) ** -55, 17, "")):
-        scale = max(abs(v) for v in c)
+        scale = 1 if name in widths else max(abs(v) for v in c)
         n = max(k for k, v in enumerate(c) if abs(v) > u * scale / 4) + 1
-        words = [mp.nstr(v, digits, min_fixed=0, max_fixed=0, show_zero_exponent=True).replace("e+", "e") + suffix for v in powers(c[:n])]
+        words = [mp.nstr(v, digits, min_fixed=0, max_fixed=0, show_zero_exponent=True).replace("e+", "e") + suffix for v in narrow(powers(c[:n]), widths.get(name, 1))]
         print(f"//: heddle_{name}_{kind}")
         print(f"__constant {kind} heddle_{name}_{kind}[{n}] = {{")
         for k in range(0, n, 4):

@@ -373,6 +373,20 @@ static inline ushort{w} heddle_double_to_bfloat16_x{w}(double{w} x)
 	return heddle_float_to_bfloat16_x{w}(heddle_odd_float_x{w}(x));
 }
 
+//: heddle_exp_table_float
+__constant float heddle_exp_table_float[7] = {
+	5.0e-1f, 1.666667e-1f, 4.16666744e-2f, 8.33277254e-3f,
+	1.38880883e-3f, 2.00742755e-4f, 2.5067747e-5f,
+};
+
+//: heddle_exp_table_double
+__constant double heddle_exp_table_double[13] = {
+	5.0e-1, 1.6666666666666664e-1, 4.166666666666666e-2, 8.3333333333350835e-3,
+	1.3888888888891244e-3, 1.9841269838356349e-4, 2.4801587298646746e-5, 2.7557321302348928e-6,
+	2.7557320972078361e-7, 2.5051387840094841e-8, 2.0876223651021849e-9, 1.6178879045243213e-10,
+	1.1551387589559027e-11,
+};
+
 //: heddle_erf_table_float
 __constant float heddle_erf_table_float[6] = {
 	1.03095282e0f, -8.96037673e-2f, 7.31445887e-3f, -4.80871057e-4f,
@@ -853,13 +867,43 @@ static inline {t} heddle_erfc_{t}({t} x)
 	return x > -0.75{f} ? 1.0{f} - heddle_erf_{t}(x) : 2.0{f} - heddle_erfc_right_{t}(-x);
 }
 
+//: heddle_{f}_{t}_x{w} f=sin,cos,tan t/i=float/int,double/long w=2,4,8,16
+// The members beyond 10,000 by themselves.  PoCL 3.1's functions of float vectors are wrong where 1e10 stands beside 1e-3, whose sine is
+// 0.0166 there: tests/layers/driver_faults/pocl_vector_sine.cl.
+static inline {t}{w} heddle_{f}_{t}_x{w}({t}{w} x)
+{
+	const {i}{w} far = !(fabs(x) < ({t}{w})(10000));
+	const {t}{w} near = {f}(far ? ({t}{w})(0) : x);
+	return any(far) ? (far ? {f}(far ? x : ({t}{w})(1e10f)) : near) : near;
+}
+
 //: heddle_polynomial_{t}{w} t=float,double w=2,4,8,16
 static inline {t}{w} heddle_polynomial_{t}{w}(__constant const {t} *c, int n, {t}{w} x)
 {
 	{t}{w} sum = ({t}{w})(c[n - 1]);
+#pragma unroll
 	for (int k = n - 2; k >= 0; k--)
 		sum = fma(sum, x, ({t}{w})(c[k]));
 	return sum;
+}
+
+//: heddle_exp_{t}_x{w} t/i/terms/least/most/scale/shift/high/rest/bits=float/int/7/-104.0f/90.0f/0.72134752f/12583039.0f/1.38629436f/3.8093086e-9f/23,double/long/13/-746.0/711.0/0.72134752044448170/6755399441056767.0/1.3862943611198906/-4.6380936276925992e-17/52 w=2,4,8,16
+// e^x as p 2^n 2^n: n is the integer nearest to x / log 4, in the low bits of a sum with a large number, and p = e^(x - n log 4) a
+// polynomial.  Two powers of 2, so that neither overflows and only the last product rounds to a subnormal number.  That is faster than
+// the library of a processor that has fma; elsewhere, as on GPUs, the driver's own is used.
+static inline {t}{w} heddle_exp_{t}_x{w}({t}{w} x)
+{
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+	x = x < ({t}{w})({least}) ? ({t}{w})({least}) : x;
+	x = x > ({t}{w})({most}) ? ({t}{w})({most}) : x;
+	const {t}{w} shifted = fma(x, ({t}{w})({scale}), ({t}{w})({shift})), n = shifted - {shift};
+	const {t}{w} r = fma(n, ({t}{w})({rest}), fma(n, ({t}{w})(-{high}), x)), one = ({t}{w})(1);
+	const {t}{w} p = fma(fma(heddle_polynomial_{t}{w}(heddle_exp_table_{t}, {terms}, r), r, one), r, one);
+	const {t}{w} power = as_{t}{w}(as_{i}{w}(shifted) << {bits});
+	return p * power * power;
+#else
+	return exp(x);
+#endif
 }
 
 //: heddle_erf_parts_{t}{w} t/f/near/n=float/f/6/13,double//11/26 w=2,4,8,16

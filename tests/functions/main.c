@@ -1,9 +1,10 @@
 /* How accurate are the notation's functions in emitted text?  Each is evaluated at many points and compared with the
  * reference's long double; the greatest error is reported in units in the last place (ulp) and must keep its bound.
  *
- *     test_functions [-b opencl:pocl,opencl:rusticl,hip,cuda,cuda:exact] [-t float32|float64] [-n POINTS] [-f NAME,..] [-m FILE]
+ *     test_functions [-b opencl:pocl,opencl:pocl:16,opencl:rusticl,hip,cuda,cuda:exact] [-t float32|float64] [-n POINTS] [-f NAME,..]
+ *         [-m FILE]
  *
- * OpenCL C runs on its drivers.  HIP and CUDA text is compiled by host.sh for this machine, together with the vendor's own
+ * OpenCL C runs on its drivers; with a width its functions are those of vectors.  HIP and CUDA text is compiled by host.sh for this machine, together with the vendor's own
  * library of device functions; what the vendor's instructions may be off by is added (amd.c, nvidia.c), but for cuda:exact.
  * SPDX-License-Identifier: MIT
  */
@@ -38,6 +39,7 @@ typedef struct bench {
 	heddle_arena *arena;
 	heddle_type type;
 	const char *backend, *driver; /* "opencl", "pocl"; "hip", "" */
+	int width;		      /* of vectors that are computed with; 1: numbers one by one */
 	int n_function, function[N_FUNCTION];
 	int chunk; /* points at once */
 	heddle_program *program;
@@ -107,15 +109,18 @@ static int make_program(bench *b)
 			chip = target[k][1];
 	heddle_text_printf(&text, "program functions target %s\nconfig \"each function by itself\"\nproof \"not proved: by hand\"\n", chip);
 	for (const char *name = "abcdy"; *name; name++)
-		heddle_text_printf(&text, "buffer %s %c %s [%d][%d] align 16%s\n", *name == 'y' ? "output" : "input", *name, type,
+		heddle_text_printf(&text, "buffer %s %c %s [%d][%d] align 64%s\n", *name == 'y' ? "output" : "input", *name, type,
 				   b->n_function, b->chunk, *name == 'y' ? " unread" : "");
-	heddle_text_printf(&text, "\nlaunch functions_0 grid %d threads %d args a, b, c, d, y config \"\" {\n\tlet int32 i = block * %d + thread\n",
-			   b->chunk / THREADS, THREADS, THREADS);
+	heddle_text_printf(&text, "\nlaunch functions_0 grid %d threads %d args a, b, c, d, y config \"\" {\n"
+			   "\tlet int32 i = (block * %d + thread) * %d\n", b->chunk / THREADS / b->width, THREADS, THREADS, b->width);
+	char lanes[16] = "";
+	if (b->width > 1)
+		snprintf(lanes, sizeof(lanes), " : %d", b->width);
 	for (int k = 0; k < b->n_function; k++) {
 		const heddle_builtin *f = &heddle_builtins[b->function[k]];
-		heddle_text_printf(&text, "\ty[%d][i] = %s%s(a[%d][i]", k, strcmp(f->name, "fma") ? "" : "call.", f->name, k);
+		heddle_text_printf(&text, "\ty[%d][i%s] = %s%s(a[%d][i%s]", k, lanes, strcmp(f->name, "fma") ? "" : "call.", f->name, k, lanes);
 		for (int i = 1; i < f->arity; i++)
-			heddle_text_printf(&text, ", %c[%d][i]", "abcd"[i], k);
+			heddle_text_printf(&text, ", %c[%d][i%s]", "abcd"[i], k, lanes);
 		heddle_text_add(&text, ")\n");
 	}
 	heddle_text_add(&text, "}\n");
@@ -263,7 +268,7 @@ static int report(const bench *b, FILE *table)
 		const heddle_builtin *f = &heddle_builtins[b->function[k]];
 		const worst *w = &b->worst[k];
 		function_bound bound = heddle_bound_of(b->backend, b->driver, f->name, b->type);
-		printf("%-14s %s:%s %s %llu points: %.3g ulp", f->name, b->backend, b->driver, heddle_type_name(b->type),
+		printf("%-14s %s:%s:%d %s %llu points: %.3g ulp", f->name, b->backend, b->driver, b->width, heddle_type_name(b->type),
 		       (unsigned long long)w->n, w->ulp);
 		print_point(f->arity, w->x, w->got, w->wanted);
 		printf("; bound %.3g%s%s", bound.ulp, bound.why ? ": " : "", bound.why ? bound.why : "");
@@ -273,8 +278,8 @@ static int report(const bench *b, FILE *table)
 			printf("; not counted: %llu points for %s", (unsigned long long)w->excused, w->excuse);
 		printf("\n");
 		if (table)
-			fprintf(table, "%s %s:%s %s %.2f %.3g %.3g %llu\n", f->name, b->backend, b->driver, heddle_type_name(b->type), w->ulp,
-				bound.ulp, bound.absolute, (unsigned long long)w->excused);
+			fprintf(table, "%s %s:%s%s %s %.2f %.3g %.3g %llu\n", f->name, b->backend, b->driver, b->width > 1 ? ":vectors" : "",
+				heddle_type_name(b->type), w->ulp, bound.ulp, bound.absolute, (unsigned long long)w->excused);
 		if (w->wrong) {
 			printf("\tWRONG: %lld points, first", (long long)w->wrong);
 			print_point(f->arity, w->bad, w->bad_got, w->bad_wanted);
@@ -331,7 +336,7 @@ static bool listed(const char *list, const char *name)
 }
 
 /* The next functions from *k on; few at once, since compilers take more than twice the time for twice the text. */
-static int run_batch(const char *backend, const char *driver, heddle_type type, const char *names, uint64_t points, FILE *table, int *k)
+static int run_batch(const char *backend, const char *driver, int width, heddle_type type, const char *names, uint64_t points, FILE *table, int *k)
 {
 	bench *b = calloc(1, sizeof(*b));
 	if (!b)
@@ -341,7 +346,9 @@ static int run_batch(const char *backend, const char *driver, heddle_type type, 
 	b->type = type;
 	b->backend = backend;
 	b->driver = driver;
-	b->chunk = (int)(points > MOST_POINTS ? MOST_POINTS : (points + THREADS - 1) / THREADS * THREADS);
+	b->width = width;
+	const uint64_t grain = (uint64_t)(THREADS * width);
+	b->chunk = (int)(points > MOST_POINTS ? MOST_POINTS : (points + grain - 1) / grain * grain);
 	/* the vendors' texts compile quickly */
 	int most = strcmp(backend, "opencl") == 0 ? BATCH : N_FUNCTION;
 	for (; heddle_builtins[*k].name && b->n_function < most; ++*k)
@@ -357,7 +364,7 @@ static int run_batch(const char *backend, const char *driver, heddle_type type, 
 
 int main(int argc, char **argv)
 {
-	const char *backends = "opencl:pocl,opencl:rusticl,hip,cuda,cuda:exact", *names = NULL, *measured = NULL;
+	const char *backends = "opencl:pocl,opencl:pocl:16,opencl:rusticl,hip,cuda,cuda:exact", *names = NULL, *measured = NULL;
 	heddle_type type = HEDDLE_FLOAT32;
 	uint64_t points = getenv("HEDDLE_TEST_FULL") ? 1000000 : 20000;
 	for (int i = 1; i + 1 < argc; i += 2) {
@@ -379,9 +386,13 @@ int main(int argc, char **argv)
 		char *colon = strchr(one, ':');
 		if (colon)
 			*colon = 0;
+		char *second = colon ? strchr(colon + 1, ':') : NULL;
+		if (second)
+			*second = 0;
+		const int width = second ? atoi(second + 1) : 1;
 		int result = 0;
 		for (int k = 0; result != 77 && result != 70 && heddle_builtins[k].name;) {
-			int batch = run_batch(one, colon ? colon + 1 : "library", type, names, points, table, &k);
+			int batch = run_batch(one, colon ? colon + 1 : "library", width, type, names, points, table, &k);
 			result = batch ? batch : result;
 		}
 		skipped += result == 77;

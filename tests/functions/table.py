@@ -5,7 +5,7 @@ SPDX-License-Identifier: MIT
 """
 import sys
 
-columns = ["cuda:exact", "cuda:library", "hip:library", "opencl:pocl", "opencl:rusticl"]
+columns = ["cuda:exact", "cuda:library", "hip:library", "opencl:pocl", "opencl:pocl:vectors", "opencl:rusticl"]
 order, rows = [], {}
 for path in sys.argv[1:]:
     for line in open(path):
@@ -27,8 +27,8 @@ def cell(name, backend, kind):
     return text
 
 
-for kind, shown in (("float32", columns), ("float64", columns[:4])):
-    print(f"\n### {kind}\n\n| function | CUDA | CUDA, worst | HIP | " + " | ".join(c.split(":")[1] for c in shown[3:]) + " |")
+for kind, shown in (("float32", columns), ("float64", columns[:5])):
+    print(f"\n### {kind}\n\n| function | CUDA | CUDA, worst | HIP | " + " | ".join(", ".join(c.split(":")[1:]) for c in shown[3:]) + " |")
     print("|" + "---|" * (len(shown) + 1))
     for name in sorted(order):
         print(f"| `{name}` | " + " | ".join(cell(name, c, kind) for c in shown) + " |")

@@ -104,7 +104,7 @@ static const struct {
 	/* vectors */
 	{"cuda:h200", "y[i] = extract(x[i : 4], 2)", "y[i] = (*reinterpret_cast<const float4 *>(&x[i])).z;"},
 	{"cuda:h200", "y[i : 2] = splat(0.5, 2)", "*reinterpret_cast<float2 *>(&y[i]) = make_float2(0.5f, 0.5f);"},
-	{"opencl:cpu", "y[i : 8] = exp(x[i : 8]) * splat(e[], 8)", "vstore8(exp(vload8(0, &x[i])) * (float8)(e), 0, &y[i]);"},
+	{"opencl:cpu", "y[i : 8] = exp(x[i : 8]) * splat(e[], 8)", "vstore8(heddle_exp_float_x8(vload8(0, &x[i])) * (float8)(e), 0, &y[i]);"},
 	{"opencl:cpu", "y[i] = reduce(max, x[i : 4])", "y[i] = heddle_greatest_float4(vload4(0, &x[i]));"},
 	{"cuda:h200", "let float32x2 v = x[i : 2]\ny[i] = reduce(+, v)", "y[i] = v.x + v.y;"},
 	{"opencl:cpu", "y[i : 4] = zip(x[i : 4], x[i + 4 : 4], 0)", "vstore4(heddle_zip_lo_float4(vload4(0, &x[i]), vload4(0, &x[i + 4])), 0, &y[i]);"},
