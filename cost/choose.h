@@ -9,6 +9,9 @@
 
 #include "model/scop.h"
 
+/* Bytes after which what fetches ahead stops. */
+enum { CHOOSE_PAGE = 4096 };
+
 /* The kernel whose layout is being chosen. */
 typedef struct chooser {
 	heddle_scop *scop;

@@ -9,9 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes after which what fetches ahead stops. */
-enum { PAGE = 4096 };
-
 /* Registers that addresses, loop counters and temporaries take besides arrays. */
 #define BASE_REGISTERS 24
 
@@ -381,7 +378,7 @@ static double fetched_run(const estimator *e, int g)
 	const heddle_group *group = e->kernel->group[g];
 	double run = e->out->group[g].run * blocks_in_row(e, g);
 	if (group->space == HEDDLE_SPACE_SHARED)
-		return fmin(PAGE, fmax(run, ASKED_AT_ONCE));
+		return fmin(CHOOSE_PAGE, fmax(run, ASKED_AT_ONCE));
 	for (int s = 0; s < e->kernel->n_stmt; s++) {
 		const heddle_stmt *stmt = e->kernel->stmt[s];
 		bool rounds = false;
@@ -391,7 +388,7 @@ static double fetched_run(const estimator *e, int g)
 			if (stmt->access[a].group == group)
 				run = fmin(run, run_bytes(e, stmt, &stmt->access[a], true));
 	}
-	return fmin(PAGE, run);
+	return fmin(CHOOSE_PAGE, run);
 }
 
 /* Does some statement read the group, so that a thread waits for it?  What is only written leaves by itself. */
@@ -495,9 +492,9 @@ static double kept(const estimator *e, const heddle_group *group, double run)
 		return room;
 	const int64_t stride = (int64_t)stride_bytes(e, group->tensor, group->tensor->rank - 2);
 	int64_t places = 1;
-	while (places < PAGE && stride * places % PAGE)
+	while (places < CHOOSE_PAGE && stride * places % CHOOSE_PAGE)
 		places *= 2;
-	return room * fmin(1, (double)places * run / PAGE);
+	return room * fmin(1, (double)places * run / CHOOSE_PAGE);
 }
 
 /* Rounds read tiles again that do not depend on them: from the second cache, what the first one does not keep. */
@@ -526,7 +523,7 @@ static void rounds_seconds(estimator *e)
 					continue;
 				}
 				e->out->near_seconds += all / second;
-				e->out->wait_seconds += all / fmin(run, PAGE) * latency(e, "l2") / (2 * quantity(&e->scop->descriptor->units, 1));
+				e->out->wait_seconds += all / fmin(run, CHOOSE_PAGE) * latency(e, "l2") / (2 * quantity(&e->scop->descriptor->units, 1));
 			}
 		}
 	}

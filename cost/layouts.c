@@ -49,7 +49,6 @@ static int64_t lane_vector(const chooser *c, const heddle_stmt *stmt, int d)
  * each step: what fetches ahead has something to follow.  Where steps go through neighbouring rows it has that already. */
 static void short_rows(chooser *c, int64_t inner)
 {
-	enum { PAGE = 4096 };
 	const heddle_stmt *stmt = c->main;
 	int y = -1;
 	for (int a = 1; a < stmt->n_access && y < 0; a++) {
@@ -68,7 +67,7 @@ static void short_rows(chooser *c, int64_t inner)
 	}
 	if (y < 0)
 		return;
-	int64_t rounds = choose_power_below(PAGE / (inner * heddle_type_size(stmt->access[0].tensor->type)) + 1);
+	int64_t rounds = choose_power_below(CHOOSE_PAGE / (inner * heddle_type_size(stmt->access[0].tensor->type)) + 1);
 	while (rounds > 1 && (rounds > choose_extent(c->scop, stmt, y) || choose_blocks_with(c, y, rounds, -1, 1) < 4 * (double)c->units))
 		rounds /= 2;
 	if (rounds > 1)
@@ -176,10 +175,10 @@ static int64_t most_items(const chooser *c, int64_t v)
  * a few rows at once.  Statements that share the kernel keep no tensors over rounds. */
 static bool wide_columns(chooser *c, int x, int64_t v)
 {
-	enum { PAGE = 4096, ROWS = 8, LONG = 64 };
+	enum { ROWS = 8, LONG = 64 };
 	const heddle_stmt *stmt = c->main;
 	const int64_t extent = choose_extent(c->scop, stmt, x);
-	int64_t rounds = PAGE / (v * heddle_type_size(stmt->access[0].tensor->type));
+	int64_t rounds = CHOOSE_PAGE / (v * heddle_type_size(stmt->access[0].tensor->type));
 	int rows = -1;
 	while (rounds > 1 && (rounds * v > extent || choose_blocks_with(c, x, rounds * v, -1, 1) < 2 * (double)c->units))
 		rounds /= 2;
@@ -300,17 +299,18 @@ static bool crossed(chooser *c, int x)
 		if (!choose_depends_on(c->main, &c->main->access[a], x))
 			continue;
 		if (c->simd) {
-			/* as many rows as a vector has members, and along them what fetches ahead can follow: a vector of each row
-			 * at a time is turned, so lines are used whole however far apart rows lie */
-			enum { ALONG = 256 };
+			/* as many rows as a vector has members, and along them what fetches ahead can follow, whole pages where rows
+			 * are pages: a vector of each row at a time is turned, so lines are used whole however far apart rows lie */
+			const int64_t page = CHOOSE_PAGE / heddle_type_size(c->main->access[a].tensor->type);
+			const int64_t along = choose_divisible(c->main, y, page) ? page : page / 4;
 			const int64_t ex = choose_extent(c->scop, c->main, x), ey = choose_extent(c->scop, c->main, y);
 			const int64_t v = choose_least(c->vector, choose_power_below(ex));
-			if (ey < v && short_runs(c, &c->main->access[a], x, v, ALONG)) {
+			if (ey < v && short_runs(c, &c->main->access[a], x, v, along)) {
 				choose_set_layout(c, c->main, x, 1, 1, v);
 				return true;
 			}
-			int64_t down = choose_least(ALONG, choose_power_below(ey));
-			for (int64_t whole = ALONG; whole >= v && ey % down; whole -= v)
+			int64_t down = choose_least(along, choose_power_below(ey));
+			for (int64_t whole = along; whole >= v && ey % down; whole -= v)
 				down = ey % whole == 0 ? whole : down;
 			while (down % (2 * v) == 0 && choose_blocks_with(c, x, v, y, down) < 4 * (double)c->units)
 				down /= 2;

@@ -898,7 +898,11 @@ static inline {t}{w} heddle_exp_{t}_x{w}({t}{w} x)
 	x = x > ({t}{w})({most}) ? ({t}{w})({most}) : x;
 	const {t}{w} shifted = fma(x, ({t}{w})({scale}), ({t}{w})({shift})), n = shifted - {shift};
 	const {t}{w} r = fma(n, ({t}{w})({rest}), fma(n, ({t}{w})(-{high}), x)), one = ({t}{w})(1);
-	const {t}{w} p = fma(fma(heddle_polynomial_{t}{w}(heddle_exp_table_{t}, {terms}, r), r, one), r, one);
+	{t}{w} p = ({t}{w})(heddle_exp_table_{t}[{terms} - 1]);
+#pragma unroll
+	for (int k = {terms} - 2; k >= 0; k--)
+		p = fma(p, r, ({t}{w})(heddle_exp_table_{t}[k]));
+	p = fma(fma(p, r, one), r, one);
 	const {t}{w} power = as_{t}{w}(as_{i}{w}(shifted) << {bits});
 	return p * power * power;
 #else

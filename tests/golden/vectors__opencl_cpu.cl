@@ -166,9 +166,36 @@ static inline ushort16 heddle_float_to_bfloat16_x16(float16 f)
 	return convert_ushort16(f != f ? bits >> 16 | 0x40u : rounded);
 }
 
+__constant float heddle_exp_table_float[7] = {
+	5.0e-1f, 1.666667e-1f, 4.16666744e-2f, 8.33277254e-3f,
+	1.38880883e-3f, 2.00742755e-4f, 2.5067747e-5f,
+};
+
 static inline float heddle_rcbrt_float(float x)
 {
 	return 1.0f / cbrt(x);
+}
+
+// e^x as p 2^n 2^n: n is the integer nearest to x / log 4, in the low bits of a sum with a large number, and p = e^(x - n log 4) a
+// polynomial.  Two powers of 2, so that neither overflows and only the last product rounds to a subnormal number.  That is faster than
+// the library of a processor that has fma; elsewhere, as on GPUs, the driver's own is used.
+static inline float16 heddle_exp_float_x16(float16 x)
+{
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+	x = x < (float16)(-104.0f) ? (float16)(-104.0f) : x;
+	x = x > (float16)(90.0f) ? (float16)(90.0f) : x;
+	const float16 shifted = fma(x, (float16)(0.72134752f), (float16)(12583039.0f)), n = shifted - 12583039.0f;
+	const float16 r = fma(n, (float16)(3.8093086e-9f), fma(n, (float16)(-1.38629436f), x)), one = (float16)(1);
+	float16 p = (float16)(heddle_exp_table_float[7 - 1]);
+#pragma unroll
+	for (int k = 7 - 2; k >= 0; k--)
+		p = fma(p, r, (float16)(heddle_exp_table_float[k]));
+	p = fma(fma(p, r, one), r, one);
+	const float16 power = as_float16(as_int16(shifted) << 23);
+	return p * power * power;
+#else
+	return exp(x);
+#endif
 }
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void vectors_0(
@@ -207,7 +234,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void vectors_0(
 	const double4 e = vload4(0, &d[i]);
 	acc[0] = v * w + (float16)(1.0f);
 	acc[1] = m && v > w ? heddle_max_float16(v, w) : -w;
-	acc[1] += acc[0] * exp(v);
+	acc[1] += acc[0] * heddle_exp_float_x16(v);
 	acc[1] += v * v;
 	vstore16(acc[1] + tanh(acc[0]) + (float16)(heddle_rcbrt_float(v.s0), heddle_rcbrt_float(v.s1),
 		heddle_rcbrt_float(v.s2), heddle_rcbrt_float(v.s3), heddle_rcbrt_float(v.s4),

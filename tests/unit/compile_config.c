@@ -225,8 +225,9 @@ static void items(void **state)
 		{"def f(float(4, 256, 1024, 16) a, float(4, 256, 1024, 16) x) -> (y) { h(b, 0, c, s) = x(b, 0, c, s)\n"
 		 "h(b, t, c, s) = a(b, t, c, s) * h(b, t - 1, c, s) + x(b, t, c, s) where t in 1:256\n y(b, t, c) +=! h(b, t, c, s) }",
 		 "tile=s:16,c:64 round=c:64 vector=s:16 reduce=s:lanes"},
-		/* a square whose lines are used whole */
-		{"def f(float(4096, 4096) x) -> (y) { y(j, i) = x(i, j) }", "tile=i:16,j:256 vector=i:16"},
+		/* a square whose lines are used whole, and pages where rows are pages */
+		{"def f(float(4096, 4096) x) -> (y) { y(j, i) = x(i, j) }", "tile=i:16,j:1024 vector=i:16"},
+		{"def f(float(4096, 4352) x) -> (y) { y(j, i) = x(i, j) }", "tile=i:16,j:256 vector=i:16"},
 		/* what two statements read stays in the cache between them */
 		{"def f(float(4096, 4096) x) -> (s, m) { s +=! x(i, j)  m max=! x(i, j) }", "split=0:i:16,1:i:16; "},
 		/* a long text is one item; rounds are a loop */
