@@ -226,11 +226,53 @@ static bool column_lanes(chooser *c, int x, int64_t v, int64_t most)
 	return true;
 }
 
+/* What a row of known length takes in vectors of w, in vectors: members that fill none are computed one by one, by way of an array, unless
+ * all are (measured on windows of 2 x 2 with rows of 7 to 60: 10 ns, and 3 for each, where a vector takes 2). */
+static double row_effort(int64_t extent, int64_t w)
+{
+	const int64_t rest = extent % w;
+	return w == 1 ? 0.5 * (double)extent : (double)(extent / w) + (rest ? 5 + 1.5 * (double)rest : 0);
+}
+
+/* Known rows of a few vectors: those that divide the row best, narrower ones only where they save a quarter; all of a row in one block,
+ * and a few rows together.  Returns whether there are such rows. */
+static bool known_rows(chooser *c, int x)
+{
+	enum { MOST_VECTORS = 8, SUMS = 16, ALONG = 16, TOGETHER = 64 };
+	const heddle_stmt *stmt = c->main;
+	const int64_t extent = choose_extent(c->scop, stmt, x), whole = choose_power_below(extent);
+	const heddle_access *target = &stmt->access[0];
+	const int row = heddle_tensor_inner(target->tensor);
+	if (extent >= MOST_VECTORS * c->vector || extent % c->vector == 0 || !choose_divisible(stmt, x, extent) || row < 1 ||
+	    heddle_access_dim(stmt, target, row) != x)
+		return false;
+	int64_t w = choose_least(c->vector, whole);
+	double least = 0.75 * row_effort(extent, w);
+	for (int64_t narrower = w / 2; narrower > 0 && (extent + narrower - 1) / narrower <= ALONG; narrower /= 2)
+		if (row_effort(extent, narrower) < least) {
+			w = narrower;
+			least = row_effort(extent, w);
+		}
+	const int64_t items = (extent + w - 1) / w, together = stmt->reduction ? (w > 1 ? SUMS : 2 * SUMS) : TOGETHER;
+	if (stmt->reduction ? w == c->vector && extent > 4 * w : items > most_items(c, w))
+		return false;
+	const int y = heddle_access_dim(stmt, target, row - 1);
+	int64_t rows = y < 0 || stmt->dim[y].member < 0 ? 1 : choose_power_below(choose_least(4, together / items));
+	while (rows > 1 && ((rows > 2 && choose_extent(c->scop, stmt, y) % rows) || choose_blocks_with(c, x, items * w, y, rows) < 4 * (double)c->units))
+		rows /= 2;
+	choose_set_layout(c, stmt, x, items, 1, w);
+	if (rows > 1)
+		choose_set_layout(c, stmt, y, rows, 1, 1);
+	return true;
+}
+
 /* Every access has the same contiguous member, or none: threads along it. */
 static void columns(chooser *c, int x)
 {
 	int64_t extent = choose_extent(c->scop, c->main, x);
 	double others = choose_blocks_with(c, x, extent, -1, 1);
+	if (c->simd && known_rows(c, x))
+		return;
 	if (c->simd) {
 		int64_t v = choose_least(c->main->reduction ? c->vector * 4 : c->vector, choose_power_below(extent));
 		if (c->main->reduction && wide_columns(c, x, v))

@@ -228,6 +228,18 @@ static void items(void **state)
 		/* a square whose lines are used whole, and pages where rows are pages */
 		{"def f(float(4096, 4096) x) -> (y) { y(j, i) = x(i, j) }", "tile=i:16,j:1024 vector=i:16"},
 		{"def f(float(4096, 4352) x) -> (y) { y(j, i) = x(i, j) }", "tile=i:16,j:256 vector=i:16"},
+		/* known rows of a few vectors: those that divide the row, or members one by one, and a few rows together */
+		{"def f(float(8, 64, 56, 56) x) -> (y) { y(n, c, h, w) max=! x(n, c, 2*h + a, 2*w + b) where h in 0:28, w in 0:28, a in 0:2, b in 0:2 }",
+		 "tile=w:28,h:2 vector=w:4"},
+		{"def f(float(8, 64, 14, 14) x) -> (y) { y(n, c, h, w) max=! x(n, c, 2*h + a, 2*w + b) where h in 0:7, w in 0:7, a in 0:2, b in 0:2 }",
+		 "tile=w:7,h:2"},
+		{"def f(float(8, 64, 56, 56) x, float(64) g) -> (y) { y(n, c, h, w) = x(n, c, h, w) * g(c) }", "tile=w:56,h:4 vector=w:8"},
+		{"def f(float(8, 64, 50, 50) x, float(64) g) -> (y) { y(n, c, h, w) = x(n, c, h, w) * g(c) }", "tile=w:64,h:2 vector=w:16"},
+		{"def f(float(8, 64, 21, 21) x, float(64, 3, 3) F) -> (y) { y(n, c, h, w) +=! x(n, c, h + a, w + b) * F(c, a, b) }",
+		 "tile=w:32,h:2 vector=w:16"},
+		{"def f(float(8, 64, 102, 102) x, float(64, 3, 3) F) -> (y) { y(n, c, h, w) +=! x(n, c, h + a, w + b) * F(c, a, b) }",
+		 "tile=w:64 vector=w:64"},
+		{"def f(float(8, 64, 48, 48) x, float(64) g) -> (y) { y(n, c, h, w) = x(n, c, h, w) * g(c) }", "tile=w:32 vector=w:16"},
 		/* what two statements read stays in the cache between them */
 		{"def f(float(4096, 4096) x) -> (s, m) { s +=! x(i, j)  m max=! x(i, j) }", "split=0:i:16,1:i:16; "},
 		/* a long text is one item; rounds are a loop */

@@ -1,11 +1,12 @@
 /* prove sees faults: in mapped kernels that are right, every leaf is dropped, moved, shrunk, widened or put at another place
- * in turn, and each of these faults must be a violation.
+ * in turn, statements are told to depend on later rounds, and each of these faults must be a violation.
  * SPDX-License-Identifier: MIT
  */
 #include "model/nest.h"
 #include "model/passes.h"
 #include "model/rewrite.h"
 
+#include <isl/space.h>
 #include <isl/val.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -289,6 +290,28 @@ static void misplace(bench *b)
 		}
 }
 
+/* Statements that share loops over rounds, of which one would need what the other computes in a later round. */
+static void disorder(bench *b)
+{
+	for (int k = 0; k < b->scop->n_dependence; k++) {
+		heddle_dependence *dependence = &b->scop->dependence[k];
+		const heddle_stmt *sink = dependence->sink;
+		if (dependence->input || dependence->source == sink || !sink->kernel->rounds_outside)
+			continue;
+		for (int e = 0; e < sink->n_dim; e++) {
+			isl_map *right = dependence->relation;
+			isl_space *space = isl_space_range(isl_map_get_space(right));
+			isl_multi_aff *later = moved(isl_multi_aff_identity(isl_space_map_from_set(space)), e);
+			/* { a -> b - 1 } of { a -> b } */
+			dependence->relation = isl_map_apply_range(isl_map_copy(right), isl_map_reverse(isl_map_from_multi_aff(later)));
+			judge(b, heddle_arena_printf(b->arena, "%s needs %s of the next `%s`", sink->name, dependence->source->name,
+						     sink->dim[e].name));
+			isl_map_free(dependence->relation);
+			dependence->relation = right;
+		}
+	}
+}
+
 static void faults(void **state)
 {
 	bench b;
@@ -299,6 +322,7 @@ static void faults(void **state)
 			walk(&b, i, mapped->branch[i].nest);
 	}
 	misplace(&b);
+	disorder(&b);
 	/* everything was put back */
 	if (heddle_pass_prove(b.scop) < 0)
 		fail_msg("%s: %s", b.subject->name, heddle_ctx_messages(b.ctx));
