@@ -238,12 +238,12 @@ static double row_effort(int64_t extent, int64_t w)
  * and a few rows together.  Returns whether there are such rows. */
 static bool known_rows(chooser *c, int x)
 {
-	enum { MOST_VECTORS = 8, SUMS = 16, ALONG = 16, TOGETHER = 64 };
+	enum { MOST_VECTORS = 8, WHOLE_VECTORS = 4, SUMS = 16, ALONG = 16, TOGETHER = 64 };
 	const heddle_stmt *stmt = c->main;
 	const int64_t extent = choose_extent(c->scop, stmt, x), whole = choose_power_below(extent);
 	const heddle_access *target = &stmt->access[0];
 	const int row = heddle_tensor_inner(target->tensor);
-	if (extent >= MOST_VECTORS * c->vector || extent % c->vector == 0 || !choose_divisible(stmt, x, extent) || row < 1 ||
+	if (extent >= (extent % c->vector ? MOST_VECTORS : WHOLE_VECTORS) * c->vector || !choose_divisible(stmt, x, extent) || row < 1 ||
 	    heddle_access_dim(stmt, target, row) != x)
 		return false;
 	int64_t w = choose_least(c->vector, whole);
@@ -253,8 +253,10 @@ static bool known_rows(chooser *c, int x)
 			w = narrower;
 			least = row_effort(extent, w);
 		}
-	const int64_t items = (extent + w - 1) / w, together = stmt->reduction ? (w > 1 ? SUMS : 2 * SUMS) : TOGETHER;
-	if (stmt->reduction ? w == c->vector && extent > 4 * w : items > most_items(c, w))
+	const int64_t items = (extent + w - 1) / w;
+	const int64_t together = stmt->reduction ? (w > 1 ? SUMS : 2 * SUMS) : kept_vectors(c->kernel) ? most_items(c, w) : TOGETHER;
+	if ((stmt->reduction ? w == c->vector && extent > 4 * w : items > most_items(c, w)) ||
+	    choose_blocks_with(c, x, items * w, -1, 1) < 4 * (double)c->units)
 		return false;
 	const int y = heddle_access_dim(stmt, target, row - 1);
 	int64_t rows = y < 0 || stmt->dim[y].member < 0 ? 1 : choose_power_below(choose_least(4, together / items));

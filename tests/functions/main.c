@@ -4,8 +4,9 @@
  *     test_functions [-b opencl:pocl,opencl:pocl:16,opencl:rusticl,hip,cuda,cuda:exact] [-t float32|float64] [-n POINTS] [-f NAME,..]
  *         [-m FILE]
  *
- * OpenCL C runs on its drivers; with a width its functions are those of vectors.  HIP and CUDA text is compiled by host.sh for this machine, together with the vendor's own
- * library of device functions; what the vendor's instructions may be off by is added (amd.c, nvidia.c), but for cuda:exact.
+ * OpenCL C runs on its drivers; with a width its functions are those of vectors.  HIP and CUDA text is compiled by host.sh for this
+ * machine, together with the vendor's own library of device functions; what the vendor's instructions may be off by is added (amd.c,
+ * nvidia.c), but for cuda:exact.
  * SPDX-License-Identifier: MIT
  */
 #include "functions.h"
@@ -336,7 +337,8 @@ static bool listed(const char *list, const char *name)
 }
 
 /* The next functions from *k on; few at once, since compilers take more than twice the time for twice the text. */
-static int run_batch(const char *backend, const char *driver, int width, heddle_type type, const char *names, uint64_t points, FILE *table, int *k)
+static int run_batch(const char *backend, const char *driver, int width, heddle_type type, const char *names, uint64_t points, FILE *table,
+		     int *k)
 {
 	bench *b = calloc(1, sizeof(*b));
 	if (!b)
