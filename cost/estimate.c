@@ -460,17 +460,22 @@ static void traffic_seconds(estimator *e)
 	}
 }
 
+/* Vector registers of one member of all items: members of the vector that runs in lockstep lie side by side; those of others are
+ * taken one after the other. */
+static double vectors_of(const estimator *e, const heddle_stmt *stmt)
+{
+	const int lockstep = heddle_lockstep_dim(stmt);
+	const double members = lockstep < 0 ? 1 : (double)stmt->dim[lockstep].layout.vector;
+	const double bytes = members * heddle_type_size(heddle_type_computed(stmt->access[0].tensor->type));
+	return ceil(bytes / quantity(&e->scop->descriptor->vector_bytes, 16));
+}
+
 /* Vector registers that operands take beside the sums: a row of vectors, and one more. */
 static double operands_held(const estimator *e, const heddle_stmt *stmt)
 {
-	double n = 1, vector = heddle_type_size(heddle_type_computed(stmt->access[0].tensor->type));
-	for (int d = 0; d < stmt->n_dim; d++) {
-		if (stmt->dim[d].reduction || stmt->dim[d].layout.vector == 1)
-			continue;
-		n *= (double)stmt->dim[d].layout.items;
-		vector *= (double)stmt->dim[d].layout.vector;
-	}
-	return n * ceil(vector / quantity(&e->scop->descriptor->vector_bytes, 16)) + 1;
+	const int lockstep = heddle_lockstep_dim(stmt);
+	const bool row = lockstep >= 0 && !stmt->dim[lockstep].reduction;
+	return (row ? (double)stmt->dim[lockstep].layout.items : 1) * vectors_of(e, stmt) + 1;
 }
 
 static double stride_bytes(const estimator *e, const heddle_tensor *tensor, int dim)
@@ -532,13 +537,12 @@ static void rounds_seconds(estimator *e)
 /* Vector registers that the sums of one thread take, those of one round. */
 static double sums_held(const estimator *e, const heddle_stmt *stmt)
 {
-	const double width = quantity(&e->scop->descriptor->vector_bytes, 16);
-	double n = 1, vector = heddle_type_size(heddle_type_computed(stmt->access[0].tensor->type));
-	for (int d = 0; d < stmt->n_dim; d++) {
-		n *= stmt->dim[d].reduction ? 1 : (double)stmt->dim[d].layout.items;
-		vector *= (double)stmt->dim[d].layout.vector;
-	}
-	return n * ceil(vector / width);
+	const int lockstep = heddle_lockstep_dim(stmt);
+	double n = vectors_of(e, stmt);
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (!stmt->dim[d].reduction)
+			n *= (double)(stmt->dim[d].layout.items * (d == lockstep ? 1 : stmt->dim[d].layout.vector));
+	return n;
 }
 
 /* Is what the condition of the value asks different for the lanes of a vector?  Then lanes are asked one by one at the edges. */
@@ -553,26 +557,51 @@ static bool asks_lanes(const heddle_stmt *stmt)
 	return false;
 }
 
-/* Floating-point operations of whole tiles and whole vectors; what one lane does alone takes as long as a vector's. */
+/* Are sums beyond the end of the dimension computed as well?  What is read for them is in tiles, filled there. */
+static bool runs_over(const heddle_stmt *stmt, int dim)
+{
+	bool tiles = false;
+	if (stmt->kernel->rounds_outside && stmt->dim[dim].layout.rounds > 1)
+		return false;
+	for (int a = 1; a < stmt->n_access; a++) {
+		const heddle_group *group = stmt->access[a].group;
+		const bool shared = group && group->space == HEDDLE_SPACE_SHARED;
+		if (!shared && choose_depends_on(stmt, &stmt->access[a], dim))
+			return false;
+		tiles = tiles || shared;
+	}
+	return tiles && stmt->reduction && stmt->dim[dim].member >= 0 && stmt->value == stmt->source->value;
+}
+
+/* Elements of a dimension that are computed, of whole tiles and whole vectors; what one lane does alone takes as long as a vector's. */
+static double computed_along(const estimator *e, const heddle_stmt *stmt, int dim)
+{
+	enum { ALONE = 4 };
+	const heddle_layout *layout = &stmt->dim[dim].layout;
+	const double whole = extent(e, stmt, dim), tile = (double)layout->tile, lanes = (double)(layout->vector * layout->threads);
+	const double round = lanes * (double)layout->items, rest = fmod(whole, tile), alone = fmod(rest, round);
+	const bool simd = e->scop->descriptor->execution == HEDDLE_SIMD;
+	if (simd && runs_over(stmt, dim))
+		return whole - rest + (layout->rounds > 1 ? ceil(rest / round) * round : rest > 0 ? tile : 0);
+	/* blocks and threads at an edge do what there is of their tile, in whole vectors of all threads */
+	const double done = tile > lanes ? ceil(whole / lanes) * lanes : ceil(whole / tile) * tile;
+	/* what rounds leave over is taken one item at a time: nothing hides what each waits for */
+	return simd && stmt->reduction && !stmt->dim[dim].reduction ? done * (1 + (ALONE - 1) * alone / whole) : done;
+}
+
+/* Floating-point operations, those of whole vectors. */
 static double computed(const estimator *e, const heddle_stmt *stmt)
 {
-	enum { ALONE = 4, ASKED = 4 }; /* measured: vectors are worth a fourth where lanes are asked one by one */
+	enum { ASKED = 4 }; /* measured: vectors are worth a fourth where lanes are asked one by one */
 	const heddle_descriptor *d = e->scop->descriptor;
-	double n = choose_effort(stmt->value) + (stmt->source->assign != HEDDLE_ASSIGN_SET), vector = 1;
-	for (int i = 0; i < stmt->n_dim; i++) {
-		const double tile = (double)stmt->dim[i].layout.tile, lanes = (double)(stmt->dim[i].layout.vector * stmt->dim[i].layout.threads);
-		const double whole = extent(e, stmt, i);
-		const double alone = fmod(fmod(whole, tile), lanes * (double)stmt->dim[i].layout.items);
-		/* blocks and threads at an edge do what there is of their tile, in whole vectors of all threads */
-		n *= tile > lanes ? ceil(whole / lanes) * lanes : ceil(whole / tile) * tile;
-		/* what rounds leave over is taken one item at a time: nothing hides what each waits for */
-		if (d->execution == HEDDLE_SIMD && stmt->reduction && !stmt->dim[i].reduction)
-			n *= 1 + (ALONE - 1) * alone / whole;
-		vector *= (double)stmt->dim[i].layout.vector;
-	}
+	double n = choose_effort(stmt->value) + (stmt->source->assign != HEDDLE_ASSIGN_SET);
+	for (int i = 0; i < stmt->n_dim; i++)
+		n *= computed_along(e, stmt, i);
 	if (d->execution == HEDDLE_SIMD) {
+		const int lockstep = heddle_lockstep_dim(stmt);
+		const double vector = lockstep < 0 ? 1 : (double)stmt->dim[lockstep].layout.vector;
 		const double width = quantity(&d->vector_bytes, 16) / heddle_type_size(heddle_type_computed(stmt->access[0].tensor->type));
-		n *= width / vector * ceil(vector / width);
+		n *= width / vector * vectors_of(e, stmt);
 		n *= asks_lanes(stmt) ? ASKED : 1;
 	}
 	return n;
@@ -603,9 +632,10 @@ static double sums_moved(const estimator *e, const heddle_stmt *stmt)
 /* Loads and stores of what one statement leaves for another in an array of all tiles. */
 static double arrays_moved(const estimator *e, const heddle_stmt *stmt)
 {
+	const int lockstep = heddle_lockstep_dim(stmt);
 	double vectors = 1, n = 0;
 	for (int d = 0; d < stmt->n_dim; d++)
-		vectors *= ceil(extent(e, stmt, d) / (double)stmt->dim[d].layout.vector);
+		vectors *= ceil(extent(e, stmt, d) / (double)(d == lockstep ? stmt->dim[d].layout.vector : 1));
 	for (int a = 0; a < stmt->n_access; a++) {
 		const heddle_group *group = stmt->access[a].group;
 		if (group->space == HEDDLE_SPACE_REGISTER && group->registers.n && group->registers.c[0].part == HEDDLE_PART_TILE)

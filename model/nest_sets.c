@@ -477,14 +477,21 @@ static __isl_give isl_set *rounds_at(heddle_nest_builder *b, const heddle_leaf *
 	return set;
 }
 
-/* The same for all dimensions with rounds, of { L[x0 .. x_prefix-1] }; false where a quotient has no name. */
+/* Does the end of dimension d cut rounds of a sum?  Not where what is beyond is harmless, but sums of several statements in one round
+ * are those that all of them have. */
+static bool cuts_rounds(heddle_nest_builder *b, heddle_stmt *stmt, int d)
+{
+	return stmt->dim[d].layout.rounds > 1 && (b->kernel->rounds_outside || !heddle_nest_harmless(b, stmt, d));
+}
+
+/* The same for all dimensions whose rounds are cut, of { L[x0 .. x_prefix-1] }; false where a quotient has no name. */
 static bool split_by_quotients(heddle_nest_builder *b, const heddle_region *r, int prefix, __isl_keep isl_set *needed, isl_set **full,
 			       isl_set **cut)
 {
 	*full = isl_set_copy(needed);
 	*cut = isl_set_empty(isl_set_get_space(needed));
 	for (int d = 0; d < r->compute->stmt->n_dim; d++) {
-		if (r->compute->stmt->dim[d].layout.rounds == 1)
+		if (!cuts_rounds(b, r->compute->stmt, d))
 			continue;
 		isl_set *before = rounds_at(b, r->compute, d, "<"), *after = rounds_at(b, r->compute, d, "=");
 		if (!before || !after) {
@@ -514,6 +521,16 @@ __isl_give isl_set *heddle_nest_in_rounds(heddle_nest_builder *b, const heddle_l
 	return box;
 }
 
+/* The same for a sum's computation. */
+static __isl_give isl_set *in_cut_rounds(heddle_nest_builder *b, const heddle_leaf *leaf, __isl_take isl_set *box)
+{
+	for (int d = 0; d < leaf->stmt->n_dim; d++)
+		if (cuts_rounds(b, leaf->stmt, d))
+			box = isl_set_intersect(box, isl_set_preimage_multi_aff(heddle_stmt_range(b->scop, leaf->stmt, d),
+										isl_multi_aff_copy(leaf->instance)));
+	return box;
+}
+
 /* Rounds that are cut go to the region's second computation. */
 static void split_rounds(heddle_nest_builder *b, const heddle_region *r)
 {
@@ -521,7 +538,7 @@ static void split_rounds(heddle_nest_builder *b, const heddle_region *r)
 	int prefix = r->prefix;
 	while (prefix < whole->n_loop && whole->loop[prefix]->part == HEDDLE_PART_ROUND)
 		prefix++;
-	isl_set *kept = heddle_nest_in_rounds(b, whole, isl_set_copy(whole->box)), *full = NULL, *cut = NULL;
+	isl_set *kept = in_cut_rounds(b, whole, isl_set_copy(whole->box)), *full = NULL, *cut = NULL;
 	/* in an interior block, too, only where an instance runs: what makes a block one was found with these */
 	isl_set *runs = heddle_nest_in_domain(whole->stmt->domain, whole->instance);
 	isl_set *needed = prefix_of(b, isl_set_intersect(isl_set_intersect(isl_set_copy(kept), isl_set_copy(whole->domain)), runs), prefix);
@@ -536,7 +553,7 @@ static void split_rounds(heddle_nest_builder *b, const heddle_region *r)
 	cut = isl_set_coalesce(cut);
 	whole->domain = restrict_prefix(whole, whole->domain, full);
 	whole->box = restrict_prefix(whole, whole->box, full);
-	rest->domain = heddle_nest_in_rounds(b, rest, restrict_prefix(rest, rest->domain, cut));
+	rest->domain = in_cut_rounds(b, rest, restrict_prefix(rest, rest->domain, cut));
 	rest->box = restrict_prefix(rest, rest->box, cut);
 	isl_set_free(full);
 	isl_set_free(cut);

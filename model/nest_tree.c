@@ -156,11 +156,11 @@ static heddle_nest *item_loops(heddle_nest_builder *b, heddle_nest *parent, cons
 			    vectors == (b->kernel->threads == 1 && stmt->dim[d].layout.vector > 1))
 				parent = add_loop(b, parent, stmt, d, HEDDLE_PART_ITEM, items);
 	/* the outermost vector loop is the one that runs in lockstep */
-	const int row = heddle_row_dim(stmt, &stmt->access[0]);
-	if (row >= 0 && !stmt->dim[row].reduction)
-		parent = add_loop(b, parent, stmt, row, HEDDLE_PART_VEC, HEDDLE_LOOP_VECTOR);
+	const int lockstep = heddle_lockstep_dim(stmt);
+	if (lockstep >= 0 && !stmt->dim[lockstep].reduction)
+		parent = add_loop(b, parent, stmt, lockstep, HEDDLE_PART_VEC, HEDDLE_LOOP_VECTOR);
 	for (int d = 0; d < stmt->n_dim; d++)
-		if (!stmt->dim[d].reduction && d != row)
+		if (!stmt->dim[d].reduction && d != lockstep)
 			parent = add_loop(b, parent, stmt, d, HEDDLE_PART_VEC, HEDDLE_LOOP_VECTOR);
 	for (int d = 0; d < stmt->n_dim && reductions; d++)
 		if (stmt->dim[d].reduction)

@@ -37,6 +37,18 @@ int heddle_row_dim(const heddle_stmt *stmt, const heddle_access *access)
 	return inner >= 0 ? heddle_access_dim(stmt, access, inner) : -1;
 }
 
+int heddle_lockstep_dim(const heddle_stmt *stmt)
+{
+	const int row = heddle_row_dim(stmt, &stmt->access[0]);
+	if (row >= 0 && !stmt->dim[row].reduction && stmt->dim[row].layout.vector > 1)
+		return row;
+	for (int reductions = 0; reductions < 2; reductions++)
+		for (int d = 0; d < stmt->n_dim; d++)
+			if (stmt->dim[d].reduction == reductions && stmt->dim[d].layout.vector > 1)
+				return d;
+	return -1;
+}
+
 int heddle_tensor_inner(const heddle_tensor *tensor)
 {
 	if (!tensor->stride)
@@ -544,19 +556,30 @@ static int place_group(heddle_scop *scop, heddle_kernel *kernel, heddle_group *g
 	return 0;
 }
 
+/* One part of one dimension, of the sums and of what they are added up to. */
+static bool add_part(const heddle_stmt *stmt, int d, heddle_part part, heddle_registers *sums, heddle_registers *total)
+{
+	const heddle_dim *dim = &stmt->dim[d];
+	const int64_t extent = heddle_layout_extent(&dim->layout, part);
+	bool room = true;
+	if (!dim->reduction)
+		room = add_coordinate(total, d, part, extent);
+	if (!dim->reduction || (dim->reduce == HEDDLE_REDUCE_LANES && part == HEDDLE_PART_VEC))
+		room = add_coordinate(sums, d, part, extent) && room;
+	return room;
+}
+
 bool heddle_stmt_sums(const heddle_stmt *stmt, heddle_registers *sums, heddle_registers *total)
 {
+	const int lockstep = heddle_lockstep_dim(stmt);
 	bool room = true;
 	*sums = *total = (heddle_registers){.type = heddle_type_computed(stmt->access[0].tensor->type)};
 	for (int part = (int)first_part(stmt->kernel); part < HEDDLE_PARTS; part++)
-		for (int d = 0; d < stmt->n_dim; d++) {
-			const heddle_dim *dim = &stmt->dim[d];
-			const int64_t extent = heddle_layout_extent(&dim->layout, (heddle_part)part);
-			if (!dim->reduction)
-				room = room && add_coordinate(total, d, (heddle_part)part, extent);
-			if (!dim->reduction || (dim->reduce == HEDDLE_REDUCE_LANES && part == HEDDLE_PART_VEC))
-				room = room && add_coordinate(sums, d, (heddle_part)part, extent);
-		}
+		for (int d = 0; d < stmt->n_dim; d++)
+			if (part != HEDDLE_PART_VEC || d != lockstep)
+				room = add_part(stmt, d, (heddle_part)part, sums, total) && room;
+	if (lockstep >= 0) /* members that are computed together lie side by side */
+		room = add_part(stmt, lockstep, HEDDLE_PART_VEC, sums, total) && room;
 	return room;
 }
 

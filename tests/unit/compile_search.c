@@ -121,6 +121,9 @@ static void what_the_model_knows(void **state)
 		/* a panel that rounds read again is brought together: its rows are a power of two apart */
 		{PRODUCT, "cpu", "k0.S0: tile=j:64,k:128,i:96 round=i:16 vector=j:16; k0.B.0: space=shared vector=16",
 		 "k0.S0: tile=j:64,k:128,i:96 round=i:16 vector=j:16; k0.B.0: space=global"},
+		/* one dimension's members make a vector, whatever others have them */
+		{"def f(float(512, 512) A, float(64, 512, 56) B) -> (C) { C(i, j, n) +=! A(i, k) * B(j, k, n) }", "cpu",
+		 "k0.S0: tile=i:16,j:4,n:1 vector=i:16", "k0.S0: tile=i:4,j:16,n:1 vector=i:4,j:16"},
 		/* tiles that threads share */
 		{PRODUCT, "h200", "k0.S0: tile=j:128,i:64,k:8 thread=j:16,i:16 vector=j:4,i:4", "k0.S0: tile=j:16,i:16 thread=j:16,i:16"},
 		/* whole warps */

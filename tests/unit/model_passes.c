@@ -159,12 +159,30 @@ static void rounds(void **state)
 		     (const char *const[]){"} else {", "for serial k_tile", "for serial i_round", "for serial k_item", "for vector j_vec",
 					   "j_block * 8 + j_vec", "C_sum0_edge[i_round", NULL},
 		     "C_sum0_edge[(int32(M)");
+	/* what is beyond the end lies in tiles, filled: sums run over, and only stores ask */
+	expect_loops(product, "fuse=0; k0.S0: tile=i:4,j:64,k:4 round=j:4 vector=j:16; k0.A.0: space=shared; k0.B.0: space=shared",
+		     (const char *const[]){"B_tile[B_row", "for serial j_round", "for serial k_item", "for vector j_vec", "C_sum0[",
+					   "for serial j_round", "if ", "C[", NULL},
+		     "N_rounds");
+}
+
+/* Sums of members that are computed together lie side by side: those along the target's rows, else the first that are vectors. */
+static void lockstep(void **state)
+{
+	(void)state;
+	static const char rows[] = "def f(float(M, K) A, float(L, K, N) B) -> (C) { C(i, j, n) +=! A(i, k) * B(j, k, n) }";
+	expect_loops(rows, "fuse=0; k0.S0: tile=i:8,j:4,n:1 vector=i:8,j:4",
+		     (const char *const[]){"buffer register C_sum0 float32 [4][8]", "for vector i_vec", "for vector j_vec", NULL}, NULL);
+	expect_loops(rows, "fuse=0; k0.S0: tile=i:8,j:1,n:2 vector=i:8,n:2",
+		     (const char *const[]){"buffer register C_sum0 float32 [8][2]", "for vector n_vec", "for vector i_vec", NULL}, NULL);
+	expect_loops("def f(float(M, K) A, float(K, N) B) -> (C) { C(j, i) +=! A(i, k) * B(k, j) }", "fuse=0; k0.S0: tile=i:8,j:4 vector=i:8,j:4",
+		     (const char *const[]){"buffer register C_sum0 float32 [4][8]", "for vector i_vec", "for vector j_vec", NULL}, NULL);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(stops), cmocka_unit_test(prints), cmocka_unit_test(limits),
 					   cmocka_unit_test(preconditions), cmocka_unit_test(loops), cmocka_unit_test(bounds),
-					   cmocka_unit_test(rounds)};
+					   cmocka_unit_test(rounds), cmocka_unit_test(lockstep)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
