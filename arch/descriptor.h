@@ -85,6 +85,7 @@ typedef struct heddle_descriptor {
 	heddle_quantity registers_per_unit; /* 32-bit registers */
 	heddle_quantity registers_per_thread;
 	heddle_quantity register_granularity; /* registers are given to a warp in multiples of this many per thread */
+	heddle_quantity scalar_registers;     /* of a warp, for what its threads have in common; not set: each thread has that in its own */
 	heddle_quantity shared_per_block;   /* bytes a block may use */
 	heddle_quantity shared_per_block_static; /* bytes a block may declare statically, when less */
 	heddle_quantity shared_per_unit;

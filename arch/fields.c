@@ -98,6 +98,8 @@ const field heddle_descriptor_fields[] = {
 	 "most 32-bit registers of a thread"},
 	{"register_granularity", AT(register_granularity), DIMENSION_COUNT, FIELD_WHOLE, 1024,
 	 "registers of a thread are given in multiples of this"},
+	{"scalar_registers", AT(scalar_registers), DIMENSION_COUNT, FIELD_WHOLE, 1e6,
+	 "of a warp, where compilers keep what its threads have in common: bases of tensors, counters"},
 	{"shared_per_block", AT(shared_per_block), DIMENSION_BYTES, FIELD_WHOLE | FIELD_REQUIRED, GIB,
 	 "shared memory that a block may use"},
 	{"shared_per_block_static", AT(shared_per_block_static), DIMENSION_BYTES, FIELD_WHOLE, GIB,

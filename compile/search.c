@@ -446,14 +446,17 @@ int heddle_search_configs(heddle_ctx *ctx, heddle_arena *arena, const heddle_def
 	if (status == 0)
 		qsort(s.all, (size_t)s.n, sizeof(*s.all), by_time);
 	const candidate *last = NULL;
-	for (int i = 0; i < s.n && status == 0 && out->n_choice < top; i++) {
-		if (says_nothing_new(last, &s.all[i]) || !compiles(&s, s.all[i].line))
+	for (int i = 0; i < s.n && status == 0; i++) {
+		const bool own_choice = usual && !strcmp(s.all[i].line, usual);
+		const bool room = out->n_choice < top && (own_choice || !says_nothing_new(last, &s.all[i]));
+		if (!(room || (own_choice && top > 1)) || !compiles(&s, s.all[i].line))
 			continue;
 		last = &s.all[i];
-		const char *line = heddle_arena_strdup(arena, s.all[i].line);
-		if (usual && !strcmp(line, usual))
+		if (!room) /* what others are compared with is always there */
+			out->n_choice--;
+		if (own_choice)
 			out->usual = out->n_choice;
-		heddle_choice choice = {line, s.all[i].estimate};
+		heddle_choice choice = {heddle_arena_strdup(arena, s.all[i].line), s.all[i].estimate};
 		HEDDLE_PUSH(arena, out->choice, out->n_choice, choice);
 	}
 	heddle_arena_free(own);

@@ -24,7 +24,7 @@ typedef struct heddle_search_options {
 typedef struct heddle_search {
 	int n_choice;
 	heddle_choice *choice; /* the best one first; all of them compile */
-	int usual;	       /* which of them compile takes by itself; -1: none of these */
+	int usual;	       /* which of them compile takes by itself: of two or more always one; -1: none of these */
 	int rated, refused;
 } heddle_search;
 

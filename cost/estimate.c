@@ -234,7 +234,7 @@ static void limit(heddle_kernel_estimate *k, double fits, const char *by)
 	}
 }
 
-/* What threads take; loops are unrolled until they have their share of a unit's registers. */
+/* What threads take, and what loops that are unrolled ask for ahead: at most their share of a unit's registers. */
 static double thread_registers(const estimator *e)
 {
 	const heddle_descriptor *d = e->scop->descriptor;
@@ -242,13 +242,13 @@ static double thread_registers(const estimator *e)
 	for (int g = 0; g < e->kernel->n_group; g++)
 		if (e->kernel->group[g]->space == HEDDLE_SPACE_REGISTER)
 			kept += choose_kept_words(e->kernel, e->kernel->group[g]->tensor, &e->kernel->group[g]->registers);
-	const double wanted = choose_registers(e->kernel, kept);
+	const double wanted = choose_registers(e->scop, e->kernel, kept);
 	const int resident = e->kernel->config ? e->kernel->config->resident : 0;
 	if (!resident || !d->registers_per_unit.set)
 		return wanted;
 	const double unit = quantity(&d->register_granularity, 1);
-	const double share = floor(d->registers_per_unit.value / (resident * whole_warps(e)) / unit) * unit, more = choose_unrolling(e->scop, e->kernel);
-	return more > 0 && share <= wanted + more + 2 * unit ? share : fmin(wanted, share);
+	const double share = floor(d->registers_per_unit.value / (resident * whole_warps(e)) / unit) * unit;
+	return fmin(wanted + choose_unrolling(e->scop, e->kernel), share);
 }
 
 static void estimate_occupancy(estimator *e)

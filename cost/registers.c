@@ -71,9 +71,12 @@ static double window_of(const heddle_stmt *stmt)
 	return n;
 }
 
-double choose_registers(const heddle_kernel *kernel, double kept)
+double choose_registers(const heddle_scop *scop, const heddle_kernel *kernel, double kept)
 {
-	const double base = 11, sum = 1.25, operand = 1.35, dimension = 0.65, group = 1.4, work = 0.1, term = 0.6, guard = 16, tile = 6;
+	const double base = 11, sum = 1.25, operand = 1.35, dimension = 0.65, group = 1.4, term = 0.6, guard = 16, tile = 6;
+	/* what the threads of a warp have in common may have registers of its own; more loads are asked for ahead then */
+	const bool scalar = scop->descriptor->scalar_registers.set;
+	const double own = scalar ? 0.3 : 1, work = scalar ? 0.2 : 0.1;
 	enum { FEW_SUMS = 4, MOST_TERMS = 24 };
 	const double sums = sum_words(kernel);
 	double operands = 0, effort = 0, window = 1;
@@ -94,7 +97,7 @@ double choose_registers(const heddle_kernel *kernel, double kept)
 		window = fmax(window, window_of(stmt));
 		guarded = guarded || stmt->value != stmt->source->value;
 	}
-	return base + fmax(kept, sum * sums) + operand * operands + dimension * dims + group * groups + work * effort +
+	return own * (base + dimension * dims + group * groups) + fmax(kept, sum * sums) + operand * operands + work * effort +
 	       (sums <= FEW_SUMS ? fmin(MOST_TERMS, term * (window - 1)) : 0) + (guarded && sums > FEW_SUMS ? guard : 0) +
 	       (sums >= MANY_SUMS ? tile : 0);
 }

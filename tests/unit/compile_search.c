@@ -56,6 +56,10 @@ static void order(void **state)
 		const heddle_search found = search(&s, &(heddle_search_options){.top = 5, .budget = 150});
 		assert_true(found.n_choice > 1 && found.n_choice <= 5);
 		assert_true(found.rated + found.refused <= 150);
+		heddle_program *own = heddle_compile(s.ctx, s.module->definition[0], &s.target, &(heddle_compile_options){0});
+		assert_in_range(found.usual, 0, found.n_choice - 1);
+		assert_string_equal(found.choice[found.usual].config, own->config);
+		heddle_program_free(own);
 		for (int i = 0; i < found.n_choice; i++) {
 			heddle_program *p = heddle_compile(s.ctx, s.module->definition[0], &s.target,
 							   &(heddle_compile_options){.config = found.choice[i].config});
@@ -63,7 +67,7 @@ static void order(void **state)
 			assert_string_equal(p->config, found.choice[i].config); /* complete */
 			heddle_program_free(p);
 			assert_true(found.choice[i].estimate->fits);
-			/* by time; the usual config is named before its equals */
+			/* by time; the usual config is named before its equals, and is always named */
 			if (i)
 				assert_true(found.choice[i].estimate->seconds > 0.997 * found.choice[i - 1].estimate->seconds);
 		}
