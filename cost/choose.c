@@ -153,6 +153,12 @@ static bool factors(const heddle_expr *expr, int64_t by, int64_t *factor)
 	}
 }
 
+int64_t choose_stride(const heddle_stmt *stmt, const heddle_access *access, int e, int dim)
+{
+	int64_t factor[HEDDLE_MAX_DIM] = {0};
+	return factors(choose_subscripts(stmt, access)[e], 1, factor) ? factor[dim] : 0;
+}
+
 int choose_row_dim(const chooser *c, const heddle_stmt *stmt, const heddle_access *access)
 {
 	enum { WINDOW = 16 }; /* fewer elements are the window of a stencil */

@@ -51,6 +51,8 @@ int64_t choose_most_threads(const chooser *c);
 /* Write a dimension's numbers into the config; ones are left out. */
 void choose_set_rounds(chooser *c, const heddle_stmt *stmt, int dim, int64_t rounds, int64_t items, int64_t threads, int64_t vector);
 void choose_set_layout(chooser *c, const heddle_stmt *stmt, int dim, int64_t items, int64_t threads, int64_t vector);
+/* Elements along subscript e from one value of the dimension to the next; 0: none, or it is no sum of products with numbers. */
+int64_t choose_stride(const heddle_stmt *stmt, const heddle_access *access, int e, int dim);
 /* The dimension whose neighbours lie side by side in the access: its subscript, or of one like d * 64 + e or w + k the longest that
  * takes steps of one element; -1: none. */
 int choose_row_dim(const chooser *c, const heddle_stmt *stmt, const heddle_access *access);

@@ -534,6 +534,23 @@ static void rounds_seconds(estimator *e)
 	}
 }
 
+/* Tiles that are turned on the way, of rows too short for vectors: each element goes to a line of its own, which the next row of the
+ * tensor comes back to.  Those that the nearest cache does not hold until then come from the second one. */
+static void scattered_seconds(estimator *e)
+{
+	enum { SHORT = 4, AT_ONCE = 4 }; /* elements; stores that are under way together */
+	const double room = 0.75 * capacity(e, "l1");
+	for (int g = 0; g < e->kernel->n_group; g++) {
+		const heddle_group *group = e->kernel->group[g];
+		const int row = heddle_tensor_inner(group->tensor), last = group->tensor->rank - 1;
+		if (group->space != HEDDLE_SPACE_SHARED || row < 0 || group->order[last] == row || group->size[group->order[last]] == 1 ||
+		    group->size[row] >= SHORT || tile_bytes(group) <= room)
+			continue;
+		const double elements = e->out->group[g].traffic / heddle_type_size(group->tensor->type);
+		e->out->wait_seconds += elements * latency(e, "l2") / (AT_ONCE * quantity(&e->scop->descriptor->units, 1));
+	}
+}
+
 /* Vector registers that the sums of one thread take, those of one round. */
 static double sums_held(const estimator *e, const heddle_stmt *stmt)
 {
@@ -668,6 +685,7 @@ static void estimate_simd(estimator *e)
 		k->accesses += sums_moved(e, e->kernel->stmt[s]) + arrays_moved(e, e->kernel->stmt[s]) + overheads(e, e->kernel->stmt[s]);
 	k->near_seconds = near > 0 ? k->accesses * width / near : 0;
 	rounds_seconds(e);
+	scattered_seconds(e);
 }
 
 /* Bytes that a unit must have asked for so that memory is busy: its share of bandwidth x latency. */

@@ -239,13 +239,19 @@ static int64_t longest_step(const chooser *c, int x, int y, int along)
 	return most;
 }
 
+/* Bytes of the nearest cache that one operand may take. */
+static int64_t near_room(const chooser *c)
+{
+	const heddle_memory *first = heddle_descriptor_memory(c->scop->descriptor, "l1");
+	return first && first->size.set ? (int64_t)first->size.value * 3 / 4 : 24576;
+}
+
 /* Bytes that a panel may have: it is read in sequence, so the second cache is near enough for many rounds; a few do not hide its making. */
 static int64_t panel_room(const chooser *c, int64_t rounds)
 {
 	enum { MANY = 32 };
-	const heddle_memory *first = heddle_descriptor_memory(c->scop->descriptor, "l1");
 	const heddle_memory *second = heddle_descriptor_memory(c->scop->descriptor, "l2");
-	const int64_t near = first && first->size.set ? (int64_t)first->size.value * 3 / 4 : 24576;
+	const int64_t near = near_room(c);
 	const int64_t far = second && second->size.set ? (int64_t)second->size.value / 8 : 0;
 	return near > far || rounds < MANY ? near : far;
 }
@@ -454,6 +460,36 @@ static bool strided(const chooser *c, int x)
 	return false;
 }
 
+/* Do windows along x leave elements out?  Their lines hold less of what is asked for, and the next rows need others. */
+static bool leaves_out(const chooser *c, int x)
+{
+	for (int a = 1; a < c->main->n_access; a++) {
+		const heddle_access *access = &c->main->access[a];
+		const int inner = access->tensor->rank ? heddle_tensor_inner(access->tensor) : -1;
+		if (inner >= 0 && choose_stride(c->main, access, inner, x) > 1)
+			return true;
+	}
+	return false;
+}
+
+/* Shortens the step of the longest reduction until the nearest cache holds what `rows` of x read in it; false: it does. */
+static bool hold_rows(const chooser *c, int x, int64_t rows, int y, int64_t *tile)
+{
+	enum { LEAST = 16 };
+	int64_t one[HEDDLE_MAX_DIM];
+	int along = -1;
+	for (int d = 0; d < c->main->n_dim; d++) {
+		one[d] = d == x ? rows : c->main->dim[d].reduction ? tile[d] : 1;
+		if (c->main->dim[d].reduction && (along < 0 || tile[d] > tile[along]))
+			along = d;
+	}
+	while (panel_bytes(c, y, one) > near_room(c) && one[along] >= 2 * LEAST && one[along] % 2 == 0)
+		one[along] /= 2;
+	const bool shorter = one[along] < tile[along];
+	tile[along] = one[along];
+	return shorter;
+}
+
 /* All of the reductions in one step, with sums of one round only (as whole_panel). */
 static bool whole_turned(chooser *c, int x, int y, int64_t v)
 {
@@ -471,6 +507,8 @@ static bool whole_turned(chooser *c, int x, int y, int64_t v)
 		all *= rounds[d];
 	if (all < MANY_ROUNDS)
 		return false;
+	if (leaves_out(c, x) && hold_rows(c, x, rows * rounds[x], y, tile)) /* sums of all rounds are kept then */
+		turned_rounds(c, x, rows, y, columns * v, most_sums(c), rounds);
 	set_turned(c, x, rows, y, columns, v, tile, rounds);
 	return true;
 }
@@ -484,8 +522,7 @@ static bool turned(chooser *c, int x, int y, double plain)
 	enum { PACK = 2, SCATTER = 1, SHORT = 8, LEAST_STEP = 16, MOST_STEP = 256 };
 	const heddle_stmt *stmt = c->main;
 	const int64_t ex = choose_extent(c->scop, stmt, x), ey = choose_extent(c->scop, stmt, y), v = choose_least(c->vector, choose_power_below(ey));
-	const heddle_memory *cache = heddle_descriptor_memory(c->scop->descriptor, "l1");
-	const int64_t room = cache && cache->size.set ? (int64_t)cache->size.value * 3 / 4 : 24576;
+	const int64_t room = near_room(c);
 	int64_t rows, columns, rounds[HEDDLE_MAX_DIM], tile[HEDDLE_MAX_DIM], steps = 1, step = MOST_STEP;
 	double length = 1;
 	int along = -1;

@@ -211,6 +211,10 @@ static void items(void **state)
 		{"def f(float(2, 256, 14, 14) I, float(256, 256, 3, 3) F) -> (O) { O(n, m, h, w) +=! (w + kw - 1 >= 0 && w + kw - 1 < 14)\n"
 		 "? I(n, c, h + kh, w + kw - 1) * F(m, c, kh, kw) : 0 where h in 0:12, w in 0:14, kh in 0:3, kw in 0:3 }",
 		 "kw:3,c:256,kh:3 round=n:2,h:12 vector=m:16"},
+		/* windows that leave elements out: the nearest cache holds what a row of them reads, sums of all rounds are kept */
+		{"def f(float(8, 128, 57, 57) I, float(128, 128, 3, 3) F) -> (O) { O(n, m, h, w) +=! I(n, c, 2 * h + kh, 2 * w + kw) * F(m, c, kh, kw)\n"
+		 "where h in 0:28, w in 0:28, kh in 0:3, kw in 0:3 }",
+		 "m:32,h:14,w:28,c:32,kh:3,kw:3 round=h:14,w:2 vector=m:16; k0.F.0: space=shared order=1,2,3,0"},
 		/* rows whose last round would have a few items only are cut into others: each item that it has not is asked for */
 		{"def f(float(1, 64, 56, 56) I, float(64, 64, 3, 3) F) -> (O) { O(n, m, h, w) +=! (w - kw >= 0 && w - kw < 56)\n"
 		 "? I(n, c, h + kh, w - kw) * F(m, c, kh, kw) : 0 where h in 0:54, w in 0:58, kh in 0:3, kw in 0:3 }",

@@ -128,6 +128,11 @@ static void what_the_model_knows(void **state)
 		/* one dimension's members make a vector, whatever others have them */
 		{"def f(float(512, 512) A, float(64, 512, 56) B) -> (C) { C(i, j, n) +=! A(i, k) * B(j, k, n) }", "cpu",
 		 "k0.S0: tile=i:16,j:4,n:1 vector=i:16", "k0.S0: tile=i:4,j:16,n:1 vector=i:4,j:16"},
+		/* elements of short rows go to a line each: the nearest cache had better hold the tile */
+		{"def f(float(1, 512, 9, 9) I, float(512, 512, 3, 3) F) -> (O) { O(n, m, h, w) +=! I(n, c, h + kh, w + kw) * F(m, c, kh, kw)\n"
+		 "where h in 0:7, w in 0:7, kh in 0:3, kw in 0:3 }", "cpu",
+		 "k0.S0: tile=m:32,h:7,w:7,c:32,kh:3,kw:3 round=h:7 vector=m:16; k0.F.0: space=shared order=1,2,3,0",
+		 "k0.S0: tile=m:32,h:7,w:7,c:64,kh:3,kw:3 round=h:7 vector=m:16; k0.F.0: space=shared order=1,2,3,0"},
 		/* tiles that threads share */
 		{PRODUCT, "h200", "k0.S0: tile=j:128,i:64,k:8 thread=j:16,i:16 vector=j:4,i:4", "k0.S0: tile=j:16,i:16 thread=j:16,i:16"},
 		/* whole warps */
