@@ -370,6 +370,17 @@ static double blocks_in_row(const estimator *e, int g)
 	return fastest < 0 ? 1 : blocks_along(e, fastest);
 }
 
+/* Bytes that lie side by side in what a step reads through an access.  Rounds along its rows go through all of them first: of more rows
+ * than what fetches ahead follows, each round's part is a run of its own. */
+static double step_run(const estimator *e, const heddle_stmt *stmt, const heddle_access *access)
+{
+	enum { FOLLOWED = 32 };
+	const double run = run_bytes(e, stmt, access, true);
+	const int row = heddle_row_dim(stmt, access);
+	const bool many = footprint(e, stmt, access, true) > FOLLOWED * run;
+	return row >= 0 && many ? run / (double)stmt->dim[row].layout.rounds : run;
+}
+
 /* Bytes of a group that are fetched one after the other: rounds go on elsewhere after each step; what is brought together has all of
  * a tile to ask for. */
 static double fetched_run(const estimator *e, int g)
@@ -386,7 +397,7 @@ static double fetched_run(const estimator *e, int g)
 			rounds = rounds || stmt->dim[d].layout.rounds > 1;
 		for (int a = 1; a < stmt->n_access && rounds; a++)
 			if (stmt->access[a].group == group)
-				run = fmin(run, run_bytes(e, stmt, &stmt->access[a], true));
+				run = fmin(run, step_run(e, stmt, &stmt->access[a]));
 	}
 	return fmin(CHOOSE_PAGE, run);
 }

@@ -115,6 +115,8 @@ static void what_the_model_knows(void **state)
 		const char *text, *target, *better, *worse;
 	} pair[] = {
 		{COLUMNS, "cpu", "k0.S0: tile=d:1024 vector=d:16", "k0.S0: tile=d:16 vector=d:16"},
+		/* rounds along rows go through all rows of the step first: few are followed ahead */
+		{COLUMNS, "cpu", "k0.S0: tile=d:512,n:8 round=d:16 vector=d:16", "k0.S0: tile=d:512,n:4096 round=d:16 vector=d:16"},
 		/* lines that are written are read first, unless they are stored past the caches */
 		{"def f(float(16777216) x) -> (y) { y(i) = x(i) + 1.0 }", "cpu", "k0: stream=y; k0.S0: tile=i:256 vector=i:16",
 		 "k0: stream=none; k0.S0: tile=i:1024 vector=i:16"},
