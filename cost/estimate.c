@@ -589,8 +589,6 @@ static bool asks_lanes(const heddle_stmt *stmt)
 static bool runs_over(const heddle_stmt *stmt, int dim)
 {
 	bool tiles = false;
-	if (stmt->kernel->rounds_outside && stmt->dim[dim].layout.rounds > 1)
-		return false;
 	for (int a = 1; a < stmt->n_access; a++) {
 		const heddle_group *group = stmt->access[a].group;
 		const bool shared = group && group->space == HEDDLE_SPACE_SHARED;

@@ -477,11 +477,10 @@ static __isl_give isl_set *rounds_at(heddle_nest_builder *b, const heddle_leaf *
 	return set;
 }
 
-/* Does the end of dimension d cut rounds of a sum?  Not where what is beyond is harmless, but sums of several statements in one round
- * are those that all of them have. */
+/* Does the end of dimension d cut rounds of a sum?  Not where what is beyond is harmless. */
 static bool cuts_rounds(heddle_nest_builder *b, heddle_stmt *stmt, int d)
 {
-	return stmt->dim[d].layout.rounds > 1 && (b->kernel->rounds_outside || !heddle_nest_harmless(b, stmt, d));
+	return stmt->dim[d].layout.rounds > 1 && !heddle_nest_harmless(b, stmt, d);
 }
 
 /* The same for all dimensions whose rounds are cut, of { L[x0 .. x_prefix-1] }; false where a quotient has no name. */
@@ -618,6 +617,20 @@ static const heddle_leaf *with_items(const heddle_nest_builder *b, const heddle_
 	return leaf;
 }
 
+/* Sums of rounds that run over the end are all initialised: each item of a round that has any. */
+static __isl_give isl_set *with_all_items(heddle_nest_builder *b, const heddle_leaf *leaf, __isl_take isl_set *runs)
+{
+	bool any = false;
+	for (int i = 0; i < leaf->n_loop; i++) {
+		const int d = leaf->loop[i]->dim;
+		if (leaf->loop[i]->part != HEDDLE_PART_ITEM || d < 0 || leaf->stmt->dim[d].layout.rounds == 1 || cuts_rounds(b, leaf->stmt, d))
+			continue;
+		runs = isl_set_eliminate(runs, isl_dim_set, (unsigned)i, 1);
+		any = true;
+	}
+	return any ? isl_set_intersect(runs, layout_bounds(b, leaf, NULL)) : runs;
+}
+
 /* Leaves outside regions follow the blocks, local tile loops and rounds of their statement: the sums that are finished are those
  * that were started. */
 static void restrict_outer(heddle_nest_builder *b, heddle_leaf *leaf, int first)
@@ -635,6 +648,8 @@ static void restrict_outer(heddle_nest_builder *b, heddle_leaf *leaf, int first)
 	isl_multi_aff *instance = stmt_instance(b, whole);
 	isl_set *runs = isl_set_intersect(layout_bounds(b, whole, NULL), heddle_nest_in_domain(leaf->stmt->lhs, instance));
 	isl_multi_aff_free(instance);
+	if (leaf->kind == HEDDLE_LEAF_INITIALISE)
+		runs = with_all_items(b, whole, runs);
 	isl_set *tiles = prefix_of(b, runs, prefix);
 	leaf->domain = restrict_prefix(leaf, leaf->domain, tiles);
 	isl_set_free(leaf->box);

@@ -164,6 +164,11 @@ static void rounds(void **state)
 		     (const char *const[]){"B_tile[B_row", "for serial j_round", "for serial k_item", "for vector j_vec", "C_sum0[",
 					   "for serial j_round", "if ", "C[", NULL},
 		     "N_rounds");
+	/* in rounds of both, too: all sums of a round that has any are initialised */
+	expect_loops(product, "fuse=0; k0.S0: tile=i:6,j:64,k:4 round=i:2,j:4 vector=j:16; k0.A.0: space=shared; k0.B.0: space=shared",
+		     (const char *const[]){"for serial i_round", "for serial j_round", "for serial i_item in 0 .. 3", "C_sum0[", "B_tile[B_row",
+					   "for serial i_round", "for serial j_round", "for serial k_item", "for vector j_vec", "C_sum0[", NULL},
+		     "_rounds");
 }
 
 /* Sums of members that are computed together lie side by side: those along the target's rows, else the first that are vectors. */
