@@ -128,8 +128,9 @@ static void what_the_model_knows(void **state)
 		{PRODUCT, "cpu", "k0.S0: tile=j:64,k:128,i:96 round=i:16 vector=j:16; k0.B.0: space=shared vector=16",
 		 "k0.S0: tile=j:64,k:128,i:96 round=i:16 vector=j:16; k0.B.0: space=global"},
 		/* one dimension's members make a vector, whatever others have them */
-		{"def f(float(512, 512) A, float(64, 512, 56) B) -> (C) { C(i, j, n) +=! A(i, k) * B(j, k, n) }", "cpu",
-		 "k0.S0: tile=i:16,j:4,n:1 vector=i:16", "k0.S0: tile=i:4,j:16,n:1 vector=i:4,j:16"},
+		{"def f(float(1, 64, 56, 56) I, float(64, 64) F) -> (O) { O(n, m, h, w) +=! I(n, c, h, w) * F(m, c) }", "cpu",
+		 "k0.S0: tile=w:32,c:64,m:64 round=m:8 vector=w:16; k0.I.0: space=shared vector=16",
+		 "k0.S0: tile=w:8,c:64,m:64,h:16 round=m:8,h:2,w:2 vector=h:8,m:8; k0.I.0: space=shared order=0,1,3,2; k0.F.0: space=shared order=1,0"},
 		/* elements of short rows go to a line each: the nearest cache had better hold the tile */
 		{"def f(float(1, 512, 9, 9) I, float(512, 512, 3, 3) F) -> (O) { O(n, m, h, w) +=! I(n, c, h + kh, w + kw) * F(m, c, kh, kw)\n"
 		 "where h in 0:7, w in 0:7, kh in 0:3, kw in 0:3 }", "cpu",
