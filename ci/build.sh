@@ -1,5 +1,6 @@
 #!/bin/bash
-# Builds a preset of CMakePresets.json (default: dev) into build/PRESET.
+# Builds a preset of CMakePresets.json (default: dev) into build/PRESET, with the isl that ci/isl.sh built if it did; "clang"
+# with the system's, so that both are tested.
 # SPDX-License-Identifier: MIT
 set -eu
 cd "$(dirname "$0")/.."
@@ -8,9 +9,13 @@ launcher=()
 if command -v ccache >/dev/null; then
 	launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache)
 fi
+isl=${HEDDLE_ISL-${XDG_CACHE_HOME:-$HOME/.cache}/heddle/isl-0.25}
+if [ "$preset" = clang ] || [ ! -e "$isl/lib/libisl.a" ]; then
+	isl=
+fi
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-cmake --preset "$preset" "${launcher[@]}" >"$log" 2>&1 || {
+cmake --preset "$preset" "${launcher[@]}" -DHEDDLE_ISL="$isl" >"$log" 2>&1 || {
 	cat "$log" >&2
 	exit 1
 }

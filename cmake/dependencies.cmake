@@ -40,7 +40,17 @@ function(heddle_dependency name)
 	endforeach()
 endfunction()
 
-heddle_dependency(isl HEADER isl/ctx.h MODULE isl LIBRARIES isl gmp PACKAGE "libisl-dev and libgmp-dev")
+# isl: the one of HEDDLE_ISL, which does not use GMP, or the system's.
+if(HEDDLE_ISL)
+	if(NOT EXISTS ${HEDDLE_ISL}/lib/libisl.a)
+		message(FATAL_ERROR "no isl in ${HEDDLE_ISL}: run ci/isl.sh, or configure with -DHEDDLE_ISL= for the system's")
+	endif()
+	add_library(isl_library INTERFACE)
+	target_include_directories(isl_library SYSTEM INTERFACE ${HEDDLE_ISL}/include)
+	target_link_libraries(isl_library INTERFACE ${HEDDLE_ISL}/lib/libisl.a)
+else()
+	heddle_dependency(isl HEADER isl/ctx.h MODULE isl LIBRARIES isl gmp PACKAGE "libisl-dev and libgmp-dev")
+endif()
 heddle_dependency(cyaml HEADER cyaml/cyaml.h MODULE libcyaml LIBRARIES cyaml yaml PACKAGE "libcyaml-dev and libyaml-dev")
 heddle_dependency(jansson HEADER jansson.h MODULE jansson LIBRARIES jansson PACKAGE libjansson-dev)
 # Descriptors are read through libyaml's own interface, which gives each value its line; libcyaml's has none.

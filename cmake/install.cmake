@@ -116,15 +116,21 @@ configure_file(${CMAKE_SOURCE_DIR}/cmake/HeddleKernels.cmake ${CMAKE_BINARY_DIR}
 
 # ---- packages: cpack in build/portable ------------------------------------------------------------------------------------------
 if(HEDDLE_STATIC)
-	# The licences of what is linked in, as Debian has them.
-	foreach(package isl gmp cyaml yaml jansson)
+	# The licences of what is linked in, as Debian has them; that of isl covers imath as well.
+	set(linked isl cyaml yaml jansson)
+	set(common)
+	if(NOT HEDDLE_ISL)
+		list(APPEND linked gmp)
+		set(common GPL-2 GPL-3 LGPL-3)
+	endif()
+	foreach(package ${linked})
 		foreach(file /usr/share/doc/lib${package}-dev/copyright)
 			if(EXISTS ${file})
 				install(FILES ${file} DESTINATION ${CMAKE_INSTALL_DOCDIR}/licences RENAME ${package} COMPONENT runtime)
 			endif()
 		endforeach()
 	endforeach()
-	foreach(licence GPL-2 GPL-3 LGPL-3)
+	foreach(licence ${common})
 		if(EXISTS /usr/share/common-licenses/${licence})
 			install(FILES /usr/share/common-licenses/${licence} DESTINATION ${CMAKE_INSTALL_DOCDIR}/licences COMPONENT tarball)
 		endif()

@@ -100,8 +100,11 @@ class Portable(unittest.TestCase):
         for name in ("bin/heddle", "include/heddle/heddle.h", "lib/libheddle.a", "lib/pkgconfig/heddle.pc",
                      "share/cmake/Heddle/HeddleConfig.cmake", "share/heddle/layers/softmax.tc", "share/heddle/examples/linear.tc",
                      "share/doc/heddle/language.md", "share/doc/heddle/errors.md", "share/doc/heddle/NOTICE",
-                     "share/doc/heddle/licences/gmp", "share/bash-completion/completions/heddle"):
+                     "share/doc/heddle/licences/isl", "share/bash-completion/completions/heddle"):
             self.assertTrue((self.root / name).is_file(), name)
+        # GMP's licence lies there if GMP is in the program: its own words for running out of memory tell.
+        with_gmp = b"GNU MP: Cannot allocate memory" in (self.root / "bin/heddle").read_bytes()
+        self.assertEqual((self.root / "share/doc/heddle/licences/gmp").is_file(), with_gmp)
         self.assertTrue(list((self.root / "share/man/man1").glob("heddle-emit.1*")))
         for path in self.root.rglob("*"):
             self.assertFalse(path.is_file() and b"/portable/" in path.read_bytes() and path.suffix in (".pc", ".cmake"), path)
