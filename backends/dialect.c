@@ -513,6 +513,15 @@ bool heddle_dialect_reserves(const heddle_dialect *dialect, const char *identifi
 
 /* ---- the prelude -------------------------------------------------------------------------------------------------------- */
 
+/* The length of the word of letters, digits and underscores that starts here: a number's, too, which no piece is named like. */
+static size_t identifier_length(const char *s)
+{
+	size_t n = 0;
+	while (isalnum((unsigned char)s[n]) || s[n] == '_')
+		n++;
+	return n;
+}
+
 /* `width/half=2/1,4/2`: names and, per choice, one value each. */
 typedef struct parameter {
 	int n_name, n_choice;
@@ -558,8 +567,8 @@ static char *instantiate(heddle_arena *arena, const char *text, const parameter 
 					replaced = true;
 				}
 		if (!replaced) {
-			length = 1;
-			heddle_text_addn(&out, s, 1);
+			length = 1 + strcspn(s + 1, "{");
+			heddle_text_addn(&out, s, length);
 		}
 		s += length;
 	}
@@ -570,11 +579,12 @@ static char *instantiate(heddle_arena *arena, const char *text, const parameter 
 
 static void put_piece(heddle_arena *arena, heddle_dialect *dialect, dialect_piece piece)
 {
-	for (int i = 0; i < dialect->n_piece; i++)
-		if (strcmp(dialect->piece[i].name, piece.name) == 0) {
-			dialect->piece[i] = piece;
-			return;
-		}
+	const int there = heddle_name_table_find(&dialect->piece_at, piece.name);
+	if (there >= 0) {
+		dialect->piece[there] = piece;
+		return;
+	}
+	heddle_name_table_put(arena, &dialect->piece_at, piece.name, dialect->n_piece);
 	HEDDLE_PUSH(arena, dialect->piece, dialect->n_piece, piece);
 }
 
@@ -625,8 +635,10 @@ static int add_pieces(reader *r, char *heading, const char *text, const heddle_s
 		return -1;
 	int choice[MAX_PARAMETER] = {0};
 	for (;;) {
-		put_piece(r->arena, r->dialect, (dialect_piece){instantiate(r->arena, name, list, n, choice),
-								instantiate(r->arena, text, list, n, choice)});
+		const dialect_piece piece = {instantiate(r->arena, name, list, n, choice), instantiate(r->arena, text, list, n, choice)};
+		if (identifier_length(piece.name) != strlen(piece.name))
+			return fail(r->ctx, source, (size_t)line, 455, "the name of a piece is an identifier", piece.name);
+		put_piece(r->arena, r->dialect, piece);
 		int i = n - 1;
 		while (i >= 0 && ++choice[i] == list[i].n_choice)
 			choice[i--] = 0;
@@ -665,34 +677,34 @@ static int read_prelude(reader *r, const heddle_source *source)
 	return 0;
 }
 
-static bool identifier_char(char c) { return isalnum((unsigned char)c) || c == '_'; }
-
-static bool uses(const char *text, const char *name)
+/* Those of the pieces whose names occur in `text` become used, and open. */
+static void use_pieces(const heddle_dialect *dialect, const char *text, bool *used, int *open, int *n_open)
 {
-	size_t n = strlen(name);
-	for (const char *s = text; (s = strstr(s, name)); s += n)
-		if ((s == text || !identifier_char(s[-1])) && !identifier_char(s[n]))
-			return true;
-	return false;
+	heddle_text name = {0};
+	for (const char *s = text; *s;) {
+		const size_t n = identifier_length(s);
+		if (n > 0) {
+			heddle_text_clear(&name);
+			heddle_text_addn(&name, s, n);
+			const int i = heddle_name_table_find(&dialect->piece_at, heddle_text_str(&name));
+			if (i >= 0 && !used[i]) {
+				used[i] = true;
+				open[(*n_open)++] = i;
+			}
+		}
+		s += n > 0 ? n : 1;
+	}
+	heddle_text_free(&name);
 }
 
 void heddle_prelude_print(const heddle_dialect *dialect, const char *text, heddle_text *out)
 {
 	bool *used = heddle_xalloc(sizeof(bool) * (size_t)(dialect->n_piece + 1));
 	int *open = heddle_xalloc(sizeof(int) * (size_t)(dialect->n_piece + 1)), n_open = 0; /* used, its text not searched yet */
-	for (int i = 0; i < dialect->n_piece; i++) {
-		used[i] = uses(text, dialect->piece[i].name);
-		if (used[i])
-			open[n_open++] = i;
-	}
-	while (n_open > 0) {
-		const char *of = dialect->piece[open[--n_open]].text;
-		for (int i = 0; i < dialect->n_piece; i++)
-			if (!used[i] && uses(of, dialect->piece[i].name)) {
-				used[i] = true;
-				open[n_open++] = i;
-			}
-	}
+	memset(used, 0, sizeof(bool) * (size_t)(dialect->n_piece + 1));
+	use_pieces(dialect, text, used, open, &n_open);
+	while (n_open > 0)
+		use_pieces(dialect, dialect->piece[open[--n_open]].text, used, open, &n_open);
 	for (int i = 0; i < dialect->n_piece; i++)
 		if (used[i])
 			heddle_text_printf(out, "%s\n\n", dialect->piece[i].text);
@@ -731,6 +743,27 @@ static const heddle_source *data_file(heddle_ctx *ctx, const char *path)
 static const heddle_dialect *read_chain(heddle_ctx *ctx, const heddle_source *source, const char *prelude,
 					const heddle_dialect *const *known, int depth);
 
+/* Dialects that were found by name along this search path. */
+typedef struct found_dialects {
+	const char *const *paths;
+	heddle_name_table at;
+	int n;
+	const heddle_dialect **dialect;
+} found_dialects;
+
+static void leave_to_arena(void *data) { (void)data; }
+
+static found_dialects *found_in(heddle_ctx *ctx)
+{
+	found_dialects *found = heddle_ctx_attached(ctx, "dialects");
+	if (!found || found->paths != heddle_ctx_paths(ctx)) { /* whoever changes the path makes a new list of folders */
+		found = HEDDLE_NEW(heddle_ctx_arena(ctx), found_dialects);
+		*found = (found_dialects){.paths = heddle_ctx_paths(ctx)};
+		heddle_ctx_attach(ctx, "dialects", found, leave_to_arena);
+	}
+	return found;
+}
+
 /* `known`, ended by NULL: taken by name before any search. */
 static const heddle_dialect *find_chain(heddle_ctx *ctx, const char *name, const heddle_dialect *const *known, int depth)
 {
@@ -738,6 +771,10 @@ static const heddle_dialect *find_chain(heddle_ctx *ctx, const char *name, const
 		if (!strcmp((*known)->name, name))
 			return *known;
 	heddle_arena *arena = heddle_ctx_arena(ctx);
+	found_dialects *found = found_in(ctx);
+	const int at = heddle_name_table_find(&found->at, name);
+	if (at >= 0)
+		return found->dialect[at];
 	if (strchr(name, '/') || strchr(name, '.')) {
 		heddle_error(ctx, 450, NULL, "`%s` is not the name of a dialect", name);
 		return NULL;
@@ -754,7 +791,12 @@ static const heddle_dialect *find_chain(heddle_ctx *ctx, const char *name, const
 			heddle_note(ctx, NULL, "did you mean `%s`?", near);
 		return NULL;
 	}
-	return read_chain(ctx, source, NULL, NULL, depth);
+	const heddle_dialect *dialect = read_chain(ctx, source, NULL, NULL, depth);
+	if (dialect) {
+		heddle_name_table_put(arena, &found->at, heddle_arena_strdup(arena, name), found->n);
+		HEDDLE_PUSH(arena, found->dialect, found->n, dialect);
+	}
+	return dialect;
 }
 
 /* The value of the top-level key `inherits`, without a parse: it must be known before the words are merged. */
@@ -794,7 +836,7 @@ static const heddle_dialect *read_chain(heddle_ctx *ctx, const heddle_source *so
 		for (int i = 0; i < parent->n_word; i++)
 			HEDDLE_PUSH(arena, dialect->word, dialect->n_word, parent->word[i]);
 		for (int i = 0; i < parent->n_piece; i++)
-			HEDDLE_PUSH(arena, dialect->piece, dialect->n_piece, parent->piece[i]);
+			put_piece(arena, dialect, parent->piece[i]);
 	}
 	reader r = {.ctx = ctx, .arena = arena, .source = source, .dialect = dialect};
 	if (load_yaml(&r) < 0)

@@ -31,11 +31,12 @@ struct heddle_dialect {
 	dialect_word *word; /* sorted by key */
 	int n_piece;
 	dialect_piece *piece; /* in the order in which they are printed */
+	heddle_name_table piece_at; /* their places by name */
 	int n_reserved;
 	const char **reserved; /* identifiers that a program may not use for its own things; sorted */
 };
 
-/* By name, in the context's arena.  NULL with a diagnostic. */
+/* By name, in the context's arena; read once for as long as the search path stays as it is.  NULL with a diagnostic. */
 const heddle_dialect *heddle_dialect_find(heddle_ctx *ctx, const char *name);
 /* From text, as if it were the file `file`.  `prelude` is the text of its prelude or NULL.  A parent is the one of that name
  * among `known` (ended by NULL, or NULL), which must live as long as the result, or else is searched by name. */
