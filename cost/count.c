@@ -264,23 +264,16 @@ static int tile_row(const heddle_group *tile)
 	return tile->order[0];
 }
 
-/* The dimension whose vector loop runs in lockstep: the one along the target's rows, else the first one.  Loads of a tile come
- * together along its rows, whichever vector loop goes there. */
+/* The dimension whose vector loop runs in lockstep.  Loads of a tile come together along its rows, whichever vector loop goes
+ * there. */
 static int lockstep(const movement *m)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
-	const int row = heddle_row_dim(stmt, &stmt->access[0]);
 	for (int d = 0; d < stmt->n_dim && m->tile && !m->write; d++)
 		if (m->dims[d] && !stmt->dim[d].reduction && stmt->dim[d].layout.vector > 1 &&
 		    m->subscript[tile_row(m->tile)].coefficient[d] == 1)
 			return d;
-	if (row >= 0 && m->dims[row] && stmt->dim[row].layout.vector > 1)
-		return row;
-	for (int reductions = 0; reductions < 2; reductions++)
-		for (int d = 0; d < stmt->n_dim; d++)
-			if (m->dims[d] && stmt->dim[d].reduction == reductions && stmt->dim[d].layout.vector > 1)
-				return d;
-	return -1;
+	return heddle_lockstep_dim(stmt, m->dims);
 }
 
 /* Elements of one access: a vector where the members lie side by side and the language can. */

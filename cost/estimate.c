@@ -471,11 +471,11 @@ static void traffic_seconds(estimator *e)
 	}
 }
 
-/* Vector registers of one member of all items: members of the vector that runs in lockstep lie side by side; those of others are
- * taken one after the other. */
+/* Vector registers that hold one result per member of the vector that runs in lockstep; members of another vector are computed one
+ * after the other, each with as many. */
 static double vectors_of(const estimator *e, const heddle_stmt *stmt)
 {
-	const int lockstep = heddle_lockstep_dim(stmt);
+	const int lockstep = heddle_lockstep_dim(stmt, NULL);
 	const double members = lockstep < 0 ? 1 : (double)stmt->dim[lockstep].layout.vector;
 	const double bytes = members * heddle_type_size(heddle_type_computed(stmt->access[0].tensor->type));
 	return ceil(bytes / quantity(&e->scop->descriptor->vector_bytes, 16));
@@ -484,7 +484,7 @@ static double vectors_of(const estimator *e, const heddle_stmt *stmt)
 /* Vector registers that operands take beside the sums: a row of vectors, and one more. */
 static double operands_held(const estimator *e, const heddle_stmt *stmt)
 {
-	const int lockstep = heddle_lockstep_dim(stmt);
+	const int lockstep = heddle_lockstep_dim(stmt, NULL);
 	const bool row = lockstep >= 0 && !stmt->dim[lockstep].reduction;
 	return (row ? (double)stmt->dim[lockstep].layout.items : 1) * vectors_of(e, stmt) + 1;
 }
@@ -565,7 +565,7 @@ static void scattered_seconds(estimator *e)
 /* Vector registers that the sums of one thread take, those of one round. */
 static double sums_held(const estimator *e, const heddle_stmt *stmt)
 {
-	const int lockstep = heddle_lockstep_dim(stmt);
+	const int lockstep = heddle_lockstep_dim(stmt, NULL);
 	double n = vectors_of(e, stmt);
 	for (int d = 0; d < stmt->n_dim; d++)
 		if (!stmt->dim[d].reduction)
@@ -624,7 +624,7 @@ static double computed(const estimator *e, const heddle_stmt *stmt)
 	for (int i = 0; i < stmt->n_dim; i++)
 		n *= computed_along(e, stmt, i);
 	if (d->execution == HEDDLE_SIMD) {
-		const int lockstep = heddle_lockstep_dim(stmt);
+		const int lockstep = heddle_lockstep_dim(stmt, NULL);
 		const double vector = lockstep < 0 ? 1 : (double)stmt->dim[lockstep].layout.vector;
 		const double width = quantity(&d->vector_bytes, 16) / heddle_type_size(heddle_type_computed(stmt->access[0].tensor->type));
 		n *= width / vector * vectors_of(e, stmt);
@@ -658,7 +658,7 @@ static double sums_moved(const estimator *e, const heddle_stmt *stmt)
 /* Loads and stores of what one statement leaves for another in an array of all tiles. */
 static double arrays_moved(const estimator *e, const heddle_stmt *stmt)
 {
-	const int lockstep = heddle_lockstep_dim(stmt);
+	const int lockstep = heddle_lockstep_dim(stmt, NULL);
 	double vectors = 1, n = 0;
 	for (int d = 0; d < stmt->n_dim; d++)
 		vectors *= ceil(extent(e, stmt, d) / (double)(d == lockstep ? stmt->dim[d].layout.vector : 1));

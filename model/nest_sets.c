@@ -509,25 +509,19 @@ static bool split_by_quotients(heddle_nest_builder *b, const heddle_region *r, i
 	return true;
 }
 
-__isl_give isl_set *heddle_nest_in_rounds(heddle_nest_builder *b, const heddle_leaf *leaf, __isl_take isl_set *box)
-{
-	for (int d = 0; d < leaf->stmt->n_dim; d++) {
-		if (leaf->stmt->dim[d].layout.rounds == 1)
-			continue;
-		isl_set *range = heddle_stmt_range(b->scop, leaf->stmt, d);
-		box = isl_set_intersect(box, isl_set_preimage_multi_aff(range, isl_multi_aff_copy(leaf->instance)));
-	}
-	return box;
-}
-
-/* The same for a sum's computation. */
-static __isl_give isl_set *in_cut_rounds(heddle_nest_builder *b, const heddle_leaf *leaf, __isl_take isl_set *box)
+/* Of a leaf's box what exists along dimensions with rounds, all of them or those that the end cuts. */
+static __isl_give isl_set *existing(heddle_nest_builder *b, const heddle_leaf *leaf, __isl_take isl_set *box, bool cut)
 {
 	for (int d = 0; d < leaf->stmt->n_dim; d++)
-		if (cuts_rounds(b, leaf->stmt, d))
+		if (cut ? cuts_rounds(b, leaf->stmt, d) : leaf->stmt->dim[d].layout.rounds > 1)
 			box = isl_set_intersect(box, isl_set_preimage_multi_aff(heddle_stmt_range(b->scop, leaf->stmt, d),
 										isl_multi_aff_copy(leaf->instance)));
 	return box;
+}
+
+__isl_give isl_set *heddle_nest_in_rounds(heddle_nest_builder *b, const heddle_leaf *leaf, __isl_take isl_set *box)
+{
+	return existing(b, leaf, box, false);
 }
 
 /* Rounds that are cut go to the region's second computation. */
@@ -537,7 +531,7 @@ static void split_rounds(heddle_nest_builder *b, const heddle_region *r)
 	int prefix = r->prefix;
 	while (prefix < whole->n_loop && whole->loop[prefix]->part == HEDDLE_PART_ROUND)
 		prefix++;
-	isl_set *kept = in_cut_rounds(b, whole, isl_set_copy(whole->box)), *full = NULL, *cut = NULL;
+	isl_set *kept = existing(b, whole, isl_set_copy(whole->box), true), *full = NULL, *cut = NULL;
 	/* in an interior block, too, only where an instance runs: what makes a block one was found with these */
 	isl_set *runs = heddle_nest_in_domain(whole->stmt->domain, whole->instance);
 	isl_set *needed = prefix_of(b, isl_set_intersect(isl_set_intersect(isl_set_copy(kept), isl_set_copy(whole->domain)), runs), prefix);
@@ -552,7 +546,7 @@ static void split_rounds(heddle_nest_builder *b, const heddle_region *r)
 	cut = isl_set_coalesce(cut);
 	whole->domain = restrict_prefix(whole, whole->domain, full);
 	whole->box = restrict_prefix(whole, whole->box, full);
-	rest->domain = in_cut_rounds(b, rest, restrict_prefix(rest, rest->domain, cut));
+	rest->domain = existing(b, rest, restrict_prefix(rest, rest->domain, cut), true);
 	rest->box = restrict_prefix(rest, rest->box, cut);
 	isl_set_free(full);
 	isl_set_free(cut);

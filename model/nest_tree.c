@@ -156,7 +156,7 @@ static heddle_nest *item_loops(heddle_nest_builder *b, heddle_nest *parent, cons
 			    vectors == (b->kernel->threads == 1 && stmt->dim[d].layout.vector > 1))
 				parent = add_loop(b, parent, stmt, d, HEDDLE_PART_ITEM, items);
 	/* the outermost vector loop is the one that runs in lockstep */
-	const int lockstep = heddle_lockstep_dim(stmt);
+	const int lockstep = heddle_lockstep_dim(stmt, NULL);
 	if (lockstep >= 0 && !stmt->dim[lockstep].reduction)
 		parent = add_loop(b, parent, stmt, lockstep, HEDDLE_PART_VEC, HEDDLE_LOOP_VECTOR);
 	for (int d = 0; d < stmt->n_dim; d++)

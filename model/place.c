@@ -37,14 +37,14 @@ int heddle_row_dim(const heddle_stmt *stmt, const heddle_access *access)
 	return inner >= 0 ? heddle_access_dim(stmt, access, inner) : -1;
 }
 
-int heddle_lockstep_dim(const heddle_stmt *stmt)
+int heddle_lockstep_dim(const heddle_stmt *stmt, const bool *among)
 {
 	const int row = heddle_row_dim(stmt, &stmt->access[0]);
-	if (row >= 0 && !stmt->dim[row].reduction && stmt->dim[row].layout.vector > 1)
+	if (row >= 0 && (!among || among[row]) && !stmt->dim[row].reduction && stmt->dim[row].layout.vector > 1)
 		return row;
 	for (int reductions = 0; reductions < 2; reductions++)
 		for (int d = 0; d < stmt->n_dim; d++)
-			if (stmt->dim[d].reduction == reductions && stmt->dim[d].layout.vector > 1)
+			if ((!among || among[d]) && stmt->dim[d].reduction == reductions && stmt->dim[d].layout.vector > 1)
 				return d;
 	return -1;
 }
@@ -571,7 +571,7 @@ static bool add_part(const heddle_stmt *stmt, int d, heddle_part part, heddle_re
 
 bool heddle_stmt_sums(const heddle_stmt *stmt, heddle_registers *sums, heddle_registers *total)
 {
-	const int lockstep = heddle_lockstep_dim(stmt);
+	const int lockstep = heddle_lockstep_dim(stmt, NULL);
 	bool room = true;
 	*sums = *total = (heddle_registers){.type = heddle_type_computed(stmt->access[0].tensor->type)};
 	for (int part = (int)first_part(stmt->kernel); part < HEDDLE_PARTS; part++)

@@ -271,8 +271,8 @@ int heddle_access_dim(const heddle_stmt *stmt, const heddle_access *access, int 
 /* The statement dimension that moves through neighbouring elements of the access, or -1. */
 int heddle_row_dim(const heddle_stmt *stmt, const heddle_access *access);
 /* The statement dimension whose vector runs in lockstep, where there are several: the one along the target's rows, else the first one;
- * reductions last.  -1: there is no vector. */
-int heddle_lockstep_dim(const heddle_stmt *stmt);
+ * reductions last.  `among` says of each dimension whether it counts; NULL: all do.  -1: there is no vector. */
+int heddle_lockstep_dim(const heddle_stmt *stmt, const bool *among);
 /* The dimension whose elements lie side by side: the last one, or with declared strides that whose stride is 1.  -1: none. */
 int heddle_tensor_inner(const heddle_tensor *tensor);
 /* Access groups of a kernel, before their spaces are chosen (called once, after tile). */
