@@ -3,9 +3,12 @@
 usage: bench/ranking.py HEDDLE TARGET CONFIGS ROUNDS FILE.json [WORD]
 SPDX-License-Identifier: MIT
 """
+import hashlib
 import json
 import math
+import os
 import random
+import re
 import statistics
 import subprocess
 import sys
@@ -14,6 +17,9 @@ heddle, target, configs, rounds, path = sys.argv[1], sys.argv[2], int(sys.argv[3
 only = sys.argv[6] if len(sys.argv) > 6 else ""
 
 RATED, AGAIN, SPREAD = 16, 12, 2.0  # of the model's choice; measured again; least ratio of the worst to the best
+OF_KERNEL = re.compile(r"k\d+(\.\w+)*")  # the head of a part that says something of one kernel
+UNIFORM = 48  # drawn from the whole space and timed
+VECTORS, ITEMS, ROUNDS_OF = (1, 2, 4, 8, 16, 32), (1, 2, 3, 4, 6, 8, 12, 16, 32, 64), (1, 2, 4, 8, 16)  # members, items, rounds of a dimension
 ONCE, TURNS, LIMIT = 2, 4, 10  # runs of every config; rounds of one `heddle bench`; seconds for all runs of a config in one round
 
 PAIRS = [
@@ -58,36 +64,67 @@ def rated(file, name, sizes, config):
     return values[0] if values else None
 
 
-def drawn(line, stream):
-    """Every number of every dimension drawn anew: a power of two, or one of the small numbers between."""
-    parts = []
-    for part in line.split("; "):
-        head, _, rest = part.partition(": ")
-        if ".S" not in head:
-            if not head.count("."):  # spaces are placed anew
-                parts.append(part)
-            continue
-        keys = dict(word.split("=", 1) for word in rest.split(" ") if "=" in word)
-        names = list(dict.fromkeys(pair.split(":")[0] for key in ("tile", "thread", "vector") for pair in keys.get(key, "").split(",") if pair))
-        lanes = {pair.split(":")[0] for pair in keys.get("reduce", "").split(",") if pair.endswith(":lanes")}
-        tile, rounds_of, vector = [], [], []
-        for name in names:
-            v = 2 ** stream.randrange(0, 6)
-            n = stream.choice([1, 2, 3, 4, 6, 8, 12, 16, 32, 64])
-            r = stream.choice([1, 1, 1, 4, 16]) if name not in lanes else 1
-            if stream.random() < 0.5:
-                v = 1
-            tile.append(f"{name}:{v * n * r}")
-            if r > 1:
-                rounds_of.append(f"{name}:{r}")
-            if v > 1:
-                vector.append(f"{name}:{v}")
-        words = ["tile=" + ",".join(tile)] if tile else []
-        words += ["round=" + ",".join(rounds_of)] if rounds_of else []
-        words += ["vector=" + ",".join(vector)] if vector else []
-        reduce = ",".join(f"{name}:lanes" for name in lanes if any(v.startswith(name + ":") for v in vector))
-        words += ["reduce=" + reduce] if reduce else []
-        parts.append(head + ": " + " ".join(words) if words else head + ":")
+def dims_of(file, name, sizes, program):
+    """Of every statement: its dimensions in order, with their extents and whether they are reductions, from `--dump extract`."""
+    words = [heddle, "plan", file, "--def", name, "-s", sizes, "-t", target, "--config", program, "--dump", "extract"]
+    dims, bounds, number = {}, "", ""
+    for line in subprocess.run(words, capture_output=True, text=True).stdout.splitlines():
+        domain, dim = re.match(r"(S\d+): \{ (.*) \}$", line), re.match(r"\t(\w+):( reduction)?$", line)
+        if domain:
+            number, bounds = domain.groups()
+            dims[number] = {}
+        elif dim and number:
+            last = [int(n) for n in re.findall(rf"\bd{len(dims[number])} (?:<=|=) (\d+)(?= and|,|\]|$)", bounds)]
+            dims[number][dim[1]] = (min(last, default=0) + 1, bool(dim[2]))
+    return dims
+
+
+def space_of(lines, dims):
+    """What configs are drawn from: the choices of whole programs that these lines make (split, share, turn, fuse), and for each of
+    them the dimensions of every kernel's statements (`dims(program)`), the kernels' orders, and the groups' spaces."""
+    spaces = {}
+    for line in lines:
+        parts = [part.partition(":") for part in line.split("; ")]
+        program = "; ".join(head + colon + rest for head, colon, rest in parts if not OF_KERNEL.fullmatch(head))
+        if program not in spaces:
+            spaces[program] = {"all": dims(program), "stmt": {}, "order": {}, "group": {}}
+        space = spaces[program]
+        for head, _, rest in parts:
+            if not OF_KERNEL.fullmatch(head):
+                continue
+            words = dict(word.split("=", 1) for word in rest.split())
+            if re.search(r"\.S\d+$", head):
+                space["stmt"][head] = space["all"].get(head.split(".")[1], {})
+            elif "." in head:
+                space["group"].setdefault(head, {"": True})[rest.strip()] = True
+            elif "order" in words:
+                space["order"][head] = words["order"].split(",")
+    return list(spaces.items())
+
+
+def drawn(spaces, stream):
+    """One config, every choice drawn uniformly and apart from all others: nothing in it follows what the model or the rules prefer.
+    What is not legal is refused later, so that the legal ones have the same chance.  Statements of one kernel share a dimension's
+    layout, as they must where they are fused."""
+    program, space = stream.choice(spaces)
+    parts, layouts = [program], {}
+    for head, names in space["order"].items():
+        parts.append(f"{head}: order={','.join(stream.sample(names, len(names)))}")
+    for head, dims in space["stmt"].items():
+        mine = {}
+        for name, (extent, reduction) in dims.items():
+            sizes = [(v, n, r) for v in VECTORS for n in ITEMS for r in (ROUNDS_OF if not reduction else (1,)) if v * n * r < 2 * extent]
+            mine[name] = layouts.setdefault((head.split(".")[0], name), stream.choice(sizes))
+        words = ["tile=" + ",".join(f"{name}:{v * n * r}" for name, (v, n, r) in mine.items())]
+        for key, part in (("round", 2), ("vector", 0)):
+            listed = ",".join(f"{name}:{layout[part]}" for name, layout in mine.items() if layout[part] > 1)
+            words += [f"{key}={listed}"] if listed else []
+        lanes = ",".join(f"{name}:lanes" for name, layout in mine.items() if dims[name][1] and layout[0] > 1)
+        words += [f"reduce={lanes}"] if lanes else []
+        parts.append(f"{head}: {' '.join(words)}")
+    for head, known in space["group"].items():
+        chosen = stream.choice(list(known))
+        parts += [f"{head}: {chosen}"] if chosen else []
     return "; ".join(parts)
 
 
@@ -101,13 +138,21 @@ def one_pair(file, name, sizes):
     found = {usual["config"]: usual["seconds"]}
     for choice in top["choices"]:
         found.setdefault(choice["config"], choice["seconds"])
-    stream, tries = random.Random(f"{name} {sizes}"), 0
-    while len(found) < configs and tries < 40 * configs:
-        tries += 1
-        one = rated(file, name, sizes, drawn(stream.choice([usual["config"], top["choices"][0]["config"]]), stream))
-        if one:
-            found.setdefault(one["config"], one["seconds"])
+    spaces = space_of(list(found), lambda program: dims_of(file, name, sizes, program))
     once = seconds(file, name, sizes, list(found), ONCE)
+    stream, tries, random_ones, refused = random.Random(f"{name} {sizes}"), 0, set(), 0
+    wanted = max(UNIFORM, configs - sum(map(bool, once.values())))
+    while tries < 100 * configs and sum(bool(once[config]) for config in random_ones) < wanted:
+        fresh = []
+        while tries < 100 * configs and len(fresh) < wanted - sum(bool(once[config]) for config in random_ones):
+            tries += 1
+            one = rated(file, name, sizes, drawn(spaces, stream))
+            refused += one is None
+            if one and one["config"] not in found:
+                found[one["config"]] = one["seconds"]
+                fresh.append(one["config"])
+        random_ones.update(fresh)
+        once.update(seconds(file, name, sizes, fresh, ONCE) if fresh else {})
     measured = {config: statistics.median(t) for config, t in once.items() if t}
     if not measured:
         return None
@@ -119,30 +164,48 @@ def one_pair(file, name, sizes):
             times[config] += t
     final = {config: statistics.median(t) for config, t in times.items() if t}
     best = min(final.values())
-    result = {"layer": name, "sizes": sizes, "configs": len(found), "slower": sorted(set(found) - set(measured)), "spread": max(measured.values()) / best,
+    result = {"layer": name, "sizes": sizes, "configs": len(found), "drawn": len(random_ones), "drawn_timed": len(random_ones & set(measured)),
+              "refused": refused, "slower": sorted(set(found) - set(measured)), "spread": max(measured.values()) / best,
               "usual": best / final[usual["config"]] if usual["config"] in final else 0.0,
               "first": best / final[order[0]], "best_of_4": best / min(final[c] for c in order[:4]),
               "best_of_8": best / min(final[c] for c in order[:8]),
               "all": sorted(([final.get(c, measured[c]), found[c], c] for c in measured), key=lambda row: row[0])}
-    print(f"{name} {sizes}: {len(measured)} of {len(found)} configs, worst/best {result['spread']:.1f}, usual {result['usual']:.2f}, "
-          f"first {result['first']:.2f}, best of 4 {result['best_of_4']:.2f}, of 8 {result['best_of_8']:.2f}", flush=True)
     return result
+
+
+def report(r):
+    print(f"{r['layer']} {r['sizes']}: {len(r['all'])} of {r['configs']} configs in time, {r['drawn_timed']} of them drawn, worst/best "
+          f"{r['spread']:.1f}, usual {r['usual']:.2f}, first {r['first']:.2f}, best of 4 {r['best_of_4']:.2f}, of 8 {r['best_of_8']:.2f}", flush=True)
 
 
 def mean(values):
     return math.exp(sum(map(math.log, values)) / len(values)) if values else float("nan")
 
 
+with open(heddle, "rb") as file:
+    program = hashlib.sha256(file.read()).hexdigest()
+kept = {}
+if os.path.exists(path):  # of the same program and by the same rules: a run that was cut off goes on
+    with open(path) as file:
+        before = json.load(file)
+    if (before.get("program"), before.get("rounds"), before.get("least_configs")) == (program, rounds, configs):
+        kept = {(r["layer"], r["sizes"]): r for r in before["pairs"]}
 results = []
 for pair in PAIRS:
-    if only in " ".join(pair):
+    result = kept.get(pair[1:])
+    if not result:
+        if only not in " ".join(pair):
+            continue
         result = one_pair(*pair)
-        if result:
-            results.append(result)
-        else:
-            print(" ".join(pair), "is not rated")
-        with open(path, "w") as file:
-            json.dump({"target": target, "rounds": rounds, "pairs": results}, file, indent=1)
+    if not result:
+        print(" ".join(pair), "is not rated")
+        continue
+    report(result)
+    results.append(result)
+    kept.pop(pair[1:], None)
+    with open(path, "w") as file:
+        json.dump({"target": target, "rounds": rounds, "least_configs": configs, "program": program, "pairs": results + list(kept.values())},
+                  file, indent=1)
 counted = [r for r in results if r["spread"] >= SPREAD]
 print(f"{len(counted)} of {len(results)} pairs count (worst/best at least {SPREAD})")
 for key in ("usual", "first", "best_of_4", "best_of_8"):

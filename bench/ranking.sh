@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # How well the cost model ranks configs: for each of 30 pairs of layer and sizes, the configs that `heddle plan --top` names and others
-# drawn at random from all that compile are measured with this machine's OpenCL for the CPU; the best of them and the model's first
+# drawn uniformly from all that compile are measured with this machine's OpenCL for the CPU; the best of them and the model's first
 # eight again, in turn.  Printed, and written as JSON: what compile's own choice, the model's first, and the best of its first 4 and 8
 # reach of the best one found.  A pair counts where the worst config takes at least twice the time of the best.
 #
+# A run that was cut off goes on with the pairs that FILE.json lacks, as long as the program and the options are the same.
+#
 # usage: bench/ranking.sh [--configs N] [--rounds N] [--only WORD] [--heddle PROGRAM] [--output FILE.json]
-# needs PoCL and python3; about 2 minutes for a pair
+# needs PoCL and python3; three to five minutes for a pair
 # SPDX-License-Identifier: MIT
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -47,9 +47,11 @@ static heddle_program *attempt(heddle_ctx *ctx, heddle_arena *arena, const heddl
 				      .timeout = options->timeout,
 				      .max_operations = options->max_operations};
 	scop->shuffles = language.shuffles && target->descriptor->shuffles;
-	if (heddle_passes_run(scop, config, &passes) < 0)
+	const bool refused = heddle_passes_run(scop, config, &passes) < 0;
+	if (refused)
 		scop->program = heddle_program_free(scop->program);
-	if (options->estimate_arena && scop->n_kernel && scop->kernel[0]->n_group)
+	/* A refused config may have tiles of any size, and counting goes through all of one. */
+	if (options->estimate_arena && !refused && scop->n_kernel && scop->kernel[0]->n_group)
 		*options->estimate = heddle_cost_estimate(options->estimate_arena, scop, &(heddle_count_language){.max_vector = language.max_vector,
 																 .zips = language.zips,
 																 .unaligned = language.unaligned_vectors});

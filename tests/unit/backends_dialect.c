@@ -125,6 +125,7 @@ static void limits(void **state)
 		{"name: x\ninherits: cuda\n", heddle_text_str(&pieces), 455, "more pieces"},
 		{"name: x\ninherits: cuda\n", heddle_text_str(&many), 455, "more pieces"},
 		{"name: x\ninherits: cuda\n", heddle_text_str(&bytes), 455, "longer pieces"},
+		{"name: x\ninherits: cuda\n", "//: no-name\nint x;\n", 455, "an identifier"},
 	};
 	for (size_t k = 0; k < HEDDLE_COUNT(cases); k++) {
 		heddle_ctx *ctx = heddle_ctx_new();
@@ -273,12 +274,28 @@ static void vector_conversions(void **state)
 	heddle_ctx_free(ctx);
 }
 
+/* Read once, until the search path may hold another of that name. */
+static void read_once(void **state)
+{
+	(void)state;
+	heddle_ctx *ctx = heddle_ctx_new();
+	const heddle_dialect *first = heddle_dialect_find(ctx, "cuda");
+	assert_non_null(first);
+	assert_ptr_equal(heddle_dialect_find(ctx, "cuda"), first);
+	assert_null(heddle_dialect_find(ctx, "cudo"));
+	assert_null(heddle_dialect_find(ctx, "cudo"));
+	assert_int_equal(heddle_error_count(ctx), 2);
+	assert_int_equal(heddle_ctx_add_path(ctx, "/nonexistent"), 0);
+	assert_ptr_not_equal(heddle_dialect_find(ctx, "cuda"), first);
+	heddle_ctx_free(ctx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shipped), cmocka_unit_test(inherits),	cmocka_unit_test(wrong_files), cmocka_unit_test(limits), cmocka_unit_test(known_parents),
 		cmocka_unit_test(targets), cmocka_unit_test(templates), cmocka_unit_test(reserved),
-		cmocka_unit_test(vector_conversions),
+		cmocka_unit_test(vector_conversions), cmocka_unit_test(read_once),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

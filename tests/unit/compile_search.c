@@ -162,9 +162,23 @@ static void what_the_model_knows(void **state)
 	}
 }
 
+/* Counting goes through all of a tile: one that is refused for its size is not counted. */
+static void refused(void **state)
+{
+	(void)state;
+	setting s = begin(PRODUCT, "cpu");
+	heddle_estimate *estimate = NULL;
+	assert_null(heddle_compile(s.ctx, s.module->definition[0], &s.target,
+				   &(heddle_compile_options){.config = "k0.S0: tile=i:8,j:64,k:16384 vector=j:16; k0.B.0: space=shared",
+							     .estimate_arena = s.arena, .estimate = &estimate}));
+	assert_null(estimate);
+	assert_int_equal(heddle_diagnostics(s.ctx)->code, 524);
+	end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(order), cmocka_unit_test(the_same_every_time), cmocka_unit_test(given),
-					   cmocka_unit_test(what_the_model_knows)};
+					   cmocka_unit_test(what_the_model_knows), cmocka_unit_test(refused)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
