@@ -20,7 +20,8 @@ RATED, AGAIN, SPREAD = 16, 12, 2.0  # of the model's choice; measured again; lea
 OF_KERNEL = re.compile(r"k\d+(\.\w+)*")  # the head of a part that says something of one kernel
 UNIFORM = 48  # drawn from the whole space and timed
 VECTORS, ITEMS, ROUNDS_OF = (1, 2, 4, 8, 16, 32), (1, 2, 3, 4, 6, 8, 12, 16, 32, 64), (1, 2, 4, 8, 16)  # members, items, rounds of a dimension
-ONCE, TURNS, LIMIT = 2, 4, 10  # runs of every config; rounds of one `heddle bench`; seconds for all runs of a config in one round
+ONCE, TURNS = 2, 4  # runs of every config; rounds of one `heddle bench`
+LIMIT = 4  # seconds for all runs of a config, which many of those that are drawn exceed: they count as slower
 
 PAIRS = [
     ("layers/products", "matmul", "M=256,N=256,K=256"), ("layers/products", "matmul", "M=1024,N=1024,K=1024"),
@@ -49,9 +50,9 @@ def call(*words):
         return None
 
 
-def seconds(file, name, sizes, listed, repeat):
-    """All measured times of each config, taking turns; none for what fails or takes longer than LIMIT."""
-    words = ["bench", file, "--def", name, "-s", sizes, "-t", target, "--repeat", str(repeat), "--timeout", str(LIMIT)]
+def seconds(file, name, sizes, listed, repeat, limit):
+    """All measured times of each config, taking turns; none for what fails or takes longer than `limit` seconds."""
+    words = ["bench", file, "--def", name, "-s", sizes, "-t", target, "--repeat", str(repeat), "--timeout", str(limit)]
     said = call(*words, *(word for config in listed for word in ("--config", config)))
     kernels = said["cases"][0]["kernels"] if said and said["cases"] else [{}] * len(listed)
     return {config: kernel.get("all", []) for config, kernel in zip(listed, kernels)}
@@ -139,20 +140,16 @@ def one_pair(file, name, sizes):
     for choice in top["choices"]:
         found.setdefault(choice["config"], choice["seconds"])
     spaces = space_of(list(found), lambda program: dims_of(file, name, sizes, program))
-    once = seconds(file, name, sizes, list(found), ONCE)
-    stream, tries, random_ones, refused = random.Random(f"{name} {sizes}"), 0, set(), 0
-    wanted = max(UNIFORM, configs - sum(map(bool, once.values())))
-    while tries < 100 * configs and sum(bool(once[config]) for config in random_ones) < wanted:
-        fresh = []
-        while tries < 100 * configs and len(fresh) < wanted - sum(bool(once[config]) for config in random_ones):
-            tries += 1
-            one = rated(file, name, sizes, drawn(spaces, stream))
-            refused += one is None
-            if one and one["config"] not in found:
-                found[one["config"]] = one["seconds"]
-                fresh.append(one["config"])
-        random_ones.update(fresh)
-        once.update(seconds(file, name, sizes, fresh, ONCE) if fresh else {})
+    once = seconds(file, name, sizes, list(found), ONCE, LIMIT)
+    stream, tries, random_ones, refused = random.Random(f"{name} {sizes}"), 0, [], 0
+    while tries < 100 * configs and len(random_ones) < max(UNIFORM, configs - len(once)):
+        tries += 1
+        one = rated(file, name, sizes, drawn(spaces, stream))
+        refused += one is None
+        if one and one["config"] not in found:
+            found[one["config"]] = one["seconds"]
+            random_ones.append(one["config"])
+    once.update(seconds(file, name, sizes, random_ones, ONCE, LIMIT) if random_ones else {})
     measured = {config: statistics.median(t) for config, t in once.items() if t}
     if not measured:
         return None
@@ -160,11 +157,11 @@ def one_pair(file, name, sizes):
     again = set(sorted(measured, key=measured.get)[:AGAIN]) | set(order[:8]) | {usual["config"]} & set(measured)
     times = {config: [] for config in again}
     for _ in range((rounds + TURNS - 1) // TURNS):
-        for config, t in seconds(file, name, sizes, list(again), 4 * TURNS).items():
+        for config, t in seconds(file, name, sizes, list(again), 4 * TURNS, 4 * LIMIT).items():
             times[config] += t
     final = {config: statistics.median(t) for config, t in times.items() if t}
     best = min(final.values())
-    result = {"layer": name, "sizes": sizes, "configs": len(found), "drawn": len(random_ones), "drawn_timed": len(random_ones & set(measured)),
+    result = {"layer": name, "sizes": sizes, "configs": len(found), "drawn": len(random_ones), "drawn_in_time": sum(config in measured for config in random_ones),
               "refused": refused, "slower": sorted(set(found) - set(measured)), "spread": max(measured.values()) / best,
               "usual": best / final[usual["config"]] if usual["config"] in final else 0.0,
               "first": best / final[order[0]], "best_of_4": best / min(final[c] for c in order[:4]),
@@ -174,7 +171,7 @@ def one_pair(file, name, sizes):
 
 
 def report(r):
-    print(f"{r['layer']} {r['sizes']}: {len(r['all'])} of {r['configs']} configs in time, {r['drawn_timed']} of them drawn, worst/best "
+    print(f"{r['layer']} {r['sizes']}: {len(r['all'])} of {r['configs']} configs in time, {r['drawn_in_time']} of {r['drawn']} drawn ones, worst/best "
           f"{r['spread']:.1f}, usual {r['usual']:.2f}, first {r['first']:.2f}, best of 4 {r['best_of_4']:.2f}, of 8 {r['best_of_8']:.2f}", flush=True)
 
 
