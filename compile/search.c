@@ -166,16 +166,22 @@ static void drop_ones(heddle_named_list *list)
 	list->n = n;
 }
 
-/* A copy of the candidate in which kernel k's tiles are placed anew, unless they were given. */
+/* A copy of the candidate in which what follows from kernel k's layouts is found anew, unless it was given: where tiles are, which
+ * stores go past the caches, how many blocks a unit is to hold. */
 static heddle_config *copy_for(searcher *s, const char *line, int k)
 {
 	heddle_config *config = heddle_config_parse(s->ctx, s->arena, line);
 	if (k < 0 || k >= config->n_kernel)
 		return config;
 	heddle_kernel_config *kernel = &config->kernel[k];
+	const heddle_kernel_config none = {0}, *given = k < s->given->n_kernel ? &s->given->kernel[k] : &none;
 	kernel->n_group = 0;
-	for (int g = 0; k < s->given->n_kernel && g < s->given->kernel[k].n_group; g++)
-		HEDDLE_PUSH(s->arena, kernel->group, kernel->n_group, s->given->kernel[k].group[g]);
+	for (int g = 0; g < given->n_group; g++)
+		HEDDLE_PUSH(s->arena, kernel->group, kernel->n_group, given->group[g]);
+	kernel->has_stream = given->has_stream;
+	kernel->n_stream = given->n_stream;
+	kernel->stream = given->stream;
+	kernel->resident = given->resident;
 	return config;
 }
 

@@ -415,12 +415,35 @@ static bool is_read(const estimator *e, const heddle_group *group)
 	return false;
 }
 
+/* Is what blocks read of the group's tensor asked for by an earlier one, so that none waits for memory? */
+static bool asked_ahead(const estimator *e, const heddle_group *group)
+{
+	for (int g = 0; g < e->kernel->n_group; g++)
+		if (e->kernel->group[g]->tensor == group->tensor && e->kernel->group[g]->ahead > 0)
+			return true;
+	return false;
+}
+
+/* Bytes that have been asked for and not been used yet: where the nearest cache does not hold them, they come from the second one. */
+static double bytes_ahead(const estimator *e)
+{
+	double bytes = 0;
+	for (int g = 0; g < e->kernel->n_group; g++)
+		bytes += (double)(e->kernel->group[g]->ahead * heddle_type_size(e->kernel->group[g]->tensor->type));
+	return bytes;
+}
+
 static void fetch(estimator *e, int g, double bytes, const char *from)
 {
 	const heddle_descriptor *d = e->scop->descriptor;
+	const heddle_group *group = e->kernel->group[g];
 	const double run = fetched_run(e, g);
 	e->out->memory_seconds += bytes / bandwidth(e, from);
-	if (d->execution == HEDDLE_SIMD && run > 0 && is_read(e, e->kernel->group[g]))
+	if (asked_ahead(e, group)) {
+		e->out->memory_seconds += bytes_ahead(e) > 0.75 * capacity(e, "l1") && bandwidth(e, "l2") > 0 ? bytes / bandwidth(e, "l2") : 0;
+		return;
+	}
+	if (d->execution == HEDDLE_SIMD && run > 0 && is_read(e, group))
 		e->out->wait_seconds += bytes * latency(e, from) / (run * 2 * quantity(&d->units, 1));
 }
 
@@ -655,17 +678,32 @@ static double sums_moved(const estimator *e, const heddle_stmt *stmt)
 	return n;
 }
 
-/* Loads and stores of what one statement leaves for another in an array of all tiles. */
+/* Vector registers that the values take which statements of a round leave for others. */
+static double values_held(const estimator *e)
+{
+	double bytes = 0;
+	for (int g = 0; g < e->kernel->n_group; g++)
+		if (e->kernel->group[g]->space == HEDDLE_SPACE_REGISTER)
+			bytes += register_words(e, &e->kernel->group[g]->registers) * 4;
+	return bytes / quantity(&e->scop->descriptor->vector_bytes, 16);
+}
+
+/* Loads and stores of what one statement leaves for another: in an array of all tiles, or because registers do not hold it. */
 static double arrays_moved(const estimator *e, const heddle_stmt *stmt)
 {
 	const int lockstep = heddle_lockstep_dim(stmt, NULL);
+	const double registers = quantity(&e->scop->descriptor->vector_registers, 0), held = values_held(e);
 	double vectors = 1, n = 0;
 	for (int d = 0; d < stmt->n_dim; d++)
 		vectors *= ceil(extent(e, stmt, d) / (double)(d == lockstep ? stmt->dim[d].layout.vector : 1));
 	for (int a = 0; a < stmt->n_access; a++) {
 		const heddle_group *group = stmt->access[a].group;
-		if (group->space == HEDDLE_SPACE_REGISTER && group->registers.n && group->registers.c[0].part == HEDDLE_PART_TILE)
+		if (group->space != HEDDLE_SPACE_REGISTER)
+			continue;
+		if (group->registers.n && group->registers.c[0].part == HEDDLE_PART_TILE)
 			n += vectors;
+		else if (registers > 0 && held > registers)
+			n += vectors * (held - registers) / held;
 	}
 	return n;
 }

@@ -15,6 +15,8 @@
 
 #define CHAIN "def f(float(16777216) x) -> (y) { y(i) = x(i) * 2 + 1 }"
 
+#define TWICE "def f(float(16777216) x, float(16777216) z) -> (y) { y(i) = x(i) * x(i) y(i) += z(i) }"
+
 typedef struct setting {
 	heddle_ctx *ctx;
 	heddle_arena *arena;
@@ -163,6 +165,26 @@ static void what_the_model_knows(void **state)
 }
 
 /* Counting goes through all of a tile: one that is refused for its size is not counted. */
+/* What follows from a layout is not kept from the config that it came from: values that registers no longer hold are read again, and
+ * are not stored past the caches then. */
+static void found_anew(void **state)
+{
+	(void)state;
+	setting s = begin(TWICE, "cpu");
+	const heddle_search found = search(&s, &(heddle_search_options){.top = 200, .budget = 400});
+	int in_memory = 0, streamed = 0;
+	for (int i = 0; i < found.n_choice; i++) {
+		if (!strstr(found.choice[i].config, "fuse=0,0")) /* two kernels: nothing of y is read again in its own */
+			continue;
+		const bool stream = strstr(found.choice[i].config, "stream=y"), held = strstr(found.choice[i].config, "y.0: space=register");
+		in_memory += !held;
+		streamed += stream;
+		assert_true(held || !stream);
+	}
+	assert_true(in_memory > 0 && streamed > 0);
+	end(&s);
+}
+
 static void refused(void **state)
 {
 	(void)state;
@@ -179,6 +201,6 @@ static void refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(order), cmocka_unit_test(the_same_every_time), cmocka_unit_test(given),
-					   cmocka_unit_test(what_the_model_knows), cmocka_unit_test(refused)};
+					   cmocka_unit_test(what_the_model_knows), cmocka_unit_test(refused), cmocka_unit_test(found_anew)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
