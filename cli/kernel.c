@@ -69,6 +69,7 @@ heddle_program *heddle_cli_program(heddle_cli *cli, const heddle_definition *def
 {
 	heddle_compile_options options = more ? *more : (heddle_compile_options){0};
 	const char *pinned = heddle_lock_config(cli, definition, target);
+	options.apart = true;
 	options.config = pinned ? pinned : options.config ? options.config : heddle_cli_value(cli, HEDDLE_OPTION_CONFIG);
 	if (heddle_target_takes(cli->ctx, definition, target) != 0)
 		return NULL;

@@ -43,6 +43,7 @@ static heddle_program *attempt(heddle_ctx *ctx, heddle_arena *arena, const heddl
 				      .dump = options->dump,
 				      .stop = options->stop,
 				      .times = options->times,
+				      .apart = options->apart,
 				      .out = options->report,
 				      .timeout = options->timeout,
 				      .max_operations = options->max_operations};

@@ -3,6 +3,7 @@
  */
 #include "model/passes.h"
 
+#include "model/apart.h"
 #include "model/prove.h"
 
 #include <errno.h>
@@ -31,6 +32,9 @@ const heddle_pass heddle_passes[] = {
 /* The bound in seconds of processor time: one pivot of a huge tableau is one operation, so operations alone do not bound it.
  * Not of wall-clock time: what a busy machine gives back would differ from what an idle one does. */
 #define DEFAULT_TIMEOUT 20.0
+
+/* Seconds that the passes before the proof took where the proof is worth a process of its own: a copy takes about a millisecond. */
+#define WORTH_A_PROCESS 0.005
 
 /* A thread that stops isl when the time is over. */
 typedef struct watchdog {
@@ -176,19 +180,73 @@ static int run_one(heddle_scop *scop, heddle_config *config, const heddle_pass *
 	return status;
 }
 
+/* A pass that is run apart, and what it needs there. */
+typedef struct verdict {
+	heddle_scop *scop;
+	heddle_config *config;
+	const heddle_pass *pass;
+	const heddle_pass_options *options;
+	double seconds;
+	heddle_apart apart;
+} verdict;
+
+/* The proof's result, of a copy of the process; NULL where there is anything to say. */
+static const char *prove_apart(void *user)
+{
+	const verdict *v = user;
+	watchdog dog; /* threads are not copied */
+	const int before = heddle_diagnostics_count(v->scop->ctx);
+	watchdog_start(&dog, v->scop->isl, v->seconds);
+	const int status = run_one(v->scop, v->config, v->pass, v->options);
+	watchdog_stop(&dog);
+	return status == 0 && heddle_diagnostics_count(v->scop->ctx) == before ? v->scop->proof : NULL;
+}
+
+/* The proof needs nothing of later passes and they nothing of it, so it may run beside them where it is worth a process. */
+static bool start_apart(verdict *v, double used)
+{
+	const heddle_pass_options *options = v->options;
+	if (!options->apart || v->pass->run != heddle_pass_prove || options->times || options->dump || options->stop || used < WORTH_A_PROCESS)
+		return false;
+	return heddle_apart_start(&v->apart, prove_apart, v);
+}
+
+/* What was run apart is over.  What it has to say, it says here: it is run again, as if it had been before the passes after it. */
+static int end_apart(verdict *v, int before, int status)
+{
+	v->scop->proof = heddle_apart_end(&v->apart, v->scop->arena);
+	if (v->scop->proof)
+		return status;
+	heddle_diagnostics_keep(v->scop->ctx, before);
+	if (run_one(v->scop, v->config, v->pass, v->options) < 0)
+		return -1;
+	return status < 0 ? run_one(v->scop, v->config, v->pass + 1, v->options) : status;
+}
+
 int heddle_passes_run(heddle_scop *scop, heddle_config *config, const heddle_pass_options *options)
 {
 	watchdog dog;
-	int status = 0;
+	verdict v = {.apart = {0}};
+	const double limit = options->timeout > 0 ? options->timeout : DEFAULT_TIMEOUT;
+	int status = 0, before = 0;
 	scop->config = config;
-	watchdog_start(&dog, scop->isl, options->timeout > 0 ? options->timeout : DEFAULT_TIMEOUT);
+	watchdog_start(&dog, scop->isl, limit);
 	for (const heddle_pass *pass = heddle_passes; pass->name && status == 0; pass++) {
+		const double left = dog.limit - clock_seconds(dog.clock);
+		if (!v.apart.child) {
+			before = heddle_diagnostics_count(scop->ctx);
+			v = (verdict){scop, config, pass, options, left, {0}};
+			if (start_apart(&v, limit - left))
+				continue;
+		}
 		status = run_one(scop, config, pass, options);
 		if (status == 0 && options->dump && options->out && !strcmp(options->dump, pass->name))
 			heddle_scop_print(scop, options->out);
 		if (options->stop && !strcmp(options->stop, pass->name))
 			break;
 	}
+	if (v.apart.child)
+		status = end_apart(&v, before, status);
 	watchdog_stop(&dog);
 	isl_ctx_resume(scop->isl);
 	return status;
