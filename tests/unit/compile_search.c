@@ -164,7 +164,6 @@ static void what_the_model_knows(void **state)
 	}
 }
 
-/* Counting goes through all of a tile: one that is refused for its size is not counted. */
 /* What follows from a layout is not kept from the config that it came from: values that registers no longer hold are read again, and
  * are not stored past the caches then. */
 static void found_anew(void **state)
@@ -185,6 +184,7 @@ static void found_anew(void **state)
 	end(&s);
 }
 
+/* Counting goes through all of a tile: one that is refused for its size is not counted. */
 static void refused(void **state)
 {
 	(void)state;
