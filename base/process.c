@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -245,7 +246,7 @@ const char *heddle_process_first_line(heddle_ctx *ctx, heddle_arena *arena, cons
 	return line;
 }
 
-/* What a child of heddle_process_call does: no output but the pipe, no exit handlers of drivers. */
+/* What the copy does: no output but the pipe, no exit handlers of drivers. */
 static void child_call(void (*function)(void *data, heddle_text *out), void *data, int fd)
 {
 	setpgid(0, 0);
@@ -267,16 +268,16 @@ static void child_call(void (*function)(void *data, heddle_text *out), void *dat
 	_exit(0);
 }
 
-int heddle_process_call(heddle_arena *arena, double timeout, void (*function)(void *data, heddle_text *out), void *data,
-			heddle_text *out, const char **why)
+int heddle_child_start(heddle_child *child, heddle_arena *arena, void (*function)(void *data, heddle_text *out), void *data,
+		       const char **why)
 {
 	int fd[2];
+	*child = (heddle_child){ 0 };
 	if (pipe2(fd, O_CLOEXEC) != 0) {
 		*why = heddle_arena_printf(arena, "no pipe: %s", strerror(errno));
 		return -1;
 	}
 	fflush(NULL);
-	double end = heddle_now() + timeout;
 	pid_t pid = fork();
 	if (pid == 0)
 		child_call(function, data, fd[1]);
@@ -286,23 +287,35 @@ int heddle_process_call(heddle_arena *arena, double timeout, void (*function)(vo
 		close(fd[0]);
 		return -1;
 	}
+	*child = (heddle_child){ pid, fd[0] };
+	return 0;
+}
+
+int heddle_child_end(heddle_child *child, heddle_arena *arena, double timeout, heddle_text *out, const char **why)
+{
+	const double end = timeout > 0 ? heddle_now() + timeout : HUGE_VAL;
 	heddle_process reader = { .argv = NULL };
-	int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	bool in_time = pump(&reader, nothing, fd[0], -1, end);
+	int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC), status = 0;
+	bool in_time = pump(&reader, nothing, child->pipe, -1, end);
 	heddle_text_addn(out, heddle_text_str(&reader.output), reader.output.length);
 	heddle_process_free(&reader);
-	int status = 0;
-	if (!wait_until(pid, end, in_time, &status)) {
+	in_time = wait_until(child->pid, end, in_time, &status);
+	*child = (heddle_child){ 0 };
+	if (!in_time)
 		*why = heddle_arena_printf(arena, "no end after %.0f s", timeout);
-		return -1;
-	}
-	if (WIFSIGNALED(status)) {
+	else if (WIFSIGNALED(status))
 		*why = heddle_arena_printf(arena, "killed by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
-		return -1;
-	}
-	if (WEXITSTATUS(status) != 0) {
+	else if (WEXITSTATUS(status) != 0)
 		*why = heddle_arena_printf(arena, "exit code %d", WEXITSTATUS(status));
-		return -1;
-	}
-	return 0;
+	else
+		return 0;
+	return -1;
+}
+
+int heddle_process_call(heddle_arena *arena, double timeout, void (*function)(void *data, heddle_text *out), void *data,
+			heddle_text *out, const char **why)
+{
+	heddle_child child;
+	return heddle_child_start(&child, arena, function, data, why) == 0 ?
+		       heddle_child_end(&child, arena, timeout, out, why) : -1;
 }

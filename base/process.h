@@ -49,8 +49,24 @@ bool heddle_peer_is_ours(const heddle_peer *peer);
 int heddle_peer_ask(heddle_peer *peer, heddle_arena *arena, const char *line, size_t length, double timeout,
 		    heddle_text *answer, const char **why);
 
-/* Run `function` in a forked child and bring its text back: for drivers that change the process they are loaded into.
- * 0; else -1: `*why` (in `arena`) says which signal, or that the time was over. */
+/* ---- a function in a copy of this process ---- */
+
+typedef struct heddle_child {
+	int pid; /* 0: nothing was started */
+	int pipe; /* what it says comes out here */
+} heddle_child;
+
+/* Call `function` in a copy of this process, which shares nothing with it afterwards: neither memory nor diagnostics, nor standard
+ * output.  Other threads of this process do not exist in the copy: they must not hold locks that `function` needs.
+ * 0; -1 when the system refuses: `*why` (in `arena`) says what. */
+int heddle_child_start(heddle_child *child, heddle_arena *arena, void (*function)(void *data, heddle_text *out), void *data,
+		       const char **why);
+
+/* Wait for it, at most `timeout` seconds (0: until it ends), and append its text.  0; -1 where it came to any other end than
+ * `function`'s: `*why` (in `arena`) says which signal, or that the time was over. */
+int heddle_child_end(heddle_child *child, heddle_arena *arena, double timeout, heddle_text *out, const char **why);
+
+/* Both at once: for drivers that change the process they are loaded into. */
 int heddle_process_call(heddle_arena *arena, double timeout, void (*function)(void *data, heddle_text *out), void *data,
 			heddle_text *out, const char **why);
 

@@ -1,15 +1,14 @@
-/* A verdict from a copy of the process: isl's objects belong to one context, which one thread alone may use, but a copy of the process
- * has all of them, and the system copies only the pages that either of the two goes on to write.
+/* The proof in a copy of the process: when, what comes back, and what is done where nothing does.
  * SPDX-License-Identifier: MIT
  */
 #include "model/apart.h"
 
-#include <errno.h>
+#include "model/prove.h"
+
 #include <sched.h>
-#include <signal.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
+
+/* Seconds that the passes before the proof took where the proof is worth a process of its own: a copy takes about a millisecond. */
+#define WORTH_A_PROCESS 0.005
 
 static int processors(void)
 {
@@ -17,42 +16,44 @@ static int processors(void)
 	return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
-bool heddle_apart_start(heddle_apart *apart, const char *(*work)(void *user), void *user)
+/* Says the proof's result; nothing where there is anything else to say. */
+static void prove_apart(void *data, heddle_text *out)
 {
-	int end[2];
-	*apart = (heddle_apart){0};
-	if (processors() < 2 || pipe(end) != 0)
-		return false;
-	const pid_t child = fork();
-	if (child == 0) {
-		signal(SIGPIPE, SIG_DFL); /* nobody reads any more: this process may end */
-		close(end[0]);
-		const char *said = work(user);
-		const size_t n = said ? strlen(said) : 0;
-		/* less than a pipe holds, so all of it at once; nothing of this copy is flushed or freed */
-		_exit(n > 0 && write(end[1], said, n) == (ssize_t)n ? 0 : 1);
-	}
-	close(end[1]);
-	if (child < 0) {
-		close(end[0]);
-		return false;
-	}
-	*apart = (heddle_apart){child, end[0]};
-	return true;
+	const heddle_apart *a = data;
+	heddle_watchdog dog; /* threads are not copied */
+	heddle_watchdog_start(&dog, a->scop->isl, a->seconds);
+	const int status = heddle_pass_run(a->scop, a->config, a->pass, a->options);
+	heddle_watchdog_stop(&dog);
+	if (status == 0 && heddle_diagnostics_count(a->scop->ctx) == a->before && a->scop->proof)
+		heddle_text_add(out, a->scop->proof);
 }
 
-const char *heddle_apart_end(heddle_apart *apart, heddle_arena *arena)
+bool heddle_apart_start(heddle_apart *apart, heddle_scop *scop, heddle_config *config, const heddle_pass *pass,
+			const heddle_pass_options *options, const heddle_watchdog *dog)
 {
-	char said[256];
-	size_t n = 0;
-	int status = 1;
-	ssize_t more;
-	while ((more = read(apart->pipe, said + n, sizeof said - 1 - n)) > 0 || (more < 0 && errno == EINTR))
-		n += more > 0 ? (size_t)more : 0;
-	close(apart->pipe);
-	while (waitpid(apart->child, &status, 0) < 0 && errno == EINTR)
-		;
-	*apart = (heddle_apart){0};
-	said[n] = '\0';
-	return n > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0 ? heddle_arena_strdup(arena, said) : NULL;
+	const char *why;
+	if (!options->apart || apart->child.pid || pass->run != heddle_pass_prove || options->times || options->dump || options->stop ||
+	    heddle_watchdog_used(dog) < WORTH_A_PROCESS || processors() < 2)
+		return false;
+	*apart = (heddle_apart){scop, config, pass, options, heddle_watchdog_left(dog), heddle_diagnostics_count(scop->ctx), {0}};
+	return heddle_child_start(&apart->child, scop->arena, prove_apart, apart, &why) == 0;
+}
+
+int heddle_apart_end(heddle_apart *apart, int status)
+{
+	if (!apart->child.pid)
+		return status;
+	heddle_scop *scop = apart->scop;
+	heddle_text said = {0};
+	const char *why;
+	const bool proved = heddle_child_end(&apart->child, scop->arena, 0, &said, &why) == 0 && said.length > 0;
+	if (proved)
+		scop->proof = heddle_arena_strdup(scop->arena, heddle_text_str(&said));
+	heddle_text_free(&said);
+	if (proved)
+		return status;
+	heddle_diagnostics_keep(scop->ctx, apart->before);
+	if (heddle_pass_run(scop, apart->config, apart->pass, apart->options) < 0)
+		return -1;
+	return status < 0 ? heddle_pass_run(scop, apart->config, apart->pass + 1, apart->options) : status;
 }

@@ -1,25 +1,32 @@
-/* Work whose only result is a verdict, in a process of its own, while this one goes on.
+/* The proof beside the passes after it: they need nothing of it and it nothing of them, so that it may run in a copy of the process.
+ * isl's objects belong to one context, which one thread alone may use, but a copy of the process has all of them, and the system
+ * copies only the pages that either of the two goes on to write.
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEDDLE_APART_H
 #define HEDDLE_APART_H
 
-#include "base/base.h"
-
-#include <stdbool.h>
-#include <sys/types.h>
+#include "base/process.h"
+#include "model/passes.h"
+#include "model/watchdog.h"
 
 typedef struct heddle_apart {
-	pid_t child; /* 0: nothing was started */
-	int pipe;    /* what it says comes out here */
+	heddle_scop *scop;
+	heddle_config *config;
+	const heddle_pass *pass; /* that is run apart */
+	const heddle_pass_options *options;
+	double seconds; /* of processor time, that it may take */
+	int before;	/* diagnostics before it */
+	heddle_child child;
 } heddle_apart;
 
-/* Call `work` in a copy of this process, which shares nothing with it afterwards: neither memory nor diagnostics.  False where there
- * is one processor only, or the system refuses: nothing has been done then.  Other threads of this process must not hold locks that
- * `work` needs, as they do not exist in the copy. */
-bool heddle_apart_start(heddle_apart *apart, const char *(*work)(void *user), void *user);
+/* Start the pass in a copy of the process.  False where it is not the proof, or not worth a process, or there is one processor only,
+ * or the system refuses, or one was started before: nothing has been done then. */
+bool heddle_apart_start(heddle_apart *apart, heddle_scop *scop, heddle_config *config, const heddle_pass *pass,
+			const heddle_pass_options *options, const heddle_watchdog *dog);
 
-/* Wait for the copy.  What its `work` returned, in the arena; NULL if that was NULL, or if it came to any other end. */
-const char *heddle_apart_end(heddle_apart *apart, heddle_arena *arena);
+/* Wait for it, where one was started; `status` is that of the passes after it.  The status of all: where the proof has anything to
+ * say, it is run again here, and says it as if it had been run before the passes after it. */
+int heddle_apart_end(heddle_apart *apart, int status);
 
 #endif

@@ -38,6 +38,8 @@ typedef struct heddle_pass_options {
 
 /* Run the table over a fresh scop.  0, or -1 with diagnostics: E0600 when isl reached its bound of operations or of time. */
 int heddle_passes_run(heddle_scop *scop, heddle_config *config, const heddle_pass_options *options);
+/* One pass of it, after the part of the config that it needs was completed.  The same. */
+int heddle_pass_run(heddle_scop *scop, heddle_config *config, const heddle_pass *pass, const heddle_pass_options *options);
 void heddle_scop_print(const heddle_scop *scop, heddle_text *out);
 
 #endif

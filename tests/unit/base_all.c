@@ -1,9 +1,10 @@
-/* base/: arenas, text, files, diagnostics, the table of codes, types.
+/* base/: arenas, text, files, diagnostics, the table of codes, types, copies of the process.
  * SPDX-License-Identifier: MIT
  */
-#include "base/base.h"
+#include "base/process.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -211,12 +212,55 @@ static void embedded(void **state)
 	heddle_ctx_free(ctx);
 }
 
+static void says(void *data, heddle_text *out)
+{
+	const char **text = data;
+	heddle_text_add(out, *text);
+	*text = "changed";
+}
+
+static void dies(void *data, heddle_text *out)
+{
+	heddle_text_add(out, data);
+	raise(SIGKILL);
+}
+
+static void stays(void *data, heddle_text *out)
+{
+	heddle_text_add(out, data);
+	pause();
+}
+
+/* A function in a copy of the process: its text comes back, nothing else does; another end is told. */
+static void copies(void **state)
+{
+	(void)state;
+	heddle_arena *a = heddle_arena_new();
+	heddle_child one, other;
+	heddle_text out = {0};
+	const char *text = "first", *second = "second", *why = NULL;
+	char word[] = "half";
+	assert_int_equal(heddle_child_start(&one, a, says, &text, &why), 0);
+	assert_int_equal(heddle_child_start(&other, a, says, &second, &why), 0);
+	assert_int_equal(heddle_child_end(&other, a, 0, &out, &why), 0);
+	assert_int_equal(heddle_child_end(&one, a, 0, &out, &why), 0);
+	assert_string_equal(heddle_text_str(&out), "secondfirst");
+	assert_string_equal(text, "first"); /* the copy's memory is its own */
+	assert_int_equal(one.pid, 0);
+	assert_int_equal(heddle_process_call(a, 60, dies, word, &out, &why), -1);
+	assert_non_null(strstr(why, "killed by signal 9"));
+	assert_int_equal(heddle_process_call(a, 0.1, stays, word, &out, &why), -1);
+	assert_non_null(strstr(why, "no end after"));
+	heddle_text_free(&out);
+	heddle_arena_free(a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(arena), cmocka_unit_test(name_table), cmocka_unit_test(text),  cmocka_unit_test(nearest),
 		cmocka_unit_test(messages), cmocka_unit_test(codes), cmocka_unit_test(files),
-		cmocka_unit_test(paths), cmocka_unit_test(types), cmocka_unit_test(embedded),
+		cmocka_unit_test(paths), cmocka_unit_test(types), cmocka_unit_test(embedded), cmocka_unit_test(copies),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
