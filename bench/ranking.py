@@ -12,6 +12,7 @@ import re
 import statistics
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 heddle, target, configs, rounds, path = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5]
 only = sys.argv[6] if len(sys.argv) > 6 else ""
@@ -20,7 +21,7 @@ RATED, AGAIN, SPREAD = 16, 12, 2.0  # of the model's choice; measured again; lea
 OF_KERNEL = re.compile(r"k\d+(\.\w+)*")  # the head of a part that says something of one kernel
 UNIFORM = 48  # drawn from the whole space and timed
 VECTORS, ITEMS, ROUNDS_OF = (1, 2, 4, 8, 16, 32), (1, 2, 3, 4, 6, 8, 12, 16, 32, 64), (1, 2, 4, 8, 16)  # members, items, rounds of a dimension
-ONCE, TURNS = 2, 4  # runs of every config; rounds of one `heddle bench`
+ONCE, TURNS, CALLS, EACH = 1, 4, 2, 8  # runs of every config; rounds of one `heddle bench`, its calls, and the runs of a round
 LIMIT = 4  # seconds for all runs of a config, which many of those that are drawn exceed: they count as slower
 
 PAIRS = [
@@ -142,13 +143,15 @@ def one_pair(file, name, sizes):
     spaces = space_of(list(found), lambda program: dims_of(file, name, sizes, program))
     once = seconds(file, name, sizes, list(found), ONCE, LIMIT)
     stream, tries, random_ones, refused = random.Random(f"{name} {sizes}"), 0, [], 0
-    while tries < 100 * configs and len(random_ones) < max(UNIFORM, configs - len(once)):
-        tries += 1
-        one = rated(file, name, sizes, drawn(spaces, stream))
-        refused += one is None
-        if one and one["config"] not in found:
-            found[one["config"]] = one["seconds"]
-            random_ones.append(one["config"])
+    wanted, together = max(UNIFORM, configs - len(once)), os.cpu_count() or 1
+    with ThreadPoolExecutor(together) as pool:  # of programs that are waited for: nothing is measured here
+        while tries < 100 * configs and len(random_ones) < wanted:
+            tries += together
+            for one in pool.map(lambda config: rated(file, name, sizes, config), [drawn(spaces, stream) for _ in range(together)]):
+                refused += one is None
+                if one and one["config"] not in found and len(random_ones) < wanted:
+                    found[one["config"]] = one["seconds"]
+                    random_ones.append(one["config"])
     once.update(seconds(file, name, sizes, random_ones, ONCE, LIMIT) if random_ones else {})
     measured = {config: statistics.median(t) for config, t in once.items() if t}
     if not measured:
@@ -156,8 +159,8 @@ def one_pair(file, name, sizes):
     order = sorted(measured, key=found.get)  # as the model ranks them
     again = set(sorted(measured, key=measured.get)[:AGAIN]) | set(order[:8]) | {usual["config"]} & set(measured)
     times = {config: [] for config in again}
-    for _ in range((rounds + TURNS - 1) // TURNS):
-        for config, t in seconds(file, name, sizes, list(again), 4 * TURNS, 4 * LIMIT).items():
+    for _ in range(CALLS):
+        for config, t in seconds(file, name, sizes, list(again), max(TURNS * EACH, -(-rounds // CALLS)), 4 * LIMIT).items():
             times[config] += t
     final = {config: statistics.median(t) for config, t in times.items() if t}
     best = min(final.values())
