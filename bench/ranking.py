@@ -12,6 +12,7 @@ import re
 import statistics
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 heddle, target, configs, rounds, path = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5]
@@ -22,7 +23,8 @@ OF_KERNEL = re.compile(r"k\d+(\.\w+)*")  # the head of a part that says somethin
 UNIFORM = 48  # drawn from the whole space and timed
 VECTORS, ITEMS, ROUNDS_OF = (1, 2, 4, 8, 16, 32), (1, 2, 3, 4, 6, 8, 12, 16, 32, 64), (1, 2, 4, 8, 16)  # members, items, rounds of a dimension
 ONCE, TURNS, CALLS, EACH = 1, 4, 2, 8  # runs of every config; rounds of one `heddle bench`, its calls, and the runs of a round
-LIMIT = 4  # seconds for all runs of a config, which many of those that are drawn exceed: they count as slower
+LIMIT = 4  # seconds at least for one process, which compiles a config and runs it; many of those that are drawn exceed it and count as slower
+PATIENCE = 1.5  # as long as compile's own choice takes alone, with all that is not its kernels: where there are many, compiling is long
 
 PAIRS = [
     ("layers/products", "matmul", "M=256,N=256,K=256"), ("layers/products", "matmul", "M=1024,N=1024,K=1024"),
@@ -141,7 +143,10 @@ def one_pair(file, name, sizes):
     for choice in top["choices"]:
         found.setdefault(choice["config"], choice["seconds"])
     spaces = space_of(list(found), lambda program: dims_of(file, name, sizes, program))
-    once = seconds(file, name, sizes, list(found), ONCE, LIMIT)
+    begin = time.monotonic()
+    seconds(file, name, sizes, [usual["config"]], ONCE, 60)
+    limit = max(LIMIT, PATIENCE * (time.monotonic() - begin))
+    once = seconds(file, name, sizes, list(found), ONCE, limit)
     stream, tries, random_ones, refused = random.Random(f"{name} {sizes}"), 0, [], 0
     wanted, together = max(UNIFORM, configs - len(once)), os.cpu_count() or 1
     with ThreadPoolExecutor(together) as pool:  # of programs that are waited for: nothing is measured here
@@ -152,7 +157,7 @@ def one_pair(file, name, sizes):
                 if one and one["config"] not in found and len(random_ones) < wanted:
                     found[one["config"]] = one["seconds"]
                     random_ones.append(one["config"])
-    once.update(seconds(file, name, sizes, random_ones, ONCE, LIMIT) if random_ones else {})
+    once.update(seconds(file, name, sizes, random_ones, ONCE, limit) if random_ones else {})
     measured = {config: statistics.median(t) for config, t in once.items() if t}
     if not measured:
         return None
@@ -160,7 +165,7 @@ def one_pair(file, name, sizes):
     again = set(sorted(measured, key=measured.get)[:AGAIN]) | set(order[:8]) | {usual["config"]} & set(measured)
     times = {config: [] for config in again}
     for _ in range(CALLS):
-        for config, t in seconds(file, name, sizes, list(again), max(TURNS * EACH, -(-rounds // CALLS)), 4 * LIMIT).items():
+        for config, t in seconds(file, name, sizes, list(again), max(TURNS * EACH, -(-rounds // CALLS)), 4 * limit).items():
             times[config] += t
     final = {config: statistics.median(t) for config, t in times.items() if t}
     best = min(final.values())
