@@ -161,7 +161,8 @@ def one_pair(file, name, sizes):
     measured = {config: statistics.median(t) for config, t in once.items() if t}
     if not measured:
         return None
-    order = sorted(measured, key=found.get)  # as the model ranks them
+    listed = [choice["config"] for choice in top["choices"]]  # as the program ranks them; what it did not name comes after that
+    order = [config for config in listed if config in measured] + sorted(set(measured) - set(listed), key=found.get)
     again = set(sorted(measured, key=measured.get)[:AGAIN]) | set(order[:8]) | {usual["config"]} & set(measured)
     times = {config: [] for config in again}
     for _ in range(CALLS):

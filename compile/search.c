@@ -18,12 +18,16 @@ static const double HOPELESS = 3;
 typedef struct candidate {
 	const char *line;
 	heddle_estimate *estimate;
-	double seconds; /* the estimate's; of the usual config a little less, so that it is named among its equals */
+	double seconds; /* the estimate's; of the usual config a little less */
 	bool expanded;
 } candidate;
 
 /* Choices whose times differ by less are equals. */
 static const double EQUAL = 0.003;
+
+/* The model errs by more than this: what it says is better by less than that does not go before the usual config, whose rules come from
+ * measurements. */
+static const double DOUBTFUL = 0.05;
 
 typedef struct searcher {
 	heddle_ctx *ctx;
@@ -51,7 +55,7 @@ static void keep(searcher *s, const char *line, heddle_estimate *estimate)
 	for (int i = 0; i < s->n; i++)
 		if (!strcmp(s->all[i].line, line))
 			return;
-	candidate one = {line, estimate, estimate->seconds * (s->n ? 1 : 1 - EQUAL), false};
+	candidate one = {line, estimate, estimate->seconds * (s->n ? 1 : 1 - DOUBTFUL), false};
 	HEDDLE_PUSH(s->arena, s->all, s->n, one);
 }
 
@@ -285,8 +289,11 @@ static void turn_vectors(searcher *s, const heddle_definition *rewritten, const 
 	const numbers old = a;
 	a.vector = b.vector;
 	b.vector = old.vector;
-	set_numbers(config, c, from, &a, is_reduction(rewritten->statement[c->stmt], from));
-	set_numbers(config, c, to, &b, is_reduction(rewritten->statement[c->stmt], to));
+	const heddle_statement *stmt = rewritten->statement[c->stmt];
+	set_numbers(config, c, from, &a, is_reduction(stmt, from));
+	set_numbers(config, c, to, &b, is_reduction(stmt, to));
+	if (!fits(s, stmt, to, &b) || crosses_vectors(stmt, c, to, &b))
+		return;
 	drop_ones(&c->tile), drop_ones(&c->round), drop_ones(&c->thread), drop_ones(&c->vector);
 	tried(s, config);
 }

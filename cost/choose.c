@@ -159,6 +159,19 @@ int64_t choose_stride(const heddle_stmt *stmt, const heddle_access *access, int 
 	return factors(choose_subscripts(stmt, access)[e], 1, factor) ? factor[dim] : 0;
 }
 
+bool choose_leaves_rows_out(const heddle_scop *scop, const heddle_stmt *stmt, const heddle_access *access, int y)
+{
+	enum { NEAR = 384 }; /* bytes: measured on windows of 2 x 2 and 3 x 3 that halve rows of 28 to 112 */
+	const int row = heddle_tensor_inner(access->tensor);
+	bool is_long = false, apart = false;
+	for (int x = 0; x < stmt->n_dim && row > 0; x++)
+		is_long = is_long || choose_stride(stmt, access, row, x) * choose_extent(scop, stmt, x) *
+					     heddle_type_size(access->tensor->type) >= NEAR;
+	for (int e = 0; e < row; e++)
+		apart = apart || choose_stride(stmt, access, e, y) > 1;
+	return is_long && apart;
+}
+
 int choose_row_dim(const chooser *c, const heddle_stmt *stmt, const heddle_access *access)
 {
 	enum { WINDOW = 16 }; /* fewer elements are the window of a stencil */

@@ -53,6 +53,9 @@ void choose_set_rounds(chooser *c, const heddle_stmt *stmt, int dim, int64_t rou
 void choose_set_layout(chooser *c, const heddle_stmt *stmt, int dim, int64_t items, int64_t threads, int64_t vector);
 /* Elements along subscript e from one value of the dimension to the next; 0: none, or it is no sum of products with numbers. */
 int64_t choose_stride(const heddle_stmt *stmt, const heddle_access *access, int e, int dim);
+/* Are rows of the tensor left out between those of one value of dimension y and of the next, so that what fetches ahead does not follow
+ * from one to the other?  Short rows are near enough. */
+bool choose_leaves_rows_out(const heddle_scop *scop, const heddle_stmt *stmt, const heddle_access *access, int y);
 /* The dimension whose neighbours lie side by side in the access: its subscript, or of one like d * 64 + e or w + k the longest that
  * takes steps of one element; -1: none. */
 int choose_row_dim(const chooser *c, const heddle_stmt *stmt, const heddle_access *access);

@@ -381,6 +381,24 @@ static double step_run(const estimator *e, const heddle_stmt *stmt, const heddle
 	return row >= 0 && many ? run / (double)stmt->dim[row].layout.rounds : run;
 }
 
+/* Does an item of a thread read rows that leave out some before those of the next item?  The steps that read these come back. */
+static bool comes_back(const estimator *e, const heddle_stmt *stmt, const heddle_access *access)
+{
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const heddle_layout *layout = &stmt->dim[d].layout;
+		if (!stmt->dim[d].reduction && layout->items * layout->vector > 1 && choose_leaves_rows_out(e->scop, stmt, access, d))
+			return true;
+	}
+	return false;
+}
+
+/* Bytes of a row that a step reads through an access. */
+static double row_bytes(const estimator *e, const heddle_stmt *stmt, const heddle_access *access)
+{
+	const heddle_expr *row = choose_subscripts(stmt, access)[access->tensor->rank - 1];
+	return (width(e, stmt, row, true) + 1) * heddle_type_size(access->tensor->type);
+}
+
 /* Bytes of a group that are fetched one after the other: rounds go on elsewhere after each step; what is brought together has all of
  * a tile to ask for. */
 static double fetched_run(const estimator *e, int g)
@@ -395,9 +413,12 @@ static double fetched_run(const estimator *e, int g)
 		bool rounds = false;
 		for (int d = 0; d < stmt->n_dim; d++)
 			rounds = rounds || stmt->dim[d].layout.rounds > 1;
-		for (int a = 1; a < stmt->n_access && rounds; a++)
-			if (stmt->access[a].group == group)
+		for (int a = 1; a < stmt->n_access; a++) {
+			if (stmt->access[a].group == group && rounds)
 				run = fmin(run, step_run(e, stmt, &stmt->access[a]));
+			if (stmt->access[a].group == group && comes_back(e, stmt, &stmt->access[a]))
+				run = fmin(run, row_bytes(e, stmt, &stmt->access[a]));
+		}
 	}
 	return fmin(CHOOSE_PAGE, run);
 }

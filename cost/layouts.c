@@ -234,17 +234,38 @@ static double row_effort(int64_t extent, int64_t w)
 	return w == 1 ? 0.5 * (double)extent : (double)(extent / w) + (rest ? 5 + 1.5 * (double)rest : 0);
 }
 
+/* Are rows that follow one another in the target apart in something that is read? */
+static bool reads_with_gaps(const chooser *c, const heddle_stmt *stmt, int y)
+{
+	for (int a = 1; a < stmt->n_access; a++)
+		if (choose_leaves_rows_out(c->scop, stmt, &stmt->access[a], y))
+			return true;
+	return false;
+}
+
+/* Elements that a result is reduced from. */
+static double window_of(const chooser *c, const heddle_stmt *stmt)
+{
+	double n = 1;
+	for (int d = 0; d < stmt->n_dim; d++)
+		n *= stmt->dim[d].reduction ? (double)choose_extent(c->scop, stmt, d) : 1;
+	return n;
+}
+
 /* Known rows of a few vectors: those that divide the row best, narrower ones only where they save a quarter; all of a row in one block,
- * and a few rows together.  Returns whether there are such rows. */
+ * and a few rows together; one after the other where they read with gaps, for what fetches ahead follows one row and the next, not every
+ * second one (measured: 2.5 times as fast).  Returns whether there are such rows. */
 static bool known_rows(chooser *c, int x)
 {
-	enum { MOST_VECTORS = 8, WHOLE_VECTORS = 4, SUMS = 16, ALONG = 16, TOGETHER = 64 };
+	enum { MOST_VECTORS = 8, WHOLE_VECTORS = 4, SUMS = 16, ALONG = 16, TOGETHER = 64, WINDOW = 64 };
 	const heddle_stmt *stmt = c->main;
 	const int64_t extent = choose_extent(c->scop, stmt, x), whole = choose_power_below(extent);
 	const heddle_access *target = &stmt->access[0];
-	const int row = heddle_tensor_inner(target->tensor);
-	if (extent >= (extent % c->vector ? MOST_VECTORS : WHOLE_VECTORS) * c->vector || !choose_divisible(stmt, x, extent) || row < 1 ||
-	    heddle_access_dim(stmt, target, row) != x)
+	const int row = heddle_tensor_inner(target->tensor), y = row < 1 ? -1 : heddle_access_dim(stmt, target, row - 1);
+	const bool next = y >= 0 && stmt->dim[y].member >= 0;
+	const bool in_turn = next && stmt->reduction && reads_with_gaps(c, stmt, y) && window_of(c, stmt) <= WINDOW;
+	const int64_t most = extent % c->vector ? MOST_VECTORS : in_turn ? ALONG + 1 : WHOLE_VECTORS;
+	if (extent >= most * c->vector || !choose_divisible(stmt, x, extent) || row < 1 || heddle_access_dim(stmt, target, row) != x)
 		return false;
 	int64_t w = choose_least(c->vector, whole);
 	double least = 0.75 * row_effort(extent, w);
@@ -255,16 +276,18 @@ static bool known_rows(chooser *c, int x)
 		}
 	const int64_t items = (extent + w - 1) / w;
 	const int64_t together = stmt->reduction ? (w > 1 ? SUMS : 2 * SUMS) : kept_vectors(c->kernel) ? most_items(c, w) : TOGETHER;
-	if ((stmt->reduction ? w == c->vector && extent > 4 * w : items > most_items(c, w)) ||
+	if ((!stmt->reduction ? items > most_items(c, w) : w == c->vector && extent > 4 * w && !(in_turn && extent % w == 0)) ||
 	    choose_blocks_with(c, x, items * w, -1, 1) < 4 * (double)c->units)
 		return false;
-	const int y = heddle_access_dim(stmt, target, row - 1);
-	int64_t rows = y < 0 || stmt->dim[y].member < 0 ? 1 : choose_power_below(choose_least(4, together / items));
+	int64_t rows = !next ? 1 : in_turn ? 4 : choose_power_below(choose_least(4, together / items));
 	while (rows > 1 && ((rows > 2 && choose_extent(c->scop, stmt, y) % rows) || choose_blocks_with(c, x, items * w, y, rows) < 4 * (double)c->units))
 		rows /= 2;
 	choose_set_layout(c, stmt, x, items, 1, w);
+	for (int d = 0; d < stmt->n_dim && in_turn; d++)
+		if (stmt->dim[d].reduction)
+			choose_set_layout(c, stmt, d, choose_extent(c->scop, stmt, d), 1, 1);
 	if (rows > 1)
-		choose_set_layout(c, stmt, y, rows, 1, 1);
+		choose_set_rounds(c, stmt, y, in_turn ? rows : 1, in_turn ? 1 : rows, 1, 1);
 	return true;
 }
 

@@ -100,7 +100,9 @@ static bool reads_lines_once(const heddle_scop *scop, const heddle_group *group)
 	for (int d = 0; d < stmt->n_dim; d++) {
 		if (!choose_depends_on(stmt, group->access, d) && choose_extent(scop, stmt, d) > 1)
 			return false;
-		lines = lines || (choose_mentions(row, d) && stmt->dim[d].layout.vector >= line_elements(scop->descriptor, group->tensor));
+		const int64_t stride = choose_stride(stmt, group->access, group->tensor->rank - 1, d); /* 0: not known */
+		lines = lines || (choose_mentions(row, d) &&
+				  (stride ? stride : 1) * stmt->dim[d].layout.vector >= line_elements(scop->descriptor, group->tensor));
 	}
 	return lines;
 }
