@@ -4,13 +4,16 @@
 #include "compile/compile.h"
 
 #include "cost/cost.h"
+#include "model/apart.h"
 #include "model/passes.h"
 #include "model/simplify.h"
 #include "model/rewrite.h"
 
 #include <string.h>
 
-static heddle_program *finish(heddle_ctx *ctx, heddle_scop *scop, const heddle_target *target, heddle_config *config)
+/* The program, simplified; the proof may still be under way, and is waited for. */
+static heddle_program *finish(heddle_ctx *ctx, heddle_scop *scop, const heddle_target *target, heddle_config *config,
+			      heddle_apart *apart)
 {
 	heddle_program *program = scop->program;
 	heddle_language language = heddle_target_language(target);
@@ -21,14 +24,15 @@ static heddle_program *finish(heddle_ctx *ctx, heddle_scop *scop, const heddle_t
 	program->config = heddle_arena_strdup(program->arena, heddle_text_str(&line));
 	program->target = heddle_arena_strdup(program->arena, target->text);
 	program->policy = scop->definition->policy;
-	program->proof = heddle_arena_strdup(program->arena, scop->proof ? scop->proof : "not proved: not checked");
 	heddle_text_free(&line);
 	heddle_simplify_options options = {.vector_arithmetic = language.vector_arithmetic,
 					   .unaligned_vectors = language.unaligned_vectors,
 					   .zips = language.zips,
 					   .max_vector = language.max_vector};
-	if (heddle_simplify(ctx, program, &options) < 0 || heddle_program_validate(ctx, program) < 0)
+	const bool simplified = heddle_simplify(ctx, program, &options) == 0 && heddle_program_validate(ctx, program) == 0;
+	if (heddle_apart_end(apart, 0) < 0 || !simplified)
 		return heddle_program_free(program);
+	program->proof = heddle_arena_strdup(program->arena, scop->proof ? scop->proof : "not proved: not checked");
 	return program;
 }
 
@@ -39,16 +43,20 @@ static heddle_program *attempt(heddle_ctx *ctx, heddle_arena *arena, const heddl
 {
 	heddle_scop *scop = heddle_scop_new(ctx, arena, rewritten, target->descriptor);
 	heddle_language language = heddle_target_language(target);
+	heddle_apart apart = {0};
 	heddle_pass_options passes = {.complete = simple ? heddle_cost_complete_simple : heddle_cost_complete,
 				      .dump = options->dump,
 				      .stop = options->stop,
 				      .times = options->times,
-				      .apart = options->apart,
+				      .apart = options->apart ? &apart : NULL,
 				      .out = options->report,
 				      .timeout = options->timeout,
 				      .max_operations = options->max_operations};
 	scop->shuffles = language.shuffles && target->descriptor->shuffles;
-	const bool refused = heddle_passes_run(scop, config, &passes) < 0;
+	int status = heddle_passes_run(scop, config, &passes);
+	if (status < 0)
+		status = heddle_apart_end(&apart, status);
+	const bool refused = status < 0;
 	if (refused)
 		scop->program = heddle_program_free(scop->program);
 	/* A refused config may have tiles of any size, and counting goes through all of one. */
@@ -58,7 +66,7 @@ static heddle_program *attempt(heddle_ctx *ctx, heddle_arena *arena, const heddl
 																 .unaligned = language.unaligned_vectors});
 	if (options->examine)
 		options->examine(scop, options->user);
-	heddle_program *program = finish(ctx, scop, target, config);
+	heddle_program *program = finish(ctx, scop, target, config, &apart);
 	heddle_scop_free(scop);
 	return program;
 }

@@ -5,6 +5,7 @@
 
 #include "model/prove.h"
 
+#include <isl/ctx.h>
 #include <sched.h>
 
 /* Seconds that the passes before the proof took where the proof is worth a process of its own: a copy takes about a millisecond. */
@@ -32,11 +33,27 @@ bool heddle_apart_start(heddle_apart *apart, heddle_scop *scop, heddle_config *c
 			const heddle_pass_options *options, const heddle_watchdog *dog)
 {
 	const char *why;
-	if (!options->apart || apart->child.pid || pass->run != heddle_pass_prove || options->times || options->dump || options->stop ||
+	if (apart->child.pid || pass->run != heddle_pass_prove || options->times || options->dump || options->stop ||
 	    heddle_watchdog_used(dog) < WORTH_A_PROCESS || processors() < 2)
 		return false;
 	*apart = (heddle_apart){scop, config, pass, options, heddle_watchdog_left(dog), heddle_diagnostics_count(scop->ctx), {0}};
 	return heddle_child_start(&apart->child, scop->arena, prove_apart, apart, &why) == 0;
+}
+
+/* The proof in this process, as the copy gave no plain verdict; then the pass after it, if that failed: what it said may have been of
+ * a mapping that is wrong. */
+static int run_here(const heddle_apart *a, int status)
+{
+	heddle_watchdog dog;
+	heddle_watchdog_start(&dog, a->scop->isl, a->seconds);
+	if (status < 0)
+		heddle_diagnostics_keep(a->scop->ctx, a->before);
+	int again = heddle_pass_run(a->scop, a->config, a->pass, a->options);
+	if (again == 0 && status < 0)
+		again = heddle_pass_run(a->scop, a->config, a->pass + 1, a->options);
+	heddle_watchdog_stop(&dog);
+	isl_ctx_resume(a->scop->isl);
+	return again;
 }
 
 int heddle_apart_end(heddle_apart *apart, int status)
@@ -50,10 +67,5 @@ int heddle_apart_end(heddle_apart *apart, int status)
 	if (proved)
 		scop->proof = heddle_arena_strdup(scop->arena, heddle_text_str(&said));
 	heddle_text_free(&said);
-	if (proved)
-		return status;
-	heddle_diagnostics_keep(scop->ctx, apart->before);
-	if (heddle_pass_run(scop, apart->config, apart->pass, apart->options) < 0)
-		return -1;
-	return status < 0 ? heddle_pass_run(scop, apart->config, apart->pass + 1, apart->options) : status;
+	return proved ? status : run_here(apart, status);
 }

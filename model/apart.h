@@ -26,7 +26,8 @@ bool heddle_apart_start(heddle_apart *apart, heddle_scop *scop, heddle_config *c
 			const heddle_pass_options *options, const heddle_watchdog *dog);
 
 /* Wait for it, where one was started; `status` is that of the passes after it.  The status of all: where the proof has anything to
- * say, it is run again here, and says it as if it had been run before the passes after it. */
+ * say, it is run again here, and where a pass after it has failed, so is that: as if each had been run in its turn.  The scop and
+ * the options must still be there. */
 int heddle_apart_end(heddle_apart *apart, int status);
 
 #endif

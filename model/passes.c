@@ -54,12 +54,11 @@ int heddle_pass_run(heddle_scop *scop, heddle_config *config, const heddle_pass 
 int heddle_passes_run(heddle_scop *scop, heddle_config *config, const heddle_pass_options *options)
 {
 	heddle_watchdog dog;
-	heddle_apart apart = {0};
 	int status = 0;
 	scop->config = config;
 	heddle_watchdog_start(&dog, scop->isl, options->timeout > 0 ? options->timeout : DEFAULT_TIMEOUT);
 	for (const heddle_pass *pass = heddle_passes; pass->name && status == 0; pass++) {
-		if (heddle_apart_start(&apart, scop, config, pass, options, &dog))
+		if (options->apart && heddle_apart_start(options->apart, scop, config, pass, options, &dog))
 			continue;
 		status = heddle_pass_run(scop, config, pass, options);
 		if (status == 0 && options->dump && options->out && !strcmp(options->dump, pass->name))
@@ -67,7 +66,6 @@ int heddle_passes_run(heddle_scop *scop, heddle_config *config, const heddle_pas
 		if (options->stop && !strcmp(options->stop, pass->name))
 			break;
 	}
-	status = heddle_apart_end(&apart, status);
 	heddle_watchdog_stop(&dog);
 	isl_ctx_resume(scop->isl);
 	return status;

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "compile/compile.h"
+#include "model/apart.h"
 #include "model/passes.h"
 
 #include <isl/map.h>
@@ -53,7 +54,9 @@ static int passed(heddle_arena *arena, bool apart, bool fault, const char **said
 	assert_non_null(module);
 	assert_non_null(config);
 	heddle_scop *scop = heddle_scop_new(ctx, arena, module->definition[0], heddle_descriptor_find(ctx, "gpu"));
-	const int status = heddle_passes_run(scop, config, &(heddle_pass_options){.complete = plant, .user = &p, .apart = apart});
+	heddle_apart copy = {0};
+	const heddle_pass_options options = {.complete = plant, .user = &p, .apart = apart ? &copy : NULL};
+	const int status = heddle_apart_end(&copy, heddle_passes_run(scop, config, &options));
 	assert_int_equal(p.parts, 3);
 	assert_int_equal(status == 0, heddle_error_count(ctx) == 0);
 	if (status == 0)
