@@ -152,6 +152,15 @@ static __isl_give isl_map *meetings(prover *p, event *a, event *b)
 	return isl_map_apply_range(isl_map_copy(a->coordinates), isl_map_reverse(isl_map_copy(b->coordinates)));
 }
 
+/* Unlike isl's own test it does not ask first whether either is empty. */
+static bool disjoint(__isl_keep isl_map *a, __isl_take isl_map *b)
+{
+	isl_map *both = isl_map_intersect(b, isl_map_copy(a));
+	bool none = isl_map_is_empty(both) == isl_bool_true;
+	isl_map_free(both);
+	return none;
+}
+
 /* Are two threads of one block never in `meet` when it is carried at `level` of `common` loops?  The conditions are put together
  * apart from `meet`, which has existentials: each of them would cost a test of the whole. */
 static bool never_carried(prover *p, __isl_take isl_map *meet, int n_thread, int level, int common)
@@ -168,9 +177,8 @@ static bool never_carried(prover *p, __isl_take isl_map *meet, int n_thread, int
 	for (int t = 0; t < n_thread && never; t++) {
 		isl_map *before = isl_map_order_lt(isl_map_copy(same), isl_dim_in, n + t, isl_dim_out, n + t);
 		isl_map *after = isl_map_order_gt(isl_map_copy(same), isl_dim_in, n + t, isl_dim_out, n + t);
-		never = isl_map_is_disjoint(meet, before) == isl_bool_true && isl_map_is_disjoint(meet, after) == isl_bool_true;
-		isl_map_free(before);
-		isl_map_free(after);
+		never = disjoint(meet, before);
+		never = disjoint(meet, after) && never;
 		same = isl_map_equate(same, isl_dim_in, n + t, isl_dim_out, n + t);
 	}
 	isl_map_free(same);
