@@ -3,6 +3,9 @@
  */
 #include "model/nest_parts.h"
 
+#include <isl/constraint.h>
+#include <isl/local_space.h>
+#include <isl/mat.h>
 #include <isl/space.h>
 #include <isl/val.h>
 #include <string.h>
@@ -25,70 +28,114 @@ void heddle_leaf_tuple(const heddle_leaf *leaf, heddle_text *out)
 	heddle_text_add(out, "]");
 }
 
-/* "128 i_block + 16 x2 + i_thread" */
-static void position(const heddle_scop *scop, const heddle_leaf *leaf, int d, heddle_text *out)
+/* { L[x] } */
+static __isl_give isl_space *leaf_space(const heddle_nest_builder *b, const heddle_leaf *leaf)
+{
+	isl_space *space = isl_space_set_from_params(isl_set_get_space(b->mapped->context));
+	space = isl_space_add_dims(space, isl_dim_set, (unsigned)leaf->n_loop);
+	return isl_space_set_tuple_name(space, isl_dim_set, leaf->name);
+}
+
+/* { L[x] -> NAME[0, 0, ..] } with n dimensions; without a name: NULL */
+static __isl_give isl_multi_aff *leaf_function(const heddle_nest_builder *b, const heddle_leaf *leaf, const char *name, int n)
+{
+	isl_space *from = leaf_space(b, leaf);
+	isl_space *to = isl_space_add_dims(isl_space_set_from_params(isl_space_params(isl_space_copy(from))), isl_dim_set, (unsigned)n);
+	if (name)
+		to = isl_space_set_tuple_name(to, isl_dim_set, name);
+	return isl_multi_aff_zero(isl_space_map_from_domain_and_range(from, to));
+}
+
+/* { L[x] -> [0] } */
+static __isl_give isl_aff *nothing(const heddle_nest_builder *b, const heddle_leaf *leaf)
+{
+	return isl_aff_zero_on_domain(isl_local_space_from_space(leaf_space(b, leaf)));
+}
+
+static __isl_give isl_val *number(__isl_keep isl_aff *of, int64_t i)
+{
+	return isl_val_int_from_si(isl_aff_get_ctx(of), (long)i);
+}
+
+static __isl_give isl_aff *add_term(__isl_take isl_aff *aff, enum isl_dim_type type, int at, int64_t by)
+{
+	isl_val *old = isl_aff_get_coefficient_val(aff, type, at), *more = number(aff, by);
+	return isl_aff_set_coefficient_val(aff, type, at, isl_val_add(old, more));
+}
+
+/* aff + by * (the coordinate of that name) */
+static __isl_give isl_aff *add_coordinate(__isl_take isl_aff *aff, int64_t by, const char *name)
+{
+	isl_space *space = isl_aff_get_domain_space(aff);
+	const int at = isl_space_find_dim_by_name(space, isl_dim_param, name);
+	isl_space_free(space);
+	return add_term(aff, isl_dim_param, at, by);
+}
+
+/* aff + by * (loop number `loop`); nothing where there is no such loop (-1) */
+static __isl_give isl_aff *add_loop(__isl_take isl_aff *aff, int64_t by, int loop)
+{
+	return loop < 0 ? aff : add_term(aff, isl_dim_in, loop, by);
+}
+
+/* { L[x] -> [128 i_block + 16 x2 + i_thread] } */
+static __isl_give isl_aff *position(const heddle_nest_builder *b, const heddle_leaf *leaf, int d)
 {
 	const heddle_stmt *stmt = leaf->stmt;
 	const heddle_dim *dim = &stmt->dim[d];
 	const heddle_layout *layout = &dim->layout;
 	const heddle_member *member = dim->member >= 0 ? &stmt->kernel->member[dim->member] : NULL;
-	int tile = heddle_leaf_loop(leaf, d, HEDDLE_PART_TILE), round = heddle_leaf_loop(leaf, d, HEDDLE_PART_ROUND);
-	int item = heddle_leaf_loop(leaf, d, HEDDLE_PART_ITEM), vec = heddle_leaf_loop(leaf, d, HEDDLE_PART_VEC);
-	heddle_text_add(out, "0");
+	isl_aff *at = nothing(b, leaf);
 	if (member)
-		heddle_text_printf(out, " + %lld*c_%s_block", (long long)layout->tile, member->name);
-	else if (tile >= 0)
-		heddle_text_printf(out, " + %lld*x%d", (long long)layout->tile, tile);
-	if (round >= 0)
-		heddle_text_printf(out, " + %lld*x%d", (long long)(layout->items * layout->threads * layout->vector), round);
-	if (item >= 0)
-		heddle_text_printf(out, " + %lld*x%d", (long long)(layout->threads * layout->vector), item);
-	bool absent = leaf->kind != HEDDLE_LEAF_COMPUTE && dim->reduction;
-	if (layout->threads > 1 && !absent) {
-		if (member)
-			heddle_text_printf(out, " + %lld*c_%s_thread", (long long)layout->vector, member->name);
-		else
-			heddle_text_printf(out, " + %lld*c_lane", (long long)layout->vector);
-	}
-	if (vec >= 0)
-		heddle_text_printf(out, " + x%d", vec);
-	(void)scop;
+		at = add_coordinate(at, layout->tile, heddle_block_param(b->scop, member));
+	else
+		at = add_loop(at, layout->tile, heddle_leaf_loop(leaf, d, HEDDLE_PART_TILE));
+	at = add_loop(at, layout->items * layout->threads * layout->vector, heddle_leaf_loop(leaf, d, HEDDLE_PART_ROUND));
+	at = add_loop(at, layout->threads * layout->vector, heddle_leaf_loop(leaf, d, HEDDLE_PART_ITEM));
+	const bool absent = leaf->kind != HEDDLE_LEAF_COMPUTE && dim->reduction;
+	if (layout->threads > 1 && !absent)
+		at = add_coordinate(at, layout->vector, member ? heddle_thread_param(b->scop, member) : "c_lane");
+	return add_loop(at, 1, heddle_leaf_loop(leaf, d, HEDDLE_PART_VEC));
 }
 
+/* { L[x] -> S[d] } */
 static __isl_give isl_multi_aff *stmt_instance(heddle_nest_builder *b, const heddle_leaf *leaf)
 {
-	heddle_text text = {0};
-	heddle_text_printf(&text, "%s{ ", b->mapped->params);
-	heddle_leaf_tuple(leaf, &text);
-	heddle_text_printf(&text, " -> %s[", leaf->stmt->name);
-	for (int d = 0; d < leaf->stmt->n_dim; d++) {
-		heddle_text_add(&text, d ? ", " : "");
-		position(b->scop, leaf, d, &text);
-	}
-	heddle_text_add(&text, "] }");
-	isl_multi_aff *instance = isl_multi_aff_read_from_str(b->scop->isl, heddle_text_str(&text));
-	heddle_text_free(&text);
+	isl_multi_aff *instance = leaf_function(b, leaf, leaf->stmt->name, leaf->stmt->n_dim);
+	for (int d = 0; d < leaf->stmt->n_dim; d++)
+		instance = isl_multi_aff_set_aff(instance, d, position(b, leaf, d));
 	return instance;
 }
 
-/* Bounds of loops and of the coordinates that the leaf uses. */
-static __isl_give isl_set *layout_bounds(heddle_nest_builder *b, const heddle_leaf *leaf, const char *more)
+/* Bounds of loops: { L[x] : 0 <= x < extent } */
+static __isl_give isl_basic_set *loop_bounds(const heddle_nest_builder *b, const heddle_leaf *leaf)
 {
-	heddle_text text = {0};
-	heddle_text_printf(&text, "%s{ ", b->mapped->params);
-	heddle_leaf_tuple(leaf, &text);
-	heddle_text_add(&text, " : 1 = 1");
+	isl_space *space = leaf_space(b, leaf);
+	const isl_size before = isl_space_dim(space, isl_dim_param) + 1, n = before + leaf->n_loop;
+	int rows = leaf->n_loop, row = 0;
+	for (int i = 0; i < leaf->n_loop; i++)
+		rows += leaf->loop[i]->extent != 0;
+	isl_mat *none = isl_mat_alloc(b->scop->isl, 0, (unsigned)n), *bound = isl_mat_alloc(b->scop->isl, (unsigned)rows, (unsigned)n);
+	for (int i = 0; i < rows; i++)
+		for (int k = 0; k < n; k++)
+			bound = isl_mat_set_element_si(bound, i, k, 0);
 	for (int i = 0; i < leaf->n_loop; i++) {
-		heddle_text_printf(&text, " and 0 <= x%d", i);
-		if (leaf->loop[i]->extent)
-			heddle_text_printf(&text, " and x%d < %lld", i, (long long)leaf->loop[i]->extent);
+		bound = isl_mat_set_element_si(bound, row++, before + i, 1);
+		if (!leaf->loop[i]->extent)
+			continue;
+		bound = isl_mat_set_element_si(bound, row, before + i, -1);
+		bound = isl_mat_set_element_val(bound, row++, 0, isl_val_int_from_si(b->scop->isl, (long)leaf->loop[i]->extent - 1));
 	}
-	if (more && *more)
-		heddle_text_printf(&text, " and %s", more);
-	heddle_text_add(&text, " }");
-	isl_set *set = isl_set_read_from_str(b->scop->isl, heddle_text_str(&text));
-	heddle_text_free(&text);
-	return isl_set_intersect_params(set, isl_set_copy(b->mapped->context));
+	return isl_basic_set_from_constraint_matrices(space, none, bound, isl_dim_cst, isl_dim_param, isl_dim_set, isl_dim_div);
+}
+
+/* Bounds of loops and of the coordinates that the leaf uses; `one_lane`: of lane 0 only. */
+static __isl_give isl_set *layout_bounds(heddle_nest_builder *b, const heddle_leaf *leaf, bool one_lane)
+{
+	isl_set *bounds = isl_set_from_basic_set(loop_bounds(b, leaf));
+	if (one_lane)
+		bounds = isl_set_fix_si(bounds, isl_dim_param, (unsigned)isl_set_find_dim_by_name(bounds, isl_dim_param, "c_lane"), 0);
+	return isl_set_intersect_params(bounds, isl_set_copy(b->mapped->context));
 }
 
 /* Only one lane may write what all lanes hold. */
@@ -123,18 +170,23 @@ __isl_give isl_set *heddle_nest_in_domain(__isl_keep isl_set *domain, __isl_keep
  * loops in dimension order; the leaf has them in nest order. */
 static __isl_give isl_multi_aff *tile_start(heddle_nest_builder *b, const heddle_leaf *leaf, const heddle_group *group)
 {
-	heddle_text text = {0};
-	int at = 0;
-	heddle_text_printf(&text, "%s{ ", b->mapped->params);
-	heddle_leaf_tuple(leaf, &text);
-	heddle_text_add(&text, " -> [");
+	int n = 0, at = 0;
+	for (int d = 0; d < leaf->stmt->n_dim; d++)
+		n += leaf->stmt->dim[d].member < 0 && !leaf->stmt->dim[d].single_tile;
+	isl_multi_aff *loops = leaf_function(b, leaf, NULL, n);
 	for (int d = 0; d < leaf->stmt->n_dim; d++)
 		if (leaf->stmt->dim[d].member < 0 && !leaf->stmt->dim[d].single_tile)
-			heddle_text_printf(&text, "%sx%d", at++ ? ", " : "", heddle_leaf_loop(leaf, d, HEDDLE_PART_TILE));
-	heddle_text_add(&text, "] }");
-	isl_multi_aff *loops = isl_multi_aff_read_from_str(b->scop->isl, heddle_text_str(&text));
-	heddle_text_free(&text);
+			loops = isl_multi_aff_set_aff(loops, at++,
+						      add_loop(nothing(b, leaf), 1, heddle_leaf_loop(leaf, d, HEDDLE_PART_TILE)));
 	return isl_multi_aff_pullback_multi_aff(isl_multi_aff_copy(group->offset), loops);
+}
+
+/* { L[x] in set : aff < size } */
+static __isl_give isl_basic_set *below_size(__isl_take isl_basic_set *set, __isl_take isl_aff *aff, int64_t size)
+{
+	isl_val *last = number(aff, size - 1);
+	aff = isl_aff_add_constant_val(isl_aff_neg(aff), last);
+	return isl_basic_set_add_constraint(set, isl_inequality_from_aff(aff));
 }
 
 /* Where the tile element of a move is, in the tensor and in the tile. */
@@ -147,54 +199,43 @@ static void move_sets(heddle_nest_builder *b, heddle_leaf *leaf)
 	int vec = heddle_leaf_loop(leaf, HEDDLE_MOVE_VEC, HEDDLE_PART_VEC);
 	int64_t columns = heddle_nest_columns(b, group), rows = 1;
 	int64_t row_threads = b->kernel->threads / columns;
-	heddle_text text = {0}, r = {0}, c = {0}, more = {0};
 	for (int e = 0; e < rank; e++)
 		rows *= e == inner ? 1 : group->size[e];
 	bool copy = leaf->kind == HEDDLE_LEAF_COPY;
-	heddle_text_add(&r, "0");
-	if (row >= 0)
-		heddle_text_printf(&r, " + %lld*x%d", copy ? 1LL : (long long)row_threads, row);
+	isl_aff *r = add_loop(nothing(b, leaf), copy ? 1 : row_threads, row);
 	if (row_threads > 1 && !copy)
-		heddle_text_printf(&r, " + c_row%lld", (long long)columns);
-	heddle_text_add(&c, "0");
-	if (column >= 0)
-		heddle_text_printf(&c, " + %lld*x%d", copy ? 1LL : (long long)(columns * group->vector), column);
+		r = add_coordinate(r, 1, heddle_arena_printf(b->scop->arena, "c_row%lld", (long long)columns));
+	isl_aff *c = add_loop(nothing(b, leaf), copy ? 1 : columns * group->vector, column);
 	if (columns > 1 && !copy)
-		heddle_text_printf(&c, " + %lld*c_column%lld", (long long)group->vector, (long long)columns);
-	if (vec >= 0)
-		heddle_text_printf(&c, " + x%d", vec);
-	heddle_text_printf(&text, "%s{ ", b->mapped->params);
-	heddle_leaf_tuple(leaf, &text);
-	heddle_text_printf(&text, " -> T_%s[", group->tensor->name);
+		c = add_coordinate(c, group->vector, heddle_arena_printf(b->scop->arena, "c_column%lld", (long long)columns));
+	c = add_loop(c, 1, vec);
+	leaf->position = leaf_function(b, leaf, heddle_arena_printf(b->scop->arena, "T_%s", group->tensor->name), rank);
 	int64_t below = rows;
 	int wide = 0;
 	for (int e = 0; e < rank; e++)
 		wide += e != inner && group->size[e] > 1;
 	for (int e = 0; e < rank; e++) {
-		heddle_text_add(&text, e ? ", " : "");
 		if (e == inner) {
-			heddle_text_add(&text, heddle_text_str(&c));
+			leaf->position = isl_multi_aff_set_aff(leaf->position, e, isl_aff_copy(c));
 			continue;
 		}
 		below /= group->size[e];
 		const int own = heddle_leaf_loop(leaf, HEDDLE_MOVE_ROWS - e, HEDDLE_PART_ITEM);
 		if (group->size[e] == 1)
-			heddle_text_add(&text, "0");
-		else if (own >= 0)
-			heddle_text_printf(&text, "x%d", own);
+			continue;
+		isl_aff *at;
+		if (own >= 0)
+			at = add_loop(nothing(b, leaf), 1, own);
 		else if (wide == 1)
-			heddle_text_add(&text, heddle_text_str(&r));
-		else if (below * group->size[e] == rows)
-			heddle_text_printf(&text, "floor((%s)/%lld)", heddle_text_str(&r), (long long)below);
+			at = isl_aff_copy(r);
 		else
-			heddle_text_printf(&text, "(floor((%s)/%lld) mod %lld)", heddle_text_str(&r), (long long)below,
-					   (long long)group->size[e]);
+			at = isl_aff_floor(isl_aff_scale_down_val(isl_aff_copy(r), number(r, below)));
+		if (own < 0 && wide > 1 && below * group->size[e] != rows)
+			at = isl_aff_mod_val(at, number(r, group->size[e]));
+		leaf->position = isl_multi_aff_set_aff(leaf->position, e, at);
 	}
-	heddle_text_add(&text, "] }");
-	leaf->position = isl_multi_aff_read_from_str(b->scop->isl, heddle_text_str(&text));
-	heddle_text_printf(&more, "%s < %lld and %s < %lld", heddle_text_str(&r), (long long)rows, heddle_text_str(&c),
-			   (long long)group->size[inner]);
-	leaf->domain = layout_bounds(b, leaf, heddle_text_str(&more));
+	isl_basic_set *inside = below_size(below_size(loop_bounds(b, leaf), r, rows), c, group->size[inner]);
+	leaf->domain = isl_set_intersect_params(isl_set_from_basic_set(inside), isl_set_copy(b->mapped->context));
 	leaf->element = isl_multi_aff_add(tile_start(b, leaf, group), isl_multi_aff_copy(leaf->position));
 	/* inside the tensor */
 	heddle_stmt shape = {.all = leaf->domain};
@@ -210,10 +251,6 @@ static void move_sets(heddle_nest_builder *b, heddle_leaf *leaf)
 	if (leaf->fill)
 		leaf->domain = isl_set_coalesce(isl_set_subtract(leaf->domain, isl_set_copy(leaf->valid)));
 	leaf->box = isl_set_copy(leaf->domain);
-	heddle_text_free(&text);
-	heddle_text_free(&r);
-	heddle_text_free(&c);
-	heddle_text_free(&more);
 }
 
 /* Is the read made under a condition?  Then a tile holds only what that lets through. */
@@ -291,7 +328,7 @@ static bool finishes_all(const heddle_leaf *leaf)
 static void leaf_sets(heddle_nest_builder *b, heddle_leaf *leaf)
 {
 	heddle_stmt *stmt = leaf->stmt;
-	const char *lane = one_lane(b, leaf) ? "c_lane = 0" : NULL;
+	const bool lane = one_lane(b, leaf);
 	switch (leaf->kind) {
 	case HEDDLE_LEAF_MOVE:
 	case HEDDLE_LEAF_COPY:
@@ -299,7 +336,7 @@ static void leaf_sets(heddle_nest_builder *b, heddle_leaf *leaf)
 		return;
 	case HEDDLE_LEAF_BARRIER:
 	case HEDDLE_LEAF_WAIT:
-		leaf->domain = layout_bounds(b, leaf, NULL);
+		leaf->domain = layout_bounds(b, leaf, false);
 		leaf->box = isl_set_copy(leaf->domain);
 		return;
 	case HEDDLE_LEAF_INITIALISE:
@@ -558,7 +595,7 @@ static bool apply_region(heddle_nest_builder *b, heddle_region *r)
 	heddle_leaf *compute = r->compute;
 	isl_set *tiles = prefix_of(b, isl_set_copy(compute->domain), r->prefix);
 	if (r->part) {
-		isl_set *layout = layout_bounds(b, compute, one_lane(b, compute) ? "c_lane = 0" : NULL);
+		isl_set *layout = layout_bounds(b, compute, one_lane(b, compute));
 		layout = restrict_prefix(compute, layout, tiles);
 		isl_set *inner = heddle_nest_in_domain(compute->stmt->inner, compute->instance);
 		isl_set *missing = prefix_of(b, isl_set_subtract(layout, inner), r->prefix);
@@ -622,7 +659,7 @@ static __isl_give isl_set *with_all_items(heddle_nest_builder *b, const heddle_l
 		runs = isl_set_eliminate(runs, isl_dim_set, (unsigned)i, 1);
 		any = true;
 	}
-	return any ? isl_set_intersect(runs, layout_bounds(b, leaf, NULL)) : runs;
+	return any ? isl_set_intersect(runs, layout_bounds(b, leaf, false)) : runs;
 }
 
 /* Leaves outside regions follow the blocks, local tile loops and rounds of their statement: the sums that are finished are those
@@ -640,7 +677,7 @@ static void restrict_outer(heddle_nest_builder *b, heddle_leaf *leaf, int first)
 		prefix++;
 	const heddle_leaf *whole = with_items(b, leaf, first, prefix);
 	isl_multi_aff *instance = stmt_instance(b, whole);
-	isl_set *runs = isl_set_intersect(layout_bounds(b, whole, NULL), heddle_nest_in_domain(leaf->stmt->lhs, instance));
+	isl_set *runs = isl_set_intersect(layout_bounds(b, whole, false), heddle_nest_in_domain(leaf->stmt->lhs, instance));
 	isl_multi_aff_free(instance);
 	if (leaf->kind == HEDDLE_LEAF_INITIALISE)
 		runs = with_all_items(b, whole, runs);
