@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "model/generate.h"
+#include "model/plain.h"
 
 #include <isl/id.h>
 #include <isl/space.h>
@@ -551,7 +552,7 @@ static heddle_value *membership(maker *m, __isl_keep isl_set *whole, __isl_keep 
 {
 	isl_set *here = isl_set_intersect_params(isl_set_copy(whole), isl_set_copy(m->g->branch->blocks));
 	heddle_value *condition = NULL;
-	if (isl_set_is_subset(here, part) == isl_bool_false) {
+	if (!heddle_plainly_inside(here, part) && isl_set_is_subset(here, part) == isl_bool_false) {
 		isl_set *inside = isl_set_gist(isl_set_copy(part), isl_set_copy(here));
 		condition = heddle_generate_condition(m->g, inside, m->loop);
 	}

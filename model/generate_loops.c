@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "model/generate.h"
+#include "model/plain.h"
 
 #include <isl/constraint.h>
 #include <isl/val.h>
@@ -140,7 +141,7 @@ static __isl_give isl_set *common(const heddle_scop *scop, heddle_leaf **leaf, i
 		isl_set *one = outer_loops(leaf[i], n);
 		all = all ? isl_set_union(all, one) : one;
 	}
-	return isl_set_detect_equalities(heddle_scop_hull(scop, isl_set_coalesce(isl_set_remove_divs(all))));
+	return heddle_scop_hull(scop, isl_set_coalesce(isl_set_remove_divs(all)));
 }
 
 /* ---- bounds ---------------------------------------------------------------------------------------------------------------- */
@@ -267,7 +268,12 @@ static heddle_node *scan_children(scanner *s, const heddle_nest *nest, int depth
 
 static heddle_node *scan_leaf(scanner *s, heddle_leaf *leaf, __isl_keep isl_set *known)
 {
-	isl_set *runs = isl_set_gist(outer_loops(leaf, leaf->n_loop), isl_set_copy(known));
+	isl_set *runs = outer_loops(leaf, leaf->n_loop);
+	if (heddle_plainly_inside(known, runs)) {
+		isl_set_free(runs);
+		return heddle_generate_leaf(s->g, leaf, s->x);
+	}
+	runs = isl_set_gist(runs, isl_set_copy(known));
 	if (isl_set_is_empty(runs) == isl_bool_true) {
 		isl_set_free(runs);
 		return heddle_node_block(s->g->program);
@@ -365,6 +371,24 @@ static heddle_node *loop_node(scanner *s, const heddle_nest *nest, const bounds 
 	return loop;
 }
 
+/* A loop over all of 0 .. extent, whatever is around it; `alone`: the only leaf in it. */
+static heddle_node *scan_box(scanner *s, const heddle_nest *nest, int depth, __isl_take isl_set *known, const heddle_leaf *alone)
+{
+	heddle_program *p = s->g->program;
+	bounds b = {.s = s, .depth = depth};
+	heddle_value *offset = NULL;
+	int64_t step = 1;
+	b.lower = heddle_value_int(p, s->g->index_type, 0);
+	b.upper = heddle_value_int(p, s->g->index_type, nest->extent);
+	known = isl_set_lower_bound_si(known, isl_dim_set, (unsigned)depth, 0);
+	known = isl_set_upper_bound_val(known, isl_dim_set, (unsigned)depth, isl_val_int_from_si(s->g->scop->isl, (long)nest->extent - 1));
+	if (nest->loop == HEDDLE_LOOP_SERIAL && alone)
+		step = stride_of(s, alone, depth, &offset, &known);
+	heddle_node *node = loop_node(s, nest, &b, step, offset, known);
+	isl_set_free(known);
+	return node;
+}
+
 static heddle_node *scan_loop(scanner *s, const heddle_nest *nest, int depth, __isl_keep isl_set *known)
 {
 	heddle_generator *g = s->g;
@@ -374,6 +398,11 @@ static heddle_node *scan_loop(scanner *s, const heddle_nest *nest, int depth, __
 	collect(nest, leaf, &n);
 	isl_set *here = common(g->scop, leaf, n, depth + 1);
 	isl_set *wide = isl_set_add_dims(isl_set_copy(known), isl_dim_set, 1);
+	if (nest->extent > 1 && heddle_plainly_box(here, wide, nest->extent)) {
+		isl_set_free(here);
+		return scan_box(s, nest, depth, wide, n == 1 ? leaf[0] : NULL);
+	}
+	here = isl_set_detect_equalities(here);
 	isl_set *new = isl_set_gist(isl_set_copy(here), isl_set_copy(wide));
 	/* some drivers unroll what they see to run at most as often as an array has elements (min(16, ..) for s[16]), whole nests of it */
 	bounds b = {.s = s, .depth = depth, .from_last = nest->part == HEDDLE_PART_ROUND};
