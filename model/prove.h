@@ -27,6 +27,7 @@ typedef struct event {
 	int at; /* position of the leaf */
 	heddle_leaf *leaf;
 	const void *place; /* the tensor (global) or the group (shared) */
+	const heddle_access *of; /* of the statement; NULL: a move's */
 	bool write;
 	isl_map *access;
 	isl_map *coordinates, *numbered; /* NULL until they are asked for */
@@ -41,6 +42,12 @@ typedef struct event_list {
 
 int heddle_prove_violated(prover *p, const heddle_leaf *leaf, const char *what);
 int heddle_prove_missing(prover *p, const heddle_stmt *stmt, const char *what);
+/* The dimension of the tile along which its rows run. */
+int heddle_prove_column(const heddle_group *group);
+/* Threads side by side in a row of the tile, as the move lays them out. */
+int64_t heddle_prove_columns(const prover *p, const heddle_group *group);
+/* Does the parameter say where a thread is, other than by the coordinates that the leaf is laid out with? */
+bool heddle_prove_foreign(const prover *p, const heddle_leaf *leaf, const char *name);
 __isl_give isl_set *heddle_prove_without_foreign(const prover *p, const heddle_leaf *leaf, __isl_take isl_set *set);
 /* For some thread. */
 __isl_give isl_map *heddle_prove_without_threads(__isl_take isl_map *map);
@@ -74,6 +81,12 @@ __isl_give isl_multi_aff *heddle_prove_tile_start(const heddle_leaf *leaf, const
 /* { L[x] -> T[e - offset] } in a shared tile */
 __isl_give isl_multi_pw_aff *heddle_prove_place_in_tile(const heddle_leaf *leaf, const heddle_access *access);
 
+/* { L[x] -> L'[y] } from each instance of a leaf to the one of another that has the same place in the loops over the same parts of
+ * the same dimensions, and 0 in others. */
+__isl_give isl_multi_aff *heddle_prove_alike(const heddle_leaf *leaf, const heddle_leaf *other);
+/* Does the other leaf run, in the same thread, where { L[x] -> L'[y] } takes these instances? */
+bool heddle_prove_runs_at(prover *p, __isl_take isl_set *some, const heddle_leaf *other, __isl_take isl_multi_aff *there);
+
 /* ---- prove_values.c ---- */
 
 /* Accesses to memory that other threads can see. */
@@ -88,6 +101,9 @@ bool heddle_prove_replicated(prover *p, const heddle_leaf *leaf);
 __isl_give isl_map *heddle_prove_first_lane(__isl_take isl_map *map);
 /* { L[x] -> v }: does v tell all variables of the leaf?  A sufficient condition, by arithmetic. */
 bool heddle_prove_tells_all(prover *p, const heddle_leaf *leaf, __isl_keep isl_multi_aff *f, bool one_lane);
+/* Does the place in the tile tell which thread of a block moves what is there, where the first `level` loops are the same?  A
+ * sufficient condition, by arithmetic. */
+bool heddle_prove_tells_mover(prover *p, const heddle_leaf *move, int level);
 /* Does no instance run twice, in lane 0 or in all lanes? */
 bool heddle_prove_single(prover *p, const heddle_leaf *leaf, bool one_lane);
 int heddle_prove_once(prover *p);

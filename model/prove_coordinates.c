@@ -1,6 +1,7 @@
 /* prove: the coordinates of blocks and threads, and the instances and elements of a leaf for each of them.
  * SPDX-License-Identifier: MIT
  */
+#include "model/plain.h"
 #include "model/prove.h"
 
 #include <isl/constraint.h>
@@ -43,11 +44,15 @@ static bool of_thread(const char *parameter)
 	return varies(parameter) && !(length > 6 && !strcmp(parameter + length - 6, "_block"));
 }
 
-/* Threads side by side in a row of the tile, as the move lays them out. */
-static int64_t copy_columns(const prover *p, const heddle_group *group)
+int heddle_prove_column(const heddle_group *group)
 {
 	const int inner = heddle_tensor_inner(group->tensor);
-	int64_t columns = 1, row = group->size[inner < 0 ? group->tensor->rank - 1 : inner] / group->vector;
+	return inner < 0 ? group->tensor->rank - 1 : inner;
+}
+
+int64_t heddle_prove_columns(const prover *p, const heddle_group *group)
+{
+	int64_t columns = 1, row = group->size[heddle_prove_column(group)] / group->vector;
 	while (columns < row && columns * 2 <= p->kernel->threads)
 		columns *= 2;
 	while (p->kernel->threads % columns)
@@ -64,8 +69,7 @@ static bool of_columns(const char *name, int64_t columns)
 	return !strcmp(name, row) || !strcmp(name, column);
 }
 
-/* Does the parameter say where a thread is, other than by the coordinates that the leaf is laid out with? */
-static bool foreign(const prover *p, const heddle_leaf *leaf, const char *name)
+bool heddle_prove_foreign(const prover *p, const heddle_leaf *leaf, const char *name)
 {
 	if (!of_thread(name))
 		return false;
@@ -73,7 +77,7 @@ static bool foreign(const prover *p, const heddle_leaf *leaf, const char *name)
 	    leaf->kind == HEDDLE_LEAF_WAIT)
 		return true;
 	if (leaf->kind == HEDDLE_LEAF_MOVE)
-		return !of_columns(name, copy_columns(p, leaf->group));
+		return !of_columns(name, heddle_prove_columns(p, leaf->group));
 	for (int i = 0; i < p->mapped->n_columns; i++)
 		if (of_columns(name, p->mapped->columns[i]))
 			return true;
@@ -83,7 +87,7 @@ static bool foreign(const prover *p, const heddle_leaf *leaf, const char *name)
 __isl_give isl_set *heddle_prove_without_foreign(const prover *p, const heddle_leaf *leaf, __isl_take isl_set *set)
 {
 	for (int i = (int)isl_set_dim(set, isl_dim_param) - 1, end = i; set && i >= 0; end = --i) {
-		while (i >= 0 && foreign(p, leaf, isl_set_get_dim_name(set, isl_dim_param, (unsigned)i)))
+		while (i >= 0 && heddle_prove_foreign(p, leaf, isl_set_get_dim_name(set, isl_dim_param, (unsigned)i)))
 			i--;
 		if (i < end)
 			set = isl_set_project_out(set, isl_dim_param, (unsigned)(i + 1), (unsigned)(end - i));
@@ -189,7 +193,7 @@ __isl_give isl_map *heddle_prove_with_number(prover *p, const heddle_leaf *leaf,
 	if (leaf->kind == HEDDLE_LEAF_COPY) { /* none of the threads */
 		number = isl_constraint_set_constant_si(number, -1);
 	} else if (leaf->kind == HEDDLE_LEAF_MOVE) {
-		int64_t columns = copy_columns(p, leaf->group);
+		int64_t columns = heddle_prove_columns(p, leaf->group);
 		snprintf(name, sizeof(name), "c_row%lld", (long long)columns);
 		if (columns < kernel->threads)
 			number = weigh(number, name, columns);
@@ -236,6 +240,11 @@ int heddle_prove_coordinates(prover *p)
 
 bool heddle_prove_subset(__isl_take isl_map *a, __isl_take isl_map *b)
 {
+	if (heddle_plainly_subset(a, b)) {
+		isl_map_free(a);
+		isl_map_free(b);
+		return true;
+	}
 	isl_map *rest = isl_map_subtract(a, b); /* unlike isl's own test it does not ask first whether a is empty */
 	bool result = isl_map_is_empty(rest) == isl_bool_true;
 	isl_map_free(rest);
@@ -244,6 +253,11 @@ bool heddle_prove_subset(__isl_take isl_map *a, __isl_take isl_map *b)
 
 bool heddle_prove_inside(__isl_take isl_set *a, __isl_take isl_set *b)
 {
+	if (heddle_plainly_inside(a, b)) {
+		isl_set_free(a);
+		isl_set_free(b);
+		return true;
+	}
 	isl_set *rest = isl_set_subtract(a, b);
 	bool result = isl_set_is_empty(rest) == isl_bool_true;
 	isl_set_free(rest);
@@ -308,4 +322,41 @@ __isl_give isl_multi_pw_aff *heddle_prove_place_in_tile(const heddle_leaf *leaf,
 {
 	isl_multi_aff *offset = heddle_prove_tile_start(leaf, access->group);
 	return isl_multi_pw_aff_sub(heddle_prove_index_of(leaf, access), isl_multi_pw_aff_from_multi_aff(offset));
+}
+
+/* ---- leaves that are laid out alike ---------------------------------------------------------------------------------------- */
+
+/* The loop of `leaf` over the same part of the same dimension as loop k of `other`; -1: there is none.  Statements have the members
+ * of their kernel in common. */
+static int loop_alike(const heddle_leaf *leaf, const heddle_leaf *other, int k)
+{
+	const heddle_nest *wanted = other->loop[k];
+	for (int i = 0; i < leaf->n_loop; i++) {
+		const heddle_nest *loop = leaf->loop[i];
+		const bool plain = loop->part == wanted->part && loop->dim >= 0 && wanted->dim >= 0;
+		const int member = plain ? leaf->stmt->dim[loop->dim].member : -1;
+		if (loop == wanted || (plain && leaf->stmt == other->stmt && loop->dim == wanted->dim) ||
+		    (member >= 0 && other->stmt->dim[wanted->dim].member == member))
+			return i;
+	}
+	return -1;
+}
+
+__isl_give isl_multi_aff *heddle_prove_alike(const heddle_leaf *leaf, const heddle_leaf *other)
+{
+	isl_space *from = isl_multi_aff_get_domain_space(leaf->instance), *to = isl_multi_aff_get_domain_space(other->instance);
+	isl_multi_aff *there = isl_multi_aff_zero(isl_space_map_from_domain_and_range(from, to));
+	isl_local_space *x = isl_local_space_from_space(isl_multi_aff_get_domain_space(there));
+	for (int k = 0; k < other->n_loop; k++) {
+		const int i = loop_alike(leaf, other, k);
+		if (i >= 0)
+			there = isl_multi_aff_set_aff(there, k, isl_aff_var_on_domain(isl_local_space_copy(x), isl_dim_set, (unsigned)i));
+	}
+	isl_local_space_free(x);
+	return there;
+}
+
+bool heddle_prove_runs_at(prover *p, __isl_take isl_set *some, const heddle_leaf *other, __isl_take isl_multi_aff *there)
+{
+	return heddle_prove_inside(some, isl_set_preimage_multi_aff(heddle_prove_runs(p, other), there));
 }

@@ -196,6 +196,8 @@ static bool race_free(prover *p, event *a, event *b)
 		bool safe = a->at != b->at || level < common ? separated(p, a->at, b->at, level, common) : false;
 		if (safe)
 			continue;
+		if (a->at == b->at && a->leaf->kind == HEDDLE_LEAF_MOVE && heddle_prove_tells_mover(p, a->leaf, level))
+			continue;
 		int n_thread = heddle_prove_is_move(a->leaf) || heddle_prove_is_move(b->leaf) ? 1 : heddle_prove_n_coordinate(p);
 		if (!never_carried(p, meetings(p, a, b), n_thread, level, common))
 			return false;
@@ -229,24 +231,35 @@ int heddle_prove_waits(prover *p)
 	return 0;
 }
 
-/* Two writes of instances that differ: are they to elements that differ?  The write of a statement is, where each of its instances
+/* { L[x] -> T[e] } of an access that is one function; NULL where it is not. */
+static __isl_give isl_multi_aff *element_function(const event *e)
+{
+	isl_pw_multi_aff *f = isl_pw_multi_aff_from_multi_pw_aff(heddle_prove_index_of(e->leaf, e->of));
+	isl_multi_aff *whole = isl_pw_multi_aff_isa_multi_aff(f) == isl_bool_true ? isl_pw_multi_aff_as_multi_aff(isl_pw_multi_aff_copy(f)) : NULL;
+	isl_pw_multi_aff_free(f);
+	return whole;
+}
+
+/* Do instances of one leaf that differ touch elements that differ, by two accesses, of which one may be the other? */
+static bool instances_apart(prover *p, const event *a, const event *b)
+{
+	isl_multi_aff *f = element_function(a), *g = a == b ? isl_multi_aff_copy(f) : element_function(b);
+	const bool apart = f && g && isl_multi_aff_plain_is_equal(f, g) == isl_bool_true && heddle_prove_tells_all(p, a->leaf, f, false);
+	isl_multi_aff_free(f);
+	isl_multi_aff_free(g);
+	return apart;
+}
+
+/* Do two accesses, of instances that differ, touch elements that differ?  The write of a statement does, where each of its instances
  * runs once (heddle_prove_once, heddle_prove_finish) and writes an element of its own. */
 static bool apart(prover *p, const event *a, const event *b)
 {
-	const heddle_stmt *stmt = a->leaf->stmt;
-	const heddle_access *target = &stmt->access[0];
-	if (!a->write || !b->write || b->leaf->stmt != stmt || heddle_prove_is_move(a->leaf) || !target->affine)
+	if (!a->of || !b->of || !a->of->affine || !b->of->affine)
 		return false;
-	if (a->at == b->at) {
-		isl_pw_multi_aff *f = isl_pw_multi_aff_from_multi_pw_aff(heddle_prove_index_of(a->leaf, target));
-		isl_multi_aff *whole = isl_pw_multi_aff_isa_multi_aff(f) == isl_bool_true ? isl_pw_multi_aff_as_multi_aff(isl_pw_multi_aff_copy(f)) : NULL;
-		bool tell = whole && heddle_prove_tells_all(p, a->leaf, whole, false);
-		isl_pw_multi_aff_free(f);
-		isl_multi_aff_free(whole);
-		return tell;
-	}
-	return a->leaf->kind == HEDDLE_LEAF_COMPUTE && b->leaf->kind == HEDDLE_LEAF_COMPUTE && !stmt->reduction &&
-	       isl_map_plain_is_injective(target->relation) == isl_bool_true;
+	if (a->at == b->at)
+		return instances_apart(p, a, b);
+	return a->write && b->write && a->leaf->stmt == b->leaf->stmt && a->leaf->kind == HEDDLE_LEAF_COMPUTE &&
+	       b->leaf->kind == HEDDLE_LEAF_COMPUTE && !a->leaf->stmt->reduction && isl_map_plain_is_injective(a->of->relation) == isl_bool_true;
 }
 
 int heddle_prove_races(prover *p, event_list *list)

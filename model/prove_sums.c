@@ -28,7 +28,7 @@ static int life_loops(const heddle_leaf *leaf)
 }
 
 /* { L[x] -> [d] } without the reduced dimensions; then the vector members of those that the accumulator keeps apart. */
-static __isl_give isl_map *accumulator(const heddle_leaf *leaf, bool members)
+static __isl_give isl_multi_aff *accumulator(const heddle_leaf *leaf, bool members)
 {
 	const heddle_stmt *stmt = leaf->stmt;
 	isl_multi_aff *at = isl_multi_aff_reset_tuple_id(isl_multi_aff_copy(leaf->instance), isl_dim_out);
@@ -43,13 +43,13 @@ static __isl_give isl_map *accumulator(const heddle_leaf *leaf, bool members)
 		at = isl_multi_aff_flat_range_product(
 			at, isl_multi_aff_from_aff(isl_aff_var_on_domain(x, isl_dim_set, (unsigned)i)));
 	}
-	return isl_map_reset_tuple_id(isl_map_from_multi_aff(at), isl_dim_out);
+	return isl_multi_aff_reset_tuple_id(at, isl_dim_out);
 }
 
 /* { L[x] -> accumulator } of one thread */
 static __isl_give isl_map *holds(prover *p, const heddle_leaf *leaf, bool members)
 {
-	return isl_map_reset_tuple_id(heddle_prove_where_it_runs(p, leaf, accumulator(leaf, members)), isl_dim_in);
+	return isl_map_reset_tuple_id(heddle_prove_where_it_runs(p, leaf, isl_map_from_multi_aff(accumulator(leaf, members))), isl_dim_in);
 }
 
 /* For some lane. */
@@ -106,9 +106,29 @@ static int check_sum_order(prover *p, const sum *s)
 	return 0;
 }
 
-/* Is everything that `leaf` holds also held by the leaf at `other`, in the same life, by the same thread or some lane of it? */
-static bool held_by(prover *p, __isl_take isl_map *held, int other, bool members, bool lanes)
+/* Is what the leaf holds held by the instance of the other leaf that is laid out alike? */
+static bool held_alike(prover *p, __isl_keep isl_map *held, const heddle_leaf *leaf, const heddle_leaf *other, bool members)
 {
+	if (heddle_prove_common_loops(leaf, other) < life_loops(other))
+		return false;
+	isl_multi_aff *there = heddle_prove_alike(leaf, other), *own = accumulator(leaf, members);
+	isl_multi_aff *by = isl_multi_aff_pullback_multi_aff(accumulator(other, members), isl_multi_aff_copy(there));
+	const bool same = isl_multi_aff_plain_is_equal(own, by) == isl_bool_true;
+	isl_multi_aff_free(own);
+	isl_multi_aff_free(by);
+	if (same)
+		return heddle_prove_runs_at(p, isl_set_set_tuple_name(isl_map_domain(isl_map_copy(held)), leaf->name), other, there);
+	isl_multi_aff_free(there);
+	return false;
+}
+
+/* Is everything that `leaf` holds also held by the leaf at `other`, in the same life, by the same thread or some lane of it? */
+static bool held_by(prover *p, __isl_take isl_map *held, const heddle_leaf *leaf, int other, bool members, bool lanes)
+{
+	if (held_alike(p, held, leaf, p->leaf[other], members)) {
+		isl_map_free(held);
+		return true;
+	}
 	isl_map *by = heddle_prove_first_loops(holds(p, p->leaf[other], members), life_loops(p->leaf[other]));
 	return heddle_prove_subset_beyond(held, lanes ? without_lanes(by) : by);
 }
@@ -125,14 +145,14 @@ static bool computed_is_finished(prover *p, const sum *s, int i)
 	if (!s->lanes && p->kernel->lanes > 1 && heddle_prove_replicated(p, p->leaf[i]) &&
 	    s->stmt->access[0].group->space == HEDDLE_SPACE_GLOBAL)
 		held = heddle_prove_first_lane(held);
-	return held_by(p, held, s->finish, false, s->lanes);
+	return held_by(p, held, p->leaf[i], s->finish, false, s->lanes);
 }
 
 static int check_finish(prover *p, const sum *s)
 {
 	const heddle_leaf *leaf = p->leaf[s->finish];
 	bool global = s->stmt->access[0].group->space == HEDDLE_SPACE_GLOBAL;
-	if (!held_by(p, holds(p, leaf, false), s->initialise, false, false))
+	if (!held_by(p, holds(p, leaf, false), leaf, s->initialise, false, false))
 		return heddle_prove_violated(p, leaf, "a thread would finish a sum that it does not hold");
 	for (int i = 0; i < p->n_leaf; i++)
 		if (p->leaf[i]->stmt == s->stmt && p->leaf[i]->kind == HEDDLE_LEAF_COMPUTE && !computed_is_finished(p, s, i))
@@ -182,7 +202,7 @@ static int check_sum(prover *p, const heddle_stmt *stmt)
 		const heddle_leaf *leaf = p->leaf[i];
 		if (leaf->stmt != stmt || leaf->kind != HEDDLE_LEAF_COMPUTE)
 			continue;
-		if (!held_by(p, holds(p, leaf, true), s.initialise, true, false))
+		if (!held_by(p, holds(p, leaf, true), leaf, s.initialise, true, false))
 			return heddle_prove_violated(p, leaf, "a thread would add to a sum that it did not initialise");
 		if (!s.lanes)
 			continue;

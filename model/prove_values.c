@@ -8,13 +8,14 @@
 #include <isl/local_space.h>
 #include <isl/space.h>
 #include <isl/val.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- events ------------------------------------------------------------------------------------------------------------ */
 
-static void push(prover *p, event_list *list, int at, const void *place, bool write, __isl_take isl_map *access)
+static void push(prover *p, event_list *list, int at, const void *place, const heddle_access *of, bool write, __isl_take isl_map *access)
 {
-	event e = {.at = at, .leaf = p->leaf[at], .place = place, .write = write, .access = access};
+	event e = {.at = at, .leaf = p->leaf[at], .place = place, .of = of, .write = write, .access = access};
 	HEDDLE_PUSH(p->scop->arena, list->item, list->n, e);
 }
 
@@ -26,20 +27,20 @@ void heddle_prove_collect(prover *p, event_list *list)
 		heddle_stmt *stmt = leaf->stmt;
 		const heddle_access *target = &stmt->access[0];
 		if (leaf->kind == HEDDLE_LEAF_MOVE || leaf->kind == HEDDLE_LEAF_COPY)
-			push(p, list, i, leaf->group, true, isl_map_from_multi_aff(isl_multi_aff_copy(leaf->position)));
+			push(p, list, i, leaf->group, NULL, true, isl_map_from_multi_aff(isl_multi_aff_copy(leaf->position)));
 		if (leaf->kind == HEDDLE_LEAF_STORE)
-			push(p, list, i, target->tensor, true, heddle_prove_element_of(leaf, target));
+			push(p, list, i, target->tensor, target, true, heddle_prove_element_of(leaf, target));
 		if ((leaf->kind == HEDDLE_LEAF_FINISH || (leaf->kind == HEDDLE_LEAF_COMPUTE && !stmt->reduction)) &&
 		    target->group->space == HEDDLE_SPACE_GLOBAL)
-			push(p, list, i, target->tensor, true, heddle_prove_element_of(leaf, target));
+			push(p, list, i, target->tensor, target, true, heddle_prove_element_of(leaf, target));
 		if (leaf->kind != HEDDLE_LEAF_COMPUTE)
 			continue;
 		for (int a = 1; a < stmt->n_access; a++) {
 			const heddle_access *access = &stmt->access[a];
 			if (access->group->space == HEDDLE_SPACE_SHARED)
-				push(p, list, i, access->group, false, isl_map_from_multi_pw_aff(heddle_prove_place_in_tile(leaf, access)));
+				push(p, list, i, access->group, access, false, isl_map_from_multi_pw_aff(heddle_prove_place_in_tile(leaf, access)));
 			else if (access->group->space == HEDDLE_SPACE_GLOBAL && heddle_kernel_writes(p->kernel, access->tensor))
-				push(p, list, i, access->tensor, false, heddle_prove_element_of(leaf, access));
+				push(p, list, i, access->tensor, access, false, heddle_prove_element_of(leaf, access));
 		}
 	}
 }
@@ -93,48 +94,46 @@ typedef struct variable {
 	int position;
 	int64_t size;
 	bool known;
+	const char *parameter; /* NULL: a loop */
 } variable;
+
+static variable parameter_of(__isl_keep isl_multi_aff *f, const char *name, int64_t size)
+{
+	isl_space *space = isl_multi_aff_get_space(f);
+	const int at = isl_space_find_dim_by_name(space, isl_dim_param, name);
+	isl_space_free(space);
+	return (variable){isl_dim_param, at, size, false, name};
+}
 
 /* The variables of { L[x] -> v }; what stands still is none. */
 static int variables(const prover *p, const heddle_leaf *leaf, __isl_keep isl_multi_aff *f, bool one_lane, variable *list)
 {
-	isl_space *space = isl_multi_aff_get_space(f);
 	int n = 0;
 	for (int i = 0; i < leaf->n_loop; i++)
-		list[n++] = (variable){isl_dim_in, i, leaf->loop[i]->extent, false};
+		list[n++] = (variable){isl_dim_in, i, leaf->loop[i]->extent, false, NULL};
 	for (int m = 0; m < p->kernel->n_member; m++) {
 		const heddle_member *member = &p->kernel->member[m];
-		const char *block = heddle_block_param(p->scop, member), *thread = heddle_thread_param(p->scop, member);
-		list[n++] = (variable){isl_dim_param, isl_space_find_dim_by_name(space, isl_dim_param, block), 0, false};
+		list[n++] = parameter_of(f, heddle_block_param(p->scop, member), 0);
 		if (member->layout.threads > 1)
-			list[n++] = (variable){isl_dim_param, isl_space_find_dim_by_name(space, isl_dim_param, thread),
-					       member->layout.threads, false};
+			list[n++] = parameter_of(f, heddle_thread_param(p->scop, member), member->layout.threads);
 	}
 	if (p->kernel->lanes > 1 && !one_lane)
-		list[n++] = (variable){isl_dim_param, isl_space_find_dim_by_name(space, isl_dim_param, "c_lane"), p->kernel->lanes,
-				       false};
-	isl_space_free(space);
+		list[n++] = parameter_of(f, "c_lane", p->kernel->lanes);
 	return n;
 }
 
 /* Is every instance inside what the variables are said to reach? */
-static bool within_layout(prover *p, const heddle_leaf *leaf)
+static bool within_layout(prover *p, const heddle_leaf *leaf, const variable *list, int n)
 {
 	isl_set *some = heddle_prove_runs(p, leaf);
 	isl_local_space *local = isl_local_space_from_space(isl_set_get_space(some));
 	isl_basic_set *box = isl_basic_set_universe(isl_set_get_space(some));
-	for (int i = 0; i < leaf->n_loop; i++)
-		if (leaf->loop[i]->extent)
-			box = between(box, local, isl_dim_set, i, leaf->loop[i]->extent);
-	for (int m = 0; m < p->kernel->n_member; m++) {
-		const char *thread = heddle_thread_param(p->scop, &p->kernel->member[m]);
-		if (p->kernel->member[m].layout.threads > 1)
-			box = between(box, local, isl_dim_param, isl_local_space_find_dim_by_name(local, isl_dim_param, thread),
-				      p->kernel->member[m].layout.threads);
-	}
-	if (p->kernel->lanes > 1)
-		box = between(box, local, isl_dim_param, isl_local_space_find_dim_by_name(local, isl_dim_param, "c_lane"),
-			      p->kernel->lanes);
+	for (int i = 0; i < n; i++)
+		if (list[i].size && list[i].parameter)
+			box = between(box, local, isl_dim_param, isl_local_space_find_dim_by_name(local, isl_dim_param, list[i].parameter),
+				      list[i].size);
+		else if (list[i].size)
+			box = between(box, local, isl_dim_set, list[i].position, list[i].size);
 	isl_local_space_free(local);
 	return heddle_prove_inside(some, isl_set_from_basic_set(box));
 }
@@ -200,7 +199,62 @@ bool heddle_prove_tells_all(prover *p, const heddle_leaf *leaf, __isl_keep isl_m
 	for (int i = 0; i < n; i++)
 		if (!list[i].known)
 			return false;
-	return within_layout(p, leaf);
+	return within_layout(p, leaf, list, n);
+}
+
+/* The column of a tile that a move takes an element to, or (`row`) the number of its row: the other dimensions as one. */
+static __isl_give isl_aff *place_along(const heddle_leaf *move, bool row)
+{
+	const heddle_group *group = move->group;
+	const int column = heddle_prove_column(group);
+	if (!row)
+		return isl_multi_aff_get_aff(move->position, column);
+	isl_aff *number = isl_aff_zero_on_domain(isl_local_space_from_space(isl_multi_aff_get_domain_space(move->position)));
+	int64_t below = 1;
+	for (int e = group->tensor->rank - 1; e >= 0; e--) {
+		if (e == column)
+			continue;
+		isl_val *by = isl_val_int_from_si(isl_aff_get_ctx(number), (long)below);
+		number = isl_aff_add(number, isl_aff_scale_val(isl_multi_aff_get_aff(move->position, e), by));
+		below *= group->size[e];
+	}
+	return number;
+}
+
+/* Does the function depend on where a thread is, other than by the coordinates of the leaf? */
+static bool has_foreign(const prover *p, const heddle_leaf *leaf, __isl_keep isl_aff *aff)
+{
+	isl_space *space = isl_aff_get_domain_space(aff);
+	bool found = false;
+	for (int i = 0; i < isl_space_dim(space, isl_dim_param) && !found; i++)
+		found = isl_aff_involves_dims(aff, isl_dim_param, (unsigned)i, 1) != isl_bool_false &&
+			heddle_prove_foreign(p, leaf, isl_space_get_dim_name(space, isl_dim_param, (unsigned)i));
+	isl_space_free(space);
+	return found;
+}
+
+bool heddle_prove_tells_mover(prover *p, const heddle_leaf *move, int level)
+{
+	variable list[2 * HEDDLE_MAX_DIM + 2];
+	char name[2][32];
+	isl_aff *place[2] = {place_along(move, true), place_along(move, false)};
+	const int64_t columns = heddle_prove_columns(p, move->group), size[2] = {p->kernel->threads / columns, columns};
+	bool all = true;
+	int n = 0;
+	for (int i = 0; i < move->n_loop; i++)
+		list[n++] = (variable){isl_dim_in, i, move->loop[i]->extent, i < level, NULL};
+	for (int i = 0; i < 2; i++) {
+		snprintf(name[i], sizeof(name[i]), "c_%s%lld", i ? "column" : "row", (long long)columns);
+		if (size[i] > 1)
+			list[n++] = parameter_of(move->position, name[i], size[i]);
+	}
+	for (int i = 0; i < 2; i++) {
+		all = all && !has_foreign(p, move, place[i]);
+		tells(place[i], list, n);
+	}
+	for (int i = move->n_loop; i < n; i++)
+		all = all && list[i].known;
+	return all && within_layout(p, move, list, n);
 }
 
 /* { L[x] -> v }: do no two of a block's threads, and no two blocks, have the same v?  By isl. */
@@ -328,18 +382,22 @@ static __isl_give isl_set *touched(prover *p, const heddle_leaf *leaf, const hed
 	return isl_map_range(heddle_prove_where_it_runs(p, leaf, heddle_prove_element_of(leaf, access)));
 }
 
+/* Does the leaf give elements of the register group a value, for those who read it later? */
+static bool writes_register(const heddle_leaf *leaf, const heddle_group *group)
+{
+	if (leaf->stmt->access[0].group != group)
+		return false;
+	return leaf->stmt->in_group ? leaf->kind == HEDDLE_LEAF_INITIALISE
+				    : leaf->kind == HEDDLE_LEAF_FINISH || (leaf->kind == HEDDLE_LEAF_COMPUTE && !leaf->stmt->reduction);
+}
+
 /* What the thread has written into the register group before leaf `at`. */
 static __isl_give isl_set *written_before(prover *p, const heddle_group *group, int at)
 {
 	isl_set *written = NULL;
 	for (int i = 0; i < at; i++) {
 		heddle_leaf *leaf = p->leaf[i];
-		if (leaf->stmt->access[0].group != group)
-			continue;
-		bool writes = leaf->stmt->in_group ? leaf->kind == HEDDLE_LEAF_INITIALISE
-						   : leaf->kind == HEDDLE_LEAF_FINISH ||
-							     (leaf->kind == HEDDLE_LEAF_COMPUTE && !leaf->stmt->reduction);
-		if (!writes)
+		if (!writes_register(leaf, group))
 			continue;
 		isl_set *set = touched(p, leaf, &leaf->stmt->access[0]);
 		written = written ? isl_set_union(written, set) : set;
@@ -347,8 +405,29 @@ static __isl_give isl_set *written_before(prover *p, const heddle_group *group, 
 	return written;
 }
 
+/* Is every element that the leaf reads written by the instance of the writer that is laid out alike? */
+static bool written_alike(prover *p, const heddle_leaf *leaf, const heddle_access *access, const heddle_leaf *writer)
+{
+	const heddle_access *target = &writer->stmt->access[0];
+	if (!access->affine || !target->affine)
+		return false;
+	isl_multi_aff *there = heddle_prove_alike(leaf, writer);
+	isl_multi_pw_aff *read = heddle_prove_index_of(leaf, access), *written = heddle_prove_index_of(writer, target);
+	written = isl_multi_pw_aff_pullback_multi_aff(written, isl_multi_aff_copy(there));
+	bool same = isl_multi_pw_aff_plain_is_equal(read, written) == isl_bool_true;
+	isl_multi_pw_aff_free(read);
+	isl_multi_pw_aff_free(written);
+	if (same)
+		return heddle_prove_runs_at(p, heddle_prove_runs(p, leaf), writer, there);
+	isl_multi_aff_free(there);
+	return false;
+}
+
 static int check_register(prover *p, int at, const heddle_access *access)
 {
+	for (int i = 0; i < at; i++)
+		if (writes_register(p->leaf[i], access->group) && written_alike(p, p->leaf[at], access, p->leaf[i]))
+			return 0;
 	isl_set *written = written_before(p, access->group, at);
 	bool good = written && heddle_prove_inside(touched(p, p->leaf[at], access), written);
 	return good ? 0 : heddle_prove_violated(p, p->leaf[at], "a register would be read by a thread that did not write it");
