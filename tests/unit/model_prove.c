@@ -1,5 +1,6 @@
 /* prove sees faults: in mapped kernels that are right, every leaf is dropped, moved, shrunk, widened or put at another place
- * in turn, statements are told to depend on later rounds, and each of these faults must be a violation.
+ * in turn, statements are told to depend on later rounds or to read and write what others do, tiles are moved twice, and each of these
+ * faults must be a violation.
  * SPDX-License-Identifier: MIT
  */
 #include "model/nest.h"
@@ -290,6 +291,38 @@ static void misplace(bench *b)
 		}
 }
 
+/* The access with another subscript in one dimension. */
+static void with_subscript(bench *b, heddle_access *access, int e, __isl_take isl_pw_aff *subscript, const char *what)
+{
+	isl_multi_pw_aff *right = isl_multi_pw_aff_copy(access->index);
+	access->index = isl_multi_pw_aff_set_pw_aff(access->index, e, subscript);
+	judge(b, what);
+	isl_multi_pw_aff_free(access->index);
+	access->index = right;
+}
+
+/* A statement that reads the element beside the one that its thread has, or whose instances all write one. */
+static void other_elements(bench *b)
+{
+	for (int i = 0; i < b->scop->n_stmt; i++)
+		for (int a = 0; a < b->scop->stmt[i]->n_access; a++) {
+			heddle_access *access = &b->scop->stmt[i]->access[a];
+			const char *stmt = b->scop->stmt[i]->name, *tensor = access->tensor->name;
+			for (int e = 0; e < access->tensor->rank; e++) {
+				const int d = heddle_access_dim(b->scop->stmt[i], access, e);
+				const bool spread = d >= 0 && b->scop->stmt[i]->dim[d].member >= 0; /* over blocks and threads */
+				isl_pw_aff *at = isl_multi_pw_aff_get_pw_aff(access->index, e);
+				if (a && access->group->space == HEDDLE_SPACE_REGISTER)
+					with_subscript(b, access, e, isl_pw_aff_add_constant_val(isl_pw_aff_copy(at), isl_val_one(b->scop->isl)),
+						       heddle_arena_printf(b->arena, "%s reads %s + 1 in dimension %d", stmt, tensor, e));
+				if (!a && spread && access->group->space == HEDDLE_SPACE_GLOBAL)
+					with_subscript(b, access, e, isl_pw_aff_scale_val(isl_pw_aff_copy(at), isl_val_zero(b->scop->isl)),
+						       heddle_arena_printf(b->arena, "%s writes %s at 0 in dimension %d", stmt, tensor, e));
+				isl_pw_aff_free(at);
+			}
+		}
+}
+
 /* Statements that share loops over rounds, of which one would need what the other computes in a later round. */
 static void disorder(bench *b)
 {
@@ -322,6 +355,7 @@ static void faults(void **state)
 			walk(&b, i, mapped->branch[i].nest);
 	}
 	misplace(&b);
+	other_elements(&b);
 	disorder(&b);
 	/* everything was put back */
 	if (heddle_pass_prove(b.scop) < 0)
@@ -386,10 +420,63 @@ static const subject subjects[] = {
 	 NULL, "fuse=0,0; k0: threads=8; k0.S0: tile=d:8 thread=d:8; k0.S1: tile=d:8 thread=d:8"},
 };
 
+/* There are more threads than rows of the tile: those that are left take the rows again. */
+static void move_again(bench *b, heddle_leaf *leaf, const char *row, int64_t rows)
+{
+	const heddle_leaf right = *leaf;
+	isl_aff *at = isl_multi_aff_get_aff(leaf->position, 0);
+	isl_aff *again = isl_aff_mod_val(isl_aff_copy(at), isl_val_int_from_si(b->scop->isl, (long)rows));
+	isl_aff *element = isl_aff_add(isl_aff_sub(isl_multi_aff_get_aff(leaf->element, 0), at), isl_aff_copy(again));
+	leaf->position = isl_multi_aff_set_aff(isl_multi_aff_copy(right.position), 0, again);
+	leaf->element = isl_multi_aff_set_aff(isl_multi_aff_copy(right.element), 0, element);
+	const int param = isl_set_find_dim_by_name(right.domain, isl_dim_param, row);
+	assert_true(param >= 0);
+	leaf->domain = isl_set_project_out(isl_set_copy(right.domain), isl_dim_param, (unsigned)param, 1);
+	leaf->domain = isl_set_set_tuple_name(leaf->domain, leaf->name);
+	leaf->domain = isl_set_intersect_params(leaf->domain, isl_set_copy(leaf->stmt->kernel->mapped->context));
+	leaf->valid = isl_set_copy(leaf->domain);
+	assert_int_equal(heddle_pass_prove(b->scop), -1);
+	assert_non_null(strstr(heddle_ctx_messages(b->ctx), "threads would race on an element"));
+	heddle_diagnostics_clear(b->ctx);
+	isl_multi_aff_free(leaf->position);
+	isl_multi_aff_free(leaf->element);
+	isl_set_free(leaf->domain);
+	isl_set_free(leaf->valid);
+	*leaf = right;
+}
+
+/* All moves of the branch; returns how many there are. */
+static int move_each_again(bench *b, const heddle_nest *nest)
+{
+	int n = 0;
+	for (int i = 0; i < nest->n_child; i++)
+		n += move_each_again(b, nest->child[i]);
+	if (nest->kind != HEDDLE_NEST_LEAF || nest->leaf->kind != HEDDLE_LEAF_MOVE)
+		return n;
+	const bool a = !strcmp(nest->leaf->group->tensor->name, "A");
+	move_again(b, nest->leaf, a ? "c_row2" : "c_row8", a ? 8 : 2);
+	return n + 1;
+}
+
+static void moved_by_two_threads(void **state)
+{
+	(void)state;
+	static const subject s = {
+		"idle threads", "def f(float(M, K) A, float(K, N) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }", "M=16,N=16,K=8",
+		"fuse=0; k0.S0: tile=i:8,j:8,k:2 thread=i:8,j:8; k0.A.0: space=shared; k0.B.0: space=shared"};
+	bench b;
+	set_up(&b, &s);
+	assert_int_equal(b.scop->kernel[0]->mapped->n_branch, 1);
+	assert_int_equal(move_each_again(&b, b.scop->kernel[0]->mapped->branch[0].nest), 2);
+	assert_int_equal(heddle_pass_prove(b.scop), 0);
+	tear_down(&b);
+}
+
 int main(void)
 {
-	struct CMUnitTest tests[HEDDLE_COUNT(subjects)];
+	struct CMUnitTest tests[HEDDLE_COUNT(subjects) + 1];
 	for (size_t i = 0; i < HEDDLE_COUNT(subjects); i++)
 		tests[i] = (struct CMUnitTest){subjects[i].name, faults, NULL, NULL, (void *)(uintptr_t)&subjects[i]};
+	tests[HEDDLE_COUNT(subjects)] = (struct CMUnitTest)cmocka_unit_test(moved_by_two_threads);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
