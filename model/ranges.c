@@ -283,7 +283,7 @@ static heddle_range of_binary(const heddle_ranges *ranges, const heddle_value *v
 static const entry *find(const heddle_ranges *ranges, const char *name)
 {
 	for (int k = ranges->n - 1; k >= 0; k--)
-		if (!strcmp(ranges->entry[k].name, name))
+		if (*ranges->entry[k].name == *name && !strcmp(ranges->entry[k].name, name))
 			return &ranges->entry[k];
 	return NULL;
 }

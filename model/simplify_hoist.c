@@ -30,6 +30,13 @@ typedef struct candidate {
 	int next;    /* in its bucket; -1: last */
 } candidate;
 
+/* What counts of a value, of all that it is computed from. */
+typedef struct summary {
+	uint64_t hash;
+	int size, cost;
+	bool movable; /* it reads nothing, and computing it where it was not computed before is harmless */
+} summary;
+
 typedef struct hoister {
 	simplify *s;
 	int n_place, n_candidate;
@@ -38,6 +45,8 @@ typedef struct hoister {
 	heddle_name_table defined; /* variables, by the last place that defines them */
 	candidate *candidate;
 	int *bucket;
+	int n_summary, summary_capacity;
+	summary *summary; /* of one value and all in it, each before what is in it */
 	int n_wish;
 	const char **wish; /* base names of the lets made */
 	const char **name; /* what became of them */
@@ -60,15 +69,14 @@ static uint64_t mix(uint64_t hash, uint64_t x)
 	return hash * UINT64_C(0x100000001b3);
 }
 
-static uint64_t hash_of(const heddle_value *v)
+/* Of the value itself, without what is in it. */
+static uint64_t own_hash(const heddle_value *v)
 {
 	uint64_t hash = mix((uint64_t)v->kind, (uint64_t)v->type * 64 + (uint64_t)v->op);
 	hash = mix(hash, (uint64_t)v->i);
 	if (v->kind == HEDDLE_VALUE_VARIABLE)
 		for (const char *p = v->name; *p; p++)
 			hash = mix(hash, (unsigned char)*p);
-	for (int k = 0; k < v->n_arg; k++)
-		hash = mix(hash, hash_of(v->arg[k]));
 	return hash;
 }
 
@@ -83,37 +91,28 @@ static bool is_division(const heddle_value *v)
 	       (v->kind == HEDDLE_VALUE_BINARY && (v->op == HEDDLE_OP_DIV || v->op == HEDDLE_OP_MOD));
 }
 
-/* Computing it where it was not computed before is harmless. */
 static bool is_movable(const heddle_value *v)
 {
-	if (v->kind == HEDDLE_VALUE_SELECT || (is_division(v) && (v->arg[1]->kind != HEDDLE_VALUE_INT || v->arg[1]->i <= 0)))
+	switch (v->kind) {
+	case HEDDLE_VALUE_LOAD:
+	case HEDDLE_VALUE_CALL:
+	case HEDDLE_VALUE_SHUFFLE:
+	case HEDDLE_VALUE_EXTRACT:
+	case HEDDLE_VALUE_REDUCE:
+	case HEDDLE_VALUE_SELECT:
 		return false;
-	if (v->kind == HEDDLE_VALUE_CAST && heddle_type_is_float(v->arg[0]->type))
-		return false;
-	for (int k = 0; k < v->n_arg; k++)
-		if (!is_movable(v->arg[k]))
-			return false;
-	return true;
+	case HEDDLE_VALUE_CAST:
+		return !heddle_type_is_float(v->arg[0]->type);
+	default:
+		return !is_division(v) || (v->arg[1]->kind == HEDDLE_VALUE_INT && v->arg[1]->i > 0);
+	}
 }
 
-static int cost_of(const heddle_value *v)
+static int own_cost(const heddle_value *v)
 {
-	int cost = 0;
-	if (v->kind == HEDDLE_VALUE_BINARY || v->kind == HEDDLE_VALUE_UNARY)
-		cost = 1;
 	if (is_division(v))
-		cost = 2;
-	for (int k = 0; k < v->n_arg; k++)
-		cost += cost_of(v->arg[k]);
-	return cost;
-}
-
-static int size_of(const heddle_value *v)
-{
-	int size = 1;
-	for (int k = 0; k < v->n_arg; k++)
-		size += size_of(v->arg[k]);
-	return size;
+		return 2;
+	return v->kind == HEDDLE_VALUE_BINARY || v->kind == HEDDLE_VALUE_UNARY;
 }
 
 static bool is_over_sizes(const heddle_value *v)
@@ -187,9 +186,26 @@ static int target_of(const hoister *h, const candidate *c)
 
 /* ---- census --------------------------------------------------------------------------------------------------------------------- */
 
-static void count(hoister *h, heddle_value *v, int at, const heddle_buffer *buffer)
+static int summarise(hoister *h, const heddle_value *v)
 {
-	uint64_t hash = hash_of(v);
+	h->summary = grown(h->summary, h->n_summary, &h->summary_capacity, sizeof(*h->summary));
+	const int at = h->n_summary++;
+	summary all = {own_hash(v), 1, own_cost(v), is_movable(v)};
+	for (int k = 0; k < v->n_arg; k++) {
+		const int number = summarise(h, v->arg[k]); /* moves the array */
+		const summary *part = &h->summary[number];
+		all.hash = mix(all.hash, part->hash);
+		all.size += part->size;
+		all.cost += part->cost;
+		all.movable = all.movable && part->movable;
+	}
+	h->summary[at] = all;
+	return at;
+}
+
+static void count(hoister *h, heddle_value *v, const summary *all, int at, const heddle_buffer *buffer)
+{
+	const uint64_t hash = all->hash;
 	int *bucket = &h->bucket[hash % N_BUCKET];
 	for (int k = *bucket; k >= 0; k = h->candidate[k].next) {
 		candidate *c = &h->candidate[k];
@@ -201,31 +217,35 @@ static void count(hoister *h, heddle_value *v, int at, const heddle_buffer *buff
 		return;
 	}
 	h->candidate = grown(h->candidate, h->n_candidate, &h->candidate_capacity, sizeof(*h->candidate));
-	h->candidate[h->n_candidate] = (candidate){.value = v, .hash = hash, .count = 1, .size = size_of(v), .cost = cost_of(v),
+	h->candidate[h->n_candidate] = (candidate){.value = v, .hash = hash, .count = 1, .size = all->size, .cost = all->cost,
 						   .defined = defined_at(h, v), .common = at, .buffer = buffer, .next = *bucket};
 	*bucket = h->n_candidate++;
 }
 
-static void census_value(hoister *h, heddle_value *v, int at, const heddle_buffer *buffer)
+/* `number`: of its summary; returns that of what comes after all in it. */
+static int census_value(hoister *h, heddle_value *v, int number, int at, const heddle_buffer *buffer)
 {
+	const summary *all = &h->summary[number++];
 	h->visits++;
 	bool arithmetic = v->kind == HEDDLE_VALUE_BINARY || v->kind == HEDDLE_VALUE_UNARY || is_division(v);
-	if (arithmetic && is_index(v) && !is_offset(v) && simplify_is_pure(v) && is_movable(v) && cost_of(v) >= LEAST_COST)
-		count(h, v, at, buffer);
+	if (arithmetic && all->movable && all->cost >= LEAST_COST && is_index(v) && !is_offset(v))
+		count(h, v, all, at, buffer);
 	bool sum = v->kind == HEDDLE_VALUE_BINARY && (v->op == HEDDLE_OP_ADD || v->op == HEDDLE_OP_SUB);
 	for (int k = 0; k < v->n_arg; k++) {
 		const heddle_buffer *inner = (sum && k == 0) || v->kind == HEDDLE_VALUE_CAST ? buffer : NULL;
 		if (v->kind == HEDDLE_VALUE_LOAD && v->n_arg == 1)
 			inner = v->buffer;
-		census_value(h, v->arg[k], at, inner);
+		number = census_value(h, v->arg[k], number, at, inner);
 	}
+	return number;
 }
 
 static void census_node(hoister *h, heddle_node *node, int at, bool loop)
 {
 	for (int k = 0; k < node->n_value; k++) {
 		bool linear = node->kind == HEDDLE_NODE_STORE && k == 1 && node->n_value == 2;
-		census_value(h, node->value[k], at, linear ? node->buffer : NULL);
+		h->n_summary = 0;
+		census_value(h, node->value[k], summarise(h, node->value[k]), at, linear ? node->buffer : NULL);
 	}
 	if (node->kind == HEDDLE_NODE_LET)
 		define(h, node->name, at);
@@ -475,4 +495,5 @@ void simplify_hoist(simplify *s)
 	free(h.bucket);
 	free(h.place);
 	free(h.candidate);
+	free(h.summary);
 }
