@@ -30,6 +30,7 @@ typedef struct heddle_language {
 	bool vector_arithmetic; /* + and exp() on vectors (OpenCL C); else vectors are only loaded, stored, taken apart */
 	bool unaligned_vectors; /* a vector access needs the alignment of its element only (vload) */
 	bool zips;		/* members of two vectors in turn, or every second one of them, are one operation */
+	bool copies;		/* it says of how many copies of its body a loop is to be made */
 	bool shuffles;		/* warp shuffles exist */
 	int max_vector;		/* members of the widest vector type (4 or 16) */
 } heddle_language;

@@ -178,6 +178,10 @@ static void print_for(printer *p, const heddle_node *node)
 {
 	if (node->loop != HEDDLE_LOOP_SERIAL)
 		heddle_print_line(p, "%s", heddle_dialect_word(p->dialect, "unroll"));
+	if (node->copies) {
+		filler copies = {"n", printer_atom(printer_number(p, node->copies))};
+		heddle_print_line(p, "%s", heddle_fill(p->arena, heddle_dialect_word(p->dialect, "unroll_by"), &copies, 1).text);
+	}
 	const char *name = heddle_find_local(p, node->name)->printed, *own = heddle_dialect_word(p->dialect, "statement.for");
 	const char *step = node->i == 1 ? heddle_arena_printf(p->arena, "%s++", name)
 					: heddle_arena_printf(p->arena, "%s += %lld", name, (long long)node->i);

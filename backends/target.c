@@ -17,6 +17,7 @@ heddle_language heddle_dialect_language(const heddle_dialect *dialect)
 		.vector_arithmetic = heddle_dialect_flag(dialect, "language.vector_arithmetic"),
 		.unaligned_vectors = heddle_dialect_flag(dialect, "language.unaligned_vectors"),
 		.zips = heddle_dialect_word(dialect, "vector_op.zip") && heddle_dialect_word(dialect, "vector_op.unzip"),
+		.copies = heddle_dialect_word(dialect, "unroll_by"),
 		.shuffles = heddle_dialect_flag(dialect, "language.shuffles"),
 		.max_vector = max_vector ? atoi(max_vector) : 1,
 	};

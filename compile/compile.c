@@ -28,6 +28,7 @@ static heddle_program *finish(heddle_ctx *ctx, heddle_scop *scop, const heddle_t
 	heddle_simplify_options options = {.vector_arithmetic = language.vector_arithmetic,
 					   .unaligned_vectors = language.unaligned_vectors,
 					   .zips = language.zips,
+					   .copies = language.copies,
 					   .max_vector = language.max_vector};
 	const bool simplified = heddle_simplify(ctx, program, &options) == 0 && heddle_program_validate(ctx, program) == 0;
 	if (heddle_apart_end(apart, 0) < 0 || !simplified)

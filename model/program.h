@@ -127,6 +127,7 @@ struct heddle_node {
 	bool uniform;	  /* IF: proved the same for all threads of a block; FOR: bounds proved so */
 	const char *name; /* FOR, LET; COPY, WAIT: of the copy (descriptor); COMMENT: the text */
 	int64_t i;	  /* FOR: step; COPY: subscripts of `buffer` */
+	int copies;	  /* FOR, serial: of its body that stand in a row in what a compiler makes of it; 0: as it likes */
 	heddle_buffer *buffer;
 	heddle_buffer *source; /* COPY */
 	int n_value;

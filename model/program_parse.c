@@ -105,6 +105,7 @@ static heddle_node *parse_for(parser *ps)
 	program_resolve(ps, node->value[0], type);
 	program_resolve(ps, node->value[1], type);
 	node->i = program_accept(ps, "step") ? program_expect_integer(ps) : 1;
+	node->copies = program_accept(ps, "copies") ? (int)program_expect_integer(ps) : 0;
 	node->uniform = program_accept(ps, "uniform");
 	node->line = parse_line(ps);
 	add_variable(ps, node->name, node->value[0]->type, 1);

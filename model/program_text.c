@@ -270,6 +270,8 @@ static void print_for(const printer *pr, const heddle_node *node, int depth)
 	print_value(pr, node->value[1], type, 0);
 	if (node->i != 1)
 		heddle_text_printf(pr->out, " step %lld", (long long)node->i);
+	if (node->copies)
+		heddle_text_printf(pr->out, " copies %d", node->copies);
 	heddle_text_add(pr->out, node->uniform ? " uniform" : "");
 	print_line(pr, node);
 	heddle_text_add(pr->out, " ");

@@ -4,7 +4,7 @@
  * node and the rule.
  * SPDX-License-Identifier: MIT
  */
-#include "model/program.h"
+#include "model/program_words.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -518,6 +518,8 @@ static void check_for(checker *c, const heddle_node *node)
 		      heddle_type_name(upper->type));
 	if (node->i <= 0)
 		fault(c, "the loop over %s has step %lld", node->name, (long long)node->i);
+	if (node->copies < 0 || (node->copies && node->loop != HEDDLE_LOOP_SERIAL))
+		fault(c, "the loop over %s, %s, has %d copies of its body", node->name, heddle_loop_words[node->loop], node->copies);
 	if (node->loop != HEDDLE_LOOP_SERIAL && (lower->kind != HEDDLE_VALUE_INT || upper->kind != HEDDLE_VALUE_INT))
 		fault(c, "the loop over %s is to be unrolled and its bounds are not constant", node->name);
 	bool uniform = node->uniform || (is_uniform(c, lower, false) && is_uniform(c, upper, false));

@@ -243,6 +243,7 @@ static int simplify_launch(simplify *s)
 	simplify_share(s);
 	simplify_fold(s, (rewriter){.plain_division = true});
 	simplify_hoist(s);
+	simplify_copies(s);
 	number_again(s);
 	return 0;
 }

@@ -13,8 +13,14 @@ typedef struct heddle_simplify_options {
 	bool zips;		/* a vector unit: members of two vectors in turn, or every second one of them, are one operation */
 	int max_vector;		/* members of the widest vector: 1 for none */
 	int max_bytes;		/* of the widest load or store of global or shared memory; 0: no limit */
+	bool copies;		/* the language says of how many copies of its body a loop is to be made */
 	int unroll_limit;	/* nodes (and calls, 4 for each member) that a loop may become when unrolled; 0: 1024 */
 } heddle_simplify_options;
+
+/* Copies of a loop's body, of so many nodes, that asks global memory for so many bytes a round: those of 64 bytes, eight at
+ * most, four where there are none, as long as they are short.  As many as there are rounds (-1: unknown) if those are few; else rounds of equal length, or
+ * 1 where loops are written out in the body already. */
+int64_t heddle_simplify_copies(int64_t rounds, int64_t bytes, int64_t size, bool nested);
 
 /* In place; the program's nodes are all new afterwards, and numbered.  What is done, in order:
  *
@@ -29,6 +35,7 @@ typedef struct heddle_simplify_options {
  *   widen     scalar loads of neighbouring elements of shared memory become vector loads
  *   share     loads of shared and global memory that statements in a row make twice get a name
  *   hoist     integer subexpressions move out of loops and get names
+ *   copies    loops that are left say of how many copies of their body they are to be made
  *
  * A vector loop whose iterations each store in elements of their own may run in lockstep, one that adds into one element
  * ("acc = acc op e") may be combined by a REDUCE: sums of floats are reassociated there, nowhere else.

@@ -48,19 +48,18 @@ int simplify_straight_end(const heddle_node *block, int k)
 
 /* ---- how much a loop becomes --------------------------------------------------------------------------------------------------- */
 
-static int64_t trips(const heddle_value *lower, const heddle_value *upper, int64_t step)
+int64_t simplify_trips(const heddle_value *lower, const heddle_value *upper, int64_t step)
 {
 	if (lower->kind != HEDDLE_VALUE_INT || upper->kind != HEDDLE_VALUE_INT)
 		return -1;
 	return upper->i <= lower->i ? 0 : (upper->i - lower->i + step - 1) / step;
 }
 
-/* A call may be inlined by whoever compiles the text, once for each member. */
-static int64_t weight(const heddle_value *v)
+int64_t simplify_weight(const heddle_value *v)
 {
 	int64_t n = v->kind == HEDDLE_VALUE_CALL ? CALL_WEIGHT * v->width : 0;
 	for (int k = 0; k < v->n_arg; k++)
-		n += weight(v->arg[k]);
+		n += simplify_weight(v->arg[k]);
 	return n;
 }
 
@@ -68,11 +67,11 @@ static int64_t size_when_unrolled(const heddle_node *node)
 {
 	int64_t n = node->kind == HEDDLE_NODE_BLOCK ? 0 : 1, t = 1;
 	for (int k = 0; k < node->n_value; k++)
-		n += weight(node->value[k]);
+		n += simplify_weight(node->value[k]);
 	for (int k = 0; k < node->n_child; k++)
 		n += size_when_unrolled(node->child[k]);
 	if (node->kind == HEDDLE_NODE_FOR && node->loop == HEDDLE_LOOP_UNROLL) {
-		t = trips(node->value[0], node->value[1], node->i);
+		t = simplify_trips(node->value[0], node->value[1], node->i);
 		t = t < 0 ? GUESSED_TRIPS : t;
 	}
 	return n > INT32_MAX || t > INT32_MAX ? INT64_MAX / 4 : n * t;
@@ -241,7 +240,7 @@ static void emit_for(rewriter *r, const heddle_node *node, heddle_node *out)
 	simplify *s = r->s;
 	heddle_value *lower = simplify_value(r, node->value[0]), *upper = simplify_value(r, node->value[1]);
 	heddle_type type = lower->type;
-	int64_t n = trips(lower, upper, node->i);
+	int64_t n = simplify_trips(lower, upper, node->i);
 	binding *env = r->env;
 	int mark = heddle_ranges_mark(s->ranges);
 	heddle_range from = heddle_ranges_of(s->ranges, lower), to = heddle_ranges_of(s->ranges, upper);

@@ -89,6 +89,14 @@ void simplify_linearise(simplify *s);	/* simplify_index.c */
 void simplify_widen(simplify *s);	/* simplify_widen.c */
 void simplify_share(simplify *s);	/* simplify_share.c */
 void simplify_hoist(simplify *s);	/* simplify_hoist.c */
+void simplify_copies(simplify *s);	/* simplify_copies.c */
+
+/* ---- simplify_fold.c: how much a loop becomes ---- */
+
+/* Rounds of a loop with constant bounds; -1 for another one. */
+int64_t simplify_trips(const heddle_value *lower, const heddle_value *upper, int64_t step);
+/* A call may be inlined by whoever compiles the text, once for each member. */
+int64_t simplify_weight(const heddle_value *v);
 
 /* Row-major element offset of an access to `buffer`, as INT64. */
 heddle_value *simplify_offset(simplify *s, const heddle_buffer *buffer, int n, heddle_value *const *subscript);

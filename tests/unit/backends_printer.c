@@ -154,6 +154,7 @@ static const struct {
 	{"cuda:h200", "if N > 3 {\nbarrier\ny[i] = 0.0\n}\ny[i] = 0.0", "\tif (N > 3) {\n\t\t__syncthreads();\n\t\ty[i] = 0.0f;\n\t}\n\ty[i]"},
 	/* a hint is a loop that the compiler is asked to unroll; a serial one is left to it */
 	{"cuda:h200", "for hint k in 0 .. 4 {\ny[k] = 0.0\n}", "\t#pragma unroll\n\tfor (int k = 0; k < 4; k++) {\n\t\ty[k] = 0.0f;"},
+	{"cuda:h200", "for serial k in 0 .. 4 copies 2 {\ny[k] = 0.0\n}", "\t#pragma unroll 2\n\tfor (int k = 0; k < 4; k++) {\n\t\ty[k] = 0.0f;"},
 	{"cuda:h200", "let int32 o = i\nfor serial k in 0 .. 4 {\ny[k] = 0.0\n}", "const int o = i;\n\tfor (int k = 0; k < 4; k++) {"},
 	/* an array that a loop of unknown length stores to has a vector's size where the dialect asks for it, and no other has */
 	{"opencl:cpu", "declare r\nfor serial k in 0 .. i % 4 {\nr[k] = 0.0\n}", "float r[16];"},

@@ -41,7 +41,7 @@ static const char everything[] =
 	"\tfor unroll i in 0 .. 8 {\n"
 	"\t\tacc[i] = 0.0\n"
 	"\t}\n"
-	"\tfor serial k in 0 .. int32(K) step 16 uniform @3 {\n"
+	"\tfor serial k in 0 .. int32(K) step 16 copies 4 uniform @3 {\n"
 	"\t\tif m0 + thread < int32(M) && !(thread > 63) @4 {\n"
 	"\t\t\tAs[k % 16][thread : 4] = A[m0 + thread][k : 4 ahead 4096]\n"
 	"\t\t} else {\n"
@@ -254,6 +254,8 @@ static void test_validate(void **state)
 		{LAUNCH "S[thread] = shuffle(1.0, 32)\n}\n", "a shuffle by 32"},
 		{LAUNCH "for unroll i in 0 .. block { }\n}\n", "is to be unrolled"},
 		{LAUNCH "for serial i in 0 .. 4 step 0 { }\n}\n", "has step 0"},
+		{LAUNCH "for hint i in 0 .. 4 copies 2 { }\n}\n", "has 2 copies"},
+		{LAUNCH "for serial i in 0 .. 4 copies -1 { }\n}\n", "has -1 copies"},
 		{LAUNCH "for serial i in 0 .. 4 { for serial i in 0 .. 4 { } }\n}\n", "already in scope"},
 		{LAUNCH "for serial i in 0 .. 4 { }\nfor serial i in 0 .. 4 { }\n}\n", NULL},
 		{LAUNCH "let int32 N = 1\n}\n", "has the name of a size"},

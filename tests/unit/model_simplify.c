@@ -392,6 +392,46 @@ static void turning_some(void **state)
 	heddle_ctx_free(ctx);
 }
 
+/* Of how many copies a loop is made follows from what it asks global memory for; one that waits stays as it is. */
+static void copies(void **state)
+{
+	(void)state;
+	static const heddle_simplify_options language = {.max_vector = 4, .copies = true};
+	static const struct {
+		const char *body, *wanted;
+	} cases[] = {
+		/* 4 bytes a round: eight at most, in rounds of equal length; all of few */
+		{"for serial i in 0 .. 64 {\nC[i] = A[i]\n}\n", "0 .. 64 copies 8 {"},
+		{"for serial i in 0 .. 20 {\nC[i] = A[i]\n}\n", "0 .. 20 copies 7 {"},
+		{"for serial i in 0 .. 5 {\nC[i] = A[i]\n}\n", "0 .. 5 copies 5 {"},
+		{"for serial i in 0 .. thread {\nC[i] = A[i]\n}\n", "0 .. thread copies 8 {"},
+		/* 16 bytes a round */
+		{"for serial i in 0 .. 16 {\nC[i * 4 : 4] = A[i * 4 : 4]\n}\n", "0 .. 16 copies 4 {"},
+		/* none of global memory */
+		{"for serial i in 0 .. 8 {\nC[i] = S[0][i]\n}\n", "0 .. 8 copies 4 {"},
+		/* a window: all of it, or its rows alone */
+		{"for serial i in 0 .. 3 {\nfor serial j in 0 .. 3 {\nC[i * 3 + j] = A[i * 3 + j]\n}\n}\n", "0 .. 3 copies 3 {\n\t\tfor serial j in 0 .. 3 copies 3 {"},
+		{"for serial i in 0 .. 7 {\nfor serial j in 0 .. 7 {\nC[i * 7 + j] = A[i * 7 + j]\n}\n}\n", "0 .. 7 copies 1 {"},
+		{"for serial i in 0 .. 8 {\nS[0][0] = A[i]\nbarrier\n}\n", "0 .. 8 copies 1 {"},
+	};
+	for (size_t k = 0; k < HEDDLE_COUNT(cases); k++) {
+		heddle_ctx *ctx = heddle_ctx_new();
+		heddle_text text = {0}, out = {0};
+		heddle_text_printf(&text, "%slaunch t_0 grid 4 threads 32 args A, B, H, C, G shared S, W {\n%s}\n", DECLARATIONS, cases[k].body);
+		heddle_program *p = heddle_program_parse(ctx, "t", heddle_text_str(&text));
+		assert_non_null(p);
+		assert_int_equal(heddle_simplify(ctx, p, &language), 0);
+		heddle_program_print(p, &out);
+		if (!strstr(heddle_text_str(&out), cases[k].wanted))
+			fail_msg("no %s in\n%s", cases[k].wanted, heddle_text_str(&out));
+		heddle_text_free(&text);
+		heddle_text_free(&out);
+		heddle_program_free(p);
+		heddle_ctx_free(ctx);
+	}
+	becomes(&scalar_language, "for serial i in 0 .. 64 {\nC[i] = A[i]\n}\n", "\tfor serial i in 0 .. 64 {\n\t\tC[i] = A[i]\n\t}\n");
+}
+
 /* Four rows are read by vectors where vectors were gathered across them. */
 static void turning(void **state)
 {
@@ -458,7 +498,7 @@ int main(void)
 		cmocka_unit_test(coordinates), cmocka_unit_test(unrolling), cmocka_unit_test(vectors),
 		cmocka_unit_test(neighbours),
 		cmocka_unit_test(shared_loads),
-		cmocka_unit_test(vector_arithmetic), cmocka_unit_test(guards), cmocka_unit_test(facts), cmocka_unit_test(wording), cmocka_unit_test(indices), cmocka_unit_test(rounds), cmocka_unit_test(turning), cmocka_unit_test(turning_some),
+		cmocka_unit_test(vector_arithmetic), cmocka_unit_test(guards), cmocka_unit_test(facts), cmocka_unit_test(wording), cmocka_unit_test(indices), cmocka_unit_test(rounds), cmocka_unit_test(turning), cmocka_unit_test(copies), cmocka_unit_test(turning_some),
 		cmocka_unit_test(register_rule),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
