@@ -16,6 +16,12 @@ the branches of blocks at an edge, where the sizes do not allow whole vectors.
   FMA        of the instructions of the innermost loop that has most of them; one that holds two operations counts as two, those that
              only keep time (NOP, s_nop, s_delay_alu) do not count.  Asked of the product of matrices, at its own sizes and at 4096.
 
+  registers  the model's estimate (`heddle plan`) beside the compiler's count: near within max(8, 15 %).
+  resident   blocks that a unit holds at once, the model's beside those that the compiler's registers, the launch's threads and the shared
+             memory allow by the descriptor's limits: the fewest of blocks, threads and shared memory (with what the system keeps for each
+             block) of a unit, and of the warps that each scheduler's part of the registers is enough for.  For AMD that last number is
+             the compiler's own remark, occupancy in waves a SIMD.
+
 usage: bench/static.py HEDDLE FILE.json [TARGET,.. [WORD]]
 SPDX-License-Identifier: MIT
 """
@@ -575,22 +581,61 @@ class Hip:
                  "heddle_clang_shim.h", *manifest["options"]["hipcc"], *(["-mwavefrontsize64"] if both and wide == "on" else [])]
         for path in linked:
             words += ["-Xclang", "-mlink-builtin-bitcode", "-Xclang", path]
-        done = run(*words, source, "-o", code)
+        done = run(*words, "-Rpass-analysis=kernel-resource-usage", source, "-o", code)
         if done.returncode:
             return None, done.stderr
+        waves = dict(re.findall(r"Function Name: (\w+).*?Occupancy \[waves/SIMD\]: (\d+)", done.stderr, flags=re.S))
         kernels = {}
         for text in re.split(r"^  - ", run(self.readelf, "--notes", code).stdout.split("amdhsa.kernels:")[-1], flags=re.M)[1:]:
             number = {key: int(value) for key, value in re.findall(r"^(?: {4})?\.(\w+): +(\d+)$", text, flags=re.M)}
             if "vgpr_count" not in number:
                 continue
-            kernels[re.search(r"^ {4}\.name: +(\w+)", text, flags=re.M)[1]] = {
-                "registers": max(number["vgpr_count"], number.get("agpr_count", 0)), "spills": 4 * number["vgpr_spill_count"],
+            name = re.search(r"^ {4}\.name: +(\w+)", text, flags=re.M)[1]
+            kernels[name] = {
+                "occupancy": int(waves.get(name, 0)), "registers": max(number["vgpr_count"], number.get("agpr_count", 0)), "spills": 4 * number["vgpr_spill_count"],
                 "stack": number["private_segment_fixed_size"], "shared": number["group_segment_fixed_size"],
                 "scalar_spills": number["sgpr_spill_count"]}
         for name, instructions in read_amd(run(self.dump, "-d", code).stdout).items():
             if name in kernels:
                 kernels[name].update(count_instructions(instructions, amd_access))
         return kernels, ""
+
+
+# ---- registers and resident blocks -----------------------------------------------------------------------------------------------
+
+
+def resident_blocks(chip, k, threads):
+    """Blocks at once by the compiler's registers or its own word, by the rules of CUDA's cuda_occupancy.h and LLVM's AMDGPU usage."""
+    def limit(key, otherwise=0):
+        return int(chip[key]["value"]) if key in chip else otherwise
+
+    def rounded(n, unit):
+        return -(-n // unit) * unit
+
+    warp, schedulers = limit("warp"), limit("schedulers", 1)
+    warps = -(-threads // warp)
+    each = rounded(max(k["registers"], 1), limit("register_granularity", 1)) * warp
+    slots = k.get("occupancy") or limit("registers_per_unit") // schedulers // each
+    fits = [limit("blocks_per_unit"), limit("threads_per_unit") // (warps * warp), slots * schedulers // warps]
+    if k["shared"]:
+        fits.append(limit("shared_per_unit") // rounded(k["shared"] + limit("shared_reserved"), limit("shared_granularity", 1)))
+    return max(min(fits), 1)
+
+
+def predictions(path, definition, target, sizes):
+    """kernel -> (registers, resident blocks) of the model."""
+    done = run(heddle, "plan", path, "--def", definition, "-t", target, "--json", *(["-s", sizes] if sizes else []))
+    rows = json.loads(done.stdout)["plans"][0]["rows"] if done.returncode == 0 else {}
+    found = {}
+    for key, value in rows.items():
+        if key.endswith(" model: registers"):
+            name = key.split()[0]
+            found[name] = int(value.split()[0]), int(re.search(r"(\d+) blocks per unit", rows[f"{name} model: occupancy"])[1])
+    return found
+
+
+def is_near(k):
+    return abs(k["predicted_registers"] - k["registers"]) <= max(8, 0.15 * k["registers"])
 
 
 # ---- the table ---------------------------------------------------------------------------------------------------------------
@@ -633,18 +678,23 @@ def conflicts_of(k):
     return ", ".join(f"{what} {degree:g} times" for what, degree in k["conflicts"].items())
 
 
+def against(k):
+    return "" if k["fallback"] else f" for {k['predicted_registers']:3}, {k['resident']:2} blocks for {k['predicted_resident']:2}"
+
+
 def line_of(k):
     share = f"{k['loop_fma'] / k['loop_instructions'] * 100:3.0f} %" if k["loop_fma"] else "  -"
     marks = [resources(k), k["narrow"] and "narrow: " + narrow_of(k), k["conflicts"] and "banks: " + conflicts_of(k)]
-    return (f"{k['target']:13} {k['file'][:-3]:17} {k['kernel']:30} {k['sizes']:6}{'u' if k['fallback'] else ' '} {k['registers']:3} regs "
+    return (f"{k['target']:13} {k['file'][:-3]:17} {k['kernel']:30} {k['sizes']:6}{'u' if k['fallback'] else ' '} {k['registers']:3} regs"
+            f"{against(k):26}"
             f"{k['shared']:6} B shared, loads {widths(k['global_loads']):12} stores {widths(k['global_stores']):12} shared loads "
             f"{widths(k['shared_loads']):14} stores {widths(k['shared_stores']):12} FMA {share}  {'; '.join(m for m in marks if m)}".rstrip())
 
 
-def archs(target):
+def descriptor_of(target):
     done = run(heddle, "arch", "show", target.split(":")[-1], "--json")
     found = json.loads(done.stdout)["descriptor"] if done.returncode == 0 else {}
-    return found.get("name"), found.get("compile_arch")
+    return found
 
 
 def tabulate(path, definition, target, key, sizes, work):
@@ -670,6 +720,14 @@ def tabulate(path, definition, target, key, sizes, work):
     read_text(text, manifest, kernels, launches)
     sine = {name for name, _, body in KERNEL.findall(text) if re.search(r"\b(sin|cos|tan|sincos)f?\(", body)}
     preferred = {launch["kernel"] for launch in launches}
+    predicted = predictions(path, definition, target, sizes)
+    for launch in launches:
+        k = kernels[launch["kernel"]]
+        if launch["kernel"] not in predicted:
+            return [], f"the model says nothing of {launch['kernel']}"
+        k["predicted_registers"], k["predicted_resident"] = predicted[launch["kernel"]]
+        k["shared"] += int(launch["dynamic_shared_bytes"])
+        k["resident"] = resident_blocks(descriptors[target], k, int(launch["block"][0]))
     return [{"target": target, "file": os.path.basename(path), "definition": definition, "kernel": name, "sizes": key,
              "fallback": name not in preferred, "sine": name in sine, **NOTHING, **k} for name, k in sorted(kernels.items())], ""
 
@@ -702,6 +760,12 @@ def summary_of(target, rows):
                              f"{len(own)} kernels", found),
             "sharing": sharing,
             "conflicts": listed(f"`#: {key}` sizes: conflicts of banks in {len(conflicts)} of {sharing} kernels with shared memory", conflicts)}
+    far = {name(k): f"{k['registers']} registers for {k['predicted_registers']}" for k in preferred if not is_near(k)}
+    other = {name(k): f"{k['resident']} blocks for {k['predicted_resident']}" for k in preferred if k["resident"] != k["predicted_resident"]}
+    result["registers_near"], result["resident_equal"] = (round(1 - len(bad_) / max(len(preferred), 1), 4) for bad_ in (far, other))
+    result["registers_far"] = listed(f"registers within max(8, 15 %) of the model's for {result['registers_near'] * 100:.1f} % of "
+                                     f"{len(preferred)} kernels, wanted 90; others", far)
+    result["resident_other"] = listed(f"resident blocks equal for {result['resident_equal'] * 100:.1f} %, wanted 95; others:", other)
     result["left_out"] = sum(k["left_out"] for k in preferred)
     print(f"  accesses left out because their subscripts depend on data: {result['left_out']}")
     for k in preferred:
@@ -714,9 +778,10 @@ def summary_of(target, rows):
 
 
 compilers = {"cuda": Cuda(), "hip": Hip()}
-chips, left_out = {}, []
+chips, descriptors, left_out = {}, {}, []
 for target in targets:
-    backend, (chip, arch) = target.split(":")[0], archs(target)
+    backend, descriptors[target] = target.split(":")[0], descriptor_of(target)
+    chip, arch = descriptors[target].get("name"), descriptors[target].get("compile_arch")
     if backend not in compilers or ":" not in target or not chip:
         give_up(2, f"{target} is not a chip of cuda or hip: see heddle arch list")
     why = compilers[backend].missing or (None if arch else "its descriptor names no compile_arch")
