@@ -66,6 +66,32 @@ typedef struct heddle_command {
 	int n;
 } heddle_command;
 
+/* What compilers take of a thread's registers for what a kernel does, each a number of registers for one of it. */
+typedef struct heddle_register_weights {
+	heddle_quantity base;	   /* of any kernel */
+	heddle_quantity kept;	   /* word that statements leave for others */
+	heddle_quantity tile;	   /* tile in shared memory */
+	heddle_quantity dimension; /* of the statement that has most */
+	heddle_quantity statement; /* after the first one */
+	heddle_quantity again;	   /* word that is read, without a loop, for a statement and for a later one */
+	/* of the statement that takes most */
+	heddle_quantity sum;	   /* word of sums */
+	heddle_quantity operand;   /* value that many sums are made with */
+	heddle_quantity load;	   /* word asked for ahead */
+	heddle_quantity address;   /* of such loads, one beyond the reach of another's */
+	heddle_quantity filled;	   /* word moved to tiles in one step */
+	heddle_quantity ahead;	   /* word read of tiles in loops that are written out */
+	heddle_quantity division, call; /* side by side */
+	heddle_quantity effort;	   /* addition that an instance takes */
+	heddle_quantity lanes;	   /* reduction among threads */
+	heddle_quantity edge;	   /* dimension with a tile that may not be full */
+	heddle_quantity guard;	   /* word of sums under a condition */
+	/* factors, not weights */
+	heddle_quantity held;	   /* up to so many times what all threads of a unit can have compilers do with that, unasked */
+	heddle_quantity squeeze;   /* up to so many times that they are asked to do with it */
+	heddle_quantity margin;	   /* so many times its registers a thread is granted otherwise */
+} heddle_register_weights;
+
 typedef struct heddle_descriptor {
 	const char *name; /* "h200" */
 	const char *inherits;
@@ -85,11 +111,15 @@ typedef struct heddle_descriptor {
 	heddle_quantity registers_per_unit; /* 32-bit registers */
 	heddle_quantity registers_per_thread;
 	heddle_quantity register_granularity; /* registers are given to a warp in multiples of this many per thread */
+	heddle_register_weights registers;
+	heddle_quantity address_reach;	      /* bytes that an instruction adds to an address itself */
+	heddle_quantity schedulers;	      /* parts of a unit with registers and warps of their own */
 	heddle_quantity scalar_registers;     /* of a warp, for what its threads have in common; not set: each thread has that in its own */
 	heddle_quantity shared_per_block;   /* bytes a block may use */
 	heddle_quantity shared_per_block_static; /* bytes a block may declare statically, when less */
 	heddle_quantity shared_per_unit;
 	heddle_quantity shared_granularity;
+	heddle_quantity shared_reserved;   /* bytes that a block takes for the system */
 	heddle_quantity grid_limit;	    /* blocks in a launch */
 	heddle_quantity vector_bytes;	    /* widest load or store of one thread; for simd the vector register */
 	heddle_quantity vector_registers;   /* simd: architectural vector registers */

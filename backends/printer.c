@@ -304,6 +304,15 @@ int heddle_buffer_alignment(const heddle_target *target, const heddle_program *p
 	return use.width * size < buffer->align ? use.width * size : buffer->align;
 }
 
+/* Warps that each of a unit's schedulers has where so many blocks are resident. */
+static int64_t min_warps(const printer *p)
+{
+	const heddle_descriptor *descriptor = p->target->descriptor;
+	const int64_t n = descriptor->schedulers.set ? (int64_t)descriptor->schedulers.value : 1;
+	const int64_t warp = descriptor->warp.set ? (int64_t)descriptor->warp.value : 1;
+	return (p->launch->min_blocks * ((p->launch->threads + warp - 1) / warp) + n - 1) / n;
+}
+
 static void print_signature(printer *p, const kernel_arguments *arguments)
 {
 	heddle_arena *arena = p->arena;
@@ -331,9 +340,10 @@ static void print_signature(printer *p, const kernel_arguments *arguments)
 	}
 	filler f[] = {{"name", printer_atom(p->launch->name)},
 		      {"threads", printer_atom(printer_number(p, p->launch->threads))},
-		      {"min_blocks", printer_atom(printer_number(p, p->launch->min_blocks))}};
+		      {"min_blocks", printer_atom(printer_number(p, p->launch->min_blocks))},
+		      {"min_warps", printer_atom(printer_number(p, min_warps(p)))}};
 	bool bounded = p->launch->min_blocks > 0;
-	const char *head = heddle_fill(arena, heddle_dialect_word(p->dialect, bounded ? "kernel_min_blocks" : "kernel"), f, 3).text;
+	const char *head = heddle_fill(arena, heddle_dialect_word(p->dialect, bounded ? "kernel_min_blocks" : "kernel"), f, 4).text;
 	heddle_print_list(p, head, heddle_text_str(&list));
 	heddle_text_free(&list);
 }

@@ -280,6 +280,7 @@ typedef struct heddle_builtin {
 	const char *name;
 	int arity;
 	bool integer; /* its arguments are uint64 and its result is uint32; else all are float32 or float64 */
+	bool plain;   /* an instruction or two wherever there is floating point: no polynomial, no table */
 } heddle_builtin;
 /* TC's 64 and random_bits, ended by name NULL; a builtin is named by its position. */
 extern const heddle_builtin heddle_builtins[];

@@ -81,8 +81,8 @@ double choose_register_words(const heddle_registers *registers);
 double choose_kept_words(const heddle_kernel *kernel, const heddle_tensor *tensor, const heddle_registers *registers);
 /* Registers of a thread: what it keeps between statements (`kept` words), sums, operands, addresses. */
 double choose_registers(const heddle_scop *scop, const heddle_kernel *kernel, double kept);
-/* More of them for what loops ask for ahead that compilers unroll as far as registers allow; 0: there is none. */
-double choose_unrolling(const heddle_scop *scop, const heddle_kernel *kernel);
+/* Blocks that a unit's registers are enough for: each scheduler gives warps its own. */
+double choose_register_blocks(const heddle_descriptor *descriptor, int threads, double registers);
 /* Blocks for which a unit's registers are shared out, where each thread takes so many; 0: the compiler decides. */
 int choose_resident(const heddle_scop *scop, const heddle_kernel *kernel, double registers);
 

@@ -234,7 +234,7 @@ static void limit(heddle_kernel_estimate *k, double fits, const char *by)
 	}
 }
 
-/* What threads take, and what loops that are unrolled ask for ahead: at most their share of a unit's registers. */
+/* What threads take: at most their share of a unit's registers. */
 static double thread_registers(const estimator *e)
 {
 	const heddle_descriptor *d = e->scop->descriptor;
@@ -248,7 +248,7 @@ static double thread_registers(const estimator *e)
 		return wanted;
 	const double unit = quantity(&d->register_granularity, 1);
 	const double share = floor(d->registers_per_unit.value / (resident * whole_warps(e)) / unit) * unit;
-	return fmin(wanted + choose_unrolling(e->scop, e->kernel), share);
+	return fmin(wanted, share);
 }
 
 static void estimate_occupancy(estimator *e)
@@ -262,11 +262,11 @@ static void estimate_occupancy(estimator *e)
 	k->limiter = "blocks per unit";
 	limit(k, floor(per_unit / whole_warps(e)), "threads per unit");
 	if (d->registers_per_unit.set) {
-		double each = rounded(k->registers, &d->register_granularity);
-		limit(k, floor(d->registers_per_unit.value / (each * whole_warps(e))), "registers");
+		limit(k, choose_register_blocks(d, k->threads, k->registers), "registers");
 	}
 	if (d->shared_per_unit.set && k->shared_bytes > 0)
-		limit(k, floor(d->shared_per_unit.value / rounded(k->shared_bytes, &d->shared_granularity)), "shared memory");
+		limit(k, floor(d->shared_per_unit.value / rounded(k->shared_bytes + quantity(&d->shared_reserved, 0), &d->shared_granularity)),
+		      "shared memory");
 	if (k->resident < 1)
 		k->resident = 1;
 	k->fits = !d->registers_per_thread.set || k->registers <= d->registers_per_thread.value;

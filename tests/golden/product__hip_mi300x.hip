@@ -19,7 +19,7 @@
 #endif
 
 // k0: tile=m:64,n:64,k:16 thread=m:4,n:4
-extern "C" __global__ void __launch_bounds__(256) product_0(
+extern "C" __global__ void __launch_bounds__(256, 2) product_0(
 	const float *__restrict__ A, const float *__restrict__ B, float *__restrict__ C, const float alpha,
 	const long long M, const long long K)
 {

@@ -282,10 +282,10 @@ static void threads(void **state)
 	(void)state;
 	static const choice cases[] = {
 		/* a split sum: threads along the chunk, in vectors where it divides the range */
-		{"def f(float(16777216) x) -> (s) { s +=! x(i) }", "split=0:i:32768; fuse=0,1; k0: threads=256 resident=6; k0.S0: tile=i:1024 thread=i:256 vector=i:4 reduce=i:lanes"},
+		{"def f(float(16777216) x) -> (s) { s +=! x(i) }", "split=0:i:32768; fuse=0,1; k0: threads=256 resident=8; k0.S0: tile=i:1024 thread=i:256 vector=i:4 reduce=i:lanes"},
 		{"def f(float(16777213) x) -> (s) { s +=! x(i) }", "k0.S0: tile=i:256 thread=i:256 reduce=i:lanes"},
 		/* columns: a warp along them, the block's rest along the rows, and chunks of rows for all units */
-		{"def f(float(4096, 4096) x) -> (s) { s(j) +=! x(i, j) }", "split=0:i:256; fuse=0,1; k0: threads=256 resident=4 lanes=outer; k0.S0: tile=j:128,i:8 thread=j:32,i:8 vector=j:4 reduce=i:lanes"},
+		{"def f(float(4096, 4096) x) -> (s) { s(j) +=! x(i, j) }", "split=0:i:256; fuse=0,1; k0: threads=256 resident=8 lanes=outer; k0.S0: tile=j:128,i:8 thread=j:32,i:8 vector=j:4 reduce=i:lanes"},
 		/* results enough for all threads take no lanes */
 		{"def f(float(64, 8, 65536) x) -> (s) { s(n, j) +=! x(n, i, j) }", "k0.S0: tile=j:1024 thread=j:256 vector=j:4"},
 		/* what a block's threads read alike takes none either */
