@@ -133,7 +133,7 @@ static double far_loads(const heddle_scop *scop, const heddle_stmt *stmt, int di
 		for (int d = 0; d < stmt->n_dim; d++)
 			if (choose_depends_on(stmt, access, d))
 				vectors *= at_once(&stmt->dim[d]) / (heddle_row_dim(stmt, access) == d ? (double)stmt->dim[d].layout.vector : 1);
-		n += stride * step > choose_quantity(&scop->descriptor->address_reach, INT32_MAX) ? vectors : 0;
+		n += stride * step > (double)choose_quantity(&scop->descriptor->address_reach, INT32_MAX) ? vectors : 0;
 	}
 	return n;
 }
