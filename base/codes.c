@@ -399,10 +399,13 @@ const heddle_code heddle_codes[] = {
 	 "`order` of a group lists each of its dimensions once, counted from 0.\n"
 	 "Wrong:  k0.A.0: order=0,0\n"
 	 "Right:  k0.A.0: order=1,0\n"},
-	{522, "a vector that does not divide a row",
-	 "A group is moved in vectors along its rows: the row of a tile must be a multiple of the vector.\n"
+	{522, "a vector or threads that do not divide a row",
+	 "A group is moved in vectors along its rows: the row of a tile must be a multiple of the vector.  Threads along a row are a power of\n"
+	 "two that divides the threads of the block.\n"
 	 "Wrong:  vector=4 for rows of 6 elements\n"
-	 "Right:  vector=2\n"},
+	 "Right:  vector=2\n"
+	 "Wrong:  columns=3\n"
+	 "Right:  columns=4\n"},
 	{523, "a tensor that cannot live in registers",
 	 "Registers belong to one thread: every element must be used by one thread only, and written before it is read.\n"},
 	{524, "more shared memory than a block has",

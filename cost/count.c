@@ -264,6 +264,14 @@ static int tile_row(const heddle_group *tile)
 	return tile->order[0];
 }
 
+/* Elements of the tile's array from one of tensor dimension order[i] to the next, where `inner` are those from one of order[i + 1]. */
+static int64_t tile_pitch(const heddle_group *tile, int i, int64_t inner)
+{
+	const int row = tile_row(tile), e = tile->order[i];
+	const bool padded = heddle_tile_in_run(tile, row) ? e == tile->run : e == row;
+	return inner * tile->size[e] + (padded ? tile->pad : 0);
+}
+
 /* The dimension whose vector loop runs in lockstep.  Loads of a tile come together along its rows, whichever vector loop goes
  * there. */
 static int lockstep(const movement *m)
@@ -274,6 +282,19 @@ static int lockstep(const movement *m)
 		    m->subscript[tile_row(m->tile)].coefficient[d] == 1)
 			return d;
 	return heddle_lockstep_dim(stmt, m->dims);
+}
+
+/* Do the tile's dimensions beside `inner` go in steps of w elements? */
+static bool tile_aligned(const movement *m, int inner, int64_t w)
+{
+	int64_t pitch = 1;
+	bool aligned = true;
+	for (int i = m->tensor->rank - 1; i >= 0; i--) {
+		const int e = m->tile->order[i];
+		aligned = aligned && (e == inner || m->tile->size[e] == 1 || pitch % w == 0);
+		pitch = tile_pitch(m->tile, i, pitch);
+	}
+	return aligned;
 }
 
 /* Elements of one access: a vector where the members lie side by side and the language can. */
@@ -293,7 +314,7 @@ static int64_t access_width(const counter *c, const movement *m)
 	if (c->language->unaligned)
 		return w;
 	/* everything else in the address goes in steps of the vector */
-	bool aligned = m->tile ? (m->tile->size[inner] + m->tile->pad) % w == 0
+	bool aligned = m->tile ? tile_aligned(m, inner, w)
 			       : m->tensor->rank < 2 || heddle_cost_rows_aligned(m->tensor, w);
 	for (int o = 0; o < m->shape->stmt->n_dim; o++)
 		if (o != d && m->subscript[inner].coefficient[o])
@@ -332,7 +353,7 @@ static bool address(const counter *c, const movement *m, int t, int64_t *at)
 			value += m->dims[d] ? m->subscript[e].coefficient[d] * x[d] : 0;
 		offset += value * (m->tile ? pitch : stride_of(c, m->tensor, e));
 		if (m->tile)
-			pitch *= m->tile->size[e] + (e == tile_row(m->tile) ? m->tile->pad : 0);
+			pitch = tile_pitch(m->tile, i, pitch);
 	}
 	*at = offset * heddle_type_size(m->tensor->type);
 	return true;
@@ -555,40 +576,31 @@ static double existing(const counter *c, const shape *s, const heddle_group *gro
 
 /* How threads share a tile: those of a row, rows at a time. */
 typedef struct tiling {
-	int row; /* the tensor's dimension along which rows lie */
 	int64_t rows, vectors, columns;
 } tiling;
 
-static tiling tiling_of(const counter *c, const heddle_group *group)
+static tiling tiling_of(const heddle_group *group)
 {
-	int inner = heddle_tensor_inner(group->tensor);
-	tiling t = {.row = inner < 0 ? group->tensor->rank - 1 : inner, .rows = 1, .columns = 1};
+	tiling t = {.rows = 1, .vectors = heddle_tile_run_length(group) / group->vector, .columns = group->columns};
 	for (int e = 0; e < group->tensor->rank; e++)
-		t.rows *= e == t.row ? 1 : group->size[e];
-	t.vectors = group->size[t.row] / group->vector;
-	while (t.columns < t.vectors && t.columns * 2 <= c->kernel->threads)
-		t.columns *= 2;
-	while (c->kernel->threads % t.columns)
-		t.columns /= 2;
+		t.rows *= heddle_tile_in_run(group, e) ? 1 : group->size[e];
 	return t;
 }
 
 /* Byte addresses of element `vector` of row `row`: in the tensor, and in the tile. */
-static void tile_addresses(const counter *c, const heddle_group *group, const tiling *t, int64_t row, int64_t vector, int64_t *from,
-			   int64_t *to)
+static void tile_addresses(const counter *c, const heddle_group *group, int64_t row, int64_t vector, int64_t *from, int64_t *to)
 {
-	int64_t index[HEDDLE_MAX_DIM], pitch = 1, bytes = heddle_type_size(group->tensor->type);
-	index[t->row] = vector * group->vector;
-	for (int e = group->tensor->rank - 1; e >= 0; e--)
-		if (e != t->row) {
-			index[e] = row % group->size[e];
-			row /= group->size[e];
-		}
+	int64_t index[HEDDLE_MAX_DIM], pitch = 1, bytes = heddle_type_size(group->tensor->type), column = vector * group->vector;
+	for (int e = group->tensor->rank - 1; e >= 0; e--) {
+		int64_t *number = heddle_tile_in_run(group, e) ? &column : &row;
+		index[e] = *number % group->size[e];
+		*number /= group->size[e];
+	}
 	*from = *to = 0;
 	for (int i = group->tensor->rank - 1; i >= 0; i--) {
 		int e = group->order[i];
 		*to += index[e] * pitch * bytes;
-		pitch *= group->size[e] + (e == tile_row(group) ? group->pad : 0);
+		pitch = tile_pitch(group, i, pitch);
 		*from += index[i] * stride_of(c, group->tensor, i) * bytes;
 	}
 }
@@ -600,7 +612,7 @@ static int64_t fill_width(const counter *c, const heddle_group *group, const til
 	enum { LEAST = 4 };
 	int inner = -1; /* the loop around the one along the rows */
 	for (int e = 0; e < group->tensor->rank; e++)
-		inner = e != t->row && group->size[e] > 1 ? e : inner;
+		inner = !heddle_tile_in_run(group, e) && group->size[e] > 1 ? e : inner;
 	if (!c->language->zips || !c->language->unaligned || c->kernel->threads > 1 || group->vector > 1 || inner < 0 || inner != tile_row(group))
 		return 1;
 	int64_t w = c->language->max_vector;
@@ -609,25 +621,25 @@ static int64_t fill_width(const counter *c, const heddle_group *group, const til
 	return w < LEAST ? 1 : w;
 }
 
-/* Requests and transactions of one fill. */
-static void count_fill(const counter *c, const heddle_group *group, round_of *load, round_of *store)
+/* Requests and transactions of one fill, of its first `rows` rows. */
+static void count_rows(const counter *c, const heddle_group *group, int64_t rows, round_of *load, round_of *store)
 {
-	tiling t = tiling_of(c, group);
+	const tiling t = tiling_of(group);
 	int64_t row_threads = c->kernel->threads / t.columns, element = heddle_type_size(group->tensor->type);
-	bool turned = tile_row(group) != t.row;
+	bool turned = !heddle_tile_in_run(group, tile_row(group));
 	int64_t parts = turned ? group->vector : 1, width = turned ? 1 : group->vector;
 	int part = (int)(c->warp * BANK_WIDTH / (width * element > BANK_WIDTH ? width * element : BANK_WIDTH));
 	part = part < 1 ? 1 : part;
-	for (int64_t r = 0; r < t.rows; r += row_threads)
+	for (int64_t r = 0; r < rows; r += row_threads)
 		for (int64_t v = 0; v < t.vectors; v += t.columns)
 			for (int first = 0; first < c->kernel->threads; first += c->warp) {
 				int64_t from[MOST_WARP], to[MOST_WARP];
 				int n = 0;
 				for (int thread = first; thread < first + c->warp && thread < c->kernel->threads; thread++) {
 					int64_t row = r + thread / t.columns, vector = v + thread % t.columns;
-					if (row >= t.rows || vector >= t.vectors)
+					if (row >= rows || vector >= t.vectors)
 						continue;
-					tile_addresses(c, group, &t, row, vector, &from[n], &to[n]);
+					tile_addresses(c, group, row, vector, &from[n], &to[n]);
 					n++;
 				}
 				load->requests += n > 0;
@@ -637,7 +649,13 @@ static void count_fill(const counter *c, const heddle_group *group, round_of *lo
 					store->transactions += (double)parts *
 							       bank_cycles(to + at, n - at < part ? n - at : part, width * element);
 			}
-	const int64_t w = fill_width(c, group, &t);
+}
+
+static void count_fill(const counter *c, const heddle_group *group, round_of *load, round_of *store)
+{
+	const tiling t = tiling_of(group);
+	const int64_t element = heddle_type_size(group->tensor->type), w = fill_width(c, group, &t);
+	count_rows(c, group, t.rows, load, store);
 	if (w > 1) {
 		load->requests = store->requests = load->requests / (double)w;
 		load->transactions = load->requests * ceil((double)(w * element) / SECTOR);
@@ -812,13 +830,27 @@ static void count_exchange(counter *c, const heddle_stmt *stmt)
 	c->out->shared.load_transactions += (all + 2 * some) * wide;
 }
 
+static int warp_of(const heddle_scop *scop)
+{
+	const heddle_quantity *warp = &scop->descriptor->warp;
+	return warp->set && warp->value > 1 && warp->value <= MOST_WARP ? (int)warp->value : 1;
+}
+
+double heddle_cost_fill(const heddle_scop *scop, const heddle_group *group, const int64_t *size)
+{
+	const counter c = {.scop = scop, .kernel = group->kernel, .size = size, .warp = warp_of(scop)};
+	const tiling t = tiling_of(group);
+	const int64_t at_once = group->kernel->threads / t.columns;
+	round_of load = {0}, store = {0};
+	count_rows(&c, group, smaller(at_once, t.rows), &load, &store);
+	return ceil((double)t.rows / (double)at_once) * (load.transactions + store.transactions);
+}
+
 heddle_kernel_count heddle_cost_count(heddle_arena *arena, const heddle_scop *scop, const heddle_kernel *kernel,
 				      const heddle_count_language *language, const int64_t *size)
 {
 	heddle_kernel_count out = {.blocks = 1, .exact = true};
-	counter c = {arena, scop, kernel, language, size, 1, &out};
-	if (scop->descriptor->warp.set && scop->descriptor->warp.value > 1 && scop->descriptor->warp.value <= MOST_WARP)
-		c.warp = (int)scop->descriptor->warp.value;
+	counter c = {arena, scop, kernel, language, size, warp_of(scop), &out};
 	out.group = HEDDLE_NEW_ARRAY(arena, heddle_movement, kernel->n_group ? kernel->n_group : 1);
 	shape s = shape_of(&c, kernel->stmt[0]);
 	for (int d = 0; d < kernel->stmt[0]->n_dim; d++)

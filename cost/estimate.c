@@ -599,7 +599,7 @@ static void scattered_seconds(estimator *e)
 		const heddle_group *group = e->kernel->group[g];
 		const int row = heddle_tensor_inner(group->tensor), last = group->tensor->rank - 1;
 		if (group->space != HEDDLE_SPACE_SHARED || row < 0 || group->order[last] == row || group->size[group->order[last]] == 1 ||
-		    group->size[row] >= SHORT || tile_bytes(group) <= room)
+		    heddle_tile_run_length(group) >= SHORT || tile_bytes(group) <= room)
 			continue;
 		const double elements = e->out->group[g].traffic / heddle_type_size(group->tensor->type);
 		e->out->wait_seconds += elements * latency(e, "l2") / (AT_ONCE * quantity(&e->scop->descriptor->units, 1));
@@ -832,8 +832,7 @@ static void estimate_time(estimator *e)
 	k->seconds = (longest + other / 5 + k->wait_seconds) / fill(e) + quantity(&d->launch_overhead, 0);
 }
 
-/* Sizes as the model takes them: those that are fixed, else typical ones. */
-static int64_t *typical_sizes(heddle_arena *arena, const heddle_scop *scop)
+int64_t *heddle_cost_sizes(heddle_arena *arena, const heddle_scop *scop)
 {
 	int64_t *size = HEDDLE_NEW_ARRAY(arena, int64_t, scop->definition->n_size + 1);
 	for (int i = 0; i < scop->definition->n_size; i++) {
@@ -847,7 +846,7 @@ heddle_estimate *heddle_cost_estimate(heddle_arena *arena, const heddle_scop *sc
 {
 	heddle_estimate *all = HEDDLE_NEW(arena, heddle_estimate);
 	all->fits = true;
-	const int64_t *size = typical_sizes(arena, scop);
+	const int64_t *size = heddle_cost_sizes(arena, scop);
 	for (int i = 0; i < scop->n_kernel; i++) {
 		heddle_kernel_estimate k = {.threads = scop->kernel[i]->threads, .registers = BASE_REGISTERS};
 		estimator e = {arena, scop, scop->kernel[i], &k, heddle_cost_count(arena, scop, scop->kernel[i], language, size)};

@@ -3,6 +3,7 @@
  */
 #include "cost/choose.h"
 #include "cost/cost.h"
+#include "cost/count.h"
 
 #include <string.h>
 
@@ -84,6 +85,19 @@ bool heddle_cost_rows_aligned(const heddle_tensor *tensor, int64_t v)
 	return aligned;
 }
 
+/* Do rows of the move begin at multiples of v elements, a power of two, in the tensor? */
+static bool runs_aligned(const heddle_group *group, int64_t v)
+{
+	const heddle_tensor *tensor = group->tensor;
+	const int row = heddle_tile_row(group);
+	if (group->run == row)
+		return heddle_cost_rows_aligned(tensor, v);
+	for (int e = group->run + 1; e <= row; e++)
+		for (int64_t n = group->size[e]; v > 1 && n % 2 == 0; n /= 2)
+			v /= 2;
+	return group->run == 0 || heddle_extent_multiple(tensor->extent[group->run], v);
+}
+
 /* The dimension of the tensor along which the statement takes vectors, where that is not the one of its rows; -1: there is none. */
 static int vectors_across(const heddle_group *group, int row)
 {
@@ -94,6 +108,60 @@ static int vectors_across(const heddle_group *group, int row)
 			across = e;
 	}
 	return across;
+}
+
+/* Threads along a row of the tile, and elements free at the end of its array's rows: as many as the row has vectors for, and what is usual,
+ * unless others save a fourth of the transactions: conflicts of banks, sectors that are read twice, threads that idle.  `unit`: elements
+ * that are read at once from the array. */
+static void choose_columns(const heddle_scop *scop, const heddle_group *tile, int unit, heddle_group_config *choice)
+{
+	enum { MOST_PAD = 8 };
+	const int64_t *size = heddle_cost_sizes(scop->arena, scop);
+	const int most = heddle_tile_most_columns(tile);
+	heddle_group group = *tile;
+	group.columns = most;
+	double least = 0.75 * heddle_cost_fill(scop, &group, size);
+	for (int units = 0; units * unit <= MOST_PAD; units++)
+		for (group.columns = most; group.columns >= 1; group.columns /= 2) {
+			group.pad = units > 0 ? units * unit : tile->pad;
+			const double transactions = heddle_cost_fill(scop, &group, size);
+			if (transactions >= least)
+				continue;
+			least = transactions;
+			choice->columns = group.columns == most ? 0 : group.columns;
+			choice->pad = group.pad;
+		}
+}
+
+/* Elements along dimension e of the tensor that a thread may read at once. */
+static int read_at_once(const heddle_group *group, int e)
+{
+	enum { MOST = 4 };
+	const int d = heddle_access_dim(group->stmt, group->access, e);
+	return d < 0 ? 1 : (int)choose_least(MOST, group->stmt->dim[d].layout.vector);
+}
+
+/* Turned: what threads take vectors of comes last, before it the rest in the tensor's order where that keeps rows together that go on
+ * through several dimensions, else the tensor's rows first. */
+static void turn_tile(heddle_group *group, int row, heddle_group_config *choice)
+{
+	const int across = vectors_across(group, row), rank = group->tensor->rank;
+	for (int plain = 1; plain >= 0; plain--) {
+		int n = 0;
+		if (!plain)
+			group->order[n++] = row;
+		for (int e = 0; e < rank; e++)
+			if ((plain || e != row) && e != across)
+				group->order[n++] = e;
+		if (across >= 0)
+			group->order[n++] = across;
+		heddle_tile_run(group);
+		if (across >= 0 && group->run < row)
+			break;
+	}
+	for (int e = 0; e < rank; e++)
+		choice->order[e] = group->order[e];
+	choice->n_order = rank;
 }
 
 static void choose_shared(heddle_scop *scop, heddle_config *config, int k, heddle_group *group, int64_t *budget)
@@ -127,43 +195,39 @@ static void choose_shared(heddle_scop *scop, heddle_config *config, int k, heddl
 		choice->n_order = across < 0 ? choice->n_order : rank;
 		return;
 	}
-	int64_t last = group->size[row];
 	int64_t v = 16 / heddle_type_size(group->tensor->type);
 	/* transposed in shared memory when the row of the tensor runs along a reduction */
 	int y = heddle_row_dim(group->stmt, group->access);
 	bool turn = rank >= 2 && y >= 0 && group->stmt->dim[y].reduction;
 	if (turn) {
-		choice->n_order = 0;
-		const int across = vectors_across(group, row); /* the dimension that threads take vectors of comes last */
-		choice->order[choice->n_order++] = row;
-		for (int e = 0; e < rank; e++)
-			if (e != row && e != across)
-				choice->order[choice->n_order++] = e;
-		if (across >= 0)
-			choice->order[choice->n_order++] = across;
-		for (int e = 0; e < rank; e++)
-			group->order[e] = choice->order[e];
+		turn_tile(group, row, choice);
 		choice->pad = 4;
 	} else if (!group->stmt->reduction) {
 		choice->pad = 1;
 	}
-	while (v > 1 && last % v)
+	heddle_tile_run(group);
+	while (v > 1 && heddle_tile_run_length(group) % v)
 		v /= 2;
-	if (!heddle_cost_rows_aligned(group->tensor, v) || !group->stmt->reduction)
+	if (!runs_aligned(group, v) || !group->stmt->reduction)
 		v = 1;
+	const heddle_copy *copy = preferred_copy(scop->descriptor, group);
+	if (copy && !choice->copy)
+		choice->copy = copy->name;
+	group->vector = (int)v;
+	group->pad = choice->pad > 0 ? choice->pad : 0;
+	if (!choice->copy)
+		choose_columns(scop, group, turn ? read_at_once(group, group->order[rank - 1]) : group->stmt->reduction ? 4 : 1, choice);
 	int64_t bytes = box_bytes(group, choice->pad > 0 ? choice->pad : 0);
 	if (bytes > *budget) {
 		choice->space = HEDDLE_SPACE_GLOBAL;
-		choice->n_order = 0;
+		choice->n_order = choice->columns = 0;
 		choice->pad = -1;
+		choice->copy = NULL;
 		return;
 	}
 	*budget -= bytes;
 	choice->space = HEDDLE_SPACE_SHARED;
 	choice->vector = (int)v;
-	const heddle_copy *copy = preferred_copy(scop->descriptor, group);
-	if (copy && !choice->copy)
-		choice->copy = copy->name;
 }
 
 /* Bytes of the arrays in which the kernel's sums of all rounds are. */

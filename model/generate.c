@@ -296,8 +296,8 @@ static void shared_tiles(heddle_generator *g)
 		if (group->space != HEDDLE_SPACE_SHARED)
 			continue;
 		int rank = 0;
-		for (int e = 0; e < group->tensor->rank; e++)
-			rank += group->size[group->order[e]] > 1;
+		for (int at = 0; at < group->tensor->rank; at++)
+			rank += heddle_tile_extent(group, at) > 1;
 		const char *name = heddle_arena_printf(p->arena, "%s_tile%s", group->tensor->name, "");
 		for (int n = 2;; n++) {
 			bool used = false;
@@ -308,10 +308,10 @@ static void shared_tiles(heddle_generator *g)
 			name = heddle_arena_printf(p->arena, "%s_tile%d", group->tensor->name, n);
 		}
 		heddle_buffer *buffer = heddle_buffer_new(p, name, HEDDLE_BUFFER_SHARED, group->tensor->type, rank);
-		int at = 0;
-		for (int e = 0; e < group->tensor->rank; e++)
-			if (group->size[group->order[e]] > 1)
-				buffer->extent[at++] = heddle_value_int(p, HEDDLE_INT64, group->size[group->order[e]]);
+		int n = 0;
+		for (int at = 0; at < group->tensor->rank; at++)
+			if (heddle_tile_extent(group, at) > 1)
+				buffer->extent[n++] = heddle_value_int(p, HEDDLE_INT64, heddle_tile_extent(group, at));
 		buffer->pad = rank ? group->pad : 0;
 		buffer->align = widest_vector(g->scop->descriptor);
 		buffer->of = heddle_arena_strdup(p->arena, group->tensor->name);

@@ -83,13 +83,38 @@ static __isl_give isl_pw_aff *access_aff(maker *m, const heddle_access *access, 
 	return at;
 }
 
+/* Subscripts of a tile's array, from those in the tile by tensor dimension, which are taken: NULL where the tile has one element.  A run
+ * has one subscript for all its dimensions. */
+static int array_index(maker *m, const heddle_group *group, isl_pw_aff **at, heddle_value **index)
+{
+	isl_pw_aff *sum[HEDDLE_MAX_DIM];
+	int n = 0;
+	bool running = false;
+	for (int i = 0; i < group->tensor->rank; i++) {
+		const int e = group->order[i];
+		if (!at[e])
+			continue;
+		if (!running || !heddle_tile_in_run(group, e)) {
+			running = heddle_tile_in_run(group, e);
+			sum[n++] = at[e];
+			continue;
+		}
+		sum[n - 1] = isl_pw_aff_scale_val(sum[n - 1], isl_val_int_from_si(m->g->scop->isl, (long)group->size[e]));
+		sum[n - 1] = isl_pw_aff_add(sum[n - 1], at[e]);
+	}
+	for (int i = 0; i < n; i++)
+		index[i] = aff_value(m, sum[i]);
+	return n;
+}
+
 /* Subscripts in a shared tile: tensor subscript minus the tile's first element. */
 static int tile_index(maker *m, const heddle_access *access, heddle_value **index)
 {
 	const heddle_group *group = access->group;
 	const heddle_stmt *stmt = m->leaf->stmt;
 	heddle_text text = {0};
-	int n = 0, at = 0;
+	isl_pw_aff *in_tile[HEDDLE_MAX_DIM];
+	int at = 0;
 	heddle_text_printf(&text, "%s{ %s[", m->g->mapped->params, m->leaf->name);
 	for (int i = 0; i < m->leaf->n_loop; i++)
 		heddle_text_printf(&text, "%sx%d", i ? ", " : "", i);
@@ -101,15 +126,12 @@ static int tile_index(maker *m, const heddle_access *access, heddle_value **inde
 	isl_multi_aff *loops = isl_multi_aff_read_from_str(m->g->scop->isl, heddle_text_str(&text));
 	isl_multi_aff *offset = isl_multi_aff_pullback_multi_aff(isl_multi_aff_copy(group->offset), loops);
 	heddle_text_free(&text);
-	for (int i = 0; i < group->tensor->rank; i++) {
-		int e = group->order[i];
-		if (group->size[e] == 1)
-			continue;
-		isl_pw_aff *first = isl_pw_aff_from_aff(isl_multi_aff_get_aff(offset, e));
-		index[n++] = aff_value(m, isl_pw_aff_sub(access_aff(m, access, e), first));
+	for (int e = 0; e < group->tensor->rank; e++) {
+		isl_pw_aff *first = group->size[e] > 1 ? isl_pw_aff_from_aff(isl_multi_aff_get_aff(offset, e)) : NULL;
+		in_tile[e] = first ? isl_pw_aff_sub(access_aff(m, access, e), first) : NULL;
 	}
 	isl_multi_aff_free(offset);
-	return n;
+	return array_index(m, group, in_tile, index);
 }
 
 /* ---- expressions ------------------------------------------------------------------------------------------------------ */
@@ -606,22 +628,48 @@ static heddle_node *copy(maker *m)
 				from);
 }
 
+/* Subscripts of a move's element in its tensor: one alone, over all elements, where rows go on through several dimensions. */
+static int move_source(maker *m, heddle_value **from)
+{
+	heddle_leaf *leaf = m->leaf;
+	const heddle_group *group = leaf->group;
+	const heddle_buffer *buffer = m->g->global[group->tensor->position];
+	const int rank = group->tensor->rank, rows = group->run < heddle_tile_row(group) ? group->run : rank;
+	heddle_value *sum = NULL;
+	for (int e = 0; e < rows; e++) {
+		from[e] = aff_value(m, isl_pw_aff_from_aff(isl_multi_aff_get_aff(leaf->element, e)));
+		sum = !sum ? from[e] : heddle_value_binary(m->p, HEDDLE_OP_ADD, sum, from[e]);
+		if (rows < rank) /* a Horner's scheme */
+			sum = heddle_value_binary(m->p, HEDDLE_OP_MUL, sum, heddle_value_cast(m->p, m->g->index_type, buffer->extent[e + 1]));
+	}
+	if (rows == rank)
+		return rank;
+	isl_aff *along = isl_multi_aff_get_aff(leaf->element, rows);
+	for (int e = rows + 1; e < rank; e++) {
+		along = isl_aff_scale_val(along, isl_val_int_from_si(m->g->scop->isl, (long)group->size[e]));
+		along = isl_aff_add(along, isl_multi_aff_get_aff(leaf->element, e));
+		if (sum)
+			sum = heddle_value_binary(m->p, HEDDLE_OP_MUL, sum, heddle_value_cast(m->p, m->g->index_type, buffer->extent[e]));
+	}
+	from[0] = aff_value(m, isl_pw_aff_from_aff(along));
+	if (sum)
+		from[0] = heddle_value_binary(m->p, HEDDLE_OP_ADD, sum, from[0]);
+	return 1;
+}
+
 static heddle_node *move(maker *m)
 {
 	heddle_leaf *leaf = m->leaf;
 	heddle_group *group = leaf->group;
 	heddle_value *from[HEDDLE_MAX_DIM], *to[HEDDLE_MAX_DIM];
-	int n = 0;
+	isl_pw_aff *in_tile[HEDDLE_MAX_DIM];
+	const int rank = move_source(m, from);
 	for (int e = 0; e < group->tensor->rank; e++)
-		from[e] = aff_value(m, isl_pw_aff_from_aff(isl_multi_aff_get_aff(leaf->element, e)));
-	for (int i = 0; i < group->tensor->rank; i++) {
-		int e = group->order[i];
-		if (group->size[e] > 1)
-			to[n++] = aff_value(m, isl_pw_aff_from_aff(isl_multi_aff_get_aff(leaf->position, e)));
-	}
+		in_tile[e] = group->size[e] > 1 ? isl_pw_aff_from_aff(isl_multi_aff_get_aff(leaf->position, e)) : NULL;
+	const int n = array_index(m, group, in_tile, to);
 	if (leaf->fill)
 		return heddle_node_store(m->p, group->shared, n, to, zero(m, group->tensor->type));
-	heddle_value *value = heddle_value_load(m->p, m->g->global[group->tensor->position], 1, group->tensor->rank, from);
+	heddle_value *value = heddle_value_load(m->p, m->g->global[group->tensor->position], 1, rank, from);
 	heddle_value *condition = membership(m, leaf->domain, leaf->valid);
 	if (condition)
 		value = heddle_value_select(m->p, condition, value, zero(m, value->type));

@@ -189,18 +189,33 @@ static __isl_give isl_basic_set *below_size(__isl_take isl_basic_set *set, __isl
 	return isl_basic_set_add_constraint(set, isl_inequality_from_aff(aff));
 }
 
+/* Element `column` of a row that goes on through several dimensions, along dimension e of them. */
+static __isl_give isl_aff *run_position(const heddle_group *group, int e, __isl_keep isl_aff *column)
+{
+	int64_t below = 1;
+	for (int inner = e + 1; heddle_tile_in_run(group, inner); inner++)
+		below *= group->size[inner];
+	isl_aff *at = isl_aff_copy(column);
+	if (below > 1)
+		at = isl_aff_floor(isl_aff_scale_down_val(at, number(at, below)));
+	if (e == group->run)
+		return at;
+	isl_aff *over = isl_aff_floor(isl_aff_scale_down_val(isl_aff_copy(column), number(column, below * group->size[e])));
+	return isl_aff_sub(at, isl_aff_scale_val(over, number(over, group->size[e])));
+}
+
 /* Where the tile element of a move is, in the tensor and in the tile. */
 static void move_sets(heddle_nest_builder *b, heddle_leaf *leaf)
 {
 	heddle_group *group = leaf->group;
-	int rank = group->tensor->rank, inner = heddle_nest_row(group);
+	int rank = group->tensor->rank;
 	int row = heddle_leaf_loop(leaf, HEDDLE_MOVE_ROW, HEDDLE_PART_ITEM);
 	int column = heddle_leaf_loop(leaf, HEDDLE_MOVE_COLUMN, HEDDLE_PART_ITEM);
 	int vec = heddle_leaf_loop(leaf, HEDDLE_MOVE_VEC, HEDDLE_PART_VEC);
 	int64_t columns = heddle_nest_columns(b, group), rows = 1;
 	int64_t row_threads = b->kernel->threads / columns;
 	for (int e = 0; e < rank; e++)
-		rows *= e == inner ? 1 : group->size[e];
+		rows *= heddle_tile_in_run(group, e) ? 1 : group->size[e];
 	bool copy = leaf->kind == HEDDLE_LEAF_COPY;
 	isl_aff *r = add_loop(nothing(b, leaf), copy ? 1 : row_threads, row);
 	if (row_threads > 1 && !copy)
@@ -213,10 +228,10 @@ static void move_sets(heddle_nest_builder *b, heddle_leaf *leaf)
 	int64_t below = rows;
 	int wide = 0;
 	for (int e = 0; e < rank; e++)
-		wide += e != inner && group->size[e] > 1;
+		wide += !heddle_tile_in_run(group, e) && group->size[e] > 1;
 	for (int e = 0; e < rank; e++) {
-		if (e == inner) {
-			leaf->position = isl_multi_aff_set_aff(leaf->position, e, isl_aff_copy(c));
+		if (heddle_tile_in_run(group, e)) {
+			leaf->position = isl_multi_aff_set_aff(leaf->position, e, run_position(group, e, c));
 			continue;
 		}
 		below /= group->size[e];
@@ -234,7 +249,7 @@ static void move_sets(heddle_nest_builder *b, heddle_leaf *leaf)
 			at = isl_aff_mod_val(at, number(r, group->size[e]));
 		leaf->position = isl_multi_aff_set_aff(leaf->position, e, at);
 	}
-	isl_basic_set *inside = below_size(below_size(loop_bounds(b, leaf), r, rows), c, group->size[inner]);
+	isl_basic_set *inside = below_size(below_size(loop_bounds(b, leaf), r, rows), c, heddle_tile_run_length(group));
 	leaf->domain = isl_set_intersect_params(isl_set_from_basic_set(inside), isl_set_copy(b->mapped->context));
 	leaf->element = isl_multi_aff_add(tile_start(b, leaf, group), isl_multi_aff_copy(leaf->position));
 	/* inside the tensor */

@@ -198,20 +198,9 @@ static int count_loops(const heddle_nest *root, const heddle_nest *target, int d
 	return -1;
 }
 
-int heddle_nest_row(const heddle_group *group)
-{
-	int inner = heddle_tensor_inner(group->tensor);
-	return inner < 0 ? group->tensor->rank - 1 : inner;
-}
-
 int64_t heddle_nest_columns(heddle_nest_builder *b, const heddle_group *group)
 {
-	int64_t row = group->size[heddle_nest_row(group)] / group->vector;
-	int64_t columns = 1;
-	while (columns < row && columns * 2 <= b->kernel->threads)
-		columns *= 2;
-	while (b->kernel->threads % columns)
-		columns /= 2;
+	const int64_t columns = group->columns;
 	for (int i = 0; i < b->mapped->n_columns; i++)
 		if (b->mapped->columns[i] == columns)
 			return columns;
@@ -224,7 +213,7 @@ static bool rows_apart(const heddle_nest_builder *b, const heddle_group *group)
 {
 	int wide = 0;
 	for (int e = 0; e < group->tensor->rank; e++)
-		wide += e != heddle_nest_row(group) && group->size[e] > 1;
+		wide += !heddle_tile_in_run(group, e) && group->size[e] > 1;
 	return b->kernel->threads == 1 && wide > 1;
 }
 
@@ -259,18 +248,17 @@ static heddle_nest *add_move_loop(heddle_nest_builder *b, heddle_nest *parent, i
  * thread has some of them, and vectors of columns.  One thread alone has a loop for each. */
 static void add_move(heddle_nest_builder *b, heddle_nest *parent, heddle_group *group)
 {
-	const int row = heddle_nest_row(group);
 	int64_t columns = heddle_nest_columns(b, group);
 	int64_t rows = 1, row_threads = b->kernel->threads / columns;
-	int64_t vectors = group->size[row] / group->vector;
+	int64_t vectors = heddle_tile_run_length(group) / group->vector;
 	for (int e = 0; e < group->tensor->rank; e++)
-		rows *= e == row ? 1 : group->size[e];
+		rows *= heddle_tile_in_run(group, e) ? 1 : group->size[e];
 	const bool once = heddle_nest_has_rounds(group->stmt); /* a move for many rounds is not worth more text */
 	const heddle_loop_kind rows_kind = (rows + row_threads - 1) / row_threads <= 16 && !once ? HEDDLE_LOOP_UNROLL : HEDDLE_LOOP_SERIAL;
 	heddle_nest *at = parent;
 	if (rows_apart(b, group)) {
 		for (int e = 0; e < group->tensor->rank; e++)
-			if (e != row)
+			if (!heddle_tile_in_run(group, e))
 				at = add_move_loop(b, at, HEDDLE_MOVE_ROWS - e, row_name(b, group, e), group->size[e], rows_kind);
 	} else {
 		at = add_move_loop(b, at, HEDDLE_MOVE_ROW, move_name(b, group, "row"), (rows + row_threads - 1) / row_threads, rows_kind);

@@ -299,6 +299,65 @@ bool heddle_tile_box(heddle_scop *scop, const heddle_stmt *stmt, const heddle_ac
 	return valid;
 }
 
+int heddle_tile_row(const heddle_group *group)
+{
+	const int inner = heddle_tensor_inner(group->tensor);
+	return inner < 0 ? group->tensor->rank - 1 : inner;
+}
+
+bool heddle_tile_in_run(const heddle_group *group, int e)
+{
+	return e >= group->run && e <= heddle_tile_row(group);
+}
+
+int64_t heddle_tile_run_length(const heddle_group *group)
+{
+	int64_t n = 1;
+	for (int e = 0; e < group->tensor->rank; e++)
+		n *= heddle_tile_in_run(group, e) ? group->size[e] : 1;
+	return n;
+}
+
+int heddle_tile_most_columns(const heddle_group *group)
+{
+	const int64_t vectors = heddle_tile_run_length(group) / group->vector;
+	int columns = 1;
+	while (columns < vectors && columns * 2 <= group->kernel->threads)
+		columns *= 2;
+	while (group->kernel->threads % columns)
+		columns /= 2;
+	return columns;
+}
+
+int64_t heddle_tile_extent(const heddle_group *group, int at)
+{
+	const int e = group->order[at];
+	if (!heddle_tile_in_run(group, e))
+		return group->size[e];
+	return e == group->run ? heddle_tile_run_length(group) : 0;
+}
+
+/* Has the tile the tensor's dimension from end to end? */
+static bool is_whole(const heddle_group *group, int e)
+{
+	isl_aff *first = isl_multi_aff_get_aff(group->offset, e);
+	const bool from_0 = isl_aff_plain_is_zero(first) == isl_bool_true;
+	isl_aff_free(first);
+	return from_0 && group->size[e] == heddle_fixed_extent(group->tensor->extent[e]);
+}
+
+void heddle_tile_run(heddle_group *group)
+{
+	int at = 0;
+	group->run = heddle_tile_row(group);
+	if (group->tensor->stride || !group->tensor->rank || group->copy)
+		return;
+	while (group->order[at] != group->run)
+		at++;
+	while (at > 0 && group->order[at - 1] == group->run - 1 && is_whole(group, group->run))
+		group->run--, at--;
+}
+
 /* Is every coefficient of the aff, but those of `unit` elements, a multiple of it? */
 static bool in_steps(__isl_take isl_aff *aff, int64_t unit)
 {
@@ -389,12 +448,18 @@ static int place_shared(heddle_scop *scop, heddle_group *group, const heddle_gro
 	group->space = HEDDLE_SPACE_SHARED;
 	group->pad = config->pad > 0 ? config->pad : 0;
 	group->vector = config->vector > 1 ? config->vector : 1;
-	int inner = heddle_tensor_inner(tensor);
-	int64_t row = tensor->rank ? group->size[inner < 0 ? tensor->rank - 1 : inner] : group->vector;
+	if (config->copy && place_copy(scop, group, config->copy) < 0)
+		return -1;
+	heddle_tile_run(group);
+	int64_t row = tensor->rank ? heddle_tile_run_length(group) : group->vector;
 	if (row % group->vector)
 		return heddle_error(scop->ctx, 522, NULL, "config: vector=%d does not divide the %lld elements of a row of `%s.%d`",
 				    group->vector, (long long)row, tensor->name, group->number);
-	return config->copy ? place_copy(scop, group, config->copy) : 0;
+	group->columns = config->columns > 0 ? config->columns : heddle_tile_most_columns(group);
+	if (group->columns & (group->columns - 1) || group->kernel->threads % group->columns)
+		return heddle_error(scop->ctx, 522, NULL, "config: columns=%d of `%s.%d` is not a power of two that divides the block's %d threads",
+				    group->columns, tensor->name, group->number, group->kernel->threads);
+	return 0;
 }
 
 /* ---- groups ---------------------------------------------------------------------------------------------------------------- */

@@ -42,10 +42,6 @@ typedef struct event_list {
 
 int heddle_prove_violated(prover *p, const heddle_leaf *leaf, const char *what);
 int heddle_prove_missing(prover *p, const heddle_stmt *stmt, const char *what);
-/* The dimension of the tile along which its rows run. */
-int heddle_prove_column(const heddle_group *group);
-/* Threads side by side in a row of the tile, as the move lays them out. */
-int64_t heddle_prove_columns(const prover *p, const heddle_group *group);
 /* Does the parameter say where a thread is, other than by the coordinates that the leaf is laid out with? */
 bool heddle_prove_foreign(const prover *p, const heddle_leaf *leaf, const char *name);
 __isl_give isl_set *heddle_prove_without_foreign(const prover *p, const heddle_leaf *leaf, __isl_take isl_set *set);

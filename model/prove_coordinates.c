@@ -44,22 +44,6 @@ static bool of_thread(const char *parameter)
 	return varies(parameter) && !(length > 6 && !strcmp(parameter + length - 6, "_block"));
 }
 
-int heddle_prove_column(const heddle_group *group)
-{
-	const int inner = heddle_tensor_inner(group->tensor);
-	return inner < 0 ? group->tensor->rank - 1 : inner;
-}
-
-int64_t heddle_prove_columns(const prover *p, const heddle_group *group)
-{
-	int64_t columns = 1, row = group->size[heddle_prove_column(group)] / group->vector;
-	while (columns < row && columns * 2 <= p->kernel->threads)
-		columns *= 2;
-	while (p->kernel->threads % columns)
-		columns /= 2;
-	return columns;
-}
-
 /* "c_row16" or "c_column16" */
 static bool of_columns(const char *name, int64_t columns)
 {
@@ -77,7 +61,7 @@ bool heddle_prove_foreign(const prover *p, const heddle_leaf *leaf, const char *
 	    leaf->kind == HEDDLE_LEAF_WAIT)
 		return true;
 	if (leaf->kind == HEDDLE_LEAF_MOVE)
-		return !of_columns(name, heddle_prove_columns(p, leaf->group));
+		return !of_columns(name, leaf->group->columns);
 	for (int i = 0; i < p->mapped->n_columns; i++)
 		if (of_columns(name, p->mapped->columns[i]))
 			return true;
@@ -193,11 +177,11 @@ __isl_give isl_map *heddle_prove_with_number(prover *p, const heddle_leaf *leaf,
 	if (leaf->kind == HEDDLE_LEAF_COPY) { /* none of the threads */
 		number = isl_constraint_set_constant_si(number, -1);
 	} else if (leaf->kind == HEDDLE_LEAF_MOVE) {
-		int64_t columns = heddle_prove_columns(p, leaf->group);
-		snprintf(name, sizeof(name), "c_row%lld", (long long)columns);
+		const int columns = leaf->group->columns;
+		snprintf(name, sizeof(name), "c_row%d", columns);
 		if (columns < kernel->threads)
 			number = weigh(number, name, columns);
-		snprintf(name, sizeof(name), "c_column%lld", (long long)columns);
+		snprintf(name, sizeof(name), "c_column%d", columns);
 		if (columns > 1)
 			number = weigh(number, name, 1);
 	} else {

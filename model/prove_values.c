@@ -202,17 +202,15 @@ bool heddle_prove_tells_all(prover *p, const heddle_leaf *leaf, __isl_keep isl_m
 	return within_layout(p, leaf, list, n);
 }
 
-/* The column of a tile that a move takes an element to, or (`row`) the number of its row: the other dimensions as one. */
+/* The column of a tile that a move takes an element to, in a row that may go on through several dimensions, or (`row`) the number of
+ * the row: the other dimensions as one. */
 static __isl_give isl_aff *place_along(const heddle_leaf *move, bool row)
 {
 	const heddle_group *group = move->group;
-	const int column = heddle_prove_column(group);
-	if (!row)
-		return isl_multi_aff_get_aff(move->position, column);
 	isl_aff *number = isl_aff_zero_on_domain(isl_local_space_from_space(isl_multi_aff_get_domain_space(move->position)));
 	int64_t below = 1;
 	for (int e = group->tensor->rank - 1; e >= 0; e--) {
-		if (e == column)
+		if (heddle_tile_in_run(group, e) == row)
 			continue;
 		isl_val *by = isl_val_int_from_si(isl_aff_get_ctx(number), (long)below);
 		number = isl_aff_add(number, isl_aff_scale_val(isl_multi_aff_get_aff(move->position, e), by));
@@ -238,7 +236,7 @@ bool heddle_prove_tells_mover(prover *p, const heddle_leaf *move, int level)
 	variable list[2 * HEDDLE_MAX_DIM + 2];
 	char name[2][32];
 	isl_aff *place[2] = {place_along(move, true), place_along(move, false)};
-	const int64_t columns = heddle_prove_columns(p, move->group), size[2] = {p->kernel->threads / columns, columns};
+	const int64_t columns = move->group->columns, size[2] = {p->kernel->threads / columns, columns};
 	bool all = true;
 	int n = 0;
 	for (int i = 0; i < move->n_loop; i++)

@@ -145,9 +145,12 @@ struct heddle_group {
 	heddle_access *access;		/* the access it was made for */
 	int64_t size[HEDDLE_MAX_DIM];	/* of the box, by tensor dimension */
 	int order[HEDDLE_MAX_DIM];	/* tensor dimension at each position of the array */
+	int run;			/* tensor dimension from which on elements lie side by side, in the tensor and in the tile: they are moved as
+					 * one row, and are one dimension of the array */
 	isl_multi_aff *offset;		/* { [tile loops] -> T[e] } with block coordinates as parameters */
 	int pad;
 	int vector; /* elements moved at once */
+	int columns; /* threads along a row while they move it: a power of two */
 	const heddle_copy *copy; /* moved by it, row by row; NULL: by the threads */
 	heddle_buffer *shared;
 	/* register */
@@ -284,6 +287,16 @@ bool heddle_lanes_shuffle(const heddle_scop *scop, const heddle_kernel *kernel);
 /* Shared memory that the lanes of a kernel exchange their partial results in. */
 int64_t heddle_lanes_bytes(const heddle_scop *scop, const heddle_kernel *kernel);
 /* Can the group, its box and order known, be moved by this copy? */
+/* Sets group->run, from its size, offset, order and copy. */
+void heddle_tile_run(heddle_group *group);
+/* The dimension of the tensor along which rows of a tile run; with those from group->run up to it they are one row of that many elements. */
+int heddle_tile_row(const heddle_group *group);
+bool heddle_tile_in_run(const heddle_group *group, int e);
+int64_t heddle_tile_run_length(const heddle_group *group);
+/* Threads along a row, as many as it has vectors for. */
+int heddle_tile_most_columns(const heddle_group *group);
+/* Elements of the tile's array along the dimension that begins at a position of the order; 0: that belongs to the one before it. */
+int64_t heddle_tile_extent(const heddle_group *group, int at);
 bool heddle_copy_fits(const heddle_group *group, const heddle_copy *copy);
 /* { [tile loops] -> S[d] } of one step of a block. */
 __isl_give isl_map *heddle_step_instances(heddle_scop *scop, const heddle_stmt *stmt);

@@ -46,7 +46,7 @@ static bool is_across(const turning *t, const heddle_value *v)
 	for (int m = 0; m < v->n_arg; m++) {
 		const heddle_value *load = v->arg[m];
 		int64_t step;
-		if (load->kind != HEDDLE_VALUE_LOAD || load->buffer != buffer || load->n_arg != buffer->rank)
+		if (load->kind != HEDDLE_VALUE_LOAD || load->buffer != buffer || (load->n_arg != buffer->rank && load->n_arg != 1))
 			return false;
 		for (int k = 0; k < load->n_arg; k++)
 			if (lanes_has_load(load->arg[k]) || (k + 1 < load->n_arg && heddle_value_depends(load->arg[k], t->loop->name)))
@@ -280,7 +280,8 @@ static void store_vectors(simplify *s, heddle_node *outer)
 	}
 	if (load->kind != HEDDLE_VALUE_LOAD || load->width != 1 || load->buffer == store->buffer || store->buffer->width != 1 ||
 	    store->buffer->role == HEDDLE_BUFFER_REGISTER || !walks(load->n_arg, load->arg, inner->name) ||
-	    !walks(store->n_value - 1, store->value + 1, outer->name) || heddle_value_depends(load->arg[load->n_arg - 1], outer->name))
+	    !walks(store->n_value - 1, store->value + 1, outer->name) ||
+	    (load->n_arg == load->buffer->rank && heddle_value_depends(load->arg[load->n_arg - 1], outer->name)))
 		return;
 	heddle_node *rows = simplify_node_like(p, outer), *columns = simplify_node_like(p, inner);
 	heddle_node *around = heddle_node_block(p), *body = heddle_node_block(p), *vectors = simplify_node_like(p, store);
