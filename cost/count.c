@@ -843,7 +843,7 @@ double heddle_cost_fill(const heddle_scop *scop, const heddle_group *group, cons
 	const int64_t at_once = group->kernel->threads / t.columns;
 	round_of load = {0}, store = {0};
 	count_rows(&c, group, smaller(at_once, t.rows), &load, &store);
-	return ceil((double)t.rows / (double)at_once) * (load.transactions + store.transactions);
+	return ceil((double)t.rows / (double)at_once) * (load.transactions / 2 + store.transactions);
 }
 
 heddle_kernel_count heddle_cost_count(heddle_arena *arena, const heddle_scop *scop, const heddle_kernel *kernel,

@@ -111,7 +111,7 @@ static int vectors_across(const heddle_group *group, int row)
 }
 
 /* Threads along a row of the tile, and elements free at the end of its array's rows: as many as the row has vectors for, and what is usual,
- * unless others save a fourth of the transactions: conflicts of banks, sectors that are read twice, threads that idle.  `unit`: elements
+ * unless others save an eighth of the fill's cycles: conflicts of banks, sectors that are read twice, threads that idle.  `unit`: elements
  * that are read at once from the array. */
 static void choose_columns(const heddle_scop *scop, const heddle_group *tile, int unit, heddle_group_config *choice)
 {
@@ -120,14 +120,15 @@ static void choose_columns(const heddle_scop *scop, const heddle_group *tile, in
 	const int most = heddle_tile_most_columns(tile);
 	heddle_group group = *tile;
 	group.columns = most;
-	double least = 0.75 * heddle_cost_fill(scop, &group, size);
+	double least = 0.875 * heddle_cost_fill(scop, &group, size);
 	for (int units = 0; units * unit <= MOST_PAD; units++)
 		for (group.columns = most; group.columns >= 1; group.columns /= 2) {
 			group.pad = units > 0 ? units * unit : tile->pad;
-			const double transactions = heddle_cost_fill(scop, &group, size);
-			if (transactions >= least)
+			const double cycles = heddle_cost_fill(scop, &group, size);
+			/* of columns alike the fewest, which have the fewest conflicts */
+			if (cycles > least || (cycles == least && group.pad != choice->pad))
 				continue;
-			least = transactions;
+			least = cycles;
 			choice->columns = group.columns == most ? 0 : group.columns;
 			choice->pad = group.pad;
 		}
