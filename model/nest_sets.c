@@ -193,12 +193,15 @@ static __isl_give isl_basic_set *below_size(__isl_take isl_basic_set *set, __isl
 static __isl_give isl_aff *run_position(const heddle_group *group, int e, __isl_keep isl_aff *column)
 {
 	int64_t below = 1;
+	bool outermost = true;
 	for (int inner = e + 1; heddle_tile_in_run(group, inner); inner++)
 		below *= group->size[inner];
+	for (int outer = group->run; outer < e; outer++)
+		outermost = outermost && group->size[outer] == 1;
 	isl_aff *at = isl_aff_copy(column);
 	if (below > 1)
 		at = isl_aff_floor(isl_aff_scale_down_val(at, number(at, below)));
-	if (e == group->run)
+	if (outermost)
 		return at;
 	isl_aff *over = isl_aff_floor(isl_aff_scale_down_val(isl_aff_copy(column), number(column, below * group->size[e])));
 	return isl_aff_sub(at, isl_aff_scale_val(over, number(over, group->size[e])));
@@ -231,6 +234,8 @@ static void move_sets(heddle_nest_builder *b, heddle_leaf *leaf)
 		wide += !heddle_tile_in_run(group, e) && group->size[e] > 1;
 	for (int e = 0; e < rank; e++) {
 		if (heddle_tile_in_run(group, e)) {
+			if (group->size[e] == 1)
+				continue;
 			leaf->position = isl_multi_aff_set_aff(leaf->position, e, run_position(group, e, c));
 			continue;
 		}
