@@ -87,7 +87,7 @@ static const subject subjects[] = {
 	 .tile = {{"m", 4, 1}, {"w", 8, 1}},
 	 .cost = 4e4,
 	 .more = {"N=1,C=3,M=5,H=5,W=31", "N=1,C=2,M=4,H=6,W=32", "N=1,C=4,M=7,H=4,W=34", "N=1,C=5,M=6,H=3,W=29",
-		  "N=2,C=1,M=9,H=7,W=38"},
+		  "N=2,C=1,M=9,H=7,W=38", "N=1,C=1,M=36,H=4,W=32"},
 	 .infinite = "weight",
 	 .same = {{"> for >= in the condition of the if with an else", "the other branch does the same"},
 		  {"was h_block * 2 >= 1", "an even number"},
@@ -124,10 +124,10 @@ typedef struct killer {
 	bool verbose;
 } killer;
 
-/* One infinite element for each 9, at another place each time: one tap of each 3x3 filter. */
+/* One infinite element for each 9, two places further each time: one tap of each 3x3 filter, and no two of them side by side. */
 static bool one_tap(int64_t number)
 {
-	return number % 9 == number / 9 % 9;
+	return number % 9 == 2 * (number / 9) % 9;
 }
 
 /* Does the description name a node that ran in no case? */
