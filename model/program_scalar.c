@@ -194,6 +194,9 @@ heddle_program *heddle_program_scalar(const heddle_program *from)
 		scalar s = {.p = p};
 		collect_names(&s, p->launch[k]->body);
 		split_node(&s, p->launch[k]->body);
+		/* vectors that are taken apart need more addresses than registers were shared out for: some spilled */
+		if (p->launch[k]->min_blocks > 1)
+			p->launch[k]->min_blocks = 1;
 	}
 	for (int k = 0; k < p->n_buffer; k++)
 		if (p->buffer[k]->role != HEDDLE_BUFFER_SHARED && p->buffer[k]->role != HEDDLE_BUFFER_REGISTER)
