@@ -1,6 +1,6 @@
 """What bench/ranking.sh measures: see there.
 
-usage: bench/ranking.py HEDDLE TARGET CONFIGS ROUNDS FILE.json [WORD]
+usage: bench/ranking.py HEDDLE TARGET CONFIGS ROUNDS FILE.json [WORD [build]]
 SPDX-License-Identifier: MIT
 """
 import hashlib
@@ -16,7 +16,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 heddle, target, configs, rounds, path = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5]
-only = sys.argv[6] if len(sys.argv) > 6 else ""
+only, build_only = (sys.argv[6:] + [""])[0], sys.argv[7:] == ["build"]
 
 RATED, AGAIN, SPREAD = 16, 12, 2.0  # of the model's choice; measured again; least ratio of the worst to the best
 OF_KERNEL = re.compile(r"k\d+(\.\w+)*")  # the head of a part that says something of one kernel
@@ -132,23 +132,19 @@ def drawn(spaces, stream):
     return "; ".join(parts)
 
 
-def one_pair(file, name, sizes):
-    file = f"{file}.tc"
+def chosen(file, name, sizes):
+    """What is measured of a pair: the model's choices and those that are drawn, each with the model's seconds; None where it has none."""
     top = call("plan", file, "--def", name, "-s", sizes, "-t", target, "--top", str(RATED))
     if not top or not top.get("top"):
         return None
-    top = top["top"][0]
+    listed = [[choice["config"], choice["seconds"]] for choice in top["top"][0]["choices"]]
     usual = rated(file, name, sizes, "")
     found = {usual["config"]: usual["seconds"]}
-    for choice in top["choices"]:
-        found.setdefault(choice["config"], choice["seconds"])
+    for config, rating in listed:
+        found.setdefault(config, rating)
     spaces = space_of(list(found), lambda program: dims_of(file, name, sizes, program))
-    begin = time.monotonic()
-    seconds(file, name, sizes, [usual["config"]], ONCE, 60)
-    limit = max(LIMIT, PATIENCE * (time.monotonic() - begin))
-    once = seconds(file, name, sizes, list(found), ONCE, limit)
     stream, tries, random_ones, refused = random.Random(f"{name} {sizes}"), 0, [], 0
-    wanted, together = max(UNIFORM, configs - len(once)), os.cpu_count() or 1
+    wanted, together = max(UNIFORM, configs - len(found)), os.cpu_count() or 1
     with ThreadPoolExecutor(together) as pool:  # of programs that are waited for: nothing is measured here
         while tries < 100 * configs and len(random_ones) < wanted:
             tries += together
@@ -157,26 +153,41 @@ def one_pair(file, name, sizes):
                 if one and one["config"] not in found and len(random_ones) < wanted:
                     found[one["config"]] = one["seconds"]
                     random_ones.append(one["config"])
-    once.update(seconds(file, name, sizes, random_ones, ONCE, limit) if random_ones else {})
+    return {"usual": usual["config"], "listed": [config for config, _ in listed], "found": found, "drawn": random_ones, "refused": refused}
+
+
+def built(file, name, sizes, choice):
+    """The configs that are compiled and run once within a limit, all processors at it: the driver keeps what it has compiled, so that
+    the runs that are timed later, one process at a time, only begin.  Nothing is measured here but the limit."""
+    begin = time.monotonic()
+    seconds(file, name, sizes, [choice["usual"]], ONCE, 60)
+    limit = max(LIMIT, PATIENCE * (time.monotonic() - begin))
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        done = pool.map(lambda config: seconds(file, name, sizes, [config], ONCE, limit), choice["found"])
+    return [config for one in done for config, t in one.items() if t], limit
+
+
+def one_pair(file, name, sizes, choice, runs, limit):
+    """The pair's figures, from timings of `runs`, the configs that `built` has seen run."""
+    found, listed = choice["found"], choice["listed"]
+    once = seconds(file, name, sizes, runs, ONCE, limit) if runs else {}
     measured = {config: statistics.median(t) for config, t in once.items() if t}
     if not measured:
         return None
-    listed = [choice["config"] for choice in top["choices"]]  # as the program ranks them; what it did not name comes after that
     order = [config for config in listed if config in measured] + sorted(set(measured) - set(listed), key=found.get)
-    again = set(sorted(measured, key=measured.get)[:AGAIN]) | set(order[:8]) | {usual["config"]} & set(measured)
+    again = set(sorted(measured, key=measured.get)[:AGAIN]) | set(order[:8]) | {choice["usual"]} & set(measured)
     times = {config: [] for config in again}
     for _ in range(CALLS):
         for config, t in seconds(file, name, sizes, list(again), max(TURNS * EACH, -(-rounds // CALLS)), 4 * limit).items():
             times[config] += t
     final = {config: statistics.median(t) for config, t in times.items() if t}
     best = min(final.values())
-    result = {"layer": name, "sizes": sizes, "configs": len(found), "drawn": len(random_ones), "drawn_in_time": sum(config in measured for config in random_ones),
-              "refused": refused, "slower": sorted(set(found) - set(measured)), "spread": max(measured.values()) / best,
-              "usual": best / final[usual["config"]] if usual["config"] in final else 0.0,
-              "first": best / final[order[0]], "best_of_4": best / min(final[c] for c in order[:4]),
-              "best_of_8": best / min(final[c] for c in order[:8]),
-              "all": sorted(([final.get(c, measured[c]), found[c], c] for c in measured), key=lambda row: row[0])}
-    return result
+    return {"layer": name, "sizes": sizes, "configs": len(found), "drawn": len(choice["drawn"]), "drawn_in_time": sum(config in measured for config in choice["drawn"]),
+            "refused": choice["refused"], "slower": sorted(set(found) - set(measured)), "spread": max(measured.values()) / best,
+            "usual": best / final[choice["usual"]] if choice["usual"] in final else 0.0,
+            "first": best / final[order[0]], "best_of_4": best / min(final[c] for c in order[:4]),
+            "best_of_8": best / min(final[c] for c in order[:8]),
+            "all": sorted(([final.get(c, measured[c]), found[c], c] for c in measured), key=lambda row: row[0])}
 
 
 def report(r):
@@ -190,28 +201,45 @@ def mean(values):
 
 with open(heddle, "rb") as file:
     program = hashlib.sha256(file.read()).hexdigest()
-kept = {}
+kept, ready = {}, {}
 if os.path.exists(path):  # of the same program and by the same rules: a run that was cut off goes on
     with open(path) as file:
         before = json.load(file)
     if (before.get("program"), before.get("rounds"), before.get("least_configs")) == (program, rounds, configs):
         kept = {(r["layer"], r["sizes"]): r for r in before["pairs"]}
-results = []
-for pair in PAIRS:
-    result = kept.get(pair[1:])
-    if not result:
-        if only not in " ".join(pair):
-            continue
-        result = one_pair(*pair)
-    if not result:
-        print(" ".join(pair), "is not rated")
+        ready = {(r["layer"], r["sizes"]): r for r in before.get("ready", [])}
+
+
+def write():
+    rest = [r for r in ready.values() if (r["layer"], r["sizes"]) not in kept]
+    with open(path, "w") as out:
+        json.dump({"target": target, "rounds": rounds, "least_configs": configs, "program": program,
+                   "pairs": [kept[pair[1:]] for pair in PAIRS if pair[1:] in kept], **({"ready": rest} if rest else {})}, out, indent=1)
+
+
+wanted = [pair for pair in PAIRS if only in " ".join(pair) or pair[1:] in kept]
+for layers, name, sizes in wanted:  # first everything is compiled, which may be disturbed; then everything is timed, which may not
+    if (name, sizes) in kept or (name, sizes) in ready:
         continue
-    report(result)
-    results.append(result)
-    kept.pop(pair[1:], None)
-    with open(path, "w") as file:
-        json.dump({"target": target, "rounds": rounds, "least_configs": configs, "program": program, "pairs": results + list(kept.values())},
-                  file, indent=1)
+    choice = chosen(f"{layers}.tc", name, sizes)
+    if not choice:
+        print(layers, name, sizes, "is not rated")
+        continue
+    runs, limit = built(f"{layers}.tc", name, sizes, choice)
+    ready[name, sizes] = {"layer": name, "sizes": sizes, "choice": choice, "runs": runs, "limit": limit}
+    print(f"{name} {sizes}: {len(runs)} of {len(choice['found'])} configs compiled and run in time", flush=True)
+    write()
+results = []
+for layers, name, sizes in wanted if not build_only else []:
+    if (name, sizes) not in kept and (name, sizes) in ready:
+        part = ready[name, sizes]
+        result = one_pair(f"{layers}.tc", name, sizes, part["choice"], part["runs"], part["limit"])
+        if result:
+            kept[name, sizes] = result
+            write()
+    if (name, sizes) in kept:
+        report(kept[name, sizes])
+        results.append(kept[name, sizes])
 counted = [r for r in results if r["spread"] >= SPREAD]
 print(f"{len(counted)} of {len(results)} pairs count (worst/best at least {SPREAD})")
 for key in ("usual", "first", "best_of_4", "best_of_8"):

@@ -6,8 +6,8 @@
 #
 # A run that was cut off goes on with the pairs that FILE.json lacks, as long as the program and the options are the same.
 #
-# usage: bench/ranking.sh [--configs N] [--rounds N] [--only WORD] [--heddle PROGRAM] [--output FILE.json]
-# needs PoCL and python3; about four minutes for a pair
+# usage: bench/ranking.sh [--configs N] [--rounds N] [--only WORD] [--build-only] [--heddle PROGRAM] [--output FILE.json]
+# needs PoCL and python3; about two minutes for a pair
 # SPDX-License-Identifier: MIT
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -15,17 +15,19 @@ configs=64
 rounds=15
 heddle=build/release/heddle
 only=
+build=
 output="bench/results/ranking-$(date +%Y-%m-%d).json"
 while [ $# -gt 0 ]; do
 	case "$1" in
 	--configs) configs=$2; shift 2 ;;
 	--rounds) rounds=$2; shift 2 ;;
+	--build-only) build=build; shift ;;
 	--heddle) heddle=$2; shift 2 ;;
 	--only) only=$2; shift 2 ;;
 	--output) output=$2; shift 2 ;;
-	*) echo "usage: bench/ranking.sh [--configs N] [--rounds N] [--only WORD] [--heddle PROGRAM] [--output FILE.json]" >&2; exit 2 ;;
+	*) echo "usage: bench/ranking.sh [--configs N] [--rounds N] [--only WORD] [--build-only] [--heddle PROGRAM] [--output FILE.json]" >&2; exit 2 ;;
 	esac
 done
 [ -x "$heddle" ] || { echo "bench/ranking.sh: $heddle is not there: run ci/build.sh release, or name it with --heddle" >&2; exit 4; }
 mkdir -p "$(dirname "$output")"
-python3 bench/ranking.py "$heddle" opencl:cpu "$configs" "$rounds" "$output" "$only"
+python3 bench/ranking.py "$heddle" opencl:cpu "$configs" "$rounds" "$output" "$only" $build

@@ -257,7 +257,7 @@ static double window_of(const chooser *c, const heddle_stmt *stmt)
  * second one (measured: 2.5 times as fast).  Returns whether there are such rows. */
 static bool known_rows(chooser *c, int x)
 {
-	enum { MOST_VECTORS = 8, WHOLE_VECTORS = 4, SUMS = 16, ALONG = 16, TOGETHER = 64, WINDOW = 64 };
+	enum { MOST_VECTORS = 8, WHOLE_VECTORS = 4, SUMS = 16, ALONG = 16, TOGETHER = 64, WINDOW = 64, IN_TURN = 32 };
 	const heddle_stmt *stmt = c->main;
 	const int64_t extent = choose_extent(c->scop, stmt, x), whole = choose_power_below(extent);
 	const heddle_access *target = &stmt->access[0];
@@ -279,9 +279,10 @@ static bool known_rows(chooser *c, int x)
 	if ((!stmt->reduction ? items > most_items(c, w) : w == c->vector && extent > 4 * w && !(in_turn && extent % w == 0)) ||
 	    choose_blocks_with(c, x, items * w, -1, 1) < 4 * (double)c->units)
 		return false;
-	int64_t rows = !next ? 1 : in_turn ? 4 : choose_power_below(choose_least(4, together / items));
-	while (rows > 1 && ((rows > 2 && choose_extent(c->scop, stmt, y) % rows) || choose_blocks_with(c, x, items * w, y, rows) < 4 * (double)c->units))
-		rows /= 2;
+	const int64_t lines = next ? choose_extent(c->scop, stmt, y) : 1;
+	int64_t rows = !next ? 1 : in_turn ? choose_least(IN_TURN, lines) : choose_power_below(choose_least(4, together / items));
+	while (rows > 1 && ((rows > 2 && lines % rows) || choose_blocks_with(c, x, items * w, y, rows) < 4 * (double)c->units))
+		rows = in_turn ? rows - 1 : rows / 2;
 	choose_set_layout(c, stmt, x, items, 1, w);
 	for (int d = 0; d < stmt->n_dim && in_turn; d++)
 		if (stmt->dim[d].reduction)

@@ -246,12 +246,12 @@ static void items(void **state)
 		 "tile=w:7,h:2"},
 		/* long rows with others between them one after the other, a small window in one step */
 		{"def f(float(8, 64, 112, 112) x) -> (y) { y(n, c, h, w) max=! x(n, c, 2*h + a, 2*w + b) where h in 0:56, w in 0:56, a in 0:2, b in 0:2 }",
-		 "tile=w:56,a:2,b:2,h:4 round=h:4 vector=w:8"},
+		 "tile=w:56,a:2,b:2,h:28 round=h:28 vector=w:8"},
 		{"def f(float(8, 64, 224, 224) x) -> (y) { y(n, c, h, w) max=! x(n, c, 2*h + a, 2*w + b) where h in 0:112, w in 0:112, a in 0:2, b in 0:2 }",
-		 "tile=w:112,a:2,b:2,h:4 round=h:4 vector=w:16; k0.x.0: prefetch=4"},
+		 "tile=w:112,a:2,b:2,h:28 round=h:28 vector=w:16; k0.x.0: prefetch=4"},
 		/* vectors of 8 whose members lie two apart use whole lines: these are asked for ahead, too */
 		{"def f(float(16, 64, 112, 112) x) -> (y) { y(n, c, h, w) max=! x(n, c, 2*h + a, 2*w + b) where h in 0:56, w in 0:56, a in 0:2, b in 0:2 }",
-		 "tile=w:56,a:2,b:2,h:4 round=h:4 vector=w:8; k0.x.0: prefetch=7"},
+		 "tile=w:56,a:2,b:2,h:28 round=h:28 vector=w:8; k0.x.0: prefetch=7"},
 		{"def f(float(8, 64, 57, 112) x) -> (y) { y(n, c, h, w) max=! x(n, c, h + a, 2*w + b) where h in 0:56, w in 0:56, a in 0:2, b in 0:2 }",
 		 "tile=w:56,h:2 vector=w:8"},
 		{"def f(float(8, 64, 1120, 130) x) -> (y) { y(n, c, h, w) max=! x(n, c, 20*h + a, 2*w + b) where h in 0:56, w in 0:56, a in 0:20, b in 0:4 }",
