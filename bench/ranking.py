@@ -9,10 +9,10 @@ import math
 import os
 import random
 import re
+import resource
 import statistics
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 heddle, target, configs, rounds, path = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5]
@@ -24,6 +24,7 @@ UNIFORM = 48  # drawn from the whole space and timed
 VECTORS, ITEMS, ROUNDS_OF = (1, 2, 4, 8, 16, 32), (1, 2, 3, 4, 6, 8, 12, 16, 32, 64), (1, 2, 4, 8, 16)  # members, items, rounds of a dimension
 ONCE, TURNS, CALLS, EACH = 1, 4, 2, 8  # runs of every config; rounds of one `heddle bench`, its calls, and the runs of a round
 LIMIT = 4  # seconds at least for one process, which compiles a config and runs it; many of those that are drawn exceed it and count as slower
+PATIENT = 5  # seconds of the clock for one of a processor
 PATIENCE = 1.5  # as long as compile's own choice takes alone, with all that is not its kernels: where there are many, compiling is long
 
 PAIRS = [
@@ -45,18 +46,20 @@ PAIRS = [
 ]
 
 
-def call(*words):
-    done = subprocess.run([heddle, *words, "--json"], capture_output=True, text=True)
+def call(*words, of_processor=None):
+    """The document that the program prints; no process of it takes more than `of_processor` seconds of a processor's time."""
+    limited = of_processor and (lambda: resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(of_processor), math.ceil(of_processor))))
+    done = subprocess.run([heddle, *words, "--json"], capture_output=True, text=True, preexec_fn=limited)
     try:
         return json.loads(done.stdout)
     except ValueError:
         return None
 
 
-def seconds(file, name, sizes, listed, repeat, limit):
+def seconds(file, name, sizes, listed, repeat, limit, of_processor=None):
     """All measured times of each config, taking turns; none for what fails or takes longer than `limit` seconds."""
     words = ["bench", file, "--def", name, "-s", sizes, "-t", target, "--repeat", str(repeat), "--timeout", str(limit)]
-    said = call(*words, *(word for config in listed for word in ("--config", config)))
+    said = call(*words, *(word for config in listed for word in ("--config", config)), of_processor=of_processor)
     kernels = said["cases"][0]["kernels"] if said and said["cases"] else [{}] * len(listed)
     return {config: kernel.get("all", []) for config, kernel in zip(listed, kernels)}
 
@@ -158,12 +161,14 @@ def chosen(file, name, sizes):
 
 def built(file, name, sizes, choice):
     """The configs that are compiled and run once within a limit, all processors at it: the driver keeps what it has compiled, so that
-    the runs that are timed later, one process at a time, only begin.  Nothing is measured here but the limit."""
-    begin = time.monotonic()
+    the runs that are timed later, one process at a time, only begin.  The limit is of processor time, so that other work does not
+    change what is in it."""
+    begin = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds(file, name, sizes, [choice["usual"]], ONCE, 60)
-    limit = max(LIMIT, PATIENCE * (time.monotonic() - begin))
+    end = resource.getrusage(resource.RUSAGE_CHILDREN)
+    limit = max(LIMIT, PATIENCE * (end.ru_utime + end.ru_stime - begin.ru_utime - begin.ru_stime))
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        done = pool.map(lambda config: seconds(file, name, sizes, [config], ONCE, limit), choice["found"])
+        done = pool.map(lambda config: seconds(file, name, sizes, [config], ONCE, PATIENT * limit, limit), choice["found"])
     return [config for one in done for config, t in one.items() if t], limit
 
 
