@@ -310,9 +310,9 @@ static bool is_aligned(lanes *l, heddle_buffer *buffer, int n, heddle_value *con
 	int bytes = l->width * heddle_type_size(buffer->type);
 	if (l->s->options->unaligned_vectors)
 		return true;
-	heddle_range offset = heddle_ranges_of(l->s->ranges, simplify_offset(l->s, buffer, n, first));
-	if (heddle_range_residue(offset, l->width) != 0)
-		return false;
+	const heddle_value *offset = simplify_offset(l->s, buffer, n, first);
+	if (heddle_range_residue(heddle_ranges_of(l->s->ranges, offset), l->width) != 0 && heddle_ranges_step(l->s->ranges, offset) % l->width)
+		return false; /* products of sizes may be too great for a range: what they are multiples of is known all the same */
 	if (buffer->role == HEDDLE_BUFFER_SHARED && buffer->align < bytes)
 		buffer->align = bytes;
 	return buffer->align % bytes == 0;
