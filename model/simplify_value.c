@@ -159,6 +159,24 @@ static bool is_over_sizes(const heddle_value *v)
 	return true;
 }
 
+/* 4*t + c compared with a number: 4*t with the next one that it can be, so that neighbours' conditions are the same one. */
+static heddle_value *without_constant_in_steps(rewriter *r, heddle_value *a, heddle_op op, heddle_value **b)
+{
+	int64_t c, bound;
+	heddle_value *x = simplify_without_constant(a, &c);
+	const heddle_range range = heddle_ranges_of(r->s->ranges, x);
+	if (c == 0 || range.modulus <= 1 || overflows(r, a) || __builtin_sub_overflow((*b)->i, c, &bound) ||
+	    bound <= INT32_MIN + range.modulus || bound >= INT32_MAX - range.modulus)
+		return a;
+	const int64_t past = (bound - range.residue) % range.modulus, above = past < 0 ? past + range.modulus : past;
+	if (op == HEDDLE_OP_LT || op == HEDDLE_OP_GE)
+		bound += above ? range.modulus - above : 0;
+	else
+		bound -= above;
+	*b = heddle_value_int(r->s->p, a->type, bound);
+	return x;
+}
+
 /* i < N in place of N >= i + 1: what varies stands left, and ones are not added to be compared. */
 static heddle_value *fold_comparison(rewriter *r, heddle_value *v)
 {
@@ -193,6 +211,8 @@ static heddle_value *fold_comparison(rewriter *r, heddle_value *v)
 		b = less ? high : low;
 		op = less ? (sum == -1 ? HEDDLE_OP_LE : HEDDLE_OP_LT) : (sum == -1 ? HEDDLE_OP_GE : HEDDLE_OP_GT);
 	}
+	if (a->kind != HEDDLE_VALUE_INT && b->kind == HEDDLE_VALUE_INT)
+		a = without_constant_in_steps(r, a, op, &b);
 	if (op == HEDDLE_OP_LE && b->kind == HEDDLE_VALUE_INT && b->i < INT32_MAX) {
 		b = plus(r, b, 1);
 		op = HEDDLE_OP_LT;

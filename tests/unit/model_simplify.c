@@ -58,7 +58,13 @@ static void folding(void **state)
 	becomes(&scalar_language, "C[floor_mod(thread + block, 32)] = 1.0\n", "\tC[(thread + block) % 32] = 1.0\n");
 	/* what follows from the rest of a condition, and what it keeps from ever holding */
 	becomes(&scalar_language, "if block * 16 + 15 < 40 && block * 16 + thread + 15 < 70 {\nC[thread] = 1.0\n}\n",
-		"\tif block * 16 + 15 < 40 {\n\t\tC[thread] = 1.0\n\t}\n");
+		"\tif block * 16 < 32 {\n\t\tC[thread] = 1.0\n\t}\n");
+	/* what goes in steps is compared with what it can be, so that neighbours' conditions are one */
+	becomes(&scalar_language, "if thread * 4 + 1 < 28 {\nC[0] = 1.0\n}\nif thread * 4 + 3 < 28 {\nC[1] = 1.0\n}\nif thread * 4 < 28 {\nC[2] = 1.0\n}\n",
+		"\tif thread * 4 < 28 {\n\t\tC[0] = 1.0\n\t\tC[1] = 1.0\n\t\tC[2] = 1.0\n\t}\n");
+	becomes(&scalar_language, "if thread * 4 + 1 <= 28 {\nC[0] = 1.0\n}\n", "\tif thread * 4 < 25 {\n\t\tC[0] = 1.0\n\t}\n");
+	becomes(&scalar_language, "if thread * 4 - 1 >= 8 {\nC[0] = 1.0\n}\n", "\tif thread * 4 >= 12 {\n\t\tC[0] = 1.0\n\t}\n");
+	becomes(&scalar_language, "if thread * 4 - 1 > 7 {\nC[0] = 1.0\n}\n", "\tif thread * 4 > 8 {\n\t\tC[0] = 1.0\n\t}\n");
 	becomes(&scalar_language,
 		"if block * 32 + 31 < int32(N) {\nC[0] = 1.0\n} else {\nif block * 32 + 15 < int32(N) / 2 {\nC[1] = 1.0\n}\n}\n",
 		"\tif block * 32 + 31 < int32(N) {\n\t\tC[0] = 1.0\n\t}\n");
@@ -233,7 +239,7 @@ static void guards(void **state)
 	becomes(&cuda_like, "declare r\nfor unroll v in 0 .. 4 {\nr[v] = 1.0\n}\nfor vector v in 0 .. 4 {\n"
 			    "if 4 * thread + v < 49 {\nC[4 * (thread % 16) + v] = r[v]\n}\n}\n",
 		"\tdeclare r\n\tr[0] = 1.0\n\tr[1] = 1.0\n\tr[2] = 1.0\n\tr[3] = 1.0\n"
-		"\tif 4 * thread + 3 < 49 {\n"
+		"\tif 4 * thread < 48 {\n"
 		"\t\tC[thread * 4 : 4] = vector(r[0], r[1], r[2], r[3])\n"
 		"\t} else {\n"
 		"\t\tif 4 * thread < 49 {\n\t\t\tC[48] = r[0]\n\t\t}\n"
@@ -277,7 +283,7 @@ static void facts(void **state)
 		"\t\tif thread + 9 < int32(D) {\n\t\t\tif block + 2 < int32(N) {\n\t\t\t\tC[3] = 1.0\n\t\t\t}\n\t\t}\n\t}\n");
 	/* They narrow what variables can be. */
 	becomes(&scalar_language, "if block * 8 + 7 < 28 {\nC[0] = 1.0\n} else {\nC[block] = A[block * 8 + 1]\n}\n",
-		"\tif block * 8 + 7 < 28 {\n\t\tC[0] = 1.0\n\t} else {\n\t\tC[3] = A[25]\n\t}\n");
+		"\tif block * 8 < 24 {\n\t\tC[0] = 1.0\n\t} else {\n\t\tC[3] = A[25]\n\t}\n");
 	becomes(&scalar_language, "if block == 0 && thread < 5 {\nC[0] = 1.0\n} else {\nif thread < 4 {\nif block == 0 {\nC[1] = 1.0\n} else {\n"
 				  "C[block] = 2.0\n}\n}\n}\n",
 		"\tif block == 0 && thread < 5 {\n\t\tC[0] = 1.0\n\t} else {\n\t\tif thread < 4 {\n\t\t\tC[block] = 2.0\n\t\t}\n\t}\n");
@@ -373,7 +379,7 @@ static void turning_some(void **state)
 {
 	(void)state;
 	static const heddle_simplify_options four = {.vector_arithmetic = true, .unaligned_vectors = true, .zips = true, .max_vector = 4};
-	static const char *const corner = "if thread * 8 + 7 < int32(N) && thread * 8 + 4 > 9 {";
+	static const char *const corner = "if thread * 8 + 7 < int32(N) && thread * 8 > 0 {";
 	heddle_ctx *ctx = heddle_ctx_new();
 	heddle_text source = {0}, out = {0};
 	heddle_text_printf(&source, "%slaunch t_0 grid 4 threads 32 args A, B, H, C, G shared S, W {\n"
