@@ -399,9 +399,10 @@ const heddle_code heddle_codes[] = {
 	 "`order` of a group lists each of its dimensions once, counted from 0.\n"
 	 "Wrong:  k0.A.0: order=0,0\n"
 	 "Right:  k0.A.0: order=1,0\n"},
-	{522, "a vector or threads that do not divide a row",
+	{522, "a vector, threads or phases that do not divide a row",
 	 "A group is moved in vectors along its rows: the row of a tile must be a multiple of the vector.  Threads along a row are a power of\n"
-	 "two that divides the threads of the block.\n"
+	 "two that divides the threads of the block.  Phases take a row of the tile's array apart: it has as many elements at least, is no row\n"
+	 "that goes on through several dimensions, and is moved by threads.\n"
 	 "Wrong:  vector=4 for rows of 6 elements\n"
 	 "Right:  vector=2\n"
 	 "Wrong:  columns=3\n"

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SECTOR = 32, BANKS = 32, BANK_WIDTH = 4, MOST_DISTINCT = 4096, MOST_WARP = 64, MOST_UNROLLED = 32 };
+enum { SECTOR = 32, BANKS = 32, BANK_WIDTH = 4, MOST_DISTINCT = 4096, MOST_WARP = 64, MOST_UNROLLED = 32, MOST_PLACES = 64 };
 
 /* An integer expression of the statement's dimensions: constant + sum coefficient d. */
 typedef struct linear {
@@ -148,7 +148,7 @@ static bool uses_registers(const heddle_stmt *stmt)
 	return any;
 }
 
-/* Reductions that are not shared by lanes run their items one after another; so do others that index no registers and would
+/* Reductions that are not shared by lanes and are no windows run their items one after another; so do others that index no registers and would
  * become long, and those that go over their tile in rounds without a sum. */
 static void find_unrolled(shape *s)
 {
@@ -163,7 +163,7 @@ static void find_unrolled(shape *s)
 	for (int d = stmt->n_dim - 1; d >= 0; d--) {
 		const heddle_dim *dim = &stmt->dim[d];
 		size *= dim->reduction ? 1 : (double)dim->layout.items;
-		s->d[d].unrolled = dim->reduction ? dim->reduce == HEDDLE_REDUCE_LANES && dim->layout.items <= 8
+		s->d[d].unrolled = dim->reduction ? (dim->reduce == HEDDLE_REDUCE_LANES && dim->layout.items <= 8) || heddle_is_window(stmt, d)
 						  : (size <= MOST_UNROLLED && !rounds) || uses_registers(stmt);
 	}
 }
@@ -255,21 +255,27 @@ static double elements(const movement *m)
 	return n;
 }
 
-/* The tensor's dimension along which the tile's rows lie: dimensions of one element are left out of it. */
-static int tile_row(const heddle_group *tile)
-{
-	for (int i = tile->tensor->rank - 1; i > 0; i--)
-		if (tile->size[tile->order[i]] > 1)
-			return tile->order[i];
-	return tile->order[0];
-}
-
 /* Elements of the tile's array from one of tensor dimension order[i] to the next, where `inner` are those from one of order[i + 1]. */
 static int64_t tile_pitch(const heddle_group *tile, int i, int64_t inner)
 {
-	const int row = tile_row(tile), e = tile->order[i];
+	const int row = heddle_tile_array_row(tile), e = tile->order[i];
 	const bool padded = heddle_tile_in_run(tile, row) ? e == tile->run : e == row;
+	if (e == row && tile->phases > 1)
+		return tile->phases * ((tile->size[e] + tile->phases - 1) / tile->phases + tile->pad);
 	return inner * tile->size[e] + (padded ? tile->pad : 0);
+}
+
+static int64_t floor_div(int64_t a, int64_t b)
+{
+	return a >= 0 ? a / b : -((-a + b - 1) / b);
+}
+
+/* Elements of the tile's array before element `value` of its row. */
+static int64_t row_offset(const heddle_group *tile, int64_t value)
+{
+	const int64_t place = floor_div(value, tile->phases), phase = value - place * tile->phases;
+	const int64_t row = (tile->size[heddle_tile_array_row(tile)] + tile->phases - 1) / tile->phases + tile->pad;
+	return tile->phases == 1 ? value : phase * row + place;
 }
 
 /* The dimension whose vector loop runs in lockstep.  Loads of a tile come together along its rows, whichever vector loop goes
@@ -279,7 +285,7 @@ static int lockstep(const movement *m)
 	const heddle_stmt *stmt = m->shape->stmt;
 	for (int d = 0; d < stmt->n_dim && m->tile && !m->write; d++)
 		if (m->dims[d] && !stmt->dim[d].reduction && stmt->dim[d].layout.vector > 1 &&
-		    m->subscript[tile_row(m->tile)].coefficient[d] == 1)
+		    m->subscript[heddle_tile_array_row(m->tile)].coefficient[d] == m->tile->phases)
 			return d;
 	return heddle_lockstep_dim(stmt, m->dims);
 }
@@ -301,8 +307,9 @@ static bool tile_aligned(const movement *m, int inner, int64_t w)
 static int64_t access_width(const counter *c, const movement *m)
 {
 	int d = lockstep(m), rank = m->tensor->rank;
-	int inner = m->tile ? tile_row(m->tile) : heddle_tensor_inner(m->tensor);
-	if (d < 0 || inner < 0 || m->subscript[inner].coefficient[d] != 1)
+	int inner = m->tile ? heddle_tile_array_row(m->tile) : heddle_tensor_inner(m->tensor);
+	const int64_t step = m->tile ? m->tile->phases : 1;
+	if (d < 0 || inner < 0 || m->subscript[inner].coefficient[d] != step)
 		return 1;
 	for (int e = 0; e < rank; e++)
 		if (e != inner && m->subscript[e].coefficient[d])
@@ -318,7 +325,7 @@ static int64_t access_width(const counter *c, const movement *m)
 			       : m->tensor->rank < 2 || heddle_cost_rows_aligned(m->tensor, w);
 	for (int o = 0; o < m->shape->stmt->n_dim; o++)
 		if (o != d && m->subscript[inner].coefficient[o])
-			aligned = aligned && (m->subscript[inner].coefficient[o] * m->shape->stmt->dim[o].layout.vector) % w == 0;
+			aligned = aligned && (m->subscript[inner].coefficient[o] * m->shape->stmt->dim[o].layout.vector) % (w * step) == 0;
 	return aligned && (m->tile || m->subscript[inner].constant % w == 0) ? w : 1;
 }
 
@@ -351,17 +358,15 @@ static bool address(const counter *c, const movement *m, int t, int64_t *at)
 		int64_t value = 0;
 		for (int d = 0; d < stmt->n_dim; d++)
 			value += m->dims[d] ? m->subscript[e].coefficient[d] * x[d] : 0;
-		offset += value * (m->tile ? pitch : stride_of(c, m->tensor, e));
+		if (m->tile && e == heddle_tile_array_row(m->tile))
+			offset += row_offset(m->tile, value);
+		else
+			offset += value * (m->tile ? pitch : stride_of(c, m->tensor, e));
 		if (m->tile)
 			pitch = tile_pitch(m->tile, i, pitch);
 	}
 	*at = offset * heddle_type_size(m->tensor->type);
 	return true;
-}
-
-static int64_t floor_div(int64_t a, int64_t b)
-{
-	return a >= 0 ? a / b : -((-a + b - 1) / b);
 }
 
 /* Sectors that `n` accesses of `bytes` each touch. */
@@ -429,7 +434,7 @@ static round_of one_round(const counter *c, const movement *m, int64_t width)
 static int64_t turned_width(const counter *c, const movement *m)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
-	const int across = lockstep(m), inner = m->tile ? tile_row(m->tile) : heddle_tensor_inner(m->tensor);
+	const int across = lockstep(m), inner = m->tile ? heddle_tile_array_row(m->tile) : heddle_tensor_inner(m->tensor);
 	int along = -1;
 	if (m->write || !c->language->zips || !c->language->unaligned || across < 0 || inner < 0 || stmt->reduction)
 		return 1;
@@ -459,13 +464,11 @@ static int64_t strided_width(const counter *c, const movement *m)
 	return smaller(m->shape->stmt->dim[d].layout.vector, c->language->max_vector);
 }
 
-static void count(counter *c, const movement *m, const heddle_group *group)
+/* How often all threads make the access that stands in the text: tiles, rounds, items that are a loop. */
+static double repeats(const movement *m)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
-	heddle_movement *to = m->tile ? &c->out->shared : &c->out->global;
-	const int64_t strided = strided_width(c, m), width = strided > 1 ? strided : access_width(c, m);
-	round_of r = one_round(c, m, width);
-	double rounds = elements(m) / (double)width * (strided > 1 ? 2 : 1);
+	double n = 1;
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const heddle_dim *dim = &stmt->dim[d];
 		if (!m->dims[d] && dim->member < 0)
@@ -473,12 +476,19 @@ static void count(counter *c, const movement *m, const heddle_group *group)
 		bool depends = false;
 		for (int e = 0; e < m->tensor->rank; e++)
 			depends |= m->subscript[e].coefficient[d] != 0;
-		rounds *= m->shape->d[d].outer * (double)dim->layout.rounds;
+		n *= m->shape->d[d].outer * (double)dim->layout.rounds;
 		if (!m->shape->d[d].unrolled)
-			rounds *= (double)dim->layout.items;
+			n *= (double)dim->layout.items;
 		if (!m->whole)
-			rounds *= depends || !m->shape->d[d].unrolled ? m->shape->d[d].share : m->shape->d[d].busy;
+			n *= depends || !m->shape->d[d].unrolled ? m->shape->d[d].share : m->shape->d[d].busy;
 	}
+	return n;
+}
+
+static void add_accesses(counter *c, const movement *m, const heddle_group *group, int64_t width, double rounds)
+{
+	heddle_movement *to = m->tile ? &c->out->shared : &c->out->global;
+	round_of r = one_round(c, m, width);
 	const int64_t turned = width == 1 ? turned_width(c, m) : 1;
 	if (turned > 1) {
 		const double row = ceil((double)(turned * heddle_type_size(m->tensor->type)) / SECTOR);
@@ -504,6 +514,97 @@ static void count(counter *c, const movement *m, const heddle_group *group)
 		*(m->write ? &own->store_requests : &own->load_requests) += rounds * r.requests;
 		*(m->write ? &own->store_transactions : &own->load_transactions) += rounds * r.transactions;
 	}
+}
+
+/* Elements of the tile's rows that a thread reads for all results of a window, as places in the array; 0: there is no window, or too much. */
+static int window_places(const movement *m, int64_t place[MOST_PLACES])
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	const linear *row = &m->subscript[heddle_tile_array_row(m->tile)];
+	bool window = false;
+	int n = 1;
+	place[0] = 0;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const heddle_layout *layout = &stmt->dim[d].layout;
+		const int64_t step = row->coefficient[d], items = m->shape->d[d].unrolled ? layout->items : 1;
+		const int before = n;
+		window = window || (step && stmt->dim[d].reduction && heddle_is_window(stmt, d));
+		for (int k = 0; k < before; k++)
+			place[k] += step < 0 ? -step * (smaller(layout->tile, m->shape->d[d].extent) - 1) : 0;
+		for (int64_t i = 1; i < items * layout->vector && step; i++)
+			for (int k = 0; k < before; k++) {
+				const int64_t x = place[k] + step * (i / layout->vector * layout->threads * layout->vector + i % layout->vector);
+				int j = n - 1;
+				while (j >= 0 && place[j] != x)
+					j--;
+				if (j < 0 && n == MOST_PLACES)
+					return 0;
+				if (j < 0)
+					place[n++] = x;
+			}
+	}
+	for (int k = 0; k < n; k++)
+		place[k] = row_offset(m->tile, place[k]);
+	return window ? n : 0;
+}
+
+/* May vectors of w elements begin at every place of the tile that is a multiple of w, whatever thread, round or row it is? */
+static bool places_aligned(const movement *m, int64_t w)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	const int row = heddle_tile_array_row(m->tile);
+	const int64_t pitch = (m->tile->size[row] + m->tile->phases - 1) / m->tile->phases + m->tile->pad;
+	bool aligned = tile_aligned(m, row, w) && (m->tile->phases == 1 || pitch % w == 0);
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const heddle_layout *layout = &stmt->dim[d].layout;
+		if (layout->threads > 1 || layout->rounds > 1 || (!m->shape->d[d].unrolled && layout->items > 1))
+			aligned = aligned && m->subscript[row].coefficient[d] * layout->vector % (w * m->tile->phases) == 0;
+	}
+	return aligned;
+}
+
+/* Loads of neighbours become vectors (model/simplify_widen.c): the widest first, of places that no vector has yet. */
+static void count_window(counter *c, const movement *m, const heddle_group *group, int64_t *place, int n)
+{
+	double others = repeats(m);
+	const int row = heddle_tile_array_row(m->tile);
+	int64_t w = 1;
+	for (int e = 0; e < m->tensor->rank; e++) {
+		bool mask[HEDDLE_MAX_DIM] = {0};
+		for (int d = 0; d < m->shape->stmt->n_dim && e != row; d++)
+			mask[d] = m->dims[d] && !m->subscript[row].coefficient[d];
+		others *= e == row ? 1 : distinct(m->shape, &m->subscript[e], mask);
+	}
+	while (2 * w <= c->language->max_vector && (!c->language->max_bytes || 2 * w * heddle_type_size(m->tensor->type) <= c->language->max_bytes))
+		w *= 2;
+	for (; w >= 1; w /= 2) {
+		double accesses = 0;
+		for (int k = 0; k < n && places_aligned(m, w); k++) {
+			int member[MOST_PLACES], found = 0;
+			for (int j = 0; j < n && place[k] >= 0 && place[k] % w == 0; j++)
+				if (place[j] >= place[k] && place[j] < place[k] + w)
+					member[found++] = j;
+			if (found < w)
+				continue;
+			for (int j = 0; j < found; j++)
+				place[member[j]] = -1;
+			accesses++;
+		}
+		if (accesses > 0)
+			add_accesses(c, m, group, w, accesses * others);
+	}
+}
+
+static void count(counter *c, const movement *m, const heddle_group *group)
+{
+	int64_t place[MOST_PLACES];
+	const int places = m->tile && !m->write ? window_places(m, place) : 0;
+	if (places) {
+		count_window(c, m, group, place, places);
+		return;
+	}
+	const int64_t strided = strided_width(c, m), width = strided > 1 ? strided : access_width(c, m);
+	add_accesses(c, m, group, width, elements(m) / (double)width * (strided > 1 ? 2 : 1) * repeats(m));
 }
 
 /* ---- leaves ------------------------------------------------------------------------------------------------------------- */
@@ -599,7 +700,7 @@ static void tile_addresses(const counter *c, const heddle_group *group, int64_t 
 	*from = *to = 0;
 	for (int i = group->tensor->rank - 1; i >= 0; i--) {
 		int e = group->order[i];
-		*to += index[e] * pitch * bytes;
+		*to += (e == heddle_tile_array_row(group) ? row_offset(group, index[e]) : index[e] * pitch) * bytes;
 		pitch = tile_pitch(group, i, pitch);
 		*from += index[i] * stride_of(c, group->tensor, i) * bytes;
 	}
@@ -613,7 +714,7 @@ static int64_t fill_width(const counter *c, const heddle_group *group, const til
 	int inner = -1; /* the loop around the one along the rows */
 	for (int e = 0; e < group->tensor->rank; e++)
 		inner = !heddle_tile_in_run(group, e) && group->size[e] > 1 ? e : inner;
-	if (!c->language->zips || !c->language->unaligned || c->kernel->threads > 1 || group->vector > 1 || inner < 0 || inner != tile_row(group))
+	if (!c->language->zips || !c->language->unaligned || c->kernel->threads > 1 || group->vector > 1 || inner < 0 || inner != heddle_tile_array_row(group))
 		return 1;
 	int64_t w = c->language->max_vector;
 	while (w >= LEAST && (group->size[inner] % w || t->vectors % w))
@@ -626,7 +727,7 @@ static void count_rows(const counter *c, const heddle_group *group, int64_t rows
 {
 	const tiling t = tiling_of(group);
 	int64_t row_threads = c->kernel->threads / t.columns, element = heddle_type_size(group->tensor->type);
-	bool turned = !heddle_tile_in_run(group, tile_row(group));
+	bool turned = !heddle_tile_in_run(group, heddle_tile_array_row(group));
 	int64_t parts = turned ? group->vector : 1, width = turned ? 1 : group->vector;
 	int part = (int)(c->warp * BANK_WIDTH / (width * element > BANK_WIDTH ? width * element : BANK_WIDTH));
 	part = part < 1 ? 1 : part;

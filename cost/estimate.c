@@ -126,10 +126,7 @@ static double steps(const estimator *e, const heddle_stmt *stmt)
 
 static double tile_bytes(const heddle_group *group)
 {
-	double n = heddle_type_size(group->tensor->type);
-	for (int i = 0; i < group->tensor->rank; i++)
-		n *= (double)(group->size[group->order[i]] + (i == group->tensor->rank - 1 ? group->pad : 0));
-	return n;
+	return (double)(heddle_tile_elements(group) * heddle_type_size(group->tensor->type));
 }
 
 /* Words of a thread: on vector units what belongs to other rounds and tiles is in memory; compilers of simt chips would spill it. */

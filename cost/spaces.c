@@ -5,6 +5,7 @@
 #include "cost/cost.h"
 #include "cost/count.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static int uses(const heddle_kernel *kernel, const heddle_tensor *tensor)
@@ -16,14 +17,9 @@ static int uses(const heddle_kernel *kernel, const heddle_tensor *tensor)
 	return n;
 }
 
-static int64_t box_bytes(const heddle_group *group, int64_t pad)
+static int64_t box_bytes(const heddle_group *group)
 {
-	int64_t n = heddle_type_size(group->tensor->type);
-	for (int i = 0; i < group->tensor->rank; i++) {
-		int e = group->order[i];
-		n *= group->size[e] + (i == group->tensor->rank - 1 ? pad : 0);
-	}
-	return n;
+	return heddle_tile_elements(group) * heddle_type_size(group->tensor->type);
 }
 
 /* The copy that the descriptor would have used wherever it can be; NULL: none. */
@@ -117,13 +113,14 @@ static void choose_columns(const heddle_scop *scop, const heddle_group *tile, in
 {
 	enum { MOST_PAD = 8 };
 	const int64_t *size = heddle_cost_sizes(scop->arena, scop);
+	const int first = tile->pad % unit, most_pad = MOST_PAD * tile->phases;
 	const int most = heddle_tile_most_columns(tile);
 	heddle_group group = *tile;
 	group.columns = most;
 	double least = 0.875 * heddle_cost_fill(scop, &group, size);
-	for (int units = 0; units * unit <= MOST_PAD; units++)
+	for (int units = 0; units * unit <= most_pad; units++)
 		for (group.columns = most; group.columns >= 1; group.columns /= 2) {
-			group.pad = units > 0 ? units * unit : tile->pad;
+			group.pad = units > 0 ? first + units * unit : tile->pad;
 			const double cycles = heddle_cost_fill(scop, &group, size);
 			/* of columns alike the fewest, which have the fewest conflicts */
 			if (cycles > least || (cycles == least && group.pad != choice->pad))
@@ -132,6 +129,37 @@ static void choose_columns(const heddle_scop *scop, const heddle_group *tile, in
 			choice->columns = group.columns == most ? 0 : group.columns;
 			choice->pad = group.pad;
 		}
+}
+
+/* Steps along the tile's rows from one result to the next, that threads and vectors take: where they are alike, what lies between them
+ * is for other members of a window, and apart from theirs banks serve neighbours together. */
+static int read_phases(const heddle_group *group)
+{
+	enum { MOST = 4 };
+	const heddle_stmt *stmt = group->stmt;
+	const int row = heddle_tile_array_row(group);
+	int64_t step = 0;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const int64_t own = llabs(choose_stride(stmt, group->access, row, d));
+		if (stmt->dim[d].reduction || !own || stmt->dim[d].layout.threads * stmt->dim[d].layout.vector == 1)
+			continue;
+		if (step && step != own)
+			return 1;
+		step = own;
+	}
+	return (step == 2 || step == MOST) && group->run == row && group->size[row] >= step * MOST ? (int)step : 1;
+}
+
+/* Elements of a row of the array, from one result to the next, that a thread may read at once: its vector's. */
+static int read_along(const heddle_group *group)
+{
+	enum { MOST = 4 };
+	const int row = heddle_tile_array_row(group);
+	int64_t most = 1;
+	for (int d = 0; d < group->stmt->n_dim; d++)
+		if (!group->stmt->dim[d].reduction && choose_stride(group->stmt, group->access, row, d) == group->phases)
+			most = choose_least(MOST, group->stmt->dim[d].layout.vector);
+	return (int)most;
 }
 
 /* Elements along dimension e of the tensor that a thread may read at once. */
@@ -180,7 +208,7 @@ static void choose_shared(heddle_scop *scop, heddle_config *config, int k, heddl
 	if (scop->kernel[k]->threads == 1) {
 		const heddle_copy *copy = group->size[row] > 1 ? preferred_copy(scop->descriptor, group) : NULL;
 		const int across = copy ? -1 : vectors_across(group, row);
-		const int64_t bytes = box_bytes(group, 0);
+		const int64_t bytes = box_bytes(group);
 		const bool fits = bytes <= *budget && (copy || used_in_rounds(group));
 		choice->space = fits ? HEDDLE_SPACE_SHARED : HEDDLE_SPACE_GLOBAL;
 		if (!fits)
@@ -216,12 +244,19 @@ static void choose_shared(heddle_scop *scop, heddle_config *config, int k, heddl
 		choice->copy = copy->name;
 	group->vector = (int)v;
 	group->pad = choice->pad > 0 ? choice->pad : 0;
+	group->phases = turn || choice->copy || !group->stmt->reduction ? 1 : read_phases(group);
+	choice->phases = group->phases;
+	if (!turn && !choice->copy && group->stmt->reduction) {
+		const int64_t at_once = read_along(group), length = (heddle_tile_run_length(group) + group->phases - 1) / group->phases;
+		group->pad = choice->pad = (int)((length + at_once - 1) / at_once * at_once - length);
+	}
 	if (!choice->copy)
 		choose_columns(scop, group, turn ? read_at_once(group, group->order[rank - 1]) : group->stmt->reduction ? 4 : 1, choice);
-	int64_t bytes = box_bytes(group, choice->pad > 0 ? choice->pad : 0);
+	group->pad = choice->pad > 0 ? choice->pad : 0;
+	int64_t bytes = box_bytes(group);
 	if (bytes > *budget) {
 		choice->space = HEDDLE_SPACE_GLOBAL;
-		choice->n_order = choice->columns = 0;
+		choice->n_order = choice->columns = choice->phases = 0;
 		choice->pad = -1;
 		choice->copy = NULL;
 		return;

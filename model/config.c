@@ -319,7 +319,8 @@ static int group_key(reader *r, int k, const char *tensor, int n, const char *ke
 			}
 		return bad(r, start, 1, "expected space=global, shared or register");
 	}
-	if (!strcmp(key, "pad") || !strcmp(key, "vector") || !strcmp(key, "columns") || !strcmp(key, "prefetch")) {
+	if (!strcmp(key, "pad") || !strcmp(key, "vector") || !strcmp(key, "columns") || !strcmp(key, "phases") ||
+	    !strcmp(key, "prefetch")) {
 		if (number(r, &value) < 0)
 			return -1;
 		if (value > 1024)
@@ -328,6 +329,8 @@ static int group_key(reader *r, int k, const char *tensor, int n, const char *ke
 			group->prefetch = (int)value;
 		else if (key[0] == 'c')
 			group->columns = (int)value;
+		else if (!strcmp(key, "phases"))
+			group->phases = (int)value;
 		else if (key[0] == 'p')
 			group->pad = (int)value;
 		else
@@ -349,7 +352,7 @@ static int group_key(reader *r, int k, const char *tensor, int n, const char *ke
 		group->copy = word(r);
 		return group->copy ? 0 : bad(r, start, 1, "expected copy=NAME, a copy of the descriptor");
 	}
-	return bad(r, start, strlen(key), "unknown key; a group has space, order, pad, vector, columns, prefetch and copy");
+	return bad(r, start, strlen(key), "unknown key; a group has space, order, pad, vector, columns, phases, prefetch and copy");
 }
 
 /* `k0`, `k0.S1` or `k0.A.0`, then `: key=value key=value` up to `;`. */
@@ -454,7 +457,7 @@ static void print_group(const heddle_group_config *group, int k, heddle_text *ou
 {
 	static const char *const space[] = {"global", "shared", "register"};
 	if (group->space < 0 && !group->n_order && group->pad <= 0 && group->vector <= 1 && group->columns <= 0 &&
-	    group->prefetch < 0 && !group->copy)
+	    group->phases <= 0 && group->prefetch < 0 && !group->copy)
 		return; /* nothing was chosen */
 	heddle_text_printf(out, "; k%d.%s.%d:", k, group->tensor, group->number);
 	if (group->space >= 0)
@@ -467,6 +470,8 @@ static void print_group(const heddle_group_config *group, int k, heddle_text *ou
 		heddle_text_printf(out, " vector=%d", group->vector);
 	if (group->columns > 0)
 		heddle_text_printf(out, " columns=%d", group->columns);
+	if (group->phases > 1)
+		heddle_text_printf(out, " phases=%d", group->phases);
 	if (group->prefetch >= 0)
 		heddle_text_printf(out, " prefetch=%d", group->prefetch);
 	if (group->copy)

@@ -298,6 +298,7 @@ static void shared_tiles(heddle_generator *g)
 		int rank = 0;
 		for (int at = 0; at < group->tensor->rank; at++)
 			rank += heddle_tile_extent(group, at) > 1;
+		rank += group->phases > 1;
 		const char *name = heddle_arena_printf(p->arena, "%s_tile%s", group->tensor->name, "");
 		for (int n = 2;; n++) {
 			bool used = false;
@@ -312,6 +313,11 @@ static void shared_tiles(heddle_generator *g)
 		for (int at = 0; at < group->tensor->rank; at++)
 			if (heddle_tile_extent(group, at) > 1)
 				buffer->extent[n++] = heddle_value_int(p, HEDDLE_INT64, heddle_tile_extent(group, at));
+		if (group->phases > 1) {
+			const int64_t row = buffer->extent[n - 1]->i;
+			buffer->extent[n - 1] = heddle_value_int(p, HEDDLE_INT64, group->phases);
+			buffer->extent[n++] = heddle_value_int(p, HEDDLE_INT64, (row + group->phases - 1) / group->phases);
+		}
 		buffer->pad = rank ? group->pad : 0;
 		buffer->align = widest_vector(g->scop->descriptor);
 		buffer->of = heddle_arena_strdup(p->arena, group->tensor->name);

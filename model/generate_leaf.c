@@ -84,7 +84,7 @@ static __isl_give isl_pw_aff *access_aff(maker *m, const heddle_access *access, 
 }
 
 /* Subscripts of a tile's array, from those in the tile by tensor dimension, which are taken: NULL where the tile has one element.  A run
- * has one subscript for all its dimensions. */
+ * has one subscript for all its dimensions, a row that is taken apart two. */
 static int array_index(maker *m, const heddle_group *group, isl_pw_aff **at, heddle_value **index)
 {
 	isl_pw_aff *sum[HEDDLE_MAX_DIM];
@@ -101,6 +101,12 @@ static int array_index(maker *m, const heddle_group *group, isl_pw_aff **at, hed
 		}
 		sum[n - 1] = isl_pw_aff_scale_val(sum[n - 1], isl_val_int_from_si(m->g->scop->isl, (long)group->size[e]));
 		sum[n - 1] = isl_pw_aff_add(sum[n - 1], at[e]);
+	}
+	if (group->phases > 1) {
+		isl_val *phases = isl_val_int_from_si(m->g->scop->isl, group->phases);
+		isl_pw_aff *place = isl_pw_aff_floor(isl_pw_aff_scale_down_val(isl_pw_aff_copy(sum[n - 1]), isl_val_copy(phases)));
+		sum[n - 1] = isl_pw_aff_sub(sum[n - 1], isl_pw_aff_scale_val(isl_pw_aff_copy(place), phases));
+		sum[n++] = place;
 	}
 	for (int i = 0; i < n; i++)
 		index[i] = aff_value(m, sum[i]);

@@ -127,6 +127,8 @@ static heddle_loop_kind reduction_loop(const heddle_nest_builder *b, const heddl
 	enum { SHORT = 8 };
 	if (stmt->dim[d].layout.items > SHORT)
 		return HEDDLE_LOOP_SERIAL;
+	if (heddle_is_window(stmt, d))
+		return HEDDLE_LOOP_UNROLL;
 	if (stmt->dim[d].reduce == HEDDLE_REDUCE_LANES)
 		return HEDDLE_LOOP_UNROLL;
 	for (int other = 0; other < stmt->n_dim; other++)
@@ -145,9 +147,10 @@ static heddle_nest *item_loops(heddle_nest_builder *b, heddle_nest *parent, cons
 	for (int d = 0; d < stmt->n_dim && one_by_one; d++)
 		if (stmt->dim[d].layout.rounds > 1)
 			parent = add_loop(b, parent, stmt, d, HEDDLE_PART_ITEM, HEDDLE_LOOP_SERIAL);
-	for (int d = 0; d < stmt->n_dim && reductions; d++)
-		if (stmt->dim[d].reduction)
-			parent = add_loop(b, parent, stmt, d, HEDDLE_PART_ITEM, reduction_loop(b, stmt, d));
+	for (int windows = 0; windows < 2; windows++)
+		for (int d = 0; d < stmt->n_dim && reductions; d++)
+			if (stmt->dim[d].reduction && heddle_is_window(stmt, d) == (windows == 1))
+				parent = add_loop(b, parent, stmt, d, HEDDLE_PART_ITEM, reduction_loop(b, stmt, d));
 	const heddle_loop_kind items = one_by_one && heddle_nest_has_rounds(stmt) ? HEDDLE_LOOP_SERIAL : HEDDLE_LOOP_UNROLL;
 	/* one thread alone takes vectors inside, next to each other: what they share, and conditions on the rest, stand once */
 	for (int vectors = 0; vectors < 2; vectors++)

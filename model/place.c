@@ -31,6 +31,63 @@ int heddle_access_dim(const heddle_stmt *stmt, const heddle_access *access, int 
 	return subscript->kind == HEDDLE_EXPR_INDEX ? subscript->index->position : -1;
 }
 
+typedef struct found_step {
+	int dim;
+	int64_t value; /* INT64_MIN: of no piece so far */
+	bool known;
+} found_step;
+
+static isl_stat add_step(__isl_take isl_set *where, __isl_take isl_aff *subscript, void *user)
+{
+	found_step *found = user;
+	isl_val *v = isl_aff_get_coefficient_val(subscript, isl_dim_in, found->dim);
+	const bool plain = isl_val_is_int(v) == isl_bool_true && isl_aff_dim(subscript, isl_dim_div) == 0;
+	const int64_t value = plain ? isl_val_get_num_si(v) : 0;
+	found->known = found->known && plain && (found->value == INT64_MIN || found->value == value);
+	found->value = value;
+	isl_val_free(v);
+	isl_aff_free(subscript);
+	isl_set_free(where);
+	return isl_stat_ok;
+}
+
+int64_t heddle_access_step(const heddle_access *access, int e, int dim)
+{
+	found_step found = {dim, INT64_MIN, true};
+	isl_pw_aff *subscript = isl_multi_pw_aff_get_pw_aff(access->index, e);
+	isl_pw_aff_foreach_piece(subscript, add_step, &found);
+	isl_pw_aff_free(subscript);
+	return found.known && found.value != INT64_MIN ? found.value : 0;
+}
+
+/* Results that a thread holds along each of the dimension's items, of a statement whose reductions are loops. */
+static int64_t held_along(const heddle_dim *dim)
+{
+	return dim->reduction ? 1 : dim->layout.items * dim->layout.vector;
+}
+
+bool heddle_is_window(const heddle_stmt *stmt, int d)
+{
+	enum { LONGEST = 8, MOST_COPIES = 256 };
+	const heddle_dim *window = &stmt->dim[d];
+	int64_t copies = window->layout.items;
+	for (int x = 0; x < stmt->n_dim; x++)
+		copies *= held_along(&stmt->dim[x]);
+	if (!window->reduction || window->member >= 0 || stmt->kernel->threads < 2 || window->layout.items < 2 || window->layout.items > LONGEST ||
+	    window->layout.threads * window->layout.vector * window->layout.rounds > 1 || copies > MOST_COPIES)
+		return false;
+	for (int a = 1; a < stmt->n_access; a++) {
+		const heddle_access *access = &stmt->access[a];
+		if (!access->group || access->group->space != HEDDLE_SPACE_SHARED || !access->tensor->rank || !access->affine)
+			continue;
+		const int row = heddle_tile_array_row(access->group);
+		for (int x = 0; x < stmt->n_dim; x++)
+			if (held_along(&stmt->dim[x]) > 1 && heddle_access_step(access, row, x) && heddle_access_step(access, row, d))
+				return true;
+	}
+	return false;
+}
+
 int heddle_row_dim(const heddle_stmt *stmt, const heddle_access *access)
 {
 	int inner = heddle_tensor_inner(access->tensor);
@@ -337,6 +394,27 @@ int64_t heddle_tile_extent(const heddle_group *group, int at)
 	return e == group->run ? heddle_tile_run_length(group) : 0;
 }
 
+int heddle_tile_array_row(const heddle_group *group)
+{
+	for (int i = group->tensor->rank - 1; i > 0; i--)
+		if (group->size[group->order[i]] > 1)
+			return group->order[i];
+	return group->order[0];
+}
+
+int64_t heddle_tile_elements(const heddle_group *group)
+{
+	int64_t n = 1, row = 0;
+	for (int at = 0; at < group->tensor->rank; at++) {
+		const int64_t extent = heddle_tile_extent(group, at);
+		n *= row > 0 && extent > 1 ? row : 1;
+		row = extent > 1 ? extent : row;
+	}
+	if (!row)
+		return 1;
+	return n * ((row + group->phases - 1) / group->phases * group->phases + group->pad * group->phases);
+}
+
 /* Has the tile the tensor's dimension from end to end? */
 static bool is_whole(const heddle_group *group, int e)
 {
@@ -421,6 +499,17 @@ static int place_copy(heddle_scop *scop, heddle_group *group, const char *name)
 	return 0;
 }
 
+/* Rows that are taken apart: what threads take of them in steps lies side by side. */
+static int place_phases(heddle_scop *scop, heddle_group *group, const heddle_group_config *config)
+{
+	group->phases = config->phases > 1 ? config->phases : 1;
+	const int row = group->tensor->rank ? heddle_tile_array_row(group) : -1;
+	if (group->phases == 1 || (row >= 0 && !group->copy && group->size[row] >= group->phases && (row != heddle_tile_row(group) || group->run == row)))
+		return 0;
+	return heddle_error(scop->ctx, 522, NULL, "config: rows of `%s.%d` cannot be taken apart by phases=%d: they are moved by a copy, go on through "
+			    "several dimensions, or have fewer elements", group->tensor->name, group->number, group->phases);
+}
+
 static int place_shared(heddle_scop *scop, heddle_group *group, const heddle_group_config *config)
 {
 	const heddle_tensor *tensor = group->tensor;
@@ -459,7 +548,7 @@ static int place_shared(heddle_scop *scop, heddle_group *group, const heddle_gro
 	if (group->columns & (group->columns - 1) || group->kernel->threads % group->columns)
 		return heddle_error(scop->ctx, 522, NULL, "config: columns=%d of `%s.%d` is not a power of two that divides the block's %d threads",
 				    group->columns, tensor->name, group->number, group->kernel->threads);
-	return 0;
+	return place_phases(scop, group, config);
 }
 
 /* ---- groups ---------------------------------------------------------------------------------------------------------------- */
@@ -481,7 +570,7 @@ static heddle_group *new_group(heddle_scop *scop, heddle_kernel *kernel, heddle_
 	group->stmt = stmt;
 	group->access = access;
 	group->number = number;
-	group->vector = 1;
+	group->vector = group->phases = 1;
 	HEDDLE_PUSH(scop->arena, kernel->group, kernel->n_group, group);
 	return group;
 }
@@ -531,36 +620,6 @@ static int64_t stride_of(const heddle_tensor *tensor, int e)
 	return stride;
 }
 
-typedef struct step {
-	int dim;
-	int64_t value; /* INT64_MIN: of no piece so far */
-	bool known;
-} step;
-
-static isl_stat add_step(__isl_take isl_set *where, __isl_take isl_aff *subscript, void *user)
-{
-	step *found = user;
-	isl_val *v = isl_aff_get_coefficient_val(subscript, isl_dim_in, found->dim);
-	const bool plain = isl_val_is_int(v) == isl_bool_true && isl_aff_dim(subscript, isl_dim_div) == 0;
-	const int64_t value = plain ? isl_val_get_num_si(v) : 0;
-	found->known = found->known && plain && (found->value == INT64_MIN || found->value == value);
-	found->value = value;
-	isl_val_free(v);
-	isl_aff_free(subscript);
-	isl_set_free(where);
-	return isl_stat_ok;
-}
-
-/* What one step of the statement's dimension adds to a subscript; 0 where it is not always the same, either. */
-static int64_t step_along(const heddle_access *access, int e, int dim)
-{
-	step found = {dim, INT64_MIN, true};
-	isl_pw_aff *subscript = isl_multi_pw_aff_get_pw_aff(access->index, e);
-	isl_pw_aff_foreach_piece(subscript, add_step, &found);
-	isl_pw_aff_free(subscript);
-	return found.known && found.value != INT64_MIN ? found.value : 0;
-}
-
 int64_t heddle_block_distance(const heddle_group *group)
 {
 	const heddle_kernel *kernel = group->kernel;
@@ -571,7 +630,7 @@ int64_t heddle_block_distance(const heddle_group *group)
 		return 0;
 	for (int d = 0; d < group->stmt->n_dim; d++)
 		for (int e = 0; e < tensor->rank && group->stmt->dim[d].member == fastest; e++)
-			if (__builtin_mul_overflow(step_along(group->access, e, d) * kernel->member[fastest].layout.tile, stride_of(tensor, e), &part) ||
+			if (__builtin_mul_overflow(heddle_access_step(group->access, e, d) * kernel->member[fastest].layout.tile, stride_of(tensor, e), &part) ||
 			    __builtin_add_overflow(distance, part, &distance))
 				return 0;
 	return distance;
@@ -695,12 +754,8 @@ static int64_t shared_bytes(const heddle_scop *scop, const heddle_kernel *kernel
 	int64_t bytes = heddle_lanes_bytes(scop, kernel);
 	for (int g = 0; g < kernel->n_group; g++) {
 		const heddle_group *group = kernel->group[g];
-		int64_t n = heddle_type_size(group->tensor->type);
-		if (group->space != HEDDLE_SPACE_SHARED)
-			continue;
-		for (int i = 0; i < group->tensor->rank; i++)
-			n *= group->size[group->order[i]] + (i == group->tensor->rank - 1 ? group->pad : 0);
-		bytes += n;
+		if (group->space == HEDDLE_SPACE_SHARED)
+			bytes += heddle_tile_elements(group) * heddle_type_size(group->tensor->type);
 	}
 	return bytes;
 }

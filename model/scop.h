@@ -151,6 +151,7 @@ struct heddle_group {
 	int pad;
 	int vector; /* elements moved at once */
 	int columns; /* threads along a row while they move it: a power of two */
+	int phases;  /* elements of a row with the same number modulo this one lie side by side, those of each remainder in a row of the array */
 	const heddle_copy *copy; /* moved by it, row by row; NULL: by the threads */
 	heddle_buffer *shared;
 	/* register */
@@ -271,6 +272,11 @@ bool heddle_register_legal(heddle_scop *scop, heddle_kernel *kernel, heddle_tens
 bool heddle_kernel_writes(const heddle_kernel *kernel, const heddle_tensor *tensor);
 /* The statement dimension that is subscript `e` of an access, or -1 when it is not a plain index. */
 int heddle_access_dim(const heddle_stmt *stmt, const heddle_access *access, int e);
+/* What one step of the statement's dimension adds to subscript `e` of an access that is affine; 0 where it is not always the same, either. */
+int64_t heddle_access_step(const heddle_access *access, int e, int dim);
+/* The reduction `d` is a window that slides along the rows of a tile in shared memory: its neighbours read again what the thread's other
+ * results take.  Written out, inside all other reductions, each element is read once. */
+bool heddle_is_window(const heddle_stmt *stmt, int d);
 /* The statement dimension that moves through neighbouring elements of the access, or -1. */
 int heddle_row_dim(const heddle_stmt *stmt, const heddle_access *access);
 /* The statement dimension whose vector runs in lockstep, where there are several: the one along the target's rows, else the first one;
@@ -297,6 +303,10 @@ int64_t heddle_tile_run_length(const heddle_group *group);
 int heddle_tile_most_columns(const heddle_group *group);
 /* Elements of the tile's array along the dimension that begins at a position of the order; 0: that belongs to the one before it. */
 int64_t heddle_tile_extent(const heddle_group *group, int at);
+/* The dimension of the tensor along which the array's rows lie, with its run: dimensions of one element are left out of it. */
+int heddle_tile_array_row(const heddle_group *group);
+/* Elements of the array, padding included. */
+int64_t heddle_tile_elements(const heddle_group *group);
 bool heddle_copy_fits(const heddle_group *group, const heddle_copy *copy);
 /* { [tile loops] -> S[d] } of one step of a block. */
 __isl_give isl_map *heddle_step_instances(heddle_scop *scop, const heddle_stmt *stmt);

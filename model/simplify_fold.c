@@ -104,6 +104,29 @@ static bool indexes_registers(const heddle_node *node, const char *iterator)
 	return false;
 }
 
+/* Do iterations read elements of one row of a tile that lie beside each other?  They share them when they are written out. */
+static bool slides_in_value(const heddle_value *v, const char *iterator)
+{
+	if (v->kind == HEDDLE_VALUE_LOAD && v->buffer->role == HEDDLE_BUFFER_SHARED && v->n_arg > 0 &&
+	    heddle_value_depends(v->arg[v->n_arg - 1], iterator))
+		return true;
+	for (int k = 0; k < v->n_arg; k++)
+		if (slides_in_value(v->arg[k], iterator))
+			return true;
+	return false;
+}
+
+static bool slides(const heddle_node *node, const char *iterator)
+{
+	for (int k = 0; k < node->n_value; k++)
+		if (slides_in_value(node->value[k], iterator))
+			return true;
+	for (int k = 0; k < node->n_child; k++)
+		if (slides(node->child[k], iterator))
+			return true;
+	return false;
+}
+
 static bool may_unroll(const rewriter *r, const heddle_node *loop, int64_t n)
 {
 	int64_t size = size_when_unrolled(loop->child[0]), limit = r->s->options->unroll_limit;
@@ -111,7 +134,8 @@ static bool may_unroll(const rewriter *r, const heddle_node *loop, int64_t n)
 		return false;
 	if (size * n <= limit / PLAIN_PART)
 		return true;
-	return size * n <= REGISTER_FACTOR * limit && indexes_registers(loop->child[0], loop->name);
+	return size * n <= REGISTER_FACTOR * limit &&
+	       (indexes_registers(loop->child[0], loop->name) || slides(loop->child[0], loop->name));
 }
 
 /* ---- nodes ------------------------------------------------------------------------------------------------------------------------ */

@@ -33,7 +33,7 @@ static void round_trip(void **state)
 		"fuse=0; k0: threads=256; k0.S0: tile=i:128,j:128,k:8 thread=i:16,j:16 vector=j:4 reduce=k:lanes",
 		"fuse=0,1; k0:; k1: threads=32; k1.S1: tile=i:32 thread=i:32 reduce=i:sequential",
 		"fuse=0; k0:; k0.S0: tile=i:96,j:64 round=i:16 vector=j:16",
-		"fuse=0; k0:; k0.A.0: space=shared order=1,0 pad=4 vector=4 columns=2; k0.A.1: space=global; k0.C.0: space=register",
+		"fuse=0; k0:; k0.A.0: space=shared order=1,0 pad=4 vector=4 columns=2; k0.B.0: space=shared columns=4 phases=2; k0.A.1: space=global; k0.C.0: space=register",
 	};
 	(void)state;
 	heddle_ctx *ctx = heddle_ctx_new();
