@@ -86,6 +86,8 @@ static bool runs_aligned(const heddle_group *group, int64_t v)
 {
 	const heddle_tensor *tensor = group->tensor;
 	const int row = heddle_tile_row(group);
+	if (!heddle_tile_begins_at(group, v))
+		return false;
 	if (group->run == row)
 		return heddle_cost_rows_aligned(tensor, v);
 	for (int e = group->run + 1; e <= row; e++)
@@ -235,10 +237,8 @@ static void choose_shared(heddle_scop *scop, heddle_config *config, int k, heddl
 		choice->pad = 1;
 	}
 	heddle_tile_run(group);
-	while (v > 1 && heddle_tile_run_length(group) % v)
+	while (v > 1 && (!group->stmt->reduction || heddle_tile_run_length(group) % v || !runs_aligned(group, v)))
 		v /= 2;
-	if (!runs_aligned(group, v) || !group->stmt->reduction)
-		v = 1;
 	const heddle_copy *copy = preferred_copy(scop->descriptor, group);
 	if (copy && !choice->copy)
 		choice->copy = copy->name;

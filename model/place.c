@@ -455,6 +455,14 @@ static bool in_steps(__isl_take isl_aff *aff, int64_t unit)
 	return good;
 }
 
+bool heddle_tile_begins_at(const heddle_group *group, int64_t unit)
+{
+	for (int e = group->run + 1; e <= heddle_tile_row(group); e++)
+		for (int64_t n = group->size[e]; unit > 1 && n % 2 == 0; n /= 2)
+			unit /= 2;
+	return in_steps(isl_multi_aff_get_aff(group->offset, group->run), unit);
+}
+
 /* Rows of the tile lie as rows of the tensor do, and begin and end where the copy can. */
 bool heddle_copy_fits(const heddle_group *group, const heddle_copy *copy)
 {

@@ -299,6 +299,8 @@ void heddle_tile_run(heddle_group *group);
 int heddle_tile_row(const heddle_group *group);
 bool heddle_tile_in_run(const heddle_group *group, int e);
 int64_t heddle_tile_run_length(const heddle_group *group);
+/* Do rows of the tile begin at multiples of `unit` elements, a power of two, of the tensor's rows in every step? */
+bool heddle_tile_begins_at(const heddle_group *group, int64_t unit);
 /* Threads along a row, as many as it has vectors for. */
 int heddle_tile_most_columns(const heddle_group *group);
 /* Elements of the tile's array along the dimension that begins at a position of the order; 0: that belongs to the one before it. */
