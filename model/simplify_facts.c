@@ -100,16 +100,24 @@ static bool as_less(const rewriter *r, heddle_value *v, less *out)
 	return true;
 }
 
-/* `known` says that `v` holds. */
-static bool implies(const rewriter *r, heddle_value *known, heddle_value *v)
+/* `b` holds where `a` does. */
+static bool less_implies(const less *a, const less *b)
 {
-	less a, b;
+	return b->c <= a->c && heddle_value_equal(a->left, b->left) && heddle_value_equal(a->right, b->right);
+}
+
+/* `known` says that `v` holds, which is the comparison `b`; NULL: it is none. */
+static bool implies(const rewriter *r, heddle_value *known, heddle_value *v, const less *b)
+{
+	less a;
 	if (known->kind == HEDDLE_VALUE_BINARY && known->op == HEDDLE_OP_AND)
-		return implies(r, known->arg[0], v) || implies(r, known->arg[1], v);
-	if (heddle_value_equal(known, v))
-		return true;
-	return as_less(r, known, &a) && as_less(r, v, &b) && b.c <= a.c && heddle_value_equal(a.left, b.left) &&
-	       heddle_value_equal(a.right, b.right);
+		return implies(r, known->arg[0], v, b) || implies(r, known->arg[1], v, b);
+	return heddle_value_equal(known, v) || (b && as_less(r, known, &a) && less_implies(&a, b));
+}
+
+static bool fact_implies(const fact *f, const heddle_value *v, const less *b)
+{
+	return heddle_value_equal(f->condition, v) || (b && f->less && less_implies(f->less, b));
 }
 
 enum { MOST_TERMS = 12 };
@@ -183,29 +191,26 @@ heddle_value *simplify_quotient(const rewriter *r, heddle_value *v, int64_t *d)
 }
 
 /* A comparison as `out` < 0. */
-static bool as_negative(const rewriter *r, heddle_value *v, linear *out)
+static bool as_negative(const rewriter *r, const less *x, linear *out)
 {
-	less x;
 	int64_t d;
 	heddle_value *y;
 	out->n = 0;
 	out->fits = true;
 	out->c = 0;
-	if (!as_less(r, v, &x))
-		return false;
-	if ((y = simplify_quotient(r, x.right, &d))) { /* l + c < floor(y / d): d (l + c + 1) <= y */
-		add_value(out, x.left, d);
-		add_constant(out, x.c, d);
+	if ((y = simplify_quotient(r, x->right, &d))) { /* l + c < floor(y / d): d (l + c + 1) <= y */
+		add_value(out, x->left, d);
+		add_constant(out, x->c, d);
 		add_constant(out, d - 1, 1);
 		add_value(out, y, -1);
-	} else if ((y = simplify_quotient(r, x.left, &d))) { /* floor(y / d) + c < r: y < d (r - c) */
+	} else if ((y = simplify_quotient(r, x->left, &d))) { /* floor(y / d) + c < r: y < d (r - c) */
 		add_value(out, y, 1);
-		add_constant(out, x.c, d);
-		add_value(out, x.right, -d);
+		add_constant(out, x->c, d);
+		add_value(out, x->right, -d);
 	} else {
-		add_value(out, x.left, 1);
-		add_constant(out, x.c, 1);
-		add_value(out, x.right, -1);
+		add_value(out, x->left, 1);
+		add_constant(out, x->c, 1);
+		add_value(out, x->right, -1);
 	}
 	return out->fits;
 }
@@ -239,12 +244,25 @@ static bool implies_by_bound(const rewriter *r, const linear *a, const linear *w
 
 static heddle_value *opposite(heddle_program *p, heddle_value *v);
 
+static uint64_t about(const heddle_value *v)
+{
+	uint64_t bits = v->n_arg || v->kind == HEDDLE_VALUE_INT ? 0 : UINT64_C(1) << mark_of(v) % 64;
+	for (int k = 0; k < v->n_arg; k++)
+		bits |= about(v->arg[k]);
+	return bits;
+}
+
 static fact new_fact(const rewriter *r, heddle_value *condition, bool holds)
 {
-	fact f = {.condition = condition, .holds = holds, .up = r->facts};
+	fact f = {.condition = condition, .holds = holds, .up = r->facts, .about = about(condition)};
 	heddle_value *true_here = holds ? condition : opposite(r->s->p, condition);
 	linear form;
-	if (true_here && as_negative(r, true_here, &form)) {
+	less x;
+	if (as_less(r, condition, &x)) {
+		f.less = HEDDLE_NEW(r->s->p->arena, less);
+		*f.less = x;
+	}
+	if (true_here && (true_here == condition ? f.less != NULL : as_less(r, true_here, &x)) && as_negative(r, &x, &form)) {
 		f.form = HEDDLE_NEW(r->s->p->arena, linear);
 		*f.form = form;
 	}
@@ -274,12 +292,14 @@ bool simplify_is_known(const rewriter *r, heddle_value *v, heddle_value *also)
 		if (first && simplify_is_known(r, first, also) && simplify_is_known(r, of_each(r->s->p, v, side, 1), also))
 			return true;
 	}
-	if (also && implies(r, also, v))
+	less x;
+	const less *compared = (also || r->facts) && as_less(r, v, &x) ? &x : NULL;
+	if (also && implies(r, also, v, compared))
 		return true;
 	linear wanted;
-	const bool bounded = r->facts && as_negative(r, v, &wanted);
+	const bool bounded = r->facts && compared && as_negative(r, compared, &wanted);
 	for (const fact *f = r->facts; f; f = f->up) {
-		if (f->holds && implies(r, f->condition, v))
+		if (f->holds && fact_implies(f, v, compared))
 			return true;
 		if (bounded && f->form && implies_by_bound(r, f->form, &wanted))
 			return true;
@@ -298,29 +318,21 @@ static heddle_value *only_unknown(const rewriter *r, heddle_value *v)
 }
 
 /* What `known` being `holds` says of left - right: it raises *lo or lowers *hi. */
-static void narrow_by(const rewriter *r, heddle_value *known, bool holds, const less *v, int64_t *lo, int64_t *hi)
+static void narrow_by(const less *k, bool holds, const less *v, int64_t *lo, int64_t *hi)
 {
-	less k;
-	if (holds && known->kind == HEDDLE_VALUE_BINARY && known->op == HEDDLE_OP_AND) {
-		narrow_by(r, known->arg[0], true, v, lo, hi);
-		narrow_by(r, known->arg[1], true, v, lo, hi);
+	if (heddle_value_equal(k->left, v->right) && heddle_value_equal(k->right, v->left)) { /* the other way around */
+		if (holds && k->c + 1 > *lo)
+			*lo = k->c + 1;
+		if (!holds && k->c < *hi)
+			*hi = k->c;
 		return;
 	}
-	if (!as_less(r, known, &k))
+	if (!heddle_value_equal(k->left, v->left) || !heddle_value_equal(k->right, v->right))
 		return;
-	if (heddle_value_equal(k.left, v->right) && heddle_value_equal(k.right, v->left)) { /* the other way around */
-		if (holds && k.c + 1 > *lo)
-			*lo = k.c + 1;
-		if (!holds && k.c < *hi)
-			*hi = k.c;
-		return;
-	}
-	if (!heddle_value_equal(k.left, v->left) || !heddle_value_equal(k.right, v->right))
-		return;
-	if (holds && -k.c - 1 < *hi)
-		*hi = -k.c - 1;
-	if (!holds && -k.c > *lo)
-		*lo = -k.c;
+	if (holds && -k->c - 1 < *hi)
+		*hi = -k->c - 1;
+	if (!holds && -k->c > *lo)
+		*lo = -k->c;
 }
 
 /* What left - right can be: of that as one value, in which terms may cancel; where its type may be too small for it, of the
@@ -349,8 +361,9 @@ static int decide_by_facts(const rewriter *r, heddle_value *v)
 	int64_t lo = range.lo, hi = range.hi, m = range.modulus;
 	for (const fact *f = r->facts; f; f = f->up) {
 		heddle_value *one = f->holds ? f->condition : only_unknown(r, f->condition);
-		if (one)
-			narrow_by(r, one, f->holds, &x, &lo, &hi);
+		less k;
+		if (one == f->condition ? f->less != NULL : one && as_less(r, one, &k))
+			narrow_by(one == f->condition ? f->less : &k, f->holds, &x, &lo, &hi);
 	}
 	if (m > 1 && lo > INT32_MIN && lo < INT32_MAX)
 		lo += ((range.residue - lo) % m + m) % m;
@@ -443,8 +456,9 @@ heddle_value *simplify_with_facts(rewriter *r, heddle_value *v)
 				return heddle_value_int(p, HEDDLE_BOOL, 0);
 		}
 	int decided = r->facts ? decide_by_facts(r, v) : -1;
+	const uint64_t mine = r->facts ? about(v) : 0;
 	for (const fact *f = r->facts; f && decided < 0; f = f->up)
-		if (!f->holds && f->condition->kind == HEDDLE_VALUE_BINARY && f->condition->op == HEDDLE_OP_AND)
+		if (!f->holds && (f->about & mine) && f->condition->kind == HEDDLE_VALUE_BINARY && f->condition->op == HEDDLE_OP_AND)
 			decided = decide_in_each_case(r, f->condition, v);
 	if (decided >= 0 && decided < 2)
 		return heddle_value_int(p, HEDDLE_BOOL, decided);

@@ -49,6 +49,8 @@ typedef struct fact {
 	bool holds;
 	struct fact *up;
 	struct linear *form; /* what is below 0 where the condition is as `holds` says, or NULL */
+	struct less *less;   /* the condition, where it is a comparison: found once, asked often */
+	uint64_t about;	     /* what occurs in the condition, a bit for each: conditions without any in common say nothing of each other */
 } fact;
 
 typedef struct rewriter {
