@@ -298,7 +298,10 @@ bool simplify_is_known(const rewriter *r, heddle_value *v, heddle_value *also)
 		return true;
 	linear wanted;
 	const bool bounded = r->facts && compared && as_negative(r, compared, &wanted);
+	const uint64_t mine = r->facts ? about(v) : 0;
 	for (const fact *f = r->facts; f; f = f->up) {
+		if (!(f->about & mine))
+			continue;
 		if (f->holds && fact_implies(f, v, compared))
 			return true;
 		if (bounded && f->form && implies_by_bound(r, f->form, &wanted))
@@ -359,10 +362,11 @@ static int decide_by_facts(const rewriter *r, heddle_value *v)
 		return -1;
 	heddle_range range = difference(r, &x);
 	int64_t lo = range.lo, hi = range.hi, m = range.modulus;
+	const uint64_t mine = r->facts ? about(v) : 0;
 	for (const fact *f = r->facts; f; f = f->up) {
-		heddle_value *one = f->holds ? f->condition : only_unknown(r, f->condition);
+		heddle_value *one = !(f->about & mine) ? NULL : f->holds ? f->condition : only_unknown(r, f->condition);
 		less k;
-		if (one == f->condition ? f->less != NULL : one && as_less(r, one, &k))
+		if (one && (one == f->condition ? f->less != NULL : as_less(r, one, &k)))
 			narrow_by(one == f->condition ? f->less : &k, f->holds, &x, &lo, &hi);
 	}
 	if (m > 1 && lo > INT32_MIN && lo < INT32_MAX)
