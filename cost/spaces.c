@@ -96,14 +96,22 @@ static bool runs_aligned(const heddle_group *group, int64_t v)
 	return group->run == 0 || heddle_extent_multiple(tensor->extent[group->run], v);
 }
 
-/* The dimension of the tensor along which the statement takes vectors, where that is not the one of its rows; -1: there is none. */
+/* The dimension of the tensor along which the statement takes vectors, where that is not the one of its rows, else the one of most
+ * threads; -1: there is none. */
 static int vectors_across(const heddle_group *group, int row)
 {
 	int across = -1;
+	int64_t most = 1;
 	for (int e = 0; e < group->tensor->rank; e++) {
 		const int d = heddle_access_dim(group->stmt, group->access, e);
-		if (e != row && d >= 0 && group->stmt->dim[d].layout.vector > 1)
+		if (e == row || d < 0)
+			continue;
+		const heddle_layout *layout = &group->stmt->dim[d].layout;
+		const int64_t along = layout->vector > 1 ? INT64_MAX : group->stmt->dim[d].reduction ? 1 : layout->threads;
+		if (along > most || along == INT64_MAX) {
+			most = along;
 			across = e;
+		}
 	}
 	return across;
 }
