@@ -32,7 +32,7 @@ int64_t heddle_simplify_copies(int64_t rounds, int64_t bytes, int64_t size, bool
  *   registers register arrays that are only used by whole vectors become arrays of vectors
  *   rounds    parts of arrays that a round changes under conditions are copied to registers of their own
  *   linearise accesses to global buffers get one row-major subscript, INT32 where the sizes' maxima prove it enough
- *   widen     scalar loads of neighbouring elements of shared memory become vector loads
+ *   widen     scalar loads of neighbouring elements of memory become vector loads
  *   share     loads of shared and global memory that statements in a row make twice get a name
  *   hoist     integer subexpressions move out of loops and get names
  *   copies    loops that are left say of how many copies of their body they are to be made

@@ -1,12 +1,13 @@
-/* simplify: scalar loads of neighbouring elements of shared memory become one vector load.
+/* simplify: scalar loads of neighbouring elements of memory become one vector load.
  *
- * Where statements in a row surely load X[i], X[i + 1], ... of a shared array, nothing is stored to it in between, and the first
- * address is a multiple of the whole vector, there is one load and its members are named:
+ * Where statements in a row surely load X[i], X[i + 1], ... of a shared or global array, nothing is stored to it in between, and
+ * the first address is a multiple of the whole vector, there is one load and its members are named:
  *
  *   let v = X[i : 4]; ... extract(v, 0) ... extract(v, 1) ...
  *
  * Vector loops make most vectors; this is for the second operand of a product, whose own vector loop was unrolled inside the
- * first one's.  Global memory is left alone: there threads make whole requests together.
+ * first one's, and for what a thread's rows have one value each of.  A block of one thread has vectors to compute with, which
+ * scalars of global memory are multiplied into as they are.
  * SPDX-License-Identifier: MIT
  */
 #include "model/simplify_parts.h"
@@ -50,10 +51,17 @@ static bool has_pure_subscripts(const heddle_value *load)
 	return true;
 }
 
-static bool is_narrow_load(const heddle_value *v)
+static bool is_memory(const widener *w, const heddle_buffer *buffer)
 {
-	return v->kind == HEDDLE_VALUE_LOAD && v->width == 1 && v->n_arg > 0 && v->buffer->role == HEDDLE_BUFFER_SHARED &&
-	       v->buffer->width == 1 && v->type != HEDDLE_BOOL && has_pure_subscripts(v);
+	if (buffer->role == HEDDLE_BUFFER_REGISTER || buffer->role == HEDDLE_BUFFER_SCALAR)
+		return false;
+	return buffer->role == HEDDLE_BUFFER_SHARED || w->s->launch->threads > 1;
+}
+
+static bool is_narrow_load(const widener *w, const heddle_value *v)
+{
+	return v->kind == HEDDLE_VALUE_LOAD && v->width == 1 && v->n_arg > 0 && is_memory(w, v->buffer) && v->buffer->width == 1 &&
+	       v->type != HEDDLE_BOOL && has_pure_subscripts(v);
 }
 
 /* Loads of a value that surely happen: not those of a selection's sides, nor of what && and || may leave out. */
@@ -63,7 +71,7 @@ static void collect(widener *w, heddle_value *v, int at)
 			     (v->kind == HEDDLE_VALUE_BINARY && (v->op == HEDDLE_OP_AND || v->op == HEDDLE_OP_OR));
 	for (int k = 0; k < (decides ? 1 : v->n_arg); k++)
 		collect(w, v->arg[k], at);
-	if (!is_narrow_load(v))
+	if (!is_narrow_load(w, v))
 		return;
 	const int stores = stores_before(w, v->buffer, at);
 	for (int k = 0; k < w->n; k++)
@@ -104,11 +112,11 @@ static bool is_aligned(widener *w, const heddle_value *load, int width)
 	heddle_buffer *buffer = load->buffer;
 	const int bytes = width * heddle_type_size(buffer->type);
 	heddle_range at = heddle_ranges_of(w->s->ranges, simplify_offset(w->s, buffer, load->n_arg, load->arg));
-	if (heddle_range_residue(at, width) != 0 || (buffer->align < bytes && bytes % buffer->align))
+	if (heddle_range_residue(at, width) != 0)
 		return false;
-	if (buffer->align < bytes) /* shared arrays are ours to align */
+	if (buffer->role == HEDDLE_BUFFER_SHARED && buffer->align < bytes && bytes % buffer->align == 0) /* ours to align */
 		buffer->align = bytes;
-	return true;
+	return buffer->align % bytes == 0;
 }
 
 /* The widest vector that begins with `first` gets a name; false: there is none. */
@@ -147,7 +155,7 @@ typedef struct place {
 static heddle_value *from_vector(heddle_value *v, void *user)
 {
 	const place *here = user;
-	if (!is_narrow_load(v))
+	if (!is_narrow_load(here->w, v))
 		return v;
 	for (int k = 0; k < here->w->n; k++) {
 		const narrow_load *l = &here->w->load[k];

@@ -177,11 +177,19 @@ static void vector_arithmetic(void **state)
 		"\tC[1] = C[0] + 1.0\n\tC[2] = C[1] + 1.0\n");
 }
 
-/* Loads side by side in shared memory: one vector where its address is aligned and all of it is loaded for sure. */
+/* Loads side by side: one vector where its address is aligned and all of it is loaded for sure. */
 static void neighbours(void **state)
 {
 	(void)state;
-	becomes(&cuda_like, "C[0] = A[0]\nC[1] = A[1]\n", "\tC[0] = A[0]\n\tC[1] = A[1]\n"); /* global memory: as it is */
+	becomes(&cuda_like, "C[thread] = A[thread % 4 * 4] + A[thread % 4 * 4 + 3]\nC[thread + 32] = A[thread % 4 * 4 + 2] + A[thread % 4 * 4 + 1]\n",
+		"\tlet float32x4 A_v = A[thread % 4 * 4 : 4]\n"
+		"\tC[thread] = extract(A_v, 0) + extract(A_v, 3)\n"
+		"\tC[thread + 32] = extract(A_v, 2) + extract(A_v, 1)\n");
+	/* global memory: not beyond its alignment, nor over a store to it */
+	becomes(&cuda_like, "C[thread] = A[thread] + A[thread + 1]\n", "\tC[thread] = A[thread] + A[thread + 1]\n");
+	becomes(&cuda_like, "C[thread] = B[thread % 2][4] + B[thread % 2][5]\n",
+		"\tlet float32x2 B_v = B[thread % 2 * int32(D) + 4 : 2]\n\tC[thread] = extract(B_v, 0) + extract(B_v, 1)\n");
+	becomes(&cuda_like, "C[4] = C[0] * 2.0\nC[5] = C[1]\n", "\tC[4] = C[0] * 2.0\n\tC[5] = C[1]\n");
 	becomes(&cuda_like, "C[0] = W[thread / 8][4] * 2.0\nC[1] = W[thread / 8][5] + W[thread / 8][7]\nC[2] = W[thread / 8][6]\nC[3] = W[thread / 8][8]\n",
 		"\tlet int32 thread_div8 = thread / 8\n"
 		"\tlet float32x4 W_v = W[thread_div8][4 : 4]\n"
