@@ -305,6 +305,19 @@ static bool loses_tile(const heddle_scop *scop, const heddle_kernel *kernel)
 	return false;
 }
 
+/* Would a statement that has register tiles compute in turns what it could side by side, its blocks being too few for the chip?  Its tiles
+ * take many results each. */
+static bool leaves_few_tiles(const heddle_scop *scop, const heddle_kernel *kernel)
+{
+	enum { TILE = 32 * 32 };
+	const double blocks = member_blocks(scop, kernel) / TILE;
+	for (int s = 0; s < kernel->n_stmt; s++)
+		if (reuse_dims(scop, kernel->stmt[s], true) >= 2 && reuse_dims(scop, kernel->stmt[s], false) > reuse_dims(scop, kernel->stmt[s], true) &&
+		    blocks < (double)choose_quantity(&scop->descriptor->units, 16))
+			return true;
+	return false;
+}
+
 /* Instances that one block goes through while a launch takes: of threads, those that wait for memory together. */
 static double small(const heddle_descriptor *descriptor)
 {
@@ -341,7 +354,7 @@ static bool worth_fusing(const heddle_scop *scop, heddle_kernel *kernel, heddle_
 	bool worth = after >= before && after >= own;
 	if (kernel->n_member)
 		worth = worth || (simd ? after >= units / 4 : fused_blocks(scop, kernel) >= units);
-	worth = worth && !loses_tile(scop, kernel);
+	worth = worth && !loses_tile(scop, kernel) && (simd || !leaves_few_tiles(scop, kernel));
 	double total = 0;
 	for (int s = 0; s < kernel->n_stmt; s++)
 		total += choose_volume(scop, kernel->stmt[s]);

@@ -301,6 +301,11 @@ static void threads(void **state)
 		/* a product keeps its tile: what makes an operand of it has a kernel of its own */
 		{"def f(float(4, 64, 128, 128) x, float(128, 64) w) -> (y) { t(n, c, h, v) = tanh(x(n, c, h, v))\n y(n, m, h, v) +=! t(n, c, h, v) * w(m, c) }",
 		 "fuse=0,1"},
+		/* and what puts several of its results together, where its blocks would compute those in turns and be few */
+		{"def f(float(64, 512) h, float(4, 512, 512) w) -> (y) { r(b, g, j) +=! h(b, i) * w(g, j, i)\n y(b, j) = r(b, 0, j) * r(b, 1, j) + r(b, 2, j) }",
+		 "fuse=0,1"},
+		{"def f(float(4096, 512) h, float(4, 512, 512) w) -> (y) { r(b, g, j) +=! h(b, i) * w(g, j, i)\n y(b, j) = r(b, 0, j) * r(b, 1, j) + r(b, 2, j) }",
+		 "fuse=0,0"},
 		/* fewer channels than a square has: a long tile */
 		{"def f(float(32, 4, 64, 64) x, float(4, 4) w) -> (y) { y(n, m, h, v) +=! x(n, c, h, v) * w(m, c) }", "m:4,c:4 thread=v:16,m:2"},
 		/* elements that subscripts leave out are staged with the others */
