@@ -66,6 +66,12 @@ heddle_stmt *choose_dominant(const heddle_scop *scop, const heddle_kernel *kerne
 	return best;
 }
 
+bool choose_fills_bank(const heddle_scop *scop, heddle_type type)
+{
+	const heddle_memory *shared = heddle_descriptor_memory(scop->descriptor, "shared");
+	return shared && heddle_type_size(type) == choose_quantity(&shared->bank_width, 0);
+}
+
 int64_t choose_power_below(int64_t n)
 {
 	int64_t p = 1;

@@ -36,6 +36,9 @@ double choose_effort(const heddle_expr *expr);
 double choose_volume(const heddle_scop *scop, const heddle_stmt *stmt);
 /* Of the whole tensor, at typical sizes where they are open. */
 double choose_tensor_bytes(const heddle_scop *scop, const heddle_tensor *tensor);
+/* Are elements as wide as a bank of shared memory?  Threads that go through a tile by rows and by columns use different banks then, with
+ * one element free at the end of each row, also where each has several neighbours. */
+bool choose_fills_bank(const heddle_scop *scop, heddle_type type);
 /* The statement that does most of the kernel's work decides its layout. */
 heddle_stmt *choose_dominant(const heddle_scop *scop, const heddle_kernel *kernel);
 /* Powers of two. */

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "cost/choose.h"
+#include "cost/cost.h"
 #include "cost/count.h"
 
 #include <string.h>
@@ -357,6 +358,16 @@ static bool short_runs(chooser *c, const heddle_access *access, int x, int64_t v
 	return run > 1;
 }
 
+/* Members of a row of the square that a thread stores at once: from as many rows of the tile of what is read. */
+static int64_t square_vector(const chooser *c, int x, const heddle_tensor *read)
+{
+	const heddle_access *target = &c->main->access[0];
+	int64_t v = choose_fills_bank(c->scop, read->type) && heddle_row_dim(c->main, target) == x ? c->vector : 1;
+	while (v > 1 && !(choose_divisible(c->main, x, v) && heddle_cost_rows_aligned(target->tensor, v)))
+		v /= 2;
+	return v;
+}
+
 /* The target and a read are contiguous in different members: a square through shared memory. */
 static bool crossed(chooser *c, int x)
 {
@@ -385,9 +396,11 @@ static bool crossed(chooser *c, int x)
 			choose_set_layout(c, c->main, x, 1, 1, v);
 			choose_set_layout(c, c->main, y, down, 1, 1);
 		} else {
-			int64_t most = choose_most_threads(c), along = choose_least(32, most), across = most / along;
-			choose_set_layout(c, c->main, x, 1, along, 1);
-			choose_set_layout(c, c->main, y, 32 / choose_least(8, across), choose_least(8, across), 1);
+			enum { SIDE = 32 };
+			const int64_t most = choose_most_threads(c), v = square_vector(c, x, c->main->access[a].tensor);
+			const int64_t along = choose_least(SIDE / v, most), across = choose_least(SIDE, most / along);
+			choose_set_layout(c, c->main, x, 1, along, v);
+			choose_set_layout(c, c->main, y, SIDE / across, across, 1);
 		}
 		return true;
 	}

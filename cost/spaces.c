@@ -245,7 +245,8 @@ static void choose_shared(heddle_scop *scop, heddle_config *config, int k, heddl
 		choice->pad = 1;
 	}
 	heddle_tile_run(group);
-	while (v > 1 && (!group->stmt->reduction || heddle_tile_run_length(group) % v || !runs_aligned(group, v)))
+	while (v > 1 && ((!group->stmt->reduction && !choose_fills_bank(scop, group->tensor->type)) || heddle_tile_run_length(group) % v ||
+			 !runs_aligned(group, v)))
 		v /= 2;
 	const heddle_copy *copy = preferred_copy(scop->descriptor, group);
 	if (copy && !choice->copy)

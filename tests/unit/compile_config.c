@@ -306,6 +306,12 @@ static void threads(void **state)
 		 "fuse=0,1"},
 		{"def f(float(4096, 512) h, float(4, 512, 512) w) -> (y) { r(b, g, j) +=! h(b, i) * w(g, j, i)\n y(b, j) = r(b, 0, j) * r(b, 1, j) + r(b, 2, j) }",
 		 "fuse=0,0"},
+		/* a square's threads move vectors on both sides, where rows have whole ones and elements are as wide as a bank */
+		{"def f(float(4096, 4096) I) -> (O) { O(j, i) = I(i, j) }",
+		 "k0.S0: tile=i:32,j:32 thread=i:8,j:32 vector=i:4; k0.I.0: space=shared pad=1 vector=4"},
+		{"def f(float(4096, 4095) I) -> (O) { O(j, i) = I(i, j) }", "tile=i:32,j:32 thread=i:8,j:32 vector=i:4; k0.I.0: space=shared pad=1"},
+		{"def f(float(4095, 4096) I) -> (O) { O(j, i) = I(i, j) }", "tile=i:32,j:32 thread=i:32,j:8; k0.I.0: space=shared pad=1 vector=4"},
+		{"def f(float16(4096, 4096) I) -> (O) { O(j, i) = I(i, j) }", "tile=i:32,j:32 thread=i:32,j:8; k0.I.0: space=shared pad=1"},
 		/* fewer channels than a square has: a long tile */
 		{"def f(float(32, 4, 64, 64) x, float(4, 4) w) -> (y) { y(n, m, h, v) +=! x(n, c, h, v) * w(m, c) }", "m:4,c:4 thread=v:16,m:2"},
 		/* elements that subscripts leave out are staged with the others */
