@@ -13,6 +13,7 @@ typedef struct wide {
 	heddle_value *vector;	/* the wide load */
 	heddle_value *variable; /* the let that holds it; NULL: none yet */
 	int count;
+	heddle_value *guard; /* elements are loaded where this holds, which does not depend on v; NULL: for sure */
 } wide;
 
 typedef struct lanes {

@@ -7,6 +7,7 @@
  */
 #include "model/simplify_lanes.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { UNROLLED_TRIPS = 16 };
@@ -354,6 +355,11 @@ static heddle_value *wide_load(lanes *l, heddle_value *load)
 	return heddle_value_load_ahead(l->p, buffer, l->width, load->n_arg, first, load->i);
 }
 
+static heddle_value *full(lanes *l, heddle_value *v)
+{
+	return v->width == 1 ? heddle_value_splat(l->p, v, l->width) : v;
+}
+
 static wide *find_wide(lanes *l, const heddle_value *load)
 {
 	for (int k = 0; k < l->n_wide; k++)
@@ -362,22 +368,53 @@ static wide *find_wide(lanes *l, const heddle_value *load)
 	return NULL;
 }
 
-/* The loads that surely happen and can be wide. */
-static void collect_wide(lanes *l, heddle_value *v)
+/* Where one of two conditions holds; NULL stands for true. */
+static heddle_value *either(lanes *l, heddle_value *a, heddle_value *b)
+{
+	if (!a || !b || heddle_value_equal(heddle_value_unary(l->p, HEDDLE_OP_NOT, a), b) ||
+	    heddle_value_equal(a, heddle_value_unary(l->p, HEDDLE_OP_NOT, b)))
+		return NULL;
+	return heddle_value_equal(a, b) ? a : heddle_value_binary(l->p, HEDDLE_OP_OR, a, b);
+}
+
+static heddle_value *both(lanes *l, heddle_value *a, heddle_value *b)
+{
+	return a ? heddle_value_binary(l->p, HEDDLE_OP_AND, a, b) : b;
+}
+
+/* The loads that can be wide and happen under conditions that all members share.  Vector arithmetic chooses between vectors instead. */
+static void collect_wide_where(lanes *l, heddle_value *v, heddle_value *guard)
 {
 	if (!lanes_depends(l, v))
 		return;
 	if (v->kind == HEDDLE_VALUE_LOAD) {
 		wide *known = find_wide(l, v);
 		heddle_value *vector = known ? NULL : wide_load(l, v);
-		if (known)
+		if (known) {
 			known->count++;
-		else if (vector && l->n_wide < MOST_WIDE)
-			l->wide[l->n_wide++] = (wide){v, vector, NULL, 1};
+			known->guard = either(l, known->guard, guard);
+		} else if (vector && l->n_wide < MOST_WIDE) {
+			l->wide[l->n_wide++] = (wide){v, vector, NULL, 1, guard};
+		}
 	}
-	int n = v->kind == HEDDLE_VALUE_SELECT ? 1 : v->n_arg;
-	for (int k = 0; k < n; k++)
-		collect_wide(l, v->arg[k]);
+	const bool select = v->kind == HEDDLE_VALUE_SELECT;
+	const bool shared = select && !l->arithmetic && !lanes_depends(l, v->arg[0]) && simplify_is_pure(v->arg[0]);
+	for (int k = 0; k < (select ? 1 : v->n_arg); k++)
+		collect_wide_where(l, v->arg[k], guard);
+	if (!shared)
+		return;
+	collect_wide_where(l, v->arg[1], both(l, guard, v->arg[0]));
+	collect_wide_where(l, v->arg[2], both(l, guard, heddle_value_unary(l->p, HEDDLE_OP_NOT, v->arg[0])));
+}
+
+static void collect_wide(lanes *l, heddle_value *v)
+{
+	collect_wide_where(l, v, NULL);
+}
+
+static heddle_value *zero(lanes *l, heddle_type type)
+{
+	return heddle_type_is_float(type) ? heddle_value_float(l->p, type, 0) : heddle_value_int(l->p, type, 0);
 }
 
 /* The vector in a let of its own, so that its members can be named. */
@@ -385,7 +422,10 @@ static heddle_value *wide_variable(lanes *l, wide *w)
 {
 	if (!w->variable) {
 		const char *name = simplify_name(l->s, heddle_arena_printf(l->p->arena, "%s_v", w->load->buffer->name));
-		heddle_node *let = heddle_node_let(l->p, name, w->vector);
+		heddle_value *vector = w->vector;
+		if (w->guard)
+			vector = heddle_value_select(l->p, w->guard, vector, full(l, zero(l, vector->type)));
+		heddle_node *let = heddle_node_let(l->p, name, vector);
 		let->line = l->line;
 		heddle_node_append(l->p, l->out, let);
 		w->variable = heddle_value_variable(l->p, w->vector->type, l->width, name);
@@ -411,6 +451,17 @@ static heddle_value *member_load(lanes *l, heddle_value *v, int member)
 	return NULL;
 }
 
+/* Is `a` a member of a vector that is zeros where the condition does not hold, and `b` a zero? */
+static bool asks_again(const lanes *l, const heddle_value *condition, const heddle_value *a, const heddle_value *b)
+{
+	if (a->kind != HEDDLE_VALUE_EXTRACT || !((b->kind == HEDDLE_VALUE_FLOAT && b->f == 0 && !signbit(b->f)) || (b->kind == HEDDLE_VALUE_INT && b->i == 0)))
+		return false;
+	for (int k = 0; k < l->n_wide; k++)
+		if (l->wide[k].variable == a->arg[0])
+			return l->wide[k].guard && heddle_value_equal(l->wide[k].guard, condition);
+	return false;
+}
+
 /* The value at v = member; loads that are wide come out of their vectors. */
 static heddle_value *member(lanes *l, heddle_value *v, int m)
 {
@@ -429,6 +480,8 @@ static heddle_value *member(lanes *l, heddle_value *v, int m)
 	/* A condition over v alone is decided by now. */
 	if (v->kind == HEDDLE_VALUE_SELECT && copy->arg[0]->kind == HEDDLE_VALUE_INT)
 		return copy->arg[copy->arg[0]->i ? 1 : 2];
+	if (v->kind == HEDDLE_VALUE_SELECT && asks_again(l, copy->arg[0], copy->arg[1], copy->arg[2]))
+		return copy->arg[1];
 	return copy;
 }
 
@@ -503,11 +556,6 @@ static bool binary_has_vector_form(const heddle_value *v)
 }
 
 static heddle_value *vector(lanes *l, heddle_value *v);
-
-static heddle_value *full(lanes *l, heddle_value *v)
-{
-	return v->width == 1 ? heddle_value_splat(l->p, v, l->width) : v;
-}
 
 /* The loads of an arm that is evaluated whether chosen or not must happen anyway. */
 static bool is_harmless(lanes *l, const heddle_value *v)

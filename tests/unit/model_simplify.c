@@ -230,6 +230,16 @@ static void shared_loads(void **state)
 static void guards(void **state)
 {
 	(void)state;
+	/* What all members ask is asked once, and a load that happens either way is not. */
+	becomes(&cuda_like, "for vector v in 0 .. 4 {\nC[4 * (thread % 16) + v] = thread < 5 ? A[v] : 0.0\n}\n",
+		"\tlet float32x4 A_v = (thread < 5 ? A[0 : 4] : splat(0.0, 4))\n\tC[thread % 16 * 4 : 4] = A_v\n");
+	becomes(&cuda_like, "for vector v in 0 .. 4 {\nC[4 * (thread % 16) + v] = thread < 5 ? A[v] * A[v + 8] : A[v + 8]\n}\n",
+		"\tlet float32x4 A_v = (thread < 5 ? A[0 : 4] : splat(0.0, 4))\n"
+		"\tlet float32x4 A_v_1 = A[8 : 4]\n"
+		"\tC[thread % 16 * 4 : 4] = vector((thread < 5 ? extract(A_v, 0) * extract(A_v_1, 0) : extract(A_v_1, 0)), "
+		"(thread < 5 ? extract(A_v, 1) * extract(A_v_1, 1) : extract(A_v_1, 1)), "
+		"(thread < 5 ? extract(A_v, 2) * extract(A_v_1, 2) : extract(A_v_1, 2)), "
+		"(thread < 5 ? extract(A_v, 3) * extract(A_v_1, 3) : extract(A_v_1, 3)))\n");
 	/* Without vector arithmetic registers need constant subscripts: all members but the one that the test has ruled out. */
 	becomes(&cuda_like, "declare r\nfor unroll v in 0 .. 4 {\nr[v] = 1.0\n}\nfor vector v in 0 .. 4 {\n"
 			    "if 4 * thread + v < int32(N) && block < 2 {\nC[4 * (thread % 16) + v] = r[v]\n}\n}\n",
