@@ -64,6 +64,7 @@ static const struct {
 	{"copy.*.begin", false, " event "},
 	{"copy.*.issue", false, " to from count bits type event "},
 	{"copy.*.wait", false, " event "},
+	{"element", false, " base offset "},
 	{"unroll", true, ""},
 	{"unroll_by", false, " n "},
 	{"shared.declare", true, " type name dimensions align "},

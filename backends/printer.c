@@ -127,6 +127,7 @@ static void collect_node(void *user, const heddle_node *node)
 		HEDDLE_PUSH(p->arena, p->variable, p->n_variable, new);
 		known = &p->variable[p->n_variable - 1];
 	}
+	known->moves = known->moves || node->kind == HEDDLE_NODE_FOR || heddle_moves(p, node->value[0]);
 	if (node->kind == HEDDLE_NODE_LET) {
 		known->let = true;
 		known->great = known->great || has_great_product(node->value[0]);

@@ -14,6 +14,7 @@ typedef struct printer_local {
 	bool great; /* LET: of a product that no subscript has */
 	bool data;  /* holds data, or is used as such */
 	bool nonnegative;
+	bool moves; /* changes from round to round of a loop around it */
 } printer_local;
 
 typedef struct printer {
@@ -61,6 +62,8 @@ const char *heddle_stem(const printer *p, heddle_type type);
 printer_local *heddle_find_local(printer *p, const char *name); /* NULL: not in scope */
 bool heddle_holds_data(printer *p, const heddle_value *v);
 bool heddle_is_nonnegative(printer *p, const heddle_value *v);
+/* Is it another value in each round of a loop? */
+bool heddle_moves(printer *p, const heddle_value *v);
 bool heddle_is_global(const heddle_buffer *buffer);
 bool heddle_is_half(heddle_type type);
 bool heddle_is_compare(heddle_op op);

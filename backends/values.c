@@ -186,6 +186,15 @@ bool heddle_is_nonnegative(printer *p, const heddle_value *v)
 	}
 }
 
+bool heddle_moves(printer *p, const heddle_value *v)
+{
+	const printer_local *variable = v->kind == HEDDLE_VALUE_VARIABLE ? heddle_find_local(p, v->name) : NULL;
+	bool moves = variable && variable->moves;
+	for (int i = 0; i < v->n_arg && !moves; i++)
+		moves = heddle_moves(p, v->arg[i]);
+	return moves;
+}
+
 /* ---- literals -------------------------------------------------------------------------------------------------------------- */
 
 /* Round a float to `digits` fraction bits of the given 16-bit format: sign, `exponent` bits, rest. */
@@ -857,6 +866,29 @@ static heddle_value *linear(printer *p, const heddle_buffer *buffer, int n, hedd
 	return result;
 }
 
+/* Can chips add the offset, unsigned and of 32 bits, to a base that all threads share?  Bytes fit it, whatever the sizes, and it is not
+ * negative.  Only what goes with a loop is worth it: other addresses are computed once. */
+static bool offset_fits(printer *p, const heddle_buffer *buffer, const heddle_value *offset)
+{
+	const int64_t most = most_elements(p, buffer), size = heddle_type_size(buffer->type);
+	return offset->type == HEDDLE_INT32 && most <= (INT64_C(1) << 32) / size && heddle_moves(p, offset) && !heddle_holds_data(p, offset) &&
+	       heddle_is_nonnegative(p, offset);
+}
+
+/* buffer[subscript], where the language has a way of its own as base[offset] with the constant in the base. */
+static code print_global(printer *p, const heddle_buffer *buffer, heddle_value *subscript)
+{
+	const char *name = p->buffer_name[buffer->position], *word = heddle_dialect_word(p->dialect, "element");
+	const bool sum = subscript->kind == HEDDLE_VALUE_BINARY && subscript->op == HEDDLE_OP_ADD && subscript->arg[1]->kind == HEDDLE_VALUE_INT &&
+			 subscript->arg[1]->i > 0;
+	const heddle_value *offset = sum ? subscript->arg[0] : subscript;
+	if (!word || !offset_fits(p, buffer, offset))
+		return make(p, LEVEL_POSTFIX, "%s[%s]", name, heddle_print_value(p, subscript, false).text);
+	code base = sum ? make(p, LEVEL_SUM, "%s + %s", name, printer_number(p, subscript->arg[1]->i)) : printer_atom(name);
+	filler f[] = {{"base", base}, {"offset", heddle_print_value(p, offset, false)}};
+	return heddle_fill(p->arena, word, f, 2);
+}
+
 /* buffer[subscripts], an lvalue. */
 code heddle_print_element(printer *p, const heddle_buffer *buffer, int n, heddle_value *const *subscript)
 {
@@ -864,7 +896,7 @@ code heddle_print_element(printer *p, const heddle_buffer *buffer, int n, heddle
 	if (n == 0)
 		return printer_atom(heddle_is_global(buffer) ? heddle_arena_printf(p->arena, "%s[0]", name) : name);
 	if (heddle_is_global(buffer))
-		return make(p, LEVEL_POSTFIX, "%s[%s]", name, heddle_print_value(p, linear(p, buffer, n, subscript), false).text);
+		return print_global(p, buffer, linear(p, buffer, n, subscript));
 	heddle_text text = {0};
 	heddle_text_add(&text, name);
 	for (int i = 0; i < n; i++)

@@ -180,6 +180,21 @@ def closing(tokens, at):
     raise Unknown
 
 
+def subscripted(tokens):
+    """The tokens with `heddle_at(A + 8, at)` written as `A[8 + (at)]`."""
+    result, at = [], 0
+    while at < len(tokens):
+        if tokens[at] != "heddle_at":
+            result.append(tokens[at])
+            at += 1
+            continue
+        end, comma = closing(tokens, at + 1), tokens.index(",", at)
+        base, offset = tokens[at + 2:comma], tokens[comma + 1:end]
+        result += [base[0], "[", *(["0"] if len(base) == 1 else base[2:]), "+", "(", *offset, ")", "]"]
+        at = end + 1
+    return result
+
+
 # spans: for each lane the bytes that it touches, from and to; None for a lane that does not take part
 Access = collections.namedtuple("Access", "buffer shared store width spans block")
 
@@ -196,7 +211,7 @@ class Walk:
             if found:
                 self.buffers[found[2]] = (BYTES.get(found[1], 0), False, ())
         text = re.sub(r"//[^\n]*|^\s*#[^\n]*", "", body, flags=re.M)
-        self.statements(TOKEN.findall(text), None)
+        self.statements(subscripted(TOKEN.findall(text)), None)
 
     def evaluate(self, tokens):
         try:

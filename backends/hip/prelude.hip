@@ -1,6 +1,13 @@
 // The functions that differ from CUDA's prelude.
 // SPDX-License-Identifier: 0BSD
 
+//: heddle_at
+// base[n], less than 2^32 bytes from there.
+template <typename T> static __device__ __forceinline__ T &heddle_at(T *base, unsigned int n)
+{
+	return *(T *)((char *)base + n * (unsigned int)sizeof(T));
+}
+
 //: heddle_float16_to_float
 static __device__ __forceinline__ float heddle_float16_to_float(heddle_float16 h)
 {

@@ -18,6 +18,12 @@
 #include <hip/hip_runtime.h>
 #endif
 
+// base[n], less than 2^32 bytes from there.
+template <typename T> static __device__ __forceinline__ T &heddle_at(T *base, unsigned int n)
+{
+	return *(T *)((char *)base + n * (unsigned int)sizeof(T));
+}
+
 // k0: tile=m:64,n:64,k:16 thread=m:4,n:4
 extern "C" __global__ void __launch_bounds__(256, 2) product_0(
 	const float *__restrict__ A, const float *__restrict__ B, float *__restrict__ C, const float alpha,
@@ -47,7 +53,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) product_0(
 				A_shared[thread % 16][thread / 16 + r * 16] = 0.0f;
 			}
 		}
-		const float4 row = *reinterpret_cast<const float4 *>(&B[(k0 + thread / 16) * 64 + thread % 16 * 4]);
+		const float4 row = *reinterpret_cast<const float4 *>(&heddle_at(B,
+			(k0 + thread / 16) * 64 + thread % 16 * 4));
 		*reinterpret_cast<float4 *>(&B_shared[thread / 16][thread % 16 * 4]) = row;
 		__syncthreads();
 		for (int kk = 0; kk < 16; kk++) {
@@ -76,7 +83,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) product_0(
 	#pragma unroll
 	for (int i = 0; i < 4; i++) {
 		if (m0 + tm * 4 + i < (int)M) {
-			*reinterpret_cast<float4 *>(&C[(m0 + tm * 4 + i) * 64 + tn * 4]) =
+			*reinterpret_cast<float4 *>(&heddle_at(C, (m0 + tm * 4 + i) * 64 + tn * 4)) =
 				make_float4(alpha * acc[i][0], alpha * acc[i][1], alpha * acc[i][2],
 				alpha * acc[i][3]);
 		}

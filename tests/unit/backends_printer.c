@@ -13,7 +13,7 @@
 /* A program with buffers of all sorts and these statements as its kernel. */
 static const char frame[] =
 	"program t target cuda:h200 warp 32\n"
-	"size N 0..1000000\nsize P 8..8\n"
+	"size N 0..1000000\nsize P 8..8\nsize Z 0..2000000000\n"
 	"buffer input x float32 [N] align 16\nbuffer input d float64 [N] align 16\nbuffer input h float16 [N] align 16\n"
 	"buffer input n int32 [N] align 4\nbuffer input l int64 [N] align 8\nbuffer input b int8 [N] align 1\n"
 	"buffer input w uint16 [N] align 2\nbuffer input u uint32 [N] align 4\nbuffer input f bool [N] align 1\n"
@@ -21,10 +21,10 @@ static const char frame[] =
 	"buffer output y float32 [N] align 16\nbuffer output yn int32 [N] align 4\nbuffer output yl int64 [N] align 8\n"
 	"buffer output yb int8 [N] align 1\nbuffer output yw uint16 [N] align 2\nbuffer output yu uint32 [N] align 4\n"
 	"buffer output yf bool [N] align 1\nbuffer output yh float16 [N] align 16\nbuffer output yd float64 [N] align 8\n"
-	"buffer scalar e float32 align 4\n"
+	"buffer input z float32 [Z] align 16\nbuffer scalar e float32 align 4\n"
 	"buffer shared s float32 [64] align 16\n"
 	"buffer register r float32 [4]\nbuffer register g float32 [3][2]\nbuffer register v float32x4 [2]\nbuffer register c int8\n"
-	"launch t_0 grid 1 threads 64 args x, d, h, n, l, b, w, u, f, m, k, y, yn, yl, yb, yw, yu, yf, yh, yd shared s {\n"
+	"launch t_0 grid 1 threads 64 args x, d, h, n, l, b, w, u, f, m, k, y, yn, yl, yb, yw, yu, yf, yh, yd, z shared s {\n"
 	"let int32 i = block * 64 + thread\n%s\n}\n";
 
 static char *print_statement(heddle_ctx *ctx, const char *target_text, const char *statement)
@@ -120,6 +120,16 @@ static const struct {
 	{"cuda:h200", "y[i] = shuffle(x[i], 4)", "y[i] = __shfl_xor_sync(0xffffffffu, x[i], 4);"},
 	{"hip:mi300x", "y[i] = shuffle(x[i], 4)", "y[i] = __shfl_xor(x[i], 4);"},
 	{"cuda:h200", "yh[i] = shuffle(h[i], 4)", "yh[i] = (heddle_float16)__shfl_xor_sync(0xffffffffu, h[i], 4);"},
+	/* an unsigned offset of 32 bits in a loop where the dialect has such: not where bytes may not fit it, where it may be negative
+	 * and where data says so */
+	{"hip:mi300x", "for serial k in 0 .. 4 {\ny[i + k] = x[i + k * 64 + 3]\n}", "\t\theddle_at(y, i + k) = heddle_at(x + 3, i + k * 64);"},
+	{"hip:mi300x", "for serial k in 0 .. 4 {\nlet int32 o = i + k\nlet float32x4 q = x[o + 4 : 4]\ny[o : 4] = q\n}",
+	 "\t\tconst float4 q = *reinterpret_cast<const float4 *>(&heddle_at(x + 4, o));\n\t\t*reinterpret_cast<float4 *>(&heddle_at(y, o)) = q;"},
+	{"hip:mi300x", "for serial k in 0 .. 4 {\ny[i] = x[i + k - 3]\n}", "\t\ty[i] = x[i + k - 3];"},
+	{"hip:mi300x", "for serial k in 0 .. 4 {\ny[i] = x[i - k + 3]\n}", "\t\ty[i] = x[i - k + 3];"},
+	{"hip:mi300x", "for serial k in 0 .. 4 {\ny[i] = z[i + k]\n}", "\t\ty[i] = z[i + k];"},
+	{"hip:mi300x", "for serial k in 0 .. 4 {\ny[i] = x[n[k + 1]]\n}", "\t\ty[i] = x[heddle_at(n + 1, k)];"},
+	{"cuda:h200", "for serial k in 0 .. 4 {\ny[i + k] = x[i + k * 64 + 3]\n}", "\t\ty[i + k] = x[i + k * 64 + 3];"},
 	/* one jump around a barrier where the dialect asks for it, unless that reads what must not be read */
 	{"opencl:gpu", "if N > 3 && block < 5 {\nbarrier\n} else {\ny[i] = 0.0\n}", "if ((N > 3) & (block < 5)) {"},
 	{"opencl:gpu", "if N > 3 && block < 5 {\ny[i] = 0.0\n}", "if (N > 3 && block < 5) {"},
