@@ -152,6 +152,59 @@ static square best_square(const chooser *c, int x, int y, int64_t sums)
 	return best;
 }
 
+/* How many values a subscript has while each dimension goes through `tile` of its own. */
+static int64_t spread(const heddle_expr *expr, const int64_t *tile)
+{
+	int64_t n = 1;
+	if (expr->kind == HEDDLE_EXPR_INDEX)
+		return tile[expr->index->position];
+	if (expr->kind == HEDDLE_EXPR_BINARY && expr->op == HEDDLE_OP_MUL)
+		for (int i = 0; i < 2; i++)
+			if (expr->arg[i]->kind == HEDDLE_EXPR_INT)
+				return (spread(expr->arg[1 - i], tile) - 1) * llabs(expr->arg[i]->i) + 1;
+	for (int i = 0; i < expr->n_arg; i++)
+		n += spread(expr->arg[i], tile) - 1;
+	return n;
+}
+
+/* Bytes of the operands that rounds along y (-1: none) use again, in one step of `tile`. */
+static int64_t panel_bytes(const chooser *c, int y, const int64_t *tile)
+{
+	int64_t bytes = 0;
+	for (int a = 1; a < c->main->n_access; a++) {
+		const heddle_access *access = &c->main->access[a];
+		int64_t n = heddle_type_size(access->tensor->type);
+		if (!access->tensor->rank || choose_depends_on(c->main, access, y))
+			continue;
+		for (int e = 0; e < access->tensor->rank; e++)
+			n *= spread(access->expr->arg[e], tile);
+		bytes += n;
+	}
+	return bytes;
+}
+
+/* Elements that the step of reduction d takes: `step`, or as many as make the pieces of rows that lie along it whole sectors, where the
+ * reduction is long and tiles of that step let a unit hold all the blocks that there are for it.  Operands of fewer bytes than what is
+ * computed are left aside. */
+static int64_t sector_step(const chooser *c, int d, int x, int y, int64_t step, int64_t *tile)
+{
+	enum { SECTOR = 32, LEAST_STEPS = 4 };
+	const heddle_descriptor *descriptor = c->scop->descriptor;
+	const heddle_memory *global = heddle_descriptor_memory(descriptor, "global");
+	const int64_t sector = global ? choose_quantity(&global->sector, SECTOR) : SECTOR;
+	const int64_t block = choose_quantity(&descriptor->shared_per_block, 0), unit = choose_quantity(&descriptor->shared_per_unit, block);
+	const int64_t size = heddle_type_size(heddle_type_computed(c->main->access[0].tensor->type));
+	tile[d] = step;
+	for (int a = 1; a < c->main->n_access; a++) {
+		const heddle_access *access = &c->main->access[a];
+		if (access->tensor->rank && heddle_row_dim(c->main, access) == d && heddle_type_size(access->tensor->type) >= size &&
+		    tile[d] * size < sector)
+			tile[d] = sector / size;
+	}
+	const double blocks = ceil(choose_blocks_with(c, x, tile[x], y, tile[y]) / (double)c->units), bytes = (double)panel_bytes(c, -1, tile);
+	return LEAST_STEPS * tile[d] <= choose_extent(c->scop, c->main, d) && blocks * bytes <= (double)unit ? tile[d] : step;
+}
+
 void choose_contraction_threads(chooser *c, int x, int y)
 {
 	/* Every dimension beyond a plain product's three costs registers for its addresses, and so does a range that moves. */
@@ -169,7 +222,7 @@ void choose_contraction_threads(chooser *c, int x, int y)
 	/* steps of the reductions: short ones whole, the first long one by 8 elements, by fewer where that made a step of more terms
 	 * than compilers keep in registers */
 	enum { SHORT = 4, LONG = 8, MOST_TERMS = 64 };
-	int64_t terms = 1, step = LONG;
+	int64_t terms = 1, step = LONG, tile[HEDDLE_MAX_DIM];
 	bool stepped = false;
 	for (int d = 0; d < c->main->n_dim; d++)
 		terms *= whole_step(c->main, d, SHORT) ? whole_step(c->main, d, SHORT) : 1;
@@ -177,42 +230,14 @@ void choose_contraction_threads(chooser *c, int x, int y)
 		step /= 2;
 	for (int d = 0; d < c->main->n_dim; d++) {
 		const int64_t whole = whole_step(c->main, d, SHORT);
-		if (whole)
-			choose_set_layout(c, c->main, d, whole, 1, 1);
+		tile[d] = d == x ? q.nx * q.px : d == y ? q.ny * q.py : whole ? whole : 1;
+	}
+	for (int d = 0; d < c->main->n_dim; d++) {
+		if (whole_step(c->main, d, SHORT))
+			choose_set_layout(c, c->main, d, tile[d], 1, 1);
 		else if (c->main->dim[d].reduction && !stepped)
-			choose_set_layout(c, c->main, d, step, 1, 1), stepped = true;
+			choose_set_layout(c, c->main, d, sector_step(c, d, x, y, step, tile), 1, 1), stepped = true;
 	}
-}
-
-/* How many values a subscript has while each dimension goes through `tile` of its own. */
-static int64_t spread(const heddle_expr *expr, const int64_t *tile)
-{
-	int64_t n = 1;
-	if (expr->kind == HEDDLE_EXPR_INDEX)
-		return tile[expr->index->position];
-	if (expr->kind == HEDDLE_EXPR_BINARY && expr->op == HEDDLE_OP_MUL)
-		for (int i = 0; i < 2; i++)
-			if (expr->arg[i]->kind == HEDDLE_EXPR_INT)
-				return (spread(expr->arg[1 - i], tile) - 1) * llabs(expr->arg[i]->i) + 1;
-	for (int i = 0; i < expr->n_arg; i++)
-		n += spread(expr->arg[i], tile) - 1;
-	return n;
-}
-
-/* Bytes of the operands that rounds along y use again, in one step of `tile`. */
-static int64_t panel_bytes(const chooser *c, int y, const int64_t *tile)
-{
-	int64_t bytes = 0;
-	for (int a = 1; a < c->main->n_access; a++) {
-		const heddle_access *access = &c->main->access[a];
-		int64_t n = heddle_type_size(access->tensor->type);
-		if (!access->tensor->rank || choose_depends_on(c->main, access, y))
-			continue;
-		for (int e = 0; e < access->tensor->rank; e++)
-			n *= spread(access->expr->arg[e], tile);
-		bytes += n;
-	}
-	return bytes;
 }
 
 /* Is the sum over some of the instances only, those of a condition in the value? */

@@ -126,6 +126,22 @@ static void chosen(const char *text, const choice *cases, size_t n)
 	}
 }
 
+/* Steps of a reduction along which rows lie read whole sectors, 64 bytes there, where units have room for all blocks. */
+static void sectors(void **state)
+{
+	(void)state;
+	static const choice cases[] = {
+		{"def f(float(1024, 1024) A, float(1024, 1024) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }", "tile=j:64,i:64,k:16"},
+		{"def f(float(1024, 1024) A, float(1024, 1024) B) -> (C) { C(i, j) +=! A(k, i) * B(k, j) }", "tile=j:64,i:64,k:8"},
+		{"def f(float(1024, 48) A, float(48, 1024) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }", ",k:8 "},
+		{"def f(float(4096, 4096) A, float(4096, 4096) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }", ",k:8 "},
+	}, narrow[] = {
+		{"def f(float(1024, 1024) A, float(1024, 1024) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }", ",k:8 "},
+	};
+	chosen("hip:mi300x", cases, HEDDLE_COUNT(cases));
+	chosen("cuda:h200", narrow, HEDDLE_COUNT(narrow));
+}
+
 static void items(void **state)
 {
 	(void)state;
@@ -322,6 +338,6 @@ static void threads(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(layers), cmocka_unit_test(given), cmocka_unit_test(items), cmocka_unit_test(threads)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(layers), cmocka_unit_test(given), cmocka_unit_test(items), cmocka_unit_test(sectors), cmocka_unit_test(threads)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

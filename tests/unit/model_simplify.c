@@ -433,6 +433,9 @@ static void copies(void **state)
 		{"for serial i in 0 .. 16 {\nC[i * 4 : 4] = A[i * 4 : 4]\n}\n", "0 .. 16 copies 4 {"},
 		/* none of global memory */
 		{"for serial i in 0 .. 8 {\nC[i] = S[0][i]\n}\n", "0 .. 8 copies 4 {"},
+		/* none, but sums of what is in shared memory: eight, where these are all rounds */
+		{"declare s\ns[] = 0.0\nfor serial i in 0 .. 16 {\ns[] = s[] + W[i / 2][0]\n}\nC[0] = s[]\n", "0 .. 16 copies 8 {"},
+		{"declare s\ns[] = 0.0\nfor serial i in 0 .. 12 {\ns[] = s[] + W[i / 2][0]\n}\nC[0] = s[]\n", "0 .. 12 copies 4 {"},
 		/* a window: all of it, or its rows alone */
 		{"for serial i in 0 .. 3 {\nfor serial j in 0 .. 3 {\nC[i * 3 + j] = A[i * 3 + j]\n}\n}\n", "0 .. 3 copies 3 {\n\t\tfor serial j in 0 .. 3 copies 3 {"},
 		{"for serial i in 0 .. 7 {\nfor serial j in 0 .. 7 {\nC[i * 7 + j] = A[i * 7 + j]\n}\n}\n", "0 .. 7 copies 1 {"},
