@@ -66,30 +66,22 @@ typedef struct heddle_command {
 	int n;
 } heddle_command;
 
-/* What compilers take of a thread's registers for what a kernel does, each a number of registers for one of it. */
+/* What compilers take of a thread's registers for what a kernel does, beside those for the words that it keeps. */
 typedef struct heddle_register_weights {
-	heddle_quantity base;	   /* of any kernel */
-	heddle_quantity kept;	   /* word that statements leave for others */
-	heddle_quantity tile;	   /* tile in shared memory */
-	heddle_quantity dimension; /* of the statement that has most */
-	heddle_quantity statement; /* after the first one */
-	heddle_quantity again;	   /* word that is read, without a loop, for a statement and for a later one */
+	heddle_quantity base;	/* of any kernel */
+	heddle_quantity tile;	/* tile in shared memory */
+	heddle_quantity access; /* of memory, by a statement: its address */
 	/* of the statement that takes most */
-	heddle_quantity sum;	   /* word of sums */
-	heddle_quantity operand;   /* value that many sums are made with */
-	heddle_quantity load;	   /* word asked for ahead */
-	heddle_quantity address;   /* of such loads, one beyond the reach of another's */
-	heddle_quantity filled;	   /* word moved to tiles in one step */
-	heddle_quantity ahead;	   /* word read of tiles in loops that are written out */
+	heddle_quantity guard;	 /* word of sums that goes through a condition, or from one loop into another */
+	heddle_quantity operand; /* word read of tiles in a round: the next round's too, or a part of them */
+	heddle_quantity load;	 /* word asked for at once */
+	heddle_quantity address; /* of such loads, one beyond the reach of another's */
+	heddle_quantity ahead;	 /* word read of tiles in loops that are written out */
 	heddle_quantity division, call; /* side by side */
-	heddle_quantity effort;	   /* addition that an instance takes */
-	heddle_quantity lanes;	   /* reduction among threads */
-	heddle_quantity edge;	   /* dimension with a tile that may not be full */
-	heddle_quantity guard;	   /* word of sums under a condition */
-	/* factors, not weights */
-	heddle_quantity held;	   /* up to so many times what all threads of a unit can have compilers do with that, unasked */
-	heddle_quantity squeeze;   /* up to so many times that they are asked to do with it */
-	heddle_quantity margin;	   /* so many times its registers a thread is granted otherwise */
+	/* limits and factors */
+	heddle_quantity spare;	 /* up to so many registers things are asked for ahead, or done side by side */
+	heddle_quantity squeeze; /* up to so many times what all threads of a unit can have, compilers are asked to do with that */
+	heddle_quantity margin;	 /* so many times its registers a thread is granted otherwise */
 } heddle_register_weights;
 
 typedef struct heddle_descriptor {

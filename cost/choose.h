@@ -82,12 +82,13 @@ int choose_spaces(heddle_scop *scop, heddle_config *config);
 double choose_register_words(const heddle_registers *registers);
 /* Those of a register group: none where a reduction's sums are that array. */
 double choose_kept_words(const heddle_kernel *kernel, const heddle_tensor *tensor, const heddle_registers *registers);
-/* Registers of a thread: what it keeps between statements (`kept` words), sums, operands, addresses. */
-double choose_registers(const heddle_scop *scop, const heddle_kernel *kernel, double kept);
+/* Registers of a thread: what it keeps between statements (`kept` words), sums, operands, addresses; `patient`: as few as there are when
+ * nothing is read of tiles long before it is used. */
+double choose_registers(const heddle_scop *scop, const heddle_kernel *kernel, double kept, bool patient);
 /* Blocks that a unit's registers are enough for: each scheduler gives warps its own. */
 double choose_register_blocks(const heddle_descriptor *descriptor, int threads, double registers);
-/* Blocks for which a unit's registers are shared out, where each thread takes so many; 0: the compiler decides. */
-int choose_resident(const heddle_scop *scop, const heddle_kernel *kernel, double registers);
+/* Blocks for which a unit's registers are shared out, where each thread keeps so many words; 0: the compiler decides. */
+int choose_resident(const heddle_scop *scop, const heddle_kernel *kernel, double kept);
 
 /* ---- lines.c: what kernel k stores past the caches and asks for ahead, where its spaces are chosen ---- */
 

@@ -30,25 +30,23 @@ double choose_kept_words(const heddle_kernel *kernel, const heddle_tensor *tenso
 
 /* What a statement takes of a thread's registers: counts, that a compiler's weights make registers of. */
 typedef struct register_demand {
-	double sums, operands, tiles_read, filled; /* words: kept sums; operands that all of them need; read of tiles ahead, moved to tiles */
-	double loads, far;			   /* words of global memory asked for ahead; such loads out of reach of one address */
-	double divisions, calls;		   /* side by side, in vectors and copies */
-	double effort;				   /* of one instance */
-	double lanes, edges, guarded_sums;
-	bool whole;				   /* no loop is left: what it reads may be kept for others */
+	double sums, guarded;	 /* words: kept sums; those that go through a condition, or from one loop into another */
+	double step, ahead;	 /* words read of tiles: in one round; in all that are written out */
+	double filled;		 /* words moved to tiles in one step */
+	double loads, far;	 /* words of global memory asked for at once; such loads out of reach of one address */
+	double divisions, calls; /* side by side */
+	double accesses;	 /* of memory */
+	bool whole;		 /* no loop is left: what it reads may be kept for others */
 } register_demand;
+
+/* Values of each dimension that a thread has side by side: those of its items and vectors, times the copies that loops are made of. */
+typedef struct values {
+	double n[HEDDLE_MAX_DIM];
+} values;
 
 static double weight(const heddle_quantity *q, double otherwise)
 {
 	return q->set ? q->value : otherwise;
-}
-
-static double count_operators(const heddle_expr *expr, bool (*counts)(const heddle_expr *expr))
-{
-	double n = counts(expr);
-	for (int i = 0; i < expr->n_arg; i++)
-		n += count_operators(expr->arg[i], counts);
-	return n;
 }
 
 /* Powers of two are multiplied with instead. */
@@ -71,16 +69,38 @@ static bool is_call(const heddle_expr *expr)
 	return expr->kind == HEDDLE_EXPR_CALL && heddle_type_is_float(expr->type) && !heddle_builtins[expr->builtin].plain;
 }
 
-static double words_of(const heddle_tensor *tensor)
+/* Does the same stand in `in` before `expr` itself, which sets `*met`? */
+static bool stands_before(const heddle_expr *expr, const heddle_expr *in, bool *met)
 {
-	return (double)heddle_type_size(tensor->type) / 4;
+	*met = *met || in == expr;
+	if (*met || heddle_expr_equal(expr, in))
+		return !*met;
+	for (int i = 0; i < in->n_arg; i++)
+		if (stands_before(expr, in->arg[i], met))
+			return true;
+	return false;
 }
 
-/* Does a thread take several values of the dimension at once, written out?  Those of a reduction are a loop, but for lanes. */
-static double at_once(const heddle_dim *dim)
+/* Such operators side by side: once for what stands twice, and for all values of a dimension that they do not change with.  What stands
+ * under a condition is a branch of its own, one after the other (`side` is NULL there). */
+static double count_operators(const heddle_stmt *stmt, const values *side, const heddle_expr *expr, bool (*counts)(const heddle_expr *expr))
 {
+	bool met = false;
+	double n = counts(expr) && !stands_before(expr, stmt->value, &met);
+	for (int d = 0; d < stmt->n_dim && side; d++)
+		n *= choose_mentions(expr, d) ? side->n[d] : 1;
+	for (int i = 0; i < expr->n_arg; i++)
+		n += count_operators(stmt, expr->kind == HEDDLE_EXPR_SELECT && i > 0 ? NULL : side, expr->arg[i], counts);
+	return n;
+}
+
+/* Values of the dimension that a thread takes at once, written out: none beyond its end.  Those of a reduction are a loop, but for lanes. */
+static double at_once(const heddle_scop *scop, const heddle_stmt *stmt, int d)
+{
+	const heddle_dim *dim = &stmt->dim[d];
 	const bool loop = dim->reduction && dim->reduce != HEDDLE_REDUCE_LANES;
-	return loop ? 1 : (double)(dim->layout.items * dim->layout.vector);
+	const double all = ceil((double)choose_extent(scop, stmt, d) / (double)dim->layout.threads);
+	return loop ? 1 : fmin((double)(dim->layout.items * dim->layout.vector), all);
 }
 
 /* Is the element read by an access before it as well? */
@@ -100,100 +120,166 @@ static bool stages(const heddle_kernel *kernel, const heddle_stmt *stmt)
 	return false;
 }
 
-/* What one round reads. */
-static void demand_reads(const heddle_stmt *stmt, register_demand *demand)
+/* Conditions of what it reads from tiles. */
+static bool guards_tiles(const heddle_kernel *kernel, const heddle_stmt *stmt)
 {
-	for (int a = 0; a < stmt->n_access; a++) {
-		const heddle_access *access = &stmt->access[a];
-		const heddle_space space = access->group ? access->group->space : HEDDLE_SPACE_GLOBAL;
-		double n = 1;
-		if (access->tensor->rank == 0 || space == HEDDLE_SPACE_REGISTER || is_repeated(stmt, a))
-			continue;
-		for (int d = 0; d < stmt->n_dim; d++)
-			n *= choose_depends_on(stmt, access, d) ? at_once(&stmt->dim[d]) : 1;
-		if (a > 0)
-			*(space == HEDDLE_SPACE_SHARED ? &demand->tiles_read : &demand->loads) += n * fmax(1, words_of(access->tensor));
-	}
+	return stages(kernel, stmt) && stmt->value != stmt->source->value;
 }
 
-/* Words of a round of the loop over the dimension that are too far from those of the round before for one address. */
-static double far_loads(const heddle_scop *scop, const heddle_stmt *stmt, int dim, double step)
+static heddle_space space_of(const heddle_access *access)
 {
+	return access->group ? access->group->space : HEDDLE_SPACE_GLOBAL;
+}
+
+static bool reads_from(const heddle_stmt *stmt, int access, heddle_space space)
+{
+	const heddle_access *a = &stmt->access[access];
+	return a->tensor->rank > 0 && space_of(a) == space && !is_repeated(stmt, access);
+}
+
+/* Elements of 16 bits become words before they are computed with, bytes stay two in one. */
+static double element_words(heddle_type type)
+{
+	return heddle_type_size(type) > 4 ? 2 : fmin(1, heddle_type_size(type) / 2.0);
+}
+
+static double access_words(const heddle_stmt *stmt, const heddle_access *access, const values *side)
+{
+	double n = element_words(access->tensor->type);
+	for (int d = 0; d < stmt->n_dim; d++)
+		n *= choose_depends_on(stmt, access, d) ? side->n[d] : 1;
+	return n;
+}
+
+static double words_read(const heddle_stmt *stmt, heddle_space space, const values *side)
+{
+	double n = 0;
+	for (int a = 1; a < stmt->n_access; a++)
+		n += reads_from(stmt, a, space) ? access_words(stmt, &stmt->access[a], side) : 0;
+	return n;
+}
+
+/* Bytes between the elements that an access reads for one value of the dimension and for the next. */
+static double bytes_apart(const heddle_scop *scop, const heddle_stmt *stmt, const heddle_access *access, int dim)
+{
+	double bytes = heddle_type_size(access->tensor->type), stride = 0;
+	for (int e = access->tensor->rank - 1; e >= 0; e--) {
+		stride += bytes * (double)llabs(choose_stride(stmt, access, e, dim));
+		bytes *= (double)heddle_scop_estimate(scop, access->tensor->extent[e]);
+	}
+	return stride;
+}
+
+/* Vectors that copies of a loop over the dimension, `step` values apart, load too far from those of the first one for its address. */
+static double far_loads(const heddle_scop *scop, const heddle_stmt *stmt, int dim, double step, double copies, const values *side)
+{
+	const double reach = (double)choose_quantity(&scop->descriptor->address_reach, INT32_MAX);
 	double n = 0;
 	for (int a = 1; a < stmt->n_access; a++) {
 		const heddle_access *access = &stmt->access[a];
-		const heddle_space space = access->group ? access->group->space : HEDDLE_SPACE_GLOBAL;
-		double bytes = heddle_type_size(access->tensor->type), stride = 0, vectors = 1;
-		if (access->tensor->rank == 0 || space != HEDDLE_SPACE_GLOBAL || is_repeated(stmt, a) || !access->affine)
+		if (!reads_from(stmt, a, HEDDLE_SPACE_GLOBAL) || !access->affine || bytes_apart(scop, stmt, access, dim) * step < reach)
 			continue;
-		for (int e = access->tensor->rank - 1; e >= 0; e--) {
-			stride += bytes * (double)llabs(choose_stride(stmt, access, e, dim));
-			bytes *= (double)heddle_scop_estimate(scop, access->tensor->extent[e]);
-		}
+		const int row = heddle_row_dim(stmt, access);
+		double vectors = 1;
 		for (int d = 0; d < stmt->n_dim; d++)
-			if (choose_depends_on(stmt, access, d))
-				vectors *= at_once(&stmt->dim[d]) / (heddle_row_dim(stmt, access) == d ? (double)stmt->dim[d].layout.vector : 1);
-		n += stride * step > (double)choose_quantity(&scop->descriptor->address_reach, INT32_MAX) ? vectors : 0;
+			if (d != dim && choose_depends_on(stmt, access, d))
+				vectors *= side->n[d] / (row == d ? (double)stmt->dim[d].layout.vector : 1);
+		n += vectors * (copies - 1);
 	}
 	return n;
 }
 
-/* Copies that loops are made of, from the inside out, multiply what is read at once. */
+/* Does where the dimension ends change with the others? */
+static bool is_open(const heddle_stmt *stmt, int dim)
+{
+	const heddle_index *index = stmt->source->index[dim];
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (d != dim && (choose_mentions(index->upper, d) || (index->lower && choose_mentions(index->lower, d))))
+			return true;
+	return false;
+}
+
+/* Rounds of the loop over a part of the dimension; -1: not the same always. */
+static int64_t rounds_of(const heddle_scop *scop, const heddle_stmt *stmt, int d, heddle_part part)
+{
+	const heddle_dim *dim = &stmt->dim[d];
+	const int64_t extent = choose_extent(scop, stmt, d), tile = dim->layout.tile;
+	const bool several = extent > tile, loop = dim->reduction && dim->reduce != HEDDLE_REDUCE_LANES;
+	if (dim->member >= 0 || (part != HEDDLE_PART_TILE && (part != HEDDLE_PART_ITEM || !loop)))
+		return 1;
+	if (part == HEDDLE_PART_TILE)
+		return several && is_open(stmt, d) ? -1 : (extent + tile - 1) / tile;
+	/* those of an open end go over whole tiles first */
+	const bool partial = several && dim->layout.items > 1 && !is_open(stmt, d) && !choose_divisible(stmt, d, tile);
+	return partial ? -1 : choose_least(extent, dim->layout.items);
+}
+
+/* Copies that loops are made of, from the inside out, multiply what a thread does side by side. */
 static void demand_copies(const heddle_scop *scop, const heddle_stmt *stmt, bool staged, register_demand *demand)
 {
 	enum { SHORT = 8 };
 	const bool guarded = stmt->value != stmt->source->value;
+	values side, tiles;
 	double own = 1, copies = 1;
 	bool nested = false, apart = false;
 	for (int d = 0; d < stmt->n_dim; d++)
-		own *= at_once(&stmt->dim[d]);
+		own *= side.n[d] = at_once(scop, stmt, d);
+	tiles = side;
+	demand->step = words_read(stmt, HEDDLE_SPACE_SHARED, &side);
 	for (int part = HEDDLE_PART_ITEM; part >= (int)HEDDLE_PART_TILE; part--)
 		for (int d = stmt->n_dim - 1; d >= 0; d--) {
-			const heddle_dim *dim = &stmt->dim[d];
-			const int64_t extent = choose_extent(scop, stmt, d);
-			int64_t trips = 1;
-			if (part == HEDDLE_PART_ITEM && dim->member < 0 && dim->reduction && dim->reduce != HEDDLE_REDUCE_LANES)
-				trips = choose_least(extent, dim->layout.items);
-			if (part == HEDDLE_PART_TILE && dim->member < 0)
-				trips = (extent + dim->layout.tile - 1) / dim->layout.tile;
+			const int64_t rounds = rounds_of(scop, stmt, d, (heddle_part)part);
 			apart = apart || (part == HEDDLE_PART_TILE && staged);
-			if (part == HEDDLE_PART_ROUND || trips <= 1 || apart)
+			if (rounds == 0 || rounds == 1 || apart)
 				continue;
-			const double bytes = staged ? 0 : 4 * demand->loads, size = copies * (2 * own + stmt->n_access);
-			int64_t n = heddle_simplify_copies(trips, (int64_t)bytes, (int64_t)size, nested);
-			if (staged && trips <= SHORT && !nested)
-				n = trips;
-			const double step = part == HEDDLE_PART_TILE ? (double)dim->layout.tile : 1;
-			demand->far = fmax(demand->far * (double)n, far_loads(scop, stmt, d, step) * (double)(n - 1));
-			demand->loads *= (double)n;
-			demand->tiles_read *= guarded ? 1 : (double)n;
+			const double bytes = staged ? 0 : 4 * words_read(stmt, HEDDLE_SPACE_GLOBAL, &side);
+			const double size = copies * (2 * own + stmt->n_access);
+			int64_t n = heddle_simplify_copies(rounds, (int64_t)bytes, (int64_t)size, nested);
+			if (staged && rounds > 0 && rounds <= SHORT && !nested)
+				n = rounds;
+			const double step = part == HEDDLE_PART_TILE ? (double)stmt->dim[d].layout.tile : 1;
+			demand->far = fmax(demand->far * (double)n, far_loads(scop, stmt, d, step, (double)n, &side));
+			side.n[d] *= (double)n;
+			tiles.n[d] *= guarded ? 1 : (double)n; /* a condition in each round keeps their reads apart */
 			copies *= (double)n;
-			nested = nested || n == trips;
-			apart = n != trips;
+			nested = nested || n == rounds;
+			apart = n != rounds;
 		}
-	const double beside = copies * own;
 	demand->whole = !apart;
-	demand->divisions = staged ? 0 : beside * count_operators(stmt->value, is_division);
-	demand->calls = staged ? 0 : beside * count_operators(stmt->value, is_call);
+	demand->loads = words_read(stmt, HEDDLE_SPACE_GLOBAL, &side);
+	demand->ahead = words_read(stmt, HEDDLE_SPACE_SHARED, &tiles);
+	demand->divisions = staged ? 0 : count_operators(stmt, &side, stmt->value, is_division);
+	demand->calls = staged ? 0 : count_operators(stmt, &side, stmt->value, is_call);
 }
 
-static register_demand demand_of(const heddle_scop *scop, const heddle_kernel *kernel, const heddle_stmt *stmt)
+/* Words of its sums, but for those of items beyond the ends of dimensions. */
+static double sum_words(const heddle_scop *scop, const heddle_stmt *stmt, const heddle_registers *sums)
 {
-	enum { PRODUCT = 4 };
-	heddle_registers here, total;
-	register_demand demand = {.effort = choose_effort(stmt->value)};
-	const bool staged = stages(kernel, stmt);
-	bool parts = stmt->value != stmt->source->value;
-	if (stmt->reduction && heddle_stmt_sums(stmt, &here, &total))
-		demand.sums = choose_register_words(&here);
-	for (int d = 0; d < stmt->n_dim; d++) {
-		const heddle_dim *dim = &stmt->dim[d];
-		demand.operands += dim->reduction || !stmt->reduction || demand.sums < PRODUCT ? 0 : (double)(dim->layout.items * dim->layout.vector);
-		demand.lanes += dim->reduction && dim->reduce == HEDDLE_REDUCE_LANES && dim->layout.threads > 1;
-		const bool part = dim->layout.tile > 1 && !choose_divisible(stmt, d, dim->layout.tile);
-		demand.edges += part && dim->member < 0 && (staged || at_once(dim) * (double)dim->layout.threads > 1);
-		parts = parts || part;
+	double n = choose_register_words(sums);
+	for (int i = 0; i < sums->n; i++) {
+		const heddle_dim *dim = &stmt->dim[sums->c[i].dim];
+		const double items = ceil((double)choose_extent(scop, stmt, sums->c[i].dim) / (double)(dim->layout.threads * dim->layout.vector));
+		if (sums->c[i].part == HEDDLE_PART_ITEM && items < (double)sums->c[i].extent)
+			n *= items / (double)sums->c[i].extent;
 	}
+	return n;
+}
+
+/* Are there two versions or loops of it, or a condition: for whole tiles, and for what is left at an edge? */
+static bool is_parted(const heddle_scop *scop, const heddle_stmt *stmt, bool staged)
+{
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const int64_t tile = stmt->dim[d].layout.tile;
+		const bool several = choose_extent(scop, stmt, d) > tile;
+		if (several && ((tile > 1 && !choose_divisible(stmt, d, tile)) || (staged && is_open(stmt, d))))
+			return true;
+	}
+	return stmt->value != stmt->source->value;
+}
+
+static double filled_words(const heddle_scop *scop, const heddle_kernel *kernel, const heddle_stmt *stmt)
+{
+	double filled = 0;
 	for (int g = 0; g < kernel->n_group; g++) {
 		const heddle_group *group = kernel->group[g];
 		double elements = 1;
@@ -201,41 +287,70 @@ static register_demand demand_of(const heddle_scop *scop, const heddle_kernel *k
 			continue;
 		for (int e = 0; e < group->tensor->rank; e++)
 			elements *= fmin((double)group->size[e], (double)heddle_scop_estimate(scop, group->tensor->extent[e]));
-		demand.filled += ceil(elements / kernel->threads) * fmax(1, words_of(group->tensor));
+		filled += ceil(elements / kernel->threads) * fmax(1, heddle_type_size(group->tensor->type) / 4.0);
 	}
-	demand_reads(stmt, &demand);
+	return filled;
+}
+
+static register_demand demand_of(const heddle_scop *scop, const heddle_kernel *kernel, const heddle_stmt *stmt)
+{
+	heddle_registers here, total;
+	register_demand demand = {.filled = filled_words(scop, kernel, stmt)};
+	const bool staged = stages(kernel, stmt);
+	if (stmt->reduction && heddle_stmt_sums(stmt, &here, &total))
+		demand.sums = sum_words(scop, stmt, &here);
+	demand.guarded = is_parted(scop, stmt, staged) ? demand.sums : 0;
+	for (int a = 0; a < stmt->n_access; a++)
+		demand.accesses += stmt->access[a].tensor->rank > 0 && space_of(&stmt->access[a]) != HEDDLE_SPACE_REGISTER;
 	demand_copies(scop, stmt, staged, &demand);
-	demand.guarded_sums = parts ? demand.sums : 0;
 	return demand;
 }
 
-/* Words that a statement whose loops are written out reads, of tensors that another one reads, too: compilers keep them. */
-static double words_again(const heddle_scop *scop, const heddle_kernel *kernel)
+static bool reads_tensor(const heddle_stmt *stmt, const heddle_tensor *tensor)
 {
-	double most = 0;
-	for (int s = 0; s < kernel->n_stmt; s++) {
-		const heddle_stmt *stmt = kernel->stmt[s];
-		const register_demand demand = demand_of(scop, kernel, stmt);
-		bool again = false;
-		for (int a = 1; a < stmt->n_access; a++)
-			for (int t = s + 1; t < kernel->n_stmt; t++)
-				for (int b = 1; b < kernel->stmt[t]->n_access; b++)
-					again = again || (stmt->access[a].tensor->rank && stmt->access[a].tensor == kernel->stmt[t]->access[b].tensor);
-		if (again && demand.whole)
-			most = fmax(most, demand.loads);
-	}
-	return most;
+	for (int a = 1; a < stmt->n_access; a++)
+		if (stmt->access[a].tensor == tensor)
+			return true;
+	return false;
 }
 
-/* What the weights make of a statement's demand. */
-static double statement_registers(const heddle_register_weights *w, const register_demand *d)
+/* Does a statement after t read without a loop what that one reads, and none before or at s? */
+static bool is_kept_through(const heddle_kernel *kernel, const register_demand *demand, int t, int s)
 {
-	enum { MOST_WORDS = 64, MOST_FILLED = 24, MOST_ADDRESSES = 16, MOST_BESIDE = 8, MOST_EFFORT = 60 };
-	return weight(&w->sum, 1) * d->sums + weight(&w->operand, 1) * d->operands + weight(&w->load, 1) * fmin(d->loads, MOST_WORDS) +
-	       weight(&w->address, 0) * fmin(d->far, MOST_ADDRESSES) + weight(&w->filled, 0) * fmin(d->filled, MOST_FILLED) +
-	       weight(&w->ahead, 0) * fmin(d->tiles_read, MOST_WORDS) + weight(&w->division, 0) * fmin(d->divisions, MOST_BESIDE) +
-	       weight(&w->call, 0) * fmin(d->calls, MOST_BESIDE) + weight(&w->effort, 0) * fmin(d->effort, MOST_EFFORT) +
-	       weight(&w->lanes, 0) * d->lanes + weight(&w->edge, 0) * d->edges + weight(&w->guard, 0) * d->guarded_sums;
+	for (int a = 1; a < kernel->stmt[t]->n_access; a++)
+		for (int u = t + 1; u < kernel->n_stmt && reads_from(kernel->stmt[t], a, HEDDLE_SPACE_GLOBAL); u++)
+			if (demand[u].whole && reads_tensor(kernel->stmt[u], kernel->stmt[t]->access[a].tensor)) {
+				if (u > s)
+					return true;
+				break;
+			}
+	return false;
+}
+
+/* Words that compilers keep while statement s runs: those before and after it read them, and no loop is in the way. */
+static double words_through(const heddle_kernel *kernel, const register_demand *demand, int s)
+{
+	double n = 0;
+	for (int t = 0; t < s; t++)
+		n += demand[t].whole && is_kept_through(kernel, demand, t, s) ? demand[t].loads : 0;
+	return n;
+}
+
+/* Registers of a thread while the statement runs, `common` of them its kernel's.
+ *
+ * It cannot do without its sums and, where it has several, what the round that is computed, and a part of the next one, read of tiles, or
+ * what it moves there.  What else is asked for ahead (of tiles: only where `patient` is not set) or computed side by side is what registers are
+ * left for. */
+static double statement_registers(const heddle_register_weights *w, const register_demand *d, double common, bool patient)
+{
+	enum { USUAL_SPARE = 64, ROUNDS = 2, MOST_FILLED = 24, MOST_AHEAD = 32, MOST_LOADS = 64, MOST_FAR = 16, PART = 4 };
+	const double spare = weight(&w->spare, USUAL_SPARE), live = common + d->sums + weight(&w->guard, 1) * d->guarded;
+	const double filled = fmin(d->filled, MOST_FILLED), ahead = fmax(fmin(d->ahead, MOST_AHEAD), d->ahead / ROUNDS);
+	const double beside = fmin(weight(&w->division, 1) * d->divisions + weight(&w->call, 1) * d->calls, spare / PART);
+	const double asked = (patient ? 0 : weight(&w->ahead, 1) * ahead) + weight(&w->load, 1) * fmin(d->loads, MOST_LOADS) +
+			     weight(&w->address, 0) * fmin(d->far, MOST_FAR) + beside;
+	const double least = live + (d->sums > 1 ? fmax(weight(&w->operand, ROUNDS) * d->step, filled) : 0);
+	return fmax(least, fmin(live + fmax(filled, asked), spare));
 }
 
 /* Registers of a thread at which a unit holds all threads that it can. */
@@ -245,25 +360,25 @@ static double registers_of_all(const heddle_descriptor *d)
 	return d->registers_per_unit.set && d->threads_per_unit.set ? floor(d->registers_per_unit.value / d->threads_per_unit.value / unit) * unit : 0;
 }
 
-double choose_registers(const heddle_scop *scop, const heddle_kernel *kernel, double kept)
+double choose_registers(const heddle_scop *scop, const heddle_kernel *kernel, double kept, bool patient)
 {
-	enum { USUAL_BASE = 24 };
+	enum { USUAL_BASE = 24, MOST_ACCESSES = 12 };
 	const heddle_register_weights *w = &scop->descriptor->registers;
-	double most = 0, tiles = 0, dimensions = 0;
 	const double base = weight(&w->base, USUAL_BASE);
+	register_demand *demand = HEDDLE_NEW_ARRAY(scop->arena, register_demand, (size_t)kernel->n_stmt);
+	double most = 0, accesses = 0, tiles = 0;
 	if (kernel->threads == 1 && scop->descriptor->scalar_registers.set)
 		return base; /* all that it does is the same for its warp */
 	for (int g = 0; g < kernel->n_group; g++)
 		tiles += kernel->group[g]->space == HEDDLE_SPACE_SHARED;
 	for (int s = 0; s < kernel->n_stmt; s++) {
-		const register_demand demand = demand_of(scop, kernel, kernel->stmt[s]);
-		most = fmax(most, statement_registers(w, &demand));
-		dimensions = fmax(dimensions, kernel->stmt[s]->n_dim);
+		demand[s] = demand_of(scop, kernel, kernel->stmt[s]);
+		accesses += demand[s].accesses;
 	}
-	const double registers = base + weight(&w->kept, 1) * kept + weight(&w->tile, 0) * tiles + weight(&w->dimension, 0) * dimensions +
-	       weight(&w->statement, 0) * (kernel->n_stmt - 1) + weight(&w->again, 0) * words_again(scop, kernel) + most;
-	const double all = registers_of_all(scop->descriptor);
-	return registers > all && registers <= weight(&w->held, 0) * all ? all : registers;
+	const double common = base + kept + weight(&w->tile, 0) * tiles + weight(&w->access, 0) * fmin(accesses, MOST_ACCESSES);
+	for (int s = 0; s < kernel->n_stmt; s++)
+		most = fmax(most, statement_registers(w, &demand[s], common + words_through(kernel, demand, s), patient));
+	return most;
 }
 
 double choose_register_blocks(const heddle_descriptor *d, int threads, double registers)
@@ -287,7 +402,7 @@ static bool is_varied(const heddle_stmt *stmt)
 	return false;
 }
 
-int choose_resident(const heddle_scop *scop, const heddle_kernel *kernel, double registers)
+int choose_resident(const heddle_scop *scop, const heddle_kernel *kernel, double kept)
 {
 	const heddle_descriptor *d = scop->descriptor;
 	const double warp = (double)choose_quantity(&d->warp, 1), threads = ceil(kernel->threads / warp) * warp;
@@ -298,14 +413,17 @@ int choose_resident(const heddle_scop *scop, const heddle_kernel *kernel, double
 	if (d->execution == HEDDLE_SIMD || !d->registers_per_unit.set || !d->threads_per_unit.set || kernel->threads < 2)
 		return 0;
 	const double all = registers_of_all(d);
-	const bool few = registers <= weight(&d->registers.squeeze, 1) * all;
+	bool guarded = false, varied = false;
 	for (int s = 0; s < kernel->n_stmt; s++) {
-		const heddle_stmt *stmt = kernel->stmt[s];
-		const bool asks = stages(kernel, stmt) && stmt->value != stmt->source->value; /* conditions of what it reads from tiles */
-		if (asks || (!few && is_varied(stmt)))
-			return 0;
+		guarded = guarded || guards_tiles(kernel, kernel->stmt[s]);
+		varied = varied || is_varied(kernel->stmt[s]);
 	}
-	const double wanted = few ? all : weight(&d->registers.margin, 1) * registers;
+	const bool few = !guarded && choose_registers(scop, kernel, kept, !varied) <= weight(&d->registers.squeeze, 1) * all;
+	if (varied && !few)
+		return 0;
+	/* some compilers do a condition's rounds apart, and keep what all of them read */
+	const double margin = weight(&d->registers.margin, 1) * (guarded ? weight(&d->registers.margin, 1) : 1);
+	const double wanted = few ? all : margin * choose_registers(scop, kernel, kept, false);
 	double blocks = fmin(choose_register_blocks(d, kernel->threads, wanted), floor(d->threads_per_unit.value / threads));
 	if (d->blocks_per_unit.set)
 		blocks = fmin(blocks, d->blocks_per_unit.value);

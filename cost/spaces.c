@@ -326,7 +326,7 @@ int choose_spaces(heddle_scop *scop, heddle_config *config)
 		}
 		heddle_kernel_config *chosen = heddle_config_kernel(config, k);
 		if (!chosen->resident)
-			chosen->resident = choose_resident(scop, kernel, choose_registers(scop, kernel, kept));
+			chosen->resident = choose_resident(scop, kernel, kept);
 	}
 	return 0;
 }

@@ -172,6 +172,69 @@ static void what_the_model_knows(void **state)
 	}
 }
 
+/* Registers that the model counts: what compilers do once, or in a branch, takes those of one; what has no element takes none. */
+static void registers(void **state)
+{
+	static const struct {
+		const char *more, *fewer, *config;
+		bool same;
+	} pair[] = {
+		/* what does not change along a vector is divided once */
+		{"def f(float(512, 512) x, float(512) m) -> (y) { y(n, d) = x(n, d) / 3.0 * m(n) }",
+		 "def f(float(512, 512) x, float(512) m) -> (y) { y(n, d) = x(n, d) * (m(n) / 3.0) }", "k0.S0: tile=d:512 thread=d:128 vector=d:4", false},
+		/* and so is what stands twice */
+		{"def f(float(512) x) -> (y) { y(i) = (x(i) / 3.0 + 1.0) * (x(i) / 3.0) }",
+		 "def f(float(512) x) -> (y) { y(i) = (x(i) + 1.0) * (x(i) / 3.0) }", "k0.S0: tile=i:512 thread=i:128 vector=i:4", true},
+		/* branches come one after the other */
+		{"def f(float(512) x) -> (y) { y(i) = x(i) / 3.0 }", "def f(float(512) x) -> (y) { y(i) = x(i) > 1.0 ? x(i) / 3.0 : x(i) }",
+		 "k0.S0: tile=i:512 thread=i:128 vector=i:4", false},
+		/* a thread has no sums of items beyond the end */
+		{"def f(float(64, 64) A, float(64, 64) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }",
+		 "def f(float(64, 64) A, float(64, 16) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }", "k0.S0: tile=j:64,i:64,k:8 thread=j:16,i:16", false},
+		/* the last of several tiles, with a bound of its own, is read a few rounds ahead */
+		{"def f(float(64, 64) A, float(64, 64) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }",
+		 "def f(float(64, 60) A, float(60, 64) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }",
+		 "k0.S0: tile=j:16,i:16,k:8 thread=j:16,i:16; k0.A.0: space=shared; k0.B.0: space=shared", false},
+	};
+	(void)state;
+	for (size_t i = 0; i < HEDDLE_COUNT(pair); i++) {
+		const char *const text[] = {pair[i].more, pair[i].fewer};
+		double n[2];
+		for (int c = 0; c < 2; c++) {
+			heddle_estimate *estimate = NULL;
+			setting s = begin(text[c], "mi300x");
+			heddle_program_free(heddle_compile(s.ctx, s.module->definition[0], &s.target,
+							   &(heddle_compile_options){.config = pair[i].config, .estimate_arena = s.arena, .estimate = &estimate}));
+			if (!estimate)
+				fail_msg("%s: %s", text[c], heddle_ctx_messages(s.ctx));
+			n[c] = estimate->kernel[0].registers;
+			end(&s);
+		}
+		if (pair[i].same ? n[0] != n[1] : n[0] <= n[1])
+			fail_msg("%s takes %g registers, %s %g", text[0], n[0], text[1], n[1]);
+	}
+}
+
+/* Compilers are told to leave room for as many blocks as the model counts on, or for one less where its registers are at the limit. */
+static void what_compilers_are_told(void **state)
+{
+	static const char *const targets[] = {"a100", "h100", "mi300x", "rx7900xtx"};
+	(void)state;
+	for (size_t t = 0; t < HEDDLE_COUNT(targets); t++) {
+		heddle_estimate *estimate = NULL;
+		setting s = begin(PRODUCT, targets[t]);
+		heddle_program *program = heddle_compile(s.ctx, s.module->definition[0], &s.target,
+							 &(heddle_compile_options){.estimate_arena = s.arena, .estimate = &estimate});
+		assert_non_null(program);
+		const int told = program->launch[0]->min_blocks;
+		const double counted = estimate->kernel[0].resident;
+		if (told < 2 || (counted > told + 1 && strcmp(estimate->kernel[0].limiter, "registers") == 0))
+			fail_msg("%s: told %d blocks, %g counted on", targets[t], told, counted);
+		heddle_program_free(program);
+		end(&s);
+	}
+}
+
 /* What follows from a layout is not kept from the config that it came from: values that registers no longer hold are read again, and
  * are not stored past the caches then. */
 static void found_anew(void **state)
@@ -209,6 +272,7 @@ static void refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(order), cmocka_unit_test(the_same_every_time), cmocka_unit_test(given),
-					   cmocka_unit_test(what_the_model_knows), cmocka_unit_test(refused), cmocka_unit_test(found_anew)};
+					   cmocka_unit_test(what_the_model_knows), cmocka_unit_test(registers),
+					   cmocka_unit_test(what_compilers_are_told), cmocka_unit_test(refused), cmocka_unit_test(found_anew)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
