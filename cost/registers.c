@@ -237,6 +237,8 @@ static void demand_copies(const heddle_scop *scop, const heddle_stmt *stmt, bool
 			int64_t n = heddle_simplify_copies(rounds, (int64_t)bytes, (int64_t)size, nested);
 			if (staged && rounds > 0 && rounds <= SHORT && !nested)
 				n = rounds;
+			if (staged && !nested && heddle_simplify_near_copies(rounds, (int64_t)size))
+				n = heddle_simplify_near_copies(rounds, (int64_t)size);
 			const double step = part == HEDDLE_PART_TILE ? (double)stmt->dim[d].layout.tile : 1;
 			demand->far = fmax(demand->far * (double)n, far_loads(scop, stmt, d, step, (double)n, &side));
 			side.n[d] *= (double)n;

@@ -21,6 +21,8 @@ typedef struct heddle_simplify_options {
  * most, four where there are none, as long as they are short.  As many as there are rounds (-1: unknown) if those are few; else rounds of equal length, or
  * 1 where loops are written out in the body already. */
 int64_t heddle_simplify_copies(int64_t rounds, int64_t bytes, int64_t size, bool nested);
+/* Of one that computes from shared memory into registers: eight where they make whole turns of a longer loop; 0: as the others. */
+int64_t heddle_simplify_near_copies(int64_t rounds, int64_t size);
 
 /* In place; the program's nodes are all new afterwards, and numbered.  What is done, in order:
  *

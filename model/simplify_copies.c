@@ -54,12 +54,17 @@ static bool loads_shared(const heddle_value *v)
 	return any;
 }
 
+int64_t heddle_simplify_near_copies(int64_t rounds, int64_t size)
+{
+	enum { MANY = 8, LONGEST = 1024 };
+	return rounds > MANY && rounds % MANY == 0 && size <= LONGEST / MANY ? MANY : 0;
+}
+
 /* Of a loop that computes from shared memory into registers; 0: it is another. */
 static int64_t near_copies(int64_t rounds, const round_work *body)
 {
-	enum { MANY = 8, LONGEST = 1024 };
 	const bool is = body->near && !body->stores && !body->nested && body->bytes == 0;
-	return is && rounds > MANY && rounds % MANY == 0 && body->size <= LONGEST / MANY ? MANY : 0;
+	return is ? heddle_simplify_near_copies(rounds, body->size) : 0;
 }
 
 static round_work copy_loops(heddle_node *node);
