@@ -7,7 +7,7 @@
 # A run that was cut off goes on with the pairs that FILE.json lacks, as long as the program and the options are the same.
 #
 # usage: bench/ranking.sh [--configs N] [--rounds N] [--only WORD] [--build-only] [--heddle PROGRAM] [--output FILE.json]
-# needs PoCL and python3; about two minutes for a pair
+# needs PoCL and python3; about three minutes for a pair
 # SPDX-License-Identifier: MIT
 set -euo pipefail
 cd "$(dirname "$0")/.."

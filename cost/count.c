@@ -261,7 +261,7 @@ static int64_t tile_pitch(const heddle_group *tile, int i, int64_t inner)
 	const int row = heddle_tile_array_row(tile), e = tile->order[i];
 	const bool padded = heddle_tile_in_run(tile, row) ? e == tile->run : e == row;
 	if (e == row && tile->phases > 1)
-		return tile->phases * ((tile->size[e] + tile->phases - 1) / tile->phases + tile->pad);
+		return tile->phases * (heddle_tile_row_length(tile) + tile->pad);
 	return inner * tile->size[e] + (padded ? tile->pad : 0);
 }
 
@@ -274,8 +274,7 @@ static int64_t floor_div(int64_t a, int64_t b)
 static int64_t row_offset(const heddle_group *tile, int64_t value)
 {
 	const int64_t place = floor_div(value, tile->phases), phase = value - place * tile->phases;
-	const int64_t row = (tile->size[heddle_tile_array_row(tile)] + tile->phases - 1) / tile->phases + tile->pad;
-	return tile->phases == 1 ? value : phase * row + place;
+	return tile->phases == 1 ? value : phase * (heddle_tile_row_length(tile) + tile->pad) + place;
 }
 
 /* The dimension whose vector loop runs in lockstep.  Loads of a tile come together along its rows, whichever vector loop goes
@@ -553,8 +552,7 @@ static bool places_aligned(const movement *m, int64_t w)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	const int row = heddle_tile_array_row(m->tile);
-	const int64_t pitch = (m->tile->size[row] + m->tile->phases - 1) / m->tile->phases + m->tile->pad;
-	bool aligned = tile_aligned(m, row, w) && (m->tile->phases == 1 || pitch % w == 0);
+	bool aligned = tile_aligned(m, row, w) && (m->tile->phases == 1 || (heddle_tile_row_length(m->tile) + m->tile->pad) % w == 0);
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const heddle_layout *layout = &stmt->dim[d].layout;
 		if (layout->threads > 1 || layout->rounds > 1 || (!m->shape->d[d].unrolled && layout->items > 1))

@@ -90,10 +90,7 @@ static bool runs_aligned(const heddle_group *group, int64_t v)
 		return false;
 	if (group->run == row)
 		return heddle_cost_rows_aligned(tensor, v);
-	for (int e = group->run + 1; e <= row; e++)
-		for (int64_t n = group->size[e]; v > 1 && n % 2 == 0; n /= 2)
-			v /= 2;
-	return group->run == 0 || heddle_extent_multiple(tensor->extent[group->run], v);
+	return group->run == 0 || heddle_extent_multiple(tensor->extent[group->run], heddle_tile_run_unit(group, v));
 }
 
 /* The dimension of the tensor along which the statement takes vectors, where that is not the one of its rows, else the one of most
@@ -256,7 +253,7 @@ static void choose_shared(heddle_scop *scop, heddle_config *config, int k, heddl
 	group->phases = turn || choice->copy || !group->stmt->reduction ? 1 : read_phases(group);
 	choice->phases = group->phases;
 	if (!turn && !choice->copy && group->stmt->reduction) {
-		const int64_t at_once = read_along(group), length = (heddle_tile_run_length(group) + group->phases - 1) / group->phases;
+		const int64_t at_once = read_along(group), length = heddle_tile_row_length(group);
 		group->pad = choice->pad = (int)((length + at_once - 1) / at_once * at_once - length);
 	}
 	if (!choice->copy)

@@ -457,7 +457,7 @@ static void print_group(const heddle_group_config *group, int k, heddle_text *ou
 {
 	static const char *const space[] = {"global", "shared", "register"};
 	if (group->space < 0 && !group->n_order && group->pad <= 0 && group->vector <= 1 && group->columns <= 0 &&
-	    group->phases <= 0 && group->prefetch < 0 && !group->copy)
+	    group->phases <= 1 && group->prefetch < 0 && !group->copy)
 		return; /* nothing was chosen */
 	heddle_text_printf(out, "; k%d.%s.%d:", k, group->tensor, group->number);
 	if (group->space >= 0)

@@ -314,9 +314,8 @@ static void shared_tiles(heddle_generator *g)
 			if (heddle_tile_extent(group, at) > 1)
 				buffer->extent[n++] = heddle_value_int(p, HEDDLE_INT64, heddle_tile_extent(group, at));
 		if (group->phases > 1) {
-			const int64_t row = buffer->extent[n - 1]->i;
 			buffer->extent[n - 1] = heddle_value_int(p, HEDDLE_INT64, group->phases);
-			buffer->extent[n++] = heddle_value_int(p, HEDDLE_INT64, (row + group->phases - 1) / group->phases);
+			buffer->extent[n++] = heddle_value_int(p, HEDDLE_INT64, heddle_tile_row_length(group));
 		}
 		buffer->pad = rank ? group->pad : 0;
 		buffer->align = widest_vector(g->scop->descriptor);

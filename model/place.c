@@ -60,7 +60,7 @@ int64_t heddle_access_step(const heddle_access *access, int e, int dim)
 	return found.known && found.value != INT64_MIN ? found.value : 0;
 }
 
-/* Results that a thread holds along each of the dimension's items, of a statement whose reductions are loops. */
+/* Results that a thread holds along the dimension; reductions are loops. */
 static int64_t held_along(const heddle_dim *dim)
 {
 	return dim->reduction ? 1 : dim->layout.items * dim->layout.vector;
@@ -402,6 +402,13 @@ int heddle_tile_array_row(const heddle_group *group)
 	return group->order[0];
 }
 
+int64_t heddle_tile_row_length(const heddle_group *group)
+{
+	const int row = heddle_tile_array_row(group);
+	const int64_t n = heddle_tile_in_run(group, row) ? heddle_tile_run_length(group) : group->size[row];
+	return (n + group->phases - 1) / group->phases;
+}
+
 int64_t heddle_tile_elements(const heddle_group *group)
 {
 	int64_t n = 1, row = 0;
@@ -412,7 +419,7 @@ int64_t heddle_tile_elements(const heddle_group *group)
 	}
 	if (!row)
 		return 1;
-	return n * ((row + group->phases - 1) / group->phases * group->phases + group->pad * group->phases);
+	return n * group->phases * (heddle_tile_row_length(group) + group->pad);
 }
 
 /* Has the tile the tensor's dimension from end to end? */
@@ -455,12 +462,17 @@ static bool in_steps(__isl_take isl_aff *aff, int64_t unit)
 	return good;
 }
 
-bool heddle_tile_begins_at(const heddle_group *group, int64_t unit)
+int64_t heddle_tile_run_unit(const heddle_group *group, int64_t unit)
 {
 	for (int e = group->run + 1; e <= heddle_tile_row(group); e++)
 		for (int64_t n = group->size[e]; unit > 1 && n % 2 == 0; n /= 2)
 			unit /= 2;
-	return in_steps(isl_multi_aff_get_aff(group->offset, group->run), unit);
+	return unit;
+}
+
+bool heddle_tile_begins_at(const heddle_group *group, int64_t unit)
+{
+	return in_steps(isl_multi_aff_get_aff(group->offset, group->run), heddle_tile_run_unit(group, unit));
 }
 
 /* Rows of the tile lie as rows of the tensor do, and begin and end where the copy can. */

@@ -299,6 +299,8 @@ void heddle_tile_run(heddle_group *group);
 int heddle_tile_row(const heddle_group *group);
 bool heddle_tile_in_run(const heddle_group *group, int e);
 int64_t heddle_tile_run_length(const heddle_group *group);
+/* Of what multiple of elements the run's first dimension must be, for what follows it to make multiples of `unit`, a power of two. */
+int64_t heddle_tile_run_unit(const heddle_group *group, int64_t unit);
 /* Do rows of the tile begin at multiples of `unit` elements, a power of two, of the tensor's rows in every step? */
 bool heddle_tile_begins_at(const heddle_group *group, int64_t unit);
 /* Threads along a row, as many as it has vectors for. */
@@ -307,6 +309,8 @@ int heddle_tile_most_columns(const heddle_group *group);
 int64_t heddle_tile_extent(const heddle_group *group, int at);
 /* The dimension of the tensor along which the array's rows lie, with its run: dimensions of one element are left out of it. */
 int heddle_tile_array_row(const heddle_group *group);
+/* Elements of one of the array's rows, without its padding: of one phase, where they are taken apart. */
+int64_t heddle_tile_row_length(const heddle_group *group);
 /* Elements of the array, padding included. */
 int64_t heddle_tile_elements(const heddle_group *group);
 bool heddle_copy_fits(const heddle_group *group, const heddle_copy *copy);

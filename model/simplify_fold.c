@@ -77,52 +77,31 @@ static int64_t size_when_unrolled(const heddle_node *node)
 	return n > INT32_MAX || t > INT32_MAX ? INT64_MAX / 4 : n * t;
 }
 
-static bool indexes_registers_in_value(const heddle_value *v, const char *iterator)
+/* Does a load of memory of that role depend on the iterator: by a subscript, of shared memory by the one along a row?  Iterations have
+ * registers of their own then, or share neighbours of a row when they are written out. */
+static bool indexes_in_value(const heddle_value *v, heddle_buffer_role role, const char *iterator)
 {
-	if (v->kind == HEDDLE_VALUE_LOAD && v->buffer->role == HEDDLE_BUFFER_REGISTER)
-		for (int k = 0; k < v->n_arg; k++)
+	if (v->kind == HEDDLE_VALUE_LOAD && v->buffer->role == role)
+		for (int k = role == HEDDLE_BUFFER_SHARED && v->n_arg ? v->n_arg - 1 : 0; k < v->n_arg; k++)
 			if (heddle_value_depends(v->arg[k], iterator))
 				return true;
 	for (int k = 0; k < v->n_arg; k++)
-		if (indexes_registers_in_value(v->arg[k], iterator))
+		if (indexes_in_value(v->arg[k], role, iterator))
 			return true;
 	return false;
 }
 
-static bool indexes_registers(const heddle_node *node, const char *iterator)
+static bool indexes(const heddle_node *node, heddle_buffer_role role, const char *iterator)
 {
 	for (int k = 0; k < node->n_value; k++)
-		if (indexes_registers_in_value(node->value[k], iterator))
+		if (indexes_in_value(node->value[k], role, iterator))
 			return true;
-	if (node->kind == HEDDLE_NODE_STORE && node->buffer->role == HEDDLE_BUFFER_REGISTER)
+	if (node->kind == HEDDLE_NODE_STORE && node->buffer->role == role && role == HEDDLE_BUFFER_REGISTER)
 		for (int k = 1; k < node->n_value; k++)
 			if (heddle_value_depends(node->value[k], iterator))
 				return true;
 	for (int k = 0; k < node->n_child; k++)
-		if (indexes_registers(node->child[k], iterator))
-			return true;
-	return false;
-}
-
-/* Do iterations read elements of one row of a tile that lie beside each other?  They share them when they are written out. */
-static bool slides_in_value(const heddle_value *v, const char *iterator)
-{
-	if (v->kind == HEDDLE_VALUE_LOAD && v->buffer->role == HEDDLE_BUFFER_SHARED && v->n_arg > 0 &&
-	    heddle_value_depends(v->arg[v->n_arg - 1], iterator))
-		return true;
-	for (int k = 0; k < v->n_arg; k++)
-		if (slides_in_value(v->arg[k], iterator))
-			return true;
-	return false;
-}
-
-static bool slides(const heddle_node *node, const char *iterator)
-{
-	for (int k = 0; k < node->n_value; k++)
-		if (slides_in_value(node->value[k], iterator))
-			return true;
-	for (int k = 0; k < node->n_child; k++)
-		if (slides(node->child[k], iterator))
+		if (indexes(node->child[k], role, iterator))
 			return true;
 	return false;
 }
@@ -135,7 +114,7 @@ static bool may_unroll(const rewriter *r, const heddle_node *loop, int64_t n)
 	if (size * n <= limit / PLAIN_PART)
 		return true;
 	return size * n <= REGISTER_FACTOR * limit &&
-	       (indexes_registers(loop->child[0], loop->name) || slides(loop->child[0], loop->name));
+	       (indexes(loop->child[0], HEDDLE_BUFFER_REGISTER, loop->name) || indexes(loop->child[0], HEDDLE_BUFFER_SHARED, loop->name));
 }
 
 /* ---- nodes ------------------------------------------------------------------------------------------------------------------------ */
@@ -285,7 +264,7 @@ static void emit_for(rewriter *r, const heddle_node *node, heddle_node *out)
 	}
 	heddle_node *loop = simplify_node_like(s->p, node);
 	heddle_value *bounds[2] = {lower, upper};
-	if (r->unroll && node->loop == HEDDLE_LOOP_UNROLL && !indexes_registers(node->child[0], node->name))
+	if (r->unroll && node->loop == HEDDLE_LOOP_UNROLL && !indexes(node->child[0], HEDDLE_BUFFER_REGISTER, node->name))
 		loop->loop = HEDDLE_LOOP_SERIAL; /* whether to unroll it is for the compiler to say */
 	loop->name = own_name(r, node->name, type, 1);
 	loop->value = HEDDLE_NEW_ARRAY(s->p->arena, heddle_value *, 2);
