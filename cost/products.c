@@ -44,8 +44,9 @@ static int operations(const heddle_expr *expr)
 /* The extent of a reduction that is known to have at most `most` values; else 0. */
 static int64_t whole_step(const heddle_stmt *stmt, int d, int64_t most)
 {
-	const heddle_expr *upper = stmt->source->index[d]->upper;
-	return stmt->dim[d].reduction && upper->kind == HEDDLE_EXPR_INT && upper->i > 0 && upper->i <= most ? upper->i : 0;
+	int64_t extent;
+	const bool known = stmt->dim[d].reduction && heddle_expr_evaluate(stmt->source->index[d]->upper, NULL, &extent) == 0;
+	return known && extent > 0 && extent <= most ? extent : 0;
 }
 
 /* Will y run along the rows of an operand's tile: does it in memory, or is the tile turned, a reduction being there? */
@@ -105,9 +106,50 @@ static pace pace_of(const chooser *c)
 	return p;
 }
 
+/* A window of taps along the rows of an operand: results beside each other begin `step` elements apart, its last tap is `reach` elements
+ * behind its first one. */
+typedef struct row_window {
+	int64_t taps, step, reach;
+} row_window;
+
+static row_window window_of(const chooser *c, int x)
+{
+	enum { SHORT = 4 };
+	row_window w = {1, 1, 0};
+	for (int a = 1; a < c->main->n_access && w.taps == 1; a++) {
+		const heddle_access *access = &c->main->access[a];
+		const int row = heddle_tensor_inner(access->tensor);
+		w.step = row < 0 || !access->expr ? 0 : llabs(choose_stride(c->main, access, row, x));
+		for (int d = 0; d < c->main->n_dim && w.step; d++) {
+			const int64_t taps = whole_step(c->main, d, SHORT), apart = llabs(choose_stride(c->main, access, row, d));
+			w.taps *= apart && taps ? taps : 1;
+			w.reach += apart && taps ? apart * (taps - 1) : 0;
+		}
+	}
+	return w;
+}
+
+/* Elements that all taps of n results beside each other read. */
+static int64_t window_elements(const row_window *w, int64_t n)
+{
+	return w->taps == 1 ? n : choose_least(w->step * (n - 1) + 1 + w->reach, w->taps * n);
+}
+
+/* Elements along x that a thread reads of a tile for one tap.  What is left of whole vectors comes one by one, and threads a vector apart
+ * meet in banks where a row of them is longer than all banks. */
+static double read_along(const chooser *c, const square *q, const row_window *w)
+{
+	enum { BANKS = 32 };
+	const heddle_memory *shared = heddle_descriptor_memory(c->scop->descriptor, "shared");
+	const double banks = (double)(shared ? choose_quantity(&shared->banks, BANKS) : BANKS);
+	const int64_t all = window_elements(w, q->vx), left = all % q->vx;
+	const double turns = ceil((double)(q->nx * q->vx) / banks);
+	return (double)(q->px / q->vx) * ((double)(all - left) + (double)left * turns) / (double)w->taps;
+}
+
 /* Seconds of one step of the reductions in all blocks, as cost/estimate.c has them: what units multiply, read from shared memory and
  * bring there; how well blocks fill the units; and whether there are warps enough to multiply while others wait. */
-static double square_seconds(const chooser *c, int x, int y, const square *q, const pace *p)
+static double square_seconds(const chooser *c, int x, int y, const square *q, const row_window *w, const pace *p)
 {
 	enum { BASE_REGISTERS = 32, UNROLLED = 8 };
 	const int64_t size = heddle_type_size(c->main->access[0].tensor->type);
@@ -115,8 +157,10 @@ static double square_seconds(const chooser *c, int x, int y, const square *q, co
 	const double blocks = choose_blocks_with(c, x, q->nx * q->px, y, q->ny * q->py), units = (double)c->units;
 	const double instances = blocks * tx * ty, sums = (double)(q->px * q->py);
 	const double multiply = instances / p->multiply;
-	const double near = instances / sums * (double)((q->px + q->py) * size) / p->near; /* banks serve lanes in turn, even with the same */
-	const double cache = blocks * (tx + ty) * (double)size / p->cache;
+	const double along = (double)window_elements(w, q->nx * q->px);
+	const double read = (read_along(c, q, w) + (double)q->py) * (double)size, moved = (along / (double)w->taps + ty) * (double)size;
+	const double near = instances / sums * read / p->near; /* banks serve lanes in turn, even with the same */
+	const double cache = blocks * moved / p->cache;
 	const double longest = fmax(multiply, fmax(near, cache)), seconds = longest + (multiply + near + cache - longest) / 5;
 	const double registers = BASE_REGISTERS + sums + (double)(q->px + q->py);
 	double resident = fmin((double)p->registers / (registers * threads), (double)p->threads / threads);
@@ -131,6 +175,7 @@ static square best_square(const chooser *c, int x, int y, int64_t sums)
 	enum { MOST_SIDE = 32, MOST_SUMS = 8, WIDE = 4 };
 	const double alike_share = 1e-6;
 	const pace p = pace_of(c);
+	const row_window w = window_of(c, x);
 	const int64_t ex = choose_extent(c->scop, c->main, x), ey = choose_extent(c->scop, c->main, y);
 	const int64_t most = choose_most_threads(c), least = choose_least(p.warp, most);
 	const bool along = along_tile(c, y);
@@ -144,7 +189,7 @@ static square best_square(const chooser *c, int x, int y, int64_t sums)
 						continue;
 					q.vx = choose_least(WIDE, q.px);
 					q.vy = along ? choose_least(WIDE, q.py) : 1;
-					const double seconds = square_seconds(c, x, y, &q, &p);
+					const double seconds = square_seconds(c, x, y, &q, &w, &p);
 					const bool alike = seconds <= best_seconds * (1 + alike_share) && llabs(q.nx - q.ny) < llabs(best.nx - best.ny);
 					if (seconds < best_seconds * (1 - alike_share) || alike)
 						best_seconds = seconds, best = q;

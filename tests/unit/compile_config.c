@@ -137,6 +137,9 @@ static void sectors(void **state)
 		{"def f(float(4096, 4096) A, float(4096, 4096) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }", ",k:8 "},
 	}, narrow[] = {
 		{"def f(float(1024, 1024) A, float(1024, 1024) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }", ",k:8 "},
+		/* taps whose number is a size that is known are one step, and threads of a row of them meet in no bank */
+		{"def f(float(32, 64, 65536) I, float(128, 64, 3) F) -> (O) { O(n, m, w) +=! I(n, c, w + k) * F(m, c, k) }",
+		 "tile=w:64,m:128,c:8,k:3 thread=w:8,m:32 vector=w:4,m:4"},
 	};
 	chosen("hip:mi300x", cases, HEDDLE_COUNT(cases));
 	chosen("cuda:h200", narrow, HEDDLE_COUNT(narrow));
@@ -253,8 +256,15 @@ static void items(void **state)
 		 "h(b, t, c, s) = a(b, t, c, s) * h(b, t - 1, c, s) + x(b, t, c, s) where t in 1:256\n y(b, t, c) +=! h(b, t, c, s) }",
 		 "tile=s:16,c:64 round=c:64 vector=s:16 reduce=s:lanes"},
 		/* a square whose lines are used whole, and pages where rows are pages */
-		{"def f(float(4096, 4096) x) -> (y) { y(j, i) = x(i, j) }", "tile=i:16,j:1024 vector=i:16"},
-		{"def f(float(4096, 4352) x) -> (y) { y(j, i) = x(i, j) }", "tile=i:16,j:256 vector=i:16"},
+		{"def f(float(4096, 4096) x) -> (y) { y(j, i) = x(i, j) }", "tile=j:1024,i:16 vector=i:16"},
+		{"def f(float(4096, 4352) x) -> (y) { y(j, i) = x(i, j) }", "tile=j:544,i:16 vector=i:16"},
+		{"def f(float(4096, 4099) x) -> (y) { y(j, i) = x(i, j) }", "tile=j:1024,i:16 vector=i:16"},
+		/* short rows are whole, and so are those that follow them, up to two pages; all of the target's row where that is near */
+		{"def f(float(64, 64, 56, 56) x) -> (y) { y(n, h, w, c) = x(n, c, h, w) }", "tile=h:28,w:56,c:16 vector=c:16"},
+		{"def f(float(64, 64, 112, 112) x) -> (y) { y(n, c, h, w) = x(n, h, w, c) }", "tile=c:112,w:16 vector=w:16"},
+		{"def f(float(64, 112, 112, 64) x) -> (y) { y(n, c, h, w) = x(n, h, w, c) }", "tile=c:64,w:112 vector=w:16"},
+		{"def f(float(64, 14, 14, 256) x) -> (y) { y(n, c, h, w) = x(n, h, w, c) }", "tile=c:256,w:14 vector=w:2"},
+		{"def f(float(32, 3, 224, 224) x) -> (y) { y(n, h, w, c) = x(n, c, h, w) }", "tile=h:8,w:224,c:3"},
 		/* known rows of a few vectors: those that divide the row, or members one by one, and a few rows together */
 		{"def f(float(8, 64, 56, 56) x) -> (y) { y(n, c, h, w) max=! x(n, c, 2*h + a, 2*w + b) where h in 0:28, w in 0:28, a in 0:2, b in 0:2 }",
 		 "tile=w:28,h:2 vector=w:4"},
