@@ -74,6 +74,7 @@ typedef struct heddle_register_weights {
 	/* of the statement that takes most */
 	heddle_quantity guard;	 /* word of sums that goes through a condition, or from one loop into another */
 	heddle_quantity operand; /* word read of tiles in a round: the next round's too, or a part of them */
+	heddle_quantity tap;	 /* word that a window's taps read of tiles beside those of one */
 	heddle_quantity load;	 /* word asked for at once */
 	heddle_quantity address; /* of such loads, one beyond the reach of another's */
 	heddle_quantity ahead;	 /* word read of tiles in loops that are written out */

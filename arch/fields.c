@@ -106,6 +106,8 @@ const field heddle_descriptor_fields[] = {
 	 "registers for a statement's access of memory: its address"},
 	{"registers_operand", AT(registers.operand), DIMENSION_COUNT, 0, 64,
 	 "registers for a word that one round of sums reads of tiles; more than 1: some of the next round are there, too"},
+	{"registers_tap", AT(registers.tap), DIMENSION_COUNT, 0, 64,
+	 "registers for a word that the taps of a window, written out, read of tiles beside those of one tap"},
 	{"registers_load", AT(registers.load), DIMENSION_COUNT, 0, 64,
 	 "registers for a word of global memory, of those asked for at once"},
 	{"registers_address", AT(registers.address), DIMENSION_COUNT, 0, 64,

@@ -31,7 +31,7 @@ double choose_kept_words(const heddle_kernel *kernel, const heddle_tensor *tenso
 /* What a statement takes of a thread's registers: counts, that a compiler's weights make registers of. */
 typedef struct register_demand {
 	double sums, guarded;	 /* words: kept sums; those that go through a condition, or from one loop into another */
-	double step, ahead;	 /* words read of tiles: in one round; in all that are written out */
+	double step, taps, ahead; /* words read of tiles: in one round; by a window's taps beside that; in all rounds that are written out */
 	double filled;		 /* words moved to tiles in one step */
 	double loads, far;	 /* words of global memory asked for at once; such loads out of reach of one address */
 	double divisions, calls; /* side by side */
@@ -143,11 +143,31 @@ static double element_words(heddle_type type)
 	return heddle_type_size(type) > 4 ? 2 : fmin(1, heddle_type_size(type) / 2.0);
 }
 
+/* Values that a subscript takes: taps of a window beside each other read again what their neighbours do, which is counted once. */
+static double subscript_values(const heddle_stmt *stmt, const heddle_access *access, int e, const values *side, bool *seen)
+{
+	double all = 1, span = 1, apart = 1;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		if (!choose_mentions(choose_subscripts(stmt, access)[e], d) || seen[d])
+			continue;
+		/* items of several threads lie apart, and their taps with them */
+		const heddle_layout *layout = &stmt->dim[d].layout;
+		const double items = layout->threads > 1 && side->n[d] > (double)layout->vector ? side->n[d] / (double)layout->vector : 1;
+		const int64_t stride = llabs(choose_stride(stmt, access, e, d));
+		seen[d] = true;
+		apart *= items;
+		all *= side->n[d] / items;
+		span += stride ? (double)stride * (side->n[d] / items - 1) : INFINITY;
+	}
+	return apart * fmin(all, span);
+}
+
 static double access_words(const heddle_stmt *stmt, const heddle_access *access, const values *side)
 {
+	bool seen[HEDDLE_MAX_DIM] = {false};
 	double n = element_words(access->tensor->type);
-	for (int d = 0; d < stmt->n_dim; d++)
-		n *= choose_depends_on(stmt, access, d) ? side->n[d] : 1;
+	for (int e = 0; e < access->tensor->rank; e++)
+		n *= subscript_values(stmt, access, e, side, seen);
 	return n;
 }
 
@@ -214,23 +234,56 @@ static int64_t rounds_of(const heddle_scop *scop, const heddle_stmt *stmt, int d
 	return partial ? -1 : choose_least(extent, dim->layout.items);
 }
 
+/* Do its values have to follow one another? */
+static bool is_in_order(const heddle_dim *dim)
+{
+	return dim->member < 0 && !dim->reduction && !dim->coincident;
+}
+
+/* Is what is read along the dimension found by data, which has to be there first and to be in bounds? */
+static bool follows_data(const heddle_stmt *stmt, int dim)
+{
+	for (int a = 1; a < stmt->n_access; a++)
+		if (!stmt->access[a].affine && choose_depends_on(stmt, &stmt->access[a], dim))
+			return true;
+	return false;
+}
+
+/* Do a loop's rounds ask for nothing of the next one's: because that one reads what this one stores, threads wait for each other to sum
+ * up, or data say where? */
+static bool is_one_by_one(const heddle_stmt *stmt, int d)
+{
+	bool sums_up = false;
+	for (int r = 0; r < stmt->n_dim && !stmt->dim[d].reduction; r++)
+		sums_up = sums_up || (stmt->dim[r].reduction && stmt->dim[r].layout.threads > 1);
+	return sums_up || is_in_order(&stmt->dim[d]) || follows_data(stmt, d);
+}
+
 /* Copies that loops are made of, from the inside out, multiply what a thread does side by side. */
 static void demand_copies(const heddle_scop *scop, const heddle_stmt *stmt, bool staged, register_demand *demand)
 {
-	enum { SHORT = 8 };
+	enum { SHORT = 8, WRITTEN = 512 }; /* compilers write so long a loop out, whatever the text says */
 	const bool guarded = stmt->value != stmt->source->value;
 	values side, tiles;
 	double own = 1, copies = 1;
 	bool nested = false, apart = false;
 	for (int d = 0; d < stmt->n_dim; d++)
-		own *= side.n[d] = at_once(scop, stmt, d);
-	tiles = side;
+		side.n[d] = at_once(scop, stmt, d);
 	demand->step = words_read(stmt, HEDDLE_SPACE_SHARED, &side);
+	for (int d = 0; d < stmt->n_dim; d++) {
+		if (heddle_is_window(stmt, d))
+			side.n[d] = fmin((double)stmt->dim[d].layout.items, (double)choose_extent(scop, stmt, d));
+		own *= side.n[d];
+	}
+	demand->taps = words_read(stmt, HEDDLE_SPACE_SHARED, &side) - demand->step;
+	tiles = side;
 	for (int part = HEDDLE_PART_ITEM; part >= (int)HEDDLE_PART_TILE; part--)
 		for (int d = stmt->n_dim - 1; d >= 0; d--) {
 			const int64_t rounds = rounds_of(scop, stmt, d, (heddle_part)part);
 			apart = apart || (part == HEDDLE_PART_TILE && staged);
-			if (rounds == 0 || rounds == 1 || apart)
+			const bool written = part == HEDDLE_PART_ITEM && heddle_is_window(stmt, d);
+			apart = apart || (rounds != 1 && is_one_by_one(stmt, d));
+			if (rounds == 0 || rounds == 1 || apart || written)
 				continue;
 			const double bytes = staged ? 0 : 4 * words_read(stmt, HEDDLE_SPACE_GLOBAL, &side);
 			const double size = copies * (2 * own + stmt->n_access);
@@ -238,7 +291,7 @@ static void demand_copies(const heddle_scop *scop, const heddle_stmt *stmt, bool
 			if (staged && rounds > 0 && rounds <= SHORT && !nested)
 				n = rounds;
 			if (staged && !nested && heddle_simplify_near_copies(rounds, (int64_t)size))
-				n = heddle_simplify_near_copies(rounds, (int64_t)size);
+				n = size * (double)rounds <= WRITTEN ? rounds : heddle_simplify_near_copies(rounds, (int64_t)size);
 			const double step = part == HEDDLE_PART_TILE ? (double)stmt->dim[d].layout.tile : 1;
 			demand->far = fmax(demand->far * (double)n, far_loads(scop, stmt, d, step, (double)n, &side));
 			side.n[d] *= (double)n;
@@ -351,7 +404,8 @@ static double statement_registers(const heddle_register_weights *w, const regist
 	const double beside = fmin(weight(&w->division, 1) * d->divisions + weight(&w->call, 1) * d->calls, spare / PART);
 	const double asked = (patient ? 0 : weight(&w->ahead, 1) * ahead) + weight(&w->load, 1) * fmin(d->loads, MOST_LOADS) +
 			     weight(&w->address, 0) * fmin(d->far, MOST_FAR) + beside;
-	const double least = live + (d->sums > 1 ? fmax(weight(&w->operand, ROUNDS) * d->step, filled) : 0);
+	const double read = weight(&w->operand, ROUNDS) * d->step + weight(&w->tap, 0) * d->taps;
+	const double least = live + (d->sums > 1 ? fmax(read, filled) : 0);
 	return fmax(least, fmin(live + fmax(filled, asked), spare));
 }
 
@@ -399,7 +453,7 @@ static bool is_varied(const heddle_stmt *stmt)
 		if (stmt->access[a].tensor->rank && heddle_type_size(stmt->access[a].tensor->type) < size)
 			return true;
 	for (int d = 0; d < stmt->n_dim; d++)
-		if (stmt->dim[d].member < 0 && !stmt->dim[d].reduction && !stmt->dim[d].coincident)
+		if (is_in_order(&stmt->dim[d]))
 			return true;
 	return false;
 }
