@@ -33,7 +33,7 @@ typedef struct register_demand {
 	double sums, guarded;	 /* words: kept sums; those that go through a condition, or from one loop into another */
 	double step, taps, ahead; /* words read of tiles: in one round; by a window's taps beside that; in all rounds that are written out */
 	double filled;		 /* words moved to tiles in one step */
-	double loads, far;	 /* words of global memory asked for at once; such loads out of reach of one address */
+	double loads, far;	 /* words of global memory asked for at once, or indices that are values; such loads out of reach of one address */
 	double divisions, calls; /* side by side */
 	double accesses;	 /* of memory */
 	bool whole;		 /* no loop is left: what it reads may be kept for others */
@@ -234,6 +234,18 @@ static int64_t rounds_of(const heddle_scop *scop, const heddle_stmt *stmt, int d
 	return partial ? -1 : choose_least(extent, dim->layout.items);
 }
 
+/* Words of indices that are values, in neither subscripts nor comparisons: of those that differ from thread to thread, others are its
+ * warp's. */
+static double index_words(const heddle_stmt *stmt, const heddle_expr *expr, const values *side)
+{
+	double n = 0;
+	if (expr->kind == HEDDLE_EXPR_INDEX)
+		return stmt->dim[expr->index->position].layout.threads > 1 ? side->n[expr->index->position] : 0;
+	for (int i = expr->kind == HEDDLE_EXPR_SELECT ? 1 : 0; i < expr->n_arg && expr->kind != HEDDLE_EXPR_READ; i++)
+		n += index_words(stmt, expr->arg[i], side);
+	return n;
+}
+
 /* Do its values have to follow one another? */
 static bool is_in_order(const heddle_dim *dim)
 {
@@ -301,7 +313,7 @@ static void demand_copies(const heddle_scop *scop, const heddle_stmt *stmt, bool
 			apart = n != rounds;
 		}
 	demand->whole = !apart;
-	demand->loads = words_read(stmt, HEDDLE_SPACE_GLOBAL, &side);
+	demand->loads = words_read(stmt, HEDDLE_SPACE_GLOBAL, &side) + index_words(stmt, stmt->value, &side);
 	demand->ahead = words_read(stmt, HEDDLE_SPACE_SHARED, &tiles);
 	demand->divisions = staged ? 0 : count_operators(stmt, &side, stmt->value, is_division);
 	demand->calls = staged ? 0 : count_operators(stmt, &side, stmt->value, is_call);
