@@ -234,7 +234,7 @@ static int64_t rounds_of(const heddle_scop *scop, const heddle_stmt *stmt, int d
 	return partial ? -1 : choose_least(extent, dim->layout.items);
 }
 
-/* Words of indices that are values, in neither subscripts nor comparisons: of those that differ from thread to thread, others are its
+/* Words of indices that are values, in neither subscripts nor conditions: of those that differ from thread to thread, others are its
  * warp's. */
 static double index_words(const heddle_stmt *stmt, const heddle_expr *expr, const values *side)
 {
