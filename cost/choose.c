@@ -218,6 +218,13 @@ double choose_blocks_with(const chooser *c, int x, int64_t tx, int y, int64_t ty
 	return n;
 }
 
+int64_t choose_whole_step(const heddle_stmt *stmt, int d, int64_t most)
+{
+	int64_t extent;
+	const bool known = stmt->dim[d].reduction && heddle_expr_evaluate(stmt->source->index[d]->upper, NULL, &extent) == 0;
+	return known && extent > 0 && extent <= most ? extent : 0;
+}
+
 double choose_effort(const heddle_expr *expr)
 {
 	enum { DIVISION = 8, FUNCTION = 24 };

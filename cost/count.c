@@ -515,21 +515,29 @@ static void add_accesses(counter *c, const movement *m, const heddle_group *grou
 	}
 }
 
-/* Elements of the tile's rows that a thread reads for all results of a window, as places in the array; 0: there is no window, or too much. */
+/* The dimension of the tensor along which what is read lies. */
+static int row_of(const movement *m)
+{
+	return m->tile ? heddle_tile_array_row(m->tile) : heddle_tensor_inner(m->tensor);
+}
+
+/* Elements of the rows that a thread reads for all results of a window, as places in the tile's array, or in the tensor's rows but for a
+ * multiple of any vector; 0: there is no window, or too much. */
 static int window_places(const movement *m, int64_t place[MOST_PLACES])
 {
+	enum { LONGEST = 64, FIRST = 1024 };
 	const heddle_stmt *stmt = m->shape->stmt;
-	const linear *row = &m->subscript[heddle_tile_array_row(m->tile)];
+	const linear *row = &m->subscript[row_of(m)];
 	bool window = false;
 	int n = 1;
-	place[0] = 0;
+	place[0] = m->tile ? 0 : FIRST + (row->constant % LONGEST + LONGEST) % LONGEST;
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const heddle_layout *layout = &stmt->dim[d].layout;
 		const int64_t step = row->coefficient[d], items = m->shape->d[d].unrolled ? layout->items : 1;
 		const int before = n;
 		window = window || (step && stmt->dim[d].reduction && heddle_is_window(stmt, d));
 		for (int k = 0; k < before; k++)
-			place[k] += step < 0 ? -step * (smaller(layout->tile, m->shape->d[d].extent) - 1) : 0;
+			place[k] += m->tile && step < 0 ? -step * (smaller(layout->tile, m->shape->d[d].extent) - 1) : 0;
 		for (int64_t i = 1; i < items * layout->vector && step; i++)
 			for (int k = 0; k < before; k++) {
 				const int64_t x = place[k] + step * (i / layout->vector * layout->threads * layout->vector + i % layout->vector);
@@ -542,21 +550,29 @@ static int window_places(const movement *m, int64_t place[MOST_PLACES])
 					place[n++] = x;
 			}
 	}
-	for (int k = 0; k < n; k++)
-		place[k] = row_offset(m->tile, place[k]);
+	for (int k = 0; k < n; k++) {
+		if (!m->tile && place[k] < 0)
+			return 0;
+		place[k] = m->tile ? row_offset(m->tile, place[k]) : place[k];
+	}
 	return window ? n : 0;
 }
 
-/* May vectors of w elements begin at every place of the tile that is a multiple of w, whatever thread, round or row it is? */
+/* May vectors of w elements begin at every place that is a multiple of w, whatever thread, round, tile or row it is? */
 static bool places_aligned(const movement *m, int64_t w)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
-	const int row = heddle_tile_array_row(m->tile);
-	bool aligned = tile_aligned(m, row, w) && (m->tile->phases == 1 || (heddle_tile_row_length(m->tile) + m->tile->pad) % w == 0);
+	const int row = row_of(m);
+	const int64_t phases = m->tile ? m->tile->phases : 1;
+	bool aligned = !m->tile	     ? m->tensor->rank < 2 || heddle_cost_rows_aligned(m->tensor, w)
+		       : phases == 1 ? tile_aligned(m, row, w)
+				     : tile_aligned(m, row, w) && (heddle_tile_row_length(m->tile) + m->tile->pad) % w == 0;
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const heddle_layout *layout = &stmt->dim[d].layout;
 		if (layout->threads > 1 || layout->rounds > 1 || (!m->shape->d[d].unrolled && layout->items > 1))
-			aligned = aligned && m->subscript[row].coefficient[d] * layout->vector % (w * m->tile->phases) == 0;
+			aligned = aligned && m->subscript[row].coefficient[d] * layout->vector % (w * phases) == 0;
+		if (!m->tile && m->shape->d[d].outer > 1)
+			aligned = aligned && m->subscript[row].coefficient[d] * layout->tile % w == 0;
 	}
 	return aligned;
 }
@@ -565,7 +581,7 @@ static bool places_aligned(const movement *m, int64_t w)
 static void count_window(counter *c, const movement *m, const heddle_group *group, int64_t *place, int n)
 {
 	double others = repeats(m);
-	const int row = heddle_tile_array_row(m->tile);
+	const int row = row_of(m);
 	int64_t w = 1;
 	for (int e = 0; e < m->tensor->rank; e++) {
 		bool mask[HEDDLE_MAX_DIM] = {0};
@@ -596,7 +612,7 @@ static void count_window(counter *c, const movement *m, const heddle_group *grou
 static void count(counter *c, const movement *m, const heddle_group *group)
 {
 	int64_t place[MOST_PLACES];
-	const int places = m->tile && !m->write ? window_places(m, place) : 0;
+	const int places = (m->tile || (c->kernel->threads > 1 && row_of(m) >= 0)) && !m->write ? window_places(m, place) : 0;
 	if (places) {
 		count_window(c, m, group, place, places);
 		return;
@@ -763,6 +779,22 @@ static void count_fill(const counter *c, const heddle_group *group, round_of *lo
 	}
 }
 
+/* Sectors in which the elements of a tile lie; rows that follow one another share them. */
+static double tile_sectors(const counter *c, const heddle_group *group)
+{
+	const tiling t = tiling_of(group);
+	const int64_t bytes = t.vectors * group->vector * heddle_type_size(group->tensor->type);
+	int64_t from, to, last = INT64_MIN;
+	double n = 0;
+	for (int64_t r = 0; r < t.rows; r++) {
+		tile_addresses(c, group, r, 0, &from, &to);
+		const int64_t first = floor_div(from, SECTOR), end = floor_div(from + bytes - 1, SECTOR);
+		n += (double)(end - first + (first == last ? 0 : 1));
+		last = end;
+	}
+	return n;
+}
+
 /* A shared tile is filled before each step: rows along the tensor's own, by all threads. */
 static void count_move(counter *c, const shape *s, const heddle_group *group)
 {
@@ -779,6 +811,7 @@ static void count_move(counter *c, const shape *s, const heddle_group *group)
 	count_fill(c, group, &load, &store);
 	double share = all > 0 ? valid / all : 0;
 	heddle_movement *shared = &c->out->shared, *global = &c->out->global;
+	c->out->again += steps * share * fmax(0, load.transactions - tile_sectors(c, group));
 	shared->store_bytes += steps * all * bytes;
 	shared->store_requests += steps * store.requests;
 	shared->store_transactions += steps * store.transactions;
@@ -943,7 +976,11 @@ double heddle_cost_fill(const heddle_scop *scop, const heddle_group *group, cons
 	const int64_t at_once = group->kernel->threads / t.columns;
 	round_of load = {0}, store = {0};
 	count_rows(&c, group, smaller(at_once, t.rows), &load, &store);
-	return ceil((double)t.rows / (double)at_once) * (load.transactions / 2 + store.transactions);
+	/* lanes that the banks serve in turn where those of a request could be served together hold up reads of others too */
+	const bool turned = !heddle_tile_in_run(group, heddle_tile_array_row(group));
+	const double bytes = (double)((turned ? 1 : group->vector) * heddle_type_size(group->tensor->type));
+	const double together = store.requests * c.warp * fmax(1, bytes / BANK_WIDTH) / BANKS, conflicts = fmax(0, store.transactions - together);
+	return ceil((double)t.rows / (double)at_once) * (load.transactions / 2 + store.transactions + conflicts / 2);
 }
 
 heddle_kernel_count heddle_cost_count(heddle_arena *arena, const heddle_scop *scop, const heddle_kernel *kernel,

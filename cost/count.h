@@ -20,6 +20,7 @@ typedef struct heddle_movement {
 typedef struct heddle_kernel_count {
 	double blocks;
 	heddle_movement global, shared;
+	double again; /* sectors of global memory that another request of the same fill of a tile brought */
 	heddle_movement *group; /* [kernel->n_group]: of global memory, by what needs it */
 	bool exact;		/* full tiles, affine subscripts, no guard */
 	bool moving;		/* a range moves with another dimension, or a guard cuts it: counted as the whole box */

@@ -773,6 +773,8 @@ static double bytes_in_flight(const estimator *e)
 				if (choose_depends_on(stmt, &stmt->access[a], d))
 					here *= (double)(stmt->dim[d].layout.vector * (stmt->dim[d].reduction ? 1 : stmt->dim[d].layout.items));
 			const heddle_group *group = stmt->access[a].group;
+			if (group && group->space == HEDDLE_SPACE_REGISTER)
+				continue;
 			if (group && group->space == HEDDLE_SPACE_SHARED) /* its part of a tile */
 				here = tile_bytes(group) / (double)e->kernel->threads;
 			bytes += stmt->access[a].tensor->rank ? here : 0;
@@ -802,7 +804,7 @@ static void estimate_simt(estimator *e)
 	const heddle_movement *global = &e->count.global, *shared = &e->count.shared;
 	const double near = bandwidth(e, "shared"), cache = bandwidth(e, last_cache(e));
 	const double cycles = shared->load_transactions + shared->store_transactions;
-	const double sectors = global->load_transactions + global->store_transactions;
+	const double sectors = global->load_transactions + global->store_transactions - e->count.again; /* which are near */
 	k->accesses = global->load_requests + global->store_requests + shared->load_requests + shared->store_requests;
 	k->wait_seconds = k->waves * BLOCK_CYCLES / quantity(&e->scop->descriptor->clock, 1e9); /* a block begins and ends */
 	k->memory_seconds *= fmax(1, in_flight_wanted(e) / (bytes_in_flight(e) * at_once(e) * k->threads));

@@ -43,7 +43,10 @@ static int64_t lane_vector(const chooser *c, const heddle_stmt *stmt, int d)
 	if (c->simd)
 		return choose_least(4 * c->vector, choose_power_below(extent));
 	enum { LEAST_LANES = 8 }; /* a line of memory */
-	return choose_divisible(stmt, d, c->vector) && extent >= LEAST_LANES * c->vector ? c->vector : 1;
+	bool whole = choose_divisible(stmt, d, c->vector);
+	for (int other = 0; other < stmt->n_dim; other++) /* a range that moves ends where it does, in one vector of many */
+		whole = whole || choose_mentions(stmt->source->index[d]->upper, other);
+	return whole && extent >= LEAST_LANES * c->vector ? c->vector : 1;
 }
 
 /* A block that steps from one short row to the next far away takes neighbours along, as many as make a page, in rounds inside of
@@ -73,6 +76,21 @@ static void short_rows(chooser *c, int64_t inner)
 		rounds /= 2;
 	if (rounds > 1)
 		choose_set_rounds(c, stmt, y, rounds, 1, 1, 1);
+}
+
+/* Results beside each other along x that a thread of short rows has, to store them at once, where its lanes take elements one by one: all
+ * that is stored runs along x, and there are blocks for all units. */
+static int64_t results_at_once(const chooser *c, int x, int64_t threads)
+{
+	const heddle_kernel *kernel = c->kernel;
+	const int64_t v = c->vector;
+	bool along = choose_divisible(kernel->stmt[0], x, v) && choose_blocks_with(c, x, threads * v, -1, 1) >= 2 * (double)c->units;
+	for (int s = 0; s < kernel->n_stmt && along; s++) {
+		const heddle_stmt *stmt = kernel->stmt[s];
+		const int row = heddle_row_dim(stmt, &stmt->access[0]);
+		along = row >= 0 && stmt->dim[row].member == kernel->stmt[0]->dim[x].member && heddle_cost_rows_aligned(stmt->access[0].tensor, v);
+	}
+	return along ? v : 1;
 }
 
 /* Members have few elements per block; the lanes share what is inside. */
@@ -118,7 +136,7 @@ static void rows(chooser *c)
 	int x = choose_fast_member_dim(kernel->stmt[0]);
 	if (!c->simd && lanes < 128 && lanes < most && x >= 0) {
 		int64_t threads = choose_least(choose_least(128, most) / lanes, choose_power_below(choose_extent(c->scop, kernel->stmt[0], x)));
-		choose_set_layout(c, kernel->stmt[0], x, 1, threads, 1);
+		choose_set_layout(c, kernel->stmt[0], x, 1, threads, vectors ? 1 : results_at_once(c, x, threads));
 		lanes *= threads;
 	}
 	heddle_kernel_config *config = heddle_config_kernel(c->config, c->k);
@@ -302,6 +320,31 @@ static bool known_rows(chooser *c, int x)
 	return true;
 }
 
+/* Vectors of x whose windows overlap, a short reduction going on along the rows that they are read from: a thread reads those elements once,
+ * and stores its results at once, where rows are made of vectors and there are enough of them for all threads.  The taps are one step. */
+static int64_t window_vector(chooser *c, int x)
+{
+	enum { SHORT = 8, THREADS = 2048 };
+	const heddle_stmt *stmt = c->main;
+	const double threads = (double)choose_quantity(&c->scop->descriptor->threads_per_unit, THREADS) / 2 * (double)c->units;
+	int taps = -1;
+	if (!stmt->reduction || !choose_divisible(stmt, x, c->vector) || heddle_row_dim(stmt, &stmt->access[0]) != x ||
+	    !heddle_cost_rows_aligned(stmt->access[0].tensor, c->vector) || choose_blocks_with(c, x, c->vector, -1, 1) < threads)
+		return 1;
+	for (int a = 1; a < stmt->n_access; a++) {
+		const heddle_access *access = &stmt->access[a];
+		const int row = access->tensor->rank && access->affine ? heddle_tensor_inner(access->tensor) : -1;
+		for (int d = 0; d < stmt->n_dim && row >= 0; d++)
+			if (choose_whole_step(stmt, d, SHORT) > 1 && choose_stride(stmt, access, row, d) && choose_stride(stmt, access, row, x) &&
+			    heddle_cost_rows_aligned(access->tensor, c->vector))
+				taps = d;
+	}
+	if (taps < 0)
+		return 1;
+	choose_set_layout(c, stmt, taps, choose_whole_step(stmt, taps, SHORT), 1, 1);
+	return c->vector;
+}
+
 /* Every access has the same contiguous member, or none: threads along it. */
 static void columns(chooser *c, int x)
 {
@@ -329,6 +372,7 @@ static void columns(chooser *c, int x)
 	int64_t most = choose_most_threads(c);
 	if (c->main->reduction && column_lanes(c, x, v, most))
 		return;
+	v = v > 1 ? v : window_vector(c, x);
 	int64_t threads = choose_least(most, choose_power_above((extent + v - 1) / v));
 	choose_set_layout(c, c->main, x, 1, threads, v);
 	/* short rows: several of them per block */

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "cost/choose.h"
+#include "cost/cost.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -39,14 +40,6 @@ static int operations(const heddle_expr *expr)
 	for (int i = 0; i < expr->n_arg; i++)
 		n += operations(expr->arg[i]);
 	return n;
-}
-
-/* The extent of a reduction that is known to have at most `most` values; else 0. */
-static int64_t whole_step(const heddle_stmt *stmt, int d, int64_t most)
-{
-	int64_t extent;
-	const bool known = stmt->dim[d].reduction && heddle_expr_evaluate(stmt->source->index[d]->upper, NULL, &extent) == 0;
-	return known && extent > 0 && extent <= most ? extent : 0;
 }
 
 /* Will y run along the rows of an operand's tile: does it in memory, or is the tile turned, a reduction being there? */
@@ -121,7 +114,7 @@ static row_window window_of(const chooser *c, int x)
 		const int row = heddle_tensor_inner(access->tensor);
 		w.step = row < 0 || !access->expr ? 0 : llabs(choose_stride(c->main, access, row, x));
 		for (int d = 0; d < c->main->n_dim && w.step; d++) {
-			const int64_t taps = whole_step(c->main, d, SHORT), apart = llabs(choose_stride(c->main, access, row, d));
+			const int64_t taps = choose_whole_step(c->main, d, SHORT), apart = llabs(choose_stride(c->main, access, row, d));
 			w.taps *= apart && taps ? taps : 1;
 			w.reach += apart && taps ? apart * (taps - 1) : 0;
 		}
@@ -135,15 +128,21 @@ static int64_t window_elements(const row_window *w, int64_t n)
 	return w->taps == 1 ? n : choose_least(w->step * (n - 1) + 1 + w->reach, w->taps * n);
 }
 
-/* Elements along x that a thread reads of a tile for one tap.  What is left of whole vectors comes one by one, and threads a vector apart
- * meet in banks where a row of them is longer than all banks. */
+static int64_t common_divisor(int64_t a, int64_t b)
+{
+	return b ? common_divisor(b, a % b) : a;
+}
+
+/* Elements along x that a thread reads of a tile for one tap.  Results a step apart that rows are not taken apart by come one by one, and so
+ * does what is left of whole vectors: threads meet then in the banks that their distance leaves them. */
 static double read_along(const chooser *c, const square *q, const row_window *w)
 {
 	enum { BANKS = 32 };
 	const heddle_memory *shared = heddle_descriptor_memory(c->scop->descriptor, "shared");
-	const double banks = (double)(shared ? choose_quantity(&shared->banks, BANKS) : BANKS);
-	const int64_t all = window_elements(w, q->vx), left = all % q->vx;
-	const double turns = ceil((double)(q->nx * q->vx) / banks);
+	const int64_t banks = shared ? choose_quantity(&shared->banks, BANKS) : BANKS;
+	const bool apart = w->step > 1 && !choose_takes_apart(w->step);
+	const int64_t all = window_elements(w, q->vx), left = apart ? all : all % q->vx, distance = q->vx * (apart ? w->step : 1);
+	const double turns = ceil((double)q->nx / (double)(banks / common_divisor(banks, distance)));
 	return (double)(q->px / q->vx) * ((double)(all - left) + (double)left * turns) / (double)w->taps;
 }
 
@@ -169,32 +168,70 @@ static double square_seconds(const chooser *c, int x, int y, const square *q, co
 	return seconds * ceil(rounds) / rounds * fmax(1, wanted / (resident * threads / (double)p->warp));
 }
 
-/* Squares of powers of two that a block has threads for, and a thread registers; of those alike, the one of the squarest block. */
-static square best_square(const chooser *c, int x, int y, int64_t sums)
+enum { WIDE = 4 }; /* results that a thread may store at once */
+
+/* Of a square, the sums of each side that have to be whole vectors at least, and the block that it has to be. */
+typedef struct wanted {
+	int64_t px, py, tx, ty; /* tx = 0: any block */
+} wanted;
+
+/* The square that takes the least seconds, of powers of two that a block has threads for, and a thread registers; of those alike the one of
+ * the squarest block. */
+static square least_square(const chooser *c, int x, int y, int64_t sums, const wanted *of, double *least)
 {
-	enum { MOST_SIDE = 32, MOST_SUMS = 8, WIDE = 4 };
+	enum { MOST_SIDE = 32, MOST_SUMS = 8 };
 	const double alike_share = 1e-6;
 	const pace p = pace_of(c);
 	const row_window w = window_of(c, x);
 	const int64_t ex = choose_extent(c->scop, c->main, x), ey = choose_extent(c->scop, c->main, y);
-	const int64_t most = choose_most_threads(c), least = choose_least(p.warp, most);
+	const int64_t most = choose_most_threads(c), fewest = choose_least(p.warp, most);
 	const bool along = along_tile(c, y);
 	square best = {1, 1, 1, 1, 1, 1};
-	double best_seconds = INFINITY;
+	*least = INFINITY;
 	for (square q = {.nx = MOST_SIDE}; q.nx >= 1; q.nx /= 2)
 		for (q.ny = 1; q.ny <= MOST_SIDE; q.ny *= 2)
-			for (q.px = MOST_SUMS; q.px >= 1 && q.nx * q.ny >= least && q.nx * q.ny <= most; q.px /= 2)
+			for (q.px = MOST_SUMS; q.px >= 1 && q.nx * q.ny >= fewest && q.nx * q.ny <= most; q.px /= 2)
 				for (q.py = 1; q.py <= MOST_SUMS && q.px * q.py <= sums; q.py *= 2) {
 					if ((q.nx > 1 && q.nx * q.px >= 2 * ex) || (q.ny > 1 && q.ny * q.py >= 2 * ey))
+						continue;
+					if (q.px < of->px || q.py < of->py || (of->tx && (q.nx * q.px != of->tx || q.ny * q.py != of->ty)))
 						continue;
 					q.vx = choose_least(WIDE, q.px);
 					q.vy = along ? choose_least(WIDE, q.py) : 1;
 					const double seconds = square_seconds(c, x, y, &q, &w, &p);
-					const bool alike = seconds <= best_seconds * (1 + alike_share) && llabs(q.nx - q.ny) < llabs(best.nx - best.ny);
-					if (seconds < best_seconds * (1 - alike_share) || alike)
-						best_seconds = seconds, best = q;
+					const bool alike = seconds <= *least * (1 + alike_share) && llabs(q.nx - q.ny) < llabs(best.nx - best.ny);
+					if (seconds < *least * (1 - alike_share) || alike)
+						*least = seconds, best = q;
 				}
 	return best;
+}
+
+/* Is a row of global memory that has whole vectors read or stored along dimension d of the sum, or of what follows it? */
+static bool moves_along(const chooser *c, int d)
+{
+	for (int s = 0; s < c->kernel->n_stmt; s++) {
+		const heddle_stmt *stmt = c->kernel->stmt[s];
+		for (int a = 0; a < stmt->n_access; a++) {
+			const heddle_access *access = &stmt->access[a];
+			const int row = access->tensor->rank ? heddle_row_dim(stmt, access) : -1;
+			if (row >= 0 && (stmt != c->main || !a) && stmt->dim[row].member == c->main->dim[d].member &&
+			    (!a || !heddle_kernel_writes(c->kernel, access->tensor)) && heddle_cost_rows_aligned(access->tensor, WIDE))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Results that are less than a vector of rows that have whole ones are stored, and what is added to them is read, by more requests than they
+ * need: to have the same block's results by whole vectors may take a fourth longer by what a step of the reductions takes. */
+static square best_square(const chooser *c, int x, int y, int64_t sums)
+{
+	const double worth = 1.25;
+	double seconds, of_whole;
+	const square best = least_square(c, x, y, sums, &(wanted){0}, &seconds);
+	const wanted whole = {moves_along(c, x) ? WIDE : 1, moves_along(c, y) ? WIDE : 1, best.nx * best.px, best.ny * best.py};
+	const square wide = least_square(c, x, y, sums, &whole, &of_whole);
+	return of_whole <= worth * seconds ? wide : best;
 }
 
 /* How many values a subscript has while each dimension goes through `tile` of its own. */
@@ -270,15 +307,15 @@ void choose_contraction_threads(chooser *c, int x, int y)
 	int64_t terms = 1, step = LONG, tile[HEDDLE_MAX_DIM];
 	bool stepped = false;
 	for (int d = 0; d < c->main->n_dim; d++)
-		terms *= whole_step(c->main, d, SHORT) ? whole_step(c->main, d, SHORT) : 1;
+		terms *= choose_whole_step(c->main, d, SHORT) ? choose_whole_step(c->main, d, SHORT) : 1;
 	while (step > 2 && step * terms > MOST_TERMS)
 		step /= 2;
 	for (int d = 0; d < c->main->n_dim; d++) {
-		const int64_t whole = whole_step(c->main, d, SHORT);
+		const int64_t whole = choose_whole_step(c->main, d, SHORT);
 		tile[d] = d == x ? q.nx * q.px : d == y ? q.ny * q.py : whole ? whole : 1;
 	}
 	for (int d = 0; d < c->main->n_dim; d++) {
-		if (whole_step(c->main, d, SHORT))
+		if (choose_whole_step(c->main, d, SHORT))
 			choose_set_layout(c, c->main, d, tile[d], 1, 1);
 		else if (c->main->dim[d].reduction && !stepped)
 			choose_set_layout(c, c->main, d, sector_step(c, d, x, y, step, tile), 1, 1), stepped = true;
@@ -405,7 +442,7 @@ static bool panel(chooser *c, int x, int64_t tx, int y, int64_t rows, int64_t le
 			      choose_blocks_with(c, x, tx, y, rounds * rows) < 4 * (double)c->units))
 		rounds /= 2;
 	for (int d = 0; d < stmt->n_dim; d++) {
-		tile[d] = d == x ? tx : stmt->dim[d].reduction ? whole_step(stmt, d, SHORT) : 1;
+		tile[d] = d == x ? tx : stmt->dim[d].reduction ? choose_whole_step(stmt, d, SHORT) : 1;
 		if (stmt->dim[d].reduction && !tile[d]) {
 			tile[d] = 1;
 			if (along < 0 || choose_extent(c->scop, stmt, d) > choose_extent(c->scop, stmt, along))

@@ -58,12 +58,15 @@ static bool worth_staging(const heddle_kernel *kernel, const heddle_group *group
 		if (stmt->dim[d].member >= 0 && stmt->dim[d].layout.tile > 1 && stmt->reduction)
 			reuse |= !choose_depends_on(stmt, group->access, d);
 	int step = 1;
+	bool alike = true; /* for all threads: one load serves them */
+	for (int d = 0; d < stmt->n_dim; d++)
+		alike = alike && (stmt->dim[d].layout.threads == 1 || !choose_depends_on(stmt, group->access, d));
 	for (int d = 0; d < stmt->n_dim; d++)
 		if (stmt->dim[d].reduction)
 			step *= (int)(stmt->dim[d].layout.tile / stmt->dim[d].layout.threads); /* of a thread: lanes share no step */
 	if (kernel->threads == 1)
 		return reuse && (copies || used_in_rounds(group));
-	reuse = reuse && step > 1;
+	reuse = reuse && step > 1 && !alike;
 	/* across rows: threads that are neighbours along the target's contiguous dimension do not read neighbours */
 	int x = heddle_row_dim(stmt, &stmt->access[0]), y = heddle_row_dim(stmt, group->access);
 	bool across = !stmt->reduction && x >= 0 && y >= 0 && x != y && stmt->dim[x].layout.threads > 1 &&
@@ -114,17 +117,18 @@ static int vectors_across(const heddle_group *group, int row)
 }
 
 /* Threads along a row of the tile, and elements free at the end of its array's rows: as many as the row has vectors for, and what is usual,
- * unless others save an eighth of the fill's cycles: conflicts of banks, sectors that are read twice, threads that idle.  `unit`: elements
+ * unless others save a sixteenth of the fill's cycles: conflicts of banks, sectors that are read twice, threads that idle.  `unit`: elements
  * that are read at once from the array. */
 static void choose_columns(const heddle_scop *scop, const heddle_group *tile, int unit, heddle_group_config *choice)
 {
 	enum { MOST_PAD = 8 };
+	const double usual = 0.9375;
 	const int64_t *size = heddle_cost_sizes(scop->arena, scop);
 	const int first = tile->pad % unit, most_pad = MOST_PAD * tile->phases;
 	const int most = heddle_tile_most_columns(tile);
 	heddle_group group = *tile;
 	group.columns = most;
-	double least = 0.875 * heddle_cost_fill(scop, &group, size);
+	double least = usual * heddle_cost_fill(scop, &group, size);
 	for (int units = 0; units * unit <= most_pad; units++)
 		for (group.columns = most; group.columns >= 1; group.columns /= 2) {
 			group.pad = units > 0 ? first + units * unit : tile->pad;
@@ -138,11 +142,16 @@ static void choose_columns(const heddle_scop *scop, const heddle_group *tile, in
 		}
 }
 
+bool choose_takes_apart(int64_t step)
+{
+	return step == 2 || step == 4;
+}
+
 /* Steps along the tile's rows from one result to the next, that threads and vectors take: where they are alike, what lies between them
  * is for other members of a window, and apart from theirs banks serve neighbours together. */
 static int read_phases(const heddle_group *group)
 {
-	enum { MOST = 4 };
+	enum { LEAST = 4 };
 	const heddle_stmt *stmt = group->stmt;
 	const int row = heddle_tile_array_row(group);
 	int64_t step = 0;
@@ -154,7 +163,7 @@ static int read_phases(const heddle_group *group)
 			return 1;
 		step = own;
 	}
-	return (step == 2 || step == MOST) && group->run == row && group->size[row] >= step * MOST ? (int)step : 1;
+	return choose_takes_apart(step) && group->run == row && group->size[row] >= step * LEAST ? (int)step : 1;
 }
 
 /* Elements of a row of the array, from one result to the next, that a thread may read at once: its vector's. */
@@ -177,27 +186,27 @@ static int read_at_once(const heddle_group *group, int e)
 	return d < 0 ? 1 : (int)choose_least(MOST, group->stmt->dim[d].layout.vector);
 }
 
-/* Turned: what threads take vectors of comes last, before it the rest in the tensor's order where that keeps rows together that go on
- * through several dimensions, else the tensor's rows first. */
+/* Turned: what threads take vectors of comes last, before it the rest in the tensor's order. */
 static void turn_tile(heddle_group *group, int row, heddle_group_config *choice)
 {
 	const int across = vectors_across(group, row), rank = group->tensor->rank;
-	for (int plain = 1; plain >= 0; plain--) {
-		int n = 0;
-		if (!plain)
-			group->order[n++] = row;
-		for (int e = 0; e < rank; e++)
-			if ((plain || e != row) && e != across)
-				group->order[n++] = e;
-		if (across >= 0)
-			group->order[n++] = across;
-		heddle_tile_run(group);
-		if (across >= 0 && group->run < row)
-			break;
-	}
+	int n = 0;
+	for (int e = 0; e < rank; e++)
+		if (e != across)
+			group->order[n++] = e;
+	if (across >= 0)
+		group->order[n++] = across;
+	heddle_tile_run(group);
 	for (int e = 0; e < rank; e++)
 		choice->order[e] = group->order[e];
 	choice->n_order = rank;
+}
+
+/* Can the tile be moved by vectors, of which its rows take a few elements more where that is all it takes? */
+static bool moves_whole(heddle_group *group, int64_t v)
+{
+	heddle_tile_whole_vectors(group, v);
+	return heddle_tile_run_length(group) % v == 0;
 }
 
 static void choose_shared(heddle_scop *scop, heddle_config *config, int k, heddle_group *group, int64_t *budget)
@@ -242,8 +251,8 @@ static void choose_shared(heddle_scop *scop, heddle_config *config, int k, heddl
 		choice->pad = 1;
 	}
 	heddle_tile_run(group);
-	while (v > 1 && ((!group->stmt->reduction && !choose_fills_bank(scop, group->tensor->type)) || heddle_tile_run_length(group) % v ||
-			 !runs_aligned(group, v)))
+	while (v > 1 && ((!group->stmt->reduction && !choose_fills_bank(scop, group->tensor->type)) || !runs_aligned(group, v) ||
+			 !moves_whole(group, v)))
 		v /= 2;
 	const heddle_copy *copy = preferred_copy(scop->descriptor, group);
 	if (copy && !choice->copy)

@@ -340,7 +340,7 @@ static heddle_node *loop_node(scanner *s, const heddle_nest *nest, const bounds 
 	}
 	const char *name = heddle_generate_name(g, nest->name);
 	heddle_loop_kind kind = nest->loop;
-	const bool expands = kind == HEDDLE_LOOP_UNROLL || kind == HEDDLE_LOOP_VECTOR;
+	const bool expands = kind == HEDDLE_LOOP_UNROLL || kind == HEDDLE_LOOP_WINDOW || kind == HEDDLE_LOOP_VECTOR;
 	if (varies && !expands)
 		heddle_generate_vary(g, name, 0);
 	heddle_value *x = s->x[b->depth] = heddle_value_variable(p, g->index_type, 1, name);

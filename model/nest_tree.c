@@ -128,7 +128,7 @@ static heddle_loop_kind reduction_loop(const heddle_nest_builder *b, const heddl
 	if (stmt->dim[d].layout.items > SHORT)
 		return HEDDLE_LOOP_SERIAL;
 	if (heddle_is_window(stmt, d))
-		return HEDDLE_LOOP_UNROLL;
+		return HEDDLE_LOOP_WINDOW;
 	if (stmt->dim[d].reduce == HEDDLE_REDUCE_LANES)
 		return HEDDLE_LOOP_UNROLL;
 	for (int other = 0; other < stmt->n_dim; other++)

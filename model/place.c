@@ -78,9 +78,13 @@ bool heddle_is_window(const heddle_stmt *stmt, int d)
 		return false;
 	for (int a = 1; a < stmt->n_access; a++) {
 		const heddle_access *access = &stmt->access[a];
-		if (!access->group || access->group->space != HEDDLE_SPACE_SHARED || !access->tensor->rank || !access->affine)
+		const heddle_group *group = access->group;
+		if (!group || group->space == HEDDLE_SPACE_REGISTER || !access->tensor->rank || !access->affine ||
+		    heddle_kernel_writes(stmt->kernel, access->tensor))
 			continue;
-		const int row = heddle_tile_array_row(access->group);
+		const int row = group->space == HEDDLE_SPACE_SHARED ? heddle_tile_array_row(group) : heddle_tensor_inner(access->tensor);
+		if (row < 0)
+			continue;
 		for (int x = 0; x < stmt->n_dim; x++)
 			if (held_along(&stmt->dim[x]) > 1 && heddle_access_step(access, row, x) && heddle_access_step(access, row, d))
 				return true;
@@ -475,6 +479,15 @@ bool heddle_tile_begins_at(const heddle_group *group, int64_t unit)
 	return in_steps(isl_multi_aff_get_aff(group->offset, group->run), heddle_tile_run_unit(group, unit));
 }
 
+void heddle_tile_whole_vectors(heddle_group *group, int64_t vector)
+{
+	const int row = group->tensor->rank ? heddle_tile_row(group) : -1;
+	if (row < 0 || group->run != row || group->copy || group->order[group->tensor->rank - 1] != row ||
+	    !heddle_extent_multiple(group->tensor->extent[row], vector) || !heddle_tile_begins_at(group, vector))
+		return;
+	group->size[row] = (group->size[row] + vector - 1) / vector * vector;
+}
+
 /* Rows of the tile lie as rows of the tensor do, and begin and end where the copy can. */
 bool heddle_copy_fits(const heddle_group *group, const heddle_copy *copy)
 {
@@ -560,6 +573,7 @@ static int place_shared(heddle_scop *scop, heddle_group *group, const heddle_gro
 	if (config->copy && place_copy(scop, group, config->copy) < 0)
 		return -1;
 	heddle_tile_run(group);
+	heddle_tile_whole_vectors(group, group->vector);
 	int64_t row = tensor->rank ? heddle_tile_run_length(group) : group->vector;
 	if (row % group->vector)
 		return heddle_error(scop->ctx, 522, NULL, "config: vector=%d does not divide the %lld elements of a row of `%s.%d`",

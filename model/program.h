@@ -117,6 +117,7 @@ typedef enum heddle_node_kind {
 typedef enum heddle_loop_kind {
 	HEDDLE_LOOP_SERIAL,
 	HEDDLE_LOOP_UNROLL, /* constant bounds; `simplify` has either unrolled it or it prints with an unroll pragma */
+	HEDDLE_LOOP_WINDOW, /* as UNROLL, and long ones are unrolled too: what its rounds read side by side is read once */
 	HEDDLE_LOOP_VECTOR, /* constant bounds; gone after `simplify` */
 	HEDDLE_LOOP_HINT,   /* constant bounds; as SERIAL, and prints with an unroll pragma */
 } heddle_loop_kind;

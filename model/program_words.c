@@ -15,6 +15,7 @@ const char *const heddle_role_words[HEDDLE_N_ROLE_WORD] = {
 const char *const heddle_loop_words[HEDDLE_N_LOOP_WORD] = {
 	[HEDDLE_LOOP_SERIAL] = "serial",
 	[HEDDLE_LOOP_UNROLL] = "unroll",
+	[HEDDLE_LOOP_WINDOW] = "window",
 	[HEDDLE_LOOP_VECTOR] = "vector",
 	[HEDDLE_LOOP_HINT] = "hint",
 };

@@ -12,7 +12,7 @@
 
 #define UNKNOWN HEDDLE_N_TYPE
 
-enum { UNARY_PRECEDENCE = 11, HEDDLE_N_ROLE_WORD = 7, HEDDLE_N_LOOP_WORD = 4, HEDDLE_N_INFIX = 18 };
+enum { UNARY_PRECEDENCE = 11, HEDDLE_N_ROLE_WORD = 7, HEDDLE_N_LOOP_WORD = 5, HEDDLE_N_INFIX = 18 };
 
 typedef struct heddle_infix_operator {
 	heddle_op op;

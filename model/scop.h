@@ -274,7 +274,7 @@ bool heddle_kernel_writes(const heddle_kernel *kernel, const heddle_tensor *tens
 int heddle_access_dim(const heddle_stmt *stmt, const heddle_access *access, int e);
 /* What one step of the statement's dimension adds to subscript `e` of an access that is affine; 0 where it is not always the same, either. */
 int64_t heddle_access_step(const heddle_access *access, int e, int dim);
-/* The reduction `d` is a window that slides along the rows of a tile in shared memory: its neighbours read again what the thread's other
+/* The reduction `d` is a window that slides along the rows of a tile, or of a tensor that is only read: its neighbours read again what the thread's other
  * results take.  Written out, inside all other reductions, each element is read once. */
 bool heddle_is_window(const heddle_stmt *stmt, int d);
 /* The statement dimension that moves through neighbouring elements of the access, or -1. */
@@ -303,6 +303,9 @@ int64_t heddle_tile_run_length(const heddle_group *group);
 int64_t heddle_tile_run_unit(const heddle_group *group, int64_t unit);
 /* Do rows of the tile begin at multiples of `unit` elements, a power of two, of the tensor's rows in every step? */
 bool heddle_tile_begins_at(const heddle_group *group, int64_t unit);
+/* Rows of the tile that begin where vectors of the tensor's rows do end where those do: what they bring beside what is read lies in lines
+ * that are read.  Enters with its run. */
+void heddle_tile_whole_vectors(heddle_group *group, int64_t vector);
 /* Threads along a row, as many as it has vectors for. */
 int heddle_tile_most_columns(const heddle_group *group);
 /* Elements of the tile's array along the dimension that begins at a position of the order; 0: that belongs to the one before it. */

@@ -208,7 +208,7 @@ static void check_values(register_check *c, const heddle_value *v)
 
 static void check_registers(register_check *c, const heddle_node *node)
 {
-	bool pushed = node->kind == HEDDLE_NODE_FOR && node->loop == HEDDLE_LOOP_UNROLL &&
+	bool pushed = node->kind == HEDDLE_NODE_FOR && (node->loop == HEDDLE_LOOP_UNROLL || node->loop == HEDDLE_LOOP_WINDOW) &&
 		      c->n_loop < (int)HEDDLE_COUNT(c->loop);
 	if (pushed)
 		c->loop[c->n_loop++] = node;

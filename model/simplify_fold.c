@@ -63,6 +63,11 @@ int64_t simplify_weight(const heddle_value *v)
 	return n;
 }
 
+static bool is_unrolled(heddle_loop_kind kind)
+{
+	return kind == HEDDLE_LOOP_UNROLL || kind == HEDDLE_LOOP_WINDOW;
+}
+
 static int64_t size_when_unrolled(const heddle_node *node)
 {
 	int64_t n = node->kind == HEDDLE_NODE_BLOCK ? 0 : 1, t = 1;
@@ -70,7 +75,7 @@ static int64_t size_when_unrolled(const heddle_node *node)
 		n += simplify_weight(node->value[k]);
 	for (int k = 0; k < node->n_child; k++)
 		n += size_when_unrolled(node->child[k]);
-	if (node->kind == HEDDLE_NODE_FOR && node->loop == HEDDLE_LOOP_UNROLL) {
+	if (node->kind == HEDDLE_NODE_FOR && is_unrolled(node->loop)) {
 		t = simplify_trips(node->value[0], node->value[1], node->i);
 		t = t < 0 ? GUESSED_TRIPS : t;
 	}
@@ -114,7 +119,7 @@ static bool may_unroll(const rewriter *r, const heddle_node *loop, int64_t n)
 	if (size * n <= limit / PLAIN_PART)
 		return true;
 	return size * n <= REGISTER_FACTOR * limit &&
-	       (indexes(loop->child[0], HEDDLE_BUFFER_REGISTER, loop->name) || indexes(loop->child[0], HEDDLE_BUFFER_SHARED, loop->name));
+	       (loop->loop == HEDDLE_LOOP_WINDOW || indexes(loop->child[0], HEDDLE_BUFFER_REGISTER, loop->name) || indexes(loop->child[0], HEDDLE_BUFFER_SHARED, loop->name));
 }
 
 /* ---- nodes ------------------------------------------------------------------------------------------------------------------------ */
@@ -257,14 +262,14 @@ static void emit_for(rewriter *r, const heddle_node *node, heddle_node *out)
 		emit_iteration(r, node, type, lower->i, false, out);
 		return;
 	}
-	if (n > 0 && r->unroll && node->loop == HEDDLE_LOOP_UNROLL && may_unroll(r, node, n)) {
+	if (n > 0 && r->unroll && is_unrolled(node->loop) && may_unroll(r, node, n)) {
 		for (int64_t k = 0; k < n; k++)
 			emit_iteration(r, node, type, lower->i + k * node->i, k > 0, out);
 		return;
 	}
 	heddle_node *loop = simplify_node_like(s->p, node);
 	heddle_value *bounds[2] = {lower, upper};
-	if (r->unroll && node->loop == HEDDLE_LOOP_UNROLL && !indexes(node->child[0], HEDDLE_BUFFER_REGISTER, node->name))
+	if (r->unroll && is_unrolled(node->loop) && !indexes(node->child[0], HEDDLE_BUFFER_REGISTER, node->name))
 		loop->loop = HEDDLE_LOOP_SERIAL; /* whether to unroll it is for the compiler to say */
 	loop->name = own_name(r, node->name, type, 1);
 	loop->value = HEDDLE_NEW_ARRAY(s->p->arena, heddle_value *, 2);

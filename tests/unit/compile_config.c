@@ -307,9 +307,9 @@ static void threads(void **state)
 {
 	(void)state;
 	static const choice cases[] = {
-		/* a split sum: threads along the chunk, in vectors where it divides the range */
+		/* a split sum: threads along the chunk, in vectors; where it does not divide the range the last chunk ends in one that is not full */
 		{"def f(float(16777216) x) -> (s) { s +=! x(i) }", "split=0:i:32768; fuse=0,1; k0: threads=256 resident=8; k0.S0: tile=i:1024 thread=i:256 vector=i:4 reduce=i:lanes"},
-		{"def f(float(16777213) x) -> (s) { s +=! x(i) }", "k0.S0: tile=i:256 thread=i:256 reduce=i:lanes"},
+		{"def f(float(16777213) x) -> (s) { s +=! x(i) }", "split=0:i:31744; fuse=0,1; k0: threads=256 resident=8; k0.S0: tile=i:1024 thread=i:256 vector=i:4 reduce=i:lanes"},
 		/* columns: a warp along them, the block's rest along the rows, and chunks of rows for all units */
 		{"def f(float(4096, 4096) x) -> (s) { s(j) +=! x(i, j) }", "split=0:i:256; fuse=0,1; k0: threads=256 resident=8 lanes=outer; k0.S0: tile=j:128,i:8 thread=j:32,i:8 vector=j:4 reduce=i:lanes"},
 		/* results enough for all threads take no lanes */
@@ -340,8 +340,31 @@ static void threads(void **state)
 		{"def f(float16(4096, 4096) I) -> (O) { O(j, i) = I(i, j) }", "tile=i:32,j:32 thread=i:32,j:8; k0.I.0: space=shared pad=1"},
 		/* fewer channels than a square has: a long tile */
 		{"def f(float(32, 4, 64, 64) x, float(4, 4) w) -> (y) { y(n, m, h, v) +=! x(n, c, h, v) * w(m, c) }", "m:4,c:4 thread=v:16,m:2"},
-		/* elements that subscripts leave out are staged with the others */
-		{"def f(float(64, 64, 4096) I, float(128, 64, 3) w) -> (O) { O(n, m, x) +=! I(n, c, 3 * x + 4 * k) * w(m, c, k) }", "k0.I.0: space=shared"},
+		/* elements that subscripts leave out are staged with the others; threads three vectors apart meet in no bank */
+		{"def f(float(64, 64, 4096) I, float(128, 64, 3) w) -> (O) { O(n, m, x) +=! I(n, c, 3 * x + 4 * k) * w(m, c, k) }",
+		 "tile=x:64,m:128,c:8,k:3 thread=x:8,m:32 vector=x:4,m:4; k0.I.0: space=shared"},
+		/* tiles of windows take the few elements that make their rows whole vectors, where rows of the tensor are made of those */
+		{"def f(float(64, 64, 4096) I, float(128, 64, 3) w) -> (O) { O(n, m, x) +=! I(n, c, x + k) * w(m, c, k) }", "k0.I.0: space=shared vector=4"},
+		{"def f(float(64, 64, 4098) I, float(128, 64, 3) w) -> (O) { O(n, m, x) +=! I(n, c, x + k) * w(m, c, k) }", "k0.I.0: space=shared pad=2 vector=2"},
+		/* weights that are turned on the way keep their order, and so many threads take a row that their stores meet in no bank */
+		{"def f(float(64, 128, 4096) I, float(128, 128, 3) w) -> (O) { O(n, m, x) +=! x - k >= 0 && x - k < 4096 ? I(n, c, x - k) * w(c, m, k) : 0.0 where x in 0:4098, k in 0:3 }",
+		 "k0.w.0: space=shared order=0,2,1 pad=8"},
+		{"def f(float(8, 64, 128, 128) I, float(64, 64, 3, 3) w) -> (O) { O(n, m, y, x) +=! y - p >= 0 && y - p < 128 && x - q >= 0 && x - q < 128 ? "
+		 "I(n, c, y - p, x - q) * w(c, m, p, q) : 0.0 where y in 0:130, x in 0:130, p in 0:3, q in 0:3 }",
+		 "k0.w.0: space=shared order=0,2,3,1 pad=4 columns=8"},
+		/* results by whole vectors, of the block that is best, where rows have those */
+		{"def f(float(128, 1024) x, float(512, 1024) w) -> (y) { y(b, h) +=! x(b, i) * w(h, i) }", "tile=h:32,b:16,i:8 thread=h:8,b:8 vector=h:4,b:2"},
+		{"def f(float(128, 1024) x, float(511, 1024) w) -> (y) { y(b, h) +=! x(b, i) * w(h, i) }", "tile=h:32,b:16,i:8 thread=h:16,b:8 vector=h:2,b:2"},
+		/* short rows whose lanes take elements one by one: several results a thread, which it stores at once */
+		{"def f(float(32, 2048, 7, 7) x) -> (y) { y(n, c) +=! x(n, c, h, w) }", "tile=w:8,c:64 thread=w:8,c:16 vector=c:4 reduce=w:lanes"},
+		{"def f(float(4, 2048, 7, 7) x) -> (y) { y(n, c) +=! x(n, c, h, w) }", "tile=w:8,c:16 thread=w:8,c:16 reduce=w:lanes"},
+		/* windows that overlap: several results a thread, which reads what they share once; not where rows have no whole vectors */
+		{"def f(float(32, 64, 512, 512) x) -> (y) { y(n, c, h, w) max=! 2*h + p - 1 >= 0 && 2*w + q - 1 >= 0 ? x(n, c, 2*h + p - 1, 2*w + q - 1) : -inf "
+		 "where h in 0:256, w in 0:256, p in 0:3, q in 0:3 }", "tile=q:3,w:256,h:2 thread=w:64,h:2 vector=w:4"},
+		{"def f(float(32, 64, 512, 512) x) -> (y) { y(n, c, h, w) max=! x(n, c, h + p, w + q) where h in 0:510, w in 0:510, p in 0:3, q in 0:3 }",
+		 "tile=w:256 thread=w:256"},
+		/* ranges that move end in one vector of many */
+		{"def f(float(64, 512, 512) x) -> (y) { y(b, t) max=! x(b, t, s) where t in 0:512, s in 0:t+1 }", "vector=s:4 reduce=s:lanes"},
 	};
 	chosen("cuda:h100", cases, HEDDLE_COUNT(cases));
 }

@@ -122,6 +122,9 @@ static void unrolling(void **state)
 	/* Without register arrays, a long loop stays. */
 	becomes(&(heddle_simplify_options){.max_vector = 1, .unroll_limit = 8}, "for unroll i in 0 .. 9 {\nC[i] = 1.0\n}\n",
 		"\tfor serial i in 0 .. 9 {\n\t\tC[i] = 1.0\n\t}\n");
+	/* A window is unrolled all the same. */
+	becomes(&(heddle_simplify_options){.max_vector = 1, .unroll_limit = 8}, "for window i in 0 .. 3 {\nC[thread + i] = 1.0\n}\n",
+		"\tC[thread] = 1.0\n\tC[thread + 1] = 1.0\n\tC[thread + 2] = 1.0\n");
 }
 
 static void vectors(void **state)
