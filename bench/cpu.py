@@ -1,6 +1,6 @@
 """What bench/cpu.sh measures, once the peers are built: see there.
 
-usage: bench/cpu.py HEDDLE PEERS ROUNDS [WORD]
+usage: bench/cpu.py HEDDLE PEERS ROUNDS TARGET [WORD]
 SPDX-License-Identifier: MIT
 """
 import datetime
@@ -12,8 +12,8 @@ import statistics
 import subprocess
 import sys
 
-heddle, work, rounds = sys.argv[1], sys.argv[2], int(sys.argv[3])
-only = sys.argv[4] if len(sys.argv) > 4 else ""
+heddle, work, rounds, target = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
+only = sys.argv[5] if len(sys.argv) > 5 else ""
 
 
 def output(*command):
@@ -25,7 +25,7 @@ def output(*command):
 
 def ours(layer, definition, sizes):
     """Seconds of one launch, the median of a run, and what it counts."""
-    words = [heddle, "bench", layer, "--def", definition, "-s", sizes, "-t", "opencl:cpu", "--json", "--repeat", "15"]
+    words = [heddle, "bench", layer, "--def", definition, "-s", sizes, "-t", target, "--json", "--repeat", "15"]
     return output(*words)["cases"][0]["kernels"][0]
 
 
@@ -101,7 +101,7 @@ stamp = datetime.datetime.now(datetime.timezone.utc)
 path = f"bench/results/cpu-{stamp:%Y%m%d-%H%M}"
 cpu = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), platform.machine())
 with open(path + ".json", "w") as f:
-    json.dump({"schema": "heddle.bench/1", "date": f"{stamp:%Y-%m-%d}", "cpu": cpu, "cores": os.cpu_count(), "rounds": rounds,
+    json.dump({"schema": "heddle.bench/1", "date": f"{stamp:%Y-%m-%d}", "target": target, "cpu": cpu, "cores": os.cpu_count(), "rounds": rounds,
                "pairs": table}, f, indent=1)
     f.write("\n")
 print(f"written to {path}.json")

@@ -4,7 +4,8 @@
 # run in turn, several rounds; medians, ratios and spread are printed and written as one JSON file under bench/results/, with a picture
 # where gnuplot is installed.
 #
-# usage: bench/cpu.sh [--rounds N] [--only WORD] [--heddle PROGRAM]
+# usage: bench/cpu.sh [--rounds N] [--only WORD] [--target opencl:CHIP] [--heddle PROGRAM]
+# by default opencl:cpu, or opencl:cpu-avx2 where the processor has no longer vectors
 # needs cc, libopenblas-dev, PoCL and python3; libdnnl-dev for convolutions
 # SPDX-License-Identifier: MIT
 set -euo pipefail
@@ -12,12 +13,14 @@ cd "$(dirname "$0")/.."
 rounds=5
 heddle=build/release/heddle
 only=
+. bench/target.sh
 while [ $# -gt 0 ]; do
 	case "$1" in
 	--rounds) rounds=$2; shift 2 ;;
 	--only) only=$2; shift 2 ;;
+	--target) target=$2; shift 2 ;;
 	--heddle) heddle=$2; shift 2 ;;
-	*) echo "usage: bench/cpu.sh [--rounds N] [--only WORD] [--heddle PROGRAM]" >&2; exit 2 ;;
+	*) echo "usage: bench/cpu.sh [--rounds N] [--only WORD] [--target opencl:CHIP] [--heddle PROGRAM]" >&2; exit 2 ;;
 	esac
 done
 [ -x "$heddle" ] || { echo "bench/cpu.sh: $heddle is not there: run ci/build.sh release, or name it with --heddle" >&2; exit 4; }
@@ -29,4 +32,4 @@ cc -O3 -march=native -fno-tree-loop-distribute-patterns -o "$work/stream" bench/
 cc -O2 -o "$work/gemm" bench/peer_gemm.c -ldl -lm
 cc -O2 -o "$work/conv" bench/peer_conv.c -ldnnl -lm 2>"$work/conv.log" || echo "bench/cpu.sh: no convolutions: apt install libdnnl-dev" >&2
 mkdir -p bench/results
-python3 bench/cpu.py "$heddle" "$work" "$rounds" "$only"
+python3 bench/cpu.py "$heddle" "$work" "$rounds" "$target" "$only"

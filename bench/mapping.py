@@ -1,6 +1,6 @@
 """What bench/mapping.sh measures: see there.
 
-usage: bench/mapping.py HEDDLE ROUNDS FILE.json [WORD]
+usage: bench/mapping.py HEDDLE ROUNDS FILE.json TARGET [WORD]
 SPDX-License-Identifier: MIT
 """
 import datetime
@@ -11,8 +11,8 @@ import statistics
 import subprocess
 import sys
 
-heddle, rounds, path = sys.argv[1], int(sys.argv[2]), sys.argv[3]
-only = sys.argv[4] if len(sys.argv) > 4 else ""
+heddle, rounds, path, target = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4]
+only = sys.argv[5] if len(sys.argv) > 5 else ""
 
 # Tiles of 32 along every dimension, one element per work-item, what a block uses again in shared memory, a kernel for each statement.
 PRODUCT = "split=none; fuse=0; k0.S0: tile=i:32,j:32,k:32 thread=i:32,j:32; k0.A.0: space=shared; k0.B.0: space=shared"
@@ -52,7 +52,7 @@ for group, file, name, sizes, config, wanted in PAIRS:
     ours, theirs = [], []
     for _ in range(rounds):
         theirs.append(seconds(file, name, sizes, "-t", "opencl:one-each", "--path", "bench/arch", "--config", config))
-        ours.append(seconds(file, name, sizes, "-t", "opencl:cpu"))
+        ours.append(seconds(file, name, sizes, "-t", target))
     ratios = sorted(b / a for a, b in zip(ours, theirs))
     table.append({"group": group, "name": f"{name} {sizes}", "config": config, "ours_s": ours, "theirs_s": theirs, "wanted": wanted,
                   "ratio_median": statistics.median(ratios), "ratio_least": ratios[0], "ratio_most": ratios[-1]})
@@ -61,6 +61,6 @@ for group, file, name, sizes, config, wanted in PAIRS:
 cpu = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), platform.machine())
 with open(path, "w") as f:
     json.dump({"schema": "heddle.bench/1", "date": f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d}", "cpu": cpu,
-               "cores": os.cpu_count(), "rounds": rounds, "pairs": table}, f, indent=1)
+               "target": target, "cores": os.cpu_count(), "rounds": rounds, "pairs": table}, f, indent=1)
     f.write("\n")
 print(f"written to {path}")

@@ -6,7 +6,8 @@
 #
 # A run that was cut off goes on with the pairs that FILE.json lacks, as long as the program and the options are the same.
 #
-# usage: bench/ranking.sh [--configs N] [--rounds N] [--only WORD] [--build-only] [--heddle PROGRAM] [--output FILE.json]
+# usage: bench/ranking.sh [--configs N] [--rounds N] [--only WORD] [--build-only] [--target opencl:CHIP] [--heddle PROGRAM] [--output FILE.json]
+# by default opencl:cpu, or opencl:cpu-avx2 where the processor has no longer vectors
 # needs PoCL and python3; about three minutes for a pair
 # SPDX-License-Identifier: MIT
 set -euo pipefail
@@ -15,6 +16,7 @@ configs=64
 rounds=15
 heddle=build/release/heddle
 only=
+. bench/target.sh
 build=
 output="bench/results/ranking-$(date +%Y-%m-%d).json"
 while [ $# -gt 0 ]; do
@@ -22,12 +24,13 @@ while [ $# -gt 0 ]; do
 	--configs) configs=$2; shift 2 ;;
 	--rounds) rounds=$2; shift 2 ;;
 	--build-only) build=build; shift ;;
+	--target) target=$2; shift 2 ;;
 	--heddle) heddle=$2; shift 2 ;;
 	--only) only=$2; shift 2 ;;
 	--output) output=$2; shift 2 ;;
-	*) echo "usage: bench/ranking.sh [--configs N] [--rounds N] [--only WORD] [--build-only] [--heddle PROGRAM] [--output FILE.json]" >&2; exit 2 ;;
+	*) echo "usage: bench/ranking.sh [--configs N] [--rounds N] [--only WORD] [--build-only] [--target opencl:CHIP] [--heddle PROGRAM] [--output FILE.json]" >&2; exit 2 ;;
 	esac
 done
 [ -x "$heddle" ] || { echo "bench/ranking.sh: $heddle is not there: run ci/build.sh release, or name it with --heddle" >&2; exit 4; }
 mkdir -p "$(dirname "$output")"
-python3 bench/ranking.py "$heddle" opencl:cpu "$configs" "$rounds" "$output" "$only" $build
+python3 bench/ranking.py "$heddle" "$target" "$configs" "$rounds" "$output" "$only" $build

@@ -311,10 +311,13 @@ class Walk:
                 subscripts.append(tokens[end + 1:last])
                 end = last + 1
             width, first = element, i
-            if i >= 2 and tokens[i - 1] == "&" and tokens[i - 2] == "(" and "reinterpret_cast" in tokens[max(0, i - 9):i]:
+            if i >= 2 and tokens[i - 1] == "&" and tokens[i - 2] == "(" and "reinterpret_cast" in tokens[max(0, i - 14):i]:
                 first = i - 1 - tokens[i - 1::-1].index("reinterpret_cast")
                 vector = next(t for t in tokens[first + 1:i] if t not in ("<", "const"))
                 found = re.match(r"([a-z]+)([234])$", vector)
+                if vector == "heddle_vector":  # < type , members >
+                    at = tokens.index(vector, first)
+                    found = [vector, tokens[at + 2], tokens[at + 4]]
                 width = BYTES.get(found[1], 0) * int(found[2]) if found else 0
                 end, first = end + 1, first - 1
             store = whole and first == 0 and end < len(tokens) and tokens[end] in ("=", "+=", "-=", "*=", "|=", "&=")

@@ -218,6 +218,12 @@ double choose_blocks_with(const chooser *c, int x, int64_t tx, int y, int64_t ty
 	return n;
 }
 
+int64_t choose_wide(heddle_type type)
+{
+	enum { BYTES = 16, MOST = 8 };
+	return choose_least(MOST, BYTES / heddle_type_size(type));
+}
+
 int64_t choose_whole_step(const heddle_stmt *stmt, int d, int64_t most)
 {
 	int64_t extent;

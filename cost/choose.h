@@ -64,6 +64,8 @@ bool choose_leaves_rows_out(const heddle_scop *scop, const heddle_stmt *stmt, co
 int choose_row_dim(const chooser *c, const heddle_stmt *stmt, const heddle_access *access);
 /* The member that is contiguous in the target, or in the first read where the target has none; -1: there is no member. */
 int choose_fast_member_dim(const heddle_stmt *stmt);
+/* Elements that a thread of many moves at once: of 16 bytes, 8 at most, for more make the text long. */
+int64_t choose_wide(heddle_type type);
 /* The extent of a reduction that is known to have at most `most` values; else 0. */
 int64_t choose_whole_step(const heddle_stmt *stmt, int d, int64_t most);
 /* Blocks of the kernel with tiles of tx along x and ty along y (-1: none), of one element along other members. */

@@ -528,7 +528,7 @@ int choose_layouts(heddle_scop *scop, heddle_config *config)
 			   heddle_type_size(c.simd ? heddle_type_computed(type) : type);
 		c.vector = c.vector < 1 ? 1 : choose_power_below(c.vector);
 		if (!c.simd)
-			c.vector = choose_least(c.vector, 4);
+			c.vector = choose_least(c.vector, choose_wide(type));
 		int x, y;
 		bool contraction = choose_is_contraction(&c, &x, &y);
 		if (contraction && c.simd)

@@ -168,7 +168,13 @@ static double square_seconds(const chooser *c, int x, int y, const square *q, co
 	return seconds * ceil(rounds) / rounds * fmax(1, wanted / (resident * threads / (double)p->warp));
 }
 
-enum { WIDE = 4 }; /* results that a thread may store at once */
+/* Results that a thread has side by side: those that it stores at once, four at least. */
+static int64_t wide_of(const chooser *c)
+{
+	enum { LEAST = 4 };
+	const int64_t wide = choose_wide(c->main->access[0].tensor->type);
+	return wide > LEAST ? wide : LEAST;
+}
 
 /* Of a square, the sums of each side that have to be whole vectors at least, and the block that it has to be. */
 typedef struct wanted {
@@ -183,6 +189,7 @@ static square least_square(const chooser *c, int x, int y, int64_t sums, const w
 	const double alike_share = 1e-6;
 	const pace p = pace_of(c);
 	const row_window w = window_of(c, x);
+	const int64_t wide = wide_of(c);
 	const int64_t ex = choose_extent(c->scop, c->main, x), ey = choose_extent(c->scop, c->main, y);
 	const int64_t most = choose_most_threads(c), fewest = choose_least(p.warp, most);
 	const bool along = along_tile(c, y);
@@ -196,8 +203,8 @@ static square least_square(const chooser *c, int x, int y, int64_t sums, const w
 						continue;
 					if (q.px < of->px || q.py < of->py || (of->tx && (q.nx * q.px != of->tx || q.ny * q.py != of->ty)))
 						continue;
-					q.vx = choose_least(WIDE, q.px);
-					q.vy = along ? choose_least(WIDE, q.py) : 1;
+					q.vx = choose_least(wide, q.px);
+					q.vy = along ? choose_least(wide, q.py) : 1;
 					const double seconds = square_seconds(c, x, y, &q, &w, &p);
 					const bool alike = seconds <= *least * (1 + alike_share) && llabs(q.nx - q.ny) < llabs(best.nx - best.ny);
 					if (seconds < *least * (1 - alike_share) || alike)
@@ -207,7 +214,7 @@ static square least_square(const chooser *c, int x, int y, int64_t sums, const w
 }
 
 /* Is a row of global memory that has whole vectors read or stored along dimension d of the sum, or of what follows it? */
-static bool moves_along(const chooser *c, int d)
+static bool moves_along(const chooser *c, int d, int64_t wide)
 {
 	for (int s = 0; s < c->kernel->n_stmt; s++) {
 		const heddle_stmt *stmt = c->kernel->stmt[s];
@@ -215,7 +222,7 @@ static bool moves_along(const chooser *c, int d)
 			const heddle_access *access = &stmt->access[a];
 			const int row = access->tensor->rank ? heddle_row_dim(stmt, access) : -1;
 			if (row >= 0 && (stmt != c->main || !a) && stmt->dim[row].member == c->main->dim[d].member &&
-			    (!a || !heddle_kernel_writes(c->kernel, access->tensor)) && heddle_cost_rows_aligned(access->tensor, WIDE))
+			    (!a || !heddle_kernel_writes(c->kernel, access->tensor)) && heddle_cost_rows_aligned(access->tensor, wide))
 				return true;
 		}
 	}
@@ -227,11 +234,12 @@ static bool moves_along(const chooser *c, int d)
 static square best_square(const chooser *c, int x, int y, int64_t sums)
 {
 	const double worth = 1.25;
+	const int64_t wide = wide_of(c);
 	double seconds, of_whole;
 	const square best = least_square(c, x, y, sums, &(wanted){0}, &seconds);
-	const wanted whole = {moves_along(c, x) ? WIDE : 1, moves_along(c, y) ? WIDE : 1, best.nx * best.px, best.ny * best.py};
-	const square wide = least_square(c, x, y, sums, &whole, &of_whole);
-	return of_whole <= worth * seconds ? wide : best;
+	const wanted whole = {moves_along(c, x, wide) ? wide : 1, moves_along(c, y, wide) ? wide : 1, best.nx * best.px, best.ny * best.py};
+	const square of_wide = least_square(c, x, y, sums, &whole, &of_whole);
+	return of_whole <= worth * seconds ? of_wide : best;
 }
 
 /* How many values a subscript has while each dimension goes through `tile` of its own. */

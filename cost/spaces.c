@@ -45,6 +45,15 @@ static bool used_in_rounds(const heddle_group *group)
 	return rounds > (is_long ? FEW : 1);
 }
 
+/* Fewer elements than a warp has threads, and all threads of the block read the same ones: a load serves them as a tile would. */
+static bool is_read_alike(const heddle_scop *scop, const heddle_group *group)
+{
+	bool alike = heddle_tile_elements(group) < choose_quantity(&scop->descriptor->warp, 1);
+	for (int d = 0; d < group->stmt->n_dim; d++)
+		alike = alike && (group->stmt->dim[d].layout.threads == 1 || !choose_depends_on(group->stmt, group->access, d));
+	return alike;
+}
+
 /* A tile is worth moving when a block reads its elements more than once, or reads them across rows.  One thread alone has nothing
  * of that, unless it goes over the tile in rounds, or the chip has a copy that it prefers: whole rows then come while the thread
  * does other things. */
@@ -58,15 +67,12 @@ static bool worth_staging(const heddle_kernel *kernel, const heddle_group *group
 		if (stmt->dim[d].member >= 0 && stmt->dim[d].layout.tile > 1 && stmt->reduction)
 			reuse |= !choose_depends_on(stmt, group->access, d);
 	int step = 1;
-	bool alike = true; /* for all threads: one load serves them */
-	for (int d = 0; d < stmt->n_dim; d++)
-		alike = alike && (stmt->dim[d].layout.threads == 1 || !choose_depends_on(stmt, group->access, d));
 	for (int d = 0; d < stmt->n_dim; d++)
 		if (stmt->dim[d].reduction)
 			step *= (int)(stmt->dim[d].layout.tile / stmt->dim[d].layout.threads); /* of a thread: lanes share no step */
 	if (kernel->threads == 1)
 		return reuse && (copies || used_in_rounds(group));
-	reuse = reuse && step > 1 && !alike;
+	reuse = reuse && step > 1;
 	/* across rows: threads that are neighbours along the target's contiguous dimension do not read neighbours */
 	int x = heddle_row_dim(stmt, &stmt->access[0]), y = heddle_row_dim(stmt, group->access);
 	bool across = !stmt->reduction && x >= 0 && y >= 0 && x != y && stmt->dim[x].layout.threads > 1 &&
@@ -169,21 +175,19 @@ static int read_phases(const heddle_group *group)
 /* Elements of a row of the array, from one result to the next, that a thread may read at once: its vector's. */
 static int read_along(const heddle_group *group)
 {
-	enum { MOST = 4 };
 	const int row = heddle_tile_array_row(group);
 	int64_t most = 1;
 	for (int d = 0; d < group->stmt->n_dim; d++)
 		if (!group->stmt->dim[d].reduction && choose_stride(group->stmt, group->access, row, d) == group->phases)
-			most = choose_least(MOST, group->stmt->dim[d].layout.vector);
+			most = choose_least(choose_wide(group->tensor->type), group->stmt->dim[d].layout.vector);
 	return (int)most;
 }
 
 /* Elements along dimension e of the tensor that a thread may read at once. */
 static int read_at_once(const heddle_group *group, int e)
 {
-	enum { MOST = 4 };
 	const int d = heddle_access_dim(group->stmt, group->access, e);
-	return d < 0 ? 1 : (int)choose_least(MOST, group->stmt->dim[d].layout.vector);
+	return d < 0 ? 1 : (int)choose_least(choose_wide(group->tensor->type), group->stmt->dim[d].layout.vector);
 }
 
 /* Turned: what threads take vectors of comes last, before it the rest in the tensor's order. */
@@ -217,9 +221,12 @@ static void choose_shared(heddle_scop *scop, heddle_config *config, int k, heddl
 	if (!worth_staging(scop->kernel[k], group, copies) || !heddle_tile_box(scop, group->stmt, group->access, group))
 		return;
 	int rank = group->tensor->rank;
-	heddle_group_config *choice = heddle_config_group(config, k, group->tensor->name, group->number, true);
 	for (int e = 0; e < rank; e++)
 		group->order[e] = e;
+	group->run = heddle_tile_row(group);
+	if (is_read_alike(scop, group))
+		return;
+	heddle_group_config *choice = heddle_config_group(config, k, group->tensor->name, group->number, true);
 	const int inner = heddle_tensor_inner(group->tensor), row = inner < 0 ? rank - 1 : inner;
 	if (scop->kernel[k]->threads == 1) {
 		const heddle_copy *copy = group->size[row] > 1 ? preferred_copy(scop->descriptor, group) : NULL;
@@ -246,7 +253,7 @@ static void choose_shared(heddle_scop *scop, heddle_config *config, int k, heddl
 	bool turn = rank >= 2 && y >= 0 && group->stmt->dim[y].reduction;
 	if (turn) {
 		turn_tile(group, row, choice);
-		choice->pad = 4;
+		choice->pad = (int)choose_wide(group->tensor->type);
 	} else if (!group->stmt->reduction) {
 		choice->pad = 1;
 	}

@@ -353,7 +353,8 @@ static void threads(void **state)
 		 "I(n, c, y - p, x - q) * w(c, m, p, q) : 0.0 where y in 0:130, x in 0:130, p in 0:3, q in 0:3 }",
 		 "k0.w.0: space=shared order=0,2,3,1 pad=4 columns=8"},
 		/* results by whole vectors, of the block that is best, where rows have those */
-		{"def f(float(128, 1024) x, float(512, 1024) w) -> (y) { y(b, h) +=! x(b, i) * w(h, i) }", "tile=h:32,b:16,i:8 thread=h:8,b:8 vector=h:4,b:2"},
+		{"def f(float(128, 1024) x, float(512, 1024) w) -> (y) { y(b, h) +=! x(b, i) * w(h, i) }",
+		 "k0: resident=18; k0.S0: tile=h:32,b:16,i:8 thread=h:8,b:8 vector=h:4,b:2"},
 		{"def f(float(128, 1024) x, float(511, 1024) w) -> (y) { y(b, h) +=! x(b, i) * w(h, i) }", "tile=h:32,b:16,i:8 thread=h:16,b:8 vector=h:2,b:2"},
 		/* short rows whose lanes take elements one by one: several results a thread, which it stores at once */
 		{"def f(float(32, 2048, 7, 7) x) -> (y) { y(n, c) +=! x(n, c, h, w) }", "tile=w:8,c:64 thread=w:8,c:16 vector=c:4 reduce=w:lanes"},
@@ -363,6 +364,10 @@ static void threads(void **state)
 		 "where h in 0:256, w in 0:256, p in 0:3, q in 0:3 }", "tile=q:3,w:256,h:2 thread=w:64,h:2 vector=w:4"},
 		{"def f(float(32, 64, 512, 512) x) -> (y) { y(n, c, h, w) max=! x(n, c, h + p, w + q) where h in 0:510, w in 0:510, p in 0:3, q in 0:3 }",
 		 "tile=w:256 thread=w:256"},
+		/* 16 bytes at once are 8 elements of 2 bytes */
+		{"def f(float16(1024, 1024) A, float16(1024, 1024) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }",
+		 "vector=j:8,i:4; k0.A.0: space=shared order=1,0 pad=8 vector=8"},
+		{"def f(float16(4194304) x) -> (y) { y(i) = x(i) * x(i) }", "tile=i:2048 thread=i:256 vector=i:8"},
 		/* ranges that move end in one vector of many */
 		{"def f(float(64, 512, 512) x) -> (y) { y(b, t) max=! x(b, t, s) where t in 0:512, s in 0:t+1 }", "vector=s:4 reduce=s:lanes"},
 	};
