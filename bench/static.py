@@ -316,8 +316,8 @@ class Walk:
                 vector = next(t for t in tokens[first + 1:i] if t not in ("<", "const"))
                 found = re.match(r"([a-z]+)([234])$", vector)
                 if vector == "heddle_vector":  # < type , members >
-                    at = tokens.index(vector, first)
-                    found = [vector, tokens[at + 2], tokens[at + 4]]
+                    comma = tokens.index(",", first)
+                    found = [vector, tokens[comma - 1], tokens[comma + 1]]
                 width = BYTES.get(found[1], 0) * int(found[2]) if found else 0
                 end, first = end + 1, first - 1
             store = whole and first == 0 and end < len(tokens) and tokens[end] in ("=", "+=", "-=", "*=", "|=", "&=")
