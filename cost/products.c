@@ -176,9 +176,9 @@ static int64_t wide_of(const chooser *c)
 	return wide > LEAST ? wide : LEAST;
 }
 
-/* Of a square, the sums of each side that have to be whole vectors at least, and the block that it has to be. */
+/* Of a square, the sums that each side has to have at least, the block that it has to be, and the sums that a thread may have. */
 typedef struct wanted {
-	int64_t px, py, tx, ty; /* tx = 0: any block */
+	int64_t px, py, tx, ty, sums; /* tx = 0: any block, any sums */
 } wanted;
 
 /* The square that takes the least seconds, of powers of two that a block has threads for, and a thread registers; of those alike the one of
@@ -201,7 +201,7 @@ static square least_square(const chooser *c, int x, int y, int64_t sums, const w
 				for (q.py = 1; q.py <= MOST_SUMS && q.px * q.py <= sums; q.py *= 2) {
 					if ((q.nx > 1 && q.nx * q.px >= 2 * ex) || (q.ny > 1 && q.ny * q.py >= 2 * ey))
 						continue;
-					if (q.px < of->px || q.py < of->py || (of->tx && (q.nx * q.px != of->tx || q.ny * q.py != of->ty)))
+					if (q.px < of->px || q.py < of->py || (of->tx && (q.nx * q.px != of->tx || q.ny * q.py != of->ty || q.px * q.py > of->sums)))
 						continue;
 					q.vx = choose_least(wide, q.px);
 					q.vy = along ? choose_least(wide, q.py) : 1;
@@ -230,14 +230,16 @@ static bool moves_along(const chooser *c, int d, int64_t wide)
 }
 
 /* Results that are less than a vector of rows that have whole ones are stored, and what is added to them is read, by more requests than they
- * need: to have the same block's results by whole vectors may take a fourth longer by what a step of the reductions takes. */
+ * need: to have the same block's results by whole vectors, as few as a thread has otherwise, may take a fourth longer by what a step of the reductions
+ * takes. */
 static square best_square(const chooser *c, int x, int y, int64_t sums)
 {
 	const double worth = 1.25;
 	const int64_t wide = wide_of(c);
 	double seconds, of_whole;
 	const square best = least_square(c, x, y, sums, &(wanted){0}, &seconds);
-	const wanted whole = {moves_along(c, x, wide) ? wide : 1, moves_along(c, y, wide) ? wide : 1, best.nx * best.px, best.ny * best.py};
+	const int64_t wx = moves_along(c, x, wide) ? wide : 1, wy = moves_along(c, y, wide) ? wide : 1, own = best.px * best.py;
+	const wanted whole = {wx, wy, best.nx * best.px, best.ny * best.py, own > wx * wy ? own : wx * wy};
 	const square of_wide = least_square(c, x, y, sums, &whole, &of_whole);
 	return of_whole <= worth * seconds ? of_wide : best;
 }

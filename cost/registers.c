@@ -470,17 +470,6 @@ static bool is_varied(const heddle_stmt *stmt)
 	return false;
 }
 
-/* Words of the sums that a thread keeps side by side, of the statement that has most: none can be left until it is asked for again. */
-static double side_by_side(const heddle_kernel *kernel)
-{
-	double most = 0;
-	heddle_registers sums, total;
-	for (int s = 0; s < kernel->n_stmt; s++)
-		if (kernel->stmt[s]->reduction && heddle_stmt_sums(kernel->stmt[s], &sums, &total))
-			most = fmax(most, choose_register_words(&sums));
-	return most;
-}
-
 int choose_resident(const heddle_scop *scop, const heddle_kernel *kernel, double kept)
 {
 	const heddle_descriptor *d = scop->descriptor;
@@ -497,8 +486,7 @@ int choose_resident(const heddle_scop *scop, const heddle_kernel *kernel, double
 		guarded = guarded || guards_tiles(kernel, kernel->stmt[s]);
 		varied = varied || is_varied(kernel->stmt[s]);
 	}
-	const double least = choose_registers(scop, kernel, kept, !varied) + side_by_side(kernel) / 2;
-	const bool few = !guarded && least <= weight(&d->registers.squeeze, 1) * all;
+	const bool few = !guarded && choose_registers(scop, kernel, kept, !varied) <= weight(&d->registers.squeeze, 1) * all;
 	if (varied && !few)
 		return 0;
 	/* some compilers do a condition's rounds apart, and keep what all of them read */

@@ -352,9 +352,9 @@ static void threads(void **state)
 		{"def f(float(8, 64, 128, 128) I, float(64, 64, 3, 3) w) -> (O) { O(n, m, y, x) +=! y - p >= 0 && y - p < 128 && x - q >= 0 && x - q < 128 ? "
 		 "I(n, c, y - p, x - q) * w(c, m, p, q) : 0.0 where y in 0:130, x in 0:130, p in 0:3, q in 0:3 }",
 		 "k0.w.0: space=shared order=0,2,3,1 pad=4 columns=8"},
-		/* results by whole vectors, of the block that is best, where rows have those */
+		/* results by whole vectors, of the block and the threads that are best, where rows have those */
 		{"def f(float(128, 1024) x, float(512, 1024) w) -> (y) { y(b, h) +=! x(b, i) * w(h, i) }",
-		 "k0: resident=18; k0.S0: tile=h:32,b:16,i:8 thread=h:8,b:8 vector=h:4,b:2"},
+		 "k0: resident=16; k0.S0: tile=h:32,b:16,i:8 thread=h:8,b:16 vector=h:4;"},
 		{"def f(float(128, 1024) x, float(511, 1024) w) -> (y) { y(b, h) +=! x(b, i) * w(h, i) }", "tile=h:32,b:16,i:8 thread=h:16,b:8 vector=h:2,b:2"},
 		/* short rows whose lanes take elements one by one: several results a thread, which it stores at once */
 		{"def f(float(32, 2048, 7, 7) x) -> (y) { y(n, c) +=! x(n, c, h, w) }", "tile=w:8,c:64 thread=w:8,c:16 vector=c:4 reduce=w:lanes"},
