@@ -32,7 +32,8 @@ typedef struct heddle_language {
 	bool zips;		/* members of two vectors in turn, or every second one of them, are one operation */
 	bool copies;		/* it says of how many copies of its body a loop is to be made */
 	bool shuffles;		/* warp shuffles exist */
-	int max_vector;		/* members of the widest vector type (4 or 16) */
+	int max_vector;		/* members of the widest vector type (8 or 16) */
+	int max_bytes;		/* of the widest access; 0: any */
 } heddle_language;
 heddle_language heddle_dialect_language(const heddle_dialect *dialect);
 /* The same for a chip: vectors are zipped by vector units alone, a thread among many has no registers for it. */

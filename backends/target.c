@@ -12,7 +12,7 @@ const char *const heddle_usual_host[] = {"opencl:cpu", NULL};
 
 heddle_language heddle_dialect_language(const heddle_dialect *dialect)
 {
-	const char *max_vector = heddle_dialect_word(dialect, "language.max_vector");
+	const char *max_vector = heddle_dialect_word(dialect, "language.max_vector"), *max_bytes = heddle_dialect_word(dialect, "vector.max_bytes");
 	return (heddle_language){
 		.vector_arithmetic = heddle_dialect_flag(dialect, "language.vector_arithmetic"),
 		.unaligned_vectors = heddle_dialect_flag(dialect, "language.unaligned_vectors"),
@@ -20,6 +20,7 @@ heddle_language heddle_dialect_language(const heddle_dialect *dialect)
 		.copies = heddle_dialect_word(dialect, "unroll_by"),
 		.shuffles = heddle_dialect_flag(dialect, "language.shuffles"),
 		.max_vector = max_vector ? atoi(max_vector) : 1,
+		.max_bytes = max_bytes ? atoi(max_bytes) : 0,
 	};
 }
 

@@ -29,7 +29,8 @@ static heddle_program *finish(heddle_ctx *ctx, heddle_scop *scop, const heddle_t
 					   .unaligned_vectors = language.unaligned_vectors,
 					   .zips = language.zips,
 					   .copies = language.copies,
-					   .max_vector = language.max_vector};
+					   .max_vector = language.max_vector,
+					   .max_bytes = language.max_bytes};
 	const bool simplified = heddle_simplify(ctx, program, &options) == 0 && heddle_program_validate(ctx, program) == 0;
 	if (heddle_apart_end(apart, 0) < 0 || !simplified)
 		return heddle_program_free(program);
@@ -63,6 +64,7 @@ static heddle_program *attempt(heddle_ctx *ctx, heddle_arena *arena, const heddl
 	/* A refused config may have tiles of any size, and counting goes through all of one. */
 	if (options->estimate_arena && !refused && scop->n_kernel && scop->kernel[0]->n_group)
 		*options->estimate = heddle_cost_estimate(options->estimate_arena, scop, &(heddle_count_language){.max_vector = language.max_vector,
+																 .max_bytes = language.max_bytes,
 																 .zips = language.zips,
 																 .unaligned = language.unaligned_vectors});
 	if (options->examine)

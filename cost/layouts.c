@@ -35,17 +35,20 @@ static int lane_dim(const chooser *c, const heddle_stmt *stmt)
 static int64_t lane_vector(const chooser *c, const heddle_stmt *stmt, int d)
 {
 	int64_t extent = choose_extent(c->scop, stmt, d);
-	bool contiguous = false;
-	for (int a = 0; a < stmt->n_access; a++)
-		contiguous |= choose_row_dim(c, stmt, &stmt->access[a]) == d;
+	bool contiguous = false, aligned = true;
+	for (int a = 0; a < stmt->n_access; a++) {
+		const bool along = choose_row_dim(c, stmt, &stmt->access[a]) == d;
+		contiguous = contiguous || along;
+		aligned = aligned && (!along || stmt->access[a].tensor->rank < 2 || heddle_cost_rows_aligned(stmt->access[a].tensor, c->vector));
+	}
 	if (!contiguous)
 		return 1;
 	if (c->simd)
 		return choose_least(4 * c->vector, choose_power_below(extent));
 	enum { LEAST_LANES = 8 }; /* a line of memory */
 	bool whole = choose_divisible(stmt, d, c->vector);
-	for (int other = 0; other < stmt->n_dim; other++) /* a range that moves ends where it does, in one vector of many */
-		whole = whole || choose_mentions(stmt->source->index[d]->upper, other);
+	for (int other = 0; other < stmt->n_dim; other++) /* a range that moves ends in one vector of many, where rows have those */
+		whole = whole || (aligned && choose_mentions(stmt->source->index[d]->upper, other));
 	return whole && extent >= LEAST_LANES * c->vector ? c->vector : 1;
 }
 

@@ -136,7 +136,7 @@ static void run(heddle_ctx *ctx, heddle_module *module, const heddle_definition 
 	}
 	heddle_language language = heddle_target_language(&target);
 	one o = {.arena = heddle_arena_new(), .definition = d,
-		 .language = {.max_vector = language.max_vector, .zips = language.zips, .unaligned = language.unaligned_vectors}};
+		 .language = {.max_vector = language.max_vector, .max_bytes = language.max_bytes, .zips = language.zips, .unaligned = language.unaligned_vectors}};
 	o.size = HEDDLE_NEW_ARRAY(o.arena, int64_t, d->n_size + 1);
 	heddle_program *p = NULL;
 	if (choose(d, o.size) || d->n_size == 0)
