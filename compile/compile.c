@@ -11,6 +11,14 @@
 
 #include <string.h>
 
+heddle_count_language heddle_language_counted(const heddle_language *language)
+{
+	return (heddle_count_language){.max_vector = language->max_vector,
+				       .max_bytes = language->max_bytes,
+				       .zips = language->zips,
+				       .unaligned = language->unaligned_vectors};
+}
+
 /* The program, simplified; the proof may still be under way, and is waited for. */
 static heddle_program *finish(heddle_ctx *ctx, heddle_scop *scop, const heddle_target *target, heddle_config *config,
 			      heddle_apart *apart)
@@ -44,7 +52,8 @@ static heddle_program *attempt(heddle_ctx *ctx, heddle_arena *arena, const heddl
 			       bool simple)
 {
 	heddle_scop *scop = heddle_scop_new(ctx, arena, rewritten, target->descriptor);
-	heddle_language language = heddle_target_language(target);
+	const heddle_language language = heddle_target_language(target);
+	const heddle_count_language counted = heddle_language_counted(&language);
 	heddle_apart apart = {0};
 	heddle_pass_options passes = {.complete = simple ? heddle_cost_complete_simple : heddle_cost_complete,
 				      .dump = options->dump,
@@ -63,10 +72,7 @@ static heddle_program *attempt(heddle_ctx *ctx, heddle_arena *arena, const heddl
 		scop->program = heddle_program_free(scop->program);
 	/* A refused config may have tiles of any size, and counting goes through all of one. */
 	if (options->estimate_arena && !refused && scop->n_kernel && scop->kernel[0]->n_group)
-		*options->estimate = heddle_cost_estimate(options->estimate_arena, scop, &(heddle_count_language){.max_vector = language.max_vector,
-																 .max_bytes = language.max_bytes,
-																 .zips = language.zips,
-																 .unaligned = language.unaligned_vectors});
+		*options->estimate = heddle_cost_estimate(options->estimate_arena, scop, &counted);
 	if (options->examine)
 		options->examine(scop, options->user);
 	heddle_program *program = finish(ctx, scop, target, config, &apart);

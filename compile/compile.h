@@ -27,6 +27,9 @@ typedef struct heddle_compile_options {
 /* 0 when the chip has what the definition computes in; else -1 with E0458 at the place that needs more. */
 int heddle_target_takes(heddle_ctx *ctx, const heddle_definition *definition, const heddle_target *target);
 
+/* What the cost model must know of the language. */
+heddle_count_language heddle_language_counted(const heddle_language *language);
+
 /* The program of `definition` for `target`; sizes are those it was checked with.  `options` may be NULL.  Free with
  * heddle_program_free.  NULL with diagnostics, or when `stop` asked for it. */
 heddle_program *heddle_compile(heddle_ctx *ctx, const heddle_definition *definition, const heddle_target *target,

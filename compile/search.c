@@ -75,7 +75,7 @@ static int rate(searcher *s, const char *line)
 	if (rewritten) {
 		heddle_scop *scop = heddle_scop_new(s->ctx, arena, rewritten, s->target->descriptor);
 		const heddle_pass_options passes = {.complete = heddle_cost_complete, .stop = "place"};
-		const heddle_count_language counted = {.max_vector = language.max_vector, .max_bytes = language.max_bytes, .zips = language.zips, .unaligned = language.unaligned_vectors};
+		const heddle_count_language counted = heddle_language_counted(&language);
 		scop->shuffles = language.shuffles && s->target->descriptor->shuffles;
 		status = heddle_passes_run(scop, config, &passes);
 		heddle_estimate *estimate = status == 0 ? heddle_cost_estimate(s->results, scop, &counted) : NULL;

@@ -218,10 +218,11 @@ double choose_blocks_with(const chooser *c, int x, int64_t tx, int y, int64_t ty
 	return n;
 }
 
-int64_t choose_wide(heddle_type type)
+int64_t choose_wide(const heddle_scop *scop, heddle_type type)
 {
-	enum { BYTES = 16, MOST = 8 };
-	return choose_least(MOST, BYTES / heddle_type_size(type));
+	enum { USUAL_BYTES = 16, MOST = 8 };
+	const int64_t n = choose_power_below(choose_quantity(&scop->descriptor->vector_bytes, USUAL_BYTES) / heddle_type_size(type));
+	return n < 1 ? 1 : choose_least(MOST, n);
 }
 
 int64_t choose_whole_step(const heddle_stmt *stmt, int d, int64_t most)

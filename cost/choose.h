@@ -64,8 +64,8 @@ bool choose_leaves_rows_out(const heddle_scop *scop, const heddle_stmt *stmt, co
 int choose_row_dim(const chooser *c, const heddle_stmt *stmt, const heddle_access *access);
 /* The member that is contiguous in the target, or in the first read where the target has none; -1: there is no member. */
 int choose_fast_member_dim(const heddle_stmt *stmt);
-/* Elements that a thread of many moves at once: of 16 bytes, 8 at most, for more make the text long. */
-int64_t choose_wide(heddle_type type);
+/* Elements that a thread of many moves at once: of the chip's widest access, 8 at most, for more make the text long. */
+int64_t choose_wide(const heddle_scop *scop, heddle_type type);
 /* The extent of a reduction that is known to have at most `most` values; else 0. */
 int64_t choose_whole_step(const heddle_stmt *stmt, int d, int64_t most);
 /* Blocks of the kernel with tiles of tx along x and ty along y (-1: none), of one element along other members. */
@@ -79,6 +79,8 @@ int choose_layouts(heddle_scop *scop, heddle_config *config);
  * decides: a contiguous local dimension makes lanes worth it, a contiguous member does not need them. */
 bool choose_wants_lanes(const chooser *c, int x);
 int choose_spaces(heddle_scop *scop, heddle_config *config);
+/* Can rows of tiles whose results read so many elements apart be taken apart by that? */
+bool choose_takes_apart(int64_t step);
 
 /* ---- registers.c ---- */
 
@@ -93,9 +95,6 @@ double choose_registers(const heddle_scop *scop, const heddle_kernel *kernel, do
 double choose_register_blocks(const heddle_descriptor *descriptor, int threads, double registers);
 /* Blocks for which a unit's registers are shared out, where each thread keeps so many words; 0: the compiler decides. */
 int choose_resident(const heddle_scop *scop, const heddle_kernel *kernel, double kept);
-
-/* Can rows of tiles whose results read so many elements apart be taken apart by that? */
-bool choose_takes_apart(int64_t step);
 
 /* ---- lines.c: what kernel k stores past the caches and asks for ahead, where its spaces are chosen ---- */
 

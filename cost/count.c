@@ -7,45 +7,13 @@
  * times the shares of the instances that exist, and a request brings the addresses of one warp together.
  * SPDX-License-Identifier: MIT
  */
-#include "cost/count.h"
+#include "cost/count_parts.h"
 
 #include "cost/cost.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { SECTOR = 32, BANKS = 32, BANK_WIDTH = 4, MOST_DISTINCT = 4096, MOST_WARP = 64, MOST_UNROLLED = 32, MOST_PLACES = 64 };
-
-/* An integer expression of the statement's dimensions: constant + sum coefficient d. */
-typedef struct linear {
-	bool affine;
-	int64_t constant;
-	int64_t coefficient[HEDDLE_MAX_DIM];
-} linear;
-
-/* One statement's dimensions under the sizes. */
-typedef struct shape {
-	const heddle_stmt *stmt;
-	bool rectangular; /* no bound moves with another dimension, no guard */
-	struct {
-		int64_t extent;
-		double outer; /* blocks, or rounds of the tile loop */
-		double share; /* of the instances of all tiles that exist */
-		double busy;  /* share of (outer, thread) pairs that have any */
-		bool unrolled; /* its items */
-	} d[HEDDLE_MAX_DIM];
-} shape;
-
-typedef struct counter {
-	heddle_arena *arena;
-	const heddle_scop *scop;
-	const heddle_kernel *kernel;
-	const heddle_count_language *language;
-	const int64_t *size;
-	int warp;
-	heddle_kernel_count *out;
-} counter;
 
 /* What a leaf does to one tensor. */
 typedef struct movement {
@@ -61,7 +29,7 @@ typedef struct movement {
 
 /* ---- expressions ---------------------------------------------------------------------------------------------------- */
 
-static int64_t value_of(const counter *c, const heddle_expr *expr, int64_t otherwise)
+int64_t count_value(const counter *c, const heddle_expr *expr, int64_t otherwise)
 {
 	int64_t value;
 	return heddle_expr_evaluate(expr, c->size, &value) < 0 ? otherwise : value;
@@ -90,7 +58,7 @@ static linear to_linear(const counter *c, const heddle_expr *expr)
 	if (expr->kind == HEDDLE_EXPR_INT)
 		a.constant = expr->i;
 	else if (expr->kind == HEDDLE_EXPR_SIZE)
-		a.constant = value_of(c, expr, 1);
+		a.constant = count_value(c, expr, 1);
 	else if (expr->kind == HEDDLE_EXPR_INDEX)
 		a.coefficient[expr->index->position] = 1;
 	else if (expr->kind == HEDDLE_EXPR_CAST)
@@ -120,13 +88,13 @@ static const heddle_expr *subscript_of(const heddle_stmt *stmt, const heddle_acc
 	return access->expr ? access->expr->arg[e] : stmt->source->lhs[e];
 }
 
-static int64_t stride_of(const counter *c, const heddle_tensor *tensor, int e)
+int64_t count_stride(const counter *c, const heddle_tensor *tensor, int e)
 {
 	int64_t stride = 1;
 	if (tensor->stride)
-		return value_of(c, tensor->stride[e], 1);
+		return count_value(c, tensor->stride[e], 1);
 	for (int i = e + 1; i < tensor->rank; i++)
-		stride *= value_of(c, tensor->extent[i], 1);
+		stride *= count_value(c, tensor->extent[i], 1);
 	return stride;
 }
 
@@ -180,11 +148,6 @@ static bool moves_with(const heddle_expr *expr)
 	return false;
 }
 
-static int64_t smaller(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 static shape shape_of(const counter *c, const heddle_stmt *stmt)
 {
 	shape s = {.stmt = stmt, .rectangular = isl_set_plain_is_equal(stmt->domain, stmt->all) == isl_bool_true};
@@ -192,13 +155,13 @@ static shape shape_of(const counter *c, const heddle_stmt *stmt)
 		const heddle_index *index = stmt->source->index[d];
 		const heddle_layout *layout = &stmt->dim[d].layout;
 		s.rectangular = s.rectangular && !moves_with(index->upper) && !moves_with(index->lower);
-		int64_t extent = value_of(c, index->upper, 1) - value_of(c, index->lower, 0);
+		int64_t extent = count_value(c, index->upper, 1) - count_value(c, index->lower, 0);
 		s.d[d].extent = extent < 0 ? 0 : extent;
 		double tiles = ceil((double)s.d[d].extent / (double)layout->tile);
 		int64_t rest = s.d[d].extent - ((int64_t)tiles - 1) * layout->tile;
 		s.d[d].outer = tiles;
 		s.d[d].share = tiles > 0 ? (double)s.d[d].extent / (tiles * (double)layout->tile) : 0;
-		int64_t busy = smaller(layout->threads, (rest + layout->vector - 1) / layout->vector);
+		int64_t busy = choose_least(layout->threads, (rest + layout->vector - 1) / layout->vector);
 		s.d[d].busy = tiles > 0 ? (tiles - 1 + (double)busy / (double)layout->threads) / tiles : 0;
 	}
 	find_unrolled(&s);
@@ -256,7 +219,7 @@ static double elements(const movement *m)
 }
 
 /* Elements of the tile's array from one of tensor dimension order[i] to the next, where `inner` are those from one of order[i + 1]. */
-static int64_t tile_pitch(const heddle_group *tile, int i, int64_t inner)
+int64_t count_tile_pitch(const heddle_group *tile, int i, int64_t inner)
 {
 	const int row = heddle_tile_array_row(tile), e = tile->order[i];
 	const bool padded = heddle_tile_in_run(tile, row) ? e == tile->run : e == row;
@@ -271,7 +234,7 @@ static int64_t floor_div(int64_t a, int64_t b)
 }
 
 /* Elements of the tile's array before element `value` of its row. */
-static int64_t row_offset(const heddle_group *tile, int64_t value)
+int64_t count_row_offset(const heddle_group *tile, int64_t value)
 {
 	const int64_t place = floor_div(value, tile->phases), phase = value - place * tile->phases;
 	return tile->phases == 1 ? value : phase * (heddle_tile_row_length(tile) + tile->pad) + place;
@@ -297,7 +260,7 @@ static bool tile_aligned(const movement *m, int inner, int64_t w)
 	for (int i = m->tensor->rank - 1; i >= 0; i--) {
 		const int e = m->tile->order[i];
 		aligned = aligned && (e == inner || m->tile->size[e] == 1 || pitch % w == 0);
-		pitch = tile_pitch(m->tile, i, pitch);
+		pitch = count_tile_pitch(m->tile, i, pitch);
 	}
 	return aligned;
 }
@@ -313,7 +276,7 @@ static int64_t access_width(const counter *c, const movement *m)
 	for (int e = 0; e < rank; e++)
 		if (e != inner && m->subscript[e].coefficient[d])
 			return 1;
-	int64_t w = smaller(m->shape->stmt->dim[d].layout.vector, c->language->max_vector);
+	int64_t w = choose_least(m->shape->stmt->dim[d].layout.vector, c->language->max_vector);
 	int64_t most = c->language->max_bytes > 0 ? c->language->max_bytes / heddle_type_size(m->tensor->type) : w;
 	while (w > 1 && w > most)
 		w /= 2;
@@ -358,18 +321,18 @@ static bool address(const counter *c, const movement *m, int t, int64_t *at)
 		for (int d = 0; d < stmt->n_dim; d++)
 			value += m->dims[d] ? m->subscript[e].coefficient[d] * x[d] : 0;
 		if (m->tile && e == heddle_tile_array_row(m->tile))
-			offset += row_offset(m->tile, value);
+			offset += count_row_offset(m->tile, value);
 		else
-			offset += value * (m->tile ? pitch : stride_of(c, m->tensor, e));
+			offset += value * (m->tile ? pitch : count_stride(c, m->tensor, e));
 		if (m->tile)
-			pitch = tile_pitch(m->tile, i, pitch);
+			pitch = count_tile_pitch(m->tile, i, pitch);
 	}
 	*at = offset * heddle_type_size(m->tensor->type);
 	return true;
 }
 
 /* Sectors that `n` accesses of `bytes` each touch. */
-static double sectors(const int64_t *at, int n, int64_t bytes)
+double count_sectors(const int64_t *at, int n, int64_t bytes)
 {
 	int64_t seen[8 * MOST_WARP];
 	int found = 0;
@@ -385,7 +348,7 @@ static double sectors(const int64_t *at, int n, int64_t bytes)
 }
 
 /* Cycles of the banks: most different words that one bank gives. */
-static double bank_cycles(const int64_t *at, int n, int64_t bytes)
+double count_bank_cycles(const int64_t *at, int n, int64_t bytes)
 {
 	int64_t word[BANKS][MOST_WARP];
 	int found[BANKS] = {0}, most = 0;
@@ -401,11 +364,6 @@ static double bank_cycles(const int64_t *at, int n, int64_t bytes)
 	return most;
 }
 
-/* One access of all threads of a block: threads that take part, requests, transactions. */
-typedef struct round_of {
-	double threads, requests, transactions;
-} round_of;
-
 static round_of one_round(const counter *c, const movement *m, int64_t width)
 {
 	round_of r = {0};
@@ -420,7 +378,7 @@ static round_of one_round(const counter *c, const movement *m, int64_t width)
 			for (int t = from; t < from + part && t < c->kernel->threads; t++)
 				n += address(c, m, t, &at[n]);
 			r.threads += n;
-			r.transactions += m->tile ? bank_cycles(at, n, bytes) : sectors(at, n, bytes);
+			r.transactions += m->tile ? count_bank_cycles(at, n, bytes) : count_sectors(at, n, bytes);
 			any |= n > 0;
 		}
 		r.requests += any;
@@ -440,7 +398,7 @@ static int64_t turned_width(const counter *c, const movement *m)
 	for (int d = 0; d < stmt->n_dim; d++)
 		if (m->dims[d] && m->subscript[inner].coefficient[d] == 1 && stmt->dim[d].layout.vector == 1)
 			along = d;
-	const int64_t w = smaller(stmt->dim[across].layout.vector, c->language->max_vector);
+	const int64_t w = choose_least(stmt->dim[across].layout.vector, c->language->max_vector);
 	if (along < 0 || m->subscript[inner].coefficient[across] || m->shape->d[along].unrolled || stmt->dim[along].layout.items % w)
 		return 1;
 	for (int e = 0; e < m->tensor->rank; e++)
@@ -460,7 +418,7 @@ static int64_t strided_width(const counter *c, const movement *m)
 	for (int e = 0; e < inner; e++)
 		if (m->subscript[e].coefficient[d])
 			return 1;
-	return smaller(m->shape->stmt->dim[d].layout.vector, c->language->max_vector);
+	return choose_least(m->shape->stmt->dim[d].layout.vector, c->language->max_vector);
 }
 
 /* How often all threads make the access that stands in the text: tiles, rounds, items that are a loop. */
@@ -537,7 +495,7 @@ static int window_places(const movement *m, int64_t place[MOST_PLACES])
 		const int before = n;
 		window = window || (step && stmt->dim[d].reduction && heddle_is_window(stmt, d));
 		for (int k = 0; k < before; k++)
-			place[k] += m->tile && step < 0 ? -step * (smaller(layout->tile, m->shape->d[d].extent) - 1) : 0;
+			place[k] += m->tile && step < 0 ? -step * (choose_least(layout->tile, m->shape->d[d].extent) - 1) : 0;
 		for (int64_t i = 1; i < items * layout->vector && step; i++)
 			for (int k = 0; k < before; k++) {
 				const int64_t x = place[k] + step * (i / layout->vector * layout->threads * layout->vector + i % layout->vector);
@@ -553,7 +511,7 @@ static int window_places(const movement *m, int64_t place[MOST_PLACES])
 	for (int k = 0; k < n; k++) {
 		if (!m->tile && place[k] < 0)
 			return 0;
-		place[k] = m->tile ? row_offset(m->tile, place[k]) : place[k];
+		place[k] = m->tile ? count_row_offset(m->tile, place[k]) : place[k];
 	}
 	return window ? n : 0;
 }
@@ -623,7 +581,7 @@ static void count(counter *c, const movement *m, const heddle_group *group)
 
 /* ---- leaves ------------------------------------------------------------------------------------------------------------- */
 
-static linear *subscripts(counter *c, const heddle_stmt *stmt, const heddle_access *access)
+linear *count_subscripts(counter *c, const heddle_stmt *stmt, const heddle_access *access)
 {
 	linear *all = HEDDLE_NEW_ARRAY(c->arena, linear, access->tensor->rank + 1);
 	for (int e = 0; e < access->tensor->rank; e++) {
@@ -638,7 +596,7 @@ static void count_read(counter *c, const shape *s, const heddle_access *access)
 	const heddle_group *group = access->group;
 	if (group->space == HEDDLE_SPACE_REGISTER || !access->tensor->rank)
 		return;
-	movement m = {.shape = s, .tensor = access->tensor, .subscript = subscripts(c, s->stmt, access)};
+	movement m = {.shape = s, .tensor = access->tensor, .subscript = count_subscripts(c, s->stmt, access)};
 	if (group->space == HEDDLE_SPACE_SHARED)
 		m.tile = group;
 	for (int d = 0; d < s->stmt->n_dim; d++)
@@ -651,178 +609,13 @@ static void count_read(counter *c, const shape *s, const heddle_access *access)
 static void count_write(counter *c, const shape *s, bool update)
 {
 	const heddle_access *access = &s->stmt->access[0];
-	movement m = {.shape = s, .tensor = access->tensor, .subscript = subscripts(c, s->stmt, access), .write = true, .once = true};
+	movement m = {.shape = s, .tensor = access->tensor, .subscript = count_subscripts(c, s->stmt, access), .write = true, .once = true};
 	for (int d = 0; d < s->stmt->n_dim; d++)
 		m.dims[d] = !s->stmt->dim[d].reduction;
 	count(c, &m, access->group);
 	m.write = false;
 	if (update)
 		count(c, &m, access->group);
-}
-
-/* Elements of the tile that its tensor has along dimension e, on average over the steps. */
-static double existing(const counter *c, const shape *s, const heddle_group *group, const linear *subscript, int e)
-{
-	const heddle_tensor *tensor = group->tensor;
-	int64_t extent = value_of(c, tensor->extent[e], group->size[e]), at[HEDDLE_MAX_DIM] = {0};
-	double rounds = 1, sum = 0;
-	for (int d = 0; d < s->stmt->n_dim; d++)
-		rounds *= subscript[e].coefficient[d] ? s->d[d].outer : 1;
-	if (rounds > MOST_DISTINCT || rounds < 1)
-		return (double)group->size[e];
-	for (double r = 0; r < rounds; r++) {
-		int64_t first = subscript[e].constant;
-		for (int d = 0; d < s->stmt->n_dim; d++) {
-			int64_t tile = s->stmt->dim[d].layout.tile, factor = subscript[e].coefficient[d];
-			first += factor * tile * at[d] + (factor < 0 ? factor * (tile - 1) : 0);
-		}
-		int64_t from = first < 0 ? 0 : first, to = smaller(first + group->size[e], extent);
-		sum += to > from ? (double)(to - from) : 0;
-		for (int d = 0; d < s->stmt->n_dim; d++) {
-			if (!subscript[e].coefficient[d])
-				continue;
-			if (++at[d] < (int64_t)s->d[d].outer)
-				break;
-			at[d] = 0;
-		}
-	}
-	return sum / rounds;
-}
-
-/* How threads share a tile: those of a row, rows at a time. */
-typedef struct tiling {
-	int64_t rows, vectors, columns;
-} tiling;
-
-static tiling tiling_of(const heddle_group *group)
-{
-	tiling t = {.rows = 1, .vectors = heddle_tile_run_length(group) / group->vector, .columns = group->columns};
-	for (int e = 0; e < group->tensor->rank; e++)
-		t.rows *= heddle_tile_in_run(group, e) ? 1 : group->size[e];
-	return t;
-}
-
-/* Byte addresses of element `vector` of row `row`: in the tensor, and in the tile. */
-static void tile_addresses(const counter *c, const heddle_group *group, int64_t row, int64_t vector, int64_t *from, int64_t *to)
-{
-	int64_t index[HEDDLE_MAX_DIM], pitch = 1, bytes = heddle_type_size(group->tensor->type), column = vector * group->vector;
-	for (int e = group->tensor->rank - 1; e >= 0; e--) {
-		int64_t *number = heddle_tile_in_run(group, e) ? &column : &row;
-		index[e] = *number % group->size[e];
-		*number /= group->size[e];
-	}
-	*from = *to = 0;
-	for (int i = group->tensor->rank - 1; i >= 0; i--) {
-		int e = group->order[i];
-		*to += (e == heddle_tile_array_row(group) ? row_offset(group, index[e]) : index[e] * pitch) * bytes;
-		pitch = tile_pitch(group, i, pitch);
-		*from += index[i] * stride_of(c, group->tensor, i) * bytes;
-	}
-}
-
-/* Members of the vectors by which one thread fills a tile that lies across the tensor's rows: its lines are turned
- * (model/simplify_turn.c); 1: element by element. */
-static int64_t fill_width(const counter *c, const heddle_group *group, const tiling *t)
-{
-	enum { LEAST = 4 };
-	int inner = -1; /* the loop around the one along the rows */
-	for (int e = 0; e < group->tensor->rank; e++)
-		inner = !heddle_tile_in_run(group, e) && group->size[e] > 1 ? e : inner;
-	if (!c->language->zips || !c->language->unaligned || c->kernel->threads > 1 || group->vector > 1 || inner < 0 || inner != heddle_tile_array_row(group))
-		return 1;
-	int64_t w = c->language->max_vector;
-	while (w >= LEAST && (group->size[inner] % w || t->vectors % w))
-		w /= 2;
-	return w < LEAST ? 1 : w;
-}
-
-/* Requests and transactions of one fill, of its first `rows` rows. */
-static void count_rows(const counter *c, const heddle_group *group, int64_t rows, round_of *load, round_of *store)
-{
-	const tiling t = tiling_of(group);
-	int64_t row_threads = c->kernel->threads / t.columns, element = heddle_type_size(group->tensor->type);
-	bool turned = !heddle_tile_in_run(group, heddle_tile_array_row(group));
-	int64_t parts = turned ? group->vector : 1, width = turned ? 1 : group->vector;
-	/* lanes that the banks serve at once: of a warp of more the next ones come later */
-	int part = (int)(smaller(c->warp, BANKS) * BANK_WIDTH / (width * element > BANK_WIDTH ? width * element : BANK_WIDTH));
-	part = part < 1 ? 1 : part;
-	for (int64_t r = 0; r < rows; r += row_threads)
-		for (int64_t v = 0; v < t.vectors; v += t.columns)
-			for (int first = 0; first < c->kernel->threads; first += c->warp) {
-				int64_t from[MOST_WARP], to[MOST_WARP];
-				int n = 0;
-				for (int thread = first; thread < first + c->warp && thread < c->kernel->threads; thread++) {
-					int64_t row = r + thread / t.columns, vector = v + thread % t.columns;
-					if (row >= rows || vector >= t.vectors)
-						continue;
-					tile_addresses(c, group, row, vector, &from[n], &to[n]);
-					n++;
-				}
-				load->requests += n > 0;
-				load->transactions += sectors(from, n, group->vector * element);
-				store->requests += n > 0 ? (double)parts : 0;
-				for (int at = 0; at < n; at += part)
-					store->transactions += (double)parts *
-							       bank_cycles(to + at, n - at < part ? n - at : part, width * element);
-			}
-}
-
-static void count_fill(const counter *c, const heddle_group *group, round_of *load, round_of *store)
-{
-	const tiling t = tiling_of(group);
-	const int64_t element = heddle_type_size(group->tensor->type), w = fill_width(c, group, &t);
-	count_rows(c, group, t.rows, load, store);
-	if (w > 1) {
-		load->requests = store->requests = load->requests / (double)w;
-		load->transactions = load->requests * ceil((double)(w * element) / SECTOR);
-		store->transactions = store->requests * ceil((double)(w * element) / (BANKS * BANK_WIDTH));
-	}
-}
-
-/* Sectors in which the elements of a tile lie; rows that follow one another share them. */
-static double tile_sectors(const counter *c, const heddle_group *group)
-{
-	const tiling t = tiling_of(group);
-	const int64_t bytes = t.vectors * group->vector * heddle_type_size(group->tensor->type);
-	int64_t from, to, last = INT64_MIN;
-	double n = 0;
-	for (int64_t r = 0; r < t.rows; r++) {
-		tile_addresses(c, group, r, 0, &from, &to);
-		const int64_t first = floor_div(from, SECTOR), end = floor_div(from + bytes - 1, SECTOR);
-		n += (double)(end - first + (first == last ? 0 : 1));
-		last = end;
-	}
-	return n;
-}
-
-/* A shared tile is filled before each step: rows along the tensor's own, by all threads. */
-static void count_move(counter *c, const shape *s, const heddle_group *group)
-{
-	const heddle_tensor *tensor = group->tensor;
-	double steps = 1, all = 1, valid = 1, bytes = heddle_type_size(tensor->type);
-	for (int d = 0; d < s->stmt->n_dim; d++)
-		steps *= s->d[d].outer;
-	linear *subscript = subscripts(c, s->stmt, group->access);
-	for (int e = 0; e < tensor->rank; e++) {
-		all *= (double)group->size[e];
-		valid *= existing(c, s, group, subscript, e);
-	}
-	round_of load = {0}, store = {0};
-	count_fill(c, group, &load, &store);
-	double share = all > 0 ? valid / all : 0;
-	heddle_movement *shared = &c->out->shared, *global = &c->out->global;
-	c->out->again += steps * share * fmax(0, load.transactions - tile_sectors(c, group));
-	shared->store_bytes += steps * all * bytes;
-	shared->store_requests += steps * store.requests;
-	shared->store_transactions += steps * store.transactions;
-	for (int g = -1; g < c->kernel->n_group; g++) {
-		heddle_movement *to = g < 0 ? global : &c->out->group[g];
-		if (g >= 0 && c->kernel->group[g] != group)
-			continue;
-		to->load_bytes += steps * valid * bytes;
-		to->load_requests += steps * load.requests;
-		to->load_transactions += steps * load.transactions * share;
-	}
 }
 
 /* A subscript over the kernel's members instead of the statement's dimensions. */
@@ -903,7 +696,7 @@ static void count_stmt(counter *c, int at)
 	c->out->conditional = c->out->conditional || has_conditional_read(stmt->value, false);
 	for (int g = 0; g < c->kernel->n_group; g++)
 		if (c->kernel->group[g]->stmt == stmt && c->kernel->group[g]->space == HEDDLE_SPACE_SHARED)
-			count_move(c, &s, c->kernel->group[g]);
+			count_fills(c, &s, c->kernel->group[g]);
 	if (target->space == HEDDLE_SPACE_GLOBAL)
 		count_write(c, &s, stmt->source->assign != HEDDLE_ASSIGN_SET && !stmt->source->initialise);
 	for (int g = 0; g < c->kernel->n_group; g++) {
@@ -963,31 +756,17 @@ static void count_exchange(counter *c, const heddle_stmt *stmt)
 	c->out->shared.load_transactions += (all + 2 * some) * wide;
 }
 
-static int warp_of(const heddle_scop *scop)
+int count_warp(const heddle_scop *scop)
 {
 	const heddle_quantity *warp = &scop->descriptor->warp;
 	return warp->set && warp->value > 1 && warp->value <= MOST_WARP ? (int)warp->value : 1;
-}
-
-double heddle_cost_fill(const heddle_scop *scop, const heddle_group *group, const int64_t *size)
-{
-	const counter c = {.scop = scop, .kernel = group->kernel, .size = size, .warp = warp_of(scop)};
-	const tiling t = tiling_of(group);
-	const int64_t at_once = group->kernel->threads / t.columns;
-	round_of load = {0}, store = {0};
-	count_rows(&c, group, smaller(at_once, t.rows), &load, &store);
-	/* lanes that the banks serve in turn where those of a request could be served together hold up reads of others too */
-	const bool turned = !heddle_tile_in_run(group, heddle_tile_array_row(group));
-	const double bytes = (double)((turned ? 1 : group->vector) * heddle_type_size(group->tensor->type));
-	const double together = store.requests * c.warp * fmax(1, bytes / BANK_WIDTH) / BANKS, conflicts = fmax(0, store.transactions - together);
-	return ceil((double)t.rows / (double)at_once) * (load.transactions / 2 + store.transactions + conflicts / 2);
 }
 
 heddle_kernel_count heddle_cost_count(heddle_arena *arena, const heddle_scop *scop, const heddle_kernel *kernel,
 				      const heddle_count_language *language, const int64_t *size)
 {
 	heddle_kernel_count out = {.blocks = 1, .exact = true};
-	counter c = {arena, scop, kernel, language, size, warp_of(scop), &out};
+	counter c = {arena, scop, kernel, language, size, count_warp(scop), &out};
 	out.group = HEDDLE_NEW_ARRAY(arena, heddle_movement, kernel->n_group ? kernel->n_group : 1);
 	shape s = shape_of(&c, kernel->stmt[0]);
 	for (int d = 0; d < kernel->stmt[0]->n_dim; d++)

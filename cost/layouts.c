@@ -527,11 +527,8 @@ int choose_layouts(heddle_scop *scop, heddle_config *config)
 		c.simd = scop->descriptor->execution == HEDDLE_SIMD;
 		/* threads move vectors, one thread of a vector unit computes with them */
 		const heddle_type type = c.main->access[0].tensor->type;
-		c.vector = choose_quantity(&scop->descriptor->vector_bytes, 16) /
-			   heddle_type_size(c.simd ? heddle_type_computed(type) : type);
-		c.vector = c.vector < 1 ? 1 : choose_power_below(c.vector);
-		if (!c.simd)
-			c.vector = choose_least(c.vector, choose_wide(type));
+		const int64_t members = choose_quantity(&scop->descriptor->vector_bytes, 16) / heddle_type_size(heddle_type_computed(type));
+		c.vector = !c.simd ? choose_wide(scop, type) : members < 1 ? 1 : choose_power_below(members);
 		int x, y;
 		bool contraction = choose_is_contraction(&c, &x, &y);
 		if (contraction && c.simd)

@@ -4,6 +4,7 @@
  */
 #include "cost/choose.h"
 #include "cost/cost.h"
+#include "model/ranges.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -128,11 +129,6 @@ static int64_t window_elements(const row_window *w, int64_t n)
 	return w->taps == 1 ? n : choose_least(w->step * (n - 1) + 1 + w->reach, w->taps * n);
 }
 
-static int64_t common_divisor(int64_t a, int64_t b)
-{
-	return b ? common_divisor(b, a % b) : a;
-}
-
 /* Elements along x that a thread reads of a tile for one tap.  Results a step apart that rows are not taken apart by come one by one, and so
  * does what is left of whole vectors: threads meet then in the banks that their distance leaves them. */
 static double read_along(const chooser *c, const square *q, const row_window *w)
@@ -142,7 +138,7 @@ static double read_along(const chooser *c, const square *q, const row_window *w)
 	const int64_t banks = shared ? choose_quantity(&shared->banks, BANKS) : BANKS;
 	const bool apart = w->step > 1 && !choose_takes_apart(w->step);
 	const int64_t all = window_elements(w, q->vx), left = apart ? all : all % q->vx, distance = q->vx * (apart ? w->step : 1);
-	const double turns = ceil((double)q->nx / (double)(banks / common_divisor(banks, distance)));
+	const double turns = ceil((double)q->nx / (double)(banks / heddle_gcd(banks, distance)));
 	return (double)(q->px / q->vx) * ((double)(all - left) + (double)left * turns) / (double)w->taps;
 }
 
@@ -172,7 +168,7 @@ static double square_seconds(const chooser *c, int x, int y, const square *q, co
 static int64_t wide_of(const chooser *c)
 {
 	enum { LEAST = 4 };
-	const int64_t wide = choose_wide(c->main->access[0].tensor->type);
+	const int64_t wide = choose_wide(c->scop, c->main->access[0].tensor->type);
 	return wide > LEAST ? wide : LEAST;
 }
 
@@ -230,8 +226,8 @@ static bool moves_along(const chooser *c, int d, int64_t wide)
 }
 
 /* Results that are less than a vector of rows that have whole ones are stored, and what is added to them is read, by more requests than they
- * need: to have the same block's results by whole vectors, as few as a thread has otherwise, may take a fourth longer by what a step of the reductions
- * takes. */
+ * need: to have the same block's results by whole vectors, as few as a thread has otherwise, may take a fourth longer by what a step of the
+ * reductions takes. */
 static square best_square(const chooser *c, int x, int y, int64_t sums)
 {
 	const double worth = 1.25;
@@ -239,6 +235,8 @@ static square best_square(const chooser *c, int x, int y, int64_t sums)
 	double seconds, of_whole;
 	const square best = least_square(c, x, y, sums, &(wanted){0}, &seconds);
 	const int64_t wx = moves_along(c, x, wide) ? wide : 1, wy = moves_along(c, y, wide) ? wide : 1, own = best.px * best.py;
+	if (best.px >= wx && best.py >= wy)
+		return best;
 	const wanted whole = {wx, wy, best.nx * best.px, best.ny * best.py, own > wx * wy ? own : wx * wy};
 	const square of_wide = least_square(c, x, y, sums, &whole, &of_whole);
 	return of_whole <= worth * seconds ? of_wide : best;

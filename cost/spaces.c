@@ -173,21 +173,21 @@ static int read_phases(const heddle_group *group)
 }
 
 /* Elements of a row of the array, from one result to the next, that a thread may read at once: its vector's. */
-static int read_along(const heddle_group *group)
+static int read_along(const heddle_scop *scop, const heddle_group *group)
 {
 	const int row = heddle_tile_array_row(group);
 	int64_t most = 1;
 	for (int d = 0; d < group->stmt->n_dim; d++)
 		if (!group->stmt->dim[d].reduction && choose_stride(group->stmt, group->access, row, d) == group->phases)
-			most = choose_least(choose_wide(group->tensor->type), group->stmt->dim[d].layout.vector);
+			most = choose_least(choose_wide(scop, group->tensor->type), group->stmt->dim[d].layout.vector);
 	return (int)most;
 }
 
 /* Elements along dimension e of the tensor that a thread may read at once. */
-static int read_at_once(const heddle_group *group, int e)
+static int read_at_once(const heddle_scop *scop, const heddle_group *group, int e)
 {
 	const int d = heddle_access_dim(group->stmt, group->access, e);
-	return d < 0 ? 1 : (int)choose_least(choose_wide(group->tensor->type), group->stmt->dim[d].layout.vector);
+	return d < 0 ? 1 : (int)choose_least(choose_wide(scop, group->tensor->type), group->stmt->dim[d].layout.vector);
 }
 
 /* Turned: what threads take vectors of comes last, before it the rest in the tensor's order. */
@@ -206,10 +206,11 @@ static void turn_tile(heddle_group *group, int row, heddle_group_config *choice)
 	choice->n_order = rank;
 }
 
-/* Can the tile be moved by vectors, of which its rows take a few elements more where that is all it takes? */
-static bool moves_whole(heddle_group *group, int64_t v)
+/* Can the tile be moved by vectors, of which its rows take a few elements more where that is all it takes?  Those of a copy are as they are. */
+static bool moves_whole(heddle_group *group, int64_t v, bool copied)
 {
-	heddle_tile_whole_vectors(group, v);
+	if (!copied)
+		heddle_tile_whole_vectors(group, v);
 	return heddle_tile_run_length(group) % v == 0;
 }
 
@@ -253,27 +254,27 @@ static void choose_shared(heddle_scop *scop, heddle_config *config, int k, heddl
 	bool turn = rank >= 2 && y >= 0 && group->stmt->dim[y].reduction;
 	if (turn) {
 		turn_tile(group, row, choice);
-		choice->pad = (int)choose_wide(group->tensor->type);
+		choice->pad = (int)choose_wide(scop, group->tensor->type);
 	} else if (!group->stmt->reduction) {
 		choice->pad = 1;
 	}
 	heddle_tile_run(group);
-	while (v > 1 && ((!group->stmt->reduction && !choose_fills_bank(scop, group->tensor->type)) || !runs_aligned(group, v) ||
-			 !moves_whole(group, v)))
-		v /= 2;
 	const heddle_copy *copy = preferred_copy(scop->descriptor, group);
 	if (copy && !choice->copy)
 		choice->copy = copy->name;
+	while (v > 1 && ((!group->stmt->reduction && !choose_fills_bank(scop, group->tensor->type)) || !runs_aligned(group, v) ||
+			 !moves_whole(group, v, choice->copy != NULL)))
+		v /= 2;
 	group->vector = (int)v;
 	group->pad = choice->pad > 0 ? choice->pad : 0;
 	group->phases = turn || choice->copy || !group->stmt->reduction ? 1 : read_phases(group);
 	choice->phases = group->phases;
 	if (!turn && !choice->copy && group->stmt->reduction) {
-		const int64_t at_once = read_along(group), length = heddle_tile_row_length(group);
+		const int64_t at_once = read_along(scop, group), length = heddle_tile_row_length(group);
 		group->pad = choice->pad = (int)((length + at_once - 1) / at_once * at_once - length);
 	}
 	if (!choice->copy)
-		choose_columns(scop, group, turn ? read_at_once(group, group->order[rank - 1]) : group->stmt->reduction ? 4 : 1, choice);
+		choose_columns(scop, group, turn ? read_at_once(scop, group, group->order[rank - 1]) : group->stmt->reduction ? 4 : 1, choice);
 	group->pad = choice->pad > 0 ? choice->pad : 0;
 	int64_t bytes = box_bytes(group);
 	if (bytes > *budget) {

@@ -74,7 +74,7 @@ static int64_t greatest(int64_t a, int64_t b)
 
 /* ---- congruences ----------------------------------------------------------------------------------------------------------- */
 
-static int64_t gcd(int64_t a, int64_t b)
+int64_t heddle_gcd(int64_t a, int64_t b)
 {
 	while (b) {
 		int64_t r = a % b;
@@ -161,7 +161,7 @@ bool heddle_range_fits(heddle_range range, heddle_type type)
 
 static heddle_range add(heddle_range a, heddle_range b)
 {
-	heddle_range r = {add_bound(a.lo, b.lo), add_bound(a.hi, b.hi), gcd(a.modulus, b.modulus), 0};
+	heddle_range r = {add_bound(a.lo, b.lo), add_bound(a.hi, b.hi), heddle_gcd(a.modulus, b.modulus), 0};
 	if (__builtin_add_overflow(a.residue, b.residue, &r.residue))
 		return heddle_range_between(r.lo, r.hi);
 	return normal(r);
@@ -191,7 +191,7 @@ static heddle_range multiply(heddle_range a, heddle_range b)
 	if (__builtin_mul_overflow(a.modulus, b.modulus, &mm) || __builtin_mul_overflow(a.modulus, b.residue, &mr) ||
 	    __builtin_mul_overflow(a.residue, b.modulus, &rm) || __builtin_mul_overflow(a.residue, b.residue, &rr))
 		return normal(r);
-	r.modulus = gcd(gcd(mm, mr), rm);
+	r.modulus = heddle_gcd(heddle_gcd(mm, mr), rm);
 	r.residue = rr;
 	return normal(r);
 }
@@ -202,7 +202,7 @@ static heddle_range join(heddle_range a, heddle_range b)
 	heddle_range r = {least(a.lo, b.lo), greatest(a.hi, b.hi), 1, 0};
 	int64_t difference;
 	if (!__builtin_sub_overflow(a.residue, b.residue, &difference)) {
-		r.modulus = gcd(gcd(a.modulus, b.modulus), difference);
+		r.modulus = heddle_gcd(heddle_gcd(a.modulus, b.modulus), difference);
 		r.residue = a.residue;
 	}
 	if (r.modulus == 0)
@@ -223,7 +223,7 @@ static heddle_range floor_divide(heddle_range a, int64_t c)
 
 static heddle_range floor_modulo(heddle_range a, int64_t c)
 {
-	heddle_range r = {0, c - 1, gcd(a.modulus, c), a.residue};
+	heddle_range r = {0, c - 1, heddle_gcd(a.modulus, c), a.residue};
 	if (r.modulus == c)
 		return heddle_range_constant(reduce(a.residue, c));
 	if (a.lo != INT64_MIN && a.hi != INT64_MAX && floor_div(a.lo, c) == floor_div(a.hi, c)) {
@@ -248,7 +248,7 @@ static heddle_range of_division(heddle_op op, heddle_range a, heddle_range b)
 	if (a.lo >= 0)
 		return div ? floor_divide(a, c) : floor_modulo(a, c);
 	if (!div) {
-		heddle_range r = {a.lo > -c ? a.lo : 1 - c, a.hi < 0 ? 0 : least(a.hi, c - 1), gcd(a.modulus, c), a.residue};
+		heddle_range r = {a.lo > -c ? a.lo : 1 - c, a.hi < 0 ? 0 : least(a.hi, c - 1), heddle_gcd(a.modulus, c), a.residue};
 		return r.modulus == 0 ? heddle_range_between(r.lo, r.hi) : normal(r);
 	}
 	heddle_range r = {a.lo == INT64_MIN ? a.lo : a.lo / c, a.hi == INT64_MAX ? a.hi : a.hi / c, 1, 0};
@@ -384,7 +384,7 @@ bool heddle_ranges_overflow(const heddle_ranges *ranges, const heddle_value *val
 heddle_range heddle_ranges_loop(const heddle_ranges *ranges, const heddle_node *loop)
 {
 	heddle_range lower = heddle_ranges_of(ranges, loop->value[0]), upper = heddle_ranges_of(ranges, loop->value[1]);
-	heddle_range r = {lower.lo, add_bound(upper.hi, -1), gcd(lower.modulus, loop->i), lower.residue};
+	heddle_range r = {lower.lo, add_bound(upper.hi, -1), heddle_gcd(lower.modulus, loop->i), lower.residue};
 	if (r.hi < r.lo)
 		r.hi = r.lo; /* it never runs; any range is right */
 	return normal(r);
@@ -405,7 +405,7 @@ static int decide_comparison(heddle_op op, heddle_range a, heddle_range b)
 	case HEDDLE_OP_EQ: {
 		if (a.lo == a.hi && b.lo == b.hi && a.lo == b.lo)
 			return 1;
-		int64_t m = gcd(a.modulus, b.modulus);
+		int64_t m = heddle_gcd(a.modulus, b.modulus);
 		if (a.hi < b.lo || b.hi < a.lo || (m > 0 && reduce(a.residue, m) != reduce(b.residue, m)))
 			return 0;
 		return -1;

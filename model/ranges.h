@@ -14,6 +14,8 @@ typedef struct heddle_range {
 	int64_t modulus, residue;
 } heddle_range;
 
+/* The greatest number that divides both; of 0 and a, a. */
+int64_t heddle_gcd(int64_t a, int64_t b);
 heddle_range heddle_range_constant(int64_t value);
 heddle_range heddle_range_between(int64_t lo, int64_t hi);
 /* value % modulus, from 0; -1 when it is not known. */

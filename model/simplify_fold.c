@@ -119,7 +119,8 @@ static bool may_unroll(const rewriter *r, const heddle_node *loop, int64_t n)
 	if (size * n <= limit / PLAIN_PART)
 		return true;
 	return size * n <= REGISTER_FACTOR * limit &&
-	       (loop->loop == HEDDLE_LOOP_WINDOW || indexes(loop->child[0], HEDDLE_BUFFER_REGISTER, loop->name) || indexes(loop->child[0], HEDDLE_BUFFER_SHARED, loop->name));
+	       (loop->loop == HEDDLE_LOOP_WINDOW || indexes(loop->child[0], HEDDLE_BUFFER_REGISTER, loop->name) ||
+		indexes(loop->child[0], HEDDLE_BUFFER_SHARED, loop->name));
 }
 
 /* ---- nodes ------------------------------------------------------------------------------------------------------------------------ */

@@ -2,6 +2,7 @@
  *
  *   test_cost_counts [-v] [-t TARGET] [FILE.tc...]
  *
+ * `#: config LINE` before a definition is its config on chips of many threads; else it is what is chosen.
  * Sizes are multiples of the tiles where that can be.  Where the model says `exact`, bytes, sectors and bank cycles must be
  * equal, else bytes within 2 %.  Left out, each with a word: gathers, reads under a condition (the data decide), ranges that
  * move with another dimension.  Not equal yet, and so in files that CI does not name: loops that stay loops because what they
@@ -127,6 +128,15 @@ static void compare(const char *what, const one *o, int k, double model, uint64_
 	*good = *good && ok;
 }
 
+/* Of many threads, what the file's `#: config` before the definition says: what is chosen for sizes too large to count. */
+static const char *config_of(const heddle_module *module, const heddle_definition *d, const heddle_target *target)
+{
+	for (int i = 0; i < module->n_pragma && target->descriptor->execution != HEDDLE_SIMD; i++)
+		if (module->definition[module->pragma[i].definition] == d && !strcmp(module->pragma[i].key, "config"))
+			return module->pragma[i].text;
+	return NULL;
+}
+
 static void run(heddle_ctx *ctx, heddle_module *module, const heddle_definition *d, const char *chip)
 {
 	heddle_target target;
@@ -136,11 +146,11 @@ static void run(heddle_ctx *ctx, heddle_module *module, const heddle_definition 
 	}
 	heddle_language language = heddle_target_language(&target);
 	one o = {.arena = heddle_arena_new(), .definition = d,
-		 .language = {.max_vector = language.max_vector, .max_bytes = language.max_bytes, .zips = language.zips, .unaligned = language.unaligned_vectors}};
+		 .language = heddle_language_counted(&language)};
 	o.size = HEDDLE_NEW_ARRAY(o.arena, int64_t, d->n_size + 1);
 	heddle_program *p = NULL;
 	if (choose(d, o.size) || d->n_size == 0)
-		p = heddle_compile(ctx, d, &target, &(heddle_compile_options){.examine = examine, .user = &o});
+		p = heddle_compile(ctx, d, &target, &(heddle_compile_options){.config = config_of(module, d, &target), .examine = examine, .user = &o});
 	bool large = p && instances(d, o.size) > 10 * MOST_INSTANCES;
 	if (!p || large || o.gather || o.conditional || o.moving || o.n_kernel != p->n_launch) {
 		printf("  -- %s on %s: left out: %s\n", d->name, chip, !p ? "no sizes, or not compiled" : large ? "too large" : o.gather ? "gathers" : o.conditional ? "reads under a condition" : o.moving ? "ranges that move" : "kernels");

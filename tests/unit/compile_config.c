@@ -374,8 +374,45 @@ static void threads(void **state)
 	chosen("cuda:h100", cases, HEDDLE_COUNT(cases));
 }
 
+/* A chip of threads that has a copy: its rows are as they are, where it takes them; elsewhere vectors may take a few elements more. */
+static void copied(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *granularity, *config;
+	} cases[] = {{"4", "k0.I.0: space=shared vector=2 copy=mover"},
+		     {"8", "k0.I.0: space=shared vector=2 copy=mover"},
+		     {"16", "k0.I.0: space=shared vector=4 columns=8;"}};
+	for (size_t k = 0; k < HEDDLE_COUNT(cases); k++) {
+		char folder[512];
+		heddle_ctx *ctx = heddle_ctx_new();
+		assert_int_equal(heddle_dir_temporary(ctx, folder), 0);
+		const char *path = heddle_arena_printf(heddle_ctx_arena(ctx), "%s/mine.yaml", folder);
+		const char *chip = heddle_arena_printf(heddle_ctx_arena(ctx),
+						       "name: mine\ninherits: h100\ntitle: with a copy\ncopies:\n  - name: mover\n    from: global\n    to: shared\n"
+						       "    preferred: true\n    granularity: { value: %s, unit: B, source: \"invented\" }\n",
+						       cases[k].granularity);
+		assert_int_equal(heddle_file_write(ctx, path, chip, strlen(chip)), 0);
+		heddle_module *module = heddle_module_parse(
+			ctx, "test", "def f(float(32, 64, 131072) I, float(128, 64, 3) w) -> (O) { O(n, m, x) +=! I(n, c, x + k) * w(m, c, k) }", NULL);
+		heddle_target target;
+		assert_non_null(module);
+		assert_int_equal(heddle_target_parse(ctx, "cuda:h100", &target), 0);
+		target.descriptor = heddle_descriptor_read(ctx, path);
+		assert_non_null(target.descriptor);
+		heddle_program *p = heddle_compile(ctx, module->definition[0], &target, NULL);
+		if (!p || !strstr(p->config, cases[k].config))
+			fail_msg("%s: %s, not %s", cases[k].granularity, p ? p->config : heddle_ctx_messages(ctx), cases[k].config);
+		heddle_program_free(p);
+		heddle_module_free(module);
+		heddle_dir_remove(folder);
+		heddle_ctx_free(ctx);
+	}
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(layers), cmocka_unit_test(given), cmocka_unit_test(items), cmocka_unit_test(sectors), cmocka_unit_test(threads)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(layers), cmocka_unit_test(given), cmocka_unit_test(items), cmocka_unit_test(sectors), cmocka_unit_test(threads),
+					   cmocka_unit_test(copied)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

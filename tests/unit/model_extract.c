@@ -37,6 +37,15 @@ static void guards(void **state)
 	expect_map(&b, b.scop->stmt[0]->access[1].relation,
 		   "{ S0[i, k] -> T_I[i + k - 1] : 0 <= i < 10 and 0 <= k < 3 and 1 <= i + k <= 10 }");
 	bench_free(&b);
+	/* What is least changes no maximum; what is greatest does. */
+	b = bench_of("def f(float(N) I) -> (O) { O(i) max=! i + k >= 1 ? I(i + k - 1) : -inf where i in 0:N, k in 0:2 }", "N=10", "fuse=0", "extract");
+	assert_int_equal(b.status, 0);
+	expect_set(&b, b.scop->stmt[0]->domain, "{ S0[i, k] : 0 <= i < 10 and 0 <= k < 2 and i + k >= 1 }");
+	bench_free(&b);
+	b = bench_of("def f(float(N) I) -> (O) { O(i) max=! i + k >= 1 ? I(i + k - 1) : inf where i in 0:N, k in 0:2 }", "N=10", "fuse=0", "extract");
+	assert_int_equal(b.status, 0);
+	expect_set(&b, b.scop->stmt[0]->domain, "{ S0[i, k] : 0 <= i < 10 and 0 <= k < 2 }");
+	bench_free(&b);
 }
 
 /* In an assignment the read alone is restricted, by each side of its choice. */

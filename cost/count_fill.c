@@ -1,0 +1,185 @@
+/* Counting what fills the tiles of a kernel: rows along the tensor's own, which all threads of a block share.
+ * SPDX-License-Identifier: MIT
+ */
+#include "cost/count_parts.h"
+
+#include <math.h>
+
+/* Elements of the tile that its tensor has along dimension e, on average over the steps. */
+static double existing(const counter *c, const shape *s, const heddle_group *group, const linear *subscript, int e)
+{
+	const heddle_tensor *tensor = group->tensor;
+	int64_t extent = count_value(c, tensor->extent[e], group->size[e]), at[HEDDLE_MAX_DIM] = {0};
+	double rounds = 1, sum = 0;
+	for (int d = 0; d < s->stmt->n_dim; d++)
+		rounds *= subscript[e].coefficient[d] ? s->d[d].outer : 1;
+	if (rounds > MOST_DISTINCT || rounds < 1)
+		return (double)group->size[e];
+	for (double r = 0; r < rounds; r++) {
+		int64_t first = subscript[e].constant;
+		for (int d = 0; d < s->stmt->n_dim; d++) {
+			int64_t tile = s->stmt->dim[d].layout.tile, factor = subscript[e].coefficient[d];
+			first += factor * tile * at[d] + (factor < 0 ? factor * (tile - 1) : 0);
+		}
+		int64_t from = first < 0 ? 0 : first, to = choose_least(first + group->size[e], extent);
+		sum += to > from ? (double)(to - from) : 0;
+		for (int d = 0; d < s->stmt->n_dim; d++) {
+			if (!subscript[e].coefficient[d])
+				continue;
+			if (++at[d] < (int64_t)s->d[d].outer)
+				break;
+			at[d] = 0;
+		}
+	}
+	return sum / rounds;
+}
+
+/* How threads share a tile: those of a row, rows at a time. */
+typedef struct tiling {
+	int64_t rows, vectors, columns;
+} tiling;
+
+static tiling tiling_of(const heddle_group *group)
+{
+	tiling t = {.rows = 1, .vectors = heddle_tile_run_length(group) / group->vector, .columns = group->columns};
+	for (int e = 0; e < group->tensor->rank; e++)
+		t.rows *= heddle_tile_in_run(group, e) ? 1 : group->size[e];
+	return t;
+}
+
+/* Byte addresses of element `vector` of row `row`: in the tensor, and in the tile. */
+static void tile_addresses(const counter *c, const heddle_group *group, int64_t row, int64_t vector, int64_t *from, int64_t *to)
+{
+	int64_t index[HEDDLE_MAX_DIM], pitch = 1, bytes = heddle_type_size(group->tensor->type), column = vector * group->vector;
+	for (int e = group->tensor->rank - 1; e >= 0; e--) {
+		int64_t *number = heddle_tile_in_run(group, e) ? &column : &row;
+		index[e] = *number % group->size[e];
+		*number /= group->size[e];
+	}
+	*from = *to = 0;
+	for (int i = group->tensor->rank - 1; i >= 0; i--) {
+		int e = group->order[i];
+		*to += (e == heddle_tile_array_row(group) ? count_row_offset(group, index[e]) : index[e] * pitch) * bytes;
+		pitch = count_tile_pitch(group, i, pitch);
+		*from += index[i] * count_stride(c, group->tensor, i) * bytes;
+	}
+}
+
+/* Members of the vectors by which one thread fills a tile that lies across the tensor's rows: its lines are turned
+ * (model/simplify_turn.c); 1: element by element. */
+static int64_t fill_width(const counter *c, const heddle_group *group, const tiling *t)
+{
+	enum { LEAST = 4 };
+	int inner = -1; /* the loop around the one along the rows */
+	for (int e = 0; e < group->tensor->rank; e++)
+		inner = !heddle_tile_in_run(group, e) && group->size[e] > 1 ? e : inner;
+	if (!c->language->zips || !c->language->unaligned || c->kernel->threads > 1 || group->vector > 1 || inner < 0 || inner != heddle_tile_array_row(group))
+		return 1;
+	int64_t w = c->language->max_vector;
+	while (w >= LEAST && (group->size[inner] % w || t->vectors % w))
+		w /= 2;
+	return w < LEAST ? 1 : w;
+}
+
+/* Requests and transactions of one fill, of its first `rows` rows. */
+static void count_rows(const counter *c, const heddle_group *group, int64_t rows, round_of *load, round_of *store)
+{
+	const tiling t = tiling_of(group);
+	int64_t row_threads = c->kernel->threads / t.columns, element = heddle_type_size(group->tensor->type);
+	bool turned = !heddle_tile_in_run(group, heddle_tile_array_row(group));
+	int64_t parts = turned ? group->vector : 1, width = turned ? 1 : group->vector;
+	/* lanes that the banks serve at once: of a warp of more the next ones come later */
+	int part = (int)(choose_least(c->warp, BANKS) * BANK_WIDTH / (width * element > BANK_WIDTH ? width * element : BANK_WIDTH));
+	part = part < 1 ? 1 : part;
+	for (int64_t r = 0; r < rows; r += row_threads)
+		for (int64_t v = 0; v < t.vectors; v += t.columns)
+			for (int first = 0; first < c->kernel->threads; first += c->warp) {
+				int64_t from[MOST_WARP], to[MOST_WARP];
+				int n = 0;
+				for (int thread = first; thread < first + c->warp && thread < c->kernel->threads; thread++) {
+					int64_t row = r + thread / t.columns, vector = v + thread % t.columns;
+					if (row >= rows || vector >= t.vectors)
+						continue;
+					tile_addresses(c, group, row, vector, &from[n], &to[n]);
+					n++;
+				}
+				load->requests += n > 0;
+				load->transactions += count_sectors(from, n, group->vector * element);
+				store->requests += n > 0 ? (double)parts : 0;
+				for (int at = 0; at < n; at += part)
+					store->transactions += (double)parts *
+							       count_bank_cycles(to + at, n - at < part ? n - at : part, width * element);
+			}
+}
+
+static void count_fill(const counter *c, const heddle_group *group, round_of *load, round_of *store)
+{
+	const tiling t = tiling_of(group);
+	const int64_t element = heddle_type_size(group->tensor->type), w = fill_width(c, group, &t);
+	count_rows(c, group, t.rows, load, store);
+	if (w > 1) {
+		load->requests = store->requests = load->requests / (double)w;
+		load->transactions = load->requests * ceil((double)(w * element) / SECTOR);
+		store->transactions = store->requests * ceil((double)(w * element) / (BANKS * BANK_WIDTH));
+	}
+}
+
+/* Sectors in which the elements of a tile lie; rows that follow one another share them. */
+static double tile_sectors(const counter *c, const heddle_group *group)
+{
+	const tiling t = tiling_of(group);
+	const int64_t bytes = t.vectors * group->vector * heddle_type_size(group->tensor->type);
+	int64_t from, to, last = INT64_MIN;
+	double n = 0;
+	for (int64_t r = 0; r < t.rows; r++) {
+		tile_addresses(c, group, r, 0, &from, &to);
+		const int64_t first = from / SECTOR, end = (from + bytes - 1) / SECTOR;
+		n += (double)(end - first + (first == last ? 0 : 1));
+		last = end;
+	}
+	return n;
+}
+
+/* A shared tile is filled before each step: rows along the tensor's own, by all threads. */
+void count_fills(counter *c, const shape *s, const heddle_group *group)
+{
+	const heddle_tensor *tensor = group->tensor;
+	double steps = 1, all = 1, valid = 1, bytes = heddle_type_size(tensor->type);
+	for (int d = 0; d < s->stmt->n_dim; d++)
+		steps *= s->d[d].outer;
+	linear *subscript = count_subscripts(c, s->stmt, group->access);
+	for (int e = 0; e < tensor->rank; e++) {
+		all *= (double)group->size[e];
+		valid *= existing(c, s, group, subscript, e);
+	}
+	round_of load = {0}, store = {0};
+	count_fill(c, group, &load, &store);
+	double share = all > 0 ? valid / all : 0;
+	heddle_movement *shared = &c->out->shared, *global = &c->out->global;
+	c->out->again += steps * share * fmax(0, load.transactions - tile_sectors(c, group));
+	shared->store_bytes += steps * all * bytes;
+	shared->store_requests += steps * store.requests;
+	shared->store_transactions += steps * store.transactions;
+	for (int g = -1; g < c->kernel->n_group; g++) {
+		heddle_movement *to = g < 0 ? global : &c->out->group[g];
+		if (g >= 0 && c->kernel->group[g] != group)
+			continue;
+		to->load_bytes += steps * valid * bytes;
+		to->load_requests += steps * load.requests;
+		to->load_transactions += steps * load.transactions * share;
+	}
+}
+
+double heddle_cost_fill(const heddle_scop *scop, const heddle_group *group, const int64_t *size)
+{
+	const counter c = {.scop = scop, .kernel = group->kernel, .size = size, .warp = count_warp(scop)};
+	const tiling t = tiling_of(group);
+	const int64_t at_once = group->kernel->threads / t.columns;
+	round_of load = {0}, store = {0};
+	count_rows(&c, group, choose_least(at_once, t.rows), &load, &store);
+	/* lanes that the banks serve in turn where those of a request could be served together hold up reads of others too */
+	const bool turned = !heddle_tile_in_run(group, heddle_tile_array_row(group));
+	const double bytes = (double)((turned ? 1 : group->vector) * heddle_type_size(group->tensor->type));
+	const double together = store.requests * c.warp * fmax(1, bytes / BANK_WIDTH) / BANKS, conflicts = fmax(0, store.transactions - together);
+	return ceil((double)t.rows / (double)at_once) * (load.transactions / 2 + store.transactions + conflicts / 2);
+}
