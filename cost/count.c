@@ -364,19 +364,19 @@ double count_bank_cycles(const int64_t *at, int n, int64_t bytes)
 	return most;
 }
 
-static round_of one_round(const counter *c, const movement *m, int64_t width)
+static round_of one_round(const counter *c, const movement *m, int64_t width, int64_t base)
 {
 	round_of r = {0};
 	int64_t bytes = width * heddle_type_size(m->tensor->type);
-	int part = m->tile && bytes > BANK_WIDTH ? (int)(c->warp * BANK_WIDTH / bytes) : c->warp;
-	part = part < 1 ? 1 : part;
+	const int part = m->tile ? count_lanes_at_once(c, bytes) : c->warp;
 	for (int first = 0; first < c->kernel->threads; first += c->warp) {
 		bool any = false;
 		for (int from = first; from < first + c->warp && from < c->kernel->threads; from += part) {
 			int64_t at[MOST_WARP];
 			int n = 0;
 			for (int t = from; t < from + part && t < c->kernel->threads; t++)
-				n += address(c, m, t, &at[n]);
+				if (address(c, m, t, &at[n]))
+					at[n++] += base;
 			r.threads += n;
 			r.transactions += m->tile ? count_bank_cycles(at, n, bytes) : count_sectors(at, n, bytes);
 			any |= n > 0;
@@ -442,10 +442,65 @@ static double repeats(const movement *m)
 	return n;
 }
 
-static void add_accesses(counter *c, const movement *m, const heddle_group *group, int64_t width, double rounds)
+/* Shares of the accesses whose first thread's begins so many bytes into a sector. */
+typedef struct begins {
+	double at[SECTOR];
+} begins;
+
+/* n rounds go on by so many elements each. */
+static void go_on(begins *b, const movement *m, double n, int64_t elements)
+{
+	const int64_t step = elements * heddle_type_size(m->tensor->type) % SECTOR;
+	begins after = {{0}};
+	if (!step || n <= 1)
+		return;
+	const double whole = floor(n / SECTOR), rest = n - whole * SECTOR; /* after so many rounds all has come back */
+	for (int from = 0; from < SECTOR; from++)
+		for (int64_t i = 0; i < SECTOR; i++)
+			after.at[((from + i * step) % SECTOR + SECTOR) % SECTOR] += b->at[from] * (whole + ((double)i < rest ? 1 : 0)) / n;
+	*b = after;
+}
+
+/* Where accesses of so many elements begin: their tiles, rounds and items, and `place` of the row, where windows give those along it; -1: they
+ * do not. */
+static begins beginnings(const counter *c, const movement *m, int64_t width, int64_t place)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	const int row = heddle_tensor_inner(m->tensor), lane = lockstep(m), size = heddle_type_size(m->tensor->type);
+	begins b = {{0}};
+	int64_t first = place < 0 ? 0 : place;
+	for (int e = 0; e < m->tensor->rank; e++)
+		first += place < 0 || e != row ? m->subscript[e].constant * count_stride(c, m->tensor, e) : 0;
+	b.at[((first * size) % SECTOR + SECTOR) % SECTOR] = 1;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const heddle_layout *layout = &stmt->dim[d].layout;
+		const bool in_row = place >= 0 && m->subscript[row].coefficient[d] && m->shape->d[d].unrolled;
+		int64_t step = 0;
+		for (int e = 0; e < m->tensor->rank; e++)
+			step += m->subscript[e].coefficient[d] * count_stride(c, m->tensor, e);
+		if (!step || (!m->dims[d] && stmt->dim[d].member < 0))
+			continue;
+		go_on(&b, m, m->shape->d[d].outer, step * layout->tile);
+		go_on(&b, m, (double)layout->rounds, step * (layout->tile / layout->rounds));
+		if (in_row)
+			continue;
+		go_on(&b, m, (double)layout->items, step * layout->threads * layout->vector);
+		const int64_t at_once = d == lane ? width : 1;
+		go_on(&b, m, (double)layout->vector / (double)at_once, step * at_once);
+	}
+	return b;
+}
+
+static void add_accesses(counter *c, const movement *m, const heddle_group *group, int64_t width, double rounds, const begins *b)
 {
 	heddle_movement *to = m->tile ? &c->out->shared : &c->out->global;
-	round_of r = one_round(c, m, width);
+	round_of r = one_round(c, m, width, 0);
+	for (int base = 0; base < SECTOR && b; base++) {
+		if (base == 0)
+			r.transactions *= b->at[0];
+		else if (b->at[base] > 0)
+			r.transactions += b->at[base] * one_round(c, m, width, base).transactions;
+	}
 	const int64_t turned = width == 1 ? turned_width(c, m) : 1;
 	if (turned > 1) {
 		const double row = ceil((double)(turned * heddle_type_size(m->tensor->type)) / SECTOR);
@@ -551,6 +606,7 @@ static void count_window(counter *c, const movement *m, const heddle_group *grou
 		w *= 2;
 	for (; w >= 1; w /= 2) {
 		double accesses = 0;
+		begins all = {{0}};
 		for (int k = 0; k < n && places_aligned(m, w); k++) {
 			int member[MOST_PLACES], found = 0;
 			for (int j = 0; j < n && place[k] >= 0 && place[k] % w == 0; j++)
@@ -558,12 +614,15 @@ static void count_window(counter *c, const movement *m, const heddle_group *grou
 					member[found++] = j;
 			if (found < w)
 				continue;
+			const begins one = m->tile ? all : beginnings(c, m, w, place[k]);
+			for (int r = 0; r < SECTOR; r++)
+				all.at[r] = (all.at[r] * accesses + one.at[r]) / (accesses + 1);
 			for (int j = 0; j < found; j++)
 				place[member[j]] = -1;
 			accesses++;
 		}
 		if (accesses > 0)
-			add_accesses(c, m, group, w, accesses * others);
+			add_accesses(c, m, group, w, accesses * others, m->tile ? NULL : &all);
 	}
 }
 
@@ -576,7 +635,8 @@ static void count(counter *c, const movement *m, const heddle_group *group)
 		return;
 	}
 	const int64_t strided = strided_width(c, m), width = strided > 1 ? strided : access_width(c, m);
-	add_accesses(c, m, group, width, elements(m) / (double)width * (strided > 1 ? 2 : 1) * repeats(m));
+	const begins b = m->tile ? (begins){{0}} : beginnings(c, m, width, -1);
+	add_accesses(c, m, group, width, elements(m) / (double)width * (strided > 1 ? 2 : 1) * repeats(m), m->tile ? NULL : &b);
 }
 
 /* ---- leaves ------------------------------------------------------------------------------------------------------------- */
@@ -738,7 +798,7 @@ static void count_exchange(counter *c, const heddle_stmt *stmt)
 		c->out->shared.store_requests += words * (double)warps;
 		c->out->shared.store_transactions += words * (double)warps;
 		c->out->shared.load_requests += words * (double)warps * (double)(lanes / c->warp);
-		c->out->shared.load_transactions += words * (double)warps * (double)(lanes / c->warp);
+		c->out->shared.load_transactions += words * (double)warps * (double)(lanes / c->warp) * ceil((double)c->warp / BANKS);
 		return;
 	}
 	double groups = (double)kernel->threads / (double)lanes, moved = 0;
@@ -754,6 +814,12 @@ static void count_exchange(counter *c, const heddle_stmt *stmt)
 	c->out->shared.load_requests += all + 2 * some;
 	c->out->shared.store_transactions += (all + some) * wide;
 	c->out->shared.load_transactions += (all + 2 * some) * wide;
+}
+
+int count_lanes_at_once(const counter *c, int64_t bytes)
+{
+	const int64_t part = choose_least(c->warp, BANKS) * BANK_WIDTH / (bytes > BANK_WIDTH ? bytes : BANK_WIDTH);
+	return part < 1 ? 1 : (int)part;
 }
 
 int count_warp(const heddle_scop *scop)

@@ -88,9 +88,7 @@ static void count_rows(const counter *c, const heddle_group *group, int64_t rows
 	int64_t row_threads = c->kernel->threads / t.columns, element = heddle_type_size(group->tensor->type);
 	bool turned = !heddle_tile_in_run(group, heddle_tile_array_row(group));
 	int64_t parts = turned ? group->vector : 1, width = turned ? 1 : group->vector;
-	/* lanes that the banks serve at once: of a warp of more the next ones come later */
-	int part = (int)(choose_least(c->warp, BANKS) * BANK_WIDTH / (width * element > BANK_WIDTH ? width * element : BANK_WIDTH));
-	part = part < 1 ? 1 : part;
+	const int part = count_lanes_at_once(c, width * element);
 	for (int64_t r = 0; r < rows; r += row_threads)
 		for (int64_t v = 0; v < t.vectors; v += t.columns)
 			for (int first = 0; first < c->kernel->threads; first += c->warp) {

@@ -60,6 +60,8 @@ int64_t count_row_offset(const heddle_group *tile, int64_t value);
 double count_sectors(const int64_t *at, int n, int64_t bytes);
 /* Cycles of the banks that n accesses take: most different words that one bank gives. */
 double count_bank_cycles(const int64_t *at, int n, int64_t bytes);
+/* Lanes whose accesses of so many bytes the banks serve at once: of a warp of more the next ones come later. */
+int count_lanes_at_once(const counter *c, int64_t bytes);
 /* Threads whose accesses are one request. */
 int count_warp(const heddle_scop *scop);
 

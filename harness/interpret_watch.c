@@ -295,10 +295,11 @@ static uint64_t count_bank_cycles(const machine *m, const access *x, const mask 
 
 static void count_transactions(const machine *m, const access *x, const mask *k, uint64_t *requests, uint64_t *transactions)
 {
-	/* shared: a request moves at most one word per bank and cycle, so wide vectors go in parts of the warp */
+	/* shared: a request moves at most one word per bank and cycle, so wide vectors go in parts of the warp, and warps of more lanes than
+	 * there are banks in parts of so many */
 	int bytes = x->width * x->memory->size;
 	bool shared = x->memory->space == HEDDLE_SPACE_SHARED;
-	int part = shared && bytes > BANK_WIDTH ? m->warp * BANK_WIDTH / bytes : m->warp;
+	int part = shared ? (m->warp < BANKS ? m->warp : BANKS) * BANK_WIDTH / (bytes > BANK_WIDTH ? bytes : BANK_WIDTH) : m->warp;
 	part = part < 1 ? 1 : part;
 	for (int first = k->lo / m->warp * m->warp; first < k->hi; first += m->warp) {
 		bool any = false;
