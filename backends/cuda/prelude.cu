@@ -140,6 +140,78 @@ static __device__ __forceinline__ heddle_bfloat16 heddle_double_to_bfloat16(doub
 	return heddle_float_to_bfloat16(heddle_odd_float(x));
 }
 
+//: heddle_two_over_pi
+// 32 bits each: those before the point, then the digits.
+static __constant__ const unsigned int heddle_two_over_pi[] = {0u, 0xa2f9836eu, 0x4e441529u, 0xfc2757d1u,
+	0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu};
+
+//: heddle_quarter_turn
+// What x leaves of the nearest multiple of pi / 2, and which multiple that is, modulo 4.  The library's way with large arguments needs
+// an array in memory; this one needs none.
+static __device__ __forceinline__ float heddle_quarter_turn(float x, int *multiple)
+{
+	if (fabsf(x) < 65536.0f) {
+		// the lower bits of the sum are the multiple; pi / 2 is three floats, none negative, that -0 stays what it is
+		const float shifted = fmaf(x, 0x1.45f306p-1f, 12582912.0f), n = shifted - 12582912.0f;
+		*multiple = __float_as_int(shifted);
+		return fmaf(n, -0x1.84698ap-48f, fmaf(n, -0x1.4442dp-24f, fmaf(n, -0x1.921fb4p+0f, x)));
+	}
+	*multiple = 0;
+	if (!(fabsf(x) < __int_as_float(0x7f800000)))
+		return x - x;
+	// x is an integer times a power of two: digits of 2 / pi before the first of these three words give multiples of 4
+	const unsigned int bits = __float_as_uint(x), integer = (bits & 0x7fffffu) | 0x800000u;
+	const unsigned int at = (bits >> 23 & 255u) - 120u, *const word = &heddle_two_over_pi[at / 32u];
+	const unsigned int a = (unsigned int)(((unsigned long long)word[0] << 32 | word[1]) << at % 32u >> 32);
+	const unsigned int b = (unsigned int)(((unsigned long long)word[1] << 32 | word[2]) << at % 32u >> 32);
+	const unsigned int c = (unsigned int)(((unsigned long long)word[2] << 32 | word[3]) << at % 32u >> 32);
+	const unsigned long long turns = ((unsigned long long)(integer * a) << 32) + (unsigned long long)integer * b +
+		((unsigned long long)integer * c >> 32); // 2^64 are four
+	const long long rest = (long long)(turns << 2);
+	const int n = (int)(turns >> 62) + (rest < 0);
+	const float r = (float)((double)rest * 0x1.921fb54442d18p-64); // pi / 2 of it
+	*multiple = x < 0.0f ? -n : n;
+	return x < 0.0f ? -r : r;
+}
+
+//: heddle_sin_turned
+// sin(r + n pi / 2) of |r| <= pi / 4.
+static __device__ __forceinline__ float heddle_sin_turned(float r, int n)
+{
+	const bool cosine = n & 1;
+	const float s = r * r, first = cosine ? 1.0f : r;
+	float y = cosine ? 0x1.99e86cp-16f : 0x1.6ccf5ep-19f;
+	y = fmaf(y, s, cosine ? -0x1.6c0c28p-10f : -0x1.a00f74p-13f);
+	y = fmaf(y, s, cosine ? 0x1.55554ap-5f : 0x1.111108p-7f);
+	y = fmaf(y, s, cosine ? -0.5f : -0x1.555556p-3f);
+	y = s == 0.0f ? first : fmaf(y, s * first, first); // 0 keeps its sign
+	return n & 2 ? -y : y;
+}
+
+//: heddle_sin
+static __device__ __forceinline__ float heddle_sin(float x)
+{
+	int n;
+	const float r = heddle_quarter_turn(x, &n);
+	return heddle_sin_turned(r, n);
+}
+
+//: heddle_cos
+static __device__ __forceinline__ float heddle_cos(float x)
+{
+	int n;
+	const float r = heddle_quarter_turn(x, &n);
+	return heddle_sin_turned(r, n + 1);
+}
+
+//: heddle_tan
+static __device__ __forceinline__ float heddle_tan(float x)
+{
+	int n;
+	const float r = heddle_quarter_turn(x, &n), sine = heddle_sin_turned(r, 0), cosine = heddle_sin_turned(r, 1);
+	return n & 1 ? -cosine / sine : sine / cosine;
+}
+
 //: heddle_random_bits
 // Random bits that depend on nothing but a seed and a counter: the first word of Philox4x32-10.
 static __device__ __forceinline__ unsigned int heddle_random_bits(unsigned long long seed, unsigned long long counter)

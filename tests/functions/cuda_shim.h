@@ -4,6 +4,7 @@
  */
 #define __global__ __attribute__((global))
 #define __device__ __attribute__((device))
+#define __constant__ __attribute__((constant))
 #define __forceinline__ inline __attribute__((always_inline))
 #define __launch_bounds__(...)
 #define HEDDLE_LIBRARY extern "C" __device__ __attribute__((const))
@@ -14,6 +15,10 @@
 struct heddle_x { int x; };
 HEDDLE_HERE heddle_x heddle_thread_place() { return {(int)__nvvm_read_ptx_sreg_tid_x()}; }
 HEDDLE_HERE heddle_x heddle_block_place() { return {(int)__nvvm_read_ptx_sreg_ctaid_x()}; }
+
+HEDDLE_HERE int __float_as_int(float x) { return __builtin_bit_cast(int, x); }
+HEDDLE_HERE unsigned __float_as_uint(float x) { return __builtin_bit_cast(unsigned, x); }
+HEDDLE_HERE float __int_as_float(int x) { return __builtin_bit_cast(float, x); }
 
 #define F1(n) \
 	HEDDLE_LIBRARY float __nv_##n##f(float); HEDDLE_LIBRARY double __nv_##n(double); \
