@@ -45,6 +45,15 @@ static bool used_in_rounds(const heddle_group *group)
 	return rounds > (is_long ? FEW : 1);
 }
 
+/* Does one thread take, in rounds along the tile's rows, vectors across them?  The tile is filled by rows and turned on the way. */
+static bool turned_in_rounds(const heddle_group *group)
+{
+	const heddle_stmt *stmt = group->stmt;
+	const int x = heddle_row_dim(stmt, &stmt->access[0]), y = heddle_row_dim(stmt, group->access);
+	return !stmt->reduction && x >= 0 && y >= 0 && x != y && stmt->dim[x].layout.vector > 1 && stmt->dim[y].layout.rounds > 1 &&
+	       choose_depends_on(stmt, group->access, x);
+}
+
 /* Fewer elements than a warp has threads, and all threads of the block read the same ones: a load serves them as a tile would. */
 static bool is_read_alike(const heddle_scop *scop, const heddle_group *group)
 {
@@ -71,7 +80,7 @@ static bool worth_staging(const heddle_kernel *kernel, const heddle_group *group
 		if (stmt->dim[d].reduction)
 			step *= (int)(stmt->dim[d].layout.tile / stmt->dim[d].layout.threads); /* of a thread: lanes share no step */
 	if (kernel->threads == 1)
-		return reuse && (copies || used_in_rounds(group));
+		return (reuse && (copies || used_in_rounds(group))) || turned_in_rounds(group);
 	reuse = reuse && step > 1;
 	/* across rows: threads that are neighbours along the target's contiguous dimension do not read neighbours */
 	int x = heddle_row_dim(stmt, &stmt->access[0]), y = heddle_row_dim(stmt, group->access);
@@ -233,7 +242,7 @@ static void choose_shared(heddle_scop *scop, heddle_config *config, int k, heddl
 		const heddle_copy *copy = group->size[row] > 1 ? preferred_copy(scop->descriptor, group) : NULL;
 		const int across = copy ? -1 : vectors_across(group, row);
 		const int64_t bytes = box_bytes(group);
-		const bool fits = bytes <= *budget && (copy || used_in_rounds(group));
+		const bool fits = bytes <= *budget && (copy || used_in_rounds(group) || turned_in_rounds(group));
 		choice->space = fits ? HEDDLE_SPACE_SHARED : HEDDLE_SPACE_GLOBAL;
 		if (!fits)
 			return;

@@ -303,6 +303,25 @@ static void items(void **state)
 }
 
 /* Threads of a chip that runs many. */
+/* Registers of half a line. */
+static void half_lines(void **state)
+{
+	(void)state;
+	static const choice cases[] = {
+		/* rows whole pages apart: turned in a tile, several lines of a row at once; else a line at a time */
+		{"def f(float(4096, 2048) I) -> (O) { O(j, i) = I(i, j) }",
+		 "k0: stream=O; k0.S0: tile=i:64,j:1024 round=j:1024 vector=i:64; k0.I.0: space=shared order=1,0"},
+		{"def f(float(4000, 2048) I) -> (O) { O(j, i) = I(i, j) }", "k0.S0: tile=j:1024,i:16 vector=i:16"},
+		{"def f(float(N, M) I) -> (O) { O(j, i) = I(i, j) }", "vector=i:16"},
+		{"def f(float(32, 64, 112, 112) I) -> (O) { O(n, h, w, c) = I(n, c, h, w) }", "vector=c:16"},
+		{"def f(double(4096, 2048) I) -> (O) { O(j, i) = I(i, j) }", "tile=i:32,j:512 round=j:512 vector=i:32; k0.I.0: space=shared order=1,0"},
+		/* windows of every second row; sums of columns */
+		{"def f(float(8, 64, 224, 224) I) -> (O) { O(n, c, h, w) max=! I(n, c, 2*h + kh, 2*w + kw) where h in 0:112, w in 0:112, kh in 0:2, kw in 0:2 }", "vector=w:16"},
+		{"def f(float(4096, 4096) x) -> (y) { y(d) +=! x(n, d) }", "tile=d:1024,n:8 round=d:64 vector=d:16"},
+	};
+	chosen("opencl:cpu-avx2", cases, HEDDLE_COUNT(cases));
+}
+
 static void threads(void **state)
 {
 	(void)state;
@@ -413,6 +432,6 @@ static void copied(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(layers), cmocka_unit_test(given), cmocka_unit_test(items), cmocka_unit_test(sectors), cmocka_unit_test(threads),
-					   cmocka_unit_test(copied)};
+					   cmocka_unit_test(half_lines), cmocka_unit_test(copied)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
