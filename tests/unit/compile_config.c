@@ -167,9 +167,9 @@ static void items(void **state)
 		/* shorter steps where rows are read across, and where the panel is turned; two statements have half the sums each */
 		{"def f(float(K, M) A, float(K, N) B) -> (C) { C(i, j) +=! A(k, i) * B(k, j) }", "tile=j:64,k:64,i:192 round=i:32 vector=j:16"},
 		{"def f(float(M, K) A, float(N, K) B) -> (C) { C(i, j) +=! A(i, k) * B(j, k) }",
-		 "tile=k:128,i:192,j:64 round=i:32 vector=j:16; k0.B.0: space=shared order=1,0"},
+		 "tile=j:64,k:128,i:192 round=i:32 vector=j:16; k0.B.0: space=shared order=1,0"},
 		{"def f(float(M, K) A, float(N, K) B, float(N) b) -> (C) { C(i, j) +=! A(i, k) * B(j, k)  C(i, j) = C(i, j) + b(j) }",
-		 "tile=k:128,i:96,j:64 round=i:16 vector=j:16"},
+		 "tile=j:64,k:128,i:96 round=i:16 vector=j:16"},
 		/* what is narrower than what is computed is multiplied as it lies; so is what few rows use */
 		{"def f(int8(M, K) A, int8(N, K) B) -> (int32(M, N) C) { C(i, j) +=! int32(A(i, k)) * int32(B(j, k)) }", "vector=k:16 reduce=k:lanes"},
 		{"def f(float(20, K) A, float(N, K) B) -> (C) { C(i, j) +=! A(i, k) * B(j, k) }", "vector=k:16 reduce=k:lanes"},
@@ -315,6 +315,11 @@ static void half_lines(void **state)
 		{"def f(float(N, M) I) -> (O) { O(j, i) = I(i, j) }", "vector=i:16"},
 		{"def f(float(32, 64, 112, 112) I) -> (O) { O(n, h, w, c) = I(n, c, h, w) }", "vector=c:16"},
 		{"def f(double(4096, 2048) I) -> (O) { O(j, i) = I(i, j) }", "tile=i:32,j:512 round=j:512 vector=i:32; k0.I.0: space=shared order=1,0"},
+		/* short reductions: vectors along rows that have whole ones, of which a block takes all; else across them */
+		{"def f(float(8, 64, 56, 56) I, float(64, 64) w) -> (O) { O(n, m, h, x) +=! I(n, c, h, x) * w(m, c) }",
+		 "tile=x:64,c:64,m:64 round=m:32,x:2 vector=x:8; k0.I.0: space=shared"},
+		{"def f(float(8, 1024, 14, 14) I, float(256, 1024) w) -> (O) { O(n, m, h, x) +=! I(n, c, h, x) * w(m, c) }", "vector=m:8"},
+		{"def f(float(8, 64, 65538) I, float(128, 64, 3) w) -> (O) { O(n, m, x) +=! I(n, c, 3 * x + k) * w(m, c, k) where x in 0:21840 }", "vector=m:8"},
 		/* windows of every second row; sums of columns */
 		{"def f(float(8, 64, 224, 224) I) -> (O) { O(n, c, h, w) max=! I(n, c, 2*h + kh, 2*w + kw) where h in 0:112, w in 0:112, kh in 0:2, kw in 0:2 }", "vector=w:16"},
 		{"def f(float(4096, 4096) x) -> (y) { y(d) +=! x(n, d) }", "tile=d:1024,n:8 round=d:64 vector=d:16"},
