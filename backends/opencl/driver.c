@@ -208,10 +208,16 @@ static void each_device(const opencl_state *s, heddle_arena *arena,
 static bool list_one(const opencl_state *s, heddle_arena *arena, cl_platform_id platform, cl_device_id device, void *data)
 {
 	heddle_text *out = data;
-	heddle_text_printf(out, "%s\t%s, %s, %s\n", device_text(s, arena, device, CL_DEVICE_NAME),
+	cl_uint floats = 0; /* of the vectors of its registers: what a descriptor's vector_bytes should say */
+	if (s->clGetDeviceInfo(device, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, sizeof(floats), &floats, NULL) != CL_SUCCESS)
+		floats = 0;
+	heddle_text_printf(out, "%s\t%s, %s, %s", device_text(s, arena, device, CL_DEVICE_NAME),
 			   platform_text(s, arena, platform, CL_PLATFORM_NAME),
 			   platform_text(s, arena, platform, CL_PLATFORM_VERSION),
 			   device_text(s, arena, device, CL_DRIVER_VERSION));
+	if (floats > 1)
+		heddle_text_printf(out, ", vectors of %u bytes", (unsigned)(floats * sizeof(cl_float)));
+	heddle_text_add(out, "\n");
 	return false;
 }
 
