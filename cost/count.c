@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_BESIDE = 15 };
+
 /* What a leaf does to one tensor. */
 typedef struct movement {
 	const shape *shape;
@@ -25,6 +27,8 @@ typedef struct movement {
 	bool write;
 	bool once;  /* by the first lane only, where lanes have the same */
 	bool whole; /* runs for instances that do not exist, too */
+	int64_t beside[MOST_BESIDE]; /* other accesses of the statement: elements of the row from this one */
+	int n_beside;
 } movement;
 
 /* ---- expressions ---------------------------------------------------------------------------------------------------- */
@@ -39,9 +43,20 @@ static linear add(linear a, linear b, int64_t factor)
 {
 	a.affine = a.affine && b.affine;
 	a.constant += factor * b.constant;
-	for (int d = 0; d < HEDDLE_MAX_DIM; d++)
+	for (int d = 0; d < HEDDLE_MAX_DIM; d++) {
 		a.coefficient[d] += factor * b.coefficient[d];
+		a.within[d] = a.within[d] || b.within[d];
+	}
 	return a;
+}
+
+/* Of an expression that is not affine: the dimensions in it. */
+static void mark(const heddle_expr *expr, bool *within)
+{
+	if (expr->kind == HEDDLE_EXPR_INDEX)
+		within[expr->index->position] = true;
+	for (int i = 0; i < expr->n_arg; i++)
+		mark(expr->arg[i], within);
 }
 
 static bool is_constant(const linear *a)
@@ -76,9 +91,11 @@ static linear to_linear(const counter *c, const heddle_expr *expr)
 			return add(zero, a, b.constant);
 		if (is_constant(&a))
 			return add(zero, b, a.constant);
-		a.affine = false;
+		a = (linear){.affine = false};
+		mark(expr, a.within);
 	} else {
 		a.affine = false;
+		mark(expr, a.within);
 	}
 	return a;
 }
@@ -175,16 +192,20 @@ static double distinct(const shape *s, const linear *subscript, const bool *mask
 {
 	int64_t value[MOST_DISTINCT];
 	int n = 1;
-	double product = 1;
+	double product = 1, apart = 1; /* members of what is not affine are read one by one, and those of no whole vector, tap by tap */
+	bool part = false;
 	value[0] = 0;
 	for (int d = 0; d < s->stmt->n_dim; d++) {
 		const heddle_layout *layout = &s->stmt->dim[d].layout;
 		int64_t items = s->d[d].unrolled ? layout->items : 1;
-		if (!mask[d] || !subscript->coefficient[d] || items * layout->vector == 1)
+		if (mask[d] && subscript->within[d])
+			apart *= (double)(items * layout->vector);
+		if (!mask[d] || !subscript->coefficient[d] || subscript->within[d] || items * layout->vector == 1)
 			continue;
 		product *= (double)(items * layout->vector);
+		part |= s->d[d].extent < layout->vector;
 		if (product > MOST_DISTINCT)
-			return product;
+			return product * apart;
 		int before = n;
 		for (int64_t i = 0; i < items; i++)
 			for (int64_t v = 0; v < layout->vector; v++) {
@@ -199,7 +220,7 @@ static double distinct(const shape *s, const linear *subscript, const bool *mask
 				}
 			}
 	}
-	return n;
+	return (part ? product : n) * apart;
 }
 
 /* Elements that one thread touches in the unrolled part. */
@@ -211,7 +232,7 @@ static double elements(const movement *m)
 		bool mask[HEDDLE_MAX_DIM] = {0};
 		for (int d = 0; d < m->shape->stmt->n_dim; d++) {
 			mask[d] = m->dims[d] && !used[d];
-			used[d] |= m->subscript[e].coefficient[d] != 0;
+			used[d] |= m->subscript[e].coefficient[d] != 0 || m->subscript[e].within[d];
 		}
 		n *= distinct(m->shape, &m->subscript[e], mask);
 	}
@@ -413,12 +434,24 @@ static int64_t strided_width(const counter *c, const movement *m)
 {
 	const int d = lockstep(m), inner = heddle_tensor_inner(m->tensor);
 	if (m->write || m->tile || !c->language->zips || !c->language->unaligned || d < 0 || inner != m->tensor->rank - 1 ||
-	    m->tensor->role != HEDDLE_ROLE_INPUT || m->tensor->type == HEDDLE_BOOL || m->subscript[inner].coefficient[d] != 2)
+	    m->tensor->role != HEDDLE_ROLE_INPUT || m->tensor->type == HEDDLE_BOOL || m->subscript[inner].coefficient[d] != 2 ||
+	    m->shape->d[d].extent < m->shape->stmt->dim[d].layout.vector)
 		return 1;
 	for (int e = 0; e < inner; e++)
 		if (m->subscript[e].coefficient[d])
 			return 1;
 	return choose_least(m->shape->stmt->dim[d].layout.vector, c->language->max_vector);
+}
+
+/* Vectors of an access by strided_width for each vector of results: two taps side by side need the same ones. */
+static double strided_vectors(const movement *m)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	const linear *row = &m->subscript[heddle_tensor_inner(m->tensor)];
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (stmt->dim[d].reduction && m->shape->d[d].extent == 2 && row->coefficient[d] == 1)
+			return 1;
+	return 2;
 }
 
 /* How often all threads make the access that stands in the text: tiles, rounds, items that are a loop. */
@@ -432,7 +465,7 @@ static double repeats(const movement *m)
 			continue;
 		bool depends = false;
 		for (int e = 0; e < m->tensor->rank; e++)
-			depends |= m->subscript[e].coefficient[d] != 0;
+			depends |= m->subscript[e].coefficient[d] != 0 || m->subscript[e].within[d];
 		n *= m->shape->d[d].outer * (double)dim->layout.rounds;
 		if (!m->shape->d[d].unrolled)
 			n *= (double)dim->layout.items;
@@ -541,7 +574,7 @@ static int window_places(const movement *m, int64_t place[MOST_PLACES])
 	enum { LONGEST = 64, FIRST = 1024 };
 	const heddle_stmt *stmt = m->shape->stmt;
 	const linear *row = &m->subscript[row_of(m)];
-	bool window = false;
+	bool window = m->n_beside > 0;
 	int n = 1;
 	place[0] = m->tile ? 0 : FIRST + (row->constant % LONGEST + LONGEST) % LONGEST;
 	for (int d = 0; d < stmt->n_dim; d++) {
@@ -563,6 +596,16 @@ static int window_places(const movement *m, int64_t place[MOST_PLACES])
 					place[n++] = x;
 			}
 	}
+	for (int b = 0, before = n; b < m->n_beside; b++)
+		for (int k = 0; k < before; k++) {
+			int j = n - 1;
+			while (j >= 0 && place[j] != place[k] + m->beside[b])
+				j--;
+			if (j < 0 && n == MOST_PLACES)
+				return 0;
+			if (j < 0)
+				place[n++] = place[k] + m->beside[b];
+		}
 	for (int k = 0; k < n; k++) {
 		if (!m->tile && place[k] < 0)
 			return 0;
@@ -636,7 +679,7 @@ static void count(counter *c, const movement *m, const heddle_group *group)
 	}
 	const int64_t strided = strided_width(c, m), width = strided > 1 ? strided : access_width(c, m);
 	const begins b = m->tile ? (begins){{0}} : beginnings(c, m, width, -1);
-	add_accesses(c, m, group, width, elements(m) / (double)width * (strided > 1 ? 2 : 1) * repeats(m), m->tile ? NULL : &b);
+	add_accesses(c, m, group, width, elements(m) / (double)width * (strided > 1 ? strided_vectors(m) : 1) * repeats(m), m->tile ? NULL : &b);
 }
 
 /* ---- leaves ------------------------------------------------------------------------------------------------------------- */
@@ -651,10 +694,30 @@ linear *count_subscripts(counter *c, const heddle_stmt *stmt, const heddle_acces
 	return all;
 }
 
-static void count_read(counter *c, const shape *s, const heddle_access *access)
+/* Elements of the row from one access to another of the same tensor, no further than vectors reach; 0: they are none or not known. */
+static int64_t elements_beside(counter *c, const heddle_stmt *stmt, int a, int b)
+{
+	const heddle_tensor *tensor = stmt->access[a].tensor;
+	const int row = tensor->rank ? heddle_tensor_inner(tensor) : -1;
+	int64_t apart = 0;
+	if (tensor != stmt->access[b].tensor || row < 0)
+		return 0;
+	for (int e = 0; e < tensor->rank; e++) {
+		linear x = to_linear(c, subscript_of(stmt, &stmt->access[a], e)), y = to_linear(c, subscript_of(stmt, &stmt->access[b], e));
+		const linear difference = add(y, x, -1);
+		if (!is_constant(&difference) || (e != row && difference.constant))
+			return 0;
+		apart = e == row ? difference.constant : apart;
+	}
+	return llabs(apart) < c->language->max_vector ? apart : 0;
+}
+
+/* `taken`: accesses that have been counted; those beside this one are, with it. */
+static void count_read(counter *c, const shape *s, const heddle_access *access, bool *taken)
 {
 	const heddle_group *group = access->group;
-	if (group->space == HEDDLE_SPACE_REGISTER || !access->tensor->rank)
+	/* what the caller gives as a number is an argument */
+	if (group->space == HEDDLE_SPACE_REGISTER || (!access->tensor->rank && access->tensor->role == HEDDLE_ROLE_INPUT))
 		return;
 	movement m = {.shape = s, .tensor = access->tensor, .subscript = count_subscripts(c, s->stmt, access)};
 	if (group->space == HEDDLE_SPACE_SHARED)
@@ -662,7 +725,18 @@ static void count_read(counter *c, const shape *s, const heddle_access *access)
 	for (int d = 0; d < s->stmt->n_dim; d++)
 		m.dims[d] = true;
 	m.whole = m.tile && s->stmt->reduction;
-	count(c, &m, group);
+	m.once = !s->stmt->reduction && s->stmt->access[0].group->space == HEDDLE_SPACE_GLOBAL; /* read where it is stored */
+	for (int a = 1; a < s->stmt->n_access && !m.tile && c->kernel->threads > 1 && m.n_beside < MOST_BESIDE; a++) {
+		const int64_t apart = taken[a] ? 0 : elements_beside(c, s->stmt, (int)(access - s->stmt->access), a);
+		if (!apart || s->stmt->access[a].group->space != HEDDLE_SPACE_GLOBAL)
+			continue;
+		m.beside[m.n_beside++] = apart;
+		taken[a] = true;
+	}
+	if (access->tensor->rank)
+		count(c, &m, group);
+	else
+		add_accesses(c, &m, group, 1, repeats(&m), NULL);
 }
 
 /* The target's elements, from the accumulator or the register group, or straight from the computation. */
@@ -750,9 +824,14 @@ static void count_stmt(counter *c, int at)
 	c->out->moving = c->out->moving || !s.rectangular;
 	for (int d = 0; d < stmt->n_dim; d++)
 		c->out->exact = c->out->exact && s.d[d].share >= 1;
+	bool *taken = HEDDLE_NEW_ARRAY(c->arena, bool, stmt->n_access);
 	for (int a = 1; a < stmt->n_access; a++)
-		if (!is_repeated(c, at, a))
-			count_read(c, &s, &stmt->access[a]);
+		taken[a] = is_repeated(c, at, a);
+	for (int a = 1; a < stmt->n_access; a++)
+		if (!taken[a]) {
+			taken[a] = true;
+			count_read(c, &s, &stmt->access[a], taken);
+		}
 	c->out->conditional = c->out->conditional || has_conditional_read(stmt->value, false);
 	for (int g = 0; g < c->kernel->n_group; g++)
 		if (c->kernel->group[g]->stmt == stmt && c->kernel->group[g]->space == HEDDLE_SPACE_SHARED)

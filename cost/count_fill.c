@@ -87,7 +87,9 @@ static void count_rows(const counter *c, const heddle_group *group, int64_t rows
 	const tiling t = tiling_of(group);
 	int64_t row_threads = c->kernel->threads / t.columns, element = heddle_type_size(group->tensor->type);
 	bool turned = !heddle_tile_in_run(group, heddle_tile_array_row(group));
-	int64_t parts = turned ? group->vector : 1, width = turned ? 1 : group->vector;
+	/* longer vectors than the language has are moved in parts */
+	const int64_t at_once = c->language ? choose_least(group->vector, c->language->max_vector) : group->vector, pieces = group->vector / at_once;
+	int64_t parts = turned ? group->vector : pieces, width = turned ? 1 : at_once;
 	const int part = count_lanes_at_once(c, width * element);
 	for (int64_t r = 0; r < rows; r += row_threads)
 		for (int64_t v = 0; v < t.vectors; v += t.columns)
@@ -101,8 +103,12 @@ static void count_rows(const counter *c, const heddle_group *group, int64_t rows
 					tile_addresses(c, group, row, vector, &from[n], &to[n]);
 					n++;
 				}
-				load->requests += n > 0;
-				load->transactions += count_sectors(from, n, group->vector * element);
+				load->requests += n > 0 ? (double)pieces : 0;
+				for (int64_t piece = 0; piece < pieces; piece++) {
+					load->transactions += count_sectors(from, n, at_once * element);
+					for (int k = 0; k < n; k++)
+						from[k] += at_once * element;
+				}
 				store->requests += n > 0 ? (double)parts : 0;
 				for (int at = 0; at < n; at += part)
 					store->transactions += (double)parts *

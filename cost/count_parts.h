@@ -9,11 +9,13 @@
 
 enum { SECTOR = 32, BANKS = 32, BANK_WIDTH = 4, MOST_DISTINCT = 4096, MOST_WARP = 64, MOST_UNROLLED = 32, MOST_PLACES = 64 };
 
-/* An integer expression of the statement's dimensions: constant + sum coefficient d. */
+/* An integer expression of the statement's dimensions: constant + sum coefficient d; where that is not all of it, `within` says which
+ * dimensions the rest depends on. */
 typedef struct linear {
 	bool affine;
 	int64_t constant;
 	int64_t coefficient[HEDDLE_MAX_DIM];
+	bool within[HEDDLE_MAX_DIM];
 } linear;
 
 /* One statement's dimensions under the sizes. */

@@ -654,7 +654,7 @@ static bool whole_turned(chooser *c, int x, int y, int64_t v)
  * `plain`: the instructions of a plane of x and y with vectors along x. */
 static bool turned(chooser *c, int x, int y, double plain)
 {
-	enum { PACK = 2, SCATTER = 6, SHORT = 8, LEAST_STEP = 16, MOST_STEP = 256 };
+	enum { PACK = 2, SCATTER = 4, SHORT = 8, LEAST_STEP = 16, MOST_STEP = 256 };
 	const heddle_stmt *stmt = c->main;
 	const int64_t ex = choose_extent(c->scop, stmt, x), ey = choose_extent(c->scop, stmt, y), v = choose_least(c->vector, choose_power_below(ey));
 	const int64_t room = near_room(c);
@@ -789,7 +789,7 @@ void choose_contraction_vectors(chooser *c, int x, int y)
 		else if (d >= 0 && along < 0 && c->main->dim[d].reduction && choose_extent(c->scop, c->main, d) >= 2 * c->vector)
 			along = d;
 	}
-	const double crossing = 1.125;
+	const double crossing = 1.075;
 	enum { GUARDED = 4, GATHERED = 2, PLAIN_ROUNDS = 4, TURNED_ROUNDS = 8 };
 	int64_t v = choose_least(c->vector, choose_power_below(ex));
 	int64_t columns, rows;
