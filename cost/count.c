@@ -27,6 +27,7 @@ typedef struct movement {
 	bool write;
 	bool once;  /* by the first lane only, where lanes have the same */
 	bool whole; /* runs for instances that do not exist, too */
+	bool apart; /* each member has a guard of its own */
 	int64_t beside[MOST_BESIDE]; /* other accesses of the statement: elements of the row from this one */
 	int n_beside;
 } movement;
@@ -115,41 +116,167 @@ int64_t count_stride(const counter *c, const heddle_tensor *tensor, int e)
 	return stride;
 }
 
-/* ---- what is unrolled --------------------------------------------------------------------------------------------------- */
+/* ---- vectors --------------------------------------------------------------------------------------------------------------- */
 
-int64_t heddle_cost_calls(const heddle_expr *expr, int64_t members)
+/* The dimension whose vector loop runs in lockstep.  Loads of a tile come together along its rows, whichever vector loop goes
+ * there. */
+static int lockstep(const movement *m)
 {
-	int64_t n = expr->kind == HEDDLE_EXPR_CALL ? 4 * members : 0;
-	for (int i = 0; i < expr->n_arg; i++)
-		n += heddle_cost_calls(expr->arg[i], members);
-	return n;
+	const heddle_stmt *stmt = m->shape->stmt;
+	for (int d = 0; d < stmt->n_dim && m->tile && !m->write; d++)
+		if (m->dims[d] && !stmt->dim[d].reduction && stmt->dim[d].layout.vector > 1 &&
+		    m->subscript[heddle_tile_array_row(m->tile)].coefficient[d] == m->tile->phases)
+			return d;
+	return heddle_lockstep_dim(stmt, m->dims);
 }
 
-static bool uses_registers(const heddle_stmt *stmt)
+/* Do the tile's dimensions beside `inner` go in steps of w elements? */
+static bool tile_aligned(const movement *m, int inner, int64_t w)
+{
+	int64_t pitch = 1;
+	bool aligned = true;
+	for (int i = m->tensor->rank - 1; i >= 0; i--) {
+		const int e = m->tile->order[i];
+		aligned = aligned && (e == inner || m->tile->size[e] == 1 || pitch % w == 0);
+		pitch = count_tile_pitch(m->tile, i, pitch);
+	}
+	return aligned;
+}
+
+/* The greatest power of two, `most` at most, that the extent is known to be a multiple of. */
+static int64_t known_power(const heddle_expr *extent, int64_t most)
+{
+	while (most > 1 && !heddle_extent_multiple(extent, most))
+		most /= 2;
+	return most;
+}
+
+/* Do the rows that the access reads begin at multiples of w elements, a power of two? */
+static bool rows_begin_at(const movement *m, int inner, int64_t w)
+{
+	const heddle_tensor *tensor = m->tensor;
+	for (int e = 0; e < tensor->rank; e++) {
+		int64_t step = llabs(m->subscript[e].constant), multiple = 1;
+		for (int d = 0; d < m->shape->stmt->n_dim; d++)
+			step |= m->subscript[e].within[d] ? 1 : llabs(m->subscript[e].coefficient[d]);
+		if (e == inner || step == 0)
+			continue;
+		for (int i = e + 1; i < tensor->rank && !tensor->stride; i++)
+			multiple *= known_power(tensor->extent[i], w);
+		multiple = tensor->stride ? known_power(tensor->stride[e], w) : multiple;
+		if ((step & -step) * multiple % w)
+			return false;
+	}
+	return true;
+}
+
+/* May a vector along d go past the end of the dimension, for all that is known before the sizes are? */
+static bool is_guarded(const heddle_stmt *stmt, int d)
+{
+	const heddle_index *index = stmt->source->index[d];
+	const int64_t v = stmt->dim[d].layout.vector;
+	return v > 1 && !(heddle_extent_multiple(index->upper, v) && heddle_extent_multiple(index->lower, v));
+}
+
+/* Elements of one access: a vector where the members lie side by side and the language can. */
+static int64_t access_width(const counter *c, const movement *m)
+{
+	int d = lockstep(m), rank = m->tensor->rank;
+	int inner = m->tile ? heddle_tile_array_row(m->tile) : heddle_tensor_inner(m->tensor);
+	const int64_t step = m->tile ? m->tile->phases : 1;
+	if (d < 0 || inner < 0 || m->subscript[inner].coefficient[d] != step)
+		return 1;
+	for (int e = 0; e < rank; e++)
+		if (e != inner && m->subscript[e].coefficient[d])
+			return 1;
+	int64_t w = choose_least(m->shape->stmt->dim[d].layout.vector, c->language->max_vector);
+	int64_t most = c->language->max_bytes > 0 ? c->language->max_bytes / heddle_type_size(m->tensor->type) : w;
+	while (w > 1 && w > most)
+		w /= 2;
+	if (c->language->unaligned)
+		return w;
+	/* everything else in the address goes in steps of the vector; else neighbours that stand together are read by narrower ones */
+	const bool narrower = !m->write && (m->tile || (c->kernel->threads > 1 && !m->apart));
+	for (; w > 1; w = narrower ? w / 2 : 1) {
+		bool aligned = m->tile ? tile_aligned(m, inner, w) : rows_begin_at(m, inner, w);
+		for (int o = 0; o < m->shape->stmt->n_dim; o++)
+			if (o != d && m->subscript[inner].coefficient[o])
+				aligned = aligned && (m->subscript[inner].coefficient[o] * m->shape->stmt->dim[o].layout.vector) % (w * step) == 0;
+		if (aligned && (m->tile || m->subscript[inner].constant % w == 0))
+			return w;
+	}
+	return 1;
+}
+
+/* ---- what is unrolled --------------------------------------------------------------------------------------------------- */
+
+/* Do the statement's registers differ from one index of d to another? */
+static bool indexes_registers(const counter *c, const heddle_stmt *stmt, int d)
 {
 	bool any = stmt->reduction;
-	for (int a = 0; a < stmt->n_access; a++)
-		any |= stmt->access[a].group && stmt->access[a].group->space == HEDDLE_SPACE_REGISTER;
+	for (int a = 0; a < stmt->n_access && !any; a++) {
+		const heddle_access *access = &stmt->access[a];
+		for (int e = 0; access->group && access->group->space == HEDDLE_SPACE_REGISTER && e < access->tensor->rank; e++) {
+			const linear at = to_linear(c, subscript_of(stmt, access, e));
+			any = any || at.coefficient[d] || at.within[d];
+		}
+	}
 	return any;
 }
 
-/* Reductions that are not shared by lanes and are no windows run their items one after another; so do others that index no registers and would
- * become long, and those that go over their tile in rounds without a sum. */
-static void find_unrolled(shape *s)
+/* Nodes of the program that storing a vector's results takes: where they are not one access, one for each and a name for the vector, and
+ * what guards them. */
+static double length_of_stores(const counter *c, const shape *s)
 {
 	const heddle_stmt *stmt = s->stmt;
-	int64_t vector = 1;
-	bool rounds = false;
+	movement m = {.shape = s, .tensor = stmt->access[0].tensor, .write = true};
+	int64_t members = 1;
+	bool guarded = false;
 	for (int d = 0; d < stmt->n_dim; d++) {
-		vector *= stmt->dim[d].layout.vector;
-		rounds = rounds || stmt->dim[d].layout.rounds > 1;
+		m.dims[d] = true;
+		members *= stmt->dim[d].layout.vector;
+		guarded = guarded || is_guarded(stmt, d);
 	}
-	double size = 1 + (double)heddle_cost_calls(stmt->value, vector);
+	if (members == 1)
+		return 1;
+	m.subscript = count_subscripts(c, stmt, &stmt->access[0]);
+	const int64_t width = access_width(c, &m);
+	return width > 1 ? ceil((double)members / (double)width) : 1 + (double)(guarded ? 2 * members : members);
+}
+
+/* What calls make the text longer by: one that all members share is made once. */
+static double length_of_calls(const heddle_stmt *stmt, const heddle_expr *expr)
+{
+	double n = 0;
+	if (expr->kind == HEDDLE_EXPR_CALL) {
+		bool within[HEDDLE_MAX_DIM] = {0};
+		int64_t members = 1;
+		mark(expr, within);
+		for (int d = 0; d < stmt->n_dim; d++)
+			members *= within[d] ? stmt->dim[d].layout.vector : 1;
+		n = 4 * (double)members;
+	}
+	for (int i = 0; i < expr->n_arg; i++)
+		n += length_of_calls(stmt, expr->arg[i]);
+	return n;
+}
+
+/* Reductions that are not shared by lanes and are no windows run their items one after another; so do others that index no registers and would
+ * become long, and those that go over their tile in rounds without a sum.  What is long is so in all parts of a vector, too. */
+static void find_unrolled(const counter *c, shape *s)
+{
+	const heddle_stmt *stmt = s->stmt;
+	bool rounds = false;
+	for (int d = 0; d < stmt->n_dim; d++)
+		rounds = rounds || stmt->dim[d].layout.rounds > 1;
+	double size = length_of_stores(c, s) + length_of_calls(stmt, stmt->value);
 	for (int d = stmt->n_dim - 1; d >= 0; d--) {
 		const heddle_dim *dim = &stmt->dim[d];
+		const double parts = (double)dim->layout.vector / (double)c->language->max_vector;
+		s->d[d].parts = parts > 1 && size > MOST_UNROLLED && !indexes_registers(c, stmt, d) ? parts : 1;
 		size *= dim->reduction ? 1 : (double)dim->layout.items;
 		s->d[d].unrolled = dim->reduction ? (dim->reduce == HEDDLE_REDUCE_LANES && dim->layout.items <= 8) || heddle_is_window(stmt, d)
-						  : (size <= MOST_UNROLLED && !rounds) || uses_registers(stmt);
+						  : (size <= MOST_UNROLLED && !rounds) || indexes_registers(c, stmt, d);
 	}
 }
 
@@ -181,7 +308,7 @@ static shape shape_of(const counter *c, const heddle_stmt *stmt)
 		int64_t busy = choose_least(layout->threads, (rest + layout->vector - 1) / layout->vector);
 		s.d[d].busy = tiles > 0 ? (tiles - 1 + (double)busy / (double)layout->threads) / tiles : 0;
 	}
-	find_unrolled(&s);
+	find_unrolled(c, &s);
 	return s;
 }
 
@@ -259,57 +386,6 @@ int64_t count_row_offset(const heddle_group *tile, int64_t value)
 {
 	const int64_t place = floor_div(value, tile->phases), phase = value - place * tile->phases;
 	return tile->phases == 1 ? value : phase * (heddle_tile_row_length(tile) + tile->pad) + place;
-}
-
-/* The dimension whose vector loop runs in lockstep.  Loads of a tile come together along its rows, whichever vector loop goes
- * there. */
-static int lockstep(const movement *m)
-{
-	const heddle_stmt *stmt = m->shape->stmt;
-	for (int d = 0; d < stmt->n_dim && m->tile && !m->write; d++)
-		if (m->dims[d] && !stmt->dim[d].reduction && stmt->dim[d].layout.vector > 1 &&
-		    m->subscript[heddle_tile_array_row(m->tile)].coefficient[d] == m->tile->phases)
-			return d;
-	return heddle_lockstep_dim(stmt, m->dims);
-}
-
-/* Do the tile's dimensions beside `inner` go in steps of w elements? */
-static bool tile_aligned(const movement *m, int inner, int64_t w)
-{
-	int64_t pitch = 1;
-	bool aligned = true;
-	for (int i = m->tensor->rank - 1; i >= 0; i--) {
-		const int e = m->tile->order[i];
-		aligned = aligned && (e == inner || m->tile->size[e] == 1 || pitch % w == 0);
-		pitch = count_tile_pitch(m->tile, i, pitch);
-	}
-	return aligned;
-}
-
-/* Elements of one access: a vector where the members lie side by side and the language can. */
-static int64_t access_width(const counter *c, const movement *m)
-{
-	int d = lockstep(m), rank = m->tensor->rank;
-	int inner = m->tile ? heddle_tile_array_row(m->tile) : heddle_tensor_inner(m->tensor);
-	const int64_t step = m->tile ? m->tile->phases : 1;
-	if (d < 0 || inner < 0 || m->subscript[inner].coefficient[d] != step)
-		return 1;
-	for (int e = 0; e < rank; e++)
-		if (e != inner && m->subscript[e].coefficient[d])
-			return 1;
-	int64_t w = choose_least(m->shape->stmt->dim[d].layout.vector, c->language->max_vector);
-	int64_t most = c->language->max_bytes > 0 ? c->language->max_bytes / heddle_type_size(m->tensor->type) : w;
-	while (w > 1 && w > most)
-		w /= 2;
-	if (c->language->unaligned)
-		return w;
-	/* everything else in the address goes in steps of the vector */
-	bool aligned = m->tile ? tile_aligned(m, inner, w)
-			       : m->tensor->rank < 2 || heddle_cost_rows_aligned(m->tensor, w);
-	for (int o = 0; o < m->shape->stmt->n_dim; o++)
-		if (o != d && m->subscript[inner].coefficient[o])
-			aligned = aligned && (m->subscript[inner].coefficient[o] * m->shape->stmt->dim[o].layout.vector) % (w * step) == 0;
-	return aligned && (m->tile || m->subscript[inner].constant % w == 0) ? w : 1;
 }
 
 /* ---- requests --------------------------------------------------------------------------------------------------------- */
@@ -469,6 +545,7 @@ static double repeats(const movement *m)
 		n *= m->shape->d[d].outer * (double)dim->layout.rounds;
 		if (!m->shape->d[d].unrolled)
 			n *= (double)dim->layout.items;
+		n *= depends ? 1 : m->shape->d[d].parts;
 		if (!m->whole)
 			n *= depends || !m->shape->d[d].unrolled ? m->shape->d[d].share : m->shape->d[d].busy;
 	}
@@ -684,7 +761,7 @@ static void count(counter *c, const movement *m, const heddle_group *group)
 
 /* ---- leaves ------------------------------------------------------------------------------------------------------------- */
 
-linear *count_subscripts(counter *c, const heddle_stmt *stmt, const heddle_access *access)
+linear *count_subscripts(const counter *c, const heddle_stmt *stmt, const heddle_access *access)
 {
 	linear *all = HEDDLE_NEW_ARRAY(c->arena, linear, access->tensor->rank + 1);
 	for (int e = 0; e < access->tensor->rank; e++) {
@@ -712,6 +789,26 @@ static int64_t elements_beside(counter *c, const heddle_stmt *stmt, int a, int b
 	return llabs(apart) < c->language->max_vector ? apart : 0;
 }
 
+/* Are the members of a vector stored one by one, each under a guard of its own?  Where one access takes the whole vector they are not. */
+static bool lanes_apart(const counter *c, const shape *s)
+{
+	const heddle_stmt *stmt = s->stmt;
+	const int d = heddle_lockstep_dim(stmt, NULL);
+	if (d < 0 || !is_guarded(stmt, d))
+		return false;
+	for (int a = 0; a < stmt->n_access; a++) {
+		movement m = {.shape = s, .tensor = stmt->access[a].tensor, .write = true};
+		if (!m.tensor->rank || !stmt->access[a].affine || stmt->access[a].group->space != HEDDLE_SPACE_GLOBAL)
+			continue;
+		m.subscript = count_subscripts(c, stmt, &stmt->access[a]);
+		for (int k = 0; k < stmt->n_dim; k++)
+			m.dims[k] = true;
+		if (access_width(c, &m) > 1)
+			return false;
+	}
+	return true;
+}
+
 /* `taken`: accesses that have been counted; those beside this one are, with it. */
 static void count_read(counter *c, const shape *s, const heddle_access *access, bool *taken)
 {
@@ -725,6 +822,7 @@ static void count_read(counter *c, const shape *s, const heddle_access *access, 
 	for (int d = 0; d < s->stmt->n_dim; d++)
 		m.dims[d] = true;
 	m.whole = m.tile && s->stmt->reduction;
+	m.apart = lanes_apart(c, s);
 	m.once = !s->stmt->reduction && s->stmt->access[0].group->space == HEDDLE_SPACE_GLOBAL; /* read where it is stored */
 	for (int a = 1; a < s->stmt->n_access && !m.tile && c->kernel->threads > 1 && m.n_beside < MOST_BESIDE; a++) {
 		const int64_t apart = taken[a] ? 0 : elements_beside(c, s->stmt, (int)(access - s->stmt->access), a);
@@ -779,13 +877,16 @@ static bool reads_the_same(counter *c, const heddle_stmt *s, int a, const heddle
 	return same;
 }
 
-/* Everything of the statement is unrolled: those in a row are one stretch of code. */
+/* Everything of the statement is unrolled, but for rounds that those in a row go through together: they are one stretch of code. */
 static bool is_straight(const counter *c, const heddle_stmt *stmt)
 {
 	shape s = shape_of(c, stmt);
-	for (int d = 0; d < stmt->n_dim; d++)
-		if (stmt->dim[d].member < 0 || !s.d[d].unrolled || stmt->dim[d].layout.rounds > 1)
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const heddle_layout *layout = &stmt->dim[d].layout;
+		const bool once = s.d[d].unrolled || (layout->items == 1 && s.d[d].parts <= 1);
+		if (stmt->dim[d].member < 0 || !once || (layout->rounds > 1 && !c->kernel->rounds_outside))
 			return false;
+	}
 	return true;
 }
 

@@ -42,7 +42,5 @@ heddle_kernel_count heddle_cost_count(heddle_arena *arena, const heddle_scop *sc
 int64_t *heddle_cost_sizes(heddle_arena *arena, const heddle_scop *scop);
 /* Cycles of one fill of a shared tile by the threads of its block: those of the banks, and a unit's from the cache, two sectors each. */
 double heddle_cost_fill(const heddle_scop *scop, const heddle_group *group, const int64_t *size);
-/* Nodes of the program that calls count for, once for each of `members` lanes: as much as pass `simplify` says of them. */
-int64_t heddle_cost_calls(const heddle_expr *expr, int64_t members);
 
 #endif

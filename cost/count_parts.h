@@ -28,6 +28,7 @@ typedef struct shape {
 		double share; /* of the instances of all tiles that exist */
 		double busy;  /* share of (outer, thread) pairs that have any */
 		bool unrolled; /* its items */
+		double parts;  /* language's vectors of one of the layout's, where they are a loop; else 1 */
 	} d[HEDDLE_MAX_DIM];
 } shape;
 
@@ -53,7 +54,7 @@ int64_t count_value(const counter *c, const heddle_expr *expr, int64_t otherwise
 /* Elements of memory from one index of dimension e to the next. */
 int64_t count_stride(const counter *c, const heddle_tensor *tensor, int e);
 /* The subscripts of an access, [rank], in the counter's arena. */
-linear *count_subscripts(counter *c, const heddle_stmt *stmt, const heddle_access *access);
+linear *count_subscripts(const counter *c, const heddle_stmt *stmt, const heddle_access *access);
 /* Elements of the array from one of tensor dimension order[i] to the next, where `inner` are those from one of order[i + 1]. */
 int64_t count_tile_pitch(const heddle_group *tile, int i, int64_t inner);
 /* Where an element of a row lies in the array's rows, whose phases are taken apart. */
