@@ -40,10 +40,17 @@ int64_t count_value(const counter *c, const heddle_expr *expr, int64_t otherwise
 	return heddle_expr_evaluate(expr, c->size, &value) < 0 ? otherwise : value;
 }
 
+/* Of two numbers that are multiples of powers of two, 0 standing for those of 0: of which their sum is one. */
+static int64_t common_power(int64_t a, int64_t b)
+{
+	return !a ? b : !b ? a : choose_least(a, b);
+}
+
 static linear add(linear a, linear b, int64_t factor)
 {
 	a.affine = a.affine && b.affine;
 	a.constant += factor * b.constant;
+	a.multiple = common_power(a.multiple, b.multiple * (factor & -factor));
 	for (int d = 0; d < HEDDLE_MAX_DIM; d++) {
 		a.coefficient[d] += factor * b.coefficient[d];
 		a.within[d] = a.within[d] || b.within[d];
@@ -68,14 +75,21 @@ static bool is_constant(const linear *a)
 	return a->affine;
 }
 
+/* The greatest power of two, `most` at most, that the extent is known to be a multiple of. */
+static int64_t known_power(const heddle_expr *extent, int64_t most)
+{
+	while (most > 1 && !heddle_extent_multiple(extent, most))
+		most /= 2;
+	return most;
+}
+
 static linear to_linear(const counter *c, const heddle_expr *expr)
 {
 	linear zero = {.affine = true}, a = zero, b = zero;
-	if (expr->kind == HEDDLE_EXPR_INT)
-		a.constant = expr->i;
-	else if (expr->kind == HEDDLE_EXPR_SIZE)
+	if (expr->kind == HEDDLE_EXPR_INT || expr->kind == HEDDLE_EXPR_SIZE) {
 		a.constant = count_value(c, expr, 1);
-	else if (expr->kind == HEDDLE_EXPR_INDEX)
+		a.multiple = a.constant ? known_power(expr, MOST_WARP) : 0;
+	} else if (expr->kind == HEDDLE_EXPR_INDEX)
 		a.coefficient[expr->index->position] = 1;
 	else if (expr->kind == HEDDLE_EXPR_CAST)
 		a = to_linear(c, expr->arg[0]);
@@ -88,10 +102,12 @@ static linear to_linear(const counter *c, const heddle_expr *expr)
 			return add(a, b, 1);
 		if (expr->op == HEDDLE_OP_SUB)
 			return add(a, b, -1);
-		if (is_constant(&b))
-			return add(zero, a, b.constant);
-		if (is_constant(&a))
-			return add(zero, b, a.constant);
+		const int64_t multiple = a.multiple * b.multiple;
+		if (is_constant(&a) || is_constant(&b)) {
+			a = is_constant(&b) ? add(zero, a, b.constant) : add(zero, b, a.constant);
+			a.multiple = multiple;
+			return a;
+		}
 		a = (linear){.affine = false};
 		mark(expr, a.within);
 	} else {
@@ -143,20 +159,12 @@ static bool tile_aligned(const movement *m, int inner, int64_t w)
 	return aligned;
 }
 
-/* The greatest power of two, `most` at most, that the extent is known to be a multiple of. */
-static int64_t known_power(const heddle_expr *extent, int64_t most)
-{
-	while (most > 1 && !heddle_extent_multiple(extent, most))
-		most /= 2;
-	return most;
-}
-
 /* Do the rows that the access reads begin at multiples of w elements, a power of two? */
 static bool rows_begin_at(const movement *m, int inner, int64_t w)
 {
 	const heddle_tensor *tensor = m->tensor;
 	for (int e = 0; e < tensor->rank; e++) {
-		int64_t step = llabs(m->subscript[e].constant), multiple = 1;
+		int64_t step = m->subscript[e].multiple, multiple = 1;
 		for (int d = 0; d < m->shape->stmt->n_dim; d++)
 			step |= m->subscript[e].within[d] ? 1 : llabs(m->subscript[e].coefficient[d]);
 		if (e == inner || step == 0)
@@ -202,7 +210,7 @@ static int64_t access_width(const counter *c, const movement *m)
 		for (int o = 0; o < m->shape->stmt->n_dim; o++)
 			if (o != d && m->subscript[inner].coefficient[o])
 				aligned = aligned && (m->subscript[inner].coefficient[o] * m->shape->stmt->dim[o].layout.vector) % (w * step) == 0;
-		if (aligned && (m->tile || m->subscript[inner].constant % w == 0))
+		if (aligned && (m->tile || m->subscript[inner].multiple % w == 0))
 			return w;
 	}
 	return 1;
@@ -306,6 +314,14 @@ static shape shape_of(const counter *c, const heddle_stmt *stmt)
 		s.d[d].outer = tiles;
 		s.d[d].share = tiles > 0 ? (double)s.d[d].extent / (tiles * (double)layout->tile) : 0;
 		int64_t busy = choose_least(layout->threads, (rest + layout->vector - 1) / layout->vector);
+		s.d[d].items = layout->items;
+		/* the loop of a reduction goes as far as is known to be needed */
+		int64_t lower = 0;
+		const int64_t known = heddle_expr_evaluate(index->lower, NULL, &lower) < 0 ? 0 : heddle_fixed_extent(index->upper) - lower;
+		if (stmt->dim[d].reduction && layout->threads == 1 && known > 0 && known < layout->tile) {
+			s.d[d].items = (known + layout->vector - 1) / layout->vector;
+			s.d[d].share = (double)known / (double)(s.d[d].items * layout->vector);
+		}
 		s.d[d].busy = tiles > 0 ? (tiles - 1 + (double)busy / (double)layout->threads) / tiles : 0;
 	}
 	find_unrolled(c, &s);
@@ -324,7 +340,7 @@ static double distinct(const shape *s, const linear *subscript, const bool *mask
 	value[0] = 0;
 	for (int d = 0; d < s->stmt->n_dim; d++) {
 		const heddle_layout *layout = &s->stmt->dim[d].layout;
-		int64_t items = s->d[d].unrolled ? layout->items : 1;
+		int64_t items = s->d[d].unrolled ? s->d[d].items : 1;
 		if (mask[d] && subscript->within[d])
 			apart *= (double)(items * layout->vector);
 		if (!mask[d] || !subscript->coefficient[d] || subscript->within[d] || items * layout->vector == 1)
@@ -544,7 +560,7 @@ static double repeats(const movement *m)
 			depends |= m->subscript[e].coefficient[d] != 0 || m->subscript[e].within[d];
 		n *= m->shape->d[d].outer * (double)dim->layout.rounds;
 		if (!m->shape->d[d].unrolled)
-			n *= (double)dim->layout.items;
+			n *= (double)m->shape->d[d].items;
 		n *= depends ? 1 : m->shape->d[d].parts;
 		if (!m->whole)
 			n *= depends || !m->shape->d[d].unrolled ? m->shape->d[d].share : m->shape->d[d].busy;
@@ -594,7 +610,7 @@ static begins beginnings(const counter *c, const movement *m, int64_t width, int
 		go_on(&b, m, (double)layout->rounds, step * (layout->tile / layout->rounds));
 		if (in_row)
 			continue;
-		go_on(&b, m, (double)layout->items, step * layout->threads * layout->vector);
+		go_on(&b, m, (double)m->shape->d[d].items, step * layout->threads * layout->vector);
 		const int64_t at_once = d == lane ? width : 1;
 		go_on(&b, m, (double)layout->vector / (double)at_once, step * at_once);
 	}
@@ -651,14 +667,16 @@ static int window_places(const movement *m, int64_t place[MOST_PLACES])
 	enum { LONGEST = 64, FIRST = 1024 };
 	const heddle_stmt *stmt = m->shape->stmt;
 	const linear *row = &m->subscript[row_of(m)];
+	const int64_t phases = m->tile ? m->tile->phases : 1;
 	bool window = m->n_beside > 0;
 	int n = 1;
 	place[0] = m->tile ? 0 : FIRST + (row->constant % LONGEST + LONGEST) % LONGEST;
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const heddle_layout *layout = &stmt->dim[d].layout;
-		const int64_t step = row->coefficient[d], items = m->shape->d[d].unrolled ? layout->items : 1;
+		const int64_t step = row->coefficient[d], items = m->shape->d[d].unrolled ? m->shape->d[d].items : 1;
 		const int before = n;
 		window = window || (step && stmt->dim[d].reduction && heddle_is_window(stmt, d));
+		window = window || (m->tile && step == phases && layout->vector * layout->threads == 1 && items > 1); /* items lie side by side */
 		for (int k = 0; k < before; k++)
 			place[k] += m->tile && step < 0 ? -step * (choose_least(layout->tile, m->shape->d[d].extent) - 1) : 0;
 		for (int64_t i = 1; i < items * layout->vector && step; i++)

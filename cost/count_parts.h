@@ -14,6 +14,7 @@ enum { SECTOR = 32, BANKS = 32, BANK_WIDTH = 4, MOST_DISTINCT = 4096, MOST_WARP 
 typedef struct linear {
 	bool affine;
 	int64_t constant;
+	int64_t multiple; /* power of two that the constant is known to be a multiple of before the sizes are; 0: it is 0 */
 	int64_t coefficient[HEDDLE_MAX_DIM];
 	bool within[HEDDLE_MAX_DIM];
 } linear;
@@ -24,6 +25,7 @@ typedef struct shape {
 	bool rectangular; /* no bound moves with another dimension, no guard */
 	struct {
 		int64_t extent;
+		int64_t items; /* of a thread; no more than a reduction of known length needs */
 		double outer; /* blocks, or rounds of the tile loop */
 		double share; /* of the instances of all tiles that exist */
 		double busy;  /* share of (outer, thread) pairs that have any */

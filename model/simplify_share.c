@@ -166,13 +166,13 @@ static bool is_known_path(const path *p)
 }
 
 /* One more of them happens where `when` holds. */
-static void meet(const sharer *x, shared_load *l, const path *when)
+static void meet(const sharer *x, shared_load *l, const path *when, int at)
 {
 	l->sure |= !when;
 	if (l->sure || !l->when || when == l->when)
 		return;
 	const path *side = other_side(l->when, when);
-	l->again |= !side;
+	l->again |= !side && at > l->last; /* those of one child share inside it */
 	if (!is_known_path(when))
 		l->when = NULL;
 	else if (side)
@@ -189,8 +189,8 @@ static bool seen_before(sharer *x, const heddle_value *v, int at, const path *wh
 			continue;
 		l->count++;
 		l->ahead = ahead_of(v) > l->ahead ? ahead_of(v) : l->ahead;
+		meet(x, l, when, at);
 		l->last = at;
-		meet(x, l, when);
 		return true;
 	}
 	return false;

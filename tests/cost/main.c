@@ -1,14 +1,13 @@
 /* The cost model's counts against the interpreter's, for all definitions of the layers on three descriptors.
  *
- *   test_cost_counts [-v] [-t TARGET] [FILE.tc...]
+ *   test_cost_counts [-v] [-t TARGET] [-r DRAWS [-p PERCENT]] [FILE.tc...]
  *
- * `#: config LINE` before a definition is its config on chips of many threads; else it is what is chosen.
+ * `#: config LINE` before a definition is its config on chips of many threads; else it is what is chosen; with -r as many configs for each
+ * whose layouts are drawn at random, and so many percent of their kernels must be equal.
  * Sizes are multiples of the tiles where that can be.  Where the model says `exact`, bytes, sectors and bank cycles must be
  * equal, else bytes within 2 %.  Left out, each with a word: gathers, reads under a condition (the data decide), ranges that
- * move with another dimension.  Not equal yet, 10 of 573 kernels in files that CI does not name: loops that stay loops because
- * what they would become is too long (kronecker_3x4, rotary_interleaved on opencl:cpu; the gates of gru_cell and lstm_cell), an element
- * asked for ahead by one access and not by another (rotary on opencl:cpu), numbers that one thread reads again (conv2d_depthwise,
- * attention_decode, cross_entropy_backward on opencl:cpu).
+ * move with another dimension.  Of drawn configs not equal yet: vectors along dimensions that no tensor has side by side, several of them,
+ * and taps of windows among lanes.
  * SPDX-License-Identifier: MIT
  */
 #include "compile/compile.h"
@@ -38,7 +37,7 @@ typedef struct one {
 } one;
 
 static bool verbose;
-static int checked, failed, left_out, exact_ones, same_transactions;
+static int checked, failed, left_out, refused, exact_ones, same_transactions;
 
 /* Sizes that are extents of dimensions become multiples of their tiles: then tiles are full. */
 static void fill_tiles(one *o, const heddle_scop *scop)
@@ -139,7 +138,107 @@ static const char *config_of(const heddle_module *module, const heddle_definitio
 	return NULL;
 }
 
-static void run(heddle_ctx *ctx, heddle_module *module, const heddle_definition *d, const char *chip)
+/* ---- configs drawn at random ------------------------------------------------------------------------------------------------ */
+
+typedef struct drawing {
+	heddle_text out;
+	const int64_t *size;
+	uint64_t seed, n;
+	bool simd;
+} drawing;
+
+static int64_t draw(drawing *w, int64_t n)
+{
+	return (int64_t)(heddle_random(w->seed, w->n++) % (uint64_t)n);
+}
+
+/* `room`: threads that are left of a block; `vector`: results or sums of the statement are vectors along it. */
+static heddle_layout draw_layout(drawing *w, bool reduction, bool vector, int64_t extent, int64_t *room)
+{
+	static const int64_t items[] = {1, 1, 1, 2, 3, 4, 8}, steps[] = {1, 2, 4, 8, 16, 32};
+	heddle_layout l = {.rounds = 1, .items = reduction ? steps[draw(w, HEDDLE_COUNT(steps))] : items[draw(w, HEDDLE_COUNT(items))],
+			   .threads = 1, .vector = 1};
+	int most = 0;
+	while ((2LL << most) <= *room)
+		most++;
+	if (!reduction || vector)
+		l.threads = 1LL << draw(w, most + 1);
+	if (vector)
+		l.vector = 1LL << draw(w, w->simd ? 6 : 3);
+	while (l.items > 1 && l.items * l.threads * l.vector >= 2 * extent)
+		l.items /= 2;
+	while (l.threads > 1 && l.threads * l.vector >= 2 * extent)
+		l.threads /= 2;
+	while (l.vector > 1 && l.vector >= 2 * extent)
+		l.vector /= 2;
+	*room /= l.threads;
+	l.tile = l.items * l.threads * l.vector;
+	return l;
+}
+
+/* `known`: layouts of the kernel's members that statements before have. */
+static void draw_statement(drawing *w, int k, const heddle_stmt *stmt, bool *known, int64_t *room)
+{
+	static const char *const word[] = {"tile", "thread", "vector", "reduce"};
+	heddle_layout layout[HEDDLE_MAX_DIM];
+	bool mine[HEDDLE_MAX_DIM] = {0};
+	int64_t lanes = *room;
+	const int dims = stmt->n_dim ? stmt->n_dim : 1, vector = (int)draw(w, dims), other = draw(w, 4) ? -1 : (int)draw(w, dims);
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const heddle_dim *dim = &stmt->dim[d];
+		int64_t upper = 1, lower = 0;
+		mine[d] = dim->member < 0 || !known[dim->member];
+		if (heddle_expr_evaluate(stmt->source->index[d]->upper, w->size, &upper) < 0 ||
+		    heddle_expr_evaluate(stmt->source->index[d]->lower, w->size, &lower) < 0)
+			upper = 16;
+		layout[d] = draw_layout(w, dim->reduction, d == vector || (d == other && !dim->reduction), upper - lower, dim->member < 0 ? &lanes : room);
+		if (dim->member >= 0)
+			known[dim->member] = true;
+	}
+	heddle_text_printf(&w->out, "; k%d.%s:", k, stmt->name);
+	for (int m = 0; m < 4; m++) {
+		bool any = false;
+		for (int d = 0; d < stmt->n_dim; d++) {
+			const heddle_layout *l = &layout[d];
+			const int64_t n = m == 0 ? l->tile : m == 1 ? l->threads : m == 2 ? l->vector : stmt->dim[d].reduction ? l->threads * l->vector : 1;
+			if (!mine[d] || (m > 0 && n == 1))
+				continue;
+			heddle_text_printf(&w->out, any ? ",%s:" : " %s=%s:", any ? stmt->dim[d].name : word[m], stmt->dim[d].name);
+			if (m == 3)
+				heddle_text_add(&w->out, "lanes");
+			else
+				heddle_text_printf(&w->out, "%lld", (long long)n);
+			any = true;
+		}
+	}
+}
+
+/* A config with the same kernels, each layout drawn apart from all others; the model chooses where tensors are. */
+static void draw_config(const heddle_scop *scop, void *user)
+{
+	drawing *w = user;
+	for (int k = 0; k < scop->n_kernel; k++) {
+		bool known[HEDDLE_MAX_DIM] = {0};
+		int64_t room = w->simd ? 1 : 256;
+		for (int s = 0; s < scop->kernel[k]->n_stmt; s++)
+			draw_statement(w, k, scop->kernel[k]->stmt[s], known, &room);
+	}
+}
+
+/* The config of draw number `n`, in the definition's arena; NULL: it could not be compiled. */
+static const char *drawn(heddle_ctx *ctx, const heddle_definition *d, const heddle_target *target, one *o, int n)
+{
+	drawing w = {.size = o->size, .seed = (uint64_t)n, .simd = target->descriptor->execution == HEDDLE_SIMD};
+	heddle_program *p = heddle_compile(ctx, d, target, &(heddle_compile_options){.examine = draw_config, .user = &w});
+	const char *first = p ? strstr(p->config, "; k0") : NULL;
+	const char *line = first ? heddle_arena_printf(o->arena, "%.*s%s", (int)(first - p->config), p->config, w.out.data) : NULL;
+	heddle_text_free(&w.out);
+	heddle_program_free(p);
+	return line;
+}
+
+/* `n`: which of the configs drawn at random; 0: none, the chosen one. */
+static void run(heddle_ctx *ctx, heddle_module *module, const heddle_definition *d, const char *chip, int n)
 {
 	heddle_target target;
 	if (heddle_target_parse(ctx, chip, &target) < 0 || heddle_target_takes(ctx, d, &target) < 0) {
@@ -151,8 +250,18 @@ static void run(heddle_ctx *ctx, heddle_module *module, const heddle_definition 
 		 .language = heddle_language_counted(&language)};
 	o.size = HEDDLE_NEW_ARRAY(o.arena, int64_t, d->n_size + 1);
 	heddle_program *p = NULL;
-	if (choose(d, o.size) || d->n_size == 0)
-		p = heddle_compile(ctx, d, &target, &(heddle_compile_options){.config = config_of(module, d, &target), .examine = examine, .user = &o});
+	const bool sized = choose(d, o.size) || d->n_size == 0;
+	const char *config = n && sized ? drawn(ctx, d, &target, &o, n) : config_of(module, d, &target);
+	if (sized && (config || !n))
+		p = heddle_compile(ctx, d, &target, &(heddle_compile_options){.config = config, .examine = examine, .user = &o});
+	if (n && !p) {
+		refused++;
+		if (verbose)
+			printf("  -- %s on %s: refused: %s\n", d->name, chip, config ? config : "no config");
+		heddle_diagnostics_clear(ctx);
+		heddle_arena_free(o.arena);
+		return;
+	}
 	bool large = p && instances(d, o.size) > 10 * MOST_INSTANCES;
 	if (!p || large || o.gather || o.conditional || o.moving || o.n_kernel != p->n_launch) {
 		printf("  -- %s on %s: left out: %s\n", d->name, chip, !p ? "no sizes, or not compiled" : large ? "too large" : o.gather ? "gathers" : o.conditional ? "reads under a condition" : o.moving ? "ranges that move" : "kernels");
@@ -207,7 +316,7 @@ static void run(heddle_ctx *ctx, heddle_module *module, const heddle_definition 
 	heddle_arena_free(o.arena);
 }
 
-static void run_file(const char *path, const char *only)
+static void run_file(const char *path, const char *only, int draws)
 {
 	static const char *const chips[] = {"cuda:h100", "hip:mi300x", "opencl:cpu"};
 	heddle_ctx *ctx = heddle_ctx_new();
@@ -216,7 +325,8 @@ static void run_file(const char *path, const char *only)
 	for (int d = 0; module && d < module->n_definition; d++)
 		for (size_t t = 0; t < HEDDLE_COUNT(chips); t++)
 			if (!only || !strcmp(only, chips[t]))
-				run(ctx, module, module->definition[d], chips[t]);
+				for (int n = draws > 0; n <= draws; n++)
+					run(ctx, module, module->definition[d], chips[t], n);
 	free(text);
 	heddle_module_free(module);
 	heddle_ctx_free(ctx);
@@ -230,14 +340,18 @@ static int by_name(const void *a, const void *b)
 int main(int argc, char **argv)
 {
 	const char *only = NULL;
-	int files = 0;
+	int files = 0, draws = 0, percent = 100;
 	for (int i = 1; i < argc; i++) {
 		if (!strcmp(argv[i], "-v"))
 			verbose = true;
 		else if (!strcmp(argv[i], "-t") && i + 1 < argc)
 			only = argv[++i];
+		else if (!strcmp(argv[i], "-p") && i + 1 < argc)
+			percent = atoi(argv[++i]);
+		else if (!strcmp(argv[i], "-r") && i + 1 < argc)
+			draws = atoi(argv[++i]);
 		else
-			run_file(argv[i], only), files++;
+			run_file(argv[i], only, draws), files++;
 	}
 	if (!files) {
 		char *name[256];
@@ -251,11 +365,11 @@ int main(int argc, char **argv)
 		for (int i = 0; i < n; i++) {
 			char path[4096];
 			snprintf(path, sizeof(path), "%s/layers/%s", HEDDLE_SOURCE_DIR, name[i]);
-			run_file(path, only);
+			run_file(path, only, draws);
 			free(name[i]);
 		}
 	}
-	printf("%d kernels counted, %d differ, %d left out; transactions equal in %d of %d\n", checked, failed, left_out, same_transactions,
+	printf("%d kernels counted, %d differ, %d left out, %d refused; transactions equal in %d of %d\n", checked, failed, left_out, refused, same_transactions,
 	       exact_ones);
-	return failed > 0 || exact_ones == 0;
+	return 100 * failed > (100 - percent) * checked || exact_ones == 0;
 }

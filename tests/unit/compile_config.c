@@ -251,7 +251,7 @@ static void items(void **state)
 		{"def f(float(512, 128) A, float(64, 128, 128) W, float(512, 128) b) -> (y) { l(n, o, j) +=! A(n, i) * W(o, i, j)  y(n, o) +=! l(n, o, j) * b(n, j) }",
 		 "fuse=0,1; "},
 		/* columns are read a page at a time; rows of a step are as long as neighbours make them */
-		{"def f(float(4096, 4096) x) -> (y) { y(d) +=! x(n, d) }", "tile=d:1024,n:8 round=d:16 vector=d:64"},
+		{"def f(float(4096, 4096) x) -> (y) { y(d) +=! x(n, d) }", "tile=d:1024,n:8 round=d:64 vector=d:16"},
 		{"def f(float(4, 256, 1024, 16) a, float(4, 256, 1024, 16) x) -> (y) { h(b, 0, c, s) = x(b, 0, c, s)\n"
 		 "h(b, t, c, s) = a(b, t, c, s) * h(b, t - 1, c, s) + x(b, t, c, s) where t in 1:256\n y(b, t, c) +=! h(b, t, c, s) }",
 		 "tile=s:16,c:64 round=c:64 vector=s:16 reduce=s:lanes"},

@@ -223,8 +223,24 @@ static void shared_loads(void **state)
 	(void)state;
 	becomes(&scalar_language, "if thread < 5 {\nC[0] = A[block] * 2.0\n}\nC[1] = A[block]\n",
 		"\tlet float32 A_v = A[block]\n\tif thread < 5 {\n\t\tC[0] = A_v * 2.0\n\t}\n\tC[1] = A_v\n");
+	/* One condition follows from the other, whichever comes first; or neither does. */
 	becomes(&scalar_language, "if thread < 5 {\nC[0] = A[block]\n}\nif thread < 7 {\nC[1] = A[block]\n}\n",
-		"\tif thread < 5 {\n\t\tC[0] = A[block]\n\t}\n\tif thread < 7 {\n\t\tC[1] = A[block]\n\t}\n");
+		"\tlet float32 A_v = (thread < 7 ? A[block] : 0.0)\n\tif thread < 5 {\n\t\tC[0] = A_v\n\t}\n\tif thread < 7 {\n\t\tC[1] = A_v\n\t}\n");
+	becomes(&scalar_language, "if thread < 7 {\nC[0] = A[block]\n}\nif thread < 5 && block < 2 {\nC[1] = A[block]\n}\n",
+		"\tlet float32 A_v = (thread < 7 ? A[block] : 0.0)\n\tif thread < 7 {\n\t\tC[0] = A_v\n\t}\n\tif thread < 5 && block < 2 {\n\t\tC[1] = A_v\n\t}\n");
+	becomes(&scalar_language, "if thread < 5 {\nC[0] = A[block]\n}\nif block < 2 {\nC[1] = A[block]\n}\n",
+		"\tif thread < 5 {\n\t\tC[0] = A[block]\n\t}\n\tif block < 2 {\n\t\tC[1] = A[block]\n\t}\n");
+	/* Of two sides only one is loaded; of both and a third one: */
+	becomes(&scalar_language, "if thread < 5 {\nC[0] = A[block]\n} else {\nC[1] = A[block] * 2.0\nif thread < 7 {\nC[2] = W[0][block]\n}\n}\n",
+		"\tif thread < 5 {\n\t\tC[0] = A[block]\n\t} else {\n\t\tC[1] = A[block] * 2.0\n\t\tif thread < 7 {\n\t\t\tC[2] = W[0][block]\n\t\t}\n\t}\n");
+	becomes(&scalar_language, "if thread < 5 {\nC[0] = A[block]\n} else {\nif thread < 7 {\nC[1] = A[block] * 2.0\n}\n}\nif thread < 6 {\nC[2] = A[block]\n}\n",
+		"\tlet float32 A_v = (thread < 7 ? A[block] : 0.0)\n\tif thread < 5 {\n\t\tC[0] = A_v\n\t} else {\n\t\tif thread < 7 {\n\t\t\tC[1] = A_v * 2.0\n\t\t}\n\t}\n"
+		"\tif thread < 6 {\n\t\tC[2] = A_v\n\t}\n");
+	/* What a test leaves out does not make it sure, and uses what is. */
+	becomes(&scalar_language, "C[0] = thread < 5 && A[block] < 1.0 ? 1.0 : 2.0\nC[1] = A[block]\n",
+		"\tC[0] = (thread < 5 && A[block] < 1.0 ? 1.0 : 2.0)\n\tC[1] = A[block]\n");
+	/* The line that is furthest is asked for. */
+	becomes(&scalar_language, "C[0] = A[block]\nC[1] = A[block ahead 16]\n", "\tlet float32 A_v = A[block ahead 16]\n\tC[0] = A_v\n\tC[1] = A_v\n");
 	becomes(&scalar_language, "if thread < 5 {\nC[0] = W[0][block]\nW[0][block] = 1.0\n}\nC[1] = W[0][block]\n",
 		"\tif thread < 5 {\n\t\tC[0] = W[0][block]\n\t\tW[0][block] = 1.0\n\t}\n\tC[1] = W[0][block]\n");
 }
