@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+enum { LEAST_LANES = 8 }; /* with vectors: a line of memory */
+
 /* Local dimension of a statement along which accesses run: the lanes go there.  Of several, the one that the fewest others depend on
  * without running along it, for each lane would ask them for another line. */
 static int lane_dim(const chooser *c, const heddle_stmt *stmt)
@@ -32,6 +34,27 @@ static int lane_dim(const chooser *c, const heddle_stmt *stmt)
 	return longest;
 }
 
+/* Do rows of d follow one another in memory along the first statement's dimension x?  Threads along it read whole lines then, however short
+ * the rows are.  What does not depend on x is the same for all of them. */
+static bool rows_follow(const chooser *c, const heddle_stmt *stmt, int d, int x)
+{
+	const int member = x < 0 ? -1 : c->kernel->stmt[0]->dim[x].member;
+	bool any = false;
+	for (int a = 0; a < stmt->n_access && member >= 0; a++) {
+		const heddle_access *access = &stmt->access[a];
+		const int row = access->tensor->rank ? heddle_tensor_inner(access->tensor) : -1;
+		int along = -1;
+		for (int k = 0; k < stmt->n_dim; k++)
+			along = stmt->dim[k].member == member ? k : along;
+		if (!choose_depends_on(stmt, access, d) || (along >= 0 && !choose_depends_on(stmt, access, along)))
+			continue;
+		if (row < 1 || along < 0 || heddle_access_dim(stmt, access, row) != d || heddle_access_dim(stmt, access, row - 1) != along)
+			return false;
+		any = true;
+	}
+	return any;
+}
+
 static int64_t lane_vector(const chooser *c, const heddle_stmt *stmt, int d)
 {
 	int64_t extent = choose_extent(c->scop, stmt, d);
@@ -45,11 +68,11 @@ static int64_t lane_vector(const chooser *c, const heddle_stmt *stmt, int d)
 		return 1;
 	if (c->simd)
 		return choose_least(4 * c->vector, choose_power_below(extent));
-	enum { LEAST_LANES = 8 }; /* a line of memory */
 	bool whole = choose_divisible(stmt, d, c->vector);
 	for (int other = 0; other < stmt->n_dim; other++) /* a range that moves ends in one vector of many, where rows have those */
 		whole = whole || (aligned && choose_mentions(stmt->source->index[d]->upper, other));
-	return whole && extent >= LEAST_LANES * c->vector ? c->vector : 1;
+	const int64_t lanes = rows_follow(c, stmt, d, choose_fast_member_dim(c->kernel->stmt[0])) ? 2 : LEAST_LANES;
+	return whole && extent >= lanes * c->vector ? c->vector : 1;
 }
 
 /* A block that steps from one short row to the next far away takes neighbours along, as many as make a page, in rounds inside of
@@ -81,13 +104,22 @@ static void short_rows(chooser *c, int64_t inner)
 		choose_set_rounds(c, stmt, y, rounds, 1, 1, 1);
 }
 
+/* The main statement's dimension that is aligned with the first one's x; -1: none. */
+static int in_main(const chooser *c, int x)
+{
+	for (int d = 0; d < c->main->n_dim; d++)
+		if (c->main->dim[d].member >= 0 && c->main->dim[d].member == c->kernel->stmt[0]->dim[x].member)
+			return d;
+	return -1;
+}
+
 /* Results beside each other along x that a thread of short rows has, to store them at once, where its lanes take elements one by one: all
  * that is stored runs along x, and there are blocks for all units. */
 static int64_t results_at_once(const chooser *c, int x, int64_t threads)
 {
 	const heddle_kernel *kernel = c->kernel;
 	const int64_t v = c->vector;
-	bool along = choose_divisible(kernel->stmt[0], x, v) && choose_blocks_with(c, x, threads * v, -1, 1) >= 2 * (double)c->units;
+	bool along = choose_divisible(kernel->stmt[0], x, v) && choose_blocks_with(c, in_main(c, x), threads * v, -1, 1) >= 2 * (double)c->units;
 	for (int s = 0; s < kernel->n_stmt && along; s++) {
 		const heddle_stmt *stmt = kernel->stmt[s];
 		const int row = heddle_row_dim(stmt, &stmt->access[0]);
@@ -131,7 +163,9 @@ static void rows(chooser *c)
 		int d = lane_dim(c, stmt);
 		if (d < 0)
 			continue;
-		int64_t v = lane_vector(c, stmt, d);
+		int64_t v = lane_vector(c, stmt, d), extent = choose_extent(c->scop, stmt, d);
+		if (!c->simd && extent < LEAST_LANES * v && lanes * v >= 2 * extent) /* short beside others' rows */
+			v = 1;
 		choose_set_layout(c, stmt, d, 1, lanes, v);
 	}
 	if (c->simd)
@@ -139,6 +173,9 @@ static void rows(chooser *c)
 	int x = choose_fast_member_dim(kernel->stmt[0]);
 	if (!c->simd && lanes < 128 && lanes < most && x >= 0) {
 		int64_t threads = choose_least(choose_least(128, most) / lanes, choose_power_below(choose_extent(c->scop, kernel->stmt[0], x)));
+		/* short rows by vectors leave few blocks: smaller ones, of whole warps */
+		while (vectors && lanes < LEAST_LANES && threads * lanes > warp && choose_blocks_with(c, in_main(c, x), threads, -1, 1) < 4 * (double)c->units)
+			threads /= 2;
 		choose_set_layout(c, kernel->stmt[0], x, 1, threads, vectors ? 1 : results_at_once(c, x, threads));
 		lanes *= threads;
 	}
