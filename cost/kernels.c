@@ -69,6 +69,16 @@ static double blocks_of_result(const heddle_statement *s, const heddle_descripto
 	return 1 / (double)choose_least(VECTOR * choose_quantity(&descriptor->warp, 1), extent);
 }
 
+/* Values that a warp takes at once, by vectors, of a reduction along the rows that are read: rows of fewer share a block, and leave no more
+ * blocks than these. */
+static int64_t warp_chunk(const heddle_statement *s, const heddle_index *index, const heddle_descriptor *descriptor)
+{
+	enum { VECTOR = 4 };
+	const heddle_expr *read = largest_read(s->value), *along = read && read->n_arg ? read->arg[read->n_arg - 1] : NULL;
+	const bool rows = descriptor->execution != HEDDLE_SIMD && along && along->kind == HEDDLE_EXPR_INDEX && along->index == index;
+	return rows ? VECTOR * choose_quantity(&descriptor->warp, 1) : 1;
+}
+
 /* About so many values, so that they divide the reduction's, where that is given and has such a part. */
 static int64_t whole_chunk(const heddle_expr *upper, int64_t chunk)
 {
@@ -124,7 +134,8 @@ void heddle_cost_split(heddle_arena *arena, heddle_config *config, const heddle_
 				break;
 			}
 		const int64_t extent = plain_extent(s->index[longest]->upper);
-		int64_t chunk = whole_chunk(s->index[longest]->upper, (extent + chunks - 1) / chunks);
+		const int64_t least = warp_chunk(s, s->index[longest], descriptor), even = (extent + chunks - 1) / chunks;
+		int64_t chunk = whole_chunk(s->index[longest]->upper, even < least ? least : even);
 		chunk = choose_least(chunk, cached_chunk(definition, s, descriptor, length / (double)extent * heddle_type_size(s->value->type)));
 		heddle_split split = {i, s->index[longest]->name, chunk < 1 ? 1 : chunk};
 		if (chunk < extent)
