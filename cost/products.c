@@ -146,7 +146,7 @@ static double read_along(const chooser *c, const square *q, const row_window *w)
  * bring there; how well blocks fill the units; and whether there are warps enough to multiply while others wait. */
 static double square_seconds(const chooser *c, int x, int y, const square *q, const row_window *w, const pace *p)
 {
-	enum { BASE_REGISTERS = 48, UNROLLED = 8 }; /* registers: as compilers take for 4 x 4 sums of a product, 74, and 8 x 8, 128 */
+	enum { BASE_REGISTERS = 40, UNROLLED = 8 };
 	const int64_t size = heddle_type_size(c->main->access[0].tensor->type);
 	const double tx = (double)(q->nx * q->px), ty = (double)(q->ny * q->py), threads = (double)(q->nx * q->ny);
 	const double blocks = choose_blocks_with(c, x, q->nx * q->px, y, q->ny * q->py), units = (double)c->units;
