@@ -255,6 +255,9 @@ static void items(void **state)
 		{"def f(float(4, 256, 1024, 16) a, float(4, 256, 1024, 16) x) -> (y) { h(b, 0, c, s) = x(b, 0, c, s)\n"
 		 "h(b, t, c, s) = a(b, t, c, s) * h(b, t - 1, c, s) + x(b, t, c, s) where t in 1:256\n y(b, t, c) +=! h(b, t, c, s) }",
 		 "tile=s:16,c:64 round=c:64 vector=s:16 reduce=s:lanes"},
+		/* elements of pairs come together in each round */
+		{"def f(float(4096, 64, 2) x) -> (y) { y(n, d, 0) = x(n, d, 0) - x(n, d, 1)  y(n, d, 1) = x(n, d, 1) + x(n, d, 0) }",
+		 "tile=d:64 round=d:4 vector=d:16"},
 		/* a square whose lines are used whole, and pages where rows are pages */
 		{"def f(float(4096, 4096) x) -> (y) { y(j, i) = x(i, j) }", "tile=j:1024,i:16 vector=i:16"},
 		{"def f(float(4096, 4352) x) -> (y) { y(j, i) = x(i, j) }", "tile=j:544,i:16 vector=i:16"},
@@ -336,6 +339,11 @@ static void threads(void **state)
 		{"def f(float(16777213) x) -> (s) { s +=! x(i) }", "split=0:i:31744; fuse=0,1; k0: threads=256 resident=8; k0.S0: tile=i:1024 thread=i:256 vector=i:4 reduce=i:lanes"},
 		/* columns: a warp along them, the block's rest along the rows, and chunks of rows for all units */
 		{"def f(float(4096, 4096) x) -> (s) { s(j) +=! x(i, j) }", "split=0:i:256; fuse=0,1; k0: threads=256 resident=8 lanes=outer; k0.S0: tile=j:128,i:8 thread=j:32,i:8 vector=j:4 reduce=i:lanes"},
+		/* a warp takes whole vectors of a chunk, however many units there are */
+		{"def f(float(32768) x) -> (s) { s +=! x(i) }", "split=0:i:128; "},
+		/* short rows that follow one another are read by vectors, in blocks small enough for all units */
+		{"def f(float(4, 1024, 16) x) -> (y) { y(b, c) +=! x(b, c, s) }", "threads=32 resident=32; k0.S0: tile=s:16,c:8 thread=s:4,c:8 vector=s:4 reduce=s:lanes"},
+		{"def f(float(4, 65536, 16) x) -> (y) { y(b, c) +=! x(b, c, s) }", "tile=s:16,c:32 thread=s:4,c:32 vector=s:4 reduce=s:lanes"},
 		/* results enough for all threads take no lanes */
 		{"def f(float(64, 8, 65536) x) -> (s) { s(n, j) +=! x(n, i, j) }", "k0.S0: tile=j:1024 thread=j:256 vector=j:4"},
 		/* what a block's threads read alike takes none either */
