@@ -27,6 +27,7 @@ typedef struct lanes {
 	int n_inner;
 	const char **inner; /* names of the loops inside */
 	/* of the statement in hand */
+	const heddle_node *statement;
 	int n_wide;
 	wide wide[MOST_WIDE];
 	heddle_node *out;

@@ -382,25 +382,74 @@ static heddle_value *both(lanes *l, heddle_value *a, heddle_value *b)
 	return a ? heddle_value_binary(l->p, HEDDLE_OP_AND, a, b) : b;
 }
 
+/* Is it the same place of a buffer of the same shape? */
+static bool same_place(const heddle_value *load, const heddle_buffer *buffer, int n, heddle_value *const *subscript)
+{
+	if (n != load->n_arg || buffer->rank != n || load->buffer->rank != n)
+		return false;
+	for (int k = 0; k < n; k++)
+		if (!heddle_value_equal(load->arg[k], subscript[k]) || !heddle_value_equal(load->buffer->extent[k], buffer->extent[k]))
+			return false;
+	return true;
+}
+
+/* Does the value surely load that place of some buffer? */
+static bool loads_there(const heddle_value *v, const heddle_value *load)
+{
+	if (v->kind == HEDDLE_VALUE_LOAD && same_place(load, v->buffer, v->n_arg, v->arg))
+		return true;
+	const bool decides = v->kind == HEDDLE_VALUE_SELECT ||
+			     (v->kind == HEDDLE_VALUE_BINARY && (v->op == HEDDLE_OP_AND || v->op == HEDDLE_OP_OR));
+	for (int k = 0; k < (decides ? 1 : v->n_arg); k++)
+		if (loads_there(v->arg[k], load))
+			return true;
+	return false;
+}
+
+/* An element of the caller's that is there whether it is asked for or not: the statement stores or loads that place of a buffer of the same
+ * shape in any case. */
+static bool exists_anyway(const lanes *l, const heddle_value *load)
+{
+	const heddle_node *store = l->statement;
+	if (load->buffer->role != HEDDLE_BUFFER_INPUT && load->buffer->role != HEDDLE_BUFFER_INOUT)
+		return false;
+	return same_place(load, store->buffer, store->n_value - 1, store->value + 1) || loads_there(store->value[0], load);
+}
+
+static void collect_wide_load(lanes *l, heddle_value *v, heddle_value *guard)
+{
+	wide *known = find_wide(l, v);
+	heddle_value *vector = known ? NULL : wide_load(l, v);
+	if (known) {
+		known->count++;
+		known->guard = either(l, known->guard, guard);
+	} else if (vector && l->n_wide < MOST_WIDE) {
+		l->wide[l->n_wide++] = (wide){v, vector, NULL, 1, guard};
+	}
+}
+
+/* Of what a selection between members may leave out, the loads of elements that exist: a vector of them costs no more than its members do. */
+static void collect_existing(lanes *l, heddle_value *v)
+{
+	if (v->kind == HEDDLE_VALUE_LOAD && lanes_depends(l, v) && exists_anyway(l, v))
+		collect_wide_load(l, v, NULL);
+	for (int k = 0; k < v->n_arg && v->kind != HEDDLE_VALUE_LOAD; k++)
+		collect_existing(l, v->arg[k]);
+}
+
 /* The loads that can be wide and happen under conditions that all members share.  Vector arithmetic chooses between vectors instead. */
 static void collect_wide_where(lanes *l, heddle_value *v, heddle_value *guard)
 {
 	if (!lanes_depends(l, v))
 		return;
-	if (v->kind == HEDDLE_VALUE_LOAD) {
-		wide *known = find_wide(l, v);
-		heddle_value *vector = known ? NULL : wide_load(l, v);
-		if (known) {
-			known->count++;
-			known->guard = either(l, known->guard, guard);
-		} else if (vector && l->n_wide < MOST_WIDE) {
-			l->wide[l->n_wide++] = (wide){v, vector, NULL, 1, guard};
-		}
-	}
+	if (v->kind == HEDDLE_VALUE_LOAD)
+		collect_wide_load(l, v, guard);
 	const bool select = v->kind == HEDDLE_VALUE_SELECT;
 	const bool shared = select && !l->arithmetic && !lanes_depends(l, v->arg[0]) && simplify_is_pure(v->arg[0]);
 	for (int k = 0; k < (select ? 1 : v->n_arg); k++)
 		collect_wide_where(l, v->arg[k], guard);
+	for (int k = 1; k < v->n_arg && select && lanes_depends(l, v->arg[0]); k++)
+		collect_existing(l, v->arg[k]);
 	if (!shared)
 		return;
 	collect_wide_where(l, v->arg[1], both(l, guard, v->arg[0]));
@@ -641,6 +690,7 @@ static void emit_node(lanes *l, const heddle_node *node, heddle_node *out);
 static void begin_statement(lanes *l, const heddle_node *node, heddle_node *out)
 {
 	l->n_wide = 0;
+	l->statement = node;
 	l->out = out;
 	l->line = node->line;
 }

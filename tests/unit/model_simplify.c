@@ -175,6 +175,15 @@ static void vector_arithmetic(void **state)
 		"\t\t\tC[thread + v] = A[v]\n"
 		"\t\t}\n"
 		"\t}\n");
+	/* What one side reads is there anyway, where the same place of the same shape is stored; else only some members may be. */
+	becomes(&opencl_like, "for vector v in 0 .. 4 {\nC[v] = A[v + 8] > 0.0 ? A[v] : 1.0\n}\n",
+		"\tC[0 : 4] = (A[8 : 4] > splat(0.0, 4) ? A[0 : 4] : splat(1.0, 4))\n");
+	becomes(&cuda_like, "for vector v in 0 .. 2 {\nC[v] = A[v + 8] > 0.0 ? A[v] : 1.0\n}\n",
+		"\tlet float32x2 A_v = A[8 : 2]\n\tlet float32x2 A_v_1 = A[0 : 2]\n"
+		"\tC[0 : 2] = vector((extract(A_v, 0) > 0.0 ? extract(A_v_1, 0) : 1.0), (extract(A_v, 1) > 0.0 ? extract(A_v_1, 1) : 1.0))\n");
+	becomes(&opencl_like, "for vector v in 0 .. 2 {\nC[v] = A[v + 8] > 0.0 ? A[v + 2] : 1.0\n}\n",
+		"\tlet float32x2 A_v = A[8 : 2]\n"
+		"\tC[0 : 2] = vector((extract(A_v, 0) > 0.0 ? A[2] : 1.0), (extract(A_v, 1) > 0.0 ? A[3] : 1.0))\n");
 	/* A recurrence is no vector. */
 	becomes(&opencl_like, "for vector v in 0 .. 2 {\nC[v + 1] = C[v] + 1.0\n}\n",
 		"\tC[1] = C[0] + 1.0\n\tC[2] = C[1] + 1.0\n");
