@@ -232,60 +232,101 @@ static bool indexes_registers(const counter *c, const heddle_stmt *stmt, int d)
 	return any;
 }
 
-/* Nodes of the program that storing a vector's results takes: where they are not one access, one for each and a name for the vector, and
- * what guards them. */
-static double length_of_stores(const counter *c, const shape *s)
+/* Does one access take a whole vector? */
+static bool has_vectors(const counter *c, const shape *s)
 {
 	const heddle_stmt *stmt = s->stmt;
-	movement m = {.shape = s, .tensor = stmt->access[0].tensor, .write = true};
-	int64_t members = 1;
-	bool guarded = false;
-	for (int d = 0; d < stmt->n_dim; d++) {
-		m.dims[d] = true;
-		members *= stmt->dim[d].layout.vector;
-		guarded = guarded || is_guarded(stmt, d);
+	for (int a = 0; a < stmt->n_access; a++) {
+		movement m = {.shape = s, .tensor = stmt->access[a].tensor, .write = true};
+		if (!m.tensor->rank || !stmt->access[a].affine || stmt->access[a].group->space != HEDDLE_SPACE_GLOBAL)
+			continue;
+		m.subscript = count_subscripts(c, stmt, &stmt->access[a]);
+		for (int k = 0; k < stmt->n_dim; k++)
+			m.dims[k] = true;
+		if (access_width(c, &m) > 1)
+			return true;
 	}
-	if (members == 1)
-		return 1;
-	m.subscript = count_subscripts(c, stmt, &stmt->access[0]);
-	const int64_t width = access_width(c, &m);
-	return width > 1 ? ceil((double)members / (double)width) : 1 + (double)(guarded ? 2 * members : members);
+	return false;
 }
 
-/* What calls make the text longer by: one that all members share is made once. */
-static double length_of_calls(const heddle_stmt *stmt, const heddle_expr *expr)
+/* Are the members of a vector stored one by one, each under a guard of its own? */
+static bool lanes_apart(const counter *c, const shape *s)
+{
+	const int d = heddle_lockstep_dim(s->stmt, NULL);
+	return d >= 0 && is_guarded(s->stmt, d) && !has_vectors(c, s);
+}
+
+/* Nodes of the program that calls take where all of `members` stand, 4 for each member of a dimension that it depends on. */
+static double length_of_calls(const heddle_stmt *stmt, const heddle_expr *expr, int lockstep, int64_t members)
 {
 	double n = 0;
 	if (expr->kind == HEDDLE_EXPR_CALL) {
 		bool within[HEDDLE_MAX_DIM] = {0};
-		int64_t members = 1;
 		mark(expr, within);
-		for (int d = 0; d < stmt->n_dim; d++)
-			members *= within[d] ? stmt->dim[d].layout.vector : 1;
-		n = 4 * (double)members;
+		n = 4 * (double)(lockstep >= 0 && within[lockstep] ? members : 1);
 	}
 	for (int i = 0; i < expr->n_arg; i++)
-		n += length_of_calls(stmt, expr->arg[i]);
+		n += length_of_calls(stmt, expr->arg[i], lockstep, members);
 	return n;
 }
 
+/* Nodes of the program that one vector of results takes, or one result where there are no vectors: results that lie apart are stored one by
+ * one, the vector having a name; each may have a guard. */
+static double length_of_body(const counter *c, const shape *s, int lockstep, bool wide)
+{
+	const heddle_stmt *stmt = s->stmt;
+	movement m = {.shape = s, .tensor = stmt->access[0].tensor, .write = true};
+	bool guarded = false;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		m.dims[d] = true;
+		guarded = guarded || is_guarded(stmt, d);
+	}
+	const int64_t members = wide ? choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector) : 1;
+	const double calls = length_of_calls(stmt, stmt->value, lockstep, members);
+	if (!wide)
+		return calls + (guarded ? 2 : 1);
+	m.subscript = count_subscripts(c, stmt, &stmt->access[0]);
+	return calls + (access_width(c, &m) > 1 ? 1 : 1 + (double)members);
+}
+
+/* A loop of n rounds around a body of `size` nodes; does it become their copies? */
+static bool around(double *size, double n)
+{
+	const bool unrolled = *size * n <= MOST_UNROLLED;
+	*size = n > 1 ? (1 + *size) * n : *size;
+	return unrolled;
+}
+
 /* Reductions that are not shared by lanes and are no windows run their items one after another; so do others that index no registers and would
- * become long, and those that go over their tile in rounds without a sum.  What is long is so in all parts of a vector, too. */
+ * become long, and those that go over their tile in rounds without a sum.  Members are inside, those that run in lockstep around the others;
+ * one thread takes the items of vectors inside of the others' items. */
 static void find_unrolled(const counter *c, shape *s)
 {
 	const heddle_stmt *stmt = s->stmt;
+	const int lockstep = heddle_lockstep_dim(stmt, NULL);
+	const bool results = lockstep >= 0 && !stmt->dim[lockstep].reduction, wide = results && has_vectors(c, s);
 	bool rounds = false;
-	for (int d = 0; d < stmt->n_dim; d++)
+	for (int d = 0; d < stmt->n_dim; d++) {
 		rounds = rounds || stmt->dim[d].layout.rounds > 1;
-	double size = length_of_stores(c, s) + length_of_calls(stmt, stmt->value);
-	for (int d = stmt->n_dim - 1; d >= 0; d--) {
-		const heddle_dim *dim = &stmt->dim[d];
-		const double parts = (double)dim->layout.vector / (double)c->language->max_vector;
-		s->d[d].parts = parts > 1 && size > MOST_UNROLLED && !indexes_registers(c, stmt, d) ? parts : 1;
-		size *= dim->reduction ? 1 : (double)dim->layout.items;
-		s->d[d].unrolled = dim->reduction ? (dim->reduce == HEDDLE_REDUCE_LANES && dim->layout.items <= 8) || heddle_is_window(stmt, d)
-						  : (size <= MOST_UNROLLED && !rounds) || indexes_registers(c, stmt, d);
+		s->d[d].parts = 1;
 	}
+	double size = length_of_body(c, s, results ? lockstep : -1, wide);
+	for (int inside = 1; inside >= 0; inside--)
+		for (int d = stmt->n_dim - 1; d >= 0; d--) {
+			const heddle_dim *dim = &stmt->dim[d];
+			if (dim->reduction || inside != (d != lockstep))
+				continue;
+			const double n = ceil((double)dim->layout.vector / (d == lockstep && wide ? (double)c->language->max_vector : 1));
+			s->d[d].parts = around(&size, n) || indexes_registers(c, stmt, d) ? 1 : n;
+		}
+	for (int inside = 1; inside >= 0; inside--)
+		for (int d = stmt->n_dim - 1; d >= 0; d--) {
+			const heddle_dim *dim = &stmt->dim[d];
+			if (dim->reduction)
+				s->d[d].unrolled = (dim->reduce == HEDDLE_REDUCE_LANES && dim->layout.items <= 8) || heddle_is_window(stmt, d);
+			else if (inside == (c->kernel->threads == 1 && dim->layout.vector > 1))
+				s->d[d].unrolled = (around(&size, (double)dim->layout.items) && !rounds) || indexes_registers(c, stmt, d);
+		}
 }
 
 /* ---- shapes ----------------------------------------------------------------------------------------------------------- */
@@ -805,26 +846,6 @@ static int64_t elements_beside(counter *c, const heddle_stmt *stmt, int a, int b
 		apart = e == row ? difference.constant : apart;
 	}
 	return llabs(apart) < c->language->max_vector ? apart : 0;
-}
-
-/* Are the members of a vector stored one by one, each under a guard of its own?  Where one access takes the whole vector they are not. */
-static bool lanes_apart(const counter *c, const shape *s)
-{
-	const heddle_stmt *stmt = s->stmt;
-	const int d = heddle_lockstep_dim(stmt, NULL);
-	if (d < 0 || !is_guarded(stmt, d))
-		return false;
-	for (int a = 0; a < stmt->n_access; a++) {
-		movement m = {.shape = s, .tensor = stmt->access[a].tensor, .write = true};
-		if (!m.tensor->rank || !stmt->access[a].affine || stmt->access[a].group->space != HEDDLE_SPACE_GLOBAL)
-			continue;
-		m.subscript = count_subscripts(c, stmt, &stmt->access[a]);
-		for (int k = 0; k < stmt->n_dim; k++)
-			m.dims[k] = true;
-		if (access_width(c, &m) > 1)
-			return false;
-	}
-	return true;
 }
 
 /* `taken`: accesses that have been counted; those beside this one are, with it. */

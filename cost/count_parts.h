@@ -30,7 +30,7 @@ typedef struct shape {
 		double share; /* of the instances of all tiles that exist */
 		double busy;  /* share of (outer, thread) pairs that have any */
 		bool unrolled; /* its items */
-		double parts;  /* language's vectors of one of the layout's, where they are a loop; else 1 */
+		double parts;  /* language's vectors, or members, of one of the layout's, where they are a loop; else 1 */
 	} d[HEDDLE_MAX_DIM];
 } shape;
 
