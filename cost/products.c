@@ -130,8 +130,8 @@ static int64_t window_elements(const row_window *w, int64_t n)
 }
 
 /* Elements along x that a thread reads of a tile for one tap.  Results a step apart that rows are not taken apart by come one by one, and so
- * does what is left of whole vectors: threads meet then in the banks that their distance leaves them. */
-static double read_along(const chooser *c, const square *q, const row_window *w)
+ * does what is left of whole vectors: threads meet then in the banks that their distance leaves them.  `meet`: they do. */
+static double read_along(const chooser *c, const square *q, const row_window *w, bool *meet)
 {
 	enum { BANKS = 32 };
 	const heddle_memory *shared = heddle_descriptor_memory(c->scop->descriptor, "shared");
@@ -139,12 +139,13 @@ static double read_along(const chooser *c, const square *q, const row_window *w)
 	const bool apart = w->step > 1 && !choose_takes_apart(w->step);
 	const int64_t all = window_elements(w, q->vx), left = apart ? all : all % q->vx, distance = q->vx * (apart ? w->step : 1);
 	const double turns = ceil((double)q->nx / (double)(banks / heddle_gcd(banks, distance)));
+	*meet = left > 0 && turns > 1;
 	return (double)(q->px / q->vx) * ((double)(all - left) + (double)left * turns) / (double)w->taps;
 }
 
 /* Seconds of one step of the reductions in all blocks, as cost/estimate.c has them: what units multiply, read from shared memory and
  * bring there; how well blocks fill the units; and whether there are warps enough to multiply while others wait. */
-static double square_seconds(const chooser *c, int x, int y, const square *q, const row_window *w, const pace *p)
+static double square_seconds(const chooser *c, int x, int y, const square *q, const row_window *w, const pace *p, bool *meet)
 {
 	enum { BASE_REGISTERS = 40, UNROLLED = 8 };
 	const int64_t size = heddle_type_size(c->main->access[0].tensor->type);
@@ -153,7 +154,7 @@ static double square_seconds(const chooser *c, int x, int y, const square *q, co
 	const double instances = blocks * tx * ty, sums = (double)(q->px * q->py);
 	const double multiply = instances / p->multiply;
 	const double along = (double)window_elements(w, q->nx * q->px);
-	const double read = (read_along(c, q, w) + (double)q->py) * (double)size, moved = (along / (double)w->taps + ty) * (double)size;
+	const double read = (read_along(c, q, w, meet) + (double)q->py) * (double)size, moved = (along / (double)w->taps + ty) * (double)size;
 	const double near = instances / sums * read / p->near; /* banks serve lanes in turn, even with the same */
 	const double cache = blocks * moved / p->cache;
 	const double longest = fmax(multiply, fmax(near, cache)), seconds = longest + (multiply + near + cache - longest) / 5;
@@ -178,18 +179,20 @@ typedef struct wanted {
 } wanted;
 
 /* The square that takes the least seconds, of powers of two that a block has threads for, and a thread registers; of those alike the one of
- * the squarest block. */
+ * the squarest block.  One whose threads meet in no banks may take a little longer. */
 static square least_square(const chooser *c, int x, int y, int64_t sums, const wanted *of, double *least)
 {
 	enum { MOST_SIDE = 32, MOST_SUMS = 8 };
-	const double alike_share = 1e-6;
+	const double alike_share = 1e-6, free_share = 0.1;
 	const pace p = pace_of(c);
 	const row_window w = window_of(c, x);
 	const int64_t wide = wide_of(c);
 	const int64_t ex = choose_extent(c->scop, c->main, x), ey = choose_extent(c->scop, c->main, y);
 	const int64_t most = choose_most_threads(c), fewest = choose_least(p.warp, most);
 	const bool along = along_tile(c, y);
-	square best = {1, 1, 1, 1, 1, 1};
+	square best = {1, 1, 1, 1, 1, 1}, free_one = best;
+	double least_free = INFINITY;
+	bool best_meets = false;
 	*least = INFINITY;
 	for (square q = {.nx = MOST_SIDE}; q.nx >= 1; q.nx /= 2)
 		for (q.ny = 1; q.ny <= MOST_SIDE; q.ny *= 2)
@@ -201,11 +204,16 @@ static square least_square(const chooser *c, int x, int y, int64_t sums, const w
 						continue;
 					q.vx = choose_least(wide, q.px);
 					q.vy = along ? choose_least(wide, q.py) : 1;
-					const double seconds = square_seconds(c, x, y, &q, &w, &p);
+					bool meet;
+					const double seconds = square_seconds(c, x, y, &q, &w, &p, &meet);
+					if (!meet && seconds < least_free * (1 - alike_share))
+						least_free = seconds, free_one = q;
 					const bool alike = seconds <= *least * (1 + alike_share) && llabs(q.nx - q.ny) < llabs(best.nx - best.ny);
 					if (seconds < *least * (1 - alike_share) || alike)
-						*least = seconds, best = q;
+						*least = seconds, best = q, best_meets = meet;
 				}
+	if (best_meets && least_free <= (1 + free_share) * *least)
+		*least = least_free, best = free_one;
 	return best;
 }
 
