@@ -159,12 +159,12 @@ static heddle_layout draw_layout(drawing *w, bool reduction, bool vector, int64_
 	heddle_layout l = {.rounds = 1, .items = reduction ? steps[draw(w, HEDDLE_COUNT(steps))] : items[draw(w, HEDDLE_COUNT(items))],
 			   .threads = 1, .vector = 1};
 	int most = 0;
-	while ((2LL << most) <= *room)
+	while ((INT64_C(2) << most) <= *room)
 		most++;
 	if (!reduction || vector)
-		l.threads = 1LL << draw(w, most + 1);
+		l.threads = INT64_C(1) << draw(w, most + 1);
 	if (vector)
-		l.vector = 1LL << draw(w, w->simd ? 6 : 3);
+		l.vector = INT64_C(1) << draw(w, w->simd ? 6 : 3);
 	while (l.items > 1 && l.items * l.threads * l.vector >= 2 * extent)
 		l.items /= 2;
 	while (l.threads > 1 && l.threads * l.vector >= 2 * extent)
