@@ -6,7 +6,7 @@
  *
  *   if (b < B) y[b] = x[b] + c[j];  if (b + 1 < B) y[b + 1] = x[b + 1] + c[j];    let c_v = b < B ? c[j] : 0; ...
  *
- * else they are left to the branch that they stand in.  Those under a selection are left alone, and those of register arrays cost nothing.
+ * else, and where they are added to a sum but for what is known to hold, they are left to the branch that they stand in.  Those under a selection are left alone, and those of register arrays cost nothing.
  * Where one of them asks for a line further on, the shared one does, for the line that is furthest.
  * SPDX-License-Identifier: MIT
  */
@@ -32,6 +32,7 @@ typedef struct shared_load {
 	bool open;	  /* no store to its buffer yet */
 	bool sure;	  /* one of them happens in any case */
 	bool again;	  /* two of them may happen, in different branches */
+	bool adds;	  /* one of them is added to a sum where its conditions hold */
 	const path *when; /* one of them happens just there where this holds, and none elsewhere; NULL: not known */
 	int64_t ahead;	  /* elements to the furthest line that one of them asks for */
 	const char *name;
@@ -45,6 +46,7 @@ typedef struct sharer {
 	const heddle_node *block, *child; /* that are looked at */
 	int n_inner, inner_capacity;
 	const char **inner; /* names that the child defines inside */
+	bool adds;	    /* what is seen is added to a sum, under conditions */
 } sharer;
 
 static bool is_memory(const heddle_buffer *buffer)
@@ -188,6 +190,7 @@ static bool seen_before(sharer *x, const heddle_value *v, int at, const path *wh
 		if (!l->open || !same_elements(l->load, v))
 			continue;
 		l->count++;
+		l->adds |= x->adds;
 		l->ahead = ahead_of(v) > l->ahead ? ahead_of(v) : l->ahead;
 		meet(x, l, when, at);
 		l->last = at;
@@ -253,7 +256,7 @@ static void see(sharer *x, heddle_value *v, int at, const path *when)
 	if (v->kind == HEDDLE_VALUE_BINARY && sure_operands(v) < v->n_arg)
 		see_unsure(x, v->arg[1], at);
 	if (shareable && x->n < MOST_SHARED)
-		x->load[x->n++] = (shared_load){.load = v, .first = at, .last = at, .count = 1, .open = true, .sure = !when,
+		x->load[x->n++] = (shared_load){.load = v, .first = at, .last = at, .count = 1, .open = true, .sure = !when, .adds = x->adds,
 						   .when = is_known_path(when) ? when : NULL, .ahead = ahead_of(v)};
 }
 
@@ -270,10 +273,18 @@ static heddle_value *askable(const sharer *x, heddle_value *v)
 	return simplify_is_pure(v) && !is_inner(x, v) ? v : NULL;
 }
 
+/* A sum that goes on in a register.  To give it a zero where there is nothing to add would ask its condition twice. */
+static bool goes_on(const heddle_node *node)
+{
+	return node->kind == HEDDLE_NODE_STORE && node->buffer->role == HEDDLE_BUFFER_REGISTER && simplify_reads(node->value[0], node->buffer);
+}
+
 static void see_node(sharer *x, const heddle_node *node, int at, const path *when)
 {
+	x->adds = when && goes_on(node);
 	for (int v = 0; v < node->n_value; v++)
 		see(x, node->value[v], at, when);
+	x->adds = false;
 	if (node != x->child && (node->kind == HEDDLE_NODE_LET || node->kind == HEDDLE_NODE_FOR)) {
 		x->inner = grown(x->inner, x->n_inner, &x->inner_capacity);
 		x->inner[x->n_inner++] = node->name;
@@ -301,7 +312,8 @@ static bool is_shared(const sharer *x, const shared_load *l)
 {
 	if (l->count < 2 || l->sure)
 		return l->count > 1;
-	return l->again && l->when && l->load->type != HEDDLE_BOOL && !needs_later(x, l->when, l->first);
+	return l->again && l->when && l->load->type != HEDDLE_BOOL && !needs_later(x, l->when, l->first) &&
+	       (!l->adds || implies(x, NULL, l->when));
 }
 
 /* A load whose subscripts hold a let of the stretch is in scope from that let on: its first use is after it.  `sure`: the value is
@@ -430,6 +442,7 @@ static heddle_node *share_children(sharer *x, heddle_node *node)
 static heddle_node *share(sharer *x, heddle_node *node)
 {
 	const int mark = heddle_ranges_mark(x->s->ranges);
+	const path *outer = x->outer;
 	heddle_node *out = node;
 	if (node->kind != HEDDLE_NODE_BLOCK) {
 		share_children(x, node);
@@ -437,6 +450,13 @@ static heddle_node *share(sharer *x, heddle_node *node)
 		return out;
 	}
 	out = simplify_node_like(x->s->p, node);
+	for (int k = 0; k < node->n_child; k++) { /* a remainder is below what it is one of */
+		const heddle_node *let = node->child[k];
+		if (let->kind == HEDDLE_NODE_LET && let->value[0]->kind == HEDDLE_VALUE_FLOOR_MOD)
+			x->outer = new_path(x, heddle_value_binary(x->s->p, HEDDLE_OP_LT,
+								   heddle_value_variable(x->s->p, let->value[0]->type, 1, let->name),
+								   let->value[0]->arg[1]), true, x->outer);
+	}
 	for (int k = 0; k < node->n_child;) {
 		int end = k;
 		while (end < node->n_child && is_straight(node->child[end], false))
@@ -451,6 +471,7 @@ static heddle_node *share(sharer *x, heddle_node *node)
 	}
 	for (int k = 0; k < out->n_child; k++)
 		out->child[k] = share(x, out->child[k]);
+	x->outer = outer;
 	heddle_ranges_unwind(x->s->ranges, mark);
 	return out;
 }
