@@ -245,6 +245,13 @@ static void shared_loads(void **state)
 	becomes(&scalar_language, "if thread < 5 {\nC[0] = A[block]\n} else {\nif thread < 7 {\nC[1] = A[block] * 2.0\n}\n}\nif thread < 6 {\nC[2] = A[block]\n}\n",
 		"\tlet float32 A_v = (thread < 7 ? A[block] : 0.0)\n\tif thread < 5 {\n\t\tC[0] = A_v\n\t} else {\n\t\tif thread < 7 {\n\t\t\tC[1] = A_v * 2.0\n\t\t}\n\t}\n"
 		"\tif thread < 6 {\n\t\tC[2] = A_v\n\t}\n");
+	/* A sum leaves out what there is not: a zero would ask twice.  Where one of the conditions surely holds nothing is asked. */
+	becomes(&scalar_language, "declare s\ns[] = 0.0\nif thread < 5 {\ns[] = s[] + A[block]\n}\nif thread < 7 {\ns[] = s[] + A[block]\n}\nC[0] = s[]\n",
+		"\tdeclare s\n\ts[] = 0.0\n\tif thread < 5 {\n\t\ts[] = s[] + A[block]\n\t}\n\tif thread < 7 {\n\t\ts[] = s[] + A[block]\n\t}\n\tC[0] = s[]\n");
+	becomes(&scalar_language, "let int32 m = floor_mod(thread, int32(D))\ndeclare s\ns[] = 0.0\nif m + 2 < int32(D) {\ns[] = s[] + A[block]\n} else {\nfor serial i in m .. int32(D) {\n"
+		"s[] = s[] + A[block] * 2.0\n}\n}\nif m + 1 < int32(D) {\ns[] = s[] + A[block]\n}\nC[0] = s[]\n",
+		"\tlet int32 m = thread % int32(D)\n\tdeclare s\n\ts[] = 0.0\n\tlet float32 A_v = A[block]\n\tif m + 2 < int32(D) {\n\t\ts[] = s[] + A_v\n\t} else {\n"
+		"\t\tfor serial i in m .. int32(D) {\n\t\t\ts[] = s[] + A_v * 2.0\n\t\t}\n\t}\n\tif m + 1 < int32(D) {\n\t\ts[] = s[] + A_v\n\t}\n\tC[0] = s[]\n");
 	/* What a test leaves out does not make it sure, and uses what is. */
 	becomes(&scalar_language, "C[0] = thread < 5 && A[block] < 1.0 ? 1.0 : 2.0\nC[1] = A[block]\n",
 		"\tC[0] = (thread < 5 && A[block] < 1.0 ? 1.0 : 2.0)\n\tC[1] = A[block]\n");
