@@ -889,26 +889,28 @@ static void count_write(counter *c, const shape *s, bool update)
 		count(c, &m, access->group);
 }
 
-/* A subscript over the kernel's members instead of the statement's dimensions. */
-static linear over_members(const heddle_stmt *stmt, linear a)
+/* A subscript over the kernel's members instead of the statement's dimensions; those of `joined` statements that are none are the same ones. */
+static linear over_members(const heddle_stmt *stmt, linear a, bool joined)
 {
 	linear b = {.affine = a.affine, .constant = a.constant};
 	for (int d = 0; d < stmt->n_dim; d++)
 		if (stmt->dim[d].member >= 0)
 			b.coefficient[stmt->dim[d].member] += a.coefficient[d];
+		else if (joined)
+			b.coefficient[HEDDLE_MAX_DIM - 1 - d] += a.coefficient[d];
 		else
 			b.affine = b.affine && !a.coefficient[d];
 	return b;
 }
 
-static bool reads_the_same(counter *c, const heddle_stmt *s, int a, const heddle_stmt *t, int b)
+static bool reads_the_same(counter *c, const heddle_stmt *s, int a, const heddle_stmt *t, int b, bool joined)
 {
 	bool same = s->access[a].tensor == t->access[b].tensor;
 	for (int e = 0; e < s->access[a].tensor->rank && same; e++) {
 		linear x = to_linear(c, subscript_of(s, &s->access[a], e)), y = to_linear(c, subscript_of(t, &t->access[b], e));
 		if (s != t) {
-			x = over_members(s, x);
-			y = over_members(t, y);
+			x = over_members(s, x, joined);
+			y = over_members(t, y, joined);
 		}
 		linear difference = add(x, y, -1);
 		same = is_constant(&difference) && difference.constant == 0;
@@ -916,14 +918,15 @@ static bool reads_the_same(counter *c, const heddle_stmt *s, int a, const heddle
 	return same;
 }
 
-/* Everything of the statement is unrolled, but for rounds that those in a row go through together: they are one stretch of code. */
-static bool is_straight(const counter *c, const heddle_stmt *stmt)
+/* Everything of the statement is unrolled, but for rounds that those in a row go through together: they are one stretch of code.  So is a step
+ * of `joined` ones. */
+static bool is_straight(const counter *c, const heddle_stmt *stmt, bool joined)
 {
 	shape s = shape_of(c, stmt);
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const heddle_layout *layout = &stmt->dim[d].layout;
 		const bool once = s.d[d].unrolled || (layout->items == 1 && s.d[d].parts <= 1);
-		if (stmt->dim[d].member < 0 || !once || (layout->rounds > 1 && !c->kernel->rounds_outside))
+		if ((stmt->dim[d].member < 0 && !joined) || !once || (layout->rounds > 1 && !c->kernel->rounds_outside))
 			return false;
 	}
 	return true;
@@ -934,14 +937,18 @@ static bool is_repeated(counter *c, int at, int a)
 {
 	const heddle_stmt *stmt = c->kernel->stmt[at];
 	for (int b = 1; b < a; b++)
-		if (reads_the_same(c, stmt, a, stmt, b))
+		if (reads_the_same(c, stmt, a, stmt, b, false))
 			return true;
 	if (heddle_kernel_writes(c->kernel, stmt->access[a].tensor))
 		return false;
-	for (int s = at - 1; s >= 0 && is_straight(c, stmt) && is_straight(c, c->kernel->stmt[s]); s--)
+	const bool joined = heddle_joins(c->scop, c->kernel, at);
+	for (int s = at - 1; s >= 0 && is_straight(c, stmt, joined) && is_straight(c, c->kernel->stmt[s], joined); s--) {
+		if (joined && !heddle_joins(c->scop, c->kernel, s + 1))
+			break;
 		for (int b = 1; b < c->kernel->stmt[s]->n_access; b++)
-			if (reads_the_same(c, stmt, a, c->kernel->stmt[s], b))
+			if (reads_the_same(c, stmt, a, c->kernel->stmt[s], b, joined))
 				return true;
+	}
 	return false;
 }
 

@@ -119,12 +119,19 @@ static heddle_nest *build(heddle_nest_builder *b)
 	b->n_region = 0;
 	b->region = NULL;
 	heddle_nest *at = b->kernel->rounds_outside ? heddle_nest_add_rounds(b, root) : root;
-	for (int s = 0; s < b->kernel->n_stmt; s++) {
-		if (barrier_before(b, since, s)) {
-			heddle_nest_add_leaf(b, at, HEDDLE_LEAF_BARRIER, b->kernel->stmt[s], NULL);
+	for (int s = 0, n = 1; s < b->kernel->n_stmt; s += n) {
+		heddle_stmt **stmt = &b->kernel->stmt[s];
+		bool wait = barrier_before(b, since, s);
+		for (n = 1; s + n < b->kernel->n_stmt && heddle_joins(b->scop, b->kernel, s + n); n++)
+			wait = wait || barrier_before(b, since, s + n);
+		if (wait) {
+			heddle_nest_add_leaf(b, at, HEDDLE_LEAF_BARRIER, stmt[0], NULL);
 			since = s;
 		}
-		heddle_nest_add_stmt(b, at, b->kernel->stmt[s], barrier_inside(b, b->kernel->stmt[s]));
+		if (n > 1)
+			heddle_nest_add_joined(b, at, stmt, n);
+		else
+			heddle_nest_add_stmt(b, at, stmt[0], barrier_inside(b, stmt[0]));
 	}
 	heddle_nest_sets(b, root, first);
 	return root;

@@ -37,6 +37,8 @@ heddle_leaf *heddle_nest_add_leaf(heddle_nest_builder *b, heddle_nest *parent, h
 heddle_nest *heddle_nest_add_rounds(heddle_nest_builder *b, heddle_nest *root);
 /* Everything of one statement, appended to the sequence of its kernel; `barrier_each`: a barrier after each round. */
 void heddle_nest_add_stmt(heddle_nest_builder *b, heddle_nest *root, heddle_stmt *stmt, bool barrier_each);
+/* The same of n statements that go through their tiles together (join.c). */
+void heddle_nest_add_joined(heddle_nest_builder *b, heddle_nest *root, heddle_stmt *const *stmt, int n);
 /* Threads along a row of a shared tile while it is moved. */
 int64_t heddle_nest_columns(heddle_nest_builder *b, const heddle_group *group);
 bool heddle_stmt_has_lanes(const heddle_stmt *stmt);

@@ -344,11 +344,10 @@ heddle_nest *heddle_nest_add_rounds(heddle_nest_builder *b, heddle_nest *root)
 }
 
 /* Moves, barrier, computation, barrier: the body of the tile loops. */
-static void add_region(heddle_nest_builder *b, heddle_nest *root, heddle_nest *at, heddle_stmt *stmt, int part, bool again)
+static void add_region(heddle_nest_builder *b, heddle_nest *root, heddle_nest *body, heddle_stmt *stmt, int part, bool again)
 {
 	const bool outside = b->kernel->rounds_outside;
 	int first = b->mapped->n_leaf;
-	heddle_nest *body = tile_loops(b, at, stmt, true);
 	int prefix = outside ? 0 : count_loops(root, body, 0);
 	bool apart = !outside && add_moves(b, body, stmt);
 	heddle_leaf *compute = heddle_nest_add_leaf(b, item_loops(b, body, stmt, true, !stmt->reduction), HEDDLE_LEAF_COMPUTE, stmt, NULL);
@@ -392,12 +391,26 @@ static bool splittable(const heddle_stmt *stmt)
 	return false;
 }
 
+/* After all tiles: lanes meet, and sums go where their target is. */
+static void add_end(heddle_nest_builder *b, heddle_nest *at, heddle_stmt *stmt)
+{
+	if (heddle_nest_reduces_lanes(stmt))
+		heddle_nest_add_leaf(b, at, HEDDLE_LEAF_COMBINE, stmt, NULL);
+	if (stmt->reduction && !stmt->in_group)
+		heddle_nest_add_leaf(b, item_loops(b, at, stmt, false, true), HEDDLE_LEAF_FINISH, stmt, NULL);
+}
+
+/* Where there are rounds steps are long enough for a test in each, and the text is not made twice. */
+static bool splits_tiles(const heddle_nest_builder *b, const heddle_stmt *stmt)
+{
+	return b->interior && splittable(stmt) && !heddle_nest_has_rounds(stmt);
+}
+
 /* Everything of one statement, in the sequence of its kernel. */
 void heddle_nest_add_stmt(heddle_nest_builder *b, heddle_nest *root, heddle_stmt *stmt, bool barrier_each)
 {
 	heddle_nest *sequence = append(b, root, heddle_nest_new(b, HEDDLE_NEST_SEQUENCE));
-	/* where there are rounds steps are long enough for a test in each, and the text is not made twice */
-	bool split = b->interior && splittable(stmt) && !heddle_nest_has_rounds(stmt);
+	bool split = splits_tiles(b, stmt);
 	if (!stmt->reduction) {
 		/* Assignments: the tile loops of all local dimensions, full tiles first. */
 		bool ordered = false;
@@ -406,7 +419,7 @@ void heddle_nest_add_stmt(heddle_nest_builder *b, heddle_nest *root, heddle_stmt
 		split = split && !ordered;
 		for (int part = split ? 1 : 0; part <= (split ? 2 : 0); part++) {
 			heddle_nest *at = tile_loops(b, sequence, stmt, false);
-			add_region(b, root, at, stmt, part, part == 1);
+			add_region(b, root, tile_loops(b, at, stmt, true), stmt, part, part == 1);
 			if (barrier_each)
 				heddle_nest_add_leaf(b, at, HEDDLE_LEAF_BARRIER, stmt, NULL);
 		}
@@ -416,12 +429,27 @@ void heddle_nest_add_stmt(heddle_nest_builder *b, heddle_nest *root, heddle_stmt
 	heddle_nest *at = tile_loops(b, sequence, stmt, false);
 	heddle_nest_add_leaf(b, accumulator_loops(b, at, stmt), HEDDLE_LEAF_INITIALISE, stmt, NULL);
 	for (int part = split ? 1 : 0; part <= (split ? 2 : 0); part++)
-		add_region(b, root, at, stmt, part, part == 1);
-	if (heddle_nest_reduces_lanes(stmt))
-		heddle_nest_add_leaf(b, at, HEDDLE_LEAF_COMBINE, stmt, NULL);
-	if (!stmt->in_group)
-		heddle_nest_add_leaf(b, item_loops(b, at, stmt, false, true), HEDDLE_LEAF_FINISH, stmt, NULL);
+		add_region(b, root, tile_loops(b, at, stmt, true), stmt, part, part == 1);
+	add_end(b, at, stmt);
 	if (barrier_each)
 		heddle_nest_add_leaf(b, at, HEDDLE_LEAF_BARRIER, stmt, NULL);
 	add_store(b, sequence, stmt);
+}
+
+void heddle_nest_add_joined(heddle_nest_builder *b, heddle_nest *root, heddle_stmt *const *stmt, int n)
+{
+	heddle_nest *sequence = append(b, root, heddle_nest_new(b, HEDDLE_NEST_SEQUENCE));
+	const bool split = splits_tiles(b, stmt[0]);
+	for (int s = 0; s < n; s++)
+		if (stmt[s]->reduction)
+			heddle_nest_add_leaf(b, accumulator_loops(b, sequence, stmt[s]), HEDDLE_LEAF_INITIALISE, stmt[s], NULL);
+	for (int part = split ? 1 : 0; part <= (split ? 2 : 0); part++) {
+		heddle_nest *body = tile_loops(b, tile_loops(b, sequence, stmt[0], false), stmt[0], true);
+		for (int s = 0; s < n; s++)
+			add_region(b, root, body, stmt[s], part, part == 1);
+	}
+	for (int s = 0; s < n; s++) {
+		add_end(b, sequence, stmt[s]);
+		add_store(b, sequence, stmt[s]);
+	}
 }

@@ -22,14 +22,29 @@ int heddle_prove_threads(prover *p)
 
 /* ---- order --------------------------------------------------------------------------------------------------------------------- */
 
-/* Are all pairs of instances, of leaves in order, that depend on each other in the same step of the loops that they share? */
+/* { A[x] -> B[x] } of instances of two leaves that depend on each other. */
+static __isl_give isl_map *dependent(prover *p, const heddle_leaf *a, const heddle_leaf *b, const heddle_dependence *dependence)
+{
+	isl_map *pairs = isl_map_apply_range(heddle_prove_instances(p, a), isl_map_copy(dependence->relation));
+	return isl_map_apply_range(pairs, isl_map_reverse(heddle_prove_instances(p, b)));
+}
+
+/* Are there none in two leaves?  Full tiles and the rest of a statement are leaves of their own. */
+static bool independent(prover *p, const heddle_leaf *a, const heddle_leaf *b, const heddle_dependence *dependence)
+{
+	isl_map *pairs = dependent(p, a, b, dependence);
+	const bool none = isl_map_is_empty(pairs) == isl_bool_true;
+	isl_map_free(pairs);
+	return none;
+}
+
+/* Are all of them, of leaves in order, in the same step of the loops that the leaves share? */
 static bool in_the_same_step(prover *p, const heddle_leaf *a, const heddle_leaf *b, const heddle_dependence *dependence)
 {
 	const int common = heddle_prove_common_loops(a, b);
 	if (!common)
 		return true;
-	isl_map *pairs = isl_map_apply_range(heddle_prove_instances(p, a), isl_map_copy(dependence->relation));
-	pairs = isl_map_apply_range(pairs, isl_map_reverse(heddle_prove_instances(p, b)));
+	isl_map *pairs = dependent(p, a, b, dependence);
 	isl_map *same = isl_map_universe(isl_map_get_space(pairs));
 	for (int i = 0; i < common; i++)
 		same = isl_map_equate(same, isl_dim_in, i, isl_dim_out, i);
@@ -40,6 +55,12 @@ static bool in_the_same_step(prover *p, const heddle_leaf *a, const heddle_leaf 
 static bool moves_another(const heddle_leaf *leaf, const heddle_dependence *dependence)
 {
 	return heddle_prove_is_move(leaf) && leaf->group->tensor != dependence->tensor;
+}
+
+/* A sum that starts in registers of its own, before what it reads is there. */
+static bool starts_apart(const heddle_leaf *leaf, const heddle_dependence *dependence)
+{
+	return leaf->kind == HEDDLE_LEAF_INITIALISE && (!leaf->stmt->in_group || dependence->to != 0);
 }
 
 /* Statements that depend on each other follow each other as written, in each step of loops that they share; what a store writes was
@@ -53,11 +74,11 @@ int heddle_prove_sequence(prover *p)
 		for (int i = 0; i < p->n_leaf; i++)
 			for (int j = 0; j < p->n_leaf && p->leaf[i]->stmt == dependence->source; j++) {
 				const heddle_leaf *a = p->leaf[i], *b = p->leaf[j];
-				if (b->stmt != dependence->sink || moves_another(a, dependence) || moves_another(b, dependence) ||
+				if (b->stmt != dependence->sink || moves_another(a, dependence) || moves_another(b, dependence) || starts_apart(b, dependence) ||
 				    a->kind == HEDDLE_LEAF_STORE || a->kind == HEDDLE_LEAF_BARRIER || b->kind == HEDDLE_LEAF_BARRIER ||
 				    a->kind == HEDDLE_LEAF_WAIT || b->kind == HEDDLE_LEAF_WAIT)
 					continue;
-				if (i > j || !in_the_same_step(p, a, b, dependence))
+				if (i > j ? !independent(p, a, b, dependence) : !in_the_same_step(p, a, b, dependence))
 					return heddle_prove_violated(p, b, "it would run before a statement that it depends on");
 			}
 	}

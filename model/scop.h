@@ -319,6 +319,8 @@ int64_t heddle_tile_elements(const heddle_group *group);
 bool heddle_copy_fits(const heddle_group *group, const heddle_copy *copy);
 /* { [tile loops] -> S[d] } of one step of a block. */
 __isl_give isl_map *heddle_step_instances(heddle_scop *scop, const heddle_stmt *stmt);
+/* Does statement `at` of the kernel go through its tiles in the loops of the one before it (join.c)? */
+bool heddle_joins(const heddle_scop *scop, const heddle_kernel *kernel, int at);
 int heddle_pass_map(heddle_scop *scop);
 int heddle_pass_prove(heddle_scop *scop);
 int heddle_pass_generate(heddle_scop *scop);

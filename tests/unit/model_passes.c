@@ -184,10 +184,40 @@ static void lockstep(void **state)
 		     (const char *const[]){"buffer register C_sum0 float32 [4][8]", "for vector i_vec", "for vector j_vec", NULL}, NULL);
 }
 
+/* Statements go through their tiles together where each needs its own step of the others only. */
+static void joined(void **state)
+{
+	(void)state;
+	static const char two[] = "def f(float(N, 64) x) -> (s, q) { s(n) +=! x(n, d) q(n) max=! x(n, d) * x(n, d) }";
+	static const char chain[] = "def f(float(N, 64) x) -> (s, O) { t(n, d) = exp(x(n, d)) s(n) +=! t(n, d) O(n, d) = t(n, d) / s(n) }";
+	static const char turned[] = "def f(float(N, 64) x) -> (s) { t(n, d) = exp(x(n, d)) s(n) +=! t(n, 63 - d) where d in 0:64 }";
+	expect_loops(two, "fuse=0,0; k0.S0: tile=d:8 vector=d:8 reduce=d:lanes; k0.S1: tile=d:8 vector=d:8 reduce=d:lanes",
+		     (const char *const[]){"s_sum0[", "q_sum1[", "for serial d_tile in 0 .. 8", "s_sum0[", "q_sum1[", NULL}, "d_tile2");
+	/* other tiles */
+	expect_loops(two, "fuse=0,0; k0.S0: tile=d:8 vector=d:8 reduce=d:lanes; k0.S1: tile=d:4 vector=d:4 reduce=d:lanes",
+		     (const char *const[]){"for serial d_tile in 0 .. 8", "s_sum0[", "for serial d_tile2 in 0 .. 16", "q_sum1[", NULL}, "d_tile3");
+	/* more sums than there is room for */
+	expect_loops(two, "fuse=0,0; k0.S0: tile=d:32 vector=d:32 reduce=d:lanes; k0.S1: tile=d:32 vector=d:32 reduce=d:lanes",
+		     (const char *const[]){"for serial d_tile in 0 .. 2", "s_sum0[", "for serial d_tile2 in 0 .. 2", "q_sum1[", NULL}, "d_tile3");
+	/* the third statement needs the whole sum */
+	expect_loops(chain,
+		     "fuse=0,0,0; k0.S0: tile=d:8 vector=d:8; k0.S1: tile=d:8 vector=d:8 reduce=d:lanes; k0.S2: tile=d:8 vector=d:8; "
+		     "k0.s.0: space=register",
+		     (const char *const[]){"for serial d_tile in 0 .. 8", "t[", "exp(", "s_sum1[", "for serial d_tile2 in 0 .. 8", "O[", NULL},
+		     "d_tile3");
+	/* what is needed comes in another step, or from another thread */
+	expect_loops(turned, "fuse=0,0; k0.S0: tile=d:8 vector=d:8; k0.S1: tile=d:8 vector=d:8 reduce=d:lanes",
+		     (const char *const[]){"for serial d_tile in 0 .. 8", "exp(", "for serial d_tile2 in 0 .. 8", "s_sum1[", NULL}, "d_tile3");
+	expect_loops(chain,
+		     "fuse=0,0,0; k0: threads=4; k0.S0: tile=d:8 thread=d:4 vector=d:2; k0.S1: tile=d:8 thread=d:4 vector=d:2 reduce=d:lanes; "
+		     "k0.S2: tile=d:8 thread=d:4 vector=d:2; k0.s.0: space=register",
+		     (const char *const[]){"exp(", "barrier", "for serial d_tile2 in 0 .. 8", "s_", "for serial d_tile3 in 0 .. 8", "O[", NULL}, "d_tile4");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(stops), cmocka_unit_test(prints), cmocka_unit_test(limits),
 					   cmocka_unit_test(preconditions), cmocka_unit_test(loops), cmocka_unit_test(bounds),
-					   cmocka_unit_test(rounds), cmocka_unit_test(lockstep)};
+					   cmocka_unit_test(rounds), cmocka_unit_test(lockstep), cmocka_unit_test(joined)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

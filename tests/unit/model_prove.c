@@ -19,6 +19,7 @@
 
 typedef struct subject {
 	const char *name, *text, *sizes, *config;
+	const char *chip; /* NULL: gpu */
 } subject;
 
 typedef struct bench {
@@ -40,7 +41,7 @@ static void set_up(bench *b, const subject *s)
 	if (!b->module || !b->config)
 		fail_msg("%s: %s", s->name, heddle_ctx_messages(b->ctx));
 	heddle_definition *d = heddle_definition_rewrite(b->ctx, b->arena, b->module->definition[0], b->config);
-	const heddle_descriptor *descriptor = heddle_descriptor_find(b->ctx, "gpu");
+	const heddle_descriptor *descriptor = heddle_descriptor_find(b->ctx, s->chip ? s->chip : "gpu");
 	if (!d || !descriptor)
 		fail_msg("%s: %s", s->name, heddle_ctx_messages(b->ctx));
 	b->scop = heddle_scop_new(b->ctx, b->arena, d, descriptor);
@@ -218,9 +219,14 @@ static bool holds_kind(const heddle_nest *nest, heddle_leaf_kind kind, const hed
 	return false;
 }
 
-/* Two moves, a wait and a barrier, or two parts of one statement that do not depend on each other, may change places. */
-static bool exchangeable(const heddle_nest *a, const heddle_nest *b, const heddle_stmt *stmt)
+/* Two moves, a wait and a barrier, or two parts of one statement, or of two, that do not depend on each other, may change places. */
+static bool exchangeable(const heddle_scop *scop, const heddle_nest *a, const heddle_nest *b, const heddle_stmt *stmt)
 {
+	const heddle_nest *next = b;
+	while (next->kind != HEDDLE_NEST_LEAF)
+		next = next->child[0];
+	if (next->leaf->stmt != stmt && next->leaf->kind != HEDDLE_LEAF_BARRIER && !heddle_stmt_constrains(scop, stmt, next->leaf->stmt))
+		return true;
 	bool both = holds_kind(a, HEDDLE_LEAF_COMPUTE, stmt) && holds_kind(b, HEDDLE_LEAF_COMPUTE, stmt);
 	bool move_a = holds_kind(a, HEDDLE_LEAF_MOVE, stmt) || holds_kind(a, HEDDLE_LEAF_COPY, stmt);
 	bool move_b = holds_kind(b, HEDDLE_LEAF_MOVE, stmt) || holds_kind(b, HEDDLE_LEAF_COPY, stmt);
@@ -264,7 +270,7 @@ static void walk(bench *b, int branch, heddle_nest *nest)
 			memmove(&nest->child[i + 1], &nest->child[i], sizeof(nest) * (size_t)(nest->n_child - i));
 			nest->child[i] = child;
 			nest->n_child++;
-			if (i + 1 < nest->n_child && !exchangeable(child, nest->child[i + 1], inside->leaf->stmt)) {
+			if (i + 1 < nest->n_child && !exchangeable(b->scop, child, nest->child[i + 1], inside->leaf->stmt)) {
 				nest->child[i] = nest->child[i + 1];
 				nest->child[i + 1] = child;
 				judge(b, heddle_arena_printf(b->arena, "%s: after the next", name));
@@ -323,15 +329,26 @@ static void other_elements(bench *b)
 		}
 }
 
-/* Statements that share loops over rounds, of which one would need what the other computes in a later round. */
+/* Does it share loops over rounds, or over tiles, with the statement before it? */
+static bool shares_loops(bench *b, const heddle_stmt *stmt)
+{
+	bool joins = stmt->kernel->rounds_outside;
+	for (int s = 1; s < stmt->kernel->n_stmt && !joins; s++)
+		joins = stmt->kernel->stmt[s] == stmt && heddle_joins(b->scop, stmt->kernel, s);
+	return joins;
+}
+
+/* Statements that share loops, of which one would need what the other computes in a later round. */
 static void disorder(bench *b)
 {
 	for (int k = 0; k < b->scop->n_dependence; k++) {
 		heddle_dependence *dependence = &b->scop->dependence[k];
 		const heddle_stmt *sink = dependence->sink;
-		if (dependence->input || dependence->source == sink || !sink->kernel->rounds_outside)
+		if (dependence->input || dependence->source == sink || !shares_loops(b, sink))
 			continue;
 		for (int e = 0; e < sink->n_dim; e++) {
+			if (sink->dim[e].member >= 0 && !sink->kernel->rounds_outside) /* blocks */
+				continue;
 			isl_map *right = dependence->relation;
 			isl_space *space = isl_space_range(isl_map_get_space(right));
 			isl_multi_aff *later = moved(isl_multi_aff_identity(isl_space_map_from_set(space)), e);
@@ -373,7 +390,8 @@ static const subject subjects[] = {
 	 "	C(i, j) = p(i, j) + bias(j)\n"
 	 "}\n",
 	 NULL,
-	 "fuse=0,0; k0.S0: tile=i:8,j:8,k:4 thread=i:4,j:4; k0.p.0: space=register; k0.A.0: space=shared; k0.B.0: space=shared"},
+	 "fuse=0,0; k0.S0: tile=i:8,j:8,k:4 thread=i:4,j:4; k0.p.0: space=register; k0.A.0: space=shared; k0.B.0: space=shared",
+	 NULL},
 	{"rows with lanes",
 	 "def f(float(N, D) I) -> (O) {\n"
 	 "	m(n) max=! I(n, d)\n"
@@ -382,42 +400,60 @@ static const subject subjects[] = {
 	 "}\n",
 	 NULL,
 	 "fuse=0,0,0; k0: threads=8; k0.S0: tile=d:16 thread=d:8 vector=d:2 reduce=d:lanes; k0.S1: tile=d:8 thread=d:8 reduce=d:lanes; "
-	 "k0.S2: tile=d:8 thread=d:8; k0.m.0: space=register; k0.s.0: space=register"},
+	 "k0.S2: tile=d:8 thread=d:8; k0.m.0: space=register; k0.s.0: space=register",
+	 NULL},
 	{"rounds outside of two statements",
 	 "def f(float(M, 6) A, float(6, N) B, float(N) bias) -> (C) {\n"
 	 "	p(i, j) +=! A(i, k) * B(k, j)\n"
 	 "	C(i, j) = p(i, j) + bias(j)\n"
 	 "}\n",
-	 NULL, "fuse=0,0; k0.S0: tile=i:8,j:8,k:6 round=i:4,j:2; k0.p.0: space=register; k0.B.0: space=shared"},
+	 NULL, "fuse=0,0; k0.S0: tile=i:8,j:8,k:6 round=i:4,j:2; k0.p.0: space=register; k0.B.0: space=shared",
+	 NULL},
+	{"steps of several statements",
+	 "def f(float(N, D) I, float(N) shift) -> (s, O) {\n"
+	 "	t(n, d) = I(n, d) - shift(n)\n"
+	 "	s(n) +=! t(n, d) * I(n, d)\n"
+	 "	q(n) max=! t(n, d)\n"
+	 "	O(n, d) = t(n, d) * q(n)\n"
+	 "}\n",
+	 "D=40",
+	 "fuse=0,0,0,0; k0.S0: tile=d:16 vector=d:8; k0.S1: tile=d:16 vector=d:8 reduce=d:lanes; k0.S2: tile=d:16 vector=d:8 reduce=d:lanes; "
+	 "k0.S3: tile=d:16 vector=d:8; k0.t.0: space=register; k0.q.0: space=register",
+	 "cpu"},
 	{"transposition",
 	 "def f(float(N, M) I) -> (O) {\n"
 	 "	O(j, i) = I(i, j)\n"
 	 "}\n",
-	 NULL, "fuse=0; k0.S0: tile=i:8,j:8 thread=i:8,j:2; k0.I.0: space=shared pad=1"},
+	 NULL, "fuse=0; k0.S0: tile=i:8,j:8 thread=i:8,j:2; k0.I.0: space=shared pad=1",
+	 NULL},
 	{"copied tiles",
 	 "def f(float(M, K) A, float(K, N) B) -> (C) {\n"
 	 "	C(i, j) +=! A(i, k) * B(k, j)\n"
 	 "}\n",
 	 NULL,
 	 "fuse=0; k0.S0: tile=i:8,j:8,k:4 thread=i:4,j:4; k0.A.0: space=shared copy=async_work_group_copy; k0.B.0: space=shared "
-	 "copy=async_work_group_copy"},
+	 "copy=async_work_group_copy",
+	 NULL},
 	{"recurrence",
 	 "def f(float(T, C) x, float(C) a) -> (h) {\n"
 	 "	h(t, c) = x(t, c) where t in 0:1\n"
 	 "	h(t, c) = a(c) * h(t-1, c) + x(t, c) where t in 1:T\n"
 	 "}\n",
-	 "T=1:1000", "fuse=0,0; k0.S0: tile=c:8 thread=c:8"},
+	 "T=1:1000", "fuse=0,0; k0.S0: tile=c:8 thread=c:8",
+	 NULL},
 	{"split reduction",
 	 "def f(float(N, M) A) -> (s) {\n"
 	 "	s(n) +=! A(n, m)\n"
 	 "}\n",
-	 NULL, "split=0:m:64; fuse=0,1; k0: threads=8; k0.S0: tile=m:8 thread=m:8 reduce=m:lanes; k1.S1: thread=n:4"},
+	 NULL, "split=0:m:64; fuse=0,1; k0: threads=8; k0.S0: tile=m:8 thread=m:8 reduce=m:lanes; k1.S1: thread=n:4",
+	 NULL},
 	{"through a global temporary",
 	 "def f(float(N, D) A) -> (O) {\n"
 	 "	t(n, d) = A(n, d) * 2\n"
 	 "	O(n, d) = t(n, D - 1 - d) where d in 0:D\n"
 	 "}\n",
-	 NULL, "fuse=0,0; k0: threads=8; k0.S0: tile=d:8 thread=d:8; k0.S1: tile=d:8 thread=d:8"},
+	 NULL, "fuse=0,0; k0: threads=8; k0.S0: tile=d:8 thread=d:8; k0.S1: tile=d:8 thread=d:8",
+	 NULL},
 };
 
 /* There are more threads than rows of the tile: those that are left take the rows again. */
@@ -463,7 +499,7 @@ static void moved_by_two_threads(void **state)
 	(void)state;
 	static const subject s = {
 		"idle threads", "def f(float(M, K) A, float(K, N) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }", "M=16,N=16,K=8",
-		"fuse=0; k0.S0: tile=i:8,j:8,k:2 thread=i:8,j:8; k0.A.0: space=shared; k0.B.0: space=shared"};
+		"fuse=0; k0.S0: tile=i:8,j:8,k:2 thread=i:8,j:8; k0.A.0: space=shared; k0.B.0: space=shared", NULL};
 	bench b;
 	set_up(&b, &s);
 	assert_int_equal(b.scop->kernel[0]->mapped->n_branch, 1);

@@ -1,0 +1,119 @@
+/* join: statements of a kernel that follow one another go through their tiles together where each needs only its own step of the others.
+ *
+ * Enters: layouts, and where tensors are.  Leaves: nothing; `map` asks for each statement whether it goes on in the loops of the one before.
+ * Guaranteed: in a step of the common loops no statement needs what another one has in a later step, or for all of them a sum that
+ * is not finished; no thread waits for another between them.  Order itself is proved of what `map` made.
+ * SPDX-License-Identifier: MIT
+ */
+#include "model/scop.h"
+
+/* A loop over tiles that are the thread's, or the lanes', own. */
+static bool has_tiles(const heddle_dim *dim)
+{
+	return dim->member < 0 && !dim->single_tile;
+}
+
+static bool same_layout(const heddle_layout *a, const heddle_layout *b)
+{
+	return a->rounds == b->rounds && a->items == b->items && a->threads == b->threads && a->vector == b->vector;
+}
+
+/* May others go through the statement's tiles with it?  Tiles in shared memory, rounds and steps in order have loops of their own, and so have
+ * sums that begin anew in each tile of their results. */
+static bool takes_others(const heddle_kernel *kernel, const heddle_stmt *stmt)
+{
+	for (int g = 0; g < kernel->n_group; g++)
+		if (kernel->group[g]->stmt == stmt && kernel->group[g]->space == HEDDLE_SPACE_SHARED)
+			return false;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const heddle_dim *dim = &stmt->dim[d];
+		if (dim->layout.rounds > 1 || (!dim->reduction && !dim->coincident) || (stmt->reduction && !dim->reduction && has_tiles(dim)))
+			return false;
+	}
+	return true;
+}
+
+/* Elements that a thread sums into at a time. */
+static int64_t sums_of(const heddle_stmt *stmt)
+{
+	heddle_registers sums, total;
+	int64_t n = stmt->reduction;
+	if (n && heddle_stmt_sums(stmt, &sums, &total))
+		for (int i = 0; i < sums.n; i++)
+			n *= sums.c[i].extent;
+	return n;
+}
+
+static double quantity(const heddle_quantity *of, double otherwise)
+{
+	return of->set && of->value > 0 ? of->value : otherwise;
+}
+
+/* Elements that half of the registers hold which a thread has where there are as many threads as can be. */
+static double room_for_sums(const heddle_descriptor *d)
+{
+	enum { VECTORS = 16, BYTES = 16, REGISTERS = 32, ELEMENT = 4 };
+	if (d->execution == HEDDLE_SIMD)
+		return quantity(&d->vector_registers, VECTORS) * quantity(&d->vector_bytes, BYTES) / ELEMENT / 2;
+	return (d->threads_per_unit.set ? quantity(&d->registers_per_unit, 0) / quantity(&d->threads_per_unit, 1) : REGISTERS) / 2;
+}
+
+/* The same loops over tiles, by the same dimensions? */
+static bool same_tiles(const heddle_stmt *a, const heddle_stmt *b)
+{
+	bool any = false;
+	if (a->n_dim != b->n_dim)
+		return false;
+	for (int d = 0; d < a->n_dim; d++) {
+		const bool tiles = has_tiles(&a->dim[d]);
+		if (tiles != has_tiles(&b->dim[d]) ||
+		    (tiles && (!same_layout(&a->dim[d].layout, &b->dim[d].layout) || !heddle_expr_equal(a->source->index[d]->upper, b->source->index[d]->upper) ||
+			       !heddle_expr_equal(a->source->index[d]->lower, b->source->index[d]->lower))))
+			return false;
+		any = any || tiles;
+	}
+	return any;
+}
+
+/* Does the thread that has an element in one statement have it in the other, too, without a word to the others of its block? */
+static bool private(const heddle_kernel *kernel, const heddle_tensor *tensor)
+{
+	for (int g = 0; g < kernel->n_group; g++)
+		if (kernel->group[g]->tensor == tensor && kernel->group[g]->space == HEDDLE_SPACE_REGISTER)
+			return true;
+	return kernel->threads == 1;
+}
+
+/* Do all pairs of instances that depend on each other belong to one step of the loops over tiles? */
+static bool in_one_step(const heddle_scop *scop, const heddle_stmt *a, const heddle_stmt *b)
+{
+	const int *first = &scop->first_dependence[a->position * scop->n_stmt + b->position];
+	for (int at = first[0]; at < first[1]; at++) {
+		heddle_dependence *dependence = &scop->dependence[at];
+		if (dependence->input)
+			continue;
+		if (!private(a->kernel, dependence->tensor))
+			return false;
+		for (int d = 0; d < a->n_dim; d++)
+			if (has_tiles(&a->dim[d]) && !heddle_dependence_aligned(dependence, d, d))
+				return false;
+	}
+	return true;
+}
+
+bool heddle_joins(const heddle_scop *scop, const heddle_kernel *kernel, int at)
+{
+	heddle_stmt *const *stmt = kernel->stmt;
+	if (at == 0 || kernel->rounds_outside || !takes_others(kernel, stmt[at]) || !takes_others(kernel, stmt[at - 1]) || !same_tiles(stmt[at - 1], stmt[at]))
+		return false;
+	int first = at - 1;
+	while (heddle_joins(scop, kernel, first))
+		first--;
+	int64_t sums = sums_of(stmt[at]);
+	bool all = true;
+	for (int s = first; s < at && all; s++) {
+		sums += sums_of(stmt[s]);
+		all = in_one_step(scop, stmt[s], stmt[at]);
+	}
+	return all && (double)sums <= room_for_sums(scop->descriptor);
+}
