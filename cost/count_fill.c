@@ -34,34 +34,43 @@ static double existing(const counter *c, const shape *s, const heddle_group *gro
 	return sum / rounds;
 }
 
-/* How threads share a tile: those of a row, rows at a time. */
+/* How threads share a tile: those of a row, rows at a time.  By dimension of the tensor: elements to the next one, of the tensor and of the tile's
+ * array, and whether a row goes along it. */
 typedef struct tiling {
 	int64_t rows, vectors, columns;
+	int64_t stride[HEDDLE_MAX_DIM], pitch[HEDDLE_MAX_DIM];
+	bool in_run[HEDDLE_MAX_DIM];
+	int row; /* dimension of the array's rows */
 } tiling;
 
-static tiling tiling_of(const heddle_group *group)
+static tiling tiling_of(const counter *c, const heddle_group *group)
 {
-	tiling t = {.rows = 1, .vectors = heddle_tile_run_length(group) / group->vector, .columns = group->columns};
-	for (int e = 0; e < group->tensor->rank; e++)
-		t.rows *= heddle_tile_in_run(group, e) ? 1 : group->size[e];
+	tiling t = {.rows = 1, .vectors = heddle_tile_run_length(group) / group->vector, .columns = group->columns, .row = heddle_tile_array_row(group)};
+	int64_t pitch = 1;
+	for (int e = 0; e < group->tensor->rank; e++) {
+		t.in_run[e] = heddle_tile_in_run(group, e);
+		t.stride[e] = count_stride(c, group->tensor, e);
+		t.rows *= t.in_run[e] ? 1 : group->size[e];
+	}
+	for (int i = group->tensor->rank - 1; i >= 0; i--) {
+		t.pitch[group->order[i]] = pitch;
+		pitch = count_tile_pitch(group, i, pitch);
+	}
 	return t;
 }
 
 /* Byte addresses of element `vector` of row `row`: in the tensor, and in the tile. */
-static void tile_addresses(const counter *c, const heddle_group *group, int64_t row, int64_t vector, int64_t *from, int64_t *to)
+static void tile_addresses(const heddle_group *group, const tiling *t, int64_t row, int64_t vector, int64_t *from, int64_t *to)
 {
-	int64_t index[HEDDLE_MAX_DIM], pitch = 1, bytes = heddle_type_size(group->tensor->type), column = vector * group->vector;
-	for (int e = group->tensor->rank - 1; e >= 0; e--) {
-		int64_t *number = heddle_tile_in_run(group, e) ? &column : &row;
-		index[e] = *number % group->size[e];
-		*number /= group->size[e];
-	}
+	const int64_t bytes = heddle_type_size(group->tensor->type);
+	int64_t column = vector * group->vector;
 	*from = *to = 0;
-	for (int i = group->tensor->rank - 1; i >= 0; i--) {
-		int e = group->order[i];
-		*to += (e == heddle_tile_array_row(group) ? count_row_offset(group, index[e]) : index[e] * pitch) * bytes;
-		pitch = count_tile_pitch(group, i, pitch);
-		*from += index[i] * count_stride(c, group->tensor, i) * bytes;
+	for (int e = group->tensor->rank - 1; e >= 0; e--) {
+		int64_t *number = t->in_run[e] ? &column : &row;
+		const int64_t index = *number % group->size[e];
+		*number /= group->size[e];
+		*from += index * t->stride[e] * bytes;
+		*to += (e == t->row ? count_row_offset(group, index) : index * t->pitch[e]) * bytes;
 	}
 }
 
@@ -84,7 +93,7 @@ static int64_t fill_width(const counter *c, const heddle_group *group, const til
 /* Requests and transactions of one fill, of its first `rows` rows. */
 static void count_rows(const counter *c, const heddle_group *group, int64_t rows, round_of *load, round_of *store)
 {
-	const tiling t = tiling_of(group);
+	const tiling t = tiling_of(c, group);
 	int64_t row_threads = c->kernel->threads / t.columns, element = heddle_type_size(group->tensor->type);
 	bool turned = !heddle_tile_in_run(group, heddle_tile_array_row(group));
 	/* longer vectors than the language has are moved in parts */
@@ -100,7 +109,7 @@ static void count_rows(const counter *c, const heddle_group *group, int64_t rows
 					int64_t row = r + thread / t.columns, vector = v + thread % t.columns;
 					if (row >= rows || vector >= t.vectors)
 						continue;
-					tile_addresses(c, group, row, vector, &from[n], &to[n]);
+					tile_addresses(group, &t, row, vector, &from[n], &to[n]);
 					n++;
 				}
 				load->requests += n > 0 ? (double)pieces : 0;
@@ -118,7 +127,7 @@ static void count_rows(const counter *c, const heddle_group *group, int64_t rows
 
 static void count_fill(const counter *c, const heddle_group *group, round_of *load, round_of *store)
 {
-	const tiling t = tiling_of(group);
+	const tiling t = tiling_of(c, group);
 	const int64_t element = heddle_type_size(group->tensor->type), w = fill_width(c, group, &t);
 	count_rows(c, group, t.rows, load, store);
 	if (w > 1) {
@@ -131,12 +140,12 @@ static void count_fill(const counter *c, const heddle_group *group, round_of *lo
 /* Sectors in which the elements of a tile lie; rows that follow one another share them. */
 static double tile_sectors(const counter *c, const heddle_group *group)
 {
-	const tiling t = tiling_of(group);
+	const tiling t = tiling_of(c, group);
 	const int64_t bytes = t.vectors * group->vector * heddle_type_size(group->tensor->type);
 	int64_t from, to, last = INT64_MIN;
 	double n = 0;
 	for (int64_t r = 0; r < t.rows; r++) {
-		tile_addresses(c, group, r, 0, &from, &to);
+		tile_addresses(group, &t, r, 0, &from, &to);
 		const int64_t first = from / SECTOR, end = (from + bytes - 1) / SECTOR;
 		n += (double)(end - first + (first == last ? 0 : 1));
 		last = end;
@@ -177,7 +186,7 @@ void count_fills(counter *c, const shape *s, const heddle_group *group)
 double heddle_cost_fill(const heddle_scop *scop, const heddle_group *group, const int64_t *size)
 {
 	const counter c = {.scop = scop, .kernel = group->kernel, .size = size, .warp = count_warp(scop)};
-	const tiling t = tiling_of(group);
+	const tiling t = tiling_of(&c, group);
 	const int64_t at_once = group->kernel->threads / t.columns;
 	round_of load = {0}, store = {0};
 	count_rows(&c, group, choose_least(at_once, t.rows), &load, &store);

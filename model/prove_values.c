@@ -1,6 +1,7 @@
 /* prove: what instances run and where, and that each value that is read was put there before.
  * SPDX-License-Identifier: MIT
  */
+#include "model/plain.h"
 #include "model/prove.h"
 
 #include <isl/constraint.h>
@@ -431,6 +432,102 @@ static int check_register(prover *p, int at, const heddle_access *access)
 	return good ? 0 : heddle_prove_violated(p, p->leaf[at], "a register would be read by a thread that did not write it");
 }
 
+/* Does the function have each value from 0 to `most` for some values of the variables, and depend on nothing else?  By arithmetic: each
+ * weight goes on where the lighter ones together end. */
+static bool counts_to(__isl_keep isl_aff *aff, const variable *list, int n, int64_t most)
+{
+	isl_val *denominator = isl_aff_get_denominator_val(aff), *constant = isl_aff_get_constant_val(aff);
+	bool plain = isl_aff_dim(aff, isl_dim_div) == 0 && isl_val_is_one(denominator) == isl_bool_true && isl_val_is_zero(constant) == isl_bool_true;
+	isl_val_free(denominator);
+	isl_val_free(constant);
+	bool used[2 * HEDDLE_MAX_DIM + 2] = {false};
+	int64_t reach = 0;
+	for (bool more = plain; more;) {
+		more = false;
+		for (int i = 0; i < n; i++) {
+			const int64_t weight = used[i] ? 0 : weight_of(aff, &list[i]);
+			if (!weight || weight > reach + 1 || !list[i].size || list[i].size > INT32_MAX || weight > INT32_MAX)
+				continue;
+			isl_val *sign = isl_aff_get_coefficient_val(aff, list[i].type, list[i].position);
+			plain = plain && isl_val_is_pos(sign) == isl_bool_true;
+			isl_val_free(sign);
+			reach += weight * (list[i].size - 1);
+			used[i] = more = true;
+		}
+	}
+	isl_aff *rest = isl_aff_copy(aff);
+	for (int i = 0; i < n && rest; i++)
+		if (used[i])
+			rest = isl_aff_set_coefficient_si(rest, list[i].type, list[i].position, 0);
+	plain = plain && reach >= most && isl_aff_plain_is_zero(rest) == isl_bool_true;
+	isl_aff_free(rest);
+	return plain;
+}
+
+/* { x in set : aff <= most }, of the variables */
+static __isl_give isl_basic_set *no_more(__isl_take isl_basic_set *set, __isl_keep isl_local_space *local, __isl_keep isl_aff *aff,
+					 const variable *list, int n, int64_t most)
+{
+	isl_constraint *high = isl_constraint_set_constant_si(isl_constraint_alloc_inequality(isl_local_space_copy(local)), (int)most);
+	for (int i = 0; i < n; i++) {
+		const enum isl_dim_type type = list[i].parameter ? isl_dim_param : isl_dim_set;
+		const int at = list[i].parameter ? isl_local_space_find_dim_by_name(local, isl_dim_param, list[i].parameter) : list[i].position;
+		if (weight_of(aff, &list[i]))
+			high = isl_constraint_set_coefficient_si(high, type, at, -(int)weight_of(aff, &list[i]));
+	}
+	return isl_basic_set_add_constraint(set, high);
+}
+
+/* Are all elements of the tile moved by one leaf, in each step of the first `tiles` loops in which the other one runs?  A sufficient condition:
+ * rows and columns are counted by variables of their own, and the move runs for all of them.  (That its places are in the tile, in which a row
+ * and a column are one place, is seen elsewhere.) */
+static bool moves_all(prover *p, const heddle_leaf *move, const heddle_leaf *leaf, int tiles)
+{
+	variable list[2 * HEDDLE_MAX_DIM + 2];
+	char name[2][32];
+	const heddle_group *group = move->group;
+	const int64_t columns = group->columns, size[2] = {p->kernel->threads / columns, columns}, length = heddle_tile_run_length(group);
+	int64_t rows = 1;
+	int n = 0;
+	if (move->kind != HEDDLE_LEAF_MOVE || move->fill)
+		return false;
+	for (int e = 0; e < group->tensor->rank; e++)
+		rows *= heddle_tile_in_run(group, e) ? 1 : group->size[e];
+	for (int i = tiles; i < move->n_loop; i++)
+		list[n++] = (variable){isl_dim_in, i, move->loop[i]->extent, false, NULL};
+	for (int i = 0; i < 2; i++) {
+		snprintf(name[i], sizeof(name[i]), "c_%s%lld", i ? "column" : "row", (long long)columns);
+		if (size[i] > 1)
+			list[n++] = parameter_of(move->position, name[i], size[i]);
+	}
+	isl_aff *row = place_along(move, true), *column = place_along(move, false);
+	bool all = rows <= INT32_MAX && length <= INT32_MAX && counts_to(row, list, n, rows - 1) && counts_to(column, list, n, length - 1);
+	for (int i = 0; i < n && all; i++)
+		all = !weight_of(row, &list[i]) || !weight_of(column, &list[i]);
+	if (all) {
+		const unsigned inner = (unsigned)(move->n_loop - tiles);
+		isl_set *runs = isl_set_align_params(heddle_prove_runs(p, leaf), isl_set_get_space(move->domain));
+		runs = isl_set_reset_tuple_id(isl_set_insert_dims(runs, isl_dim_set, (unsigned)tiles, inner));
+		isl_set *moved = isl_set_add_dims(heddle_prove_runs(p, move), isl_dim_set, (unsigned)(leaf->n_loop - tiles));
+		isl_basic_set *box = isl_basic_set_universe(isl_set_get_space(runs));
+		isl_local_space *local = isl_local_space_from_space(isl_set_get_space(runs));
+		for (int i = 0; i < n; i++)
+			box = between(box, local, list[i].parameter ? isl_dim_param : isl_dim_set,
+				      list[i].parameter ? isl_local_space_find_dim_by_name(local, isl_dim_param, list[i].parameter) : list[i].position,
+				      list[i].size);
+		box = no_more(no_more(box, local, row, list, n, rows - 1), local, column, list, n, length - 1);
+		runs = isl_set_intersect(runs, isl_set_from_basic_set(box));
+		moved = isl_set_reset_tuple_id(moved);
+		all = heddle_plainly_inside(runs, moved);
+		isl_local_space_free(local);
+		isl_set_free(runs);
+		isl_set_free(moved);
+	}
+	isl_aff_free(row);
+	isl_aff_free(column);
+	return all;
+}
+
 /* Everything read from the tile was moved in during the same round of the tile loops, by whichever thread. */
 static int check_tile(prover *p, int at, const heddle_access *access)
 {
@@ -449,6 +546,10 @@ static int check_tile(prover *p, int at, const heddle_access *access)
 			tiles++;
 		if (common < tiles)
 			continue;
+		if (moves_all(p, move, leaf, tiles)) {
+			isl_map_free(moved);
+			return 0;
+		}
 		isl_map *map = heddle_prove_where_it_runs(p, move, isl_map_from_multi_aff(isl_multi_aff_copy(move->position)));
 		map = isl_map_reset_tuple_id(heddle_prove_first_loops(heddle_prove_without_threads(map), tiles), isl_dim_in);
 		moved = moved ? isl_map_union(moved, map) : map;

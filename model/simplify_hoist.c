@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum { MOST_LETS = 256, LEAST_COST = 2, N_BUCKET = 4096 };
-/* Each let is chosen by a walk over everything: programs of great size get fewer. */
+/* Lets are chosen by walks over everything: programs of great size get fewer. */
 enum { MOST_VISITS = 10000000 };
 
 /* A block of the tree, with the way from its parent. */
@@ -272,18 +272,20 @@ static void take_census(hoister *h)
 	census_node(h, h->s->launch->body, -1, false);
 }
 
-/* The greatest expression that is worth a name; NULL when none is. */
-static candidate *choose(hoister *h)
+/* Is the expression worth a name: does it stand in several places, or in a loop that does not change it? */
+static bool is_worth(const hoister *h, const candidate *c)
 {
-	candidate *best = NULL;
-	for (int k = 0; k < h->n_candidate; k++) {
-		candidate *c = &h->candidate[k];
-		if (c->count < 2 && target_of(h, c) == c->common)
-			continue;
-		if (!best || c->size > best->size)
-			best = c;
-	}
-	return best;
+	return c->count > 1 || target_of(h, c) != c->common;
+}
+
+/* Nodes of the greatest expression that is worth a name; 0: none is. */
+static int greatest(const hoister *h)
+{
+	int size = 0;
+	for (int k = 0; k < h->n_candidate; k++)
+		if (h->candidate[k].size > size && is_worth(h, &h->candidate[k]))
+			size = h->candidate[k].size;
+	return size;
 }
 
 /* ---- replacing ------------------------------------------------------------------------------------------------------------------- */
@@ -483,12 +485,16 @@ static void give_final_names(hoister *h, heddle_node *node)
 void simplify_hoist(simplify *s)
 {
 	hoister h = {.s = s, .bucket = heddle_xalloc(sizeof(int) * N_BUCKET)};
-	for (int k = 0; k < MOST_LETS && h.visits < MOST_VISITS; k++) {
+	for (int size = 1; size && h.n_wish < MOST_LETS && h.visits < MOST_VISITS;) {
 		take_census(&h);
-		candidate *c = choose(&h);
-		if (!c)
-			break;
-		give_name(&h, c);
+		size = greatest(&h);
+		/* expressions of one size do not hold each other: all of them get names at once, but for those that are offsets only without one */
+		bool offset = false;
+		for (int k = 0; size && k < h.n_candidate && h.n_wish < MOST_LETS && !offset; k++)
+			if (h.candidate[k].size == size && is_worth(&h, &h.candidate[k])) {
+				offset = is_over_sizes(h.candidate[k].value);
+				give_name(&h, &h.candidate[k]);
+			}
 	}
 	h.name = HEDDLE_NEW_ARRAY(s->p->arena, const char *, h.n_wish ? h.n_wish : 1);
 	give_final_names(&h, s->launch->body);
