@@ -9,7 +9,7 @@ launcher=()
 if command -v ccache >/dev/null; then
 	launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache)
 fi
-isl=${HEDDLE_ISL-${XDG_CACHE_HOME:-$HOME/.cache}/heddle/isl-0.25}
+isl=${HEDDLE_ISL-${XDG_CACHE_HOME:-$HOME/.cache}/heddle/isl-0.25-2}
 if [ "$preset" = clang ] || [ ! -e "$isl/lib/libisl.a" ]; then
 	isl=
 fi

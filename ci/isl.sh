@@ -2,13 +2,14 @@
 # Builds isl once more, of the version that Debian 12 has, with imath-32 in place of GMP: its integers are then machine words
 # for as long as they fit, and compiling takes 0.6 to 0.7 of the time (bench/compile.sh). Results are the same. Prints the
 # folder, which is made only if it is not there; ci/build.sh builds Heddle with it, and with Debian's libisl without it.
-# usage: ci/isl.sh [FOLDER]      (default: $HEDDLE_ISL, or heddle/isl-0.25 in the user's cache)
+# usage: ci/isl.sh [FOLDER]      (default: $HEDDLE_ISL, or heddle/isl-0.25-2 in the user's cache)
 # SPDX-License-Identifier: MIT
 set -eu
 
 version=0.25
+build=2 # of ours: with other flags it is another one
 sha256=be7b210647ccadf90a2f0b000fca11a4d40546374a850db67adb32fad4b230d9
-folder=${1:-${HEDDLE_ISL:-${XDG_CACHE_HOME:-$HOME/.cache}/heddle/isl-$version}}
+folder=${1:-${HEDDLE_ISL:-${XDG_CACHE_HOME:-$HOME/.cache}/heddle/isl-$version-$build}}
 if [ ! -e "$folder/lib/libisl.a" ]; then
 	work=$(mktemp -d)
 	trap 'rm -rf "$work"' EXIT
@@ -30,7 +31,7 @@ if [ ! -e "$folder/lib/libisl.a" ]; then
 	PY
 	tar -xf isl.tar.xz --strip-components=1
 	{
-		./configure --prefix="$folder" --with-int=imath-32 --disable-shared --enable-static --with-pic CFLAGS="-O2 -g1" &&
+		./configure --prefix="$folder" --with-int=imath-32 --disable-shared --enable-static --with-pic CFLAGS="-O3 -g1 -fno-semantic-interposition" &&
 			make -j "$(nproc)" gitversion.h && make -j "$(nproc)" libisl.la &&
 			make DESTDIR="$work/root" install-libLTLIBRARIES install-data-am
 	} >log 2>&1 || {
