@@ -276,15 +276,12 @@ static double length_of_body(const counter *c, const shape *s, int lockstep, boo
 {
 	const heddle_stmt *stmt = s->stmt;
 	movement m = {.shape = s, .tensor = stmt->access[0].tensor, .write = true};
-	bool guarded = false;
-	for (int d = 0; d < stmt->n_dim; d++) {
+	for (int d = 0; d < stmt->n_dim; d++)
 		m.dims[d] = true;
-		guarded = guarded || is_guarded(stmt, d);
-	}
 	const int64_t members = wide ? choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector) : 1;
 	const double calls = length_of_calls(stmt, stmt->value, lockstep, members);
 	if (!wide)
-		return calls + (guarded ? 2 : 1);
+		return calls + 1;
 	m.subscript = count_subscripts(c, stmt, &stmt->access[0]);
 	return calls + (access_width(c, &m) > 1 ? 1 : 1 + (double)members);
 }
@@ -371,13 +368,13 @@ static shape shape_of(const counter *c, const heddle_stmt *stmt)
 
 /* ---- the unrolled part ---------------------------------------------------------------------------------------------- */
 
-/* Different values of a subscript over items and members of the dimensions in `mask`. */
-static double distinct(const shape *s, const linear *subscript, const bool *mask)
+/* Different values of a subscript over items and members of the dimensions in `mask`; `each`: no two instances have the same. */
+static double distinct(const shape *s, const linear *subscript, const bool *mask, bool each)
 {
 	int64_t value[MOST_DISTINCT];
 	int n = 1;
 	double product = 1, apart = 1; /* members of what is not affine are read one by one, and those of no whole vector, tap by tap */
-	bool part = false;
+	bool part = each;
 	value[0] = 0;
 	for (int d = 0; d < s->stmt->n_dim; d++) {
 		const heddle_layout *layout = &s->stmt->dim[d].layout;
@@ -418,7 +415,7 @@ static double elements(const movement *m)
 			mask[d] = m->dims[d] && !used[d];
 			used[d] |= m->subscript[e].coefficient[d] != 0 || m->subscript[e].within[d];
 		}
-		n *= distinct(m->shape, &m->subscript[e], mask);
+		n *= distinct(m->shape, &m->subscript[e], mask, m->write);
 	}
 	return n;
 }
@@ -540,6 +537,16 @@ static round_of one_round(const counter *c, const movement *m, int64_t width, in
 	return r;
 }
 
+/* Are the statement's results stored by vectors, where others than its thread see them? */
+static bool stores_vectors(const counter *c, const shape *s)
+{
+	const heddle_access *target = &s->stmt->access[0];
+	movement m = {.shape = s, .tensor = target->tensor, .subscript = count_subscripts(c, s->stmt, target), .write = true};
+	for (int d = 0; d < s->stmt->n_dim; d++)
+		m.dims[d] = true;
+	return target->group->space == HEDDLE_SPACE_GLOBAL && access_width(c, &m) > 1;
+}
+
 /* Members of the vectors that rows are read by where vectors are gathered across them, as many iterations together as a vector has
  * members (model/simplify_turn.c); 1: they are not. */
 static int64_t turned_width(const counter *c, const movement *m)
@@ -558,7 +565,7 @@ static int64_t turned_width(const counter *c, const movement *m)
 	for (int e = 0; e < m->tensor->rank; e++)
 		if (e != inner && m->subscript[e].coefficient[along])
 			return 1;
-	return w;
+	return stores_vectors(c, m->shape) ? w : 1;
 }
 
 /* Members of the vectors by which elements of an input are read that lie two apart, two vectors for each (model/simplify_vector.c);
@@ -779,7 +786,7 @@ static void count_window(counter *c, const movement *m, const heddle_group *grou
 		bool mask[HEDDLE_MAX_DIM] = {0};
 		for (int d = 0; d < m->shape->stmt->n_dim && e != row; d++)
 			mask[d] = m->dims[d] && !m->subscript[row].coefficient[d];
-		others *= e == row ? 1 : distinct(m->shape, &m->subscript[e], mask);
+		others *= e == row ? 1 : distinct(m->shape, &m->subscript[e], mask, false);
 	}
 	while (2 * w <= c->language->max_vector && (!c->language->max_bytes || 2 * w * heddle_type_size(m->tensor->type) <= c->language->max_bytes))
 		w *= 2;

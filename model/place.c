@@ -98,11 +98,21 @@ int heddle_row_dim(const heddle_stmt *stmt, const heddle_access *access)
 	return inner >= 0 ? heddle_access_dim(stmt, access, inner) : -1;
 }
 
+/* Is dimension d a vector, and are its members neighbours in the statement's target? */
+static bool goes_along_target(const heddle_stmt *stmt, int d)
+{
+	const heddle_access *target = &stmt->access[0];
+	const int row = heddle_tensor_inner(target->tensor);
+	if (row < 0 || stmt->dim[d].reduction || stmt->dim[d].layout.vector < 2)
+		return false;
+	return heddle_access_dim(stmt, target, row) == d || (target->affine && heddle_access_step(target, row, d) == 1);
+}
+
 int heddle_lockstep_dim(const heddle_stmt *stmt, const bool *among)
 {
-	const int row = heddle_row_dim(stmt, &stmt->access[0]);
-	if (row >= 0 && (!among || among[row]) && !stmt->dim[row].reduction && stmt->dim[row].layout.vector > 1)
-		return row;
+	for (int d = 0; d < stmt->n_dim; d++)
+		if ((!among || among[d]) && goes_along_target(stmt, d))
+			return d;
 	for (int reductions = 0; reductions < 2; reductions++)
 		for (int d = 0; d < stmt->n_dim; d++)
 			if ((!among || among[d]) && stmt->dim[d].reduction == reductions && stmt->dim[d].layout.vector > 1)
