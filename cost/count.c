@@ -594,8 +594,36 @@ static double strided_vectors(const movement *m)
 	return 2;
 }
 
+/* Is there a loop inside of the copies that items of d are, along a dimension that the access goes along?  Then it stands in each copy. */
+static bool has_loop_inside(const counter *c, const movement *m, int d)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	const bool apart = c->kernel->threads == 1;
+	for (int o = 0; o < stmt->n_dim; o++) {
+		const heddle_dim *dim = &stmt->dim[o];
+		const int vectors = apart && dim->layout.vector > 1, own = apart && stmt->dim[d].layout.vector > 1;
+		bool depends = false;
+		for (int e = 0; e < m->tensor->rank; e++)
+			depends |= m->subscript[e].coefficient[o] != 0 || m->subscript[e].within[o];
+		const bool inside = vectors > own || (vectors == own && o > d);
+		if (depends && !dim->reduction && inside && !m->shape->d[o].unrolled && m->shape->d[o].items > 1)
+			return true;
+	}
+	return false;
+}
+
+/* Share of the blocks that no end of a member cuts: there is a version for them. */
+static double uncut(const shape *s)
+{
+	double n = 1;
+	for (int d = 0; d < s->stmt->n_dim; d++)
+		if (s->stmt->dim[d].member >= 0 && s->d[d].outer > 0)
+			n *= floor((double)s->d[d].extent / (double)s->stmt->dim[d].layout.tile) / s->d[d].outer;
+	return n;
+}
+
 /* How often all threads make the access that stands in the text: tiles, rounds, items that are a loop. */
-static double repeats(const movement *m)
+static double repeats(const counter *c, const movement *m)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	double n = 1;
@@ -609,9 +637,13 @@ static double repeats(const movement *m)
 		n *= m->shape->d[d].outer * (double)dim->layout.rounds;
 		if (!m->shape->d[d].unrolled)
 			n *= (double)m->shape->d[d].items;
+		else if (!depends && !dim->reduction && has_loop_inside(c, m, d))
+			n *= (double)m->shape->d[d].items;
 		n *= depends ? 1 : m->shape->d[d].parts;
 		if (!m->whole)
 			n *= depends || !m->shape->d[d].unrolled ? m->shape->d[d].share : m->shape->d[d].busy;
+		else if (dim->member < 0 && dim->layout.threads == 1) /* cut blocks add what their tiles are filled with */
+			n *= 1 - uncut(m->shape) * (1 - m->shape->d[d].share);
 	}
 	return n;
 }
@@ -779,7 +811,7 @@ static bool places_aligned(const movement *m, int64_t w)
 /* Loads of neighbours become vectors (model/simplify_widen.c): the widest first, of places that no vector has yet. */
 static void count_window(counter *c, const movement *m, const heddle_group *group, int64_t *place, int n)
 {
-	double others = repeats(m);
+	double others = repeats(c, m);
 	const int row = row_of(m);
 	int64_t w = 1;
 	for (int e = 0; e < m->tensor->rank; e++) {
@@ -822,7 +854,7 @@ static void count(counter *c, const movement *m, const heddle_group *group)
 	}
 	const int64_t strided = strided_width(c, m), width = strided > 1 ? strided : access_width(c, m);
 	const begins b = m->tile ? (begins){{0}} : beginnings(c, m, width, -1);
-	add_accesses(c, m, group, width, elements(m) / (double)width * (strided > 1 ? strided_vectors(m) : 1) * repeats(m), m->tile ? NULL : &b);
+	add_accesses(c, m, group, width, elements(m) / (double)width * (strided > 1 ? strided_vectors(m) : 1) * repeats(c, m), m->tile ? NULL : &b);
 }
 
 /* ---- leaves ------------------------------------------------------------------------------------------------------------- */
@@ -880,7 +912,7 @@ static void count_read(counter *c, const shape *s, const heddle_access *access, 
 	if (access->tensor->rank)
 		count(c, &m, group);
 	else
-		add_accesses(c, &m, group, 1, repeats(&m), NULL);
+		add_accesses(c, &m, group, 1, repeats(c, &m), NULL);
 }
 
 /* The target's elements, from the accumulator or the register group, or straight from the computation. */
