@@ -653,18 +653,23 @@ typedef struct begins {
 	double at[SECTOR];
 } begins;
 
-/* n rounds go on by so many elements each. */
-static void go_on(begins *b, const movement *m, double n, int64_t elements)
+void count_go_on(double begin[SECTOR], double n, int64_t bytes)
 {
-	const int64_t step = elements * heddle_type_size(m->tensor->type) % SECTOR;
-	begins after = {{0}};
+	const int64_t step = bytes % SECTOR;
+	double after[SECTOR] = {0};
 	if (!step || n <= 1)
 		return;
 	const double whole = floor(n / SECTOR), rest = n - whole * SECTOR; /* after so many rounds all has come back */
 	for (int from = 0; from < SECTOR; from++)
 		for (int64_t i = 0; i < SECTOR; i++)
-			after.at[((from + i * step) % SECTOR + SECTOR) % SECTOR] += b->at[from] * (whole + ((double)i < rest ? 1 : 0)) / n;
-	*b = after;
+			after[((from + i * step) % SECTOR + SECTOR) % SECTOR] += begin[from] * (whole + ((double)i < rest ? 1 : 0)) / n;
+	memcpy(begin, after, sizeof(after));
+}
+
+/* n rounds go on by so many elements each. */
+static void go_on(begins *b, const movement *m, double n, int64_t elements)
+{
+	count_go_on(b->at, n, elements * heddle_type_size(m->tensor->type));
 }
 
 /* Where accesses of so many elements begin: their tiles, rounds and items, and `place` of the row, where windows give those along it; -1: they

@@ -90,8 +90,40 @@ static int64_t fill_width(const counter *c, const heddle_group *group, const til
 	return w < LEAST ? 1 : w;
 }
 
+/* Sectors of a request for what lies so far from each of these addresses, wherever in a sector the tile begins. */
+static double sectors_of(const int64_t *from, int n, int64_t far, int64_t bytes, const double begin[SECTOR])
+{
+	double sum = 0;
+	for (int b = 0; b < SECTOR; b++) {
+		int64_t at[MOST_WARP];
+		for (int k = 0; k < n && begin[b] > 0; k++)
+			at[k] = from[k] + far + b;
+		sum += begin[b] > 0 ? begin[b] * count_sectors(at, n, bytes) : 0;
+	}
+	return sum;
+}
+
+/* Shares of the steps whose tile begins so many bytes into a sector. */
+static void find_beginnings(const counter *c, const shape *s, const heddle_group *group, const linear *subscript, double begin[SECTOR])
+{
+	const int64_t bytes = heddle_type_size(group->tensor->type);
+	int64_t first = 0;
+	for (int e = 0; e < group->tensor->rank; e++)
+		first += subscript[e].constant * count_stride(c, group->tensor, e) * bytes;
+	for (int d = 0; d < s->stmt->n_dim; d++)
+		for (int e = 0; e < group->tensor->rank; e++)
+			first += choose_least(0, subscript[e].coefficient[d] * (s->stmt->dim[d].layout.tile - 1)) * count_stride(c, group->tensor, e) * bytes;
+	begin[(first % SECTOR + SECTOR) % SECTOR] = 1;
+	for (int d = 0; d < s->stmt->n_dim; d++) {
+		int64_t step = 0;
+		for (int e = 0; e < group->tensor->rank; e++)
+			step += subscript[e].coefficient[d] * count_stride(c, group->tensor, e);
+		count_go_on(begin, s->d[d].outer, step * s->stmt->dim[d].layout.tile * bytes);
+	}
+}
+
 /* Requests and transactions of one fill, of its first `rows` rows. */
-static void count_rows(const counter *c, const heddle_group *group, int64_t rows, round_of *load, round_of *store)
+static void count_rows(const counter *c, const heddle_group *group, int64_t rows, const double begin[SECTOR], round_of *load, round_of *store)
 {
 	const tiling t = tiling_of(c, group);
 	int64_t row_threads = c->kernel->threads / t.columns, element = heddle_type_size(group->tensor->type);
@@ -113,11 +145,8 @@ static void count_rows(const counter *c, const heddle_group *group, int64_t rows
 					n++;
 				}
 				load->requests += n > 0 ? (double)pieces : 0;
-				for (int64_t piece = 0; piece < pieces; piece++) {
-					load->transactions += count_sectors(from, n, at_once * element);
-					for (int k = 0; k < n; k++)
-						from[k] += at_once * element;
-				}
+				for (int64_t piece = 0; piece < pieces; piece++)
+					load->transactions += sectors_of(from, n, piece * at_once * element, at_once * element, begin);
 				store->requests += n > 0 ? (double)parts : 0;
 				for (int at = 0; at < n; at += part)
 					store->transactions += (double)parts *
@@ -125,11 +154,11 @@ static void count_rows(const counter *c, const heddle_group *group, int64_t rows
 			}
 }
 
-static void count_fill(const counter *c, const heddle_group *group, round_of *load, round_of *store)
+static void count_fill(const counter *c, const heddle_group *group, const double begin[SECTOR], round_of *load, round_of *store)
 {
 	const tiling t = tiling_of(c, group);
 	const int64_t element = heddle_type_size(group->tensor->type), w = fill_width(c, group, &t);
-	count_rows(c, group, t.rows, load, store);
+	count_rows(c, group, t.rows, begin, load, store);
 	if (w > 1) {
 		load->requests = store->requests = load->requests / (double)w;
 		load->transactions = load->requests * ceil((double)(w * element) / SECTOR);
@@ -137,20 +166,28 @@ static void count_fill(const counter *c, const heddle_group *group, round_of *lo
 	}
 }
 
-/* Sectors in which the elements of a tile lie; rows that follow one another share them. */
-static double tile_sectors(const counter *c, const heddle_group *group)
+/* Sectors in which the elements of a tile lie that begins so many bytes into one; rows that follow one another share them. */
+static double sectors_at(const tiling *t, const heddle_group *group, int64_t begin)
 {
-	const tiling t = tiling_of(c, group);
-	const int64_t bytes = t.vectors * group->vector * heddle_type_size(group->tensor->type);
+	const int64_t bytes = t->vectors * group->vector * heddle_type_size(group->tensor->type);
 	int64_t from, to, last = INT64_MIN;
 	double n = 0;
-	for (int64_t r = 0; r < t.rows; r++) {
-		tile_addresses(group, &t, r, 0, &from, &to);
-		const int64_t first = from / SECTOR, end = (from + bytes - 1) / SECTOR;
+	for (int64_t r = 0; r < t->rows; r++) {
+		tile_addresses(group, t, r, 0, &from, &to);
+		const int64_t first = (from + begin) / SECTOR, end = (from + begin + bytes - 1) / SECTOR;
 		n += (double)(end - first + (first == last ? 0 : 1));
 		last = end;
 	}
 	return n;
+}
+
+static double tile_sectors(const counter *c, const heddle_group *group, const double begin[SECTOR])
+{
+	const tiling t = tiling_of(c, group);
+	double sum = 0;
+	for (int b = 0; b < SECTOR; b++)
+		sum += begin[b] > 0 ? begin[b] * sectors_at(&t, group, b) : 0;
+	return sum;
 }
 
 /* A shared tile is filled before each step: rows along the tensor's own, by all threads. */
@@ -166,10 +203,12 @@ void count_fills(counter *c, const shape *s, const heddle_group *group)
 		valid *= existing(c, s, group, subscript, e);
 	}
 	round_of load = {0}, store = {0};
-	count_fill(c, group, &load, &store);
+	double begin[SECTOR] = {0};
+	find_beginnings(c, s, group, subscript, begin);
+	count_fill(c, group, begin, &load, &store);
 	double share = all > 0 ? valid / all : 0;
 	heddle_movement *shared = &c->out->shared, *global = &c->out->global;
-	c->out->again += steps * share * fmax(0, load.transactions - tile_sectors(c, group));
+	c->out->again += steps * share * fmax(0, load.transactions - tile_sectors(c, group, begin));
 	shared->store_bytes += steps * all * bytes;
 	shared->store_requests += steps * store.requests;
 	shared->store_transactions += steps * store.transactions;
@@ -188,8 +227,9 @@ double heddle_cost_fill(const heddle_scop *scop, const heddle_group *group, cons
 	const counter c = {.scop = scop, .kernel = group->kernel, .size = size, .warp = count_warp(scop)};
 	const tiling t = tiling_of(&c, group);
 	const int64_t at_once = group->kernel->threads / t.columns;
+	const double begin[SECTOR] = {1};
 	round_of load = {0}, store = {0};
-	count_rows(&c, group, choose_least(at_once, t.rows), &load, &store);
+	count_rows(&c, group, choose_least(at_once, t.rows), begin, &load, &store);
 	/* lanes that the banks serve in turn where those of a request could be served together hold up reads of others too */
 	const bool turned = !heddle_tile_in_run(group, heddle_tile_array_row(group));
 	const double bytes = (double)((turned ? 1 : group->vector) * heddle_type_size(group->tensor->type));

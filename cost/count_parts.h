@@ -67,6 +67,8 @@ double count_sectors(const int64_t *at, int n, int64_t bytes);
 double count_bank_cycles(const int64_t *at, int n, int64_t bytes);
 /* Lanes whose accesses of so many bytes the banks serve at once: of a warp of more the next ones come later. */
 int count_lanes_at_once(const counter *c, int64_t bytes);
+/* Shares of the accesses that begin so many bytes into a sector, after n rounds of each that go on by so many bytes. */
+void count_go_on(double begin[SECTOR], double n, int64_t bytes);
 /* Threads whose accesses are one request. */
 int count_warp(const heddle_scop *scop);
 
