@@ -6,8 +6,8 @@
  * whose layouts are drawn at random, and so many percent of their kernels must be equal.
  * Sizes are multiples of the tiles where that can be.  Where the model says `exact`, bytes, sectors and bank cycles must be
  * equal, else bytes within 2 %.  Left out, each with a word: gathers, reads under a condition (the data decide), ranges that
- * move with another dimension.  Of drawn configs not equal yet: vectors along dimensions that no tensor has side by side, several of them,
- * and taps of windows among lanes.
+ * move with another dimension.  Of drawn configs not equal yet: members across rows of
+ * which only every other one begins at a vector, edges of tiles that are longer than their dimension, and taps of windows among lanes.
  * SPDX-License-Identifier: MIT
  */
 #include "compile/compile.h"
