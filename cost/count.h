@@ -40,7 +40,8 @@ heddle_kernel_count heddle_cost_count(heddle_arena *arena, const heddle_scop *sc
 				      const heddle_count_language *language, const int64_t *size);
 /* Sizes as the model takes them, [definition->n_size]: those that are fixed, else typical ones. */
 int64_t *heddle_cost_sizes(heddle_arena *arena, const heddle_scop *scop);
-/* Cycles of one fill of a shared tile by the threads of its block: those of the banks, and a unit's from the cache, two sectors each. */
-double heddle_cost_fill(const heddle_scop *scop, const heddle_group *group, const int64_t *size);
+/* Cycles of one fill of a shared tile by the threads of its block: those of the banks, and a unit's from the cache, two sectors each.
+ * *meets: lanes of a request wait for each other at the banks. */
+double heddle_cost_fill(const heddle_scop *scop, const heddle_group *group, const int64_t *size, bool *meets);
 
 #endif

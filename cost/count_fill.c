@@ -222,7 +222,7 @@ void count_fills(counter *c, const shape *s, const heddle_group *group)
 	}
 }
 
-double heddle_cost_fill(const heddle_scop *scop, const heddle_group *group, const int64_t *size)
+double heddle_cost_fill(const heddle_scop *scop, const heddle_group *group, const int64_t *size, bool *meets)
 {
 	const counter c = {.scop = scop, .kernel = group->kernel, .size = size, .warp = count_warp(scop)};
 	const tiling t = tiling_of(&c, group);
@@ -234,5 +234,6 @@ double heddle_cost_fill(const heddle_scop *scop, const heddle_group *group, cons
 	const bool turned = !heddle_tile_in_run(group, heddle_tile_array_row(group));
 	const double bytes = (double)((turned ? 1 : group->vector) * heddle_type_size(group->tensor->type));
 	const double together = store.requests * c.warp * fmax(1, bytes / BANK_WIDTH) / BANKS, conflicts = fmax(0, store.transactions - together);
+	*meets = conflicts > 0;
 	return ceil((double)t.rows / (double)at_once) * (load.transactions / 2 + store.transactions + conflicts / 2);
 }

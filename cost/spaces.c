@@ -131,30 +131,49 @@ static int vectors_across(const heddle_group *group, int row)
 	return across;
 }
 
-/* Threads along a row of the tile, and elements free at the end of its array's rows: as many as the row has vectors for, and what is usual,
- * unless others save a sixteenth of the fill's cycles: conflicts of banks, sectors that are read twice, threads that idle.  `unit`: elements
- * that are read at once from the array. */
+/* Threads along a row of a tile and elements free at the end of its array's rows, and the cycles that fill it. */
+typedef struct filling {
+	double cycles;
+	int columns, pad;
+	bool meets; /* lanes, in banks */
+} filling;
+
+/* Of columns alike the fewest, which have the fewest conflicts. */
+static void keep_better(filling *best, const filling *f)
+{
+	if (f->cycles < best->cycles || (f->cycles == best->cycles && f->pad == best->pad))
+		*best = *f;
+}
+
+/* As many threads along a row of the tile as it has vectors for, and the usual elements free, unless others save a sixteenth of the fill's
+ * cycles: conflicts of banks, sectors that are read twice, threads that idle.  Where lanes would meet in banks, others by which they do not
+ * may take a sixteenth more.  `unit`: elements that are read at once from the array. */
 static void choose_columns(const heddle_scop *scop, const heddle_group *tile, int unit, heddle_group_config *choice)
 {
 	enum { MOST_PAD = 8 };
 	const double usual = 0.9375;
 	const int64_t *size = heddle_cost_sizes(scop->arena, scop);
-	const int first = tile->pad % unit, most_pad = MOST_PAD * tile->phases;
-	const int most = heddle_tile_most_columns(tile);
+	const int first = tile->pad % unit, most_pad = MOST_PAD * tile->phases, most = heddle_tile_most_columns(tile);
 	heddle_group group = *tile;
+	filling f = {0}, best = {.pad = choice->pad}, free = {.pad = choice->pad};
 	group.columns = most;
-	double least = usual * heddle_cost_fill(scop, &group, size);
+	const double all = heddle_cost_fill(scop, &group, size, &best.meets);
+	best.cycles = usual * all;
+	free.cycles = all / usual;
 	for (int units = 0; units * unit <= most_pad; units++)
 		for (group.columns = most; group.columns >= 1; group.columns /= 2) {
 			group.pad = units > 0 ? first + units * unit : tile->pad;
-			const double cycles = heddle_cost_fill(scop, &group, size);
-			/* of columns alike the fewest, which have the fewest conflicts */
-			if (cycles > least || (cycles == least && group.pad != choice->pad))
-				continue;
-			least = cycles;
-			choice->columns = group.columns == most ? 0 : group.columns;
-			choice->pad = group.pad;
+			f.columns = group.columns == most ? 0 : group.columns;
+			f.pad = group.pad;
+			f.cycles = heddle_cost_fill(scop, &group, size, &f.meets);
+			keep_better(&best, &f);
+			if (!f.meets)
+				keep_better(&free, &f);
 		}
+	if (best.meets && free.cycles < all / usual && free.cycles * usual <= best.cycles)
+		best = free;
+	choice->columns = best.columns;
+	choice->pad = best.pad;
 }
 
 bool choose_takes_apart(int64_t step)
