@@ -155,11 +155,11 @@ static void choose_columns(const heddle_scop *scop, const heddle_group *tile, in
 	const int64_t *size = heddle_cost_sizes(scop->arena, scop);
 	const int first = tile->pad % unit, most_pad = MOST_PAD * tile->phases, most = heddle_tile_most_columns(tile);
 	heddle_group group = *tile;
-	filling f = {0}, best = {.pad = choice->pad}, free = {.pad = choice->pad};
+	filling f = {0}, best = {.pad = choice->pad}, apart = {.pad = choice->pad};
 	group.columns = most;
 	const double all = heddle_cost_fill(scop, &group, size, &best.meets);
 	best.cycles = usual * all;
-	free.cycles = all / usual;
+	apart.cycles = all / usual;
 	for (int units = 0; units * unit <= most_pad; units++)
 		for (group.columns = most; group.columns >= 1; group.columns /= 2) {
 			group.pad = units > 0 ? first + units * unit : tile->pad;
@@ -168,10 +168,10 @@ static void choose_columns(const heddle_scop *scop, const heddle_group *tile, in
 			f.cycles = heddle_cost_fill(scop, &group, size, &f.meets);
 			keep_better(&best, &f);
 			if (!f.meets)
-				keep_better(&free, &f);
+				keep_better(&apart, &f);
 		}
-	if (best.meets && free.cycles < all / usual && free.cycles * usual <= best.cycles)
-		best = free;
+	if (best.meets && apart.cycles < all / usual && apart.cycles * usual <= best.cycles)
+		best = apart;
 	choice->columns = best.columns;
 	choice->pad = best.pad;
 }

@@ -13,11 +13,6 @@ static bool has_tiles(const heddle_dim *dim)
 	return dim->member < 0 && !dim->single_tile;
 }
 
-static bool same_layout(const heddle_layout *a, const heddle_layout *b)
-{
-	return a->rounds == b->rounds && a->items == b->items && a->threads == b->threads && a->vector == b->vector;
-}
-
 /* May others go through the statement's tiles with it?  Tiles in shared memory, rounds and steps in order have loops of their own, and so have
  * sums that begin anew in each tile of their results. */
 static bool takes_others(const heddle_kernel *kernel, const heddle_stmt *stmt)
@@ -55,7 +50,8 @@ static double room_for_sums(const heddle_descriptor *d)
 	enum { VECTORS = 16, BYTES = 16, REGISTERS = 32, ELEMENT = 4 };
 	if (d->execution == HEDDLE_SIMD)
 		return quantity(&d->vector_registers, VECTORS) * quantity(&d->vector_bytes, BYTES) / ELEMENT / 2;
-	return (d->threads_per_unit.set ? quantity(&d->registers_per_unit, 0) / quantity(&d->threads_per_unit, 1) : REGISTERS) / 2;
+	const bool known = d->registers_per_unit.set && d->threads_per_unit.set;
+	return (known ? d->registers_per_unit.value / quantity(&d->threads_per_unit, 1) : REGISTERS) / 2;
 }
 
 /* The same loops over tiles, by the same dimensions? */
@@ -67,7 +63,7 @@ static bool same_tiles(const heddle_stmt *a, const heddle_stmt *b)
 	for (int d = 0; d < a->n_dim; d++) {
 		const bool tiles = has_tiles(&a->dim[d]);
 		if (tiles != has_tiles(&b->dim[d]) ||
-		    (tiles && (!same_layout(&a->dim[d].layout, &b->dim[d].layout) || !heddle_expr_equal(a->source->index[d]->upper, b->source->index[d]->upper) ||
+		    (tiles && (!heddle_same_layout(&a->dim[d].layout, &b->dim[d].layout) || !heddle_expr_equal(a->source->index[d]->upper, b->source->index[d]->upper) ||
 			       !heddle_expr_equal(a->source->index[d]->lower, b->source->index[d]->lower))))
 			return false;
 		any = any || tiles;
@@ -101,19 +97,35 @@ static bool in_one_step(const heddle_scop *scop, const heddle_stmt *a, const hed
 	return true;
 }
 
-bool heddle_joins(const heddle_scop *scop, const heddle_kernel *kernel, int at)
+/* Do the statement and the one before it allow it, whatever others there are? */
+static bool is_neighbour(const heddle_kernel *kernel, int at)
 {
-	heddle_stmt *const *stmt = kernel->stmt;
-	if (at == 0 || kernel->rounds_outside || !takes_others(kernel, stmt[at]) || !takes_others(kernel, stmt[at - 1]) || !same_tiles(stmt[at - 1], stmt[at]))
-		return false;
-	int first = at - 1;
-	while (heddle_joins(scop, kernel, first))
-		first--;
-	int64_t sums = sums_of(stmt[at]);
-	bool all = true;
+	return at > 0 && same_tiles(kernel->stmt[at - 1], kernel->stmt[at]) && takes_others(kernel, kernel->stmt[at - 1]) &&
+	       takes_others(kernel, kernel->stmt[at]);
+}
+
+/* May it go on in the loops that all from number `first` up to it share? */
+static bool goes_on(const heddle_scop *scop, const heddle_kernel *kernel, int first, int at)
+{
+	int64_t sums = sums_of(kernel->stmt[at]);
+	bool all = is_neighbour(kernel, at);
 	for (int s = first; s < at && all; s++) {
-		sums += sums_of(stmt[s]);
-		all = in_one_step(scop, stmt[s], stmt[at]);
+		sums += sums_of(kernel->stmt[s]);
+		all = in_one_step(scop, kernel->stmt[s], kernel->stmt[at]);
 	}
 	return all && (double)sums <= room_for_sums(scop->descriptor);
+}
+
+bool heddle_joins(const heddle_scop *scop, const heddle_kernel *kernel, int at)
+{
+	int from = at;
+	while (!kernel->rounds_outside && is_neighbour(kernel, from))
+		from--;
+	/* from there on as `map` goes */
+	bool joins = false;
+	for (int s = from + 1, first = from; s <= at; s++) {
+		joins = goes_on(scop, kernel, first, s);
+		first = joins ? first : s;
+	}
+	return joins;
 }

@@ -130,7 +130,7 @@ int heddle_tensor_inner(const heddle_tensor *tensor)
 	return -1;
 }
 
-static bool same_layout(const heddle_layout *a, const heddle_layout *b)
+bool heddle_same_layout(const heddle_layout *a, const heddle_layout *b)
 {
 	return a->tile == b->tile && a->rounds == b->rounds && a->threads == b->threads && a->vector == b->vector;
 }
@@ -208,7 +208,7 @@ static bool uniform_layout(const heddle_kernel *kernel, const heddle_tensor *ten
 				int w = heddle_access_dim(writer, &writer->access[0], e);
 				if (d < 0 || w < 0 || stmt->dim[d].member != writer->dim[w].member)
 					return false;
-				if (!same_layout(&stmt->dim[d].layout, &writer->dim[w].layout))
+				if (!heddle_same_layout(&stmt->dim[d].layout, &writer->dim[w].layout))
 					return false;
 				if (stmt->dim[d].member < 0 && (!stmt->dim[d].single_tile || !writer->dim[w].single_tile) &&
 				    !(tiles && tiles_of(tensor, e, stmt, d) > 0))

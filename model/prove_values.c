@@ -123,12 +123,11 @@ static int variables(const prover *p, const heddle_leaf *leaf, __isl_keep isl_mu
 	return n;
 }
 
-/* Is every instance inside what the variables are said to reach? */
-static bool within_layout(prover *p, const heddle_leaf *leaf, const variable *list, int n)
+/* What the variables are said to reach, of a space that has them. */
+static __isl_give isl_basic_set *reach_of(__isl_take isl_space *space, const variable *list, int n)
 {
-	isl_set *some = heddle_prove_runs(p, leaf);
-	isl_local_space *local = isl_local_space_from_space(isl_set_get_space(some));
-	isl_basic_set *box = isl_basic_set_universe(isl_set_get_space(some));
+	isl_local_space *local = isl_local_space_from_space(isl_space_copy(space));
+	isl_basic_set *box = isl_basic_set_universe(space);
 	for (int i = 0; i < n; i++)
 		if (list[i].size && list[i].parameter)
 			box = between(box, local, isl_dim_param, isl_local_space_find_dim_by_name(local, isl_dim_param, list[i].parameter),
@@ -136,7 +135,14 @@ static bool within_layout(prover *p, const heddle_leaf *leaf, const variable *li
 		else if (list[i].size)
 			box = between(box, local, isl_dim_set, list[i].position, list[i].size);
 	isl_local_space_free(local);
-	return heddle_prove_inside(some, isl_set_from_basic_set(box));
+	return box;
+}
+
+/* Is every instance inside of that? */
+static bool within_layout(prover *p, const heddle_leaf *leaf, const variable *list, int n)
+{
+	isl_set *some = heddle_prove_runs(p, leaf);
+	return heddle_prove_inside(some, isl_set_from_basic_set(reach_of(isl_set_get_space(some), list, n)));
 }
 
 static int64_t weight_of(__isl_keep isl_aff *aff, const variable *v)
@@ -232,21 +238,30 @@ static bool has_foreign(const prover *p, const heddle_leaf *leaf, __isl_keep isl
 	return found;
 }
 
+/* The variables of a move: its loops from number `first` on, and where a thread is in a row and among rows, whose names stand in `name`. */
+static int move_variables(const prover *p, const heddle_leaf *move, int first, char name[2][32], variable *list)
+{
+	const int64_t columns = move->group->columns, size[2] = {p->kernel->threads / columns, columns};
+	int n = 0;
+	for (int i = first; i < move->n_loop; i++)
+		list[n++] = (variable){isl_dim_in, i, move->loop[i]->extent, false, NULL};
+	for (int i = 0; i < 2; i++) {
+		snprintf(name[i], 32, "c_%s%lld", i ? "column" : "row", (long long)columns);
+		if (size[i] > 1)
+			list[n++] = parameter_of(move->position, name[i], size[i]);
+	}
+	return n;
+}
+
 bool heddle_prove_tells_mover(prover *p, const heddle_leaf *move, int level)
 {
 	variable list[2 * HEDDLE_MAX_DIM + 2];
 	char name[2][32];
 	isl_aff *place[2] = {place_along(move, true), place_along(move, false)};
-	const int64_t columns = move->group->columns, size[2] = {p->kernel->threads / columns, columns};
+	const int n = move_variables(p, move, 0, name, list);
 	bool all = true;
-	int n = 0;
-	for (int i = 0; i < move->n_loop; i++)
-		list[n++] = (variable){isl_dim_in, i, move->loop[i]->extent, i < level, NULL};
-	for (int i = 0; i < 2; i++) {
-		snprintf(name[i], sizeof(name[i]), "c_%s%lld", i ? "column" : "row", (long long)columns);
-		if (size[i] > 1)
-			list[n++] = parameter_of(move->position, name[i], size[i]);
-	}
+	for (int i = 0; i < level && i < move->n_loop; i++)
+		list[i].known = true;
 	for (int i = 0; i < 2; i++) {
 		all = all && !has_foreign(p, move, place[i]);
 		tells(place[i], list, n);
@@ -486,20 +501,13 @@ static bool moves_all(prover *p, const heddle_leaf *move, const heddle_leaf *lea
 	variable list[2 * HEDDLE_MAX_DIM + 2];
 	char name[2][32];
 	const heddle_group *group = move->group;
-	const int64_t columns = group->columns, size[2] = {p->kernel->threads / columns, columns}, length = heddle_tile_run_length(group);
+	const int64_t length = heddle_tile_run_length(group);
 	int64_t rows = 1;
-	int n = 0;
 	if (move->kind != HEDDLE_LEAF_MOVE || move->fill)
 		return false;
 	for (int e = 0; e < group->tensor->rank; e++)
 		rows *= heddle_tile_in_run(group, e) ? 1 : group->size[e];
-	for (int i = tiles; i < move->n_loop; i++)
-		list[n++] = (variable){isl_dim_in, i, move->loop[i]->extent, false, NULL};
-	for (int i = 0; i < 2; i++) {
-		snprintf(name[i], sizeof(name[i]), "c_%s%lld", i ? "column" : "row", (long long)columns);
-		if (size[i] > 1)
-			list[n++] = parameter_of(move->position, name[i], size[i]);
-	}
+	const int n = move_variables(p, move, tiles, name, list);
 	isl_aff *row = place_along(move, true), *column = place_along(move, false);
 	bool all = rows <= INT32_MAX && length <= INT32_MAX && counts_to(row, list, n, rows - 1) && counts_to(column, list, n, length - 1);
 	for (int i = 0; i < n && all; i++)
@@ -509,12 +517,8 @@ static bool moves_all(prover *p, const heddle_leaf *move, const heddle_leaf *lea
 		isl_set *runs = isl_set_align_params(heddle_prove_runs(p, leaf), isl_set_get_space(move->domain));
 		runs = isl_set_reset_tuple_id(isl_set_insert_dims(runs, isl_dim_set, (unsigned)tiles, inner));
 		isl_set *moved = isl_set_add_dims(heddle_prove_runs(p, move), isl_dim_set, (unsigned)(leaf->n_loop - tiles));
-		isl_basic_set *box = isl_basic_set_universe(isl_set_get_space(runs));
+		isl_basic_set *box = reach_of(isl_set_get_space(runs), list, n);
 		isl_local_space *local = isl_local_space_from_space(isl_set_get_space(runs));
-		for (int i = 0; i < n; i++)
-			box = between(box, local, list[i].parameter ? isl_dim_param : isl_dim_set,
-				      list[i].parameter ? isl_local_space_find_dim_by_name(local, isl_dim_param, list[i].parameter) : list[i].position,
-				      list[i].size);
 		box = no_more(no_more(box, local, row, list, n, rows - 1), local, column, list, n, length - 1);
 		runs = isl_set_intersect(runs, isl_set_from_basic_set(box));
 		moved = isl_set_reset_tuple_id(moved);

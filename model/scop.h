@@ -233,6 +233,8 @@ bool heddle_scop_at_limit(const heddle_scop *scop);
 /* How many values the coordinate of a part has; of tiles there are as many as the sizes say: 0. */
 int64_t heddle_layout_extent(const heddle_layout *layout, heddle_part part);
 
+bool heddle_same_layout(const heddle_layout *a, const heddle_layout *b);
+
 /* The passes, in order (passes.c is the table). */
 int heddle_pass_extract(heddle_scop *scop);
 /* { S[d] : lower <= d_dim < upper }, NULL with a diagnostic when not affine. */

@@ -66,11 +66,6 @@ int64_t heddle_layout_extent(const heddle_layout *layout, heddle_part part)
 	return 0;
 }
 
-static bool same_layout(const heddle_layout *a, const heddle_layout *b)
-{
-	return a->tile == b->tile && a->rounds == b->rounds && a->threads == b->threads && a->vector == b->vector;
-}
-
 /* The first statement of a kernel that gives a member a tile decides for all. */
 static int member_layouts(heddle_scop *scop, heddle_kernel *kernel)
 {
@@ -91,7 +86,7 @@ static int member_layouts(heddle_scop *scop, heddle_kernel *kernel)
 					continue;
 				if (layout_from(scop, stmt, config, name, &layout) < 0)
 					return -1;
-				if (given && !same_layout(&layout, &member->layout))
+				if (given && !heddle_same_layout(&layout, &member->layout))
 					return heddle_error(scop->ctx, 515, NULL,
 							    "config: kernel %d: `%s` is laid out differently in %s",
 							    kernel->position, name, stmt->name);

@@ -214,10 +214,38 @@ static void joined(void **state)
 		     (const char *const[]){"exp(", "barrier", "for serial d_tile2 in 0 .. 8", "s_", "for serial d_tile3 in 0 .. 8", "O[", NULL}, "d_tile4");
 }
 
+/* Many of them: what joins is found in a time that grows with their number, not in one that doubles with each. */
+static void joins_many(void **state)
+{
+	(void)state;
+	enum { MANY = 40 };
+	heddle_text text = {0}, line = {0};
+	heddle_text_add(&text, "def f(float(N, 64) x) -> (O) { t0(n, d) = x(n, d) + 1 ");
+	heddle_text_add(&line, "fuse=0");
+	for (int k = 1; k <= MANY; k++) {
+		heddle_text_printf(&text, "t%d(n, d) = t%d(n, d) * %d ", k, k - 1, k);
+		heddle_text_add(&line, ",0");
+	}
+	heddle_text_printf(&text, "s(n) +=! t%d(n, d) O(n, d) = t%d(n, d) / s(n) }", MANY, MANY);
+	heddle_text_add(&line, ",0,0");
+	for (int k = 0; k <= MANY + 2; k++)
+		heddle_text_printf(&line, "; k0.S%d: tile=d:8 vector=d:8%s", k, k == MANY + 1 ? " reduce=d:lanes" : "");
+	bench b = bench_of(heddle_text_str(&text), NULL, heddle_text_str(&line), "place");
+	if (b.status < 0)
+		fail_msg("%s", heddle_ctx_messages(b.ctx));
+	assert_false(heddle_joins(b.scop, b.scop->kernel[0], 0));
+	for (int k = 1; k <= MANY + 1; k++)
+		assert_true(heddle_joins(b.scop, b.scop->kernel[0], k));
+	assert_false(heddle_joins(b.scop, b.scop->kernel[0], MANY + 2));
+	heddle_text_free(&text);
+	heddle_text_free(&line);
+	bench_free(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(stops), cmocka_unit_test(prints), cmocka_unit_test(limits),
 					   cmocka_unit_test(preconditions), cmocka_unit_test(loops), cmocka_unit_test(bounds),
-					   cmocka_unit_test(rounds), cmocka_unit_test(lockstep), cmocka_unit_test(joined)};
+					   cmocka_unit_test(rounds), cmocka_unit_test(lockstep), cmocka_unit_test(joined), cmocka_unit_test(joins_many)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
