@@ -104,6 +104,10 @@ const char *const *heddle_files_read(const heddle_ctx *ctx);
 int heddle_dir_make(heddle_ctx *ctx, const char *path);
 /* A fresh private directory under $TMPDIR or /tmp, into `buffer`; 0, or -1 with a diagnostic.  The caller removes it. */
 int heddle_dir_temporary(heddle_ctx *ctx, char buffer[512]);
+/* Wait until no other process of this user on this machine holds the lock of this name, and take it.  It ends with
+ * heddle_lock_drop or with the process.  -1, which drop takes as well: no lock can be had, and one goes on without. */
+int heddle_lock_take(const char *name);
+void heddle_lock_drop(int lock);
 void heddle_dir_remove(const char *path); /* with everything in it */
 
 /* ---- sources and diagnostics --------------------------------------------------------------------------------------- */

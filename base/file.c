@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -206,6 +207,26 @@ int heddle_dir_temporary(heddle_ctx *ctx, char buffer[512])
 	if (!mkdtemp(buffer))
 		return heddle_error(ctx, 902, NULL, "cannot make a temporary folder '%s': %s", buffer, strerror(errno));
 	return 0;
+}
+
+int heddle_lock_take(const char *name)
+{
+	const char *base = getenv("TMPDIR");
+	char path[512];
+	int n = snprintf(path, sizeof(path), "%s/heddle-%s-%ld.lock", base && *base ? base : "/tmp", name, (long)getuid());
+	int lock = n < 0 || (size_t)n >= sizeof(path) ? -1 : open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	while (lock >= 0 && flock(lock, LOCK_EX) != 0)
+		if (errno != EINTR) {
+			close(lock);
+			return -1;
+		}
+	return lock;
+}
+
+void heddle_lock_drop(int lock)
+{
+	if (lock >= 0)
+		close(lock);
 }
 
 static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *walk)

@@ -1,4 +1,4 @@
-/* A command that stays and is asked line by line.
+/* A command, or a copy of this process, that stays and is asked line by line.
  * SPDX-License-Identifier: MIT
  */
 #include "base/process.h"
@@ -40,12 +40,35 @@ static void child_exec(const char *const *argv, int in, int out, int error, int 
 	_exit(127);
 }
 
+/* The child's side of a function.  Its answers have a descriptor of their own: what it prints is no answer. */
+static void child_answer(void (*function)(void *data, FILE *in, FILE *out), void *data, int in, int out, int error)
+{
+	setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	FILE *asked = fdopen(in, "r"), *answers = fdopen(out, "w");
+	if (asked && answers && dup2(error, 1) >= 0 && dup2(error, 2) >= 0)
+		function(data, asked, answers);
+	if (answers)
+		fflush(answers);
+	fflush(NULL);
+	_exit(0);
+}
+
 static void close_pairs(int n, int (*pair)[2])
 {
 	for (int i = 0; i < n; i++) {
 		close(pair[i][0]);
 		close(pair[i][1]);
 	}
+}
+
+static heddle_peer *peer_new(pid_t pid, int in, int out, int error)
+{
+	fcntl(in, F_SETFL, O_NONBLOCK);
+	fcntl(out, F_SETFL, O_NONBLOCK);
+	heddle_peer *peer = heddle_xalloc(sizeof(*peer));
+	*peer = (heddle_peer){.owner = getpid(), .pid = pid, .in = in, .out = out, .error = error};
+	return peer;
 }
 
 heddle_peer *heddle_peer_start(heddle_ctx *ctx, const char *const *argv)
@@ -80,11 +103,39 @@ heddle_peer *heddle_peer_start(heddle_ctx *ctx, const char *const *argv)
 		heddle_error(ctx, 801, NULL, "cannot start %s: %s", argv[0], strerror(reason));
 		return NULL;
 	}
-	fcntl(pipes[0][1], F_SETFL, O_NONBLOCK);
-	fcntl(pipes[1][0], F_SETFL, O_NONBLOCK);
-	heddle_peer *peer = heddle_xalloc(sizeof(*peer));
-	*peer = (heddle_peer){.owner = getpid(), .pid = pid, .in = pipes[0][1], .out = pipes[1][0], .error = error};
-	return peer;
+	return peer_new(pid, pipes[0][1], pipes[1][0], error);
+}
+
+heddle_peer *heddle_peer_fork(heddle_ctx *ctx, void (*function)(void *data, FILE *in, FILE *out), void *data)
+{
+	int pipes[2][2]; /* what it reads, what it answers */
+	for (int i = 0; i < 2; i++)
+		if (pipe2(pipes[i], O_CLOEXEC) != 0) {
+			int reason = errno;
+			close_pairs(i, pipes);
+			heddle_error(ctx, 801, NULL, "no pipe: %s", strerror(reason));
+			return NULL;
+		}
+	int error = memfd_create("heddle-peer", MFD_CLOEXEC);
+	fflush(NULL);
+	pid_t pid = error < 0 ? -1 : fork();
+	int reason = errno;
+	if (pid == 0) {
+		close(pipes[0][1]);
+		close(pipes[1][0]);
+		child_answer(function, data, pipes[0][0], pipes[1][1], error);
+	}
+	close(pipes[0][0]);
+	close(pipes[1][1]);
+	if (pid < 0) {
+		close(pipes[0][1]);
+		close(pipes[1][0]);
+		if (error >= 0)
+			close(error);
+		heddle_error(ctx, 801, NULL, "no child process: %s", strerror(reason));
+		return NULL;
+	}
+	return peer_new(pid, pipes[0][1], pipes[1][0], error);
 }
 
 bool heddle_peer_is_ours(const heddle_peer *peer) { return peer->owner == getpid(); }

@@ -6,6 +6,8 @@
 
 #include "base/base.h"
 
+#include <stdio.h>
+
 /* One command and what came of it.  Zero it, fill the first part, run it, free it. */
 typedef struct heddle_process {
 	/* in */
@@ -34,12 +36,15 @@ const char *heddle_process_find(heddle_arena *arena, const char *name);
 /* First line of the command's output or error, in `arena`; NULL when it cannot run or fails. */
 const char *heddle_process_first_line(heddle_ctx *ctx, heddle_arena *arena, const char *const *argv);
 
-/* ---- a command that stays and is asked line by line (peer.c) ---- */
+/* ---- a command or a copy of this process that stays and is asked line by line (peer.c) ---- */
 
 typedef struct heddle_peer heddle_peer;
 
 /* NULL with E0801 when it cannot be started. */
 heddle_peer *heddle_peer_start(heddle_ctx *ctx, const char *const *argv);
+/* The same with a function in a copy of this process in place of a command: it reads lines from `in` and answers to `out`, and the
+ * copy ends where it returns.  Other threads of this process do not exist in the copy. */
+heddle_peer *heddle_peer_fork(heddle_ctx *ctx, void (*function)(void *data, FILE *in, FILE *out), void *data);
 /* Closes its input and ends it. */
 heddle_peer *heddle_peer_free(heddle_peer *peer);
 /* False in a child of the process that started it, which must not use it. */

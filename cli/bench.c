@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUNDS = 4 };
-
 /* One kernel in the race. */
 typedef struct entrant {
 	const char *name;   /* "cuda:h200", with a number where there are several configs, or the manifest's path */
@@ -120,7 +118,18 @@ static void clear_course(course *c)
 	heddle_reference_free(c->reference);
 }
 
-/* Once, and compared with the definition: nothing wrong is timed.  0, an exit code after a report, or -1. */
+/* The times of the run that just ended.  0, or -1 where its runner gives none. */
+static int take_times(heddle_cli *cli, entrant *e)
+{
+	if (!e->run.seconds)
+		return heddle_error(cli->ctx, 811, NULL, "'%s' gives no times", e->runner->name);
+	for (int i = 0; i < e->run.repeat; i++)
+		HEDDLE_PUSH(cli->arena, e->second, e->n_second, e->run.seconds[i]);
+	return 0;
+}
+
+/* The first round: its results are compared with the definition, and only where they agree do its times count.
+ * 0, an exit code after a report, or -1. */
 static int verify(heddle_cli *cli, const course *c, entrant *e)
 {
 	for (int i = 0; i < c->definition->n_tensor; i++) {
@@ -141,7 +150,7 @@ static int verify(heddle_cli *cli, const course *c, entrant *e)
 			result = HEDDLE_EXIT_FAILED;
 		}
 	}
-	return result;
+	return result == 0 ? take_times(cli, e) : result;
 }
 
 static int ascending(const void *a, const void *b)
@@ -150,18 +159,13 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static int time_round(heddle_cli *cli, entrant *e, int repeat)
+static int time_round(heddle_cli *cli, entrant *e)
 {
-	e->run.repeat = repeat;
 	if (heddle_run_isolated(cli->ctx, e->runner, &e->run) < 0)
 		return -1;
 	if (e->run.verdict != HEDDLE_PASS)
 		return heddle_cli_verdict(cli, e->name, &e->run);
-	if (!e->run.seconds)
-		return heddle_error(cli->ctx, 811, NULL, "'%s' gives no times", e->runner->name);
-	for (int i = 0; i < repeat; i++)
-		HEDDLE_PUSH(cli->arena, e->second, e->n_second, e->run.seconds[i]);
-	return 0;
+	return take_times(cli, e);
 }
 
 static double median(const entrant *e)
@@ -271,26 +275,25 @@ static int gather(heddle_cli *cli, const heddle_module *module, const heddle_def
 }
 
 /* What fails is out, and the others go on: 0, or the first one's exit code; -1 with diagnostics. */
-static int race(heddle_cli *cli, const course *c, entrant *e, int n, int repeat, double timeout)
+static int race(heddle_cli *cli, const course *c, entrant *e, int n, int repeat, int rounds, double timeout)
 {
-	const int rounds = repeat < ROUNDS ? repeat : ROUNDS;
 	int result = 0;
+	if (rounds > repeat)
+		rounds = repeat;
 	for (int i = 0; i < n; i++) {
 		e[i].runner = heddle_cli_runner(cli, &e[i].kernel);
 		if (!e[i].runner || heddle_cli_bind(cli, &e[i].kernel, c->definition, c->size, c->array, &e[i].run) < 0)
 			return -1;
 	}
-	for (int round = 0; round <= rounds; round++)
+	for (int round = 0; round < rounds; round++)
 		for (int i = 0; i < n; i++) {
 			if (e[i].failed)
 				continue;
 			e[i].run.timeout = timeout;
-			if (!round)
-				heddle_progress(cli->ctx, "%s: checking %s", c->definition->name, e[i].name);
-			else
-				heddle_progress(cli->ctx, "%s: timing %s, round %d of %d", c->definition->name, e[i].name, round,
-						rounds);
-			e[i].failed = round ? time_round(cli, &e[i], (repeat + rounds - 1) / rounds) : verify(cli, c, &e[i]);
+			e[i].run.repeat = (repeat + rounds - 1) / rounds;
+			heddle_progress(cli->ctx, "%s: %s %s, round %d of %d", c->definition->name,
+					round ? "timing" : "checking and timing", e[i].name, round + 1, rounds);
+			e[i].failed = round ? time_round(cli, &e[i]) : verify(cli, c, &e[i]);
 			if (e[i].failed < 0)
 				return -1;
 			result = result ? result : e[i].failed;
@@ -305,10 +308,11 @@ static int bench_definition(heddle_cli *cli, const heddle_module *module, const 
 			    const heddle_target *target, int n_target)
 {
 	int64_t *size;
-	double seed, repeat, timeout;
+	double seed, repeat, rounds, timeout;
 	if (heddle_cli_fixed_sizes(cli, definition, &size) < 0 ||
 	    heddle_cli_number(cli, HEDDLE_OPTION_SEED, 1, 0, 9e15, &seed) < 0 ||
 	    heddle_cli_number(cli, HEDDLE_OPTION_REPEAT, 20, 1, 1e6, &repeat) < 0 ||
+	    heddle_cli_number(cli, HEDDLE_OPTION_ROUNDS, 4, 1, 1e6, &rounds) < 0 ||
 	    heddle_cli_number(cli, HEDDLE_OPTION_TIMEOUT, 60, 0.1, 86400, &timeout) < 0)
 		return -1;
 	course c = {.definition = definition, .size = size};
@@ -321,7 +325,7 @@ static int bench_definition(heddle_cli *cli, const heddle_module *module, const 
 	if (result == 0)
 		result = lay_course(cli, &c);
 	if (result == 0) {
-		result = race(cli, &c, e, n, (int)repeat, timeout);
+		result = race(cli, &c, e, n, (int)repeat, (int)rounds, timeout);
 		work w = work_of(definition, size, c.array);
 		bool any = false;
 		for (int i = 0; i < n; i++)
@@ -340,7 +344,7 @@ static int bench_definition(heddle_cli *cli, const heddle_module *module, const 
 static int bench_case(heddle_cli *cli, const char *name, const heddle_size_list *sizes, const heddle_target *target,
 		      int n_target)
 {
-	heddle_module *module = heddle_cli_module(cli, cli->word[0], sizes);
+	heddle_module *module = heddle_cli_module_for(cli, cli->word[0], sizes, name);
 	if (!module)
 		return -1;
 	const heddle_definition *definition = heddle_module_find(cli->ctx, module, name);

@@ -99,6 +99,7 @@ typedef enum heddle_option_id {
 	HEDDLE_OPTION_INPUT,
 	HEDDLE_OPTION_SEED,
 	HEDDLE_OPTION_REPEAT,
+	HEDDLE_OPTION_ROUNDS,
 	HEDDLE_OPTION_TIMEOUT,
 	HEDDLE_OPTION_FROM,
 	HEDDLE_OPTION_ALL,
@@ -154,7 +155,9 @@ void heddle_cli_help(const heddle_verb_row *verb, heddle_text *out); /* NULL: of
 /* The sizes of -s number `which`, NULL in `*sizes` when it was not given; 0 or -1 with a diagnostic. */
 int heddle_cli_sizes(heddle_cli *cli, int which, heddle_size_list **sizes);
 /* Read and check a file; "-" is standard input.  NULL with diagnostics. */
+/* Sizes are for the definition that --def names: others may have sizes of the same names.  The second takes the name. */
 heddle_module *heddle_cli_module(heddle_cli *cli, const char *path, const heddle_size_list *sizes);
+heddle_module *heddle_cli_module_for(heddle_cli *cli, const char *path, const heddle_size_list *sizes, const char *only);
 /* The targets of -t, or `standard` (NULL-ended); 0 or -1 with a diagnostic.  In the cli's arena. */
 int heddle_cli_targets(heddle_cli *cli, const char *const *standard, heddle_target **target, int *n);
 /* "a,b,c" and repeated values split into parts, empty ones left out.  In the cli's arena. */

@@ -16,7 +16,7 @@ int heddle_cli_sizes(heddle_cli *cli, int which, heddle_size_list **sizes)
 	return *sizes ? 0 : -1;
 }
 
-heddle_module *heddle_cli_module(heddle_cli *cli, const char *path, const heddle_size_list *sizes)
+heddle_module *heddle_cli_module_for(heddle_cli *cli, const char *path, const heddle_size_list *sizes, const char *only)
 {
 	bool standard = !strcmp(path, "-");
 	char *text = standard && cli->standard_input ? heddle_xstrdup(cli->standard_input)
@@ -25,11 +25,14 @@ heddle_module *heddle_cli_module(heddle_cli *cli, const char *path, const heddle
 		return NULL;
 	if (standard)
 		cli->standard_input = heddle_arena_strdup(cli->arena, text);
-	/* sizes are for the definition that is asked for: others may have sizes of these names too */
-	heddle_module *module = heddle_module_parse_for(cli->ctx, standard ? "<stdin>" : path, text, sizes,
-							heddle_cli_value(cli, HEDDLE_OPTION_DEF));
+	heddle_module *module = heddle_module_parse_for(cli->ctx, standard ? "<stdin>" : path, text, sizes, only);
 	free(text);
 	return module;
+}
+
+heddle_module *heddle_cli_module(heddle_cli *cli, const char *path, const heddle_size_list *sizes)
+{
+	return heddle_cli_module_for(cli, path, sizes, heddle_cli_value(cli, HEDDLE_OPTION_DEF));
 }
 
 void heddle_cli_split(heddle_cli *cli, heddle_option_id id, const char ***part, int *n)

@@ -67,6 +67,7 @@ const heddle_option_row heddle_option_rows[] = {
 	[HEDDLE_OPTION_INPUT] = {"--input", "-i", "A=FILE.npy", "the contents of a tensor; others are random numbers", RUN},
 	[HEDDLE_OPTION_SEED] = {"--seed", NULL, "N", "of random inputs and orders (default 1)", TEST | RUN | BENCH},
 	[HEDDLE_OPTION_REPEAT] = {"--repeat", NULL, "N", "timed runs (default 20)", BENCH},
+	[HEDDLE_OPTION_ROUNDS] = {"--rounds", NULL, "N", "in how many rounds, each in a process of its own (default 4)", BENCH},
 	[HEDDLE_OPTION_TIMEOUT] = {"--timeout", NULL, "SECONDS", "of one case (default 60)", TEST | RUN | BENCH},
 	[HEDDLE_OPTION_FROM] = {"--from", NULL, "NAME", "the descriptor to start from", ARCH},
 	[HEDDLE_OPTION_ALL] = {"--all", NULL, NULL, "every code with its explanation, as Markdown", EXPLAIN},

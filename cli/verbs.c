@@ -30,7 +30,7 @@ const heddle_verb_row heddle_verb_rows[] = {
 			     "All sizes must be given.  Without --output the result's shape and a few numbers are printed.\n", 1, 1,
 			     heddle_cli_run},
 	[HEDDLE_VERB_BENCH] = {"bench", "FILE [--def NAME] -s SIZES [-t TARGET] [--impl K.json]...", "Time kernels",
-			       "Time, GB/s, GFLOP/s and the share of the roofline; results are checked before they are timed.\n", 1,
+			       "Time, GB/s, GFLOP/s and the share of the roofline; a time counts where the results are right.\n", 1,
 			       1, heddle_cli_bench},
 	[HEDDLE_VERB_MANIFEST] = {"manifest", "FILE [--def FILE.tc[:NAME]] [--instance 'k<float,128>']... [-o FILE.json]",
 				  "Write the skeleton of a manifest for kernels of one's own",

@@ -649,12 +649,16 @@ static int warm_up(session *s)
 	return status;
 }
 
+/* One process at a time: several may compile and compare side by side without being in each other's times. */
 static int time_it(session *s)
 {
 	s->run->seconds = HEDDLE_NEW_ARRAY(s->run->arena, double, s->run->repeat);
-	if (warm_up(s) != 0 || s->driver->launch(&s->device, s->n_launch, s->launch, s->run->repeat, s->run->seconds) != 0)
-		return refused(s);
-	return 0;
+	int lock = heddle_lock_take("timing");
+	int status = warm_up(s);
+	if (status == 0)
+		status = s->driver->launch(&s->device, s->n_launch, s->launch, s->run->repeat, s->run->seconds);
+	heddle_lock_drop(lock);
+	return status == 0 ? 0 : refused(s);
 }
 
 static int steps(session *s)
@@ -710,6 +714,13 @@ int heddle_device_run(heddle_ctx *ctx, const heddle_driver *driver, heddle_run *
 	release_all(&s);
 	driver->close(&s.device);
 	return status;
+}
+
+int heddle_device_hold(heddle_ctx *ctx, const heddle_driver *driver)
+{
+	heddle_device *held = HEDDLE_NEW(heddle_ctx_arena(ctx), heddle_device);
+	const char *why;
+	return driver->open(driver, heddle_ctx_arena(ctx), NULL, held, &why);
 }
 
 /* ---- asking in a child ------------------------------------------------------------------------------------------------------ */

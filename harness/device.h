@@ -10,6 +10,8 @@
 /* Fill the out fields of `run`: build, allocate with guards on both sides, launch all in order, look at guards, inputs and
  * the driver's own findings, bring outputs back, time.  0, or -1 with a diagnostic when Heddle itself failed. */
 int heddle_device_run(heddle_ctx *ctx, const heddle_driver *driver, heddle_run *run);
+/* Open the driver's first device for as long as this process lives: what opening it costs is spent once.  0, or -1. */
+int heddle_device_hold(heddle_ctx *ctx, const heddle_driver *driver);
 /* 1 when the driver has a device here; asked in a child process, for drivers change the process they are loaded into.  It
  * takes a while (0.1 s to 1 s): ask once.  `*why`, in the context's arena, is what is missing, or the first device's name. */
 int heddle_device_available(heddle_ctx *ctx, const heddle_driver *driver, const char **why);

@@ -227,6 +227,9 @@ int heddle_run_isolated(heddle_ctx *ctx, const heddle_runner *runner, heddle_run
 {
 	if (runner->other_process)
 		return runner->run(ctx, run);
+	int rc = 0;
+	if (heddle_run_kept(ctx, runner, run, &rc))
+		return rc;
 	size_t bytes = 64;
 	for (int k = 0; k < run->manifest->n_argument; ++k)
 		bytes += run->argument[k] ? round_up(run->argument[k]->bytes) : 0;
@@ -240,7 +243,6 @@ int heddle_run_isolated(heddle_ctx *ctx, const heddle_runner *runner, heddle_run
 	}
 	heddle_text out = { 0 };
 	const char *why = NULL;
-	int rc = 0;
 	if (heddle_process_call(run->arena, run->timeout > 0 ? run->timeout : 60, child_run, &t, &out, &why) < 0) {
 		dead(run, t.log, why);
 	} else {

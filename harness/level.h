@@ -59,11 +59,16 @@ typedef struct heddle_runner {
 	int (*run)(heddle_ctx *ctx, heddle_run *run);
 	bool other_process; /* what it runs is in a process of its own, with a time limit: it needs no child around it */
 	bool slow; /* simulates each instruction: picked sizes only with small tiles, unless thorough */
+	/* Starting it takes long (a GPU's driver: 0.3 s): take hold of it, so that further runs of this process start at once.
+	 * NULL: each run has a child of its own.  0, or -1 where it cannot be had. */
+	int (*hold)(heddle_ctx *ctx);
 } heddle_runner;
 
 extern const heddle_runner *const heddle_runners[]; /* harness/runners.c, NULL-ended */
 
-/* Run `runner->run` in a child process with a time limit; a crash or hang becomes a finding.  Output arrays come back. */
+/* Run `runner->run` in a child process with a time limit; a crash or hang becomes a finding.  Output arrays come back.
+ * A runner with `hold` keeps its child for the runs that follow, as long as they pass: what a fault leaves behind in a driver
+ * must not meet the next one. */
 int heddle_run_isolated(heddle_ctx *ctx, const heddle_runner *runner, heddle_run *run);
 
 #endif

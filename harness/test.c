@@ -233,10 +233,10 @@ static int test_file(heddle_ctx *ctx, heddle_test_report *report, const char *pa
 		return -1;
 	}
 	heddle_test t = {.ctx = ctx, .report = report, .options = options, .layer = heddle_arena_strdup(report->arena, path)};
-	t.module = heddle_module_parse(ctx, t.layer, text, options->n_entry > 1 ? NULL : options->sizes);
+	t.module = heddle_module_parse_for(ctx, t.layer, text, options->n_entry > 1 ? NULL : options->sizes, options->definition);
 	const int n = expected_errors(text, code, (int)HEDDLE_COUNT(code));
 	for (int k = 0; t.module && options->n_entry > 1 && k < options->n_entry; ++k) {
-		heddle_module *module = heddle_module_parse(ctx, t.layer, text, options->entry_sizes[k]);
+		heddle_module *module = heddle_module_parse_for(ctx, t.layer, text, options->entry_sizes[k], options->definition);
 		if (module)
 			HEDDLE_PUSH(report->arena, t.entry, t.n_entry, module);
 		else

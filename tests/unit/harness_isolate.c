@@ -85,7 +85,7 @@ typedef struct bench {
 static int isolated(bench *b, int (*function)(heddle_ctx *, heddle_run *), double timeout)
 {
 	const int64_t shape[1] = {4};
-	const heddle_runner runner = {"emulate", "test", "cuda", missing, function, false, false};
+	const heddle_runner runner = {"emulate", "test", "cuda", missing, function, false, false, NULL};
 	memset(b, 0, sizeof(*b));
 	b->ctx = heddle_ctx_new();
 	b->array[0] = heddle_array_new(HEDDLE_FLOAT32, 1, shape);
@@ -156,8 +156,8 @@ static void availability(void **state)
 	heddle_ctx *ctx = heddle_ctx_new();
 	heddle_arena *arena = heddle_arena_new();
 	const char *why;
-	const heddle_runner absent = {"emulate", "test", "cuda", missing, fine, false, false};
-	const heddle_runner broken = {"emulate", "test", "cuda", dies, fine, false, false};
+	const heddle_runner absent = {"emulate", "test", "cuda", missing, fine, false, false, NULL};
+	const heddle_runner broken = {"emulate", "test", "cuda", dies, fine, false, false, NULL};
 	assert_int_equal(heddle_runner_available(ctx, arena, &absent, &why), 0);
 	assert_string_equal(why, "apt install it");
 	assert_int_equal(heddle_runner_available(ctx, arena, &broken, &why), 0);
@@ -166,12 +166,126 @@ static void availability(void **state)
 	heddle_ctx_free(ctx);
 }
 
+/* ---- a child that stays ---------------------------------------------------------------------------------------------------- */
+
+static int held; /* in the child: how often it took hold */
+
+static int hold(heddle_ctx *ctx)
+{
+	(void)ctx;
+	held++;
+	return 0;
+}
+
+static int refuse(heddle_ctx *ctx)
+{
+	(void)ctx;
+	return -1;
+}
+
+/* What the seed says: 0 pass, 1 fail, 2 crash, 3 hang, 4 a fault of ours.  C[0] is the process, C[1] how often it took hold. */
+static int by_seed(heddle_ctx *ctx, heddle_run *run)
+{
+	static int (*const ends[])(heddle_ctx *, heddle_run *) = {[2] = crash, [3] = hang, [4] = fault};
+	printf("words on standard output\n");
+	if (run->seed >= 2)
+		return ends[run->seed](ctx, run);
+	heddle_array_set(run->argument[1], 0, getpid());
+	heddle_array_set(run->argument[1], 1, held);
+	heddle_array_set(run->argument[1], 2, heddle_array_get_int(run->argument[0], 3));
+	run->verdict = run->seed ? HEDDLE_FAIL : HEDDLE_PASS;
+	run->message = "so it says";
+	if (run->repeat > 0) {
+		run->seconds = HEDDLE_NEW_ARRAY(run->arena, double, run->repeat);
+		for (int i = 0; i < run->repeat; i++)
+			run->seconds[i] = 0.25;
+	}
+	return 0;
+}
+
+static const char kept_manifest[] =
+	"{\"schema\":\"heddle.manifest/1\",\"definition\":\"d\",\"backend\":\"cuda\",\"arch\":\"any\",\"source\":\"my.cu\",\"sizes\":{\"N\":4},"
+	"\"arguments\":[{\"name\":\"A\",\"type\":\"int32\",\"shape\":[\"N\"],\"align\":4,\"role\":\"input\"},"
+	"{\"name\":\"C\",\"type\":\"int32\",\"shape\":[\"N\"],\"align\":4,\"role\":\"output\"}],\"launches\":[{\"kernel\":\"k\","
+	"\"grid\":[1,1,1],\"block\":[1,1,1],\"dynamic_shared_bytes\":0,\"arguments\":[\"A\",\"C\"]}]}\n";
+
+typedef struct stay {
+	heddle_ctx *ctx;
+	heddle_arena *arena;
+	heddle_manifest *manifest;
+	heddle_array *array[2];
+	heddle_run run;
+} stay;
+
+static const int64_t size_of_n[1] = {4};
+
+static void again(stay *s, const heddle_runner *runner, uint64_t seed, int verdict)
+{
+	s->run = (heddle_run){.arena = s->arena, .manifest = s->manifest, .source = "", .source_path = "my.cu", .size = size_of_n,
+			      .argument = s->array, .timeout = 0.3, .seed = seed, .repeat = 2};
+	heddle_array_poison(s->array[1]);
+	if (heddle_run_isolated(s->ctx, runner, &s->run) < 0)
+		fail_msg("seed %d: %s", (int)seed, heddle_ctx_messages(s->ctx));
+	if ((int)s->run.verdict != verdict)
+		fail_msg("seed %d: %s", (int)seed, s->run.message);
+}
+
+static void stays(void **state)
+{
+	(void)state;
+	const int64_t shape[1] = {4};
+	const heddle_runner runner = {"device", "test", "cuda", missing, by_seed, false, false, hold};
+	const heddle_runner without = {"device", "test", "cuda", missing, by_seed, false, false, refuse};
+	stay s = {.ctx = heddle_ctx_new(), .arena = heddle_arena_new()};
+	s.manifest = heddle_manifest_parse(s.ctx, "f.json", kept_manifest);
+	if (!s.manifest)
+		fail_msg("%s", heddle_diagnostics(s.ctx)->message);
+	s.manifest->path = NULL; /* as of a text that Heddle wrote */
+	for (int i = 0; i < 2; i++)
+		s.array[i] = heddle_array_new(HEDDLE_INT32, 1, shape);
+	for (int i = 0; i < 4; i++)
+		heddle_array_set(s.array[0], i, 5 * i);
+	again(&s, &runner, 0, HEDDLE_PASS);
+	const int64_t first = heddle_array_get_int(s.array[1], 0);
+	assert_int_not_equal(first, getpid());
+	assert_int_equal(heddle_array_get_int(s.array[1], 1), 1);
+	assert_int_equal(heddle_array_get_int(s.array[1], 2), 15);
+	assert_true(s.run.seconds[1] == 0.25);
+	again(&s, &runner, 0, HEDDLE_PASS); /* the same child */
+	assert_int_equal(heddle_array_get_int(s.array[1], 0), first);
+	again(&s, &runner, 1, HEDDLE_FAIL); /* its last run */
+	assert_string_equal(s.run.message, "so it says");
+	again(&s, &runner, 0, HEDDLE_PASS);
+	const int64_t second = heddle_array_get_int(s.array[1], 0);
+	assert_int_not_equal(second, first);
+	again(&s, &runner, 2, HEDDLE_FAIL);
+	assert_string_equal(s.run.finding[0].kind, "crash");
+	assert_non_null(strstr(s.run.finding[0].text, "about to die"));
+	again(&s, &runner, 3, HEDDLE_FAIL);
+	assert_string_equal(s.run.finding[0].kind, "timeout");
+	s.run.seed = 4;
+	assert_int_equal(heddle_run_isolated(s.ctx, &runner, &s.run), -1);
+	if (!strstr(heddle_ctx_messages(s.ctx), "no such thing"))
+		fail_msg("%s", heddle_ctx_messages(s.ctx));
+	again(&s, &runner, 0, HEDDLE_PASS);
+	assert_int_not_equal(heddle_array_get_int(s.array[1], 0), second);
+	/* What cannot be held runs in a child of its own. */
+	again(&s, &without, 0, HEDDLE_PASS);
+	assert_int_equal(heddle_array_get_int(s.array[1], 1), 0);
+	for (int i = 0; i < 2; i++)
+		heddle_array_free(s.array[i]);
+	heddle_manifest_free(s.manifest);
+	heddle_arena_free(s.arena);
+	heddle_ctx_free(s.ctx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(results_come_back),
 		cmocka_unit_test(deaths),
 		cmocka_unit_test(availability),
+		cmocka_unit_test(stays),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
