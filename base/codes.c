@@ -504,7 +504,8 @@ const heddle_code heddle_codes[] = {
 	 "The statements leave part of an output without a value; it could hold anything.\n"},
 	{716, "sizes for a test cannot be chosen",
 	 "No small sizes fulfil the ranges, divisors and preconditions, or no index values keep a gather inside its tensor.  Name\n"
-	 "them in the file:  #: sizes M=64 N=64 K=64\n"},
+	 "them in the file:  #: sizes M=64 N=64 K=64\n"
+	 "Sizes that -s fixes are taken as they are, up to 1e9 computed values.\n"},
 	{717, "a bad test line in a file",
 	 "A `#:` line of a definition is not understood.  Known: sizes, config, expect, fill, error.\n"
 	 "Right:  #: sizes M=64 N=64 K=64\n"

@@ -69,6 +69,25 @@ static double blocks_of_result(const heddle_statement *s, const heddle_descripto
 	return 1 / (double)choose_least(VECTOR * choose_quantity(&descriptor->warp, 1), extent);
 }
 
+/* Results of a tile that register tiles make, at least where chips are short of blocks. */
+#define FEW_RESULTS (32 * 32)
+
+/* Is no operand as large as all results together: is each used again for other results, as in products of matrices? */
+static bool is_product(const heddle_statement *s, const heddle_expr *expr, int *n_read)
+{
+	if (expr->kind == HEDDLE_EXPR_READ && expr->n_arg) {
+		bool again = false;
+		for (int d = 0; d < s->n_index; d++)
+			again = again || (!s->index[d]->reduction && plain_extent(s->index[d]->upper) > 1 && !choose_mentions(expr, d));
+		++*n_read;
+		return again;
+	}
+	for (int i = 0; i < expr->n_arg; i++)
+		if (!is_product(s, expr->arg[i], n_read))
+			return false;
+	return true;
+}
+
 /* Values that a warp takes at once, by vectors, of a reduction along the rows that are read: rows of fewer share a block, and leave no more
  * blocks than these. */
 static int64_t warp_chunk(const heddle_statement *s, const heddle_index *index, const heddle_descriptor *descriptor)
@@ -124,10 +143,18 @@ void heddle_cost_split(heddle_arena *arena, heddle_config *config, const heddle_
 			plain = plain && s->lhs[d]->kind == HEDDLE_EXPR_INDEX;
 		if (longest < 0 || !plain)
 			continue;
-		const double blocks = parallel * blocks_of_result(s, descriptor);
+		int n_read = 0;
+		const bool product = !simd && is_product(s, s->value, &n_read) && n_read > 1;
+		const double blocks = product ? parallel / FEW_RESULTS : parallel * blocks_of_result(s, descriptor);
 		if (blocks >= (double)units || length * (simd ? 1 : fmax(1, parallel / (double)units)) < SPLIT_LENGTH)
 			continue;
-		const int64_t chunks = (int64_t)(4 * (double)units / blocks) + 1;
+		int64_t chunks = (int64_t)(4 * (double)units / blocks) + 1;
+		if (product) { /* two blocks for a unit, of tiles that are large enough to multiply well, and of sums long enough to be worth storing */
+			enum { RESULTS = 64 * 64, LEAST = 256 };
+			chunks = choose_least((int64_t)(2 * (double)units * RESULTS / fmax(parallel, RESULTS)), (int64_t)length / LEAST);
+			if (chunks < 2)
+				continue;
+		}
 		for (int d = 0; d < s->n_index && !simd; d++) /* the outermost that has about so many: rows stay long for those that share them */
 			if (s->index[d]->reduction && 2 * plain_extent(s->index[d]->upper) >= chunks) {
 				longest = d;
@@ -316,14 +343,22 @@ static bool loses_tile(const heddle_scop *scop, const heddle_kernel *kernel)
 	return false;
 }
 
+/* Is there a dimension that could be laid over blocks, and is no member? */
+static bool takes_turns(const heddle_scop *scop, const heddle_stmt *stmt)
+{
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (stmt->dim[d].coincident && !stmt->dim[d].reduction && stmt->dim[d].member < 0 && choose_extent(scop, stmt, d) > 1)
+			return true;
+	return false;
+}
+
 /* Would a statement that has register tiles compute in turns what it could side by side, its blocks being too few for the chip?  Its tiles
  * take many results each. */
 static bool leaves_few_tiles(const heddle_scop *scop, const heddle_kernel *kernel)
 {
-	enum { TILE = 32 * 32 };
-	const double blocks = member_blocks(scop, kernel) / TILE;
+	const double blocks = member_blocks(scop, kernel) / FEW_RESULTS;
 	for (int s = 0; s < kernel->n_stmt; s++)
-		if (reuse_dims(scop, kernel->stmt[s], true) >= 2 && reuse_dims(scop, kernel->stmt[s], false) > reuse_dims(scop, kernel->stmt[s], true) &&
+		if (reuse_dims(scop, kernel->stmt[s], true) >= 2 && takes_turns(scop, kernel->stmt[s]) &&
 		    blocks < (double)choose_quantity(&scop->descriptor->units, 16))
 			return true;
 	return false;

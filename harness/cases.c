@@ -615,6 +615,27 @@ static int given_case(heddle_ctx *ctx, picker *p, const heddle_pragma *pragma)
 	return 0;
 }
 
+/* Whoever fixes every size means that case, also where we would not pick one as large.  0, or -1: what is wrong with it. */
+static int fixed_case(heddle_ctx *ctx, picker *p)
+{
+	const double most = 1e9;
+	const heddle_definition *d = p->definition;
+	int64_t *size = HEDDLE_NEW_ARRAY(p->arena, int64_t, d->n_size);
+	for (int k = 0; k < d->n_size; ++k) {
+		if (d->size[k]->min != d->size[k]->max)
+			return 0;
+		size[k] = d->size[k]->min;
+	}
+	if (heddle_sizes_check(ctx, d, size) < 0)
+		return -1;
+	const double cost = heddle_reference_cost(d, size);
+	if (cost > most)
+		return heddle_error(ctx, 716, &d->location, "'%s' computes %.2g values with these sizes, a test %.0e at most: give smaller ones",
+				    d->name, cost, most);
+	add_case(p, size, true);
+	return 0;
+}
+
 int heddle_cases_choose(heddle_ctx *ctx, heddle_arena *arena, const heddle_module *module, const heddle_definition *definition,
 			const heddle_case_options *options, heddle_case_list *list)
 {
@@ -643,6 +664,8 @@ int heddle_cases_choose(heddle_ctx *ctx, heddle_arena *arena, const heddle_modul
 			return -1;
 	if (!p.options->given_only || !list->n)
 		pick_cases(&p);
+	if (!list->n && fixed_case(ctx, &p) < 0)
+		return -1;
 	if (!list->n)
 		return heddle_error(ctx, 716, &definition->location, "no sizes can be found for a test of '%s'",
 				    definition->name);

@@ -92,10 +92,39 @@ bool heddle_is_window(const heddle_stmt *stmt, int d)
 	return false;
 }
 
+/* The most that an extent can be; 0: not known. */
+static int64_t most_of(const heddle_expr *extent)
+{
+	if (extent->kind != HEDDLE_EXPR_BINARY || extent->op != HEDDLE_OP_MIN)
+		return heddle_fixed_extent(extent);
+	const int64_t a = most_of(extent->arg[0]), b = most_of(extent->arg[1]);
+	return !a || (b && b < a) ? b : a;
+}
+
+/* The dimension that goes through each piece of a row that another one has cut: the one of k in chunk * 256 + k, k in 0:256.  Short
+ * pieces are windows and blocks of pixels, no rows. */
+static int cut_row(const heddle_stmt *stmt, const heddle_access *access, int e)
+{
+	enum { SHORT = 64 };
+	int row = -1;
+	int64_t length = 0;
+	for (int d = 0; d < stmt->n_dim && access->affine; d++)
+		if (row < 0 && heddle_access_step(access, e, d) == 1 && heddle_fixed_extent(stmt->source->index[d]->lower) == 0) {
+			row = d;
+			length = most_of(stmt->source->index[d]->upper);
+		}
+	if (row < 0 || length < SHORT)
+		return -1;
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (d != row && heddle_access_step(access, e, d) % length != 0)
+			return -1;
+	return row;
+}
+
 int heddle_row_dim(const heddle_stmt *stmt, const heddle_access *access)
 {
-	int inner = heddle_tensor_inner(access->tensor);
-	return inner >= 0 ? heddle_access_dim(stmt, access, inner) : -1;
+	const int inner = heddle_tensor_inner(access->tensor), plain = inner >= 0 ? heddle_access_dim(stmt, access, inner) : -1;
+	return inner >= 0 && plain < 0 ? cut_row(stmt, access, inner) : plain;
 }
 
 /* Is dimension d a vector, and are its members neighbours in the statement's target? */
