@@ -93,6 +93,9 @@ double choose_kept_words(const heddle_kernel *kernel, const heddle_tensor *tenso
 double choose_registers(const heddle_scop *scop, const heddle_kernel *kernel, double kept, bool patient);
 /* Blocks that a unit's registers are enough for: each scheduler gives warps its own. */
 double choose_register_blocks(const heddle_descriptor *descriptor, int threads, double registers);
+/* Are the tiles of a reduction worth loading a step ahead, and are there registers for it?  Marks their groups then, and gives the blocks
+ * for which registers are to be shared out, as choose_resident does. */
+bool choose_early(const heddle_scop *scop, heddle_kernel *kernel, const heddle_stmt *stmt, double kept, int *resident);
 /* Blocks for which a unit's registers are shared out, where each thread keeps so many words; 0: the compiler decides. */
 int choose_resident(const heddle_scop *scop, const heddle_kernel *kernel, double kept);
 

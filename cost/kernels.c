@@ -149,9 +149,9 @@ void heddle_cost_split(heddle_arena *arena, heddle_config *config, const heddle_
 		if (blocks >= (double)units || length * (simd ? 1 : fmax(1, parallel / (double)units)) < SPLIT_LENGTH)
 			continue;
 		int64_t chunks = (int64_t)(4 * (double)units / blocks) + 1;
-		if (product) { /* two blocks for a unit, of tiles that are large enough to multiply well, and of sums long enough to be worth storing */
+		if (product) { /* four blocks for a unit, of tiles that are large enough to multiply well, and of sums long enough to be worth storing */
 			enum { RESULTS = 64 * 64, LEAST = 256 };
-			chunks = choose_least((int64_t)(2 * (double)units * RESULTS / fmax(parallel, RESULTS)), (int64_t)length / LEAST);
+			chunks = choose_least((int64_t)(4 * (double)units * RESULTS / fmax(parallel, RESULTS)), (int64_t)length / LEAST);
 			if (chunks < 2)
 				continue;
 		}

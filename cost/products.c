@@ -148,6 +148,7 @@ static double read_along(const chooser *c, const square *q, const row_window *w,
 static double square_seconds(const chooser *c, int x, int y, const square *q, const row_window *w, const pace *p, bool *meet)
 {
 	enum { BASE_REGISTERS = 40, UNROLLED = 8 };
+	const double alone = 1.2; /* what no other block fills while one waits at its barriers: measured, a fifth more than two take */
 	const int64_t size = heddle_type_size(c->main->access[0].tensor->type);
 	const double tx = (double)(q->nx * q->px), ty = (double)(q->ny * q->py), threads = (double)(q->nx * q->ny);
 	const double blocks = choose_blocks_with(c, x, q->nx * q->px, y, q->ny * q->py), units = (double)c->units;
@@ -159,10 +160,10 @@ static double square_seconds(const chooser *c, int x, int y, const square *q, co
 	const double cache = blocks * moved / p->cache;
 	const double longest = fmax(multiply, fmax(near, cache)), seconds = longest + (multiply + near + cache - longest) / 5;
 	const double registers = BASE_REGISTERS + sums + (double)(q->px + q->py);
-	double resident = fmin((double)p->registers / (registers * threads), (double)p->threads / threads);
-	resident = fmax(1, fmin(floor(resident), ceil(blocks / units)));
+	const double room = fmax(1, floor(fmin((double)p->registers / (registers * threads), (double)p->threads / threads)));
+	const double resident = fmin(room, ceil(blocks / units));
 	const double rounds = blocks / (units * resident), wanted = p->issue * (1 + p->wait / (UNROLLED * sums));
-	return seconds * ceil(rounds) / rounds * fmax(1, wanted / (resident * threads / (double)p->warp));
+	return seconds * (room < 2 ? alone : 1) * ceil(rounds) / rounds * fmax(1, wanted / (resident * threads / (double)p->warp));
 }
 
 /* Results that a thread has side by side: those that it stores at once, four at least. */
@@ -182,7 +183,7 @@ typedef struct wanted {
  * the squarest block.  One whose threads meet in no banks may take a little longer. */
 static square least_square(const chooser *c, int x, int y, int64_t sums, const wanted *of, double *least)
 {
-	enum { MOST_SIDE = 32, MOST_SUMS = 8 };
+	enum { MOST_SIDE = 32, MOST_ALONG = 8, MOST_ACROSS = 16 };
 	const double alike_share = 1e-6, free_share = 0.1;
 	const pace p = pace_of(c);
 	const row_window w = window_of(c, x);
@@ -196,8 +197,8 @@ static square least_square(const chooser *c, int x, int y, int64_t sums, const w
 	*least = INFINITY;
 	for (square q = {.nx = MOST_SIDE}; q.nx >= 1; q.nx /= 2)
 		for (q.ny = 1; q.ny <= MOST_SIDE; q.ny *= 2)
-			for (q.px = MOST_SUMS; q.px >= 1 && q.nx * q.ny >= fewest && q.nx * q.ny <= most; q.px /= 2)
-				for (q.py = 1; q.py <= MOST_SUMS && q.px * q.py <= sums; q.py *= 2) {
+			for (q.px = MOST_ALONG; q.px >= 1 && q.nx * q.ny >= fewest && q.nx * q.ny <= most; q.px /= 2)
+				for (q.py = 1; q.py <= MOST_ACROSS && q.px * q.py <= sums; q.py *= 2) {
 					if ((q.nx > 1 && q.nx * q.px >= 2 * ex) || (q.ny > 1 && q.ny * q.py >= 2 * ey))
 						continue;
 					if (q.px < of->px || q.py < of->py || (of->tx && (q.nx * q.px != of->tx || q.ny * q.py != of->ty || q.px * q.py > of->sums)))
@@ -310,7 +311,9 @@ void choose_contraction_threads(chooser *c, int x, int y)
 	for (int d = 0; d < c->main->n_dim; d++)
 		for (int other = 0; other < c->main->n_dim; other++)
 			box = box && !choose_mentions(c->main->source->index[d]->upper, other);
-	int64_t sums = c->main->n_dim > 3 || !box ? 32 : 64;
+	enum { MANY_REGISTERS = 240, MOST = 128 };
+	const bool many = choose_quantity(&c->scop->descriptor->registers_per_thread, 0) >= MANY_REGISTERS;
+	int64_t sums = (many ? MOST : MOST / 2) / (c->main->n_dim == 3 && box ? 1 : !many ? 2 : c->main->n_dim == 4 && box ? 1 : 4);
 	/* and what is computed before it is summed: compilers unroll the steps and keep all of it at once */
 	if (operations(c->main->value) > 1)
 		sums = 16;
@@ -319,8 +322,12 @@ void choose_contraction_threads(chooser *c, int x, int y)
 	choose_set_layout(c, c->main, y, q.py / q.vy, q.ny, q.vy);
 	/* steps of the reductions: short ones whole, the first long one by 8 elements, by fewer where that made a step of more terms
 	 * than compilers keep in registers */
-	enum { SHORT = 4, LONG = 8, MOST_TERMS = 64 };
+	enum { SHORT = 4, LONG = 8, MOST_TERMS = 64, FEW_WARPS = 4, MOST_WORDS = 16, LEAST_STEPS = 8 };
 	int64_t terms = 1, step = LONG, tile[HEDDLE_MAX_DIM];
+	/* few warps wait at each barrier for all that they asked for: longer steps, of which a thread still holds the next one */
+	const double threads = (double)(q.nx * q.ny), warp = (double)choose_quantity(&c->scop->descriptor->warp, 1);
+	const double warps = choose_blocks_with(c, x, q.nx * q.px, y, q.ny * q.py) / (double)c->units * threads / warp;
+	const bool few = warps <= FEW_WARPS && (double)(q.nx * q.px + q.ny * q.py) * 2 * LONG <= MOST_WORDS * threads;
 	bool stepped = false;
 	for (int d = 0; d < c->main->n_dim; d++)
 		terms *= choose_whole_step(c->main, d, SHORT) ? choose_whole_step(c->main, d, SHORT) : 1;
@@ -333,8 +340,11 @@ void choose_contraction_threads(chooser *c, int x, int y)
 	for (int d = 0; d < c->main->n_dim; d++) {
 		if (choose_whole_step(c->main, d, SHORT))
 			choose_set_layout(c, c->main, d, tile[d], 1, 1);
-		else if (c->main->dim[d].reduction && !stepped)
-			choose_set_layout(c, c->main, d, sector_step(c, d, x, y, step, tile), 1, 1), stepped = true;
+		else if (c->main->dim[d].reduction && !stepped) {
+			const bool longer = few && step == LONG && choose_extent(c->scop, c->main, d) >= LEAST_STEPS * 2 * LONG;
+			choose_set_layout(c, c->main, d, sector_step(c, d, x, y, longer ? 2 * LONG : step, tile), 1, 1);
+			stepped = true;
+		}
 	}
 }
 

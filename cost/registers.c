@@ -33,6 +33,7 @@ typedef struct register_demand {
 	double sums, guarded;	 /* words: kept sums; those that go through a condition, or from one loop into another */
 	double step, taps, ahead; /* words read of tiles: in one round; by a window's taps beside that; in all rounds that are written out */
 	double filled;		 /* words moved to tiles in one step */
+	double early;		 /* words of the next step's tiles that are there meanwhile */
 	double loads, far;	 /* words of global memory asked for at once, or indices that are values; such loads out of reach of one address */
 	double divisions, calls; /* side by side */
 	double accesses;	 /* of memory */
@@ -344,13 +345,14 @@ static bool is_parted(const heddle_scop *scop, const heddle_stmt *stmt, bool sta
 	return stmt->value != stmt->source->value;
 }
 
-static double filled_words(const heddle_scop *scop, const heddle_kernel *kernel, const heddle_stmt *stmt)
+/* Words that a thread moves to the statement's tiles in one step: to those that are loaded a step ahead, or to the others. */
+static double filled_words(const heddle_scop *scop, const heddle_kernel *kernel, const heddle_stmt *stmt, bool early)
 {
 	double filled = 0;
 	for (int g = 0; g < kernel->n_group; g++) {
 		const heddle_group *group = kernel->group[g];
 		double elements = 1;
-		if (group->stmt != stmt || group->space != HEDDLE_SPACE_SHARED)
+		if (group->stmt != stmt || group->space != HEDDLE_SPACE_SHARED || group->early != early)
 			continue;
 		for (int e = 0; e < group->tensor->rank; e++)
 			elements *= fmin((double)group->size[e], (double)heddle_scop_estimate(scop, group->tensor->extent[e]));
@@ -362,7 +364,7 @@ static double filled_words(const heddle_scop *scop, const heddle_kernel *kernel,
 static register_demand demand_of(const heddle_scop *scop, const heddle_kernel *kernel, const heddle_stmt *stmt)
 {
 	heddle_registers here, total;
-	register_demand demand = {.filled = filled_words(scop, kernel, stmt)};
+	register_demand demand = {.filled = filled_words(scop, kernel, stmt, false), .early = filled_words(scop, kernel, stmt, true)};
 	const bool staged = stages(kernel, stmt);
 	if (stmt->reduction && heddle_stmt_sums(stmt, &here, &total))
 		demand.sums = sum_words(scop, stmt, &here);
@@ -411,7 +413,7 @@ static double words_through(const heddle_kernel *kernel, const register_demand *
 static double statement_registers(const heddle_register_weights *w, const register_demand *d, double common, bool patient)
 {
 	enum { USUAL_SPARE = 64, ROUNDS = 2, MOST_FILLED = 24, MOST_AHEAD = 32, MOST_LOADS = 64, MOST_FAR = 16, PART = 4 };
-	const double spare = weight(&w->spare, USUAL_SPARE), live = common + d->sums + weight(&w->guard, 1) * d->guarded;
+	const double spare = weight(&w->spare, USUAL_SPARE), live = common + d->sums + d->early + weight(&w->guard, 1) * d->guarded;
 	const double filled = fmin(d->filled, MOST_FILLED), ahead = fmax(fmin(d->ahead, MOST_AHEAD), d->ahead / ROUNDS);
 	const double beside = fmin(weight(&w->division, 1) * d->divisions + weight(&w->call, 1) * d->calls, spare / PART);
 	const double asked = (patient ? 0 : weight(&w->ahead, 1) * ahead) + weight(&w->load, 1) * fmin(d->loads, MOST_LOADS) +
@@ -447,6 +449,60 @@ double choose_registers(const heddle_scop *scop, const heddle_kernel *kernel, do
 	for (int s = 0; s < kernel->n_stmt; s++)
 		most = fmax(most, statement_registers(w, &demand[s], common + words_through(kernel, demand, s), patient));
 	return most;
+}
+
+/* Without what compilers give up when they are held to a share: operands of the next round beside those of this one. */
+static double squeezed_registers(const heddle_scop *scop, const heddle_kernel *kernel, double kept)
+{
+	const heddle_register_weights *w = &scop->descriptor->registers;
+	const double all = choose_registers(scop, kernel, kept, true);
+	double most = 0;
+	for (int s = 0; s < kernel->n_stmt; s++) {
+		const register_demand d = demand_of(scop, kernel, kernel->stmt[s]);
+		most = fmax(most, d.sums > 1 ? d.step : 0);
+	}
+	return all - fmax(0, weight(&w->operand, 2) - 1) * most;
+}
+
+static void set_early(heddle_kernel *kernel, const heddle_stmt *stmt, bool early)
+{
+	for (int g = 0; g < kernel->n_group; g++)
+		if (kernel->group[g]->stmt == stmt && kernel->group[g]->space == HEDDLE_SPACE_SHARED)
+			kernel->group[g]->early = early;
+}
+
+static double share_of(const heddle_descriptor *d, const heddle_kernel *kernel, double blocks)
+{
+	const double warp = (double)choose_quantity(&d->warp, 1), unit = (double)choose_quantity(&d->register_granularity, 1);
+	return floor(d->registers_per_unit.value / (blocks * ceil(kernel->threads / warp) * warp) / unit) * unit;
+}
+
+bool choose_early(const heddle_scop *scop, heddle_kernel *kernel, const heddle_stmt *stmt, double kept, int *resident)
+{
+	enum { WORDS = 16, SUMS = 4, LEAST_STEPS = 8 }; /* measured: threads of 64 sums hold 16 words, those of 128 hold 32 */
+	const double keeps = 0.7; /* of the blocks: measured, three in place of four are worth it */
+	const heddle_descriptor *d = scop->descriptor;
+	double steps = 1;
+	for (int x = 0; x < stmt->n_dim; x++)
+		if (stmt->dim[x].member < 0 || stmt->dim[x].reduction)
+			steps *= ceil((double)choose_extent(scop, stmt, x) / (double)stmt->dim[x].layout.tile);
+	const double words = filled_words(scop, kernel, stmt, false);
+	if (d->execution == HEDDLE_SIMD || kernel->threads < 2 || !stmt->reduction || steps < LEAST_STEPS || !words ||
+	    words > fmax(WORDS, demand_of(scop, kernel, stmt).sums / SUMS) || !d->registers_per_unit.set)
+		return false;
+	const double before = choose_register_blocks(d, kernel->threads, choose_registers(scop, kernel, kept, false));
+	const int wished = choose_resident(scop, kernel, kept);
+	set_early(kernel, stmt, true);
+	const double after = choose_register_blocks(d, kernel->threads, choose_registers(scop, kernel, kept, false));
+	const double margin = guards_tiles(kernel, stmt) ? weight(&d->registers.margin, 1) : 1;
+	*resident = choose_resident(scop, kernel, kept);
+	if (wished ? *resident >= keeps * wished : after >= keeps * before)
+		return true;
+	*resident = wished;
+	if (wished && margin * weight(&d->registers.margin, 1) * squeezed_registers(scop, kernel, kept) <= share_of(d, kernel, wished))
+		return true;
+	set_early(kernel, stmt, false);
+	return false;
 }
 
 double choose_register_blocks(const heddle_descriptor *d, int threads, double registers)

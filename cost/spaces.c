@@ -328,6 +328,39 @@ static int64_t sums_bytes(const heddle_kernel *kernel)
 	return bytes;
 }
 
+/* Do the tiles that the statement goes through stand in shared memory, filled by threads, with nothing said of when? */
+static bool says_nothing(const heddle_config *config, const heddle_kernel *kernel, const heddle_stmt *stmt)
+{
+	for (int g = 0; g < kernel->n_group; g++) {
+		const heddle_group *group = kernel->group[g];
+		const heddle_group_config *choice =
+			heddle_config_group((heddle_config *)config, kernel->position, group->tensor->name, group->number, false);
+		if (group->stmt == stmt && group->space == HEDDLE_SPACE_SHARED && (!choice || choice->copy || choice->prefetch >= 0))
+			return false;
+	}
+	return true;
+}
+
+/* Which tiles are loaded a step ahead, and for how many blocks registers are shared out. */
+static void choose_steps_ahead(const heddle_scop *scop, heddle_config *config, heddle_kernel *kernel, double kept)
+{
+	heddle_kernel_config *chosen = heddle_config_kernel(config, kernel->position);
+	const bool open = !chosen->resident;
+	if (open)
+		chosen->resident = choose_resident(scop, kernel, kept);
+	for (int s = 0; s < kernel->n_stmt; s++) {
+		int resident;
+		if (!says_nothing(config, kernel, kernel->stmt[s]) || !choose_early(scop, kernel, kernel->stmt[s], kept, &resident))
+			continue;
+		chosen = heddle_config_kernel(config, kernel->position);
+		if (open)
+			chosen->resident = resident;
+		for (int g = 0; g < kernel->n_group; g++)
+			if (kernel->group[g]->early)
+				heddle_config_group(config, kernel->position, kernel->group[g]->tensor->name, kernel->group[g]->number, true)->prefetch = 1;
+	}
+}
+
 int choose_spaces(heddle_scop *scop, heddle_config *config)
 {
 	for (int k = 0; k < scop->n_kernel; k++) {
@@ -366,9 +399,7 @@ int choose_spaces(heddle_scop *scop, heddle_config *config)
 			const heddle_group_config *choice = heddle_config_group(config, k, group->tensor->name, group->number, false);
 			group->space = choice && choice->space >= 0 ? (heddle_space)choice->space : HEDDLE_SPACE_GLOBAL;
 		}
-		heddle_kernel_config *chosen = heddle_config_kernel(config, k);
-		if (!chosen->resident)
-			chosen->resident = choose_resident(scop, kernel, kept);
+		choose_steps_ahead(scop, config, kernel, kept);
 	}
 	return 0;
 }

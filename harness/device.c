@@ -649,22 +649,20 @@ static int warm_up(session *s)
 	return status;
 }
 
-/* One process at a time: several may compile and compare side by side without being in each other's times. */
 static int time_it(session *s)
 {
 	s->run->seconds = HEDDLE_NEW_ARRAY(s->run->arena, double, s->run->repeat);
-	int lock = heddle_lock_take("timing");
-	int status = warm_up(s);
-	if (status == 0)
-		status = s->driver->launch(&s->device, s->n_launch, s->launch, s->run->repeat, s->run->seconds);
-	heddle_lock_drop(lock);
-	return status == 0 ? 0 : refused(s);
+	if (warm_up(s) != 0 || s->driver->launch(&s->device, s->n_launch, s->launch, s->run->repeat, s->run->seconds) != 0)
+		return refused(s);
+	return 0;
 }
 
 static int steps(session *s)
 {
 	const char *remark = "";
 	int status = build(s, &remark);
+	/* What is timed has the device for itself: several processes may compile and compare side by side. */
+	const int lock = s->run->repeat > 0 ? heddle_lock_take("timing") : -1;
 	if (status == 0 && !s->stop)
 		status = prepare_all(s);
 	if (status == 0 && !s->stop)
@@ -675,6 +673,7 @@ static int steps(session *s)
 		status = launch_and_check(s);
 	if (status == 0 && !s->stop && s->run->repeat > 0)
 		status = time_it(s);
+	heddle_lock_drop(lock);
 	if (status == 0 && !s->stop)
 		verdict(s, HEDDLE_PASS,
 			heddle_arena_printf(s->run->arena, "ran on %s (%s)%s%s%s", s->device.name, s->device.version, remark,

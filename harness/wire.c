@@ -104,10 +104,11 @@ static bool read_integers(const json_t *list, int64_t *value, int *n)
 static bool fits(heddle_type type, int rank, const int64_t *shape, const int64_t *stride, size_t text_length)
 {
 	int64_t span = 1, most = (int64_t)(text_length / 4 * 3);
-	for (int d = 0; d < rank; d++) {
-		int64_t more;
+	for (int d = 0; d < rank; d++)
 		if (shape[d] == 0)
 			return true;
+	for (int d = 0; d < rank; d++) {
+		int64_t more;
 		if (__builtin_mul_overflow(shape[d] - 1, stride[d], &more) || __builtin_add_overflow(span, more, &span) || span > most)
 			return false;
 	}

@@ -48,7 +48,8 @@ typedef struct heddle_group_config {
 	int vector;
 	int columns;  /* shared: threads along a row while tiles are moved; 0: not given */
 	int phases;   /* shared: elements of a row that are so far apart lie side by side; 0: not given */
-	int prefetch; /* global: blocks from this one to the one whose lines are asked for where its own are read; -1: not given */
+	int prefetch; /* global: blocks from this one to the one whose lines are asked for where its own are read; shared: 1: the next
+		       * step's elements are loaded while this one's are used; -1: not given */
 	const char *copy; /* shared: moved by this copy of the descriptor; NULL: by the threads */
 	int n_order;
 	int order[16];

@@ -318,6 +318,7 @@ static void shared_tiles(heddle_generator *g)
 			buffer->extent[n++] = heddle_value_int(p, HEDDLE_INT64, heddle_tile_row_length(group));
 		}
 		buffer->pad = rank ? group->pad : 0;
+		buffer->early = group->early;
 		buffer->align = widest_vector(g->scop->descriptor);
 		buffer->of = heddle_arena_strdup(p->arena, group->tensor->name);
 		g->shared[i] = group->shared = buffer;

@@ -709,12 +709,18 @@ int64_t heddle_block_distance(const heddle_group *group)
 	return distance;
 }
 
-/* Lines of a later block's elements are asked for where the group's own are read. */
+/* Lines of a later block's elements are asked for where the group's own are read; tiles are loaded a step ahead. */
 static int place_ahead(heddle_scop *scop, heddle_group *group, const heddle_group_config *config)
 {
 	const int64_t distance = config->space > HEDDLE_SPACE_GLOBAL ? 0 : heddle_block_distance(group);
 	if (config->prefetch < 1)
 		return 0;
+	if (config->space == HEDDLE_SPACE_SHARED) {
+		group->early = config->prefetch == 1 && !config->copy && group->kernel->threads > 1;
+		return group->early ? 0 : heddle_error(scop->ctx, 530, NULL,
+						       "config: `%s.%d` cannot be asked for ahead: a tile that a block's threads fill is loaded "
+						       "one step ahead, with prefetch=1", group->tensor->name, group->number);
+	}
 	if (!scop->descriptor->prefetches)
 		return heddle_error(scop->ctx, 530, NULL, "config: `%s.%d` cannot be asked for ahead: %s has no way to ask", group->tensor->name,
 				    group->number, scop->descriptor->name);

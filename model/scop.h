@@ -152,6 +152,7 @@ struct heddle_group {
 	int vector; /* elements moved at once */
 	int columns; /* threads along a row while they move it: a power of two */
 	int phases;  /* elements of a row with the same number modulo this one lie side by side, those of each remainder in a row of the array */
+	bool early;  /* what the next step puts there is loaded while this one's is used */
 	const heddle_copy *copy; /* moved by it, row by row; NULL: by the threads */
 	heddle_buffer *shared;
 	/* register */

@@ -241,6 +241,7 @@ static int simplify_launch(simplify *s)
 	simplify_linearise(s);
 	simplify_widen(s);
 	simplify_share(s);
+	simplify_ahead(s);
 	simplify_fold(s, (rewriter){.plain_division = true});
 	simplify_hoist(s);
 	simplify_copies(s);

@@ -36,6 +36,7 @@ int64_t heddle_simplify_near_copies(int64_t rounds, int64_t size);
  *   linearise accesses to global buffers get one row-major subscript, INT32 where the sizes' maxima prove it enough
  *   widen     scalar loads of neighbouring elements of memory become vector loads
  *   share     loads of shared and global memory that statements in a row make twice get a name
+ *   ahead     what fills the tiles of `early` buffers is loaded a step of the loop before
  *   hoist     integer subexpressions move out of loops and get names
  *   copies    loops that are left say of how many copies of their body they are to be made
  *

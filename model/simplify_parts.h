@@ -90,6 +90,7 @@ void simplify_rounds(simplify *s);	/* simplify_rounds.c */
 void simplify_linearise(simplify *s);	/* simplify_index.c */
 void simplify_widen(simplify *s);	/* simplify_widen.c */
 void simplify_share(simplify *s);	/* simplify_share.c */
+void simplify_ahead(simplify *s);	/* simplify_ahead.c */
 void simplify_hoist(simplify *s);	/* simplify_hoist.c */
 void simplify_copies(simplify *s);	/* simplify_copies.c */
 

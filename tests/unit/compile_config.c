@@ -132,7 +132,7 @@ static void sectors(void **state)
 	(void)state;
 	static const choice cases[] = {
 		{"def f(float(1024, 1024) A, float(1024, 1024) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }", "tile=j:64,i:64,k:16"},
-		{"def f(float(1024, 1024) A, float(1024, 1024) B) -> (C) { C(i, j) +=! A(k, i) * B(k, j) }", "tile=j:64,i:64,k:8"},
+		{"def f(float(1024, 1024) A, float(1024, 1024) B) -> (C) { C(i, j) +=! A(k, i) * B(k, j) }", "tile=j:64,i:64,k:16"},
 		{"def f(float(1024, 48) A, float(48, 1024) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }", ",k:8 "},
 		{"def f(float(4096, 4096) A, float(4096, 4096) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }", ",k:8 "},
 	}, narrow[] = {
@@ -341,6 +341,13 @@ static void threads(void **state)
 		{"def f(float(4096, 4096) x) -> (s) { s(j) +=! x(i, j) }", "split=0:i:256; fuse=0,1; k0: threads=256 resident=8 lanes=outer; k0.S0: tile=j:128,i:8 thread=j:32,i:8 vector=j:4 reduce=i:lanes"},
 		/* a warp takes whole vectors of a chunk, however many units there are */
 		{"def f(float(32768) x) -> (s) { s +=! x(i) }", "split=0:i:128; "},
+		/* a long product of few results is cut along its reduction, and what is cut is turned as ever; tiles are loaded a step ahead */
+		{"def f(float(128, 65536) A, float(65536, 128) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }",
+		 "split=0:k:512; fuse=0,1; k0: resident=2; k0.S0: tile=j:128,i:128,k:8 thread=j:16,i:8 vector=j:4,i:4; "
+		 "k0.A.0: space=shared order=1,0 pad=4 vector=4 prefetch=1; k0.B.0: space=shared vector=4 prefetch=1; k1: "},
+		/* 128 sums a thread where there are blocks enough */
+		{"def f(float(4096, 4096) A, float(4096, 4096) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }",
+		 "split=none; fuse=0; k0: resident=2; k0.S0: tile=j:128,i:128,k:8 thread=j:16,i:8 vector=j:4,i:4; "},
 		/* short rows that follow one another are read by vectors, in blocks small enough for all units */
 		{"def f(float(4, 1024, 16) x) -> (y) { y(b, c) +=! x(b, c, s) }", "threads=32 resident=32; k0.S0: tile=s:16,c:8 thread=s:4,c:8 vector=s:4 reduce=s:lanes"},
 		{"def f(float(4, 65536, 16) x) -> (y) { y(b, c) +=! x(b, c, s) }", "tile=s:16,c:32 thread=s:4,c:32 vector=s:4 reduce=s:lanes"},
@@ -386,7 +393,7 @@ static void threads(void **state)
 		 "k0.w.0: space=shared order=0,2,3,1 pad=4 columns=8"},
 		/* results by whole vectors, of the block and the threads that are best, where rows have those */
 		{"def f(float(128, 1024) x, float(512, 1024) w) -> (y) { y(b, h) +=! x(b, i) * w(h, i) }",
-		 "k0: resident=16; k0.S0: tile=h:32,b:16,i:8 thread=h:8,b:16 vector=h:4;"},
+		 "split=0:i:256; fuse=0,1; k0: resident=6; k0.S0: tile=h:64,b:32,i:16 thread=h:16,b:8 vector=h:4,b:4;"},
 		{"def f(float(128, 1024) x, float(511, 1024) w) -> (y) { y(b, h) +=! x(b, i) * w(h, i) }", "tile=h:32,b:16,i:8 thread=h:16,b:8 vector=h:2,b:2"},
 		/* short rows whose lanes take elements one by one: several results a thread, which it stores at once */
 		{"def f(float(32, 2048, 7, 7) x) -> (y) { y(n, c) +=! x(n, c, h, w) }", "tile=w:8,c:64 thread=w:8,c:16 vector=c:4 reduce=w:lanes"},
@@ -414,7 +421,7 @@ static void copied(void **state)
 		const char *granularity, *config;
 	} cases[] = {{"4", "k0.I.0: space=shared vector=2 copy=mover"},
 		     {"8", "k0.I.0: space=shared vector=2 copy=mover"},
-		     {"16", "k0.I.0: space=shared vector=4 columns=8;"}};
+		     {"16", "k0.I.0: space=shared vector=4 columns=8 prefetch=1;"}};
 	for (size_t k = 0; k < HEDDLE_COUNT(cases); k++) {
 		char folder[512];
 		heddle_ctx *ctx = heddle_ctx_new();

@@ -183,10 +183,19 @@ static int refuse(heddle_ctx *ctx)
 	return -1;
 }
 
-/* What the seed says: 0 pass, 1 fail, 2 crash, 3 hang, 4 a fault of ours.  C[0] is the process, C[1] how often it took hold. */
+static int nothing(heddle_ctx *ctx, heddle_run *run)
+{
+	(void)ctx;
+	run->verdict = HEDDLE_PASS;
+	run->message = "";
+	run->repeat = 0;
+	return 0;
+}
+
+/* What the seed says: 0 pass, 1 fail, 2 crash, 3 hang, 4 a fault of ours, 5 pass with nothing done.  C[0] is the process, C[1] how often it took hold. */
 static int by_seed(heddle_ctx *ctx, heddle_run *run)
 {
-	static int (*const ends[])(heddle_ctx *, heddle_run *) = {[2] = crash, [3] = hang, [4] = fault};
+	static int (*const ends[])(heddle_ctx *, heddle_run *) = {[2] = crash, [3] = hang, [4] = fault, [5] = nothing};
 	printf("words on standard output\n");
 	if (run->seed >= 2)
 		return ends[run->seed](ctx, run);
@@ -207,6 +216,12 @@ static const char kept_manifest[] =
 	"{\"schema\":\"heddle.manifest/1\",\"definition\":\"d\",\"backend\":\"cuda\",\"arch\":\"any\",\"source\":\"my.cu\",\"sizes\":{\"N\":4},"
 	"\"arguments\":[{\"name\":\"A\",\"type\":\"int32\",\"shape\":[\"N\"],\"align\":4,\"role\":\"input\"},"
 	"{\"name\":\"C\",\"type\":\"int32\",\"shape\":[\"N\"],\"align\":4,\"role\":\"output\"}],\"launches\":[{\"kernel\":\"k\","
+	"\"grid\":[1,1,1],\"block\":[1,1,1],\"dynamic_shared_bytes\":0,\"arguments\":[\"A\",\"C\"]}]}\n";
+
+static const char empty_manifest[] =
+	"{\"schema\":\"heddle.manifest/1\",\"definition\":\"d\",\"backend\":\"cuda\",\"arch\":\"any\",\"source\":\"my.cu\",\"sizes\":{\"N\":4},"
+	"\"arguments\":[{\"name\":\"A\",\"type\":\"int32\",\"shape\":[3,0],\"align\":4,\"role\":\"input\"},"
+	"{\"name\":\"C\",\"type\":\"int32\",\"shape\":[3,0],\"align\":4,\"role\":\"output\"}],\"launches\":[{\"kernel\":\"k\","
 	"\"grid\":[1,1,1],\"block\":[1,1,1],\"dynamic_shared_bytes\":0,\"arguments\":[\"A\",\"C\"]}]}\n";
 
 typedef struct stay {
@@ -269,6 +284,24 @@ static void stays(void **state)
 		fail_msg("%s", heddle_ctx_messages(s.ctx));
 	again(&s, &runner, 0, HEDDLE_PASS);
 	assert_int_not_equal(heddle_array_get_int(s.array[1], 0), second);
+	/* Arrays of no elements, one of whose dimensions has some. */
+	for (int i = 0; i < 2; i++) {
+		heddle_array_free(s.array[i]);
+		s.array[i] = heddle_array_new(HEDDLE_INT32, 2, (const int64_t[]){3, 0});
+	}
+	heddle_manifest_free(s.manifest);
+	s.manifest = heddle_manifest_parse(s.ctx, "f.json", empty_manifest);
+	if (!s.manifest)
+		fail_msg("%s", heddle_diagnostics(s.ctx)->message);
+	s.manifest->path = NULL;
+	again(&s, &runner, 5, HEDDLE_PASS);
+	for (int i = 0; i < 2; i++) {
+		heddle_array_free(s.array[i]);
+		s.array[i] = heddle_array_new(HEDDLE_INT32, 1, shape);
+	}
+	heddle_manifest_free(s.manifest);
+	s.manifest = heddle_manifest_parse(s.ctx, "f.json", kept_manifest);
+	s.manifest->path = NULL;
 	/* What cannot be held runs in a child of its own. */
 	again(&s, &without, 0, HEDDLE_PASS);
 	assert_int_equal(heddle_array_get_int(s.array[1], 1), 0);
