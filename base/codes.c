@@ -440,7 +440,7 @@ const heddle_code heddle_codes[] = {
 	{530, "what cannot be asked for ahead",
 	 "`prefetch=N` asks for the lines that the N-th block from here reads while this one reads its own.  The descriptor says with\n"
 	 "`prefetches` whether the chip can; the tensor is read in global memory by plain indices, one of them the kernel's fastest member,\n"
-	 "and its sizes are given.\n"
+	 "and its sizes are given.  A tile in shared memory that a block's threads fill is loaded one step ahead, with prefetch=1.\n"
 	 "Wrong:  k0.B.0: prefetch=1     (for C(i,j) +=! A(i,k) * B(k,j) with `order=j,i`: the next block reads the same B)\n"
 	 "Right:  k0.I.1: prefetch=1     (for t(n) max=! I(n,d)   O(n,d) = I(n,d) - t(n))\n"},
 	{531, "more resident blocks than a unit holds",

@@ -51,7 +51,8 @@ typedef struct heddle_buffer {
 	heddle_value *offset;	 /* temporary: byte offset in the workspace, over constants and sizes */
 	const char *of;		 /* shared and register: name of the tensor it holds a tile of, or NULL */
 	const char *comment;	 /* one line for readers: what the tile holds; or NULL */
-	bool early;		 /* shared: what the next step of a loop puts there is loaded while this one's is used; done by `simplify` */
+	bool early;		 /* shared: what the next step of a loop puts there is loaded while this one's is used.  `simplify`
+				  * does it, and none is early afterwards */
 	bool unread;		 /* output whose first access is a store that covers it (not read before written) */
 	int position;		 /* in heddle_program.buffer */
 } heddle_buffer;

@@ -303,6 +303,8 @@ static void parse_buffer(parser *ps)
 			buffer->of = program_expect_name(ps, "the tensor");
 		else if (program_accept(ps, "unread"))
 			buffer->unread = true;
+		else if (program_accept(ps, "early"))
+			buffer->early = true;
 		else if (ps->now.kind == STRING)
 			buffer->comment = program_expect_string(ps);
 		else

@@ -378,6 +378,7 @@ static void print_buffer(const printer *pr, const heddle_buffer *buffer)
 	if (buffer->of)
 		heddle_text_printf(out, " of %s", buffer->of);
 	heddle_text_add(out, buffer->unread ? " unread" : "");
+	heddle_text_add(out, buffer->early ? " early" : "");
 	if (buffer->comment) {
 		heddle_text_add(out, " ");
 		print_string(out, buffer->comment);

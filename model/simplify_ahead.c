@@ -19,7 +19,8 @@
 
 typedef struct parting {
 	simplify *s;
-	heddle_node *declared; /* block: the registers */
+	heddle_node *declared; /* block: the registers; NULL: it is only asked whether it can be done */
+	int n_loaded;
 	bool fails;	       /* something before the barrier is no fill */
 	int n_let;	       /* those that hold what is loaded now */
 	const char **let;
@@ -77,6 +78,9 @@ static bool changes(const heddle_node *loop, const heddle_value *v)
 static heddle_value *in_register(parting *p, heddle_value *value, const heddle_buffer *tile, heddle_node *loads)
 {
 	heddle_program *program = p->s->p;
+	p->n_loaded++;
+	if (!p->declared)
+		return value;
 	const char *wish = heddle_arena_printf(program->arena, "%s_next", tile->of ? tile->of : tile->name);
 	heddle_buffer *next = heddle_buffer_new(program, simplify_name(p->s, wish), HEDDLE_BUFFER_REGISTER, value->type, 0);
 	next->width = value->width;
@@ -199,14 +203,15 @@ static heddle_node *load_ahead(simplify *s, const heddle_node *loop)
 		first++;
 	if (loop->loop != HEDDLE_LOOP_SERIAL || first == 0 || first + 1 >= n || body->child[n - 1]->kind != HEDDLE_NODE_BARRIER)
 		return NULL;
-	parting p = {.s = s, .declared = heddle_node_block(program)};
+	parting can = {.s = s}, p = {.s = s, .declared = heddle_node_block(program)};
 	heddle_node *loads = heddle_node_block(program), *stores = heddle_node_block(program);
-	part(&p, loop, body, 0, first, loads, stores);
-	for (int k = 0; k < p.n_let; k++)
+	part(&can, loop, body, 0, first, heddle_node_block(program), heddle_node_block(program));
+	for (int k = 0; k < can.n_let; k++)
 		for (int c = first; c < n; c++)
-			p.fails = p.fails || names(body->child[c], p.let[k]);
-	if (p.fails || !p.declared->n_child)
+			can.fails = can.fails || names(body->child[c], can.let[k]);
+	if (can.fails || !can.n_loaded)
 		return NULL;
+	part(&p, loop, body, 0, first, loads, stores);
 
 	heddle_value *at = heddle_value_variable(program, loop->value[0]->type, 1, loop->name);
 	heddle_value *next = heddle_value_binary(program, HEDDLE_OP_ADD, at, heddle_value_int(program, at->type, loop->i));
@@ -251,9 +256,12 @@ static void visit(simplify *s, heddle_node *node)
 
 void simplify_ahead(simplify *s)
 {
+	bool any = false;
 	for (int k = 0; k < s->launch->n_shared; k++)
-		if (s->launch->shared[k]->early) {
-			visit(s, s->launch->body);
-			return;
-		}
+		any = any || s->launch->shared[k]->early;
+	if (!any)
+		return;
+	visit(s, s->launch->body);
+	for (int k = 0; k < s->launch->n_shared; k++)
+		s->launch->shared[k]->early = false; /* done */
 }

@@ -148,6 +148,8 @@ static void boxes(void **state)
 	expect_code(product, NULL, "fuse=0; k0.S0: tile=k:2 thread=i:4,j:8; k0.A.0: space=shared phases=4", "place", 522);
 	expect_code(product, NULL, "fuse=0; k0.A.5: space=shared", "place", 513);
 	expect_code(product, NULL, "fuse=0; k0.A.0: prefetch=1", "place", 530);
+	expect_code(product, NULL, "fuse=0; k0.S0: tile=k:8 thread=i:4,j:8; k0.A.0: space=shared prefetch=2", "place", 530);
+	expect_code(product, NULL, "fuse=0; k0.S0: tile=k:8; k0.A.0: space=shared prefetch=1", "place", 530);
 }
 
 static void registers(void **state)

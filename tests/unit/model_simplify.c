@@ -537,6 +537,54 @@ static void turning(void **state)
 	}
 }
 
+/* The body of a launch with the early tiles E and F, after the pass, must hold `wanted`; NULL: nothing is loaded ahead. */
+static void ahead_becomes(const char *body, const char *wanted)
+{
+	heddle_ctx *ctx = heddle_ctx_new();
+	heddle_text text = {0}, out = {0};
+	heddle_text_printf(&text, "program t\nsize N 0..4096\nbuffer input A float32 [4096] align 16\nbuffer output C float32 [4096] align 16\n"
+			   "buffer shared E float32 [4][32] align 16 of A early\nbuffer shared F float32 [4][32] align 16 early\n"
+			   "buffer shared L float32 [4][32] align 16\nbuffer register s float32\n"
+			   "launch t_0 grid 4 threads 32 args A, C shared E, F, L {\ndeclare s\ns[] = 0.0\n%sC[thread] = s[]\n}\n", body);
+	heddle_program *p = heddle_program_parse(ctx, "t", heddle_text_str(&text));
+	if (!p || heddle_program_validate(ctx, p) < 0)
+		fail_msg("%s", heddle_ctx_messages(ctx));
+	if (heddle_simplify(ctx, p, &cuda_like) < 0 || heddle_program_validate(ctx, p) < 0)
+		fail_msg("%s", heddle_ctx_messages(ctx));
+	heddle_program_print(p, &out);
+	if (wanted ? !strstr(heddle_text_str(&out), wanted) : strstr(heddle_text_str(&out), "_next") != NULL)
+		fail_msg("%s", heddle_text_str(&out));
+	assert_null(strstr(heddle_text_str(&out), " early"));
+	heddle_text_free(&text);
+	heddle_text_free(&out);
+	heddle_program_free(p);
+	heddle_ctx_free(ctx);
+}
+
+#define USE "barrier\ns[] = s[] + E[0][31 - thread]\nbarrier\n}\n"
+
+static void loading_ahead(void **state)
+{
+	(void)state;
+	ahead_becomes("for serial k in 0 .. 8 {\nE[0][thread] = A[k * 32 + thread]\n" USE,
+		      "\tA_next[] = A[thread]\n\tfor serial k in 0 .. 8 {\n\t\tE[0][thread] = A_next[]\n\t\tbarrier\n\t\tif k + 1 < 8 {\n"
+		      "\t\t\tA_next[] = A[thread + (k + 1) * 32]\n\t\t}\n\t\ts[] = s[] + E[0][31 - thread]\n\t\tbarrier\n\t}\n");
+	ahead_becomes("for serial k in 0 .. int32(N) {\nE[0][thread] = A[k + thread]\n" USE, "\tif int32(N) > 0 {\n\t\tA_next[] = A[thread]\n\t}\n");
+	ahead_becomes("for serial k in 0 .. 8 {\nlet float32x4 v = A[k * 128 + thread * 4 : 4]\nE[0][thread] = extract(v, 0)\nE[1][thread] = extract(v, 3)\n"
+		      "if thread < 8 {\nF[0][thread] = thread > k ? A[k + thread] : 1.0\n}\n" USE,
+		      "\t\tif k + 1 < 8 {\n\t\t\tA_next[] = A[thread * 4 + (k + 1) * 128 : 4]\n\t\t\tif thread < 8 {\n"
+		      "\t\t\t\tF_next[] = (thread > k + 1 ? A[thread + (k + 1)] : 1.0)\n");
+	/* what is no fill: another tile, an array in registers, what the loop changes, no barrier at its end, nothing of global memory, a loop */
+	ahead_becomes("for serial k in 0 .. 8 {\nE[0][thread] = A[k * 32 + thread]\nL[0][thread] = A[k]\n" USE, NULL);
+	ahead_becomes("for serial k in 0 .. 8 {\nE[0][thread] = A[k * 32 + thread] + s[]\n" USE, NULL);
+	ahead_becomes("for serial k in 0 .. 8 {\nE[0][thread] = C[k * 32 + thread]\nbarrier\nC[thread] = E[0][31 - thread]\nbarrier\n}\n", NULL);
+	ahead_becomes("for serial k in 0 .. 8 {\nE[0][thread] = A[k * 32 + thread]\nbarrier\ns[] = s[] + E[0][31 - thread]\n}\n", NULL);
+	ahead_becomes("for serial k in 0 .. 8 {\nE[0][thread] = 1.0\n" USE, NULL);
+	ahead_becomes("for serial k in 0 .. 8 {\nfor serial r in 0 .. thread {\nE[0][thread] = A[k * 32 + r]\n}\n" USE, NULL);
+	ahead_becomes("for serial k in 0 .. 8 {\nlet float32 v = A[k * 32 + thread]\nE[0][thread] = v\nbarrier\ns[] = s[] + E[0][31 - thread] + v\n"
+		      "barrier\n}\n", NULL);
+}
+
 static void register_rule(void **state)
 {
 	(void)state;
@@ -561,6 +609,7 @@ int main(void)
 		cmocka_unit_test(neighbours),
 		cmocka_unit_test(shared_loads),
 		cmocka_unit_test(vector_arithmetic), cmocka_unit_test(guards), cmocka_unit_test(facts), cmocka_unit_test(wording), cmocka_unit_test(indices), cmocka_unit_test(rounds), cmocka_unit_test(turning), cmocka_unit_test(copies), cmocka_unit_test(turning_some),
+		cmocka_unit_test(loading_ahead),
 		cmocka_unit_test(register_rule),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
