@@ -1,4 +1,4 @@
-/* The reference evaluator: stores, samples, and the statements of a definition one after the other.
+/* The reference evaluator: stores, and the statements of a definition one after the other.
  * SPDX-License-Identifier: MIT
  */
 #include "harness/reference_machine.h"
@@ -6,110 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- sampling -------------------------------------------------------------------------------------------------------------- */
-
-/* Left-hand sides are distinct plain indices whose ranges name no reduction index. */
-static bool plain_target(heddle_arena *arena, const heddle_statement *s)
-{
-	bool *seen = HEDDLE_NEW_ARRAY(arena, bool, s->n_index);
-	for (int d = 0; d < s->n_lhs; ++d) {
-		if (s->lhs[d]->kind != HEDDLE_EXPR_INDEX || seen[s->lhs[d]->index->position])
-			return false;
-		seen[s->lhs[d]->index->position] = true;
-	}
-	for (int d = 0; d < s->n_lhs; ++d) {
-		const heddle_index *i = s->lhs[d]->index;
-		if (heddle_oracle_names_index(i->lower, seen, false) || heddle_oracle_names_index(i->upper, seen, false))
-			return false;
-	}
-	return true;
-}
-
-/* Every read of `tensor` in `expr` is at the element that the statement writes. */
-static bool reads_in_place(const heddle_statement *s, const heddle_expr *expr, const heddle_tensor *tensor)
-{
-	if (expr->kind == HEDDLE_EXPR_READ && expr->tensor == tensor) {
-		if (expr->n_arg != s->n_lhs)
-			return false;
-		for (int d = 0; d < s->n_lhs; ++d)
-			if (expr->arg[d]->kind != HEDDLE_EXPR_INDEX || expr->arg[d]->index != s->lhs[d]->index)
-				return false;
-	}
-	for (int k = 0; k < expr->n_arg; ++k)
-		if (!reads_in_place(s, expr->arg[k], tensor))
-			return false;
-	return true;
-}
-
-static bool same_shape(const heddle_store *a, const heddle_store *b)
-{
-	if (a->tensor->rank != b->tensor->rank)
-		return false;
-	for (int d = 0; d < a->tensor->rank; ++d)
-		if (a->extent[d] != b->extent[d])
-			return false;
-	return true;
-}
-
-/* The greatest set of computed tensors that can be computed at some elements only: a tensor leaves it when a statement
- * needs other elements of it. */
-static void choose_sampled(heddle_machine *m, int64_t sample)
-{
-	const heddle_definition *d = m->definition;
-	for (int k = 0; k < d->n_tensor; ++k)
-		m->store[k].sampled = d->tensor[k]->role != HEDDLE_ROLE_INPUT && m->store[k].count > 2 * sample;
-	for (int s = 0; s < d->n_statement; ++s)
-		if (!plain_target(m->arena, d->statement[s]))
-			m->store[d->statement[s]->target->position].sampled = false;
-	for (bool changed = true; changed;) {
-		changed = false;
-		for (int s = 0; s < d->n_statement; ++s) {
-			const heddle_statement *statement = d->statement[s];
-			const heddle_store *to = &m->store[statement->target->position];
-			for (int k = 0; k < d->n_tensor; ++k) {
-				heddle_store *from = &m->store[k];
-				if (!from->sampled || !heddle_oracle_reads_tensor(statement->value, from->tensor))
-					continue;
-				if (to->sampled && same_shape(to, from) &&
-				    reads_in_place(statement, statement->value, from->tensor))
-					continue;
-				from->sampled = false;
-				changed = true;
-			}
-		}
-	}
-}
-
-static int order_numbers(const void *a, const void *b)
-{
-	const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-	return x < y ? -1 : x > y;
-}
-
-/* Element numbers of a sample: both ends, the ends of the first and last row, and random ones.  Tensors of one shape get
- * the same sample, since they may be read in place of one another. */
-static void draw_sample(heddle_machine *m, heddle_store *t, const heddle_reference_options *options, int64_t wanted)
-{
-	const int64_t row = t->tensor->rank ? t->extent[t->tensor->rank - 1] : 1;
-	int64_t *number = HEDDLE_NEW_ARRAY(m->arena, int64_t, wanted);
-	int64_t n = 0;
-	number[n++] = 0;
-	number[n++] = row - 1;
-	number[n++] = t->count - row;
-	number[n++] = t->count - 1;
-	uint64_t seed = options->seed;
-	for (int d = 0; d < t->tensor->rank; ++d)
-		seed = heddle_random(seed, (uint64_t)t->extent[d]);
-	for (uint64_t k = 0; n < wanted; ++k)
-		number[n++] = (int64_t)(heddle_random(seed, k) % (uint64_t)t->count);
-	qsort(number, (size_t)n, sizeof(*number), order_numbers);
-	t->sample = number;
-	t->n = 0;
-	for (int64_t k = 0; k < n; ++k)
-		if (!t->n || number[k] != number[t->n - 1])
-			number[t->n++] = number[k];
-}
 
 /* ---- the whole definition ---------------------------------------------------------------------------------------------------- */
 
@@ -260,13 +156,13 @@ static int evaluate(heddle_machine *m, heddle_reference *r, heddle_array *const 
 		if (open_store(m, k, array) < 0)
 			return -1;
 	if (options->budget > 0 && heddle_reference_cost(d, m->size) > options->budget)
-		choose_sampled(m, sample);
+		heddle_oracle_choose(m, options->budget, sample);
 	for (int k = 0; k < d->n_tensor; ++k) {
 		heddle_store *t = &m->store[k];
 		if (t->tensor->role == HEDDLE_ROLE_INPUT)
 			continue;
 		if (t->sampled)
-			draw_sample(m, t, options, sample);
+			heddle_oracle_draw(m, t, options->seed, sample);
 		fill_store(m, t, t->tensor->role == HEDDLE_ROLE_INOUT ? array[k] : NULL);
 	}
 	for (int s = 0; s < d->n_statement; ++s)

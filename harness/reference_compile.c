@@ -199,10 +199,11 @@ heddle_oracle_node *heddle_oracle_compile(heddle_machine *m, const heddle_expr *
 static void locate_slowly(heddle_machine *m, heddle_access *a)
 {
 	const heddle_store *s = a->store;
+	const bool sliced = s->sampled && m->n_prefix;
 	a->linear = false;
 	for (int l = 0; l < m->n; ++l)
-		a->offset[l] = 0;
-	for (int d = 0; d < a->rank; ++d) {
+		a->offset[l] = sliced ? m->slice * s->rest : 0;
+	for (int d = sliced ? m->n_prefix : 0; d < a->rank; ++d) {
 		const heddle_oracle_node *x = a->subscript[d];
 		int64_t start = 0, step = 0;
 		if (!x) {
@@ -236,7 +237,8 @@ static void locate_slowly(heddle_machine *m, heddle_access *a)
 void heddle_oracle_locate(heddle_machine *m, heddle_access *a)
 {
 	const heddle_store *s = a->store;
-	if (s->sampled) {
+	const bool sliced = s->sampled && m->n_prefix;
+	if (s->sampled && !sliced) {
 		a->linear = true;
 		a->step = 0;
 		a->offset[0] = m->sample;
@@ -249,8 +251,8 @@ void heddle_oracle_locate(heddle_machine *m, heddle_access *a)
 		locate_slowly(m, a);
 		return;
 	}
-	int64_t offset = 0, total = 0;
-	for (int d = 0; d < a->rank; ++d) {
+	int64_t offset = sliced ? m->slice * s->rest : 0, total = 0;
+	for (int d = sliced ? m->n_prefix : 0; d < a->rank; ++d) {
 		int64_t start = a->form[d].base;
 		for (int k = 0; k < m->statement->n_index; ++k)
 			start += a->form[d].coefficient[k] * m->at[k];

@@ -38,6 +38,7 @@ typedef struct heddle_store {
 	unsigned char *mark;
 	bool sampled;	   /* element s below is that with number sample[s] */
 	int64_t *sample;
+	int64_t rest;	   /* of slices: elements of one */
 } heddle_store;
 
 typedef struct heddle_strip {
@@ -101,6 +102,9 @@ typedef struct heddle_machine {
 	int strip;	 /* position of the strip index, -1: none */
 	int n;		 /* lanes */
 	int64_t sample;	 /* number of the element in a sampled target */
+	int n_prefix;	 /* slices: dimensions that number them; 0: sampled tensors have single elements */
+	int64_t n_slice, slice; /* how many; the one that is computed */
+	int64_t *slices; /* [n_slice] row-major numbers over the first dimensions, ascending */
 	const unsigned char *mask; /* NULL: all on */
 	double instances;
 } heddle_machine;
@@ -122,7 +126,17 @@ void heddle_oracle_round(heddle_type type, long double *value, double *error, un
 void heddle_oracle_fault(heddle_machine *m, int lane, int code, const heddle_location *location, const char *format, ...)
 	HEDDLE_PRINTF(5, 6);
 
+/* ---- reference_sample.c ---- */
+
+/* Which computed tensors are sampled, and whether by slices, for at most `budget` statement instances or about so. */
+void heddle_oracle_choose(heddle_machine *m, double budget, int64_t sample);
+/* The elements of a sampled tensor: m->arena has them. */
+void heddle_oracle_draw(heddle_machine *m, heddle_store *t, uint64_t seed, int64_t wanted);
+
 /* ---- reference_sizes.c ---- */
+
+/* Statement instances, dependent ranges counted by their hull. */
+double heddle_statement_cost(const heddle_statement *statement, const int64_t *size);
 
 /* Value of a bound under the current index values; 0, or -1. */
 int heddle_oracle_scalar(const heddle_expr *x, const int64_t *size, const int64_t *at, int64_t *r);

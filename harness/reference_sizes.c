@@ -217,7 +217,7 @@ heddle_array *heddle_tensor_array(const heddle_tensor *tensor, const int64_t *si
 	return heddle_array_new_strided(tensor->type, tensor->rank, shape, stride);
 }
 
-static double statement_cost(const heddle_statement *statement, const int64_t *size)
+double heddle_statement_cost(const heddle_statement *statement, const int64_t *size)
 {
 	double instances = 1;
 	for (int k = 0; k < statement->n_index; ++k) {
@@ -233,6 +233,6 @@ double heddle_reference_cost(const heddle_definition *definition, const int64_t 
 {
 	double total = 0;
 	for (int s = 0; s < definition->n_statement; ++s)
-		total += statement_cost(definition->statement[s], size);
+		total += heddle_statement_cost(definition->statement[s], size);
 	return total;
 }

@@ -634,6 +634,50 @@ static int run_sampled(plan *p)
 	return m->failed ? -1 : 0;
 }
 
+/* Slices, one after the other: the first left-hand indices stand still, and the rest is run whole. */
+static int run_sliced(plan *p)
+{
+	heddle_machine *m = p->m;
+	const heddle_statement *s = p->statement;
+	const int n = s->n_index;
+	bool *fixed = HEDDLE_NEW_ARRAY(m->arena, bool, n), *left = HEDDLE_NEW_ARRAY(m->arena, bool, n);
+	bool *take = HEDDLE_NEW_ARRAY(m->arena, bool, n);
+	for (int d = 0; d < m->n_prefix; ++d)
+		fixed[s->lhs[d]->index->position] = true;
+	for (int k = 0; k < n; ++k) {
+		left[k] = !fixed[k] && !s->index[k]->reduction;
+		take[k] = !fixed[k];
+	}
+	for (bool more = true; more;) {
+		more = false;
+		for (int k = 0; k < n; ++k)
+			for (int j = 0; j < n && left[k]; ++j)
+				if (!left[j] && !fixed[j] && (names_one(s->index[k]->lower, j) || names_one(s->index[k]->upper, j)))
+					left[j] = more = true;
+	}
+	for (int64_t k = 0; k < m->n_slice && !m->failed; ++k) {
+		int64_t number = m->slices[k];
+		bool inside = true;
+		for (int d = m->n_prefix - 1; d >= 0; --d) {
+			m->at[s->lhs[d]->index->position] = number % p->store->extent[d];
+			number /= p->store->extent[d];
+		}
+		for (int i = 0; i < n && inside; ++i) {
+			int64_t low, high;
+			if (fixed[i])
+				inside = heddle_oracle_scalar(s->index[i]->lower, m->size, m->at, &low) == 0 &&
+					 heddle_oracle_scalar(s->index[i]->upper, m->size, m->at, &high) == 0 && m->at[i] >= low &&
+					 m->at[i] < high;
+		}
+		if (!inside)
+			continue;
+		m->slice = k;
+		if ((s->initialise && sweep(p, left, fixed, false) < 0) || sweep(p, take, fixed, true) < 0)
+			return -1;
+	}
+	return m->failed ? -1 : 0;
+}
+
 static int run_full(plan *p)
 {
 	const heddle_statement *s = p->statement;
@@ -698,7 +742,7 @@ int heddle_oracle_run(heddle_machine *m, const heddle_statement *s)
 	if (!m->failed) {
 		if (p.store->value && s->assign == HEDDLE_ASSIGN_ADD && !p.sequential)
 			begin_sum(&p);
-		int rc = p.store->sampled ? run_sampled(&p) : run_full(&p);
+		int rc = !p.store->sampled ? run_full(&p) : m->n_prefix ? run_sliced(&p) : run_sampled(&p);
 		if (rc == 0)
 			finish(&p);
 	}

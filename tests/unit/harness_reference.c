@@ -361,6 +361,58 @@ static void samples(void **state)
 	close_bench(&b);
 }
 
+/* All that a few values of the first indices ask for is computed; what it is, is what it was. */
+static void slices(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text, *sizes;
+		int sampled; /* of the outputs */
+		double part; /* of all instances, at most */
+	} cases[] = {
+		{"def f(float(B,T,D) Q, float(B,S,D) K, float(B,S,D) V) -> (O) {\n p(b,t,s) +=! Q(b,t,d) * K(b,s,d)\n m(b,t) max=! p(b,t,s)\n"
+		 " w(b,t,s) = exp(p(b,t,s) - m(b,t))\n l(b,t) +=! w(b,t,s)\n O(b,t,d) +=! w(b,t,s) * V(b,s,d)\n O(b,t,d) = O(b,t,d) / l(b,t) }\n",
+		 "B=3,T=70,S=31,D=8", 1, 0.2},
+		/* ranges that end at the first indices */
+		{"def f(float(T,D) Q, float(T,D) K) -> (O) {\n p(t,u) +=! u <= t ? Q(t,d) * K(u,d) : 0\n m(t) max=! p(t,u) where u in 0:t+1\n"
+		 " l(t) +=! exp(p(t,u) - m(t)) where u in 0:t+1\n O(t,d) +=! exp(p(t,u) - m(t)) * K(u,d) where u in 0:t+1\n O(t,d) = O(t,d) / l(t) }\n",
+		 "T=150,D=4", 1, 0.2},
+		/* one output of each row, one of each element; and rows that another statement leaves out */
+		{"def f(float(N,D) x) -> (y, sum) {\n sum(n) +=! x(n,d)\n z(n,d) +=! x(n,e) * x(n,d) * sum(n) where d in 0:D, e in 0:D\n"
+		 " y(n,d) = z(n,D-1-d) where d in 0:D\n y(n,d) = 1.0 where n in 1:5, d in 0:D }\n", "N=200,D=20", 2, 0.3},
+		/* a step reads the one before it: the second index only is kept, and that is no first one */
+		{"def f(float(T,C) x) -> (h) {\n h(t,c) = x(t,c)\n h(t,c) = h(t-1,c) * 0.5 + x(t,c) where t in 1:T, c in 0:C }\n", "T=600,C=50", 0, 1},
+		/* sums over the first index */
+		{"def f(float(N,D) x) -> (g) {\n m(n) +=! x(n,d)\n g(d) +=! x(n,d) * m(n) }\n", "N=1000,D=60", 0, 1},
+	};
+	const heddle_reference_options options = {.budget = 20000, .sample = 40, .seed = 3};
+	for (size_t c = 0; c < HEDDLE_COUNT(cases); ++c) {
+		bench b;
+		int sampled = 0;
+		open_bench(&b, cases[c].text, cases[c].sizes);
+		run(&b);
+		heddle_reference *whole = b.r;
+		b.r = NULL;
+		if (!run_with(&b, &options))
+			fail_msg("%d: %s", (int)c, heddle_ctx_messages(b.ctx));
+		for (int o = 0; o < b.r->n_output; ++o) {
+			const heddle_expected *x = &b.r->output[o], *full = &whole->output[o];
+			sampled += x->element != NULL && x->n < x->count;
+			for (int64_t k = 0; k < x->n; ++k) {
+				const int64_t e = x->element ? x->element[k] : k;
+				if (fabsl(x->value[k] - full->value[e]) > 1e-12L * (1 + fabsl(full->value[e])))
+					fail_msg("%d: element %d of %d", (int)c, (int)e, o);
+				assert_true(x->error[k] <= full->error[e] * 1.5 && full->error[e] <= x->error[k] * 1.5);
+			}
+		}
+		assert_int_equal(sampled, cases[c].sampled);
+		if (b.r->instances > cases[c].part * whole->instances)
+			fail_msg("%d: %g of %g instances", (int)c, b.r->instances, whole->instances);
+		heddle_reference_free(whole);
+		close_bench(&b);
+	}
+}
+
 static void comparison(void **state)
 {
 	(void)state;
@@ -568,7 +620,7 @@ int main(void)
 		cmocka_unit_test(integers),   cmocka_unit_test(nan_and_extrema),
 		cmocka_unit_test(gather),     cmocka_unit_test(branches),
 		cmocka_unit_test(half_storage), cmocka_unit_test(functions_carry_errors),
-		cmocka_unit_test(samples),    cmocka_unit_test(comparison),
+		cmocka_unit_test(samples),    cmocka_unit_test(slices), cmocka_unit_test(comparison),
 		cmocka_unit_test(inout_and_recurrence), cmocka_unit_test(argmax), cmocka_unit_test(policies), cmocka_unit_test(speed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
