@@ -412,8 +412,9 @@ static double words_through(const heddle_kernel *kernel, const register_demand *
  * left for. */
 static double statement_registers(const heddle_register_weights *w, const register_demand *d, double common, bool patient)
 {
+	const double held = 0.5; /* compilers have less of the next rounds' operands then */
 	enum { USUAL_SPARE = 64, ROUNDS = 2, MOST_FILLED = 24, MOST_AHEAD = 32, MOST_LOADS = 64, MOST_FAR = 16, PART = 4 };
-	const double spare = weight(&w->spare, USUAL_SPARE), live = common + d->sums + d->early + weight(&w->guard, 1) * d->guarded;
+	const double spare = weight(&w->spare, USUAL_SPARE), live = common + d->sums + held * d->early + weight(&w->guard, 1) * d->guarded;
 	const double filled = fmin(d->filled, MOST_FILLED), ahead = fmax(fmin(d->ahead, MOST_AHEAD), d->ahead / ROUNDS);
 	const double beside = fmin(weight(&w->division, 1) * d->divisions + weight(&w->call, 1) * d->calls, spare / PART);
 	const double asked = (patient ? 0 : weight(&w->ahead, 1) * ahead) + weight(&w->load, 1) * fmin(d->loads, MOST_LOADS) +
@@ -451,30 +452,14 @@ double choose_registers(const heddle_scop *scop, const heddle_kernel *kernel, do
 	return most;
 }
 
-/* Without what compilers give up when they are held to a share: operands of the next round beside those of this one. */
-static double squeezed_registers(const heddle_scop *scop, const heddle_kernel *kernel, double kept)
-{
-	const heddle_register_weights *w = &scop->descriptor->registers;
-	const double all = choose_registers(scop, kernel, kept, true);
-	double most = 0;
-	for (int s = 0; s < kernel->n_stmt; s++) {
-		const register_demand d = demand_of(scop, kernel, kernel->stmt[s]);
-		most = fmax(most, d.sums > 1 ? d.step : 0);
-	}
-	return all - fmax(0, weight(&w->operand, 2) - 1) * most;
-}
+/* Registers shared out for one that is estimated, where something stays in them all the time that cannot be had again. */
+#define EARLY_ROOM 1.2
 
 static void set_early(heddle_kernel *kernel, const heddle_stmt *stmt, bool early)
 {
 	for (int g = 0; g < kernel->n_group; g++)
 		if (kernel->group[g]->stmt == stmt && kernel->group[g]->space == HEDDLE_SPACE_SHARED)
 			kernel->group[g]->early = early;
-}
-
-static double share_of(const heddle_descriptor *d, const heddle_kernel *kernel, double blocks)
-{
-	const double warp = (double)choose_quantity(&d->warp, 1), unit = (double)choose_quantity(&d->register_granularity, 1);
-	return floor(d->registers_per_unit.value / (blocks * ceil(kernel->threads / warp) * warp) / unit) * unit;
 }
 
 bool choose_early(const heddle_scop *scop, heddle_kernel *kernel, const heddle_stmt *stmt, double kept, int *resident)
@@ -490,16 +475,13 @@ bool choose_early(const heddle_scop *scop, heddle_kernel *kernel, const heddle_s
 	if (d->execution == HEDDLE_SIMD || kernel->threads < 2 || !stmt->reduction || steps < LEAST_STEPS || !words ||
 	    words > fmax(WORDS, demand_of(scop, kernel, stmt).sums / SUMS) || !d->registers_per_unit.set)
 		return false;
-	const double before = choose_register_blocks(d, kernel->threads, choose_registers(scop, kernel, kept, false));
+	const double alone = choose_registers(scop, kernel, kept, false);
 	const int wished = choose_resident(scop, kernel, kept);
+	const double before = wished ? wished : choose_register_blocks(d, kernel->threads, alone);
 	set_early(kernel, stmt, true);
-	const double after = choose_register_blocks(d, kernel->threads, choose_registers(scop, kernel, kept, false));
-	const double margin = guards_tiles(kernel, stmt) ? weight(&d->registers.margin, 1) : 1;
+	const double after = choose_register_blocks(d, kernel->threads, EARLY_ROOM * choose_registers(scop, kernel, kept, false));
 	*resident = choose_resident(scop, kernel, kept);
-	if (wished ? *resident >= keeps * wished : after >= keeps * before)
-		return true;
-	*resident = wished;
-	if (wished && margin * weight(&d->registers.margin, 1) * squeezed_registers(scop, kernel, kept) <= share_of(d, kernel, wished))
+	if (after >= keeps * before && after >= 1)
 		return true;
 	set_early(kernel, stmt, false);
 	return false;
@@ -537,17 +519,19 @@ int choose_resident(const heddle_scop *scop, const heddle_kernel *kernel, double
 	if (d->execution == HEDDLE_SIMD || !d->registers_per_unit.set || !d->threads_per_unit.set || kernel->threads < 2)
 		return 0;
 	const double all = registers_of_all(d);
-	bool guarded = false, varied = false;
+	bool guarded = false, varied = false, early = false;
+	for (int g = 0; g < kernel->n_group; g++)
+		early = early || kernel->group[g]->early;
 	for (int s = 0; s < kernel->n_stmt; s++) {
 		guarded = guarded || guards_tiles(kernel, kernel->stmt[s]);
 		varied = varied || is_varied(kernel->stmt[s]);
 	}
-	const bool few = !guarded && choose_registers(scop, kernel, kept, !varied) <= weight(&d->registers.squeeze, 1) * all;
+	const bool few = !guarded && !early && choose_registers(scop, kernel, kept, !varied) <= weight(&d->registers.squeeze, 1) * all;
 	if (varied && !few)
 		return 0;
 	/* some compilers do a condition's rounds apart, and keep what all of them read */
 	const double margin = weight(&d->registers.margin, 1) * (guarded ? weight(&d->registers.margin, 1) : 1);
-	const double wanted = few ? all : margin * choose_registers(scop, kernel, kept, false);
+	const double wanted = few ? all : fmax(margin, early ? EARLY_ROOM : 1) * choose_registers(scop, kernel, kept, false);
 	double blocks = fmin(choose_register_blocks(d, kernel->threads, wanted), floor(d->threads_per_unit.value / threads));
 	if (d->blocks_per_unit.set)
 		blocks = fmin(blocks, d->blocks_per_unit.value);

@@ -398,6 +398,7 @@ int choose_spaces(heddle_scop *scop, heddle_config *config)
 			heddle_group *group = kernel->group[g];
 			const heddle_group_config *choice = heddle_config_group(config, k, group->tensor->name, group->number, false);
 			group->space = choice && choice->space >= 0 ? (heddle_space)choice->space : HEDDLE_SPACE_GLOBAL;
+			group->early = group->space == HEDDLE_SPACE_SHARED && choice->prefetch == 1;
 		}
 		choose_steps_ahead(scop, config, kernel, kept);
 	}

@@ -520,6 +520,10 @@ static void check_for(checker *c, const heddle_node *node)
 		fault(c, "the loop over %s has step %lld", node->name, (long long)node->i);
 	if (node->copies < 0 || (node->copies && node->loop != HEDDLE_LOOP_SERIAL))
 		fault(c, "the loop over %s, %s, has %d copies of its body", node->name, heddle_loop_words[node->loop], node->copies);
+	/* compilers that do too many rounds of such loops: simplify_copies.c */
+	if (node->copies > 1 && (node->copies & (node->copies - 1)) &&
+	    (node->value[0]->kind != HEDDLE_VALUE_INT || node->value[1]->kind != HEDDLE_VALUE_INT))
+		fault(c, "the loop over %s has %d copies of its body, and open bounds: powers of two only", node->name, node->copies);
 	if (node->loop != HEDDLE_LOOP_SERIAL && (lower->kind != HEDDLE_VALUE_INT || upper->kind != HEDDLE_VALUE_INT))
 		fault(c, "the loop over %s is to be unrolled and its bounds are not constant", node->name);
 	bool uniform = node->uniform || (is_uniform(c, lower, false) && is_uniform(c, upper, false));

@@ -42,8 +42,10 @@ int64_t heddle_simplify_copies(int64_t rounds, int64_t bytes, int64_t size, bool
 		return rounds;
 	if (nested)
 		return 1;
-	const int64_t turns = rounds > 0 ? (rounds + most - 1) / most : 1;
-	return rounds > 0 ? (rounds + turns - 1) / turns : most;
+	if (rounds < 0) /* a power of two: nvcc 13.0 takes the rounds of some such loops for a multiple of 3 or 5, and does too many */
+		return (int64_t)1 << (63 - __builtin_clzll((unsigned long long)most));
+	const int64_t turns = (rounds + most - 1) / most;
+	return (rounds + turns - 1) / turns;
 }
 
 static bool loads_shared(const heddle_value *v)

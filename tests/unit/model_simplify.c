@@ -464,6 +464,8 @@ static void copies(void **state)
 		{"for serial i in 0 .. 20 {\nC[i] = A[i]\n}\n", "0 .. 20 copies 7 {"},
 		{"for serial i in 0 .. 5 {\nC[i] = A[i]\n}\n", "0 .. 5 copies 5 {"},
 		{"for serial i in 0 .. thread {\nC[i] = A[i]\n}\n", "0 .. thread copies 8 {"},
+		/* open bounds: a power of two, where 12 bytes a round would make five */
+		{"for serial i in 0 .. thread {\nC[i] = A[i] + A[i + 1] * A[i + 2]\n}\n", "0 .. thread copies 4 {"},
 		/* 16 bytes a round */
 		{"for serial i in 0 .. 16 {\nC[i * 4 : 4] = A[i * 4 : 4]\n}\n", "0 .. 16 copies 4 {"},
 		/* none of global memory */
