@@ -215,7 +215,8 @@ static void registers(void **state)
 	}
 }
 
-/* Compilers are told to leave room for as many blocks as the model counts on, or for one less where its registers are at the limit. */
+/* Compilers are told to leave room for as many blocks as the model counts on, or for one less where its registers are at the limit;
+ * a fifth less where tiles are loaded a step ahead, which no compiler can do without. */
 static void what_compilers_are_told(void **state)
 {
 	static const char *const targets[] = {"a100", "h100", "mi300x", "rx7900xtx"};
@@ -228,7 +229,8 @@ static void what_compilers_are_told(void **state)
 		assert_non_null(program);
 		const int told = program->launch[0]->min_blocks;
 		const double counted = estimate->kernel[0].resident;
-		if (told < 2 || (counted > told + 1 && strcmp(estimate->kernel[0].limiter, "registers") == 0))
+		const double room = strstr(program->config, "prefetch=1") ? 1.2 : 1;
+		if (told < 2 || (counted > room * told + 1 && strcmp(estimate->kernel[0].limiter, "registers") == 0))
 			fail_msg("%s: told %d blocks, %g counted on", targets[t], told, counted);
 		heddle_program_free(program);
 		end(&s);
