@@ -364,6 +364,41 @@ static bool leaves_few_tiles(const heddle_scop *scop, const heddle_kernel *kerne
 	return false;
 }
 
+/* Threads that a statement has work for inside of the kernel's members: along the rows that it reads or stores most of, in vectors. */
+static double inner_lanes(const heddle_scop *scop, const heddle_stmt *stmt)
+{
+	enum { VECTOR = 4 };
+	double lanes = 1, most = 0;
+	for (int a = 0; a < stmt->n_access; a++) {
+		const int row = stmt->access[a].tensor->rank ? heddle_row_dim(stmt, &stmt->access[a]) : -1;
+		double elements = 1;
+		for (int d = 0; d < stmt->n_dim; d++)
+			elements *= choose_depends_on(stmt, &stmt->access[a], d) ? (double)choose_extent(scop, stmt, d) : 1;
+		if (elements <= most)
+			continue;
+		most = elements;
+		lanes = row >= 0 && stmt->dim[row].member < 0 ? ceil((double)choose_extent(scop, stmt, row) / VECTOR) : 1;
+	}
+	return lanes;
+}
+
+/* Would a statement that does much of the work, and could be laid over blocks, leave most threads idle that others of the kernel have
+ * work for?  Few are then under way to memory at a time: measured, a fifth of what memory gives where an eighth of the threads ask. */
+static bool leaves_idle(const heddle_scop *scop, const heddle_kernel *kernel)
+{
+	enum { BLOCK = 256, IDLE = 4, PART = 8 };
+	double most = 1, total = 0;
+	for (int s = 0; s < kernel->n_stmt; s++) {
+		most = fmax(most, fmin(BLOCK, inner_lanes(scop, kernel->stmt[s])));
+		total += choose_volume(scop, kernel->stmt[s]);
+	}
+	for (int s = 0; s < kernel->n_stmt; s++)
+		if (PART * choose_volume(scop, kernel->stmt[s]) >= total && takes_turns(scop, kernel->stmt[s]) &&
+		    IDLE * inner_lanes(scop, kernel->stmt[s]) <= most)
+			return true;
+	return false;
+}
+
 /* Instances that one block goes through while a launch takes: of threads, those that wait for memory together. */
 static double small(const heddle_descriptor *descriptor)
 {
@@ -400,7 +435,7 @@ static bool worth_fusing(const heddle_scop *scop, heddle_kernel *kernel, heddle_
 	bool worth = after >= before && after >= own;
 	if (kernel->n_member)
 		worth = worth || (simd ? after >= units / 4 : fused_blocks(scop, kernel) >= units);
-	worth = worth && !loses_tile(scop, kernel) && (simd || !leaves_few_tiles(scop, kernel));
+	worth = worth && !loses_tile(scop, kernel) && (simd || (!leaves_few_tiles(scop, kernel) && !leaves_idle(scop, kernel)));
 	double total = 0;
 	for (int s = 0; s < kernel->n_stmt; s++)
 		total += choose_volume(scop, kernel->stmt[s]);

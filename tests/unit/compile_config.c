@@ -345,6 +345,9 @@ static void threads(void **state)
 		{"def f(float(128, 65536) A, float(65536, 128) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }",
 		 "split=0:k:512; fuse=0,1; k0: resident=2; k0.S0: tile=j:128,i:128,k:8 thread=j:16,i:8 vector=j:4,i:4; "
 		 "k0.A.0: space=shared order=1,0 pad=4 vector=4 prefetch=1; k0.B.0: space=shared vector=4 prefetch=1; k1: "},
+		/* statements over short rows have kernels of their own, where others of the kernel have work for more threads */
+		{"def f(float(32, 32, 128) Q, float(32, 32, 4096, 128) K, float(32, 32, 4096, 128) V) -> (O) { p(b, h, s) +=! Q(b, h, d) * K(b, h, s, d)\n"
+		 " m(b, h) max=! p(b, h, s)\n O(b, h, d) +=! exp(p(b, h, s) - m(b, h)) * V(b, h, s, d) }", "split=none; fuse=0,1,2; "},
 		/* 128 sums a thread where there are blocks enough */
 		{"def f(float(4096, 4096) A, float(4096, 4096) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }",
 		 "split=none; fuse=0; k0: resident=2; k0.S0: tile=j:128,i:128,k:8 thread=j:16,i:8 vector=j:4,i:4; "},
