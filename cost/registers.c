@@ -468,11 +468,15 @@ bool choose_early(const heddle_scop *scop, heddle_kernel *kernel, const heddle_s
 	const double keeps = 0.7; /* of the blocks: measured, three in place of four are worth it */
 	const heddle_descriptor *d = scop->descriptor;
 	double steps = 1, blocks = 1;
-	for (int x = 0; x < stmt->n_dim; x++)
-		*(stmt->dim[x].member < 0 || stmt->dim[x].reduction ? &steps : &blocks) *=
-			ceil((double)choose_extent(scop, stmt, x) / (double)stmt->dim[x].layout.tile);
+	for (int x = 0; x < stmt->n_dim; x++) {
+		const double tiles = ceil((double)choose_extent(scop, stmt, x) / (double)stmt->dim[x].layout.tile);
+		if (stmt->dim[x].member < 0 || stmt->dim[x].reduction)
+			steps *= tiles;
+		else
+			blocks *= tiles;
+	}
 	const double words = filled_words(scop, kernel, stmt, false);
-	if (d->execution == HEDDLE_SIMD || kernel->threads < 2 || !stmt->reduction || steps < LEAST_STEPS || !words ||
+	if (d->execution == HEDDLE_SIMD || kernel->threads < 2 || !stmt->reduction || steps < LEAST_STEPS || words < 1 ||
 	    words > fmax(WORDS, demand_of(scop, kernel, stmt).sums / SUMS) || !d->registers_per_unit.set)
 		return false;
 	const double alone = choose_registers(scop, kernel, kept, false);

@@ -11,7 +11,6 @@
 #include "harness/device.h"
 #include "harness/wire.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Lines hold arrays as text: larger ones go through shared memory, in a child of their own. */
@@ -37,21 +36,13 @@ typedef struct duty {
 
 /* ---- the child ---------------------------------------------------------------------------------------------------------------- */
 
-static const char *newest_error(heddle_ctx *ctx, heddle_arena *arena)
+static void answer(void *data, heddle_arena *arena, const char *line, size_t length, heddle_text *out)
 {
-	const char *message = "failed without saying why";
-	for (const heddle_diagnostic *d = heddle_diagnostics(ctx); d; d = d->next)
-		if (d->severity == HEDDLE_ERROR)
-			message = heddle_arena_strdup(arena, d->message);
-	return message;
-}
-
-static void answer(const duty *d, heddle_arena *arena, const char *line, size_t length, heddle_text *out)
-{
+	const duty *d = data;
 	heddle_wire_asked asked;
 	heddle_diagnostics_clear(d->ctx);
 	if (heddle_wire_read_request(d->ctx, arena, line, length, &asked) < 0) {
-		heddle_wire_refuse(asked.number, newest_error(d->ctx, arena), out);
+		heddle_wire_refuse(asked.number, heddle_wire_take_error(d->ctx, arena), out);
 		return;
 	}
 	if (asked.manifest)
@@ -61,7 +52,7 @@ static void answer(const duty *d, heddle_arena *arena, const char *line, size_t 
 	else if (asked.hello)
 		heddle_wire_greet(d->runner->name, out);
 	else if (d->runner->run(d->ctx, &asked.run) < 0)
-		heddle_wire_refuse(asked.number, newest_error(d->ctx, arena), out);
+		heddle_wire_refuse(asked.number, heddle_wire_take_error(d->ctx, arena), out);
 	else
 		heddle_wire_answer(&asked, out);
 	heddle_wire_asked_free(&asked);
@@ -69,19 +60,7 @@ static void answer(const duty *d, heddle_arena *arena, const char *line, size_t 
 
 static void serve(void *data, FILE *in, FILE *out)
 {
-	char *line = NULL;
-	size_t capacity = 0;
-	ssize_t length;
-	while ((length = getline(&line, &capacity, in)) > 0) {
-		heddle_arena *arena = heddle_arena_new();
-		heddle_text text = {0};
-		answer(data, arena, line, (size_t)length, &text);
-		fwrite(text.data, 1, text.length, out);
-		fflush(out);
-		heddle_text_free(&text);
-		heddle_arena_free(arena);
-	}
-	free(line);
+	heddle_wire_serve(in, out, answer, data); /* whoever reads no answer is gone */
 }
 
 /* ---- the parent --------------------------------------------------------------------------------------------------------------- */

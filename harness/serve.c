@@ -50,23 +50,13 @@ static const heddle_runner *runner_for(server *s, const heddle_manifest *manifes
 	return runner || s->level ? runner : usable(s, "opencl-cpu", manifest->backend, why);
 }
 
-/* The newest error as a text; the diagnostics are used up. */
-static const char *take_error(heddle_ctx *ctx, heddle_arena *arena)
+static void answer(void *data, heddle_arena *arena, const char *line, size_t length, heddle_text *out)
 {
-	const char *message = "failed without saying why";
-	for (const heddle_diagnostic *d = heddle_diagnostics(ctx); d; d = d->next)
-		if (d->severity == HEDDLE_ERROR)
-			message = heddle_arena_strdup(arena, d->message);
-	heddle_diagnostics_clear(ctx);
-	return message;
-}
-
-static void answer(server *s, heddle_arena *arena, const char *line, size_t length, heddle_text *out)
-{
+	server *s = data;
 	heddle_wire_asked asked;
 	const char *why = NULL;
 	if (heddle_wire_read_request(s->ctx, arena, line, length, &asked) < 0) {
-		heddle_wire_refuse(asked.number, take_error(s->ctx, arena), out);
+		heddle_wire_refuse(asked.number, heddle_wire_take_error(s->ctx, arena), out);
 		return;
 	}
 	if (asked.hello) {
@@ -80,7 +70,7 @@ static void answer(server *s, heddle_arena *arena, const char *line, size_t leng
 							why ? why : "");
 		heddle_wire_answer(&asked, out);
 	} else if (heddle_run_isolated(s->ctx, runner, &asked.run) < 0) {
-		heddle_wire_refuse(asked.number, take_error(s->ctx, arena), out);
+		heddle_wire_refuse(asked.number, heddle_wire_take_error(s->ctx, arena), out);
 	} else {
 		heddle_wire_answer(&asked, out);
 	}
@@ -97,19 +87,5 @@ int heddle_serve(heddle_ctx *ctx, FILE *in, FILE *out, const char *level)
 	s.why = HEDDLE_NEW_ARRAY(heddle_ctx_arena(ctx), const char *, s.n_runner);
 	for (int k = 0; k < s.n_runner; k++)
 		s.available[k] = -1;
-	char *line = NULL;
-	size_t capacity = 0;
-	ssize_t length;
-	int result = 0;
-	while (result == 0 && (length = getline(&line, &capacity, in)) > 0) {
-		heddle_arena *arena = heddle_arena_new();
-		heddle_text text = {0};
-		answer(&s, arena, line, (size_t)length, &text);
-		if (fwrite(text.data, 1, text.length, out) != text.length || fflush(out) != 0)
-			result = heddle_error(ctx, 902, NULL, "cannot write an answer: %s", strerror(errno));
-		heddle_text_free(&text);
-		heddle_arena_free(arena);
-	}
-	free(line);
-	return result;
+	return heddle_wire_serve(in, out, answer, &s) == 0 ? 0 : heddle_error(ctx, 902, NULL, "cannot write an answer: %s", strerror(errno));
 }

@@ -502,3 +502,35 @@ int heddle_wire_read_answer(heddle_run *run, int64_t number, const char *line, s
 	json_decref(root);
 	return *why ? -1 : 0;
 }
+
+/* ---- the loop of who answers -------------------------------------------------------------------------------------------------- */
+
+int heddle_wire_serve(FILE *in, FILE *out, void (*answer)(void *data, heddle_arena *arena, const char *line, size_t length, heddle_text *out),
+		      void *data)
+{
+	char *line = NULL;
+	size_t capacity = 0;
+	ssize_t length;
+	int result = 0;
+	while (result == 0 && (length = getline(&line, &capacity, in)) > 0) {
+		heddle_arena *arena = heddle_arena_new();
+		heddle_text text = {0};
+		answer(data, arena, line, (size_t)length, &text);
+		if (fwrite(text.data, 1, text.length, out) != text.length || fflush(out) != 0)
+			result = -1;
+		heddle_text_free(&text);
+		heddle_arena_free(arena);
+	}
+	free(line);
+	return result;
+}
+
+const char *heddle_wire_take_error(heddle_ctx *ctx, heddle_arena *arena)
+{
+	const char *message = "failed without saying why";
+	for (const heddle_diagnostic *d = heddle_diagnostics(ctx); d; d = d->next)
+		if (d->severity == HEDDLE_ERROR)
+			message = heddle_arena_strdup(arena, d->message);
+	heddle_diagnostics_clear(ctx);
+	return message;
+}

@@ -7,6 +7,8 @@
 
 #include "harness/level.h"
 
+#include <stdio.h>
+
 enum { HEDDLE_WIRE_VERSION = 1 };
 
 /* The line (with its newline) that asks for `run`. */
@@ -33,6 +35,12 @@ void heddle_wire_refuse(int64_t number, const char *error, heddle_text *out);
 void heddle_wire_greet(const char *name, heddle_text *out);
 /* The name in the answer to hello, in `arena`; NULL with `*why`. */
 const char *heddle_wire_read_greeting(heddle_arena *arena, const char *line, size_t length, const char **why);
+
+/* Call `answer` with each line until the input ends, and write what it appends.  0, or -1 when that cannot be written (errno). */
+int heddle_wire_serve(FILE *in, FILE *out, void (*answer)(void *data, heddle_arena *arena, const char *line, size_t length, heddle_text *out),
+		      void *data);
+/* The newest error as a text in `arena`; the diagnostics are used up. */
+const char *heddle_wire_take_error(heddle_ctx *ctx, heddle_arena *arena);
 
 /* Fill the out fields and the result arrays of `run` from the answer to request `number`.  `need_results`: a pass without
  * its results is an error.  0; -1 with `*why` in run->arena: the answer breaks the protocol. */
