@@ -616,7 +616,9 @@ class Plan(Case):
         self.heddle(*plan, "k0: order=i,j; k0.A.0: prefetch=2", "-t", "opencl:cpu", code=SOURCE, err=["E0530", "`A.0`"])
         self.heddle(*plan, "k0.B.0: space=shared prefetch=1", "-t", "opencl:cpu", code=SOURCE, err=["E0530", "`B.0`"])
         self.heddle(*plan, "k0.C.0: prefetch=1", "-t", "opencl:cpu", code=SOURCE, err=["E0530", "`C.0`"])
-        self.heddle(*plan, "k0.A.0: prefetch=2", "-t", "cuda:h200", code=SOURCE, err=["E0530", "no way to ask"])
+        self.heddle(*plan, "k0.A.0: space=global prefetch=2", "-t", "cuda:h200", code=SOURCE, err=["E0530", "no way to ask"])
+        self.heddle(*plan, "k0.A.0: prefetch=2", "-t", "cuda:h200", code=SOURCE, err=["E0530", "one step ahead, with prefetch=1"])
+        self.heddle(*plan, "k0.A.0: prefetch=1", "-t", "cuda:h200", out=["prefetch=1"])
         self.heddle(*plan, "k0.D.0: prefetch=2", "-t", "opencl:cpu", code=SOURCE, err=["E0513", "`A.0`, `B.0`"])
 
     def test_json(self):
