@@ -122,6 +122,8 @@ const field heddle_descriptor_fields[] = {
 	 "registers for a word of sums that goes through a condition, or from one loop into another"},
 	{"registers_spare", AT(registers.spare), DIMENSION_COUNT, 0, 1024,
 	 "up to so many registers compilers ask for things ahead, or do them side by side"},
+	{"registers_early", AT(registers.early), DIMENSION_COUNT, 0, 16,
+	 "registers for a word of tiles that is loaded a step ahead; where it is not given, none is"},
 	{"registers_squeeze", AT(registers.squeeze), DIMENSION_COUNT, 0, 16,
 	 "up to so many times the registers that all threads of a unit can have, they are asked to do with those"},
 	{"registers_margin", AT(registers.margin), DIMENSION_COUNT, 0, 16,

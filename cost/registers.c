@@ -412,9 +412,8 @@ static double words_through(const heddle_kernel *kernel, const register_demand *
  * left for. */
 static double statement_registers(const heddle_register_weights *w, const register_demand *d, double common, bool patient)
 {
-	const double held = 2; /* words of the next step, and addresses beside them: seen in what three compilers make of 60 kernels */
 	enum { USUAL_SPARE = 64, ROUNDS = 2, MOST_FILLED = 24, MOST_AHEAD = 32, MOST_LOADS = 64, MOST_FAR = 16, PART = 4 };
-	const double spare = weight(&w->spare, USUAL_SPARE), live = common + d->sums + held * d->early + weight(&w->guard, 1) * d->guarded;
+	const double spare = weight(&w->spare, USUAL_SPARE), live = common + d->sums + weight(&w->early, 1) * d->early + weight(&w->guard, 1) * d->guarded;
 	const double filled = fmin(d->filled, MOST_FILLED), ahead = fmax(fmin(d->ahead, MOST_AHEAD), d->ahead / ROUNDS);
 	const double beside = fmin(weight(&w->division, 1) * d->divisions + weight(&w->call, 1) * d->calls, spare / PART);
 	const double asked = (patient ? 0 : weight(&w->ahead, 1) * ahead) + weight(&w->load, 1) * fmin(d->loads, MOST_LOADS) +
@@ -452,8 +451,17 @@ double choose_registers(const heddle_scop *scop, const heddle_kernel *kernel, do
 	return most;
 }
 
-/* Registers shared out for one that is estimated, where something stays in them all the time that cannot be had again. */
+/* Of what a kernel is estimated to take, for sharing registers out: where the next step's words stay in them all the time, more for
+ * their addresses, and a twentieth, for what compilers cannot do without they spill. */
 #define EARLY_ROOM 1.05
+
+static double held_registers(const heddle_scop *scop, const heddle_kernel *kernel, double kept)
+{
+	double early = 0;
+	for (int s = 0; s < kernel->n_stmt; s++)
+		early = fmax(early, filled_words(scop, kernel, kernel->stmt[s], true));
+	return choose_registers(scop, kernel, kept, false) + early / 2;
+}
 
 static void set_early(heddle_kernel *kernel, const heddle_stmt *stmt, bool early)
 {
@@ -476,7 +484,7 @@ bool choose_early(const heddle_scop *scop, heddle_kernel *kernel, const heddle_s
 			blocks *= tiles;
 	}
 	const double words = filled_words(scop, kernel, stmt, false);
-	if (d->execution == HEDDLE_SIMD || kernel->threads < 2 || !stmt->reduction || steps < LEAST_STEPS || words < 1 ||
+	if (!d->registers.early.set || d->execution == HEDDLE_SIMD || kernel->threads < 2 || !stmt->reduction || steps < LEAST_STEPS || words < 1 ||
 	    words > fmax(WORDS, demand_of(scop, kernel, stmt).sums / SUMS) || !d->registers_per_unit.set)
 		return false;
 	const double alone = choose_registers(scop, kernel, kept, false);
@@ -484,7 +492,7 @@ bool choose_early(const heddle_scop *scop, heddle_kernel *kernel, const heddle_s
 	const double there = ceil(blocks / (double)choose_quantity(&d->units, 1)); /* for one unit */
 	const double before = fmin(there, wished ? wished : choose_register_blocks(d, kernel->threads, alone));
 	set_early(kernel, stmt, true);
-	const double after = choose_register_blocks(d, kernel->threads, EARLY_ROOM * choose_registers(scop, kernel, kept, false));
+	const double after = choose_register_blocks(d, kernel->threads, EARLY_ROOM * held_registers(scop, kernel, kept));
 	*resident = choose_resident(scop, kernel, kept);
 	if (after >= keeps * before && after >= 1)
 		return true;
@@ -536,7 +544,7 @@ int choose_resident(const heddle_scop *scop, const heddle_kernel *kernel, double
 		return 0;
 	/* some compilers do a condition's rounds apart, and keep what all of them read */
 	const double margin = weight(&d->registers.margin, 1) * (guarded ? weight(&d->registers.margin, 1) : 1);
-	const double wanted = few ? all : fmax(margin, early ? EARLY_ROOM : 1) * choose_registers(scop, kernel, kept, false);
+	const double wanted = few ? all : fmax(margin, early ? EARLY_ROOM : margin) * held_registers(scop, kernel, kept);
 	double blocks = fmin(choose_register_blocks(d, kernel->threads, wanted), floor(d->threads_per_unit.value / threads));
 	if (d->blocks_per_unit.set)
 		blocks = fmin(blocks, d->blocks_per_unit.value);
