@@ -183,7 +183,7 @@ typedef struct wanted {
  * the squarest block.  One whose threads meet in no banks may take a little longer. */
 static square least_square(const chooser *c, int x, int y, int64_t sums, const wanted *of, double *least)
 {
-	enum { MOST_SIDE = 32, MOST_ALONG = 8, MOST_ACROSS = 16 };
+	enum { MOST_SIDE = 32, MOST_ALONG = 8, MANY_SUMS = 64 };
 	const double alike_share = 1e-6, free_share = 0.1;
 	const pace p = pace_of(c);
 	const row_window w = window_of(c, x);
@@ -198,7 +198,7 @@ static square least_square(const chooser *c, int x, int y, int64_t sums, const w
 	for (square q = {.nx = MOST_SIDE}; q.nx >= 1; q.nx /= 2)
 		for (q.ny = 1; q.ny <= MOST_SIDE; q.ny *= 2)
 			for (q.px = MOST_ALONG; q.px >= 1 && q.nx * q.ny >= fewest && q.nx * q.ny <= most; q.px /= 2)
-				for (q.py = 1; q.py <= MOST_ACROSS && q.px * q.py <= sums; q.py *= 2) {
+				for (q.py = 1; q.py <= (sums > MANY_SUMS ? 2 : 1) * MOST_ALONG && q.px * q.py <= sums; q.py *= 2) {
 					if ((q.nx > 1 && q.nx * q.px >= 2 * ex) || (q.ny > 1 && q.ny * q.py >= 2 * ey))
 						continue;
 					if (q.px < of->px || q.py < of->py || (of->tx && (q.nx * q.px != of->tx || q.ny * q.py != of->ty || q.px * q.py > of->sums)))
