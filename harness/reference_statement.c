@@ -597,24 +597,40 @@ static void begin_sum(plan *p)
 	}
 }
 
-/* Sampled target: the left-hand indices take the sampled elements' subscripts, one after the other. */
-static int run_sampled(plan *p)
+/* The indices to initialise over: those of the left side that do not stand still, and what their ranges depend on. */
+static void initial_indices(const heddle_statement *s, const bool *fixed, bool *left)
+{
+	for (int k = 0; k < s->n_index; ++k)
+		left[k] = !fixed[k] && !s->index[k]->reduction;
+	for (bool more = true; more;) {
+		more = false;
+		for (int k = 0; k < s->n_index; ++k)
+			for (int j = 0; j < s->n_index && left[k]; ++j)
+				if (!left[j] && !fixed[j] && (names_one(s->index[k]->lower, j) || names_one(s->index[k]->upper, j)))
+					left[j] = more = true;
+	}
+}
+
+/* The statement where its first `n_fixed` left-hand indices are those of the row-major numbers, one after the other: `*which` is the
+ * number's position meanwhile. */
+static int run_at(plan *p, int n_fixed, int64_t n_number, const int64_t *number, int64_t *which)
 {
 	heddle_machine *m = p->m;
 	const heddle_statement *s = p->statement;
 	const int n = s->n_index;
-	bool *fixed = HEDDLE_NEW_ARRAY(m->arena, bool, n), *take = HEDDLE_NEW_ARRAY(m->arena, bool, n);
-	const bool *none = HEDDLE_NEW_ARRAY(m->arena, bool, n);
-	for (int d = 0; d < s->n_lhs; ++d)
+	bool *fixed = HEDDLE_NEW_ARRAY(m->arena, bool, n), *left = HEDDLE_NEW_ARRAY(m->arena, bool, n);
+	bool *take = HEDDLE_NEW_ARRAY(m->arena, bool, n);
+	for (int d = 0; d < n_fixed; ++d)
 		fixed[s->lhs[d]->index->position] = true;
 	for (int k = 0; k < n; ++k)
 		take[k] = !fixed[k];
-	for (int64_t e = 0; e < p->store->n && !m->failed; ++e) {
-		int64_t number = p->store->sample[e];
+	initial_indices(s, fixed, left);
+	for (int64_t e = 0; e < n_number && !m->failed; ++e) {
+		int64_t rest = number[e];
 		bool inside = true;
-		for (int d = s->n_lhs - 1; d >= 0; --d) {
-			m->at[s->lhs[d]->index->position] = number % p->store->extent[d];
-			number /= p->store->extent[d];
+		for (int d = n_fixed - 1; d >= 0; --d) {
+			m->at[s->lhs[d]->index->position] = rest % p->store->extent[d];
+			rest /= p->store->extent[d];
 		}
 		for (int k = 0; k < n && inside; ++k) {
 			int64_t low, high;
@@ -625,53 +641,7 @@ static int run_sampled(plan *p)
 		}
 		if (!inside)
 			continue;
-		m->sample = e;
-		if (s->initialise && sweep(p, none, fixed, false) < 0)
-			return -1;
-		if (sweep(p, take, fixed, true) < 0)
-			return -1;
-	}
-	return m->failed ? -1 : 0;
-}
-
-/* Slices, one after the other: the first left-hand indices stand still, and the rest is run whole. */
-static int run_sliced(plan *p)
-{
-	heddle_machine *m = p->m;
-	const heddle_statement *s = p->statement;
-	const int n = s->n_index;
-	bool *fixed = HEDDLE_NEW_ARRAY(m->arena, bool, n), *left = HEDDLE_NEW_ARRAY(m->arena, bool, n);
-	bool *take = HEDDLE_NEW_ARRAY(m->arena, bool, n);
-	for (int d = 0; d < m->n_prefix; ++d)
-		fixed[s->lhs[d]->index->position] = true;
-	for (int k = 0; k < n; ++k) {
-		left[k] = !fixed[k] && !s->index[k]->reduction;
-		take[k] = !fixed[k];
-	}
-	for (bool more = true; more;) {
-		more = false;
-		for (int k = 0; k < n; ++k)
-			for (int j = 0; j < n && left[k]; ++j)
-				if (!left[j] && !fixed[j] && (names_one(s->index[k]->lower, j) || names_one(s->index[k]->upper, j)))
-					left[j] = more = true;
-	}
-	for (int64_t k = 0; k < m->n_slice && !m->failed; ++k) {
-		int64_t number = m->slices[k];
-		bool inside = true;
-		for (int d = m->n_prefix - 1; d >= 0; --d) {
-			m->at[s->lhs[d]->index->position] = number % p->store->extent[d];
-			number /= p->store->extent[d];
-		}
-		for (int i = 0; i < n && inside; ++i) {
-			int64_t low, high;
-			if (fixed[i])
-				inside = heddle_oracle_scalar(s->index[i]->lower, m->size, m->at, &low) == 0 &&
-					 heddle_oracle_scalar(s->index[i]->upper, m->size, m->at, &high) == 0 && m->at[i] >= low &&
-					 m->at[i] < high;
-		}
-		if (!inside)
-			continue;
-		m->slice = k;
+		*which = e;
 		if ((s->initialise && sweep(p, left, fixed, false) < 0) || sweep(p, take, fixed, true) < 0)
 			return -1;
 	}
@@ -685,23 +655,21 @@ static int run_full(plan *p)
 	heddle_arena *arena = p->m->arena;
 	bool *left = HEDDLE_NEW_ARRAY(arena, bool, n), *all = HEDDLE_NEW_ARRAY(arena, bool, n);
 	const bool *none = HEDDLE_NEW_ARRAY(arena, bool, n);
-	for (int k = 0; k < n; ++k) {
-		left[k] = !s->index[k]->reduction;
+	for (int k = 0; k < n; ++k)
 		all[k] = true;
-	}
-	if (s->initialise) {
-		/* A left-hand range that depends on a reduction index needs that one too. */
-		for (bool more = true; more;) {
-			more = false;
-			for (int k = 0; k < n; ++k)
-				for (int j = 0; j < n && left[k]; ++j)
-					if (!left[j] && (names_one(s->index[k]->lower, j) || names_one(s->index[k]->upper, j)))
-						left[j] = more = true;
-		}
-		if (sweep(p, left, none, false) < 0)
-			return -1;
-	}
+	/* A left-hand range that depends on a reduction index needs that one too. */
+	initial_indices(s, none, left);
+	if (s->initialise && sweep(p, left, none, false) < 0)
+		return -1;
 	return sweep(p, all, none, true);
+}
+
+/* Single elements, or slices. */
+static int run_sampled(plan *p)
+{
+	heddle_machine *m = p->m;
+	return m->n_prefix ? run_at(p, m->n_prefix, m->n_slice, m->slices, &m->slice) :
+			     run_at(p, p->statement->n_lhs, p->store->n, p->store->sample, &m->sample);
 }
 
 /* The value in the target's type.  A cast to 16 bits at the end of a plain assignment is the rounding of the store, which
@@ -742,7 +710,7 @@ int heddle_oracle_run(heddle_machine *m, const heddle_statement *s)
 	if (!m->failed) {
 		if (p.store->value && s->assign == HEDDLE_ASSIGN_ADD && !p.sequential)
 			begin_sum(&p);
-		int rc = !p.store->sampled ? run_full(&p) : m->n_prefix ? run_sliced(&p) : run_sampled(&p);
+		int rc = p.store->sampled ? run_sampled(&p) : run_full(&p);
 		if (rc == 0)
 			finish(&p);
 	}

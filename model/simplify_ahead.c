@@ -53,20 +53,10 @@ static bool uses_loaded(const parting *p, const heddle_value *v)
 	return false;
 }
 
-static bool stores_to(const heddle_node *node, const heddle_buffer *buffer)
-{
-	if (node->kind == HEDDLE_NODE_STORE && node->buffer == buffer)
-		return true;
-	for (int k = 0; k < node->n_child; k++)
-		if (stores_to(node->child[k], buffer))
-			return true;
-	return false;
-}
-
 /* Does the loop store to what the value reads? */
 static bool changes(const heddle_node *loop, const heddle_value *v)
 {
-	if (v->kind == HEDDLE_VALUE_LOAD && stores_to(loop, v->buffer))
+	if (v->kind == HEDDLE_VALUE_LOAD && simplify_stores_to(loop, v->buffer))
 		return true;
 	for (int k = 0; k < v->n_arg; k++)
 		if (changes(loop, v->arg[k]))
@@ -166,17 +156,6 @@ static void part(parting *p, const heddle_node *loop, const heddle_node *block, 
 	}
 }
 
-static bool names(const heddle_node *node, const char *name)
-{
-	for (int k = 0; k < node->n_value; k++)
-		if (heddle_value_depends(node->value[k], name))
-			return true;
-	for (int k = 0; k < node->n_child; k++)
-		if (names(node->child[k], name))
-			return true;
-	return false;
-}
-
 /* The loads of the step that begins at `at`, where `there` is one (NULL: there is). */
 static void append_loads(simplify *s, heddle_node *to, const heddle_node *loads, const heddle_node *loop, heddle_value *at,
 			 heddle_value *there)
@@ -208,7 +187,7 @@ static heddle_node *load_ahead(simplify *s, const heddle_node *loop)
 	part(&can, loop, body, 0, first, heddle_node_block(program), heddle_node_block(program));
 	for (int k = 0; k < can.n_let; k++)
 		for (int c = first; c < n; c++)
-			can.fails = can.fails || names(body->child[c], can.let[k]);
+			can.fails = can.fails || heddle_node_depends(body->child[c], can.let[k]);
 	if (can.fails || !can.n_loaded)
 		return NULL;
 	part(&p, loop, body, 0, first, loads, stores);

@@ -124,6 +124,11 @@ heddle_value *simplify_without_constant(heddle_value *v, int64_t *c);
 /* The value reads an element of the buffer. */
 bool simplify_reads(const heddle_value *v, const heddle_buffer *buffer);
 
+/* ---- simplify_share.c ---- */
+
+/* Does the node, or one below it, store to the buffer? */
+bool simplify_stores_to(const heddle_node *node, const heddle_buffer *buffer);
+
 /* ---- simplify_facts.c ---- */
 
 /* v = floor(x / d) with a constant d > 0: x, and d; NULL: it is not of this kind. */

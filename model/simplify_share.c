@@ -199,12 +199,12 @@ static bool seen_before(sharer *x, const heddle_value *v, int at, const path *wh
 	return false;
 }
 
-static bool stores_to(const heddle_node *node, const heddle_buffer *buffer)
+bool simplify_stores_to(const heddle_node *node, const heddle_buffer *buffer)
 {
 	if (node->kind == HEDDLE_NODE_STORE && node->buffer == buffer)
 		return true;
 	for (int k = 0; k < node->n_child; k++)
-		if (stores_to(node->child[k], buffer))
+		if (simplify_stores_to(node->child[k], buffer))
 			return true;
 	return false;
 }
@@ -212,7 +212,7 @@ static bool stores_to(const heddle_node *node, const heddle_buffer *buffer)
 /* Is the load's buffer changed somewhere in the branches that are looked at? */
 static bool stores_inside(const sharer *x, const heddle_value *load)
 {
-	return x->child->n_child > 0 && stores_to(x->child, buffer_of(load));
+	return x->child->n_child > 0 && simplify_stores_to(x->child, buffer_of(load));
 }
 
 static bool is_inner(const sharer *x, const heddle_value *v)
