@@ -380,6 +380,9 @@ static void slices(void **state)
 		/* one output of each row, one of each element; and rows that another statement leaves out */
 		{"def f(float(N,D) x) -> (y, sum) {\n sum(n) +=! x(n,d)\n z(n,d) +=! x(n,e) * x(n,d) * sum(n) where d in 0:D, e in 0:D\n"
 		 " y(n,d) = z(n,D-1-d) where d in 0:D\n y(n,d) = 1.0 where n in 1:5, d in 0:D }\n", "N=200,D=20", 2, 0.3},
+		/* the first index has a range that moves with the second one: single elements of y, and all of z */
+		{"def f(float(N,D) x) -> (y) {\n z(n,d) +=! x(n,e) * x(n,d) where n in 0:N, d in 0:D, e in 0:D\n"
+		 " y(n,d) = z(n,D-1-d) where n in 0:N, d in 0:D\n y(n,d) = 1.0 where d in 0:D, n in d:N }\n", "N=200,D=20", 1, 1},
 		/* a step reads the one before it: the second index only is kept, and that is no first one */
 		{"def f(float(T,C) x) -> (h) {\n h(t,c) = x(t,c)\n h(t,c) = h(t-1,c) * 0.5 + x(t,c) where t in 1:T, c in 0:C }\n", "T=600,C=50", 0, 1},
 		/* sums over the first index */

@@ -576,9 +576,10 @@ static void loading_ahead(void **state)
 		      "if thread < 8 {\nF[0][thread] = thread > k ? A[k + thread] : 1.0\n}\n" USE,
 		      "\t\tif k + 1 < 8 {\n\t\t\tA_next[] = A[thread * 4 + (k + 1) * 128 : 4]\n\t\t\tif thread < 8 {\n"
 		      "\t\t\t\tF_next[] = (thread > k + 1 ? A[thread + (k + 1)] : 1.0)\n");
-	/* what is no fill: another tile, an array in registers, what the loop changes, no barrier at its end, nothing of global memory, a loop */
+	/* what is no fill: another tile, what is in registers or in a tile, what the loop changes, no barrier at its end, nothing of global memory, a loop */
 	ahead_becomes("for serial k in 0 .. 8 {\nE[0][thread] = A[k * 32 + thread]\nL[0][thread] = A[k]\n" USE, NULL);
 	ahead_becomes("for serial k in 0 .. 8 {\nE[0][thread] = A[k * 32 + thread] + s[]\n" USE, NULL);
+	ahead_becomes("for serial k in 0 .. 8 {\nE[0][thread] = A[k * 32 + thread] * L[0][thread]\n" USE, NULL);
 	ahead_becomes("for serial k in 0 .. 8 {\nE[0][thread] = C[k * 32 + thread]\nbarrier\nC[thread] = E[0][31 - thread]\nbarrier\n}\n", NULL);
 	ahead_becomes("for serial k in 0 .. 8 {\nE[0][thread] = A[k * 32 + thread]\nbarrier\ns[] = s[] + E[0][31 - thread]\n}\n", NULL);
 	ahead_becomes("for serial k in 0 .. 8 {\nE[0][thread] = 1.0\n" USE, NULL);
