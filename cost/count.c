@@ -996,12 +996,24 @@ static bool is_repeated(counter *c, int at, int a)
 	return false;
 }
 
-static bool has_conditional_read(const heddle_expr *expr, bool under)
+/* Is the element read whenever the value is computed? */
+static bool is_read_anyway(const heddle_expr *read, const heddle_expr *value)
 {
-	if (expr->kind == HEDDLE_EXPR_READ && expr->tensor->rank && under)
+	if (value->kind == HEDDLE_EXPR_READ && heddle_expr_equal(read, value))
+		return true;
+	for (int i = 0; i < (value->kind == HEDDLE_EXPR_SELECT ? 1 : value->n_arg); i++)
+		if (is_read_anyway(read, value->arg[i]))
+			return true;
+	return false;
+}
+
+/* Does the statement's value read something that data decide about? */
+static bool has_conditional_read(const heddle_expr *value, const heddle_expr *expr)
+{
+	if (expr->kind == HEDDLE_EXPR_READ && expr->tensor->rank && !is_read_anyway(expr, value))
 		return true;
 	for (int i = 0; i < expr->n_arg; i++)
-		if (has_conditional_read(expr->arg[i], under || (expr->kind == HEDDLE_EXPR_SELECT && i > 0)))
+		if (has_conditional_read(value, expr->arg[i]))
 			return true;
 	return false;
 }
@@ -1023,7 +1035,7 @@ static void count_stmt(counter *c, int at)
 			taken[a] = true;
 			count_read(c, &s, &stmt->access[a], taken);
 		}
-	c->out->conditional = c->out->conditional || has_conditional_read(stmt->value, false);
+	c->out->conditional = c->out->conditional || has_conditional_read(stmt->value, stmt->value);
 	for (int g = 0; g < c->kernel->n_group; g++)
 		if (c->kernel->group[g]->stmt == stmt && c->kernel->group[g]->space == HEDDLE_SPACE_SHARED)
 			count_fills(c, &s, c->kernel->group[g]);

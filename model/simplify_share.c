@@ -6,7 +6,8 @@
  *
  *   if (b < B) y[b] = x[b] + c[j];  if (b + 1 < B) y[b + 1] = x[b + 1] + c[j];    let c_v = b < B ? c[j] : 0; ...
  *
- * else, and where they are added to a sum but for what is known to hold, they are left to the branch that they stand in.  Those under a selection are left alone, and those of register arrays cost nothing.
+ * else, and where they are added to a sum but for what is known to hold, they are left to the branch that they stand in.  Those that a selection leaves out share
+ * with one that happens anyway; those of register arrays cost nothing.
  * Where one of them asks for a line further on, the shared one does, for the line that is furthest.
  * SPDX-License-Identifier: MIT
  */
@@ -231,7 +232,7 @@ static int sure_operands(const heddle_value *v)
 	return decides ? 1 : v->n_arg;
 }
 
-/* Loads that may not happen, of what && and || leave out, use one that does. */
+/* Loads that may not happen, of what a selection, && and || leave out, use one that does. */
 static void see_unsure(sharer *x, const heddle_value *v, int at)
 {
 	const bool shareable = is_shareable(v) && !stores_inside(x, v);
@@ -241,7 +242,7 @@ static void see_unsure(sharer *x, const heddle_value *v, int at)
 			x->load[k].last = at;
 			return;
 		}
-	for (int k = 0; k < sure_operands(v); k++)
+	for (int k = 0; k < v->n_arg; k++)
 		see_unsure(x, v->arg[k], at);
 }
 
@@ -253,8 +254,8 @@ static void see(sharer *x, heddle_value *v, int at, const path *when)
 		return;
 	for (int k = 0; k < sure_operands(v); k++)
 		see(x, v->arg[k], at, when);
-	if (v->kind == HEDDLE_VALUE_BINARY && sure_operands(v) < v->n_arg)
-		see_unsure(x, v->arg[1], at);
+	for (int k = sure_operands(v); k < v->n_arg; k++)
+		see_unsure(x, v->arg[k], at);
 	if (shareable && x->n < MOST_SHARED)
 		x->load[x->n++] = (shared_load){.load = v, .first = at, .last = at, .count = 1, .open = true, .sure = !when, .adds = x->adds,
 						   .when = is_known_path(when) ? when : NULL, .ahead = ahead_of(v)};

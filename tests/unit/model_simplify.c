@@ -255,6 +255,12 @@ static void shared_loads(void **state)
 	/* What a test leaves out does not make it sure, and uses what is. */
 	becomes(&scalar_language, "C[0] = thread < 5 && A[block] < 1.0 ? 1.0 : 2.0\nC[1] = A[block]\n",
 		"\tC[0] = (thread < 5 && A[block] < 1.0 ? 1.0 : 2.0)\n\tC[1] = A[block]\n");
+	/* Nor does what a selection leaves out; what decides it happens anyway. */
+	becomes(&scalar_language, "C[0] = A[block] > 0.0 ? A[block] : 2.0 * exp(A[block])\n",
+		"\tlet float32 A_v = A[block]\n\tC[0] = (A_v > 0.0 ? A_v : 2.0 * exp(A_v))\n");
+	becomes(&scalar_language, "C[0] = thread < 5 ? A[block] : 2.0 * A[block]\n", "\tC[0] = (thread < 5 ? A[block] : 2.0 * A[block])\n");
+	becomes(&scalar_language, "C[0] = thread < 5 ? A[block] : 2.0\nC[1] = A[block] < 1.0 ? A[block] : 1.0\n",
+		"\tC[0] = (thread < 5 ? A[block] : 2.0)\n\tlet float32 A_v = A[block]\n\tC[1] = (A_v < 1.0 ? A_v : 1.0)\n");
 	/* The line that is furthest is asked for. */
 	becomes(&scalar_language, "C[0] = A[block]\nC[1] = A[block ahead 16]\n", "\tlet float32 A_v = A[block ahead 16]\n\tC[0] = A_v\n\tC[1] = A_v\n");
 	becomes(&scalar_language, "if thread < 5 {\nC[0] = W[0][block]\nW[0][block] = 1.0\n}\nC[1] = W[0][block]\n",
