@@ -83,6 +83,7 @@ typedef struct heddle_register_weights {
 	heddle_quantity spare;	 /* up to so many registers things are asked for ahead, or done side by side */
 	heddle_quantity early;	 /* for a word of tiles that is loaded a step ahead; not set: none is */
 	heddle_quantity squeeze; /* up to so many times what all threads of a unit can have, compilers are asked to do with that */
+	heddle_quantity yield;	 /* up to so many times what one block more leaves a thread, they are asked to do with that */
 	heddle_quantity margin;	 /* so many times its registers a thread is granted otherwise */
 } heddle_register_weights;
 

@@ -126,6 +126,8 @@ const field heddle_descriptor_fields[] = {
 	 "registers for a word of tiles that is loaded a step ahead; where it is not given, none is"},
 	{"registers_squeeze", AT(registers.squeeze), DIMENSION_COUNT, 0, 16,
 	 "up to so many times the registers that all threads of a unit can have, they are asked to do with those"},
+	{"registers_yield", AT(registers.yield), DIMENSION_COUNT, 0, 16,
+	 "up to so many times the registers that leave room for one block more, they are asked to do with those; where it is not given, never"},
 	{"registers_margin", AT(registers.margin), DIMENSION_COUNT, 0, 16,
 	 "so many times its estimate a thread is granted where they are asked for fewer threads"},
 	{"address_reach", AT(address_reach), DIMENSION_BYTES, FIELD_WHOLE, GIB,

@@ -148,9 +148,11 @@ static void count_rows(const counter *c, const heddle_group *group, int64_t rows
 				for (int64_t piece = 0; piece < pieces; piece++)
 					load->transactions += sectors_of(from, n, piece * at_once * element, at_once * element, begin);
 				store->requests += n > 0 ? (double)parts : 0;
-				for (int at = 0; at < n; at += part)
+				for (int at = 0; at < n; at += part) {
+					store->together += (double)parts;
 					store->transactions += (double)parts *
 							       count_bank_cycles(to + at, n - at < part ? n - at : part, width * element);
+				}
 			}
 }
 
@@ -231,9 +233,7 @@ double heddle_cost_fill(const heddle_scop *scop, const heddle_group *group, cons
 	round_of load = {0}, store = {0};
 	count_rows(&c, group, choose_least(at_once, t.rows), begin, &load, &store);
 	/* lanes that the banks serve in turn where those of a request could be served together hold up reads of others too */
-	const bool turned = !heddle_tile_in_run(group, heddle_tile_array_row(group));
-	const double bytes = (double)((turned ? 1 : group->vector) * heddle_type_size(group->tensor->type));
-	const double together = store.requests * c.warp * fmax(1, bytes / BANK_WIDTH) / BANKS, conflicts = fmax(0, store.transactions - together);
+	const double conflicts = store.transactions - store.together;
 	*meets = conflicts > 0;
 	return ceil((double)t.rows / (double)at_once) * (load.transactions / 2 + store.transactions + conflicts / 2);
 }

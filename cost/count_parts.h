@@ -44,9 +44,9 @@ typedef struct counter {
 	heddle_kernel_count *out;
 } counter;
 
-/* One access of all threads of a block: threads that take part, requests, transactions. */
+/* One access of all threads of a block: threads that take part, requests, transactions, and those that banks would need if no lanes met. */
 typedef struct round_of {
-	double threads, requests, transactions;
+	double threads, requests, transactions, together;
 } round_of;
 
 /* ---- count.c ---- */

@@ -239,7 +239,7 @@ static double thread_registers(const estimator *e)
 	for (int g = 0; g < e->kernel->n_group; g++)
 		if (e->kernel->group[g]->space == HEDDLE_SPACE_REGISTER)
 			kept += choose_kept_words(e->kernel, e->kernel->group[g]->tensor, &e->kernel->group[g]->registers);
-	const double wanted = choose_registers(e->scop, e->kernel, kept, false);
+	const double wanted = round(choose_registers(e->scop, e->kernel, kept, false)); /* there are no parts of one */
 	const int resident = e->kernel->config ? e->kernel->config->resident : 0;
 	if (!resident || !d->registers_per_unit.set)
 		return wanted;

@@ -463,6 +463,66 @@ static double held_registers(const heddle_scop *scop, const heddle_kernel *kerne
 	return choose_registers(scop, kernel, kept, false) + early / 2;
 }
 
+double choose_register_blocks(const heddle_descriptor *d, int threads, double registers)
+{
+	const double warp = (double)choose_quantity(&d->warp, 1), unit = (double)choose_quantity(&d->register_granularity, 1);
+	const double schedulers = (double)choose_quantity(&d->schedulers, 1), each = ceil(registers / unit) * unit;
+	return floor(floor(d->registers_per_unit.value / schedulers / (each * warp)) * schedulers / ceil(threads / warp));
+}
+
+/* Does a statement read elements of fewer bytes than it computes with, or go through steps in order?  Both take registers that the
+ * estimate does not see. */
+static bool is_varied(const heddle_stmt *stmt)
+{
+	const int size = heddle_type_size(heddle_type_computed(stmt->access[0].tensor->type));
+	for (int a = 1; a < stmt->n_access; a++)
+		if (stmt->access[a].tensor->rank && heddle_type_size(stmt->access[a].tensor->type) < size)
+			return true;
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (is_in_order(&stmt->dim[d]))
+			return true;
+	return false;
+}
+
+/* As choose_resident; `yields`: compilers are asked to give up registers that leave no room for one block more. */
+static int resident_blocks(const heddle_scop *scop, const heddle_kernel *kernel, double kept, bool yields)
+{
+	const heddle_descriptor *d = scop->descriptor;
+	const double warp = (double)choose_quantity(&d->warp, 1), threads = ceil(kernel->threads / warp) * warp;
+	/* open sizes take registers of their own, for addresses and edges: the compiler has the last word */
+	for (int i = 0; i < scop->definition->n_size; i++)
+		if (scop->definition->size[i]->min < scop->definition->size[i]->max)
+			return 0;
+	if (d->execution == HEDDLE_SIMD || !d->registers_per_unit.set || !d->threads_per_unit.set || kernel->threads < 2)
+		return 0;
+	const double all = registers_of_all(d);
+	bool guarded = false, varied = false, early = false;
+	for (int g = 0; g < kernel->n_group; g++)
+		early = early || kernel->group[g]->early;
+	for (int s = 0; s < kernel->n_stmt; s++) {
+		guarded = guarded || guards_tiles(kernel, kernel->stmt[s]);
+		varied = varied || is_varied(kernel->stmt[s]);
+	}
+	const bool few = !guarded && !early && choose_registers(scop, kernel, kept, !varied) <= weight(&d->registers.squeeze, 1) * all;
+	if (varied && !few)
+		return 0;
+	/* some compilers do a condition's rounds apart, and keep what all of them read */
+	const double margin = weight(&d->registers.margin, 1) * (guarded ? weight(&d->registers.margin, 1) : 1);
+	const double wanted = few ? all : fmax(margin, early ? EARLY_ROOM : margin) * held_registers(scop, kernel, kept);
+	double blocks = choose_register_blocks(d, kernel->threads, wanted);
+	if (yields && !few && !early && d->registers.yield.set)
+		blocks = fmax(blocks, choose_register_blocks(d, kernel->threads, choose_registers(scop, kernel, kept, false) / d->registers.yield.value));
+	blocks = fmin(blocks, floor(d->threads_per_unit.value / threads));
+	if (d->blocks_per_unit.set)
+		blocks = fmin(blocks, d->blocks_per_unit.value);
+	return blocks < 1 ? 1 : (int)blocks;
+}
+
+int choose_resident(const heddle_scop *scop, const heddle_kernel *kernel, double kept)
+{
+	return resident_blocks(scop, kernel, kept, true);
+}
+
 static void set_early(heddle_kernel *kernel, const heddle_stmt *stmt, bool early)
 {
 	for (int g = 0; g < kernel->n_group; g++)
@@ -488,7 +548,7 @@ bool choose_early(const heddle_scop *scop, heddle_kernel *kernel, const heddle_s
 	    words > fmax(WORDS, demand_of(scop, kernel, stmt).sums / SUMS) || !d->registers_per_unit.set)
 		return false;
 	const double alone = choose_registers(scop, kernel, kept, false);
-	const int wished = choose_resident(scop, kernel, kept);
+	const int wished = resident_blocks(scop, kernel, kept, false);
 	const double there = ceil(blocks / (double)choose_quantity(&d->units, 1)); /* for one unit */
 	const double before = fmin(there, wished ? wished : choose_register_blocks(d, kernel->threads, alone));
 	set_early(kernel, stmt, true);
@@ -498,55 +558,4 @@ bool choose_early(const heddle_scop *scop, heddle_kernel *kernel, const heddle_s
 		return true;
 	set_early(kernel, stmt, false);
 	return false;
-}
-
-double choose_register_blocks(const heddle_descriptor *d, int threads, double registers)
-{
-	const double warp = (double)choose_quantity(&d->warp, 1), unit = (double)choose_quantity(&d->register_granularity, 1);
-	const double schedulers = (double)choose_quantity(&d->schedulers, 1), each = ceil(registers / unit) * unit;
-	return floor(floor(d->registers_per_unit.value / schedulers / (each * warp)) * schedulers / ceil(threads / warp));
-}
-
-/* Does a statement read elements of fewer bytes than it computes with, or go through steps in order?  Both take registers that the
- * estimate does not see. */
-static bool is_varied(const heddle_stmt *stmt)
-{
-	const int size = heddle_type_size(heddle_type_computed(stmt->access[0].tensor->type));
-	for (int a = 1; a < stmt->n_access; a++)
-		if (stmt->access[a].tensor->rank && heddle_type_size(stmt->access[a].tensor->type) < size)
-			return true;
-	for (int d = 0; d < stmt->n_dim; d++)
-		if (is_in_order(&stmt->dim[d]))
-			return true;
-	return false;
-}
-
-int choose_resident(const heddle_scop *scop, const heddle_kernel *kernel, double kept)
-{
-	const heddle_descriptor *d = scop->descriptor;
-	const double warp = (double)choose_quantity(&d->warp, 1), threads = ceil(kernel->threads / warp) * warp;
-	/* open sizes take registers of their own, for addresses and edges: the compiler has the last word */
-	for (int i = 0; i < scop->definition->n_size; i++)
-		if (scop->definition->size[i]->min < scop->definition->size[i]->max)
-			return 0;
-	if (d->execution == HEDDLE_SIMD || !d->registers_per_unit.set || !d->threads_per_unit.set || kernel->threads < 2)
-		return 0;
-	const double all = registers_of_all(d);
-	bool guarded = false, varied = false, early = false;
-	for (int g = 0; g < kernel->n_group; g++)
-		early = early || kernel->group[g]->early;
-	for (int s = 0; s < kernel->n_stmt; s++) {
-		guarded = guarded || guards_tiles(kernel, kernel->stmt[s]);
-		varied = varied || is_varied(kernel->stmt[s]);
-	}
-	const bool few = !guarded && !early && choose_registers(scop, kernel, kept, !varied) <= weight(&d->registers.squeeze, 1) * all;
-	if (varied && !few)
-		return 0;
-	/* some compilers do a condition's rounds apart, and keep what all of them read */
-	const double margin = weight(&d->registers.margin, 1) * (guarded ? weight(&d->registers.margin, 1) : 1);
-	const double wanted = few ? all : fmax(margin, early ? EARLY_ROOM : margin) * held_registers(scop, kernel, kept);
-	double blocks = fmin(choose_register_blocks(d, kernel->threads, wanted), floor(d->threads_per_unit.value / threads));
-	if (d->blocks_per_unit.set)
-		blocks = fmin(blocks, d->blocks_per_unit.value);
-	return blocks < 1 ? 1 : (int)blocks;
 }
