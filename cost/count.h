@@ -23,7 +23,8 @@ typedef struct heddle_kernel_count {
 	double again; /* sectors of global memory that another request of the same fill of a tile brought */
 	heddle_movement *group; /* [kernel->n_group]: of global memory, by what needs it */
 	bool exact;		/* full tiles, affine subscripts, no guard */
-	bool moving;		/* a range moves with another dimension, or a guard cuts it: counted as the whole box */
+	bool cut;		/* ends that move, guards or branches leave out a part of a statement's box */
+	bool moving;		/* tiles are read under conditions, or a guard is not affine: loads of shared memory are those of whole tiles */
 	bool conditional;	/* reads under `?:` count as if they always happened */
 } heddle_kernel_count;
 

@@ -12,7 +12,7 @@ static double existing(const counter *c, const shape *s, const heddle_group *gro
 	int64_t extent = count_value(c, tensor->extent[e], group->size[e]), at[HEDDLE_MAX_DIM] = {0};
 	double rounds = 1, sum = 0;
 	for (int d = 0; d < s->stmt->n_dim; d++)
-		rounds *= subscript[e].coefficient[d] ? s->d[d].outer : 1;
+		rounds *= subscript[e].coefficient[d] ? ceil(s->d[d].outer) : 1; /* as many at most: ranges that move have fewer on average */
 	if (rounds > MOST_DISTINCT || rounds < 1)
 		return (double)group->size[e];
 	for (double r = 0; r < rounds; r++) {
@@ -26,7 +26,7 @@ static double existing(const counter *c, const shape *s, const heddle_group *gro
 		for (int d = 0; d < s->stmt->n_dim; d++) {
 			if (!subscript[e].coefficient[d])
 				continue;
-			if (++at[d] < (int64_t)s->d[d].outer)
+			if (++at[d] < (int64_t)ceil(s->d[d].outer))
 				break;
 			at[d] = 0;
 		}
@@ -199,6 +199,7 @@ void count_fills(counter *c, const shape *s, const heddle_group *group)
 	double steps = 1, all = 1, valid = 1, bytes = heddle_type_size(tensor->type);
 	for (int d = 0; d < s->stmt->n_dim; d++)
 		steps *= s->d[d].outer;
+	steps *= count_busy(c, s->stmt);
 	linear *subscript = count_subscripts(c, s->stmt, group->access);
 	for (int e = 0; e < tensor->rank; e++) {
 		all *= (double)group->size[e];

@@ -1,4 +1,4 @@
-/* What counting shares (count.c, count_fill.c).
+/* What counting shares (count*.c).
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEDDLE_COUNT_PARTS_H
@@ -23,6 +23,7 @@ typedef struct linear {
 typedef struct shape {
 	const heddle_stmt *stmt;
 	bool rectangular; /* no bound moves with another dimension, no guard */
+	double guarded;	  /* share of the instances where its guard holds; 1: it has none; -1: it is not known */
 	struct {
 		int64_t extent;
 		int64_t items; /* of a thread; no more than a reduction of known length needs */
@@ -49,14 +50,60 @@ typedef struct round_of {
 	double threads, requests, transactions, together;
 } round_of;
 
-/* ---- count.c ---- */
+enum { MOST_BESIDE = 15 };
+
+/* What a leaf does to one tensor. */
+typedef struct movement {
+	const shape *shape;
+	const linear *subscript; /* [rank] */
+	const heddle_tensor *tensor;
+	const heddle_group *tile; /* in this shared tile; NULL: global memory */
+	bool dims[HEDDLE_MAX_DIM]; /* which dimensions the leaf runs over */
+	bool write;
+	bool once;  /* by the first lane only, where lanes have the same */
+	bool whole; /* runs for instances that do not exist, too */
+	bool apart; /* each member has a guard of its own */
+	double share; /* of the instances that make it */
+	int64_t beside[MOST_BESIDE]; /* other accesses of the statement: elements of the row from this one */
+	int n_beside;
+} movement;
+
+/* Shares of the accesses whose first thread's begins so many bytes into a sector. */
+typedef struct count_begins {
+	double at[SECTOR];
+} count_begins;
+
+/* ---- count_shape.c ---- */
 
 /* The expression under the sizes; `otherwise` where it is not known. */
 int64_t count_value(const counter *c, const heddle_expr *expr, int64_t otherwise);
+/* The expression in the statement's dimensions. */
+linear count_linear(const counter *c, const heddle_expr *expr);
+/* a + factor b. */
+linear count_add(linear a, linear b, int64_t factor);
+/* Is there no dimension in it? */
+bool count_is_constant(const linear *a);
+/* Subscript e of an access; of the first one, the target. */
+const heddle_expr *count_subscript(const heddle_stmt *stmt, const heddle_access *access, int e);
 /* Elements of memory from one index of dimension e to the next. */
 int64_t count_stride(const counter *c, const heddle_tensor *tensor, int e);
-/* The subscripts of an access, [rank], in the counter's arena. */
-linear *count_subscripts(const counter *c, const heddle_stmt *stmt, const heddle_access *access);
+/* The dimension whose vector loop runs in lockstep; -1: there is none. */
+int count_lockstep(const movement *m);
+/* Do the tile's dimensions beside `inner` go in steps of w elements? */
+bool count_tile_aligned(const movement *m, int inner, int64_t w);
+/* Elements of one access; `member`: which of the values that stand in the text it is of each dimension, NULL or -1: any. */
+int64_t count_member_width(const counter *c, const movement *m, const int64_t *member);
+/* The same of any member. */
+int64_t count_access_width(const counter *c, const movement *m);
+/* Has the kernel results beside those of its members?  Such kernels have conditions in all blocks. */
+bool count_own_results(const heddle_kernel *kernel);
+/* Are the members of a vector stored one by one, each under a guard of its own? */
+bool count_lanes_apart(const counter *c, const shape *s);
+/* A statement's dimensions under the sizes. */
+shape count_shape(const counter *c, const heddle_stmt *stmt);
+
+/* ---- count_access.c ---- */
+
 /* Elements of the array from one of tensor dimension order[i] to the next, where `inner` are those from one of order[i + 1]. */
 int64_t count_tile_pitch(const heddle_group *tile, int i, int64_t inner);
 /* Where an element of a row lies in the array's rows, whose phases are taken apart. */
@@ -65,12 +112,49 @@ int64_t count_row_offset(const heddle_group *tile, int64_t value);
 double count_sectors(const int64_t *at, int n, int64_t bytes);
 /* Cycles of the banks that n accesses take: most different words that one bank gives. */
 double count_bank_cycles(const int64_t *at, int n, int64_t bytes);
-/* Lanes whose accesses of so many bytes the banks serve at once: of a warp of more the next ones come later. */
-int count_lanes_at_once(const counter *c, int64_t bytes);
 /* Shares of the accesses that begin so many bytes into a sector, after n rounds of each that go on by so many bytes. */
 void count_go_on(double begin[SECTOR], double n, int64_t bytes);
+/* How often all threads make the access that stands in the text: tiles, rounds, items that are a loop. */
+double count_repeats(const counter *c, const movement *m);
+/* Adds so many rounds of an access of all threads, `width` elements each; b: where they begin, NULL: it does not matter. */
+void count_add_accesses(counter *c, const movement *m, const heddle_group *group, int64_t width, double rounds, const count_begins *b);
+/* Adds what a movement takes. */
+void count_movement(counter *c, const movement *m, const heddle_group *group);
+
+/* ---- count.c ---- */
+
+/* The subscripts of an access, [rank], in the counter's arena. */
+linear *count_subscripts(const counter *c, const heddle_stmt *stmt, const heddle_access *access);
+/* Lanes whose accesses of so many bytes the banks serve at once: of a warp of more the next ones come later. */
+int count_lanes_at_once(const counter *c, int64_t bytes);
 /* Threads whose accesses are one request. */
 int count_warp(const heddle_scop *scop);
+
+/* ---- count_ranges.c ---- */
+
+/* First value, and the one after the last. */
+typedef struct count_ends {
+	int64_t lower, upper;
+} count_ends;
+
+/* Do the ends of dimension d move with others? */
+bool count_moves(const heddle_stmt *stmt, int d);
+/* The furthest ends that dimension d has. */
+count_ends count_box(const counter *c, const heddle_stmt *stmt, int d);
+/* Values of dimension d, on average over those that its ends move with. */
+double count_mean(const counter *c, const heddle_stmt *stmt, int d);
+/* Rounds of its tile loop, on average over their tiles. */
+double count_rounds(const counter *c, const heddle_stmt *stmt, int d);
+/* Share of the instances where the guard holds that went into the domain, of a statement without one 1; -1: not known.  Where
+ * `group` is given, of those that are in whole groups of group[d] values along d for all of which it holds. */
+double count_guarded(const counter *c, const heddle_stmt *stmt, const int64_t *group);
+/* Share of the blocks with instances where the guard holds, as far as it is one of members only. */
+double count_busy(const counter *c, const heddle_stmt *stmt);
+/* Share of the instances that read an element of the statement's value, where each part of it that reads it in another branch reads it
+ * again; -1: data decide. */
+double count_read_share(const counter *c, const heddle_stmt *stmt, const heddle_expr *read);
+/* Does the guard depend on dimension d? */
+bool count_guards(const heddle_stmt *stmt, int d);
 
 /* ---- count_fill.c ---- */
 

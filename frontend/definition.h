@@ -174,6 +174,8 @@ void heddle_expr_print(const heddle_expr *expr, heddle_text *out);
  * Division is floor when used in shapes.  0, or -1 (no diagnostic) if it contains anything else, an open size where there
  * are no values, or divides by 0. */
 int heddle_expr_evaluate(const heddle_expr *expr, const int64_t *size, int64_t *value);
+/* The same at one instance: `index` are the values of its statement's index variables, by position. */
+int heddle_expr_evaluate_at(const heddle_expr *expr, const int64_t *size, const int64_t *index, int64_t *value);
 /* The same operation, constant, size, index or tensor, whatever the operands are. */
 bool heddle_expr_same_node(const heddle_expr *a, const heddle_expr *b);
 /* The same expression, over the same index variables. */

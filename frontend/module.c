@@ -211,7 +211,7 @@ static int evaluate_binary(heddle_op op, int64_t a, int64_t b, int64_t *value)
 	}
 }
 
-int heddle_expr_evaluate(const heddle_expr *expr, const int64_t *size, int64_t *value)
+int heddle_expr_evaluate_at(const heddle_expr *expr, const int64_t *size, const int64_t *index, int64_t *value)
 {
 	int64_t a, b;
 	switch (expr->kind) {
@@ -223,8 +223,13 @@ int heddle_expr_evaluate(const heddle_expr *expr, const int64_t *size, int64_t *
 			return -1;
 		*value = size ? size[expr->size->position] : expr->size->min;
 		return 0;
+	case HEDDLE_EXPR_INDEX:
+		if (!index)
+			return -1;
+		*value = index[expr->index->position];
+		return 0;
 	case HEDDLE_EXPR_UNARY:
-		if (heddle_expr_evaluate(expr->arg[0], size, &a))
+		if (heddle_expr_evaluate_at(expr->arg[0], size, index, &a))
 			return -1;
 		if (expr->op == HEDDLE_OP_NOT) {
 			*value = !a;
@@ -232,18 +237,23 @@ int heddle_expr_evaluate(const heddle_expr *expr, const int64_t *size, int64_t *
 		}
 		return expr->op == HEDDLE_OP_NEG && !__builtin_sub_overflow((int64_t)0, a, value) ? 0 : -1;
 	case HEDDLE_EXPR_BINARY:
-		if (heddle_expr_evaluate(expr->arg[0], size, &a) || heddle_expr_evaluate(expr->arg[1], size, &b))
+		if (heddle_expr_evaluate_at(expr->arg[0], size, index, &a) || heddle_expr_evaluate_at(expr->arg[1], size, index, &b))
 			return -1;
 		return evaluate_binary(expr->op, a, b, value);
 	case HEDDLE_EXPR_SELECT:
-		if (heddle_expr_evaluate(expr->arg[0], size, &a))
+		if (heddle_expr_evaluate_at(expr->arg[0], size, index, &a))
 			return -1;
-		return heddle_expr_evaluate(expr->arg[a ? 1 : 2], size, value);
+		return heddle_expr_evaluate_at(expr->arg[a ? 1 : 2], size, index, value);
 	case HEDDLE_EXPR_CAST:
-		return heddle_type_is_float(expr->type) ? -1 : heddle_expr_evaluate(expr->arg[0], size, value);
+		return heddle_type_is_float(expr->type) ? -1 : heddle_expr_evaluate_at(expr->arg[0], size, index, value);
 	default:
 		return -1;
 	}
+}
+
+int heddle_expr_evaluate(const heddle_expr *expr, const int64_t *size, int64_t *value)
+{
+	return heddle_expr_evaluate_at(expr, size, NULL, value);
 }
 
 bool heddle_expr_same_node(const heddle_expr *a, const heddle_expr *b)

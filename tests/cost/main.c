@@ -1,13 +1,14 @@
 /* The cost model's counts against the interpreter's, for all definitions of the layers on three descriptors.
  *
- *   test_cost_counts [-v] [-t TARGET] [-r DRAWS [-p PERCENT]] [FILE.tc...]
+ *   test_cost_counts [-v] [-t TARGET] [-r DRAWS [-p PERCENT] [-c PERCENT]] [FILE.tc...]
  *
  * `#: config LINE` before a definition is its config on chips of many threads; else it is what is chosen; with -r as many configs for each
  * whose layouts are drawn at random, and so many percent of their kernels must be equal.
  * Sizes are multiples of the tiles where that can be.  Where the model says `exact`, bytes, sectors and bank cycles must be
- * equal, else bytes within 2 %.  Left out, each with a word: gathers, reads under a condition (the data decide), ranges that
- * move with another dimension.  Of drawn configs not equal yet: members across rows of
- * which only every other one begins at a vector, edges of tiles that are longer than their dimension, and taps of windows among lanes.
+ * equal, else bytes within 2 %.  Left out, each with a word: gathers, and reads under a condition (the data decide).  Of tiles that
+ * are read under conditions what is read is not compared, all else is.  Of drawn configs not equal yet: members across rows of
+ * which only every other one begins at a vector, edges of tiles that are longer than their dimension, taps of windows among lanes, and
+ * values of vectors under ends that move.
  * SPDX-License-Identifier: MIT
  */
 #include "compile/compile.h"
@@ -23,6 +24,8 @@
 
 /* Statement instances that one case may have. */
 #define MOST_INSTANCES 1e6
+/* Where tiles are made full. */
+#define MOST_FULL 2e7
 
 enum { MOST_KERNELS = 32 };
 
@@ -33,42 +36,11 @@ typedef struct one {
 	int64_t *size;
 	int n_kernel;
 	heddle_kernel_count count[MOST_KERNELS];
-	bool gather, conditional, moving;
+	bool gather, conditional;
 } one;
 
 static bool verbose;
-static int checked, failed, left_out, refused, exact_ones, same_transactions;
-
-/* Sizes that are extents of dimensions become multiples of their tiles: then tiles are full. */
-static void fill_tiles(one *o, const heddle_scop *scop)
-{
-	for (int s = 0; s < scop->n_stmt; s++)
-		for (int d = 0; d < scop->stmt[s]->n_dim; d++) {
-			const heddle_expr *upper = scop->stmt[s]->source->index[d]->upper;
-			int64_t tile = scop->stmt[s]->dim[d].layout.tile;
-			if (upper->kind != HEDDLE_EXPR_SIZE || tile < 2)
-				continue;
-			int64_t *size = &o->size[upper->size->position], whole = (*size + tile - 1) / tile * tile;
-			if (whole <= upper->size->max && whole % upper->size->divisor == 0)
-				*size = whole;
-		}
-}
-
-static void examine(const heddle_scop *scop, void *user)
-{
-	one *o = user;
-	o->n_kernel = 0;
-	if (scop->program)
-		fill_tiles(o, scop);
-	for (int k = 0; k < scop->n_kernel && k < MOST_KERNELS && scop->program; k++) {
-		o->count[o->n_kernel++] = heddle_cost_count(o->arena, scop, scop->kernel[k], &o->language, o->size);
-		o->conditional |= o->count[k].conditional;
-		o->moving |= o->count[k].moving;
-		for (int s = 0; s < scop->kernel[k]->n_stmt; s++)
-			for (int a = 0; a < scop->kernel[k]->stmt[s]->n_access; a++)
-				o->gather |= !scop->kernel[k]->stmt[s]->access[a].affine;
-	}
-}
+static int checked, cut, cut_failed, part, failed, left_out, refused, exact_ones, same_transactions;
 
 static double instances(const heddle_definition *d, const int64_t *size)
 {
@@ -78,8 +50,9 @@ static double instances(const heddle_definition *d, const int64_t *size)
 		for (int i = 0; i < d->statement[s]->n_index; i++) {
 			int64_t extent = 1;
 			const heddle_expr *upper = d->statement[s]->index[i]->upper;
-			while (upper->kind == HEDDLE_EXPR_BINARY && heddle_expr_evaluate(upper, size, &extent) < 0)
-				upper = upper->arg[0];
+			while ((upper->kind == HEDDLE_EXPR_BINARY || upper->kind == HEDDLE_EXPR_INDEX) &&
+			       heddle_expr_evaluate(upper, size, &extent) < 0) /* one that moves: as far as what it moves with */
+				upper = upper->kind == HEDDLE_EXPR_INDEX ? upper->index->upper : upper->arg[0];
 			heddle_expr_evaluate(upper, size, &extent);
 			n *= extent > 0 ? (double)extent : 1;
 		}
@@ -98,20 +71,114 @@ static bool holds(const heddle_definition *d, const int64_t *size)
 	return true;
 }
 
+/* All sizes as near to the value as their ranges and divisors allow; do the preconditions hold? */
+static bool set_sizes(const heddle_definition *d, int64_t *size, int64_t value)
+{
+	for (int i = 0; i < d->n_size; i++) {
+		int64_t x = value;
+		x = x > d->size[i]->max ? d->size[i]->max : x < d->size[i]->min ? d->size[i]->min : x;
+		size[i] = x < d->size[i]->divisor ? d->size[i]->divisor : x / d->size[i]->divisor * d->size[i]->divisor;
+	}
+	return holds(d, size);
+}
+
 /* The same value for all sizes, as great as the number of instances allows; 0: none fits. */
 static int64_t choose(const heddle_definition *d, int64_t *size)
 {
-	static const int64_t value[] = {128, 64, 32, 16, 8};
-	for (size_t v = 0; v < HEDDLE_COUNT(value); v++) {
-		for (int i = 0; i < d->n_size; i++) {
-			int64_t x = value[v];
-			x = x > d->size[i]->max ? d->size[i]->max : x < d->size[i]->min ? d->size[i]->min : x;
-			size[i] = x / d->size[i]->divisor * d->size[i]->divisor;
-		}
-		if (instances(d, size) <= MOST_INSTANCES && holds(d, size))
+	static const int64_t value[] = {128, 64, 32, 16, 8, 4};
+	for (size_t v = 0; v < HEDDLE_COUNT(value); v++)
+		if (set_sizes(d, size, value[v]) && instances(d, size) <= MOST_INSTANCES)
 			return value[v];
-	}
 	return 0;
+}
+
+/* Sizes that are extents of dimensions become multiples of their tiles: then tiles are full. */
+static void fill_tiles(const one *o, const heddle_scop *scop)
+{
+	for (int s = 0; s < scop->n_stmt; s++)
+		for (int d = 0; d < scop->stmt[s]->n_dim; d++) {
+			const heddle_expr *upper = scop->stmt[s]->source->index[d]->upper;
+			int64_t tile = scop->stmt[s]->dim[d].layout.tile;
+			if (upper->kind != HEDDLE_EXPR_SIZE || tile < 2)
+				continue;
+			int64_t *size = &o->size[upper->size->position], whole = (*size + tile - 1) / tile * tile;
+			if (whole <= upper->size->max && whole % upper->size->divisor == 0)
+				*size = whole;
+		}
+}
+
+/* The same, with sizes that no tile has as small as need be. */
+static void choose_full(const one *o, const heddle_scop *scop)
+{
+	static const int64_t value[] = {4, 2, 1};
+	fill_tiles(o, scop);
+	for (size_t v = 0; v < HEDDLE_COUNT(value) && instances(o->definition, o->size) > MOST_FULL; v++)
+		if (set_sizes(o->definition, o->size, value[v]))
+			fill_tiles(o, scop);
+}
+
+static bool mentions(const heddle_expr *expr, const heddle_index *index)
+{
+	bool any = expr->kind == HEDDLE_EXPR_INDEX && expr->index == index;
+	for (int i = 0; i < expr->n_arg; i++)
+		any = any || mentions(expr->arg[i], index);
+	return any;
+}
+
+/* Is the dimension one of a guard, or tied to another one's ends? */
+static bool is_tied(const heddle_stmt *stmt, int d)
+{
+	const heddle_index *index = stmt->source->index[d];
+	const heddle_expr *select = stmt->source->value;
+	while (select->kind == HEDDLE_EXPR_CAST)
+		select = select->arg[0];
+	bool tied = stmt->value != stmt->source->value && select->kind == HEDDLE_EXPR_SELECT && mentions(select->arg[0], index);
+	for (int o = 0; o < stmt->n_dim; o++)
+		tied = tied || (o != d && (mentions(stmt->source->index[o]->upper, index) || mentions(stmt->source->index[o]->lower, index)));
+	return tied;
+}
+
+/* Of dimensions that guards or ends tie together few are inside of all their ends where they are short: they become longer, others shorter. */
+static void choose_long(const one *o, const heddle_scop *scop)
+{
+	enum { TIMES = 8 };
+	int64_t *before = HEDDLE_NEW_ARRAY(o->arena, int64_t, o->definition->n_size + 1);
+	const size_t bytes = sizeof(*before) * (size_t)o->definition->n_size;
+	bool tied[64] = {0}, any = false;
+	for (int s = 0; s < scop->n_stmt; s++)
+		for (int d = 0; d < scop->stmt[s]->n_dim; d++) {
+			const heddle_expr *upper = scop->stmt[s]->source->index[d]->upper;
+			if (upper->kind == HEDDLE_EXPR_SIZE && upper->size->position < 64 && is_tied(scop->stmt[s], d))
+				any = tied[upper->size->position] = true;
+		}
+	memcpy(before, o->size, bytes);
+	if (!any)
+		return;
+	if (!set_sizes(o->definition, o->size, 1) || (fill_tiles(o, scop), instances(o->definition, o->size) > TIMES * MOST_INSTANCES)) {
+		memcpy(o->size, before, bytes);
+		return;
+	}
+	do {
+		memcpy(before, o->size, bytes);
+		for (int i = 0; i < o->definition->n_size && i < 64; i++)
+			o->size[i] *= tied[i] && 2 * o->size[i] <= o->definition->size[i]->max ? 2 : 1;
+	} while (memcmp(before, o->size, bytes) != 0 && holds(o->definition, o->size) && instances(o->definition, o->size) <= TIMES * MOST_INSTANCES);
+	memcpy(o->size, before, bytes);
+}
+
+static void examine(const heddle_scop *scop, void *user)
+{
+	one *o = user;
+	o->n_kernel = 0;
+	if (scop->program)
+		choose_full(o, scop), choose_long(o, scop);
+	for (int k = 0; k < scop->n_kernel && k < MOST_KERNELS && scop->program; k++) {
+		o->count[o->n_kernel++] = heddle_cost_count(o->arena, scop, scop->kernel[k], &o->language, o->size);
+		o->conditional |= o->count[k].conditional;
+		for (int s = 0; s < scop->kernel[k]->n_stmt; s++)
+			for (int a = 0; a < scop->kernel[k]->stmt[s]->n_access; a++)
+				o->gather |= !scop->kernel[k]->stmt[s]->access[a].affine;
+	}
 }
 
 static bool close_to(double model, double counted, bool exact)
@@ -262,9 +329,14 @@ static void run(heddle_ctx *ctx, heddle_module *module, const heddle_definition 
 		heddle_arena_free(o.arena);
 		return;
 	}
-	bool large = p && instances(d, o.size) > 10 * MOST_INSTANCES;
-	if (!p || large || o.gather || o.conditional || o.moving || o.n_kernel != p->n_launch) {
-		printf("  -- %s on %s: left out: %s\n", d->name, chip, !p ? "no sizes, or not compiled" : large ? "too large" : o.gather ? "gathers" : o.conditional ? "reads under a condition" : o.moving ? "ranges that move" : "kernels");
+	const bool large = p && instances(d, o.size) > MOST_FULL;
+	if (!p || large || o.gather || o.conditional || o.n_kernel != p->n_launch) {
+		const char *why = !p	 ? "no sizes, or not compiled"
+				  : large	 ? "too large"
+				  : o.gather	 ? "gathers"
+				  : o.conditional ? "reads under a condition"
+						 : "kernels";
+		printf("  -- %s on %s: left out: %s\n", d->name, chip, why);
 		left_out++;
 	} else {
 		heddle_program_number(p);
@@ -283,6 +355,9 @@ static void run(heddle_ctx *ctx, heddle_module *module, const heddle_definition 
 						buffer[k] = array[j];
 			heddle_interpret r = {.arena = o.arena, .program = p, .size = own, .array = buffer, .unaligned_vectors = true,
 					      .transactions = true};
+			if (verbose)
+				for (int k = 0; k < d->n_size; k++)
+					printf("       %s=%lld%s", d->size[k]->name, (long long)o.size[k], k + 1 < d->n_size ? "" : "\n");
 			bool good = heddle_interpret_run(ctx, &r) == 0;
 			for (int k = 0; k < p->n_launch && good; k++) {
 				const heddle_interpret_traffic *g = &r.launch[k].space[HEDDLE_SPACE_GLOBAL],
@@ -291,7 +366,9 @@ static void run(heddle_ctx *ctx, heddle_module *module, const heddle_definition 
 				bool fine = true;
 				compare("global loads", &o, k, c->global.load_bytes, g->load_bytes, d->name, &fine);
 				compare("global stores", &o, k, c->global.store_bytes, g->store_bytes, d->name, &fine);
-				compare("shared loads", &o, k, c->shared.load_bytes, s->load_bytes, d->name, &fine);
+				if (!c->moving)
+					compare("shared loads", &o, k, c->shared.load_bytes, s->load_bytes, d->name, &fine);
+				part += c->moving;
 				compare("shared stores", &o, k, c->shared.store_bytes, s->store_bytes, d->name, &fine);
 				if (c->exact) {
 					bool same = true;
@@ -305,6 +382,8 @@ static void run(heddle_ctx *ctx, heddle_module *module, const heddle_definition 
 				}
 				checked++;
 				failed += !fine;
+				cut += c->cut;
+				cut_failed += c->cut && !fine;
 				if (!fine)
 					printf("       %s on %s: %s\n", d->name, chip, p->launch[k]->config);
 			}
@@ -340,7 +419,7 @@ static int by_name(const void *a, const void *b)
 int main(int argc, char **argv)
 {
 	const char *only = NULL;
-	int files = 0, draws = 0, percent = 100;
+	int files = 0, draws = 0, percent = 100, percent_cut = 100;
 	for (int i = 1; i < argc; i++) {
 		if (!strcmp(argv[i], "-v"))
 			verbose = true;
@@ -348,6 +427,8 @@ int main(int argc, char **argv)
 			only = argv[++i];
 		else if (!strcmp(argv[i], "-p") && i + 1 < argc)
 			percent = atoi(argv[++i]);
+		else if (!strcmp(argv[i], "-c") && i + 1 < argc)
+			percent_cut = atoi(argv[++i]);
 		else if (!strcmp(argv[i], "-r") && i + 1 < argc)
 			draws = atoi(argv[++i]);
 		else
@@ -369,7 +450,8 @@ int main(int argc, char **argv)
 			free(name[i]);
 		}
 	}
-	printf("%d kernels counted, %d differ, %d left out, %d refused; transactions equal in %d of %d\n", checked, failed, left_out, refused, same_transactions,
-	       exact_ones);
-	return 100 * failed > (100 - percent) * checked || exact_ones == 0;
+	printf("%d kernels counted, %d differ; of them %d with cut boxes, %d differ, %d but for what they read of guarded tiles; "
+	       "%d left out, %d refused; transactions equal in %d of %d\n", checked, failed, cut, cut_failed, part, left_out, refused, same_transactions, exact_ones);
+	const bool whole = 100 * (failed - cut_failed) <= (100 - percent) * (checked - cut), others = 100 * cut_failed <= (100 - percent_cut) * cut;
+	return !whole || !others || exact_ones == 0;
 }

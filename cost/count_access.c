@@ -1,0 +1,576 @@
+/* Counting one access of a statement: how often the threads make it, of how many elements at once, and what a warp asks for together.
+ * SPDX-License-Identifier: MIT
+ */
+#include "cost/count_parts.h"
+
+#include "cost/cost.h"
+#include "frontend/affine.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the unrolled part ---------------------------------------------------------------------------------------------- */
+
+/* Different values of a subscript over items and members of the dimensions in `mask`; `each`: no two instances have the same. */
+static double distinct(const shape *s, const linear *subscript, const bool *mask, bool each)
+{
+	int64_t value[MOST_DISTINCT];
+	int n = 1;
+	double product = 1, apart = 1; /* members of what is not affine are read one by one, and those of no whole vector, tap by tap */
+	bool part = each;
+	value[0] = 0;
+	for (int d = 0; d < s->stmt->n_dim; d++) {
+		const heddle_layout *layout = &s->stmt->dim[d].layout;
+		int64_t items = s->d[d].unrolled ? s->d[d].items : 1;
+		if (mask[d] && subscript->within[d])
+			apart *= (double)(items * layout->vector);
+		if (!mask[d] || !subscript->coefficient[d] || subscript->within[d] || items * layout->vector == 1)
+			continue;
+		product *= (double)(items * layout->vector);
+		part |= s->d[d].extent < layout->vector;
+		if (product > MOST_DISTINCT)
+			return product * apart;
+		int before = n;
+		for (int64_t i = 0; i < items; i++)
+			for (int64_t v = 0; v < layout->vector; v++) {
+				int64_t shift = subscript->coefficient[d] * (i * layout->threads * layout->vector + v);
+				for (int k = 0; k < before && shift; k++) {
+					int64_t x = value[k] + shift;
+					int j = n - 1;
+					while (j >= 0 && value[j] != x)
+						j--;
+					if (j < 0)
+						value[n++] = x;
+				}
+			}
+	}
+	return (part ? product : n) * apart;
+}
+
+/* Elements that one thread touches in the unrolled part. */
+static double elements(const movement *m)
+{
+	double n = 1;
+	bool used[HEDDLE_MAX_DIM] = {0};
+	for (int e = 0; e < m->tensor->rank; e++) {
+		bool mask[HEDDLE_MAX_DIM] = {0};
+		for (int d = 0; d < m->shape->stmt->n_dim; d++) {
+			mask[d] = m->dims[d] && !used[d];
+			used[d] |= m->subscript[e].coefficient[d] != 0 || m->subscript[e].within[d];
+		}
+		n *= distinct(m->shape, &m->subscript[e], mask, m->write);
+	}
+	return n;
+}
+
+/* Elements of the tile's array from one of tensor dimension order[i] to the next, where `inner` are those from one of order[i + 1]. */
+int64_t count_tile_pitch(const heddle_group *tile, int i, int64_t inner)
+{
+	const int row = heddle_tile_array_row(tile), e = tile->order[i];
+	const bool padded = heddle_tile_in_run(tile, row) ? e == tile->run : e == row;
+	if (e == row && tile->phases > 1)
+		return tile->phases * (heddle_tile_row_length(tile) + tile->pad);
+	return inner * tile->size[e] + (padded ? tile->pad : 0);
+}
+
+/* Elements of the tile's array before element `value` of its row. */
+int64_t count_row_offset(const heddle_group *tile, int64_t value)
+{
+	const int64_t place = affine_floor_div(value, tile->phases), phase = value - place * tile->phases;
+	return tile->phases == 1 ? value : phase * (heddle_tile_row_length(tile) + tile->pad) + place;
+}
+
+/* ---- requests --------------------------------------------------------------------------------------------------------- */
+
+/* Byte address of thread t's first element, without what all threads share; false: it takes no part. */
+static bool address(const counter *c, const movement *m, int t, int64_t *at)
+{
+	const heddle_kernel *kernel = c->kernel;
+	const heddle_stmt *stmt = m->shape->stmt;
+	int64_t lane = kernel->lanes > 1 ? t / kernel->lane_stride % kernel->lanes : 0, offset = 0;
+	bool laned = false;
+	int64_t x[HEDDLE_MAX_DIM];
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const heddle_dim *dim = &stmt->dim[d];
+		int64_t coordinate = 0;
+		if (dim->member >= 0)
+			coordinate = t / kernel->member[dim->member].thread_stride % dim->layout.threads;
+		else if (dim->layout.threads > 1) {
+			coordinate = lane;
+			laned |= m->dims[d];
+		}
+		x[d] = coordinate * dim->layout.vector;
+	}
+	if (m->once && !laned && lane)
+		return false;
+	int64_t pitch = 1;
+	for (int i = m->tensor->rank - 1; i >= 0; i--) {
+		int e = m->tile ? m->tile->order[i] : i;
+		int64_t value = 0;
+		for (int d = 0; d < stmt->n_dim; d++)
+			value += m->dims[d] ? m->subscript[e].coefficient[d] * x[d] : 0;
+		if (m->tile && e == heddle_tile_array_row(m->tile))
+			offset += count_row_offset(m->tile, value);
+		else
+			offset += value * (m->tile ? pitch : count_stride(c, m->tensor, e));
+		if (m->tile)
+			pitch = count_tile_pitch(m->tile, i, pitch);
+	}
+	*at = offset * heddle_type_size(m->tensor->type);
+	return true;
+}
+
+/* Sectors that `n` accesses of `bytes` each touch. */
+double count_sectors(const int64_t *at, int n, int64_t bytes)
+{
+	int64_t seen[8 * MOST_WARP];
+	int found = 0;
+	for (int t = 0; t < n; t++)
+		for (int64_t s = affine_floor_div(at[t], SECTOR); s <= affine_floor_div(at[t] + bytes - 1, SECTOR); s++) {
+			int j = found - 1;
+			while (j >= 0 && seen[j] != s)
+				j--;
+			if (j < 0 && found < (int)HEDDLE_COUNT(seen))
+				seen[found++] = s;
+		}
+	return found;
+}
+
+/* Cycles of the banks: most different words that one bank gives. */
+double count_bank_cycles(const int64_t *at, int n, int64_t bytes)
+{
+	int64_t word[BANKS][MOST_WARP];
+	int found[BANKS] = {0}, most = 0;
+	for (int t = 0; t < n; t++)
+		for (int64_t w = affine_floor_div(at[t], BANK_WIDTH); w <= affine_floor_div(at[t] + bytes - 1, BANK_WIDTH); w++) {
+			int bank = (int)(((w % BANKS) + BANKS) % BANKS), j = found[bank] - 1;
+			while (j >= 0 && word[bank][j] != w)
+				j--;
+			if (j < 0 && found[bank] < MOST_WARP)
+				word[bank][found[bank]++] = w;
+			most = found[bank] > most ? found[bank] : most;
+		}
+	return most;
+}
+
+static round_of one_round(const counter *c, const movement *m, int64_t width, int64_t base)
+{
+	round_of r = {0};
+	int64_t bytes = width * heddle_type_size(m->tensor->type);
+	const int part = m->tile ? count_lanes_at_once(c, bytes) : c->warp;
+	for (int first = 0; first < c->kernel->threads; first += c->warp) {
+		bool any = false;
+		for (int from = first; from < first + c->warp && from < c->kernel->threads; from += part) {
+			int64_t at[MOST_WARP];
+			int n = 0;
+			for (int t = from; t < from + part && t < c->kernel->threads; t++)
+				if (address(c, m, t, &at[n]))
+					at[n++] += base;
+			r.threads += n;
+			r.transactions += m->tile ? count_bank_cycles(at, n, bytes) : count_sectors(at, n, bytes);
+			any |= n > 0;
+		}
+		r.requests += any;
+	}
+	return r;
+}
+
+/* Are the statement's results stored by vectors, where others than its thread see them? */
+static bool stores_vectors(const counter *c, const shape *s)
+{
+	const heddle_access *target = &s->stmt->access[0];
+	movement m = {.shape = s, .tensor = target->tensor, .subscript = count_subscripts(c, s->stmt, target), .write = true};
+	for (int d = 0; d < s->stmt->n_dim; d++)
+		m.dims[d] = true;
+	return target->group->space == HEDDLE_SPACE_GLOBAL && count_access_width(c, &m) > 1;
+}
+
+/* Members of the vectors that rows are read by where vectors are gathered across them, as many iterations together as a vector has
+ * members (model/simplify_turn.c); 1: they are not. */
+static int64_t turned_width(const counter *c, const movement *m)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	const int across = count_lockstep(m), inner = m->tile ? heddle_tile_array_row(m->tile) : heddle_tensor_inner(m->tensor);
+	int along = -1;
+	if (m->write || !c->language->zips || !c->language->unaligned || across < 0 || inner < 0 || stmt->reduction)
+		return 1;
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (m->dims[d] && m->subscript[inner].coefficient[d] == 1 && stmt->dim[d].layout.vector == 1)
+			along = d;
+	const int64_t w = choose_least(stmt->dim[across].layout.vector, c->language->max_vector);
+	if (along < 0 || m->subscript[inner].coefficient[across] || m->shape->d[along].unrolled || stmt->dim[along].layout.items % w)
+		return 1;
+	for (int e = 0; e < m->tensor->rank; e++)
+		if (e != inner && m->subscript[e].coefficient[along])
+			return 1;
+	return stores_vectors(c, m->shape) ? w : 1;
+}
+
+/* Members of the vectors by which elements of an input are read that lie two apart, two vectors for each (model/simplify_vector.c);
+ * 1: they are not. */
+static int64_t strided_width(const counter *c, const movement *m)
+{
+	const int d = count_lockstep(m), inner = heddle_tensor_inner(m->tensor);
+	if (m->write || m->tile || !c->language->zips || !c->language->unaligned || d < 0 || inner != m->tensor->rank - 1 ||
+	    m->tensor->role != HEDDLE_ROLE_INPUT || m->tensor->type == HEDDLE_BOOL || m->subscript[inner].coefficient[d] != 2 ||
+	    m->shape->d[d].extent < m->shape->stmt->dim[d].layout.vector)
+		return 1;
+	for (int e = 0; e < inner; e++)
+		if (m->subscript[e].coefficient[d])
+			return 1;
+	return choose_least(m->shape->stmt->dim[d].layout.vector, c->language->max_vector);
+}
+
+/* Vectors of an access by strided_width for each vector of results: two taps side by side need the same ones. */
+static double strided_vectors(const movement *m)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	const linear *row = &m->subscript[heddle_tensor_inner(m->tensor)];
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (stmt->dim[d].reduction && m->shape->d[d].extent == 2 && row->coefficient[d] == 1)
+			return 1;
+	return 2;
+}
+
+/* Is there a loop inside of the copies that items of d are, along a dimension that the access goes along?  Then it stands in each copy. */
+static bool has_loop_inside(const counter *c, const movement *m, int d)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	const bool apart = c->kernel->threads == 1;
+	for (int o = 0; o < stmt->n_dim; o++) {
+		const heddle_dim *dim = &stmt->dim[o];
+		const int vectors = apart && dim->layout.vector > 1, own = apart && stmt->dim[d].layout.vector > 1;
+		bool depends = false;
+		for (int e = 0; e < m->tensor->rank; e++)
+			depends |= m->subscript[e].coefficient[o] != 0 || m->subscript[e].within[o];
+		const bool inside = vectors > own || (vectors == own && o > d);
+		if (depends && !dim->reduction && inside && !m->shape->d[o].unrolled && m->shape->d[o].items > 1)
+			return true;
+	}
+	return false;
+}
+
+/* Share of the blocks that no end of a member cuts: there is a version for them. */
+static double uncut(const shape *s)
+{
+	double n = 1;
+	for (int d = 0; d < s->stmt->n_dim; d++)
+		if (s->stmt->dim[d].member >= 0 && s->d[d].outer > 0)
+			n *= floor((double)s->d[d].extent / (double)s->stmt->dim[d].layout.tile) / s->d[d].outer;
+	return n;
+}
+
+/* Share of the accesses that a guard leaves, of so many that each thread makes without it.  In blocks where it holds everywhere nothing is
+ * asked.  In others each vector is, and those that it leaves no member out of share no reads; members of the rest are asked one by one,
+ * and read one by one. */
+static double guarded_share(const counter *c, const movement *m, double accesses)
+{
+	const shape *s = m->shape;
+	int64_t vector[HEDDLE_MAX_DIM], block[HEDDLE_MAX_DIM];
+	const int lane = heddle_lockstep_dim(s->stmt, NULL);
+	double instances = 1, same = 1;
+	if (s->guarded <= 0 || s->guarded == 1)
+		return fabs(s->guarded);
+	for (int d = 0; d < s->stmt->n_dim; d++) {
+		const heddle_dim *dim = &s->stmt->dim[d];
+		bool depends = false;
+		for (int e = 0; e < m->tensor->rank; e++)
+			depends = depends || m->subscript[e].coefficient[d] || m->subscript[e].within[d];
+		instances *= m->dims[d] ? (double)s->d[d].extent : 1;
+		vector[d] = d == lane && !dim->reduction && count_guards(s->stmt, d) ? choose_least(dim->layout.vector, c->language->max_vector) : 1;
+		block[d] = !dim->reduction ? dim->layout.tile : s->d[d].extent > 0 ? s->d[d].extent : 1;
+		same *= depends ? 1 : (double)vector[d];
+	}
+	const double vectors = fmin(s->guarded, count_guarded(c, s->stmt, vector));
+	const double blocks = count_own_results(c->kernel) ? 0 : fmin(vectors, count_guarded(c, s->stmt, block));
+	const double apart = (vectors - blocks) / same + s->guarded - vectors;
+	return blocks + apart * instances / (accesses * (double)c->kernel->threads);
+}
+
+/* How often all threads make the access that stands in the text: tiles, rounds, items that are a loop. */
+double count_repeats(const counter *c, const movement *m)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	double n = 1;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const heddle_dim *dim = &stmt->dim[d];
+		if (!m->dims[d] && dim->member < 0)
+			continue;
+		bool depends = false;
+		for (int e = 0; e < m->tensor->rank; e++)
+			depends |= m->subscript[e].coefficient[d] != 0 || m->subscript[e].within[d];
+		n *= m->shape->d[d].outer * (double)dim->layout.rounds;
+		if (!m->shape->d[d].unrolled)
+			n *= (double)m->shape->d[d].items;
+		else if (!depends && !dim->reduction && has_loop_inside(c, m, d))
+			n *= (double)m->shape->d[d].items;
+		n *= depends ? 1 : m->shape->d[d].parts;
+		if (!m->whole)
+			n *= depends || !m->shape->d[d].unrolled ? m->shape->d[d].share : m->shape->d[d].busy;
+		else if (dim->member < 0 && dim->layout.threads == 1) /* cut blocks add what their tiles are filled with */
+			n *= 1 - uncut(m->shape) * (1 - fmin(1, m->shape->d[d].share));
+	}
+	n *= m->share;
+	return m->write || m->whole ? n : n * guarded_share(c, m, n * elements(m));
+}
+
+void count_go_on(double begin[SECTOR], double n, int64_t bytes)
+{
+	const int64_t step = bytes % SECTOR;
+	double after[SECTOR] = {0};
+	if (!step || n <= 1)
+		return;
+	const double whole = floor(n / SECTOR), rest = n - whole * SECTOR; /* after so many rounds all has come back */
+	for (int from = 0; from < SECTOR; from++)
+		for (int64_t i = 0; i < SECTOR; i++)
+			after[((from + i * step) % SECTOR + SECTOR) % SECTOR] += begin[from] * (whole + ((double)i < rest ? 1 : 0)) / n;
+	memcpy(begin, after, sizeof(after));
+}
+
+/* n rounds go on by so many elements each. */
+static void go_on(count_begins *b, const movement *m, double n, int64_t elements)
+{
+	count_go_on(b->at, n, elements * heddle_type_size(m->tensor->type));
+}
+
+/* Where accesses of so many elements begin: their tiles, rounds and items, and `place` of the row, where windows give those along it; -1: they
+ * do not. */
+static count_begins beginnings(const counter *c, const movement *m, int64_t width, int64_t place)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	const int row = heddle_tensor_inner(m->tensor), size = heddle_type_size(m->tensor->type);
+	int lane = count_lockstep(m);
+	for (int d = 0; d < stmt->n_dim && width > 1 && row >= 0 && (lane < 0 || m->subscript[row].coefficient[lane] != 1); d++)
+		lane = stmt->dim[d].layout.vector > 1 && m->subscript[row].coefficient[d] == 1 ? d : lane;
+	count_begins b = {{0}};
+	int64_t first = place < 0 ? 0 : place;
+	for (int e = 0; e < m->tensor->rank; e++)
+		first += place < 0 || e != row ? m->subscript[e].constant * count_stride(c, m->tensor, e) : 0;
+	b.at[((first * size) % SECTOR + SECTOR) % SECTOR] = 1;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const heddle_layout *layout = &stmt->dim[d].layout;
+		const bool in_row = place >= 0 && m->subscript[row].coefficient[d] && m->shape->d[d].unrolled;
+		int64_t step = 0;
+		for (int e = 0; e < m->tensor->rank; e++)
+			step += m->subscript[e].coefficient[d] * count_stride(c, m->tensor, e);
+		if (!step || (!m->dims[d] && stmt->dim[d].member < 0))
+			continue;
+		go_on(&b, m, m->shape->d[d].outer, step * layout->tile);
+		go_on(&b, m, (double)layout->rounds, step * (layout->tile / layout->rounds));
+		if (in_row)
+			continue;
+		go_on(&b, m, (double)m->shape->d[d].items, step * layout->threads * layout->vector);
+		const int64_t at_once = d == lane ? width : 1;
+		go_on(&b, m, (double)layout->vector / (double)at_once, step * at_once);
+	}
+	return b;
+}
+
+void count_add_accesses(counter *c, const movement *m, const heddle_group *group, int64_t width, double rounds, const count_begins *b)
+{
+	heddle_movement *to = m->tile ? &c->out->shared : &c->out->global;
+	round_of r = one_round(c, m, width, 0);
+	for (int base = 0; base < SECTOR && b; base++) {
+		if (base == 0)
+			r.transactions *= b->at[0];
+		else if (b->at[base] > 0)
+			r.transactions += b->at[base] * one_round(c, m, width, base).transactions;
+	}
+	const int64_t turned = width == 1 ? turned_width(c, m) : 1;
+	if (turned > 1) {
+		const double row = ceil((double)(turned * heddle_type_size(m->tensor->type)) / SECTOR);
+		r.requests /= (double)turned;
+		r.transactions = m->tile ? r.transactions : row * r.requests;
+	}
+	/* what the threads of an edge leave out is taken as spread evenly */
+	double bytes = rounds * r.threads * (double)(width * heddle_type_size(m->tensor->type));
+	if (m->write) {
+		to->store_bytes += bytes;
+		to->store_requests += rounds * r.requests;
+		to->store_transactions += rounds * r.transactions;
+	} else {
+		to->load_bytes += bytes;
+		to->load_requests += rounds * r.requests;
+		to->load_transactions += rounds * r.transactions;
+	}
+	for (int g = 0; g < c->kernel->n_group && !m->tile; g++) {
+		heddle_movement *own = &c->out->group[g];
+		if (c->kernel->group[g] != group)
+			continue;
+		*(m->write ? &own->store_bytes : &own->load_bytes) += bytes;
+		*(m->write ? &own->store_requests : &own->load_requests) += rounds * r.requests;
+		*(m->write ? &own->store_transactions : &own->load_transactions) += rounds * r.transactions;
+	}
+}
+
+/* The dimension of the tensor along which what is read lies. */
+static int row_of(const movement *m)
+{
+	return m->tile ? heddle_tile_array_row(m->tile) : heddle_tensor_inner(m->tensor);
+}
+
+/* Elements of the rows that a thread reads for all results of a window, as places in the tile's array, or in the tensor's rows but for a
+ * multiple of any vector; 0: there is no window, or too much. */
+static int window_places(const movement *m, int64_t place[MOST_PLACES])
+{
+	enum { LONGEST = 64, FIRST = 1024 };
+	const heddle_stmt *stmt = m->shape->stmt;
+	const linear *row = &m->subscript[row_of(m)];
+	const int64_t phases = m->tile ? m->tile->phases : 1;
+	bool window = m->n_beside > 0;
+	int n = 1;
+	place[0] = m->tile ? 0 : FIRST + (row->constant % LONGEST + LONGEST) % LONGEST;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const heddle_layout *layout = &stmt->dim[d].layout;
+		const int64_t step = row->coefficient[d], items = m->shape->d[d].unrolled ? m->shape->d[d].items : 1;
+		const int before = n;
+		window = window || (step && stmt->dim[d].reduction && heddle_is_window(stmt, d));
+		window = window || (m->tile && step == phases && layout->vector * layout->threads == 1 && items > 1); /* items lie side by side */
+		for (int k = 0; k < before; k++)
+			place[k] += m->tile && step < 0 ? -step * (choose_least(layout->tile, m->shape->d[d].extent) - 1) : 0;
+		for (int64_t i = 1; i < items * layout->vector && step; i++)
+			for (int k = 0; k < before; k++) {
+				const int64_t x = place[k] + step * (i / layout->vector * layout->threads * layout->vector + i % layout->vector);
+				int j = n - 1;
+				while (j >= 0 && place[j] != x)
+					j--;
+				if (j < 0 && n == MOST_PLACES)
+					return 0;
+				if (j < 0)
+					place[n++] = x;
+			}
+	}
+	for (int b = 0, before = n; b < m->n_beside; b++)
+		for (int k = 0; k < before; k++) {
+			int j = n - 1;
+			while (j >= 0 && place[j] != place[k] + m->beside[b])
+				j--;
+			if (j < 0 && n == MOST_PLACES)
+				return 0;
+			if (j < 0)
+				place[n++] = place[k] + m->beside[b];
+		}
+	for (int k = 0; k < n; k++) {
+		if (!m->tile && place[k] < 0)
+			return 0;
+		place[k] = m->tile ? count_row_offset(m->tile, place[k]) : place[k];
+	}
+	return window ? n : 0;
+}
+
+/* May vectors of w elements begin at every place that is a multiple of w, whatever thread, round, tile or row it is? */
+static bool places_aligned(const movement *m, int64_t w)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	const int row = row_of(m);
+	const int64_t phases = m->tile ? m->tile->phases : 1;
+	bool aligned = !m->tile	     ? m->tensor->rank < 2 || heddle_cost_rows_aligned(m->tensor, w)
+		       : phases == 1 ? count_tile_aligned(m, row, w)
+				     : count_tile_aligned(m, row, w) && (heddle_tile_row_length(m->tile) + m->tile->pad) % w == 0;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const heddle_layout *layout = &stmt->dim[d].layout;
+		if (layout->threads > 1 || layout->rounds > 1 || (!m->shape->d[d].unrolled && layout->items > 1))
+			aligned = aligned && m->subscript[row].coefficient[d] * layout->vector % (w * phases) == 0;
+		if (!m->tile && m->shape->d[d].outer > 1)
+			aligned = aligned && m->subscript[row].coefficient[d] * layout->tile % w == 0;
+	}
+	return aligned;
+}
+
+/* Loads of neighbours become vectors (model/simplify_widen.c): the widest first, of places that no vector has yet. */
+static void count_window(counter *c, const movement *m, const heddle_group *group, int64_t *place, int n)
+{
+	double others = count_repeats(c, m);
+	const int row = row_of(m);
+	int64_t w = 1;
+	for (int e = 0; e < m->tensor->rank; e++) {
+		bool mask[HEDDLE_MAX_DIM] = {0};
+		for (int d = 0; d < m->shape->stmt->n_dim && e != row; d++)
+			mask[d] = m->dims[d] && !m->subscript[row].coefficient[d];
+		others *= e == row ? 1 : distinct(m->shape, &m->subscript[e], mask, false);
+	}
+	while (2 * w <= c->language->max_vector && (!c->language->max_bytes || 2 * w * heddle_type_size(m->tensor->type) <= c->language->max_bytes))
+		w *= 2;
+	for (; w >= 1; w /= 2) {
+		double accesses = 0;
+		count_begins all = {{0}};
+		for (int k = 0; k < n && places_aligned(m, w); k++) {
+			int member[MOST_PLACES], found = 0;
+			for (int j = 0; j < n && place[k] >= 0 && place[k] % w == 0; j++)
+				if (place[j] >= place[k] && place[j] < place[k] + w)
+					member[found++] = j;
+			if (found < w)
+				continue;
+			const count_begins one = m->tile ? all : beginnings(c, m, w, place[k]);
+			for (int r = 0; r < SECTOR; r++)
+				all.at[r] = (all.at[r] * accesses + one.at[r]) / (accesses + 1);
+			for (int j = 0; j < found; j++)
+				place[member[j]] = -1;
+			accesses++;
+		}
+		if (accesses > 0)
+			count_add_accesses(c, m, group, w, accesses * others, m->tile ? NULL : &all);
+	}
+}
+
+/* Does nothing that it stores, and no condition, stand between what the statement reads? */
+static bool reads_first(const counter *c, const shape *s)
+{
+	if (count_own_results(c->kernel))
+		return false;
+	return s->stmt->reduction || s->stmt->access[0].group->space == HEDDLE_SPACE_REGISTER || stores_vectors(c, s);
+}
+
+/* Those that stand in the text in rows of their own, each by vectors as wide as its row's beginning allows. */
+static void count_members(counter *c, const movement *m, const heddle_group *group)
+{
+	enum { MOST_WIDTH = 64, MOST_MEMBERS = 256 };
+	const shape *s = m->shape;
+	const int inner = row_of(m);
+	int64_t n[HEDDLE_MAX_DIM], all = 1;
+	double share[MOST_WIDTH + 1] = {0};
+	for (int d = 0; d < s->stmt->n_dim; d++) {
+		bool across = false;
+		for (int e = 0; e < m->tensor->rank && inner >= 0 && !m->subscript[inner].coefficient[d] && m->dims[d] && !m->tile; e++)
+			across = across || (e != inner && m->subscript[e].coefficient[d]);
+		n[d] = !across || s->d[d].parts > 1 ? 1 : s->stmt->dim[d].layout.vector * (s->d[d].unrolled ? s->d[d].items : 1);
+		all *= n[d];
+	}
+	const bool alike = all == 1 || all > MOST_MEMBERS || m->write || !reads_first(c, s) || c->language->unaligned;
+	if (alike)
+		share[count_access_width(c, m)] = 1;
+	for (int64_t k = 0; k < all && !alike; k++) {
+		int64_t member[HEDDLE_MAX_DIM], rest = k;
+		for (int d = 0; d < s->stmt->n_dim; d++) {
+			const heddle_layout *layout = &s->stmt->dim[d].layout;
+			const int64_t x = rest % n[d];
+			member[d] = n[d] > 1 ? x / layout->vector * layout->threads * layout->vector + x % layout->vector : -1;
+			rest /= n[d];
+		}
+		share[count_member_width(c, m, member)] += 1 / (double)all;
+	}
+	for (int64_t width = 1; width <= MOST_WIDTH; width++) {
+		if (share[width] == 0)
+			continue;
+		const count_begins b = m->tile ? (count_begins){{0}} : beginnings(c, m, width, -1);
+		count_add_accesses(c, m, group, width, share[width] * elements(m) / (double)width * count_repeats(c, m), m->tile ? NULL : &b);
+	}
+}
+
+void count_movement(counter *c, const movement *m, const heddle_group *group)
+{
+	int64_t place[MOST_PLACES];
+	const int places = (m->tile || (c->kernel->threads > 1 && row_of(m) >= 0)) && !m->write ? window_places(m, place) : 0;
+	if (places) {
+		count_window(c, m, group, place, places);
+		return;
+	}
+	const int64_t strided = strided_width(c, m);
+	if (strided > 1) {
+		const count_begins b = m->tile ? (count_begins){{0}} : beginnings(c, m, strided, -1);
+		count_add_accesses(c, m, group, strided, elements(m) / (double)strided * strided_vectors(m) * count_repeats(c, m), m->tile ? NULL : &b);
+	} else {
+		count_members(c, m, group);
+	}
+}

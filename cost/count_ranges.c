@@ -1,0 +1,461 @@
+/* Ranges whose ends move with other dimensions, and guards: how many instances there are.
+ *
+ * Of a range that moves a statement has so many values on average, and its tile loop so many rounds; of a guard that is taken into the
+ * domain the share of the instances where it holds.  Both by going over values of the dimensions that they depend on, of long ones over
+ * samples; the longest dimension of a guard is solved for.
+ * SPDX-License-Identifier: MIT
+ */
+#include "cost/count_parts.h"
+
+#include "frontend/affine.h"
+
+#include <math.h>
+
+/* Samples of one, two, ... dimensions together. */
+static const int samples[] = {1, 64, 16, 6, 4, 3, 2};
+
+enum { MOST_PARENTS = 6, MOST_CONJUNCTS = 16, MOST_ROWS = 4096 };
+
+/* Affine expressions that are not negative where a guard holds. */
+typedef struct conjuncts {
+	int n;
+	linear of[MOST_CONJUNCTS];
+} conjuncts;
+
+static bool add_conjunct(const counter *c, conjuncts *all, const heddle_expr *greater, const heddle_expr *less, int64_t apart)
+{
+	const linear a = count_linear(c, greater), b = count_linear(c, less);
+	if (!a.affine || !b.affine || all->n == MOST_CONJUNCTS)
+		return false;
+	linear *l = &all->of[all->n++];
+	*l = a;
+	l->constant -= b.constant + apart;
+	for (int d = 0; d < HEDDLE_MAX_DIM; d++)
+		l->coefficient[d] -= b.coefficient[d];
+	return true;
+}
+
+/* false: it is something else. */
+static bool take_conjuncts(const counter *c, const heddle_expr *guard, conjuncts *all)
+{
+	const heddle_expr *a = guard->n_arg > 0 ? guard->arg[0] : NULL, *b = guard->n_arg > 1 ? guard->arg[1] : NULL;
+	if (guard->kind == HEDDLE_EXPR_CAST)
+		return take_conjuncts(c, a, all);
+	if (guard->kind != HEDDLE_EXPR_BINARY)
+		return false;
+	switch (guard->op) {
+	case HEDDLE_OP_AND:
+		return take_conjuncts(c, a, all) && take_conjuncts(c, b, all);
+	case HEDDLE_OP_GE:
+		return add_conjunct(c, all, a, b, 0);
+	case HEDDLE_OP_GT:
+		return add_conjunct(c, all, a, b, 1);
+	case HEDDLE_OP_LE:
+		return add_conjunct(c, all, b, a, 0);
+	case HEDDLE_OP_LT:
+		return add_conjunct(c, all, b, a, 1);
+	case HEDDLE_OP_EQ:
+		return add_conjunct(c, all, a, b, 0) && add_conjunct(c, all, b, a, 0);
+	default:
+		return false;
+	}
+}
+
+/* The dimensions that the ends of another one depend on. */
+typedef struct parents {
+	int n, dim[MOST_PARENTS];
+} parents;
+
+/* `guard`: beside its ends; NULL: not asked about. */
+static parents parents_of(const heddle_stmt *stmt, int d, const conjuncts *guard)
+{
+	const heddle_index *index = stmt->source->index[d];
+	parents p = {0};
+	for (int o = 0; o < stmt->n_dim && p.n < MOST_PARENTS; o++) {
+		bool moves = choose_mentions(index->upper, o) || (index->lower && choose_mentions(index->lower, o));
+		for (int k = 0; guard && k < guard->n; k++)
+			moves = moves || (guard->of[k].coefficient[d] && guard->of[k].coefficient[o]);
+		if (o != d && moves)
+			p.dim[p.n++] = o;
+	}
+	return p;
+}
+
+/* The guard that went into the statement's domain, NULL: there is none.  `*otherwise`: instances are where it does not hold. */
+static const heddle_expr *guard_of(const heddle_stmt *stmt, bool *otherwise)
+{
+	const heddle_expr *select = stmt->source->value;
+	while (select->kind == HEDDLE_EXPR_CAST)
+		select = select->arg[0];
+	if (stmt->value == stmt->source->value || select->kind != HEDDLE_EXPR_SELECT)
+		return NULL;
+	*otherwise = stmt->value == select->arg[2];
+	return select->arg[0];
+}
+
+bool count_moves(const heddle_stmt *stmt, int d)
+{
+	return parents_of(stmt, d, NULL).n > 0;
+}
+
+static count_ends ends_at(const counter *c, const heddle_stmt *stmt, int d, const int64_t *at)
+{
+	const heddle_index *index = stmt->source->index[d];
+	count_ends ends = {0, 1};
+	if (index->lower && heddle_expr_evaluate_at(index->lower, c->size, at, &ends.lower) < 0)
+		ends.lower = 0;
+	if (heddle_expr_evaluate_at(index->upper, c->size, at, &ends.upper) < 0)
+		ends.upper = ends.lower + 1;
+	return ends;
+}
+
+/* The ends that the guard leaves. */
+static count_ends guarded_ends(const conjuncts *guard, int d, const int64_t *at, count_ends ends)
+{
+	for (int k = 0; k < guard->n; k++) {
+		const linear *l = &guard->of[k];
+		int64_t rest = l->constant;
+		for (int o = 0; o < HEDDLE_MAX_DIM; o++)
+			rest += o == d ? 0 : l->coefficient[o] * at[o];
+		if (l->coefficient[d] > 0 && -affine_floor_div(rest, l->coefficient[d]) > ends.lower)
+			ends.lower = -affine_floor_div(rest, l->coefficient[d]);
+		else if (l->coefficient[d] < 0)
+			ends.upper = choose_least(ends.upper, affine_floor_div(rest, -l->coefficient[d]) + 1);
+	}
+	return ends;
+}
+
+/* The furthest ends where each of the parents is in a range of its own: at corners, since bounds are affine, or extrema of such. */
+static count_ends ends_within(const counter *c, const heddle_stmt *stmt, int d, const parents *p, const conjuncts *guard, const count_ends *range)
+{
+	count_ends all = {INT64_MAX, INT64_MIN};
+	for (unsigned corner = 0; corner < 1u << p->n; corner++) {
+		int64_t at[HEDDLE_MAX_DIM] = {0};
+		for (int k = 0; k < p->n; k++)
+			at[p->dim[k]] = corner >> k & 1 ? range[k].upper - 1 : range[k].lower;
+		const count_ends own = ends_at(c, stmt, d, at), ends = guard ? guarded_ends(guard, d, at, own) : own;
+		all.lower = choose_least(all.lower, ends.lower);
+		all.upper = all.upper > ends.upper ? all.upper : ends.upper;
+	}
+	return all;
+}
+
+count_ends count_box(const counter *c, const heddle_stmt *stmt, int d)
+{
+	const parents p = parents_of(stmt, d, NULL);
+	count_ends range[MOST_PARENTS];
+	for (int k = 0; k < p.n; k++)
+		range[k] = count_box(c, stmt, p.dim[k]);
+	return ends_within(c, stmt, d, &p, NULL, range);
+}
+
+/* Sample number i of n positions. */
+static int64_t sample(int64_t i, int64_t samples_of, int64_t n)
+{
+	return n <= samples_of ? i : (2 * i + 1) * n / (2 * samples_of);
+}
+
+/* Is the instance one that the parents' own ranges have? */
+static bool exists(const counter *c, const heddle_stmt *stmt, const parents *p, const int64_t *at)
+{
+	for (int k = 0; k < p->n; k++) {
+		const count_ends ends = ends_at(c, stmt, p->dim[k], at);
+		if (at[p->dim[k]] < ends.lower || at[p->dim[k]] >= ends.upper)
+			return false;
+	}
+	return true;
+}
+
+double count_mean(const counter *c, const heddle_stmt *stmt, int d)
+{
+	const parents p = parents_of(stmt, d, NULL);
+	count_ends box[MOST_PARENTS];
+	int64_t all = 1, n[MOST_PARENTS];
+	double sum = 0, found = 0;
+	for (int k = 0; k < p.n; k++) {
+		box[k] = count_box(c, stmt, p.dim[k]);
+		n[k] = choose_least(samples[p.n], box[k].upper - box[k].lower);
+		all *= n[k] > 0 ? n[k] : 0;
+	}
+	for (int64_t s = 0; s < all; s++) {
+		int64_t at[HEDDLE_MAX_DIM] = {0}, rest = s;
+		for (int k = 0; k < p.n; k++) {
+			at[p.dim[k]] = box[k].lower + sample(rest % n[k], samples[p.n], box[k].upper - box[k].lower);
+			rest /= n[k];
+		}
+		if (!exists(c, stmt, &p, at))
+			continue;
+		const count_ends ends = ends_at(c, stmt, d, at);
+		sum += ends.upper > ends.lower ? (double)(ends.upper - ends.lower) : 0;
+		found++;
+	}
+	return found > 0 ? sum / found : 0;
+}
+
+double count_rounds(const counter *c, const heddle_stmt *stmt, int d)
+{
+	bool otherwise = false;
+	const heddle_expr *guard = guard_of(stmt, &otherwise);
+	conjuncts all_of = {0};
+	if (!guard || otherwise || !take_conjuncts(c, guard, &all_of))
+		all_of.n = 0;
+	const parents p = parents_of(stmt, d, &all_of);
+	const double tile = (double)stmt->dim[d].layout.tile;
+	count_ends box[MOST_PARENTS];
+	int64_t all = 1, n[MOST_PARENTS], tiles[MOST_PARENTS];
+	double sum = 0;
+	for (int k = 0; k < p.n; k++) {
+		const int64_t size = stmt->dim[p.dim[k]].layout.tile;
+		box[k] = count_box(c, stmt, p.dim[k]);
+		tiles[k] = (box[k].upper - box[k].lower + size - 1) / size;
+		n[k] = choose_least(samples[p.n], tiles[k]);
+		all *= n[k] > 0 ? n[k] : 0;
+	}
+	for (int64_t s = 0; s < all; s++) {
+		count_ends range[MOST_PARENTS];
+		int64_t rest = s;
+		for (int k = 0; k < p.n; k++) {
+			const int64_t size = stmt->dim[p.dim[k]].layout.tile;
+			range[k].lower = box[k].lower + size * sample(rest % n[k], samples[p.n], tiles[k]);
+			range[k].upper = choose_least(range[k].lower + size, box[k].upper);
+			rest /= n[k];
+		}
+		const count_ends ends = ends_within(c, stmt, d, &p, &all_of, range);
+		sum += ends.upper > ends.lower ? ceil((double)(ends.upper - ends.lower) / tile) : 0;
+	}
+	return all > 0 ? sum / (double)all : 0;
+}
+
+/* ---- guards -------------------------------------------------------------------------------------------------------------- */
+
+/* Dimensions that conjuncts tie together, and those conjuncts. */
+typedef struct component {
+	bool in[HEDDLE_MAX_DIM], mine[MOST_CONJUNCTS];
+} component;
+
+static component component_of(const heddle_stmt *stmt, const conjuncts *all, int first)
+{
+	component x = {{0}, {0}};
+	x.in[first] = true;
+	for (bool grows = true; grows;) {
+		grows = false;
+		for (int k = 0; k < all->n; k++)
+			for (int d = 0; d < stmt->n_dim && !x.mine[k]; d++)
+				x.mine[k] = x.in[d] && all->of[k].coefficient[d];
+		for (int k = 0; k < all->n; k++)
+			for (int d = 0; d < stmt->n_dim; d++)
+				if (x.mine[k] && all->of[k].coefficient[d] && !x.in[d])
+					x.in[d] = grows = true;
+	}
+	return x;
+}
+
+/* Groups of `group` values along dimension d, of n in its box, for all of which the component's conjuncts hold, with the others as they are. */
+static int64_t solved(const conjuncts *all, const component *x, int d, count_ends box, const int64_t *at, int64_t group, int64_t n)
+{
+	int64_t first = 0, last = n - 1;
+	for (int k = 0; k < all->n; k++) {
+		const linear *l = &all->of[k];
+		const int64_t factor = l->coefficient[d];
+		int64_t rest = l->constant + factor * box.lower;
+		if (!x->mine[k])
+			continue;
+		for (int o = 0; o < HEDDLE_MAX_DIM; o++)
+			rest += o == d ? 0 : l->coefficient[o] * at[o];
+		if (factor > 0 && -affine_floor_div(rest, factor * group) > first)
+			first = -affine_floor_div(rest, factor * group);
+		else if (factor < 0)
+			last = choose_least(last, affine_floor_div(rest, -factor * group));
+		else if (factor == 0 && rest < 0)
+			return 0;
+	}
+	return last < first ? 0 : last - first + 1;
+}
+
+/* The share of the component's values that are in whole groups for all values of which its conjuncts hold; `any`: in groups for some value of
+ * which they do, each by itself. */
+static double share_of(const counter *c, const heddle_stmt *stmt, const conjuncts *given, const component *x, const int64_t *group, bool any)
+{
+	conjuncts all = *given;
+	count_ends box[HEDDLE_MAX_DIM];
+	int dim[HEDDLE_MAX_DIM], n = 0, longest = -1;
+	int64_t groups[HEDDLE_MAX_DIM], rows = 1, step = 1, taken = 0, found = 0;
+	double values = 1; /* of all groups, for one that there is: the last one of a dimension may have fewer */
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const int64_t size = x->in[d] && group ? group[d] : 1;
+		box[d] = x->in[d] ? count_box(c, stmt, d) : (count_ends){0, 1};
+		groups[d] = (box[d].upper - box[d].lower + size - 1) / size;
+		if (groups[d] < 1)
+			return 0;
+		values *= (double)(groups[d] * size) / (double)(box[d].upper - box[d].lower);
+		if (x->in[d] && (longest < 0 || groups[d] > groups[longest]))
+			longest = d;
+		/* the worst, or the best, of a group's values, as that of its first one */
+		for (int k = 0; k < all.n; k++) {
+			const int64_t last = all.of[k].coefficient[d] * (size - 1);
+			all.of[k].constant += (last < 0) == any ? 0 : last;
+		}
+	}
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (x->in[d] && d != longest) {
+			dim[n++] = d;
+			rows *= groups[d];
+		}
+	while (rows / step > MOST_ROWS) /* odd: most lengths are even, and samples are to take all of their values */
+		step = 2 * step + 1;
+	for (int64_t row = step / 2; row < rows; row += step, taken++) {
+		int64_t rest = row, at[HEDDLE_MAX_DIM] = {0};
+		bool whole = true;
+		for (int k = 0; k < n; k++) {
+			const int64_t size = group ? group[dim[k]] : 1, number = rest % groups[dim[k]];
+			at[dim[k]] = box[dim[k]].lower + number * size;
+			whole = whole && (any || at[dim[k]] + size <= box[dim[k]].upper);
+			rest /= groups[dim[k]];
+		}
+		const int64_t size = group ? group[longest] : 1;
+		if (whole)
+			found += solved(&all, x, longest, box[longest], at, size, any ? groups[longest] : (box[longest].upper - box[longest].lower) / size);
+	}
+	return (any ? 1 : values) * (double)found / ((double)taken * (double)groups[longest]);
+}
+
+/* Conditions that all have to hold, or not to. */
+typedef struct conditions {
+	int n;
+	const heddle_expr *of[MOST_CONJUNCTS];
+	bool holds[MOST_CONJUNCTS];
+} conditions;
+
+/* Share of the instances where they do, by asking for each; -1: data decide. */
+static double asked_share(const counter *c, const heddle_stmt *stmt, const conditions *asked)
+{
+	count_ends box[HEDDLE_MAX_DIM];
+	int64_t values = 1, step = 1, taken = 0, found = 0;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		bool within = false;
+		for (int k = 0; k < asked->n; k++)
+			within = within || choose_mentions(asked->of[k], d);
+		box[d] = within ? count_box(c, stmt, d) : (count_ends){0, 1};
+		values *= box[d].upper > box[d].lower ? box[d].upper - box[d].lower : 0;
+	}
+	while (values / step > MOST_ROWS)
+		step = 2 * step + 1;
+	for (int64_t v = step / 2; v < values; v += step, taken++) {
+		int64_t rest = v, at[HEDDLE_MAX_DIM] = {0};
+		bool all = true;
+		for (int d = 0; d < stmt->n_dim; d++) {
+			at[d] = box[d].lower + rest % (box[d].upper - box[d].lower);
+			rest /= box[d].upper - box[d].lower;
+		}
+		for (int k = 0; k < asked->n; k++) {
+			int64_t holds = 0;
+			if (heddle_expr_evaluate_at(asked->of[k], c->size, at, &holds) < 0)
+				return -1;
+			all = all && (holds != 0) == asked->holds[k];
+		}
+		found += all;
+	}
+	return taken > 0 ? (double)found / (double)taken : 0;
+}
+
+double count_guarded(const counter *c, const heddle_stmt *stmt, const int64_t *group)
+{
+	bool done[HEDDLE_MAX_DIM] = {0}, otherwise = false;
+	const heddle_expr *guard = guard_of(stmt, &otherwise);
+	conjuncts all = {0};
+	double share = 1;
+	if (!guard)
+		return 1;
+	if (!take_conjuncts(c, guard, &all)) {
+		return group ? 0 : asked_share(c, stmt, &(conditions){.n = 1, .of = {guard}, .holds = {!otherwise}});
+	}
+	for (int k = 0; k < all.n; k++)
+		for (int d = 0; d < stmt->n_dim; d++) {
+			if (!all.of[k].coefficient[d] || done[d])
+				continue;
+			const component x = component_of(stmt, &all, d);
+			bool grouped = false; /* else its conjuncts are decided outside of what stands in the text */
+			for (int o = 0; o < stmt->n_dim; o++) {
+				done[o] = done[o] || x.in[o];
+				grouped = grouped || (group && x.in[o] && group[o] > 1 && !stmt->dim[o].reduction);
+			}
+			share *= share_of(c, stmt, &all, &x, grouped ? group : NULL, false);
+		}
+	return otherwise ? 1 - share : share;
+}
+
+double count_busy(const counter *c, const heddle_stmt *stmt)
+{
+	bool done[HEDDLE_MAX_DIM] = {0}, otherwise = false;
+	const heddle_expr *guard = guard_of(stmt, &otherwise);
+	int64_t tile[HEDDLE_MAX_DIM];
+	conjuncts all = {0};
+	double share = 1;
+	if (!guard || otherwise || !take_conjuncts(c, guard, &all))
+		return 1;
+	for (int d = 0; d < stmt->n_dim; d++)
+		tile[d] = stmt->dim[d].layout.tile;
+	for (int k = 0; k < all.n; k++)
+		for (int d = 0; d < stmt->n_dim; d++) {
+			if (!all.of[k].coefficient[d] || done[d])
+				continue;
+			const component x = component_of(stmt, &all, d);
+			bool blocks = true; /* rounds of a loop are counted where it is */
+			for (int o = 0; o < stmt->n_dim; o++) {
+				done[o] = done[o] || x.in[o];
+				blocks = blocks && (!x.in[o] || stmt->dim[o].member >= 0);
+			}
+			share *= blocks ? share_of(c, stmt, &all, &x, tile, true) : 1;
+		}
+	return share;
+}
+
+bool count_guards(const heddle_stmt *stmt, int d)
+{
+	bool otherwise = false;
+	const heddle_expr *guard = guard_of(stmt, &otherwise);
+	return guard && choose_mentions(guard, d);
+}
+
+/* Is the element read whenever the value is computed? */
+static bool is_read_anyway(const heddle_expr *read, const heddle_expr *value)
+{
+	if (value->kind == HEDDLE_EXPR_READ && heddle_expr_equal(read, value))
+		return true;
+	for (int i = 0; i < (value->kind == HEDDLE_EXPR_SELECT ? 1 : value->n_arg); i++)
+		if (is_read_anyway(read, value->arg[i]))
+			return true;
+	return false;
+}
+
+/* Adds the shares of the instances at which it is read in the value, which is computed under these conditions; false: data decide. */
+static bool add_reads(const counter *c, const heddle_stmt *stmt, const heddle_expr *read, const heddle_expr *value, conditions *under,
+		      double *sum)
+{
+	if (value->kind == HEDDLE_EXPR_READ && heddle_expr_equal(read, value)) {
+		const double share = asked_share(c, stmt, under);
+		*sum += share;
+		return share >= 0;
+	}
+	for (int i = 0; i < value->n_arg; i++) {
+		const bool decided = value->kind == HEDDLE_EXPR_SELECT && i > 0;
+		if (decided && under->n == MOST_CONJUNCTS)
+			return false;
+		if (decided) {
+			under->of[under->n] = value->arg[0];
+			under->holds[under->n++] = i == 1;
+		}
+		const bool known = add_reads(c, stmt, read, value->arg[i], under, sum);
+		under->n -= decided;
+		if (!known)
+			return false;
+	}
+	return true;
+}
+
+double count_read_share(const counter *c, const heddle_stmt *stmt, const heddle_expr *read)
+{
+	conditions under = {.n = 0};
+	double sum = 0;
+	return is_read_anyway(read, stmt->value) ? 1 : add_reads(c, stmt, read, stmt->value, &under, &sum) ? sum : -1;
+}

@@ -1,0 +1,371 @@
+/* What stands where in the text of a statement: subscripts under the sizes, how wide its accesses are, what of it is unrolled.
+ * SPDX-License-Identifier: MIT
+ */
+#include "cost/count_parts.h"
+
+#include "cost/cost.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- expressions ---------------------------------------------------------------------------------------------------- */
+
+int64_t count_value(const counter *c, const heddle_expr *expr, int64_t otherwise)
+{
+	int64_t value;
+	return heddle_expr_evaluate(expr, c->size, &value) < 0 ? otherwise : value;
+}
+
+/* Of two numbers that are multiples of powers of two, 0 standing for those of 0: of which their sum is one. */
+static int64_t common_power(int64_t a, int64_t b)
+{
+	return !a ? b : !b ? a : choose_least(a, b);
+}
+
+linear count_add(linear a, linear b, int64_t factor)
+{
+	a.affine = a.affine && b.affine;
+	a.constant += factor * b.constant;
+	a.multiple = common_power(a.multiple, b.multiple * (factor & -factor));
+	for (int d = 0; d < HEDDLE_MAX_DIM; d++) {
+		a.coefficient[d] += factor * b.coefficient[d];
+		a.within[d] = a.within[d] || b.within[d];
+	}
+	return a;
+}
+
+/* Of an expression that is not affine: the dimensions in it. */
+static void mark(const heddle_expr *expr, bool *within)
+{
+	if (expr->kind == HEDDLE_EXPR_INDEX)
+		within[expr->index->position] = true;
+	for (int i = 0; i < expr->n_arg; i++)
+		mark(expr->arg[i], within);
+}
+
+bool count_is_constant(const linear *a)
+{
+	for (int d = 0; d < HEDDLE_MAX_DIM; d++)
+		if (a->coefficient[d])
+			return false;
+	return a->affine;
+}
+
+/* The greatest power of two, `most` at most, that the extent is known to be a multiple of. */
+static int64_t known_power(const heddle_expr *extent, int64_t most)
+{
+	while (most > 1 && !heddle_extent_multiple(extent, most))
+		most /= 2;
+	return most;
+}
+
+linear count_linear(const counter *c, const heddle_expr *expr)
+{
+	linear zero = {.affine = true}, a = zero, b = zero;
+	if (expr->kind == HEDDLE_EXPR_INT || expr->kind == HEDDLE_EXPR_SIZE) {
+		a.constant = count_value(c, expr, 1);
+		a.multiple = a.constant ? known_power(expr, MOST_WARP) : 0;
+	} else if (expr->kind == HEDDLE_EXPR_INDEX)
+		a.coefficient[expr->index->position] = 1;
+	else if (expr->kind == HEDDLE_EXPR_CAST)
+		a = count_linear(c, expr->arg[0]);
+	else if (expr->kind == HEDDLE_EXPR_UNARY && expr->op == HEDDLE_OP_NEG)
+		a = count_add(zero, count_linear(c, expr->arg[0]), -1);
+	else if (expr->kind == HEDDLE_EXPR_BINARY && expr->op <= HEDDLE_OP_MUL) {
+		a = count_linear(c, expr->arg[0]);
+		b = count_linear(c, expr->arg[1]);
+		if (expr->op == HEDDLE_OP_ADD)
+			return count_add(a, b, 1);
+		if (expr->op == HEDDLE_OP_SUB)
+			return count_add(a, b, -1);
+		const int64_t multiple = a.multiple * b.multiple;
+		if (count_is_constant(&a) || count_is_constant(&b)) {
+			a = count_is_constant(&b) ? count_add(zero, a, b.constant) : count_add(zero, b, a.constant);
+			a.multiple = multiple;
+			return a;
+		}
+		a = (linear){.affine = false};
+		mark(expr, a.within);
+	} else {
+		a.affine = false;
+		mark(expr, a.within);
+	}
+	return a;
+}
+
+const heddle_expr *count_subscript(const heddle_stmt *stmt, const heddle_access *access, int e)
+{
+	return access->expr ? access->expr->arg[e] : stmt->source->lhs[e];
+}
+
+int64_t count_stride(const counter *c, const heddle_tensor *tensor, int e)
+{
+	int64_t stride = 1;
+	if (tensor->stride)
+		return count_value(c, tensor->stride[e], 1);
+	for (int i = e + 1; i < tensor->rank; i++)
+		stride *= count_value(c, tensor->extent[i], 1);
+	return stride;
+}
+
+/* ---- vectors --------------------------------------------------------------------------------------------------------------- */
+
+/* The dimension whose vector loop runs in lockstep.  Loads of a tile come together along its rows, whichever vector loop goes
+ * there. */
+int count_lockstep(const movement *m)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	for (int d = 0; d < stmt->n_dim && m->tile && !m->write; d++)
+		if (m->dims[d] && !stmt->dim[d].reduction && stmt->dim[d].layout.vector > 1 &&
+		    m->subscript[heddle_tile_array_row(m->tile)].coefficient[d] == m->tile->phases)
+			return d;
+	return heddle_lockstep_dim(stmt, m->dims);
+}
+
+/* Do the tile's dimensions beside `inner` go in steps of w elements? */
+bool count_tile_aligned(const movement *m, int inner, int64_t w)
+{
+	int64_t pitch = 1;
+	bool aligned = true;
+	for (int i = m->tensor->rank - 1; i >= 0; i--) {
+		const int e = m->tile->order[i];
+		aligned = aligned && (e == inner || m->tile->size[e] == 1 || pitch % w == 0);
+		pitch = count_tile_pitch(m->tile, i, pitch);
+	}
+	return aligned;
+}
+
+/* Elements, as a sum of powers of two, by which starts of an access lie apart along dimension d, times `factor`.  `member`: which of those that
+ * stand in the text it is, NULL or -1: any. */
+static int64_t steps_along(const shape *s, int d, int64_t factor, const int64_t *member)
+{
+	const heddle_layout *layout = &s->stmt->dim[d].layout;
+	if (!member || member[d] < 0 || !factor)
+		return factor;
+	int64_t steps = factor * member[d];
+	if (layout->threads > 1)
+		steps |= factor * layout->vector;
+	if (!s->d[d].unrolled && layout->items > 1)
+		steps |= factor * layout->threads * layout->vector;
+	return s->d[d].outer > 1 || layout->rounds > 1 ? steps | factor * layout->items * layout->threads * layout->vector : steps;
+}
+
+/* Do the rows that the access reads begin at multiples of w elements, a power of two? */
+static bool rows_begin_at(const movement *m, int inner, int64_t w, const int64_t *member)
+{
+	const heddle_tensor *tensor = m->tensor;
+	for (int e = 0; e < tensor->rank; e++) {
+		int64_t step = m->subscript[e].multiple, multiple = 1;
+		for (int d = 0; d < m->shape->stmt->n_dim; d++)
+			step |= m->subscript[e].within[d] ? 1 : steps_along(m->shape, d, llabs(m->subscript[e].coefficient[d]), member);
+		if (e == inner || step == 0)
+			continue;
+		for (int i = e + 1; i < tensor->rank && !tensor->stride; i++)
+			multiple *= known_power(tensor->extent[i], w);
+		multiple = tensor->stride ? known_power(tensor->stride[e], w) : multiple;
+		if ((step & -step) * multiple % w)
+			return false;
+	}
+	return true;
+}
+
+/* May a vector along d go past the end of the dimension, for all that is known before the sizes are? */
+static bool is_guarded(const heddle_stmt *stmt, int d)
+{
+	const heddle_index *index = stmt->source->index[d];
+	const int64_t v = stmt->dim[d].layout.vector;
+	return v > 1 && !(heddle_extent_multiple(index->upper, v) && heddle_extent_multiple(index->lower, v));
+}
+
+/* Elements of one access: a vector where the members lie side by side and the language can.  `member`: as steps_along has it. */
+int64_t count_member_width(const counter *c, const movement *m, const int64_t *member)
+{
+	int d = count_lockstep(m), rank = m->tensor->rank;
+	int inner = m->tile ? heddle_tile_array_row(m->tile) : heddle_tensor_inner(m->tensor);
+	const int64_t step = m->tile ? m->tile->phases : 1;
+	for (int o = 0; o < m->shape->stmt->n_dim && member && inner >= 0; o++) /* neighbours that are no lockstep's stand together, too */
+		if (m->shape->stmt->dim[o].layout.vector > 1 && m->subscript[inner].coefficient[o] == step && m->dims[o])
+			d = o;
+	if (d < 0 || inner < 0 || m->subscript[inner].coefficient[d] != step)
+		return 1;
+	for (int e = 0; e < rank; e++)
+		if (e != inner && m->subscript[e].coefficient[d])
+			return 1;
+	int64_t w = choose_least(m->shape->stmt->dim[d].layout.vector, c->language->max_vector);
+	int64_t most = c->language->max_bytes > 0 ? c->language->max_bytes / heddle_type_size(m->tensor->type) : w;
+	while (w > 1 && w > most)
+		w /= 2;
+	if (c->language->unaligned)
+		return w;
+	/* everything else in the address goes in steps of the vector; else neighbours that stand together are read by narrower ones */
+	const bool narrower = !m->write && (m->tile || (c->kernel->threads > 1 && !m->apart));
+	for (; w > 1; w = narrower ? w / 2 : 1) {
+		bool aligned = m->tile ? count_tile_aligned(m, inner, w) : rows_begin_at(m, inner, w, member);
+		for (int o = 0; o < m->shape->stmt->n_dim; o++)
+			if (o != d && m->subscript[inner].coefficient[o] && !(m->tile && m->shape->stmt->dim[o].layout.tile == 1))
+				aligned = aligned && (m->subscript[inner].coefficient[o] * m->shape->stmt->dim[o].layout.vector) % (w * step) == 0;
+		if (aligned && (m->tile || m->subscript[inner].multiple % w == 0))
+			return w;
+	}
+	return 1;
+}
+
+int64_t count_access_width(const counter *c, const movement *m)
+{
+	return count_member_width(c, m, NULL);
+}
+
+/* ---- what is unrolled --------------------------------------------------------------------------------------------------- */
+
+/* Do the statement's registers differ from one index of d to another? */
+static bool indexes_registers(const counter *c, const heddle_stmt *stmt, int d)
+{
+	bool any = stmt->reduction;
+	for (int a = 0; a < stmt->n_access && !any; a++) {
+		const heddle_access *access = &stmt->access[a];
+		for (int e = 0; access->group && access->group->space == HEDDLE_SPACE_REGISTER && e < access->tensor->rank; e++) {
+			const linear at = count_linear(c, count_subscript(stmt, access, e));
+			any = any || at.coefficient[d] || at.within[d];
+		}
+	}
+	return any;
+}
+
+/* Does one access take a whole vector? */
+static bool has_vectors(const counter *c, const shape *s)
+{
+	const heddle_stmt *stmt = s->stmt;
+	for (int a = 0; a < stmt->n_access; a++) {
+		movement m = {.shape = s, .tensor = stmt->access[a].tensor, .write = true};
+		if (!m.tensor->rank || !stmt->access[a].affine || stmt->access[a].group->space != HEDDLE_SPACE_GLOBAL)
+			continue;
+		m.subscript = count_subscripts(c, stmt, &stmt->access[a]);
+		for (int k = 0; k < stmt->n_dim; k++)
+			m.dims[k] = true;
+		if (count_access_width(c, &m) > 1)
+			return true;
+	}
+	return false;
+}
+
+/* Results beside those of its members: such kernels have conditions in all blocks. */
+bool count_own_results(const heddle_kernel *kernel)
+{
+	for (int k = 0; k < kernel->n_stmt; k++)
+		for (int d = 0; d < kernel->stmt[k]->n_dim; d++)
+			if (kernel->stmt[k]->dim[d].member < 0 && !kernel->stmt[k]->dim[d].reduction)
+				return true;
+	return false;
+}
+
+/* Are the members of a vector stored one by one, each under a guard of its own? */
+bool count_lanes_apart(const counter *c, const shape *s)
+{
+	const int d = heddle_lockstep_dim(s->stmt, NULL);
+	const bool kept = s->stmt->access[0].group->space == HEDDLE_SPACE_REGISTER && !count_own_results(c->kernel);
+	return d >= 0 && !kept && is_guarded(s->stmt, d) && !has_vectors(c, s);
+}
+
+/* Nodes of the program that calls take where all of `members` stand, 4 for each member of a dimension that it depends on. */
+static double length_of_calls(const heddle_stmt *stmt, const heddle_expr *expr, int lockstep, int64_t members)
+{
+	double n = 0;
+	if (expr->kind == HEDDLE_EXPR_CALL) {
+		bool within[HEDDLE_MAX_DIM] = {0};
+		mark(expr, within);
+		n = 4 * (double)(lockstep >= 0 && within[lockstep] ? members : 1);
+	}
+	for (int i = 0; i < expr->n_arg; i++)
+		n += length_of_calls(stmt, expr->arg[i], lockstep, members);
+	return n;
+}
+
+/* Nodes of the program that one vector of results takes, or one result where there are no vectors: results that lie apart are stored one by
+ * one, the vector having a name; each may have a guard. */
+static double length_of_body(const counter *c, const shape *s, int lockstep, bool wide)
+{
+	const heddle_stmt *stmt = s->stmt;
+	movement m = {.shape = s, .tensor = stmt->access[0].tensor, .write = true};
+	for (int d = 0; d < stmt->n_dim; d++)
+		m.dims[d] = true;
+	const int64_t members = wide ? choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector) : 1;
+	const double calls = length_of_calls(stmt, stmt->value, lockstep, members);
+	if (!wide)
+		return calls + 1;
+	m.subscript = count_subscripts(c, stmt, &stmt->access[0]);
+	return calls + (count_access_width(c, &m) > 1 ? 1 : 1 + (double)members);
+}
+
+/* A loop of n rounds around a body of `size` nodes; does it become their copies? */
+static bool around(double *size, double n)
+{
+	const bool unrolled = *size * n <= MOST_UNROLLED;
+	*size = n > 1 ? (1 + *size) * n : *size;
+	return unrolled;
+}
+
+/* Reductions that are not shared by lanes and are no windows run their items one after another; so do others that index no registers and would
+ * become long, and those that go over their tile in rounds without a sum.  Members are inside, those that run in lockstep around the others;
+ * one thread takes the items of vectors inside of the others' items. */
+static void find_unrolled(const counter *c, shape *s)
+{
+	const heddle_stmt *stmt = s->stmt;
+	const int lockstep = heddle_lockstep_dim(stmt, NULL);
+	const bool results = lockstep >= 0 && !stmt->dim[lockstep].reduction, wide = results && has_vectors(c, s);
+	bool rounds = false;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		rounds = rounds || stmt->dim[d].layout.rounds > 1;
+		s->d[d].parts = 1;
+	}
+	double size = length_of_body(c, s, results ? lockstep : -1, wide);
+	for (int inside = 1; inside >= 0; inside--)
+		for (int d = stmt->n_dim - 1; d >= 0; d--) {
+			const heddle_dim *dim = &stmt->dim[d];
+			if (dim->reduction || inside != (d != lockstep))
+				continue;
+			const double n = ceil((double)dim->layout.vector / (d == lockstep && wide ? (double)c->language->max_vector : 1));
+			s->d[d].parts = around(&size, n) || indexes_registers(c, stmt, d) ? 1 : n;
+		}
+	for (int inside = 1; inside >= 0; inside--)
+		for (int d = stmt->n_dim - 1; d >= 0; d--) {
+			const heddle_dim *dim = &stmt->dim[d];
+			if (dim->reduction)
+				s->d[d].unrolled = (dim->reduce == HEDDLE_REDUCE_LANES && dim->layout.items <= 8) || heddle_is_window(stmt, d);
+			else if (inside == (c->kernel->threads == 1 && dim->layout.vector > 1))
+				s->d[d].unrolled = (around(&size, (double)dim->layout.items) && !rounds) || indexes_registers(c, stmt, d);
+		}
+}
+
+/* ---- shapes ----------------------------------------------------------------------------------------------------------- */
+
+shape count_shape(const counter *c, const heddle_stmt *stmt)
+{
+	shape s = {.stmt = stmt, .rectangular = isl_set_plain_is_equal(stmt->domain, stmt->all) == isl_bool_true};
+	s.guarded = count_guarded(c, stmt, NULL);
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const heddle_index *index = stmt->source->index[d];
+		const heddle_layout *layout = &stmt->dim[d].layout;
+		const bool moves = count_moves(stmt, d);
+		const count_ends box = count_box(c, stmt, d);
+		s.rectangular = s.rectangular && !moves;
+		s.d[d].extent = box.upper < box.lower ? 0 : box.upper - box.lower;
+		double tiles = ceil((double)s.d[d].extent / (double)layout->tile);
+		int64_t rest = s.d[d].extent - ((int64_t)tiles - 1) * layout->tile;
+		s.d[d].outer = stmt->dim[d].member < 0 && (moves || stmt->dim[d].reduction) ? count_rounds(c, stmt, d) : tiles;
+		const double values = moves ? count_mean(c, stmt, d) : (double)s.d[d].extent;
+		s.d[d].share = tiles > 0 && s.d[d].outer > 0 ? values / (s.d[d].outer * (double)layout->tile) : 0;
+		int64_t busy = choose_least(layout->threads, (rest + layout->vector - 1) / layout->vector);
+		s.d[d].items = layout->items;
+		/* the loop of a reduction goes as far as is known to be needed */
+		int64_t lower = 0;
+		const int64_t known = heddle_expr_evaluate(index->lower, NULL, &lower) < 0 ? 0 : heddle_fixed_extent(index->upper) - lower;
+		if (stmt->dim[d].reduction && !moves && layout->threads == 1 && known > 0 && known < layout->tile) {
+			s.d[d].items = (known + layout->vector - 1) / layout->vector;
+			s.d[d].share = (double)known / (double)(s.d[d].items * layout->vector);
+		}
+		s.d[d].busy = tiles > 0 ? (tiles - 1 + (double)busy / (double)layout->threads) / tiles : 0;
+	}
+	find_unrolled(c, &s);
+	return s;
+}
