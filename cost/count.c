@@ -251,7 +251,7 @@ heddle_kernel_count heddle_cost_count(heddle_arena *arena, const heddle_scop *sc
 				      const heddle_count_language *language, const int64_t *size)
 {
 	heddle_kernel_count out = {.blocks = 1, .exact = true};
-	counter c = {arena, scop, kernel, language, size, count_warp(scop), &out};
+	counter c = {arena, scop, kernel, language, size, count_warp(scop), &out, HEDDLE_NEW_ARRAY(arena, shape, kernel->n_stmt)};
 	out.group = HEDDLE_NEW_ARRAY(arena, heddle_movement, kernel->n_group ? kernel->n_group : 1);
 	shape s = count_shape(&c, kernel->stmt[0]);
 	for (int d = 0; d < kernel->stmt[0]->n_dim; d++)

@@ -43,6 +43,7 @@ typedef struct counter {
 	const int64_t *size;
 	int warp;
 	heddle_kernel_count *out;
+	shape *shapes; /* [kernel->n_stmt], of those that were asked for, others have no `stmt`; NULL: they are not kept */
 } counter;
 
 /* One access of all threads of a block: threads that take part, requests, transactions, and those that banks would need if no lanes met. */

@@ -339,7 +339,7 @@ static void find_unrolled(const counter *c, shape *s)
 
 /* ---- shapes ----------------------------------------------------------------------------------------------------------- */
 
-shape count_shape(const counter *c, const heddle_stmt *stmt)
+static shape new_shape(const counter *c, const heddle_stmt *stmt)
 {
 	shape s = {.stmt = stmt, .rectangular = isl_set_plain_is_equal(stmt->domain, stmt->all) == isl_bool_true};
 	s.guarded = count_guarded(c, stmt, NULL);
@@ -368,4 +368,16 @@ shape count_shape(const counter *c, const heddle_stmt *stmt)
 	}
 	find_unrolled(c, &s);
 	return s;
+}
+
+shape count_shape(const counter *c, const heddle_stmt *stmt)
+{
+	int at = 0;
+	while (c->shapes && at < c->kernel->n_stmt && c->kernel->stmt[at] != stmt)
+		at++;
+	if (!c->shapes || at == c->kernel->n_stmt)
+		return new_shape(c, stmt);
+	if (!c->shapes[at].stmt)
+		c->shapes[at] = new_shape(c, stmt);
+	return c->shapes[at];
 }
