@@ -136,22 +136,25 @@ static void count_rows(const counter *c, const heddle_group *group, int64_t rows
 		for (int64_t v = 0; v < t.vectors; v += t.columns)
 			for (int first = 0; first < c->kernel->threads; first += c->warp) {
 				int64_t from[MOST_WARP], to[MOST_WARP];
-				int n = 0;
+				int lane[MOST_WARP], n = 0, served = 0; /* before the part of the warp that banks serve at once */
 				for (int thread = first; thread < first + c->warp && thread < c->kernel->threads; thread++) {
 					int64_t row = r + thread / t.columns, vector = v + thread % t.columns;
 					if (row >= rows || vector >= t.vectors)
 						continue;
 					tile_addresses(group, &t, row, vector, &from[n], &to[n]);
-					n++;
+					lane[n++] = thread - first;
 				}
 				load->requests += n > 0 ? (double)pieces : 0;
 				for (int64_t piece = 0; piece < pieces; piece++)
 					load->transactions += sectors_of(from, n, piece * at_once * element, at_once * element, begin);
 				store->requests += n > 0 ? (double)parts : 0;
-				for (int at = 0; at < n; at += part) {
+				for (int at = 0; at < n; at += part)
+					store->packed += (double)parts * count_bank_cycles(to + at, n - at < part ? n - at : part, width * element);
+				for (int next = 0; served < n; served = next) {
+					while (next < n && lane[next] / part == lane[served] / part)
+						next++;
 					store->together += (double)parts;
-					store->transactions += (double)parts *
-							       count_bank_cycles(to + at, n - at < part ? n - at : part, width * element);
+					store->transactions += (double)parts * count_bank_cycles(to + served, next - served, width * element);
 				}
 			}
 }
@@ -233,8 +236,11 @@ double heddle_cost_fill(const heddle_scop *scop, const heddle_group *group, cons
 	const double begin[SECTOR] = {1};
 	round_of load = {0}, store = {0};
 	count_rows(&c, group, choose_least(at_once, t.rows), begin, &load, &store);
-	/* lanes that the banks serve in turn where those of a request could be served together hold up reads of others too */
-	const double conflicts = store.transactions - store.together;
-	*meets = conflicts > 0;
-	return ceil((double)t.rows / (double)at_once) * (load.transactions / 2 + store.transactions + conflicts / 2);
+	/* lanes that the banks serve in turn where those of a request could be served together hold up reads of others too; idle ones are taken
+	 * as if the others stood together */
+	const bool turned = !heddle_tile_in_run(group, heddle_tile_array_row(group));
+	const double bytes = (double)((turned ? 1 : group->vector) * heddle_type_size(group->tensor->type));
+	const double full = store.requests * c.warp * fmax(1, bytes / BANK_WIDTH) / BANKS, conflicts = fmax(0, store.packed - full);
+	*meets = store.transactions > store.together;
+	return ceil((double)t.rows / (double)at_once) * (load.transactions / 2 + store.packed + conflicts / 2);
 }

@@ -46,9 +46,10 @@ typedef struct counter {
 	shape *shapes; /* [kernel->n_stmt], of those that were asked for, others have no `stmt`; NULL: they are not kept */
 } counter;
 
-/* One access of all threads of a block: threads that take part, requests, transactions, and those that banks would need if no lanes met. */
+/* One access of all threads of a block: threads that take part, requests, transactions; of banks, those if no lanes met, and those if the
+ * lanes of a warp that are at work stood together. */
 typedef struct round_of {
-	double threads, requests, transactions, together;
+	double threads, requests, transactions, together, packed;
 } round_of;
 
 enum { MOST_BESIDE = 15 };
