@@ -25,7 +25,7 @@ typedef struct heddle_kernel_count {
 	bool exact;		/* full tiles, affine subscripts, no guard */
 	bool cut;		/* ends that move, guards or branches leave out a part of a statement's box */
 	bool moving;		/* tiles are read under conditions, or a guard is not affine: loads of shared memory are those of whole tiles */
-	bool conditional;	/* reads under `?:` count as if they always happened */
+	bool conditional;	/* data decide about a read, which counts as if it always happened */
 } heddle_kernel_count;
 
 /* How the language reads and writes. */

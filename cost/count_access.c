@@ -270,7 +270,7 @@ static double guarded_share(const counter *c, const movement *m, double accesses
 	int64_t vector[HEDDLE_MAX_DIM], block[HEDDLE_MAX_DIM];
 	const int lane = heddle_lockstep_dim(s->stmt, NULL);
 	double instances = 1, same = 1;
-	if (s->guarded <= 0 || s->guarded == 1)
+	if (s->guarded <= 0 || s->guarded == 1 || accesses <= 0)
 		return fabs(s->guarded);
 	for (int d = 0; d < s->stmt->n_dim; d++) {
 		const heddle_dim *dim = &s->stmt->dim[d];

@@ -16,6 +16,14 @@ static const int samples[] = {1, 64, 16, 6, 4, 3, 2};
 
 enum { MOST_PARENTS = 6, MOST_CONJUNCTS = 16, MOST_ROWS = 4096 };
 
+/* The product, or a number that is large enough for samples to be taken. */
+static int64_t times(int64_t a, int64_t b)
+{
+	const int64_t enough = INT64_MAX / 4;
+	int64_t product;
+	return __builtin_mul_overflow(a, b, &product) || product > enough ? enough : product;
+}
+
 /* Affine expressions that are not negative where a guard holds. */
 typedef struct conjuncts {
 	int n;
@@ -152,7 +160,7 @@ count_ends count_box(const counter *c, const heddle_stmt *stmt, int d)
 /* Sample number i of n positions. */
 static int64_t sample(int64_t i, int64_t samples_of, int64_t n)
 {
-	return n <= samples_of ? i : (2 * i + 1) * n / (2 * samples_of);
+	return n <= samples_of ? i : (int64_t)(((double)i + 0.5) / (double)samples_of * (double)n);
 }
 
 /* Is the instance one that the parents' own ranges have? */
@@ -299,7 +307,7 @@ static double share_of(const counter *c, const heddle_stmt *stmt, const conjunct
 	for (int d = 0; d < stmt->n_dim; d++)
 		if (x->in[d] && d != longest) {
 			dim[n++] = d;
-			rows *= groups[d];
+			rows = times(rows, groups[d]);
 		}
 	while (rows / step > MOST_ROWS) /* odd: most lengths are even, and samples are to take all of their values */
 		step = 2 * step + 1;
@@ -336,7 +344,7 @@ static double asked_share(const counter *c, const heddle_stmt *stmt, const condi
 		for (int k = 0; k < asked->n; k++)
 			within = within || choose_mentions(asked->of[k], d);
 		box[d] = within ? count_box(c, stmt, d) : (count_ends){0, 1};
-		values *= box[d].upper > box[d].lower ? box[d].upper - box[d].lower : 0;
+		values = times(values, box[d].upper > box[d].lower ? box[d].upper - box[d].lower : 0);
 	}
 	while (values / step > MOST_ROWS)
 		step = 2 * step + 1;
