@@ -46,6 +46,15 @@ static int64_t elements_beside(counter *c, const heddle_stmt *stmt, int a, int b
 	return llabs(apart) < c->language->max_vector ? apart : 0;
 }
 
+/* Does it read global memory itself, which instances that do not exist must not? */
+static bool reads_memory(const heddle_stmt *stmt)
+{
+	for (int a = 1; a < stmt->n_access; a++)
+		if (stmt->access[a].tensor->rank && stmt->access[a].group->space == HEDDLE_SPACE_GLOBAL)
+			return true;
+	return false;
+}
+
 /* `taken`: accesses that have been counted; those beside this one are, with it. */
 static void count_read(counter *c, const shape *s, const heddle_access *access, bool *taken)
 {
@@ -63,7 +72,7 @@ static void count_read(counter *c, const shape *s, const heddle_access *access, 
 	c->out->exact = c->out->exact && m.share == 1;
 	c->out->cut = c->out->cut || m.share != 1;
 	m.share = fabs(m.share);
-	m.whole = m.tile && s->stmt->reduction;
+	m.whole = m.tile && s->stmt->reduction && !reads_memory(s->stmt);
 	c->out->moving = c->out->moving || (m.tile && !s->rectangular);
 	m.apart = count_lanes_apart(c, s);
 	m.once = !s->stmt->reduction && s->stmt->access[0].group->space == HEDDLE_SPACE_GLOBAL; /* read where it is stored */
