@@ -72,7 +72,7 @@ static void count_read(counter *c, const shape *s, const heddle_access *access, 
 	c->out->exact = c->out->exact && m.share == 1;
 	c->out->cut = c->out->cut || m.share != 1;
 	m.share = fabs(m.share);
-	m.whole = m.tile && s->stmt->reduction && !reads_memory(s->stmt);
+	m.whole = m.tile && s->stmt->reduction && (c->kernel->threads == 1 || !reads_memory(s->stmt));
 	c->out->moving = c->out->moving || (m.tile && !s->rectangular);
 	m.apart = count_lanes_apart(c, s);
 	m.once = !s->stmt->reduction && s->stmt->access[0].group->space == HEDDLE_SPACE_GLOBAL; /* read where it is stored */
