@@ -374,9 +374,8 @@ double count_guarded(const counter *c, const heddle_stmt *stmt, const int64_t *g
 	double share = 1;
 	if (!guard)
 		return 1;
-	if (!take_conjuncts(c, guard, &all)) {
+	if (!take_conjuncts(c, guard, &all))
 		return group ? 0 : asked_share(c, stmt, &(conditions){.n = 1, .of = {guard}, .holds = {!otherwise}});
-	}
 	for (int k = 0; k < all.n; k++)
 		for (int d = 0; d < stmt->n_dim; d++) {
 			if (!all.of[k].coefficient[d] || done[d])
@@ -387,7 +386,8 @@ double count_guarded(const counter *c, const heddle_stmt *stmt, const int64_t *g
 				done[o] = done[o] || x.in[o];
 				grouped = grouped || (group && x.in[o] && group[o] > 1 && !stmt->dim[o].reduction);
 			}
-			share *= share_of(c, stmt, &all, &x, grouped ? group : NULL, false);
+			/* instances where it does not hold are in whole groups where it holds for no value */
+			share *= share_of(c, stmt, &all, &x, grouped ? group : NULL, otherwise);
 		}
 	return otherwise ? 1 - share : share;
 }

@@ -6,8 +6,8 @@
  *
  *   if (b < B) y[b] = x[b] + c[j];  if (b + 1 < B) y[b + 1] = x[b + 1] + c[j];    let c_v = b < B ? c[j] : 0; ...
  *
- * else, and where they are added to a sum but for what is known to hold, they are left to the branch that they stand in.  Those that a selection leaves out share
- * with one that happens anyway; those of register arrays cost nothing.
+ * else, and where they are added to a sum but for what is known to hold, they are left to the branch that they stand in.  Those that a
+ * selection leaves out share with one that happens anyway; those of register arrays cost nothing.
  * Where one of them asks for a line further on, the shared one does, for the line that is furthest.
  * SPDX-License-Identifier: MIT
  */
