@@ -366,56 +366,52 @@ static double asked_share(const counter *c, const heddle_stmt *stmt, const condi
 	return taken > 0 ? (double)found / (double)taken : 0;
 }
 
+/* The product of the components' shares; `members`: only of those that kernels share out to blocks. */
+static double shares_of(const counter *c, const heddle_stmt *stmt, const conjuncts *all, const int64_t *group, bool any, bool members)
+{
+	bool done[HEDDLE_MAX_DIM] = {0};
+	double share = 1;
+	for (int k = 0; k < all->n; k++)
+		for (int d = 0; d < stmt->n_dim; d++) {
+			if (!all->of[k].coefficient[d] || done[d])
+				continue;
+			const component x = component_of(stmt, all, d);
+			bool grouped = false, asked = true; /* not grouped: its conjuncts are decided outside of what stands in the text */
+			for (int o = 0; o < stmt->n_dim; o++) {
+				done[o] = done[o] || x.in[o];
+				grouped = grouped || (group && x.in[o] && group[o] > 1 && !stmt->dim[o].reduction);
+				asked = asked && (!members || !x.in[o] || stmt->dim[o].member >= 0);
+			}
+			share *= asked ? share_of(c, stmt, all, &x, grouped ? group : NULL, any) : 1;
+		}
+	return share;
+}
+
 double count_guarded(const counter *c, const heddle_stmt *stmt, const int64_t *group)
 {
-	bool done[HEDDLE_MAX_DIM] = {0}, otherwise = false;
+	bool otherwise = false;
 	const heddle_expr *guard = guard_of(stmt, &otherwise);
 	conjuncts all = {0};
-	double share = 1;
 	if (!guard)
 		return 1;
 	if (!take_conjuncts(c, guard, &all))
 		return group ? 0 : asked_share(c, stmt, &(conditions){.n = 1, .of = {guard}, .holds = {!otherwise}});
-	for (int k = 0; k < all.n; k++)
-		for (int d = 0; d < stmt->n_dim; d++) {
-			if (!all.of[k].coefficient[d] || done[d])
-				continue;
-			const component x = component_of(stmt, &all, d);
-			bool grouped = false; /* else its conjuncts are decided outside of what stands in the text */
-			for (int o = 0; o < stmt->n_dim; o++) {
-				done[o] = done[o] || x.in[o];
-				grouped = grouped || (group && x.in[o] && group[o] > 1 && !stmt->dim[o].reduction);
-			}
-			/* instances where it does not hold are in whole groups where it holds for no value */
-			share *= share_of(c, stmt, &all, &x, grouped ? group : NULL, otherwise);
-		}
+	/* instances where it does not hold are in whole groups where it holds for no value */
+	const double share = shares_of(c, stmt, &all, group, otherwise, false);
 	return otherwise ? 1 - share : share;
 }
 
 double count_busy(const counter *c, const heddle_stmt *stmt)
 {
-	bool done[HEDDLE_MAX_DIM] = {0}, otherwise = false;
+	bool otherwise = false;
 	const heddle_expr *guard = guard_of(stmt, &otherwise);
 	int64_t tile[HEDDLE_MAX_DIM];
 	conjuncts all = {0};
-	double share = 1;
 	if (!guard || otherwise || !take_conjuncts(c, guard, &all))
 		return 1;
 	for (int d = 0; d < stmt->n_dim; d++)
 		tile[d] = stmt->dim[d].layout.tile;
-	for (int k = 0; k < all.n; k++)
-		for (int d = 0; d < stmt->n_dim; d++) {
-			if (!all.of[k].coefficient[d] || done[d])
-				continue;
-			const component x = component_of(stmt, &all, d);
-			bool blocks = true; /* rounds of a loop are counted where it is */
-			for (int o = 0; o < stmt->n_dim; o++) {
-				done[o] = done[o] || x.in[o];
-				blocks = blocks && (!x.in[o] || stmt->dim[o].member >= 0);
-			}
-			share *= blocks ? share_of(c, stmt, &all, &x, tile, true) : 1;
-		}
-	return share;
+	return shares_of(c, stmt, &all, tile, true, true); /* rounds of a loop are counted where it is */
 }
 
 bool count_guards(const heddle_stmt *stmt, int d)
