@@ -55,6 +55,106 @@ static bool reads_memory(const heddle_stmt *stmt)
 	return false;
 }
 
+/* A subscript over the kernel's members instead of the statement's dimensions; those of `joined` statements that are none are the same ones. */
+static linear over_members(const heddle_stmt *stmt, linear a, bool joined)
+{
+	linear b = {.affine = a.affine, .constant = a.constant};
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (stmt->dim[d].member >= 0)
+			b.coefficient[stmt->dim[d].member] += a.coefficient[d];
+		else if (joined)
+			b.coefficient[HEDDLE_MAX_DIM - 1 - d] += a.coefficient[d];
+		else
+			b.affine = b.affine && !a.coefficient[d];
+	return b;
+}
+
+/* Everything of the statement is unrolled, but for rounds that those in a row go through together: they are one stretch of code.  So is a step
+ * of `joined` ones. */
+static bool is_straight(const counter *c, const heddle_stmt *stmt, bool joined)
+{
+	shape s = count_shape(c, stmt);
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const heddle_layout *layout = &stmt->dim[d].layout;
+		const bool once = s.d[d].unrolled || (layout->items == 1 && s.d[d].parts <= 1);
+		if ((stmt->dim[d].member < 0 && !joined) || !once || (layout->rounds > 1 && !c->kernel->rounds_outside))
+			return false;
+	}
+	return true;
+}
+
+/* The dimension by whose loop, step after step, the statement reads what it has stored a step before (model/simplify_carry.c); -1: there is
+ * none. */
+static int carrying_dim(counter *c, const shape *s, const heddle_access *access)
+{
+	enum { MOST_STORES = 32 };
+	const heddle_stmt *stmt = s->stmt;
+	const heddle_access *target = &stmt->access[0];
+	movement write = {.shape = s, .tensor = target->tensor, .subscript = count_subscripts(c, stmt, target), .write = true, .share = 1};
+	const linear *read = count_subscripts(c, stmt, access);
+	int at = -1;
+	double stores = 1;
+	if (stmt->reduction || access->tensor != target->tensor || access->group->space != HEDDLE_SPACE_GLOBAL ||
+	    target->group->space != HEDDLE_SPACE_GLOBAL)
+		return -1;
+	for (int g = 0; g < c->kernel->n_group; g++)
+		if (c->kernel->group[g]->stmt == stmt && c->kernel->group[g]->space == HEDDLE_SPACE_SHARED)
+			return -1;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const heddle_layout *layout = &stmt->dim[d].layout;
+		write.dims[d] = true;
+		const bool whole = (layout->items == 1 || s->d[d].unrolled) && layout->rounds == 1 && s->d[d].parts <= 1;
+		stores *= (double)(layout->items * layout->vector);
+		if (!whole)
+			return -1;
+		if (stmt->dim[d].member >= 0 || stmt->dim[d].single_tile)
+			continue;
+		at = d; /* the innermost loop */
+	}
+	if (at < 0 || stmt->dim[at].layout.tile != 1 || stores > MOST_STORES * (double)count_access_width(c, &write))
+		return -1;
+	for (int e = 0; e < access->tensor->rank; e++) {
+		const linear apart = count_add(write.subscript[e], read[e], -1);
+		if (!count_is_constant(&apart) || apart.constant != write.subscript[e].coefficient[at])
+			return -1;
+	}
+	return at;
+}
+
+/* Has the statement before left in registers what the first step reads? */
+static bool is_left(counter *c, int at, const heddle_access *access, int d)
+{
+	const heddle_stmt *stmt = c->kernel->stmt[at], *before = at > 0 ? c->kernel->stmt[at - 1] : NULL;
+	if (!before || before->access[0].tensor != access->tensor || before->access[0].group->space != HEDDLE_SPACE_GLOBAL || !is_straight(c, before, false))
+		return false;
+	for (int e = 0; e < access->tensor->rank; e++) {
+		linear read = count_linear(c, count_subscript(stmt, access, e));
+		const linear stored = over_members(before, count_linear(c, count_subscript(before, &before->access[0], e)), false);
+		read.constant += read.coefficient[d] * count_value(c, stmt->source->index[d]->lower, 0);
+		read.coefficient[d] = 0;
+		read = over_members(stmt, read, false);
+		const linear apart = count_add(read, stored, -1);
+		if (!count_is_constant(&apart) || apart.constant)
+			return false;
+	}
+	return true;
+}
+
+/* Of a read that happens in so many of the steps the share of those that ask memory. */
+static double share_of_first(counter *c, const shape *s, const heddle_access *access, double share)
+{
+	const int d = carrying_dim(c, s, access);
+	if (d < 0)
+		return share;
+	const double steps = (double)s->d[d].extent;
+	int at = 0;
+	while (c->kernel->stmt[at] != s->stmt)
+		at++;
+	if (steps < 2 || fabs(share - (steps - 1) / steps) < 1e-9 || is_left(c, at, access, d))
+		return 0; /* not in the first step, or it is known */
+	return share / steps;
+}
+
 /* `taken`: accesses that have been counted; those beside this one are, with it. */
 static void count_read(counter *c, const shape *s, const heddle_access *access, bool *taken)
 {
@@ -71,7 +171,7 @@ static void count_read(counter *c, const shape *s, const heddle_access *access, 
 	c->out->conditional = c->out->conditional || m.share < 0;
 	c->out->exact = c->out->exact && m.share == 1;
 	c->out->cut = c->out->cut || m.share != 1;
-	m.share = fabs(m.share);
+	m.share = share_of_first(c, s, access, fabs(m.share));
 	m.whole = m.tile && s->stmt->reduction && (c->kernel->threads == 1 || !reads_memory(s->stmt));
 	c->out->moving = c->out->moving || (m.tile && !s->rectangular);
 	m.apart = count_lanes_apart(c, s);
@@ -102,20 +202,6 @@ static void count_write(counter *c, const shape *s, bool update)
 		count_movement(c, &m, access->group);
 }
 
-/* A subscript over the kernel's members instead of the statement's dimensions; those of `joined` statements that are none are the same ones. */
-static linear over_members(const heddle_stmt *stmt, linear a, bool joined)
-{
-	linear b = {.affine = a.affine, .constant = a.constant};
-	for (int d = 0; d < stmt->n_dim; d++)
-		if (stmt->dim[d].member >= 0)
-			b.coefficient[stmt->dim[d].member] += a.coefficient[d];
-		else if (joined)
-			b.coefficient[HEDDLE_MAX_DIM - 1 - d] += a.coefficient[d];
-		else
-			b.affine = b.affine && !a.coefficient[d];
-	return b;
-}
-
 static bool reads_the_same(counter *c, const heddle_stmt *s, int a, const heddle_stmt *t, int b, bool joined)
 {
 	bool same = s->access[a].tensor == t->access[b].tensor;
@@ -129,20 +215,6 @@ static bool reads_the_same(counter *c, const heddle_stmt *s, int a, const heddle
 		same = count_is_constant(&difference) && difference.constant == 0;
 	}
 	return same;
-}
-
-/* Everything of the statement is unrolled, but for rounds that those in a row go through together: they are one stretch of code.  So is a step
- * of `joined` ones. */
-static bool is_straight(const counter *c, const heddle_stmt *stmt, bool joined)
-{
-	shape s = count_shape(c, stmt);
-	for (int d = 0; d < stmt->n_dim; d++) {
-		const heddle_layout *layout = &stmt->dim[d].layout;
-		const bool once = s.d[d].unrolled || (layout->items == 1 && s.d[d].parts <= 1);
-		if ((stmt->dim[d].member < 0 && !joined) || !once || (layout->rounds > 1 && !c->kernel->rounds_outside))
-			return false;
-	}
-	return true;
 }
 
 /* An earlier access of the statement, or of the stretch that it belongs to, reads the same elements: they are in registers. */

@@ -520,6 +520,13 @@ heddle_value *heddle_value_build(heddle_program *p, int width, heddle_value **ar
 {
 	if (width == 1)
 		return arg[0];
+	heddle_value *whole = arg[0]->kind == HEDDLE_VALUE_EXTRACT ? arg[0]->arg[0] : NULL;
+	for (int k = 0; k < width && whole; k++) /* all members of a variable, in their order: the variable */
+		if (whole->kind != HEDDLE_VALUE_VARIABLE || whole->width != width || arg[k]->kind != HEDDLE_VALUE_EXTRACT || arg[k]->i != k ||
+		    !heddle_value_equal(arg[k]->arg[0], whole))
+			whole = NULL;
+	if (whole)
+		return whole;
 	heddle_value *v = value_new(p, HEDDLE_VALUE_BUILD, arg[0]->type, width, width);
 	for (int k = 0; k < width; k++)
 		v->arg[k] = arg[k];

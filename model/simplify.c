@@ -238,6 +238,7 @@ static int simplify_launch(simplify *s)
 		return -1;
 	simplify_turn(s, false); /* wide vectors are several now */
 	simplify_rounds(s);
+	simplify_carry(s);
 	simplify_linearise(s);
 	simplify_widen(s);
 	simplify_share(s);

@@ -87,6 +87,7 @@ void simplify_vectorise(simplify *s);	/* simplify_vector.c */
 void simplify_registers(simplify *s);	/* simplify_registers.c */
 void simplify_turn(simplify *s, bool copies); /* simplify_turn.c; `copies`: those of elements, too */
 void simplify_rounds(simplify *s);	/* simplify_rounds.c */
+void simplify_carry(simplify *s);	/* simplify_carry.c */
 void simplify_linearise(simplify *s);	/* simplify_index.c */
 void simplify_widen(simplify *s);	/* simplify_widen.c */
 void simplify_share(simplify *s);	/* simplify_share.c */

@@ -594,6 +594,101 @@ static void loading_ahead(void **state)
 		      "barrier\n}\n", NULL);
 }
 
+/* So many elements go from step to step in registers. */
+static void carried(const char *body, int registers)
+{
+	heddle_ctx *ctx = heddle_ctx_new();
+	heddle_text text = {0}, out = {0};
+	heddle_text_printf(&text, "%slaunch t_0 grid 4 threads 32 args A, B, H, C, G shared S, W {\n%s}\n", DECLARATIONS, body);
+	heddle_program *p = heddle_program_parse(ctx, "t", heddle_text_str(&text));
+	if (!p || heddle_program_validate(ctx, p) < 0 || heddle_simplify(ctx, p, &cuda_like) < 0 || heddle_program_validate(ctx, p) < 0)
+		fail_msg("%s", heddle_ctx_messages(ctx));
+	heddle_program_print(p, &out);
+	int n = 0;
+	for (const char *at = heddle_text_str(&out); (at = strstr(at, "declare G_last")); at++)
+		n++;
+	if (n != registers)
+		fail_msg("%d registers, not %d:\n%s", n, registers, heddle_text_str(&out));
+	heddle_text_free(&text);
+	heddle_text_free(&out);
+	heddle_program_free(p);
+	heddle_ctx_free(ctx);
+}
+
+static void from_step_to_step(void **state)
+{
+	(void)state;
+	becomes(&cuda_like, "for serial t in 1 .. 8 {\nG[t][thread] = G[t - 1][thread] * 2.0\n}\n",
+		"\tdeclare G_last\n"
+		"\tG_last[] = G[int64(thread)]\n"
+		"\tfor serial t in 1 .. 8 {\n"
+		"\t\tlet float32 G_new = G_last[] * 2.0\n"
+		"\t\tG[int64(thread) + int64(t) * 65536] = G_new\n"
+		"\t\tG_last[] = G_new\n"
+		"\t}\n");
+	/* the first step does not read it */
+	becomes(&cuda_like, "for serial t in 0 .. 8 {\nG[t][thread] = t > 0 ? G[t - 1][thread] + A[t] : A[t]\n}\n",
+		"\tdeclare G_last\n"
+		"\tlet float32 G_new_1 = A[0]\n"
+		"\tG[int64(thread)] = G_new_1\n"
+		"\tG_last[] = G_new_1\n"
+		"\tfor serial t in 1 .. 8 {\n"
+		"\t\tlet float32 G_new = G_last[] + A[t]\n"
+		"\t\tG[int64(thread) + int64(t) * 65536] = G_new\n"
+		"\t\tG_last[] = G_new\n"
+		"\t}\n");
+	becomes(&cuda_like, "for serial t in 0 .. int32(N) {\nG[t][thread] = t > 0 ? G[t - 1][thread] + A[t] : A[t]\n}\n",
+		"\tdeclare G_last\n"
+		"\tif int32(N) > 0 {\n"
+		"\t\tlet float32 G_new_1 = A[0]\n"
+		"\t\tG[int64(thread)] = G_new_1\n"
+		"\t\tG_last[] = G_new_1\n"
+		"\t}\n"
+		"\tfor serial t in 1 .. int32(N) {\n"
+		"\t\tlet float32 G_new = G_last[] + A[t]\n"
+		"\t\tG[int64(thread) + int64(t) * 65536] = G_new\n"
+		"\t\tG_last[] = G_new\n"
+		"\t}\n");
+	/* what is stored before is known, of vectors too */
+	becomes(&cuda_like, "G[0][thread * 4 : 4] = A[thread * 2 : 4]\nfor serial t in 1 .. 8 {\nG[t][thread * 4 : 4] = G[t - 1][thread * 4 : 4] * splat(A[t], 4)\n}\n",
+		"\tlet float32x4 G_new = A[thread * 2 : 4]\n"
+		"\tG[int64(thread * 4) : 4] = G_new\n"
+		"\tdeclare G_last\n"
+		"\tG_last[] = G_new\n"
+		"\tfor serial t in 1 .. 8 {\n"
+		"\t\tlet float32x4 G_new_1 = G_last[] * splat(A[t], 4)\n"
+		"\t\tG[int64(thread) * 4 + int64(t) * 65536 : 4] = G_new_1\n"
+		"\t\tG_last[] = G_new_1\n"
+		"\t}\n");
+	/* under a condition that is the same in all steps */
+	becomes(&cuda_like, "for serial t in 1 .. 8 {\nif thread < 20 {\nG[t][thread] = G[t - 1][thread] * 2.0\n}\n}\n",
+		"\tdeclare G_last\n"
+		"\tG_last[] = (thread < 20 ? G[int64(thread)] : 0.0)\n"
+		"\tfor serial t in 1 .. 8 {\n"
+		"\t\tif thread < 20 {\n"
+		"\t\t\tlet float32 G_new = G_last[] * 2.0\n"
+		"\t\t\tG[int64(thread) + int64(t) * 65536] = G_new\n"
+		"\t\t\tG_last[] = G_new\n"
+		"\t\t}\n"
+		"\t}\n");
+	carried("for serial t in 1 .. 8 {\nif A[t] < 20.0 {\nG[t][thread] = G[t - 1][thread] * 2.0\n}\n}\n", 0);
+	carried("for serial t in 1 .. 8 {\nif t < thread {\nG[t][thread] = G[t - 1][thread] * 2.0\n}\n}\n", 0);
+	/* elements beside each other, those that may be the same, and those of two steps before */
+	carried("for serial t in 1 .. 8 {\nG[t][thread] = G[t - 1][thread] * 2.0\nG[t][thread + 32] = G[t - 1][thread + 32] * 2.0\n}\n", 2);
+	carried("for serial t in 1 .. 8 {\nG[t][thread] = G[t - 1][thread] * 2.0\nG[t][block] = 1.0\n}\n", 0);
+	carried("for serial t in 1 .. 8 {\nG[t][thread] = G[t - 1][thread] * 2.0\nG[t + 1][thread] = 1.0\n}\n", 0);
+	carried("for serial t in 2 .. 8 {\nG[t][thread] = G[t - 2][thread] * 2.0\n}\n", 0);
+	carried("for serial t in 2 .. 8 {\nG[t][thread] = G[t - 1][thread] * G[t - 2][thread]\n}\n", 1);
+	/* other threads may have stored it, or a loop inside, or it is read when it is not the last one any more */
+	carried("for serial t in 1 .. 8 {\nG[t][thread] = G[t - 1][thread] * 2.0\nbarrier\n}\n", 0);
+	carried("for serial t in 1 .. 8 {\nfor serial k in 0 .. int32(N) {\nG[t][k] = G[t - 1][k] * 2.0\n}\n}\n", 0);
+	carried("for serial t in 1 .. 8 {\nG[t][thread] = 2.0\nC[thread] = G[t - 1][thread]\n}\n", 0);
+	/* a sum that stays where it is */
+	carried("for serial t in 1 .. 8 {\nG[0][thread] = G[0][thread] + A[t]\n}\n", 0);
+	/* either side of a branch has its own */
+	carried("for serial t in 1 .. 8 {\nif thread < 20 {\nG[t][thread] = G[t - 1][thread] * 2.0\n} else {\nG[t][thread] = G[t - 1][thread] * 3.0\n}\n}\n", 2);
+}
+
 static void register_rule(void **state)
 {
 	(void)state;
@@ -618,7 +713,7 @@ int main(void)
 		cmocka_unit_test(neighbours),
 		cmocka_unit_test(shared_loads),
 		cmocka_unit_test(vector_arithmetic), cmocka_unit_test(guards), cmocka_unit_test(facts), cmocka_unit_test(wording), cmocka_unit_test(indices), cmocka_unit_test(rounds), cmocka_unit_test(turning), cmocka_unit_test(copies), cmocka_unit_test(turning_some),
-		cmocka_unit_test(loading_ahead),
+		cmocka_unit_test(loading_ahead), cmocka_unit_test(from_step_to_step),
 		cmocka_unit_test(register_rule),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
