@@ -230,5 +230,6 @@ heddle_definition *heddle_definition_rewrite(heddle_ctx *ctx, heddle_arena *aren
 		else if (rewrite_split(&r, now.statement[i], how) < 0)
 			return NULL;
 	}
+	rewrite_merge(&r);
 	return out;
 }

@@ -38,5 +38,7 @@ heddle_statement *rewrite_share(rewriter *r, const heddle_definition *definition
 /* The statement reads a copy of the tensor's elements with rows along another index: the statement that fills it, which belongs before
  * it.  NULL with E0532 when it reads none that could be turned. */
 heddle_statement *rewrite_turn(rewriter *r, heddle_statement *s, const heddle_turn *how);
+/* Of all statements pushed: the first step of a recurrence becomes a branch of the one that has the others (merge.c). */
+void rewrite_merge(rewriter *r);
 
 #endif

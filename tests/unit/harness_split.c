@@ -14,7 +14,8 @@
 
 #include <cmocka.h>
 
-static void same(const char *text, const char *config, const char *sizes)
+/* `more`: statements than before. */
+static void same_with(const char *text, const char *config, const char *sizes, int more)
 {
 	heddle_ctx *ctx = heddle_ctx_new();
 	heddle_arena *arena = heddle_arena_new();
@@ -27,7 +28,8 @@ static void same(const char *text, const char *config, const char *sizes)
 	heddle_definition *after = heddle_definition_rewrite(ctx, arena, before, c);
 	if (!after)
 		fail_msg("%s", heddle_ctx_messages(ctx));
-	assert_true(after->n_statement > before->n_statement);
+	if ((after->n_statement > before->n_statement) - (after->n_statement < before->n_statement) != more)
+		fail_msg("%s has %d statements then", text, after->n_statement);
 	int64_t size[8] = {0};
 	for (int i = 0; i < list->n; i++)
 		for (int k = 0; k < before->n_size; k++)
@@ -59,6 +61,11 @@ static void same(const char *text, const char *config, const char *sizes)
 	heddle_module_free(module);
 	heddle_arena_free(arena);
 	heddle_ctx_free(ctx);
+}
+
+static void same(const char *text, const char *config, const char *sizes)
+{
+	same_with(text, config, sizes, 1);
 }
 
 static void splits(void **state)
@@ -104,6 +111,31 @@ static void shares(void **state)
 		same("def f(float(N, M) A) -> (O) { t(n) +=! exp(A(n, m))  O(n, m) = A(n, m) > 0 ? exp(A(n, m)) : t(n) }", "share=0", sizes[i]);
 		same("def f(float16(N, M) A) -> (O) { t(n) +=! exp(A(n, m))  O(n, m) = exp(A(n, m)) / t(n) }", "share=0", sizes[i]);
 	}
+}
+
+static void recurrences(void **state)
+{
+	static const char *const sizes[] = {"N=1,M=1", "N=3,M=1", "N=1,M=7", "N=6,M=5"};
+	(void)state;
+	for (size_t i = 0; i < HEDDLE_COUNT(sizes); i++) {
+		same_with("def f(float(N, M) A) -> (h) { h(0, j) = A(0, j)  h(t, j) = A(t, j) + 2 * h(t - 1, j) where t in 1:N }", "", sizes[i], -1);
+		/* other names of the indices, the steps along rows, a temporary, types that are not the same */
+		same_with("def f(float(N, M) A) -> (o) { h(j, 0) = A(j, 0)  h(i, t) = h(i, t - 1) - A(i, t) where t in 1:M  o(i, t) = h(i, t) }", "", sizes[i], -1);
+		same_with("def f(float16(N, M) A) -> (float(N, M) h) { h(0, j) = A(0, j) * 2.0  h(t, j) = h(t - 1, j) + A(t, j) where t in 1:N }", "", sizes[i], -1);
+		/* two of them, and steps from another number on */
+		same_with("def f(float(N, M) A) -> (h, g) { h(0, j) = A(0, j)  h(t, j) = A(t, j) + h(t - 1, j) where t in 1:N  "
+			  "g(0, j) = h(0, j) + A(0, j)  g(t, j) = g(t - 1, j) - h(t, j) where t in 1:N }", "", sizes[i], -1);
+		same_with("def f(float(N, M) A) -> (h) { h(0, j) = A(0, j)  h(t, j) = A(t, j) + h(t - 1, j) where t in 1:N  h(0, j) += 1.0 where j in 0:M }", "", sizes[i], -1);
+		/* what is no recurrence, has something between, may have no first step, or a first step that is another */
+		same_with("def f(float(N, M) A) -> (h) { h(0, j) = A(0, j)  h(t, j) = 2 * A(t, j) where t in 1:N }", "", sizes[i], 0);
+		same_with("def f(float(N, M) A) -> (h, s) { h(0, j) = A(0, j)  s(j) = h(0, j)  h(t, j) = h(t - 1, j) + s(j) where t in 1:N }", "", sizes[i], 0);
+		same_with("def f(float(N, M) A) -> (h) { h(0, j) = 1.0 where j in 0:M  h(t, j) = h(t - 1, j) + A(t, j) where t in 1:N }", "", sizes[i], 0);
+		same_with("def f(float(N, M) A) -> (h) { h(0, j) = A(0, j)  h(t, j) = h(t - 1, j) + A(t, j) where t in 1:N, j in 0:1 }", "", sizes[i], 1); /* zeros */
+		same_with("def f(float(N, M) A) -> (h) { h(0, j) = A(0, j)  h(t, j) += h(t - 1, j) + A(t, j) where t in 1:N }", "", sizes[i], 1);
+	}
+	/* none at all where there is one step less than it needs */
+	same_with("def f(float(N, M) A) -> (h) { h(0, j) = 1.0 where j in 0:M  h(t, j) = h(t - 1, j) + A(t, j) where t in 1:N }", "", "N=0,M=3", 0);
+	same_with("def f(float(4, M) A) -> (h) { h(0, j) = 1.0 where j in 0:M  h(t, j) = h(t - 1, j) + A(t, j) where t in 1:4 }", "", "M=3", -1);
 }
 
 static void turns(void **state)
@@ -183,6 +215,6 @@ static void refused(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(splits), cmocka_unit_test(fills), cmocka_unit_test(shares), cmocka_unit_test(turns), cmocka_unit_test(refused)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(splits), cmocka_unit_test(fills), cmocka_unit_test(shares), cmocka_unit_test(recurrences), cmocka_unit_test(turns), cmocka_unit_test(refused)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
