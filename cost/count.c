@@ -55,8 +55,7 @@ static bool reads_memory(const heddle_stmt *stmt)
 	return false;
 }
 
-/* A subscript over the kernel's members instead of the statement's dimensions; those of `joined` statements that are none are the same ones. */
-static linear over_members(const heddle_stmt *stmt, linear a, bool joined)
+linear count_over_members(const heddle_stmt *stmt, linear a, bool joined)
 {
 	linear b = {.affine = a.affine, .constant = a.constant};
 	for (int d = 0; d < stmt->n_dim; d++)
@@ -69,9 +68,7 @@ static linear over_members(const heddle_stmt *stmt, linear a, bool joined)
 	return b;
 }
 
-/* Everything of the statement is unrolled, but for rounds that those in a row go through together: they are one stretch of code.  So is a step
- * of `joined` ones. */
-static bool is_straight(const counter *c, const heddle_stmt *stmt, bool joined)
+bool count_is_straight(const counter *c, const heddle_stmt *stmt, bool joined)
 {
 	shape s = count_shape(c, stmt);
 	for (int d = 0; d < stmt->n_dim; d++) {
@@ -81,78 +78,6 @@ static bool is_straight(const counter *c, const heddle_stmt *stmt, bool joined)
 			return false;
 	}
 	return true;
-}
-
-/* The dimension by whose loop, step after step, the statement reads what it has stored a step before (model/simplify_carry.c); -1: there is
- * none. */
-static int carrying_dim(counter *c, const shape *s, const heddle_access *access)
-{
-	enum { MOST_STORES = 32 };
-	const heddle_stmt *stmt = s->stmt;
-	const heddle_access *target = &stmt->access[0];
-	movement write = {.shape = s, .tensor = target->tensor, .subscript = count_subscripts(c, stmt, target), .write = true, .share = 1};
-	const linear *read = count_subscripts(c, stmt, access);
-	int at = -1;
-	double stores = 1;
-	if (stmt->reduction || access->tensor != target->tensor || access->group->space != HEDDLE_SPACE_GLOBAL ||
-	    target->group->space != HEDDLE_SPACE_GLOBAL)
-		return -1;
-	for (int g = 0; g < c->kernel->n_group; g++)
-		if (c->kernel->group[g]->stmt == stmt && c->kernel->group[g]->space == HEDDLE_SPACE_SHARED)
-			return -1;
-	for (int d = 0; d < stmt->n_dim; d++) {
-		const heddle_layout *layout = &stmt->dim[d].layout;
-		write.dims[d] = true;
-		const bool whole = (layout->items == 1 || s->d[d].unrolled) && layout->rounds == 1 && s->d[d].parts <= 1;
-		stores *= (double)(layout->items * layout->vector);
-		if (!whole)
-			return -1;
-		if (stmt->dim[d].member >= 0 || stmt->dim[d].single_tile)
-			continue;
-		at = d; /* the innermost loop */
-	}
-	if (at < 0 || stmt->dim[at].layout.tile != 1 || stores > MOST_STORES * (double)count_access_width(c, &write))
-		return -1;
-	for (int e = 0; e < access->tensor->rank; e++) {
-		const linear apart = count_add(write.subscript[e], read[e], -1);
-		if (!count_is_constant(&apart) || apart.constant != write.subscript[e].coefficient[at])
-			return -1;
-	}
-	return at;
-}
-
-/* Has the statement before left in registers what the first step reads? */
-static bool is_left(counter *c, int at, const heddle_access *access, int d)
-{
-	const heddle_stmt *stmt = c->kernel->stmt[at], *before = at > 0 ? c->kernel->stmt[at - 1] : NULL;
-	if (!before || before->access[0].tensor != access->tensor || before->access[0].group->space != HEDDLE_SPACE_GLOBAL || !is_straight(c, before, false))
-		return false;
-	for (int e = 0; e < access->tensor->rank; e++) {
-		linear read = count_linear(c, count_subscript(stmt, access, e));
-		const linear stored = over_members(before, count_linear(c, count_subscript(before, &before->access[0], e)), false);
-		read.constant += read.coefficient[d] * count_value(c, stmt->source->index[d]->lower, 0);
-		read.coefficient[d] = 0;
-		read = over_members(stmt, read, false);
-		const linear apart = count_add(read, stored, -1);
-		if (!count_is_constant(&apart) || apart.constant)
-			return false;
-	}
-	return true;
-}
-
-/* Of a read that happens in so many of the steps the share of those that ask memory. */
-static double share_of_first(counter *c, const shape *s, const heddle_access *access, double share)
-{
-	const int d = carrying_dim(c, s, access);
-	if (d < 0)
-		return share;
-	const double steps = (double)s->d[d].extent;
-	int at = 0;
-	while (c->kernel->stmt[at] != s->stmt)
-		at++;
-	if (steps < 2 || fabs(share - (steps - 1) / steps) < 1e-9 || is_left(c, at, access, d))
-		return 0; /* not in the first step, or it is known */
-	return share / steps;
 }
 
 /* `taken`: accesses that have been counted; those beside this one are, with it. */
@@ -169,9 +94,12 @@ static void count_read(counter *c, const shape *s, const heddle_access *access, 
 		m.dims[d] = true;
 	m.share = access->expr ? count_read_share(c, s->stmt, access->expr) : 1;
 	c->out->conditional = c->out->conditional || m.share < 0;
-	c->out->exact = c->out->exact && m.share == 1;
-	c->out->cut = c->out->cut || m.share != 1;
-	m.share = share_of_first(c, s, access, fabs(m.share));
+	const bool first = count_first_share(c, s, access, &m.share);
+	c->out->exact = c->out->exact && (first || m.share == 1);
+	c->out->cut = c->out->cut || (!first && m.share != 1);
+	m.share = fabs(m.share);
+	if (m.share == 0)
+		return;
 	m.whole = m.tile && s->stmt->reduction && (c->kernel->threads == 1 || !reads_memory(s->stmt));
 	c->out->moving = c->out->moving || (m.tile && !s->rectangular);
 	m.apart = count_lanes_apart(c, s);
@@ -202,14 +130,14 @@ static void count_write(counter *c, const shape *s, bool update)
 		count_movement(c, &m, access->group);
 }
 
-static bool reads_the_same(counter *c, const heddle_stmt *s, int a, const heddle_stmt *t, int b, bool joined)
+bool count_the_same(counter *c, const heddle_stmt *s, int a, const heddle_stmt *t, int b, bool joined)
 {
 	bool same = s->access[a].tensor == t->access[b].tensor;
 	for (int e = 0; e < s->access[a].tensor->rank && same; e++) {
 		linear x = count_linear(c, count_subscript(s, &s->access[a], e)), y = count_linear(c, count_subscript(t, &t->access[b], e));
 		if (s != t) {
-			x = over_members(s, x, joined);
-			y = over_members(t, y, joined);
+			x = count_over_members(s, x, joined);
+			y = count_over_members(t, y, joined);
 		}
 		linear difference = count_add(x, y, -1);
 		same = count_is_constant(&difference) && difference.constant == 0;
@@ -222,16 +150,16 @@ static bool is_repeated(counter *c, int at, int a)
 {
 	const heddle_stmt *stmt = c->kernel->stmt[at];
 	for (int b = 1; b < a; b++)
-		if (reads_the_same(c, stmt, a, stmt, b, false))
+		if (count_the_same(c, stmt, a, stmt, b, false))
 			return true;
 	if (heddle_kernel_writes(c->kernel, stmt->access[a].tensor))
 		return false;
 	const bool joined = heddle_joins(c->scop, c->kernel, at);
-	for (int s = at - 1; s >= 0 && is_straight(c, stmt, joined) && is_straight(c, c->kernel->stmt[s], joined); s--) {
+	for (int s = at - 1; s >= 0 && count_is_straight(c, stmt, joined) && count_is_straight(c, c->kernel->stmt[s], joined); s--) {
 		if (joined && !heddle_joins(c->scop, c->kernel, s + 1))
 			break;
 		for (int b = 1; b < c->kernel->stmt[s]->n_access; b++)
-			if (reads_the_same(c, stmt, a, c->kernel->stmt[s], b, joined))
+			if (count_the_same(c, stmt, a, c->kernel->stmt[s], b, joined))
 				return true;
 	}
 	return false;
@@ -249,7 +177,7 @@ static void count_stmt(counter *c, int at)
 		c->out->exact = c->out->exact && s.d[d].share >= 1;
 	bool *taken = HEDDLE_NEW_ARRAY(c->arena, bool, stmt->n_access);
 	for (int a = 1; a < stmt->n_access; a++)
-		taken[a] = is_repeated(c, at, a);
+		taken[a] = is_repeated(c, at, a) || count_in_register(c, at, a);
 	for (int a = 1; a < stmt->n_access; a++)
 		if (!taken[a]) {
 			taken[a] = true;
@@ -258,7 +186,7 @@ static void count_stmt(counter *c, int at)
 	for (int g = 0; g < c->kernel->n_group; g++)
 		if (c->kernel->group[g]->stmt == stmt && c->kernel->group[g]->space == HEDDLE_SPACE_SHARED)
 			count_fills(c, &s, c->kernel->group[g]);
-	if (target->space == HEDDLE_SPACE_GLOBAL)
+	if (target->space == HEDDLE_SPACE_GLOBAL && !count_stays(c, at))
 		count_write(c, &s, stmt->source->assign != HEDDLE_ASSIGN_SET && !stmt->source->initialise);
 	for (int g = 0; g < c->kernel->n_group; g++) {
 		const heddle_group *group = c->kernel->group[g];

@@ -127,10 +127,27 @@ void count_movement(counter *c, const movement *m, const heddle_group *group);
 
 /* The subscripts of an access, [rank], in the counter's arena. */
 linear *count_subscripts(const counter *c, const heddle_stmt *stmt, const heddle_access *access);
+/* A subscript over the kernel's members instead of the statement's dimensions; those of `joined` statements that are none are the same ones. */
+linear count_over_members(const heddle_stmt *stmt, linear a, bool joined);
+/* Are accesses a of s and b of t to the same elements? */
+bool count_the_same(counter *c, const heddle_stmt *s, int a, const heddle_stmt *t, int b, bool joined);
+/* Everything of the statement is unrolled, but for rounds that those in a row go through together: they are one stretch of code.  So is a
+ * step of `joined` ones. */
+bool count_is_straight(const counter *c, const heddle_stmt *stmt, bool joined);
 /* Lanes whose accesses of so many bytes the banks serve at once: of a warp of more the next ones come later. */
 int count_lanes_at_once(const counter *c, int64_t bytes);
 /* Threads whose accesses are one request. */
 int count_warp(const heddle_scop *scop);
+
+/* ---- count_carry.c ---- */
+
+/* Does the access read what the step before has stored, which is in a register?  Then `*share`, of the steps that have the read, becomes the
+ * share of those that ask memory: the first one, or none. */
+bool count_first_share(counter *c, const shape *s, const heddle_access *access, double *share);
+/* Does access a of statement `at` of the kernel read what another one has stored in the same step, and carries to the next? */
+bool count_in_register(counter *c, int at, int a);
+/* Does what statement `at` stores stay in registers, all of it? */
+bool count_stays(counter *c, int at);
 
 /* ---- count_ranges.c ---- */
 

@@ -361,6 +361,23 @@ static void choose_steps_ahead(const heddle_scop *scop, heddle_config *config, h
 	}
 }
 
+/* Does the statement, without tiles of its own, go through its steps with others of which one has them in order?  What that one leaves each
+ * step then stays in registers, and a tile would save less than that. */
+static bool goes_along(const heddle_scop *scop, const heddle_kernel *kernel, const heddle_stmt *stmt)
+{
+	int at = 0, first, last;
+	while (kernel->stmt[at] != stmt)
+		at++;
+	for (first = at; first > 0 && heddle_joins(scop, kernel, first); first--)
+		;
+	for (last = at; last + 1 < kernel->n_stmt && heddle_joins(scop, kernel, last + 1); last++)
+		;
+	bool ordered = false;
+	for (int s = first; s <= last && last > first; s++)
+		ordered = ordered || heddle_goes_in_order(kernel->stmt[s]);
+	return ordered;
+}
+
 int choose_spaces(heddle_scop *scop, heddle_config *config)
 {
 	for (int k = 0; k < scop->n_kernel; k++) {
@@ -379,12 +396,12 @@ int choose_spaces(heddle_scop *scop, heddle_config *config)
 				heddle_config_group(config, k, group->tensor->name, group->number, false);
 			if (given && given->space >= 0)
 				continue;
-			if (group->stmt) {
+			if (group->stmt && !goes_along(scop, kernel, group->stmt)) {
 				choose_shared(scop, config, k, group, &budget);
 				continue;
 			}
 			heddle_registers registers;
-			if (uses(kernel, group->tensor) < 2 || !heddle_register_legal(scop, kernel, group->tensor, &registers) ||
+			if (group->stmt || uses(kernel, group->tensor) < 2 || !heddle_register_legal(scop, kernel, group->tensor, &registers) ||
 			    heddle_array_bytes(&registers) > arrays)
 				continue;
 			arrays -= heddle_array_bytes(&registers);

@@ -476,18 +476,6 @@ static bool touches(const heddle_kernel *kernel, const heddle_tensor *tensor)
 	return false;
 }
 
-/* Bytes of a temporary, rounded up to 256: each slot starts aligned for any vector. */
-static heddle_value *slot_bytes(heddle_generator *g, const heddle_buffer *buffer)
-{
-	heddle_program *p = g->program;
-	heddle_value *unit = heddle_value_int(p, HEDDLE_INT64, 256);
-	heddle_value *bytes = heddle_value_int(p, HEDDLE_INT64, heddle_type_size(buffer->type));
-	for (int i = 0; i < buffer->rank; i++)
-		bytes = heddle_value_binary(p, HEDDLE_OP_MUL, bytes, buffer->extent[i]);
-	bytes = heddle_value_binary(p, HEDDLE_OP_ADD, bytes, heddle_value_int(p, HEDDLE_INT64, 255));
-	return heddle_value_binary(p, HEDDLE_OP_MUL, heddle_value_floor(p, HEDDLE_VALUE_FLOOR_DIV, bytes, unit), unit);
-}
-
 /* First come, first served: a temporary takes the first slot whose tensors are dead before its own first kernel. */
 static void lay_out_workspace(heddle_generator *g)
 {
@@ -513,7 +501,7 @@ static void lay_out_workspace(heddle_generator *g)
 				slot empty = {.bytes = heddle_value_int(p, HEDDLE_INT64, 0)};
 				HEDDLE_PUSH(p->arena, slots, n, empty);
 			}
-			heddle_value *bytes = slot_bytes(g, buffer);
+			heddle_value *bytes = heddle_program_slot(p, buffer);
 			bool same = heddle_value_equal(bytes, slots[free].bytes);
 			slots[free].bytes = !slots[free].n ? bytes
 					    : same	   ? bytes

@@ -5,7 +5,7 @@
  * is not finished; no thread waits for another between them.  Order itself is proved of what `map` made.
  * SPDX-License-Identifier: MIT
  */
-#include "model/scop.h"
+#include "model/nest_parts.h"
 
 /* A loop over tiles that are the thread's, or the lanes', own. */
 static bool has_tiles(const heddle_dim *dim)
@@ -13,19 +13,34 @@ static bool has_tiles(const heddle_dim *dim)
 	return dim->member < 0 && !dim->single_tile;
 }
 
-/* May others go through the statement's tiles with it?  Tiles in shared memory, rounds and steps in order have loops of their own, and so have
- * sums that begin anew in each tile of their results. */
+bool heddle_ends_in_step(const heddle_stmt *stmt)
+{
+	bool any = false;
+	for (int d = 0; d < stmt->n_dim && stmt->reduction; d++)
+		any = any || (!stmt->dim[d].reduction && has_tiles(&stmt->dim[d]));
+	return any;
+}
+
+bool heddle_goes_in_order(const heddle_stmt *stmt)
+{
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (!stmt->dim[d].reduction && !stmt->dim[d].coincident)
+			return true;
+	return false;
+}
+
+/* May others go through the statement's tiles with it?  Tiles in shared memory and rounds have loops of their own.  What begins anew in each
+ * step, or needs the step before, is all in that step, and what it leaves is in memory. */
 static bool takes_others(const heddle_kernel *kernel, const heddle_stmt *stmt)
 {
+	const bool steps = heddle_ends_in_step(stmt) || heddle_goes_in_order(stmt);
 	for (int g = 0; g < kernel->n_group; g++)
 		if (kernel->group[g]->stmt == stmt && kernel->group[g]->space == HEDDLE_SPACE_SHARED)
 			return false;
-	for (int d = 0; d < stmt->n_dim; d++) {
-		const heddle_dim *dim = &stmt->dim[d];
-		if (dim->layout.rounds > 1 || (!dim->reduction && !dim->coincident) || (stmt->reduction && !dim->reduction && has_tiles(dim)))
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (stmt->dim[d].layout.rounds > 1 || (steps && stmt->dim[d].reduction && has_tiles(&stmt->dim[d])))
 			return false;
-	}
-	return true;
+	return !steps || stmt->access[0].group->space == HEDDLE_SPACE_GLOBAL;
 }
 
 /* Elements that a thread sums into at a time. */
@@ -71,13 +86,28 @@ static bool same_tiles(const heddle_stmt *a, const heddle_stmt *b)
 	return any;
 }
 
+/* Are the instances of a pair that depends on each other the same thread's, by their layouts alone?  What lanes have summed is one lane's. */
+static bool same_thread(const heddle_kernel *kernel, heddle_dependence *dependence)
+{
+	const heddle_stmt *a = dependence->source, *b = dependence->sink;
+	bool same = a->n_dim == b->n_dim && heddle_stmt_has_lanes(a) == heddle_stmt_has_lanes(b);
+	for (int g = 0; g < kernel->n_group && same; g++)
+		same = kernel->group[g]->tensor != dependence->tensor || kernel->group[g]->space == HEDDLE_SPACE_GLOBAL;
+	same = same && !(a->reduction && a->access[0].tensor == dependence->tensor) && !(b->reduction && b->access[0].tensor == dependence->tensor);
+	for (int d = 0; d < a->n_dim && same; d++)
+		if (a->dim[d].layout.threads > 1 || b->dim[d].layout.threads > 1)
+			same = a->dim[d].member == b->dim[d].member && heddle_same_layout(&a->dim[d].layout, &b->dim[d].layout) &&
+			       heddle_dependence_aligned(dependence, d, d);
+	return same;
+}
+
 /* Does the thread that has an element in one statement have it in the other, too, without a word to the others of its block? */
-static bool private(const heddle_kernel *kernel, const heddle_tensor *tensor)
+static bool private(const heddle_kernel *kernel, heddle_dependence *dependence)
 {
 	for (int g = 0; g < kernel->n_group; g++)
-		if (kernel->group[g]->tensor == tensor && kernel->group[g]->space == HEDDLE_SPACE_REGISTER)
+		if (kernel->group[g]->tensor == dependence->tensor && kernel->group[g]->space == HEDDLE_SPACE_REGISTER)
 			return true;
-	return kernel->threads == 1;
+	return kernel->threads == 1 || same_thread(kernel, dependence);
 }
 
 /* Do all pairs of instances that depend on each other belong to one step of the loops over tiles? */
@@ -88,7 +118,7 @@ static bool in_one_step(const heddle_scop *scop, const heddle_stmt *a, const hed
 		heddle_dependence *dependence = &scop->dependence[at];
 		if (dependence->input)
 			continue;
-		if (!private(a->kernel, dependence->tensor))
+		if (!private(a->kernel, dependence))
 			return false;
 		for (int d = 0; d < a->n_dim; d++)
 			if (has_tiles(&a->dim[d]) && !heddle_dependence_aligned(dependence, d, d))

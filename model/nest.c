@@ -55,9 +55,11 @@ static bool crosses_threads(heddle_scop *scop, const heddle_kernel *kernel, cons
 			return false;
 	if (kernel->lanes > 1 && heddle_stmt_has_lanes(dependence->source) != heddle_stmt_has_lanes(dependence->sink))
 		return true;
-	/* A reduction over the lanes is finished by lane 0, an unlaned one is computed by every lane. */
-	if (kernel->lanes > 1 && (dependence->source->reduction || dependence->sink->reduction))
-		return true;
+	/* What a reduction over the lanes leaves lane 0 has finished, what an unlaned one leaves every lane has computed. */
+	const heddle_stmt *end[] = {dependence->source, dependence->sink};
+	for (int e = 0; e < 2 && kernel->lanes > 1; e++)
+		if (end[e]->reduction && end[e]->access[0].tensor == dependence->tensor)
+			return true;
 	/* Likewise an assignment: in registers every lane has its own, global memory is written by one. */
 	if (kernel->lanes > 1 && dependence->source->access[0].group->space != dependence->sink->access[0].group->space)
 		return true;
@@ -78,14 +80,15 @@ static bool barrier_inside(heddle_nest_builder *b, const heddle_stmt *stmt)
 	return false;
 }
 
-/* Does statement `to` need a barrier after the last one, which stood before statement `from`? */
-static bool barrier_before(heddle_nest_builder *b, int from, int to)
+/* Does statement `to` need a barrier after the last one, which stood before statement `from`?  It goes through its steps with those from
+ * statement `first` on, which leave it what it needs of them. */
+static bool barrier_before(heddle_nest_builder *b, int from, int first, int to)
 {
 	for (int d = 0; d < b->scop->n_dependence; d++) {
 		const heddle_dependence *dependence = &b->scop->dependence[d];
 		if (dependence->sink != b->kernel->stmt[to] || dependence->source == dependence->sink)
 			continue;
-		for (int s = from; s < to; s++)
+		for (int s = from; s < first; s++)
 			if (b->kernel->stmt[s] == dependence->source && crosses_threads(b->scop, b->kernel, dependence))
 				return true;
 	}
@@ -121,9 +124,9 @@ static heddle_nest *build(heddle_nest_builder *b)
 	heddle_nest *at = b->kernel->rounds_outside ? heddle_nest_add_rounds(b, root) : root;
 	for (int s = 0, n = 1; s < b->kernel->n_stmt; s += n) {
 		heddle_stmt **stmt = &b->kernel->stmt[s];
-		bool wait = barrier_before(b, since, s);
+		bool wait = barrier_before(b, since, s, s);
 		for (n = 1; s + n < b->kernel->n_stmt && heddle_joins(b->scop, b->kernel, s + n); n++)
-			wait = wait || barrier_before(b, since, s + n);
+			wait = barrier_before(b, since, s, s + n) || wait;
 		if (wait) {
 			heddle_nest_add_leaf(b, at, HEDDLE_LEAF_BARRIER, stmt[0], NULL);
 			since = s;

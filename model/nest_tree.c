@@ -439,17 +439,26 @@ void heddle_nest_add_stmt(heddle_nest_builder *b, heddle_nest *root, heddle_stmt
 void heddle_nest_add_joined(heddle_nest_builder *b, heddle_nest *root, heddle_stmt *const *stmt, int n)
 {
 	heddle_nest *sequence = append(b, root, heddle_nest_new(b, HEDDLE_NEST_SEQUENCE));
-	const bool split = splits_tiles(b, stmt[0]);
-	for (int s = 0; s < n; s++)
-		if (stmt[s]->reduction)
+	bool split = splits_tiles(b, stmt[0]);
+	for (int s = 0; s < n; s++) {
+		split = split && !heddle_goes_in_order(stmt[s]) && !heddle_ends_in_step(stmt[s]);
+		if (stmt[s]->reduction && !heddle_ends_in_step(stmt[s]))
 			heddle_nest_add_leaf(b, accumulator_loops(b, sequence, stmt[s]), HEDDLE_LEAF_INITIALISE, stmt[s], NULL);
+	}
 	for (int part = split ? 1 : 0; part <= (split ? 2 : 0); part++) {
 		heddle_nest *body = tile_loops(b, tile_loops(b, sequence, stmt[0], false), stmt[0], true);
-		for (int s = 0; s < n; s++)
+		for (int s = 0; s < n; s++) {
+			const bool ends = heddle_ends_in_step(stmt[s]);
+			if (ends)
+				heddle_nest_add_leaf(b, accumulator_loops(b, body, stmt[s]), HEDDLE_LEAF_INITIALISE, stmt[s], NULL);
 			add_region(b, root, body, stmt[s], part, part == 1);
+			if (ends)
+				add_end(b, body, stmt[s]);
+		}
 	}
 	for (int s = 0; s < n; s++) {
-		add_end(b, sequence, stmt[s]);
+		if (!heddle_ends_in_step(stmt[s]))
+			add_end(b, sequence, stmt[s]);
 		add_store(b, sequence, stmt[s]);
 	}
 }

@@ -53,6 +53,7 @@ typedef struct heddle_buffer {
 	const char *comment;	 /* one line for readers: what the tile holds; or NULL */
 	bool early;		 /* shared: what the next step of a loop puts there is loaded while this one's is used.  `simplify`
 				  * does it, and none is early afterwards */
+	bool carried;		 /* global: `simplify` keeps elements of it in registers from one step of a loop to the next */
 	bool unread;		 /* output whose first access is a store that covers it (not read before written) */
 	int position;		 /* in heddle_program.buffer */
 } heddle_buffer;
@@ -245,6 +246,11 @@ bool heddle_node_under_way(const heddle_node *node, const char *name);
 heddle_node *heddle_node_comment(heddle_program *p, const char *text);
 
 heddle_buffer *heddle_buffer_new(heddle_program *p, const char *name, heddle_buffer_role role, heddle_type type, int rank);
+
+/* Bytes of a temporary's part of the workspace, rounded up to 256: each begins aligned for any vector. */
+heddle_value *heddle_program_slot(heddle_program *p, const heddle_buffer *buffer);
+/* Where temporaries have gone that were laid out: those that are left move up; ones with the same offset share it still. */
+void heddle_program_lay_out(heddle_program *p);
 
 /* Give every node of every launch its id (preorder, per launch, from 0) and return the greatest number of nodes. */
 int heddle_program_number(heddle_program *p);

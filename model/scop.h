@@ -324,6 +324,10 @@ bool heddle_copy_fits(const heddle_group *group, const heddle_copy *copy);
 __isl_give isl_map *heddle_step_instances(heddle_scop *scop, const heddle_stmt *stmt);
 /* Does statement `at` of the kernel go through its tiles in the loops of the one before it (join.c)? */
 bool heddle_joins(const heddle_scop *scop, const heddle_kernel *kernel, int at);
+/* Does the sum begin anew, and end, in each step of its loops over tiles? */
+bool heddle_ends_in_step(const heddle_stmt *stmt);
+/* Has it steps that must follow one another? */
+bool heddle_goes_in_order(const heddle_stmt *stmt);
 int heddle_pass_map(heddle_scop *scop);
 int heddle_pass_prove(heddle_scop *scop);
 int heddle_pass_generate(heddle_scop *scop);

@@ -8,12 +8,14 @@
  *	for t { next = a * last + x[t][c]; h[t][c] = next; last = next }
  *
  * so that no step waits for memory to say what the one before has just told it, and loads of several steps are under way together.  Where
- * the first step does not read it, as in t > 0 ? a * h[t - 1][c] + x[t][c] : x[t][c], that step stands before the loop.
+ * the first step does not read it, as in t > 0 ? a * h[t - 1][c] + x[t][c] : x[t][c], that step stands before the loop.  What the rest of
+ * the step reads of the element comes from the register, too; a temporary that nothing reads from memory any more is gone.
  *
  * Enters: loops in order without barriers, whose body stores to an element of global memory that moves with the loop, in every step or
- * under conditions that are the same in all of them, before any loop inside.  Leaves: every element stored as it was.  Loads that come
- * before the store and ask for what it stored a step earlier read the register.  Nothing else in the body stores to that element: others
- * have another place along a dimension that the loop does not move.  Without barriers no other thread may.
+ * under conditions that are the same in all of them, before any loop inside.  Leaves: every element that anything reads stored as it was.
+ * Loads that come before the store and ask for what it stored a step earlier read the register, and so do those that come after it and ask
+ * for what it has just stored.  Nothing else in the body stores to that element: others have another place along a dimension that the loop
+ * does not move.  Without barriers no other thread may.
  * SPDX-License-Identifier: MIT
  */
 #include "model/simplify_parts.h"
@@ -36,6 +38,7 @@ typedef struct place {
 typedef struct element {
 	const place *at;
 	heddle_value *before[MOST_DIMS]; /* subscripts of what was stored a step earlier */
+	heddle_value *now[MOST_DIMS];	 /* and of what is in this step */
 	bool stored;			 /* the walk has come past the store */
 	bool fails;
 	int n_read;
@@ -159,8 +162,10 @@ static bool begins(carrier *c, const place *at, element *out)
 	heddle_value *t = heddle_value_variable(p, c->loop->value[0]->type, 1, c->loop->name);
 	heddle_value *earlier = heddle_value_binary(p, HEDDLE_OP_SUB, t, heddle_value_int(p, t->type, c->loop->i));
 	*out = (element){.at = at};
-	for (int e = 1; e < store->n_value; e++)
+	for (int e = 1; e < store->n_value; e++) {
 		out->before[e - 1] = in_step(c, store->value[e], earlier);
+		out->now[e - 1] = in_step(c, store->value[e], t);
+	}
 	return true;
 }
 
@@ -174,14 +179,14 @@ typedef struct asked {
 	const struct asked *up;
 } asked;
 
-static bool is_read(const carrier *c, const element *x, const heddle_value *v)
+static bool is_load_of(const carrier *c, const element *x, const heddle_value *v, heddle_value *const *subscript)
 {
 	const heddle_node *store = x->at->store;
 	rewriter r = {.s = c->s};
 	if (v->kind != HEDDLE_VALUE_LOAD || v->buffer != store->buffer || v->width != width_of(store) || v->n_arg != store->n_value - 1)
 		return false;
 	for (int e = 0; e < v->n_arg; e++)
-		if (!heddle_value_equal(simplify_value(&r, v->arg[e]), x->before[e]))
+		if (!heddle_value_equal(simplify_value(&r, v->arg[e]), subscript[e]))
 			return false;
 	return true;
 }
@@ -202,7 +207,7 @@ static standing stands(const place *at, const asked *when, const asked **rest, i
 		depth += a->branch != NULL;
 	for (const asked *a = when; a; a = a->up) {
 		depth -= a->branch != NULL;
-		if (a->branch && depth < at->n_path && a->branch == at->branch[depth]) {
+		if (a->branch && depth < at->n_path && heddle_value_equal(a->condition, at->branch[depth]->value[0])) {
 			if (a->holds != at->then[depth])
 				return EXCLUDED;
 			met++;
@@ -242,11 +247,15 @@ static heddle_value *meet_value(carrier *c, heddle_value *v, const asked *when, 
 		element *x = &c->element[k];
 		const asked *rest[MOST_PATH];
 		int n_rest = 0;
-		const standing at = x->fails || !is_read(c, x, v) ? EXCLUDED : stands(x->at, when, rest, &n_rest);
-		if (at == EXCLUDED)
+		const bool again = !x->fails && x->stored && is_load_of(c, x, v, x->now);
+		const bool read = again || (!x->fails && is_load_of(c, x, v, x->before));
+		const standing at = read ? stands(x->at, when, rest, &n_rest) : EXCLUDED;
+		if (at == EXCLUDED || (again && at == ELSEWHERE))
 			continue;
 		if (change)
 			return last_of(c, x);
+		if (again)
+			continue;
 		x->fails = x->stored || at != WITHIN;
 		heddle_value *first = x->fails ? NULL : in_first_step(c, x, rest, n_rest);
 		if (x->n_read++ == 0)
@@ -446,6 +455,7 @@ static bool carry(simplify *s, heddle_node *loop, heddle_node *block)
 		x->last->of = store->buffer->name;
 		x->last->comment = heddle_arena_printf(p->arena, "%s of the step before", store->buffer->name);
 		x->stored = false;
+		store->buffer->carried = true;
 		heddle_value *first = otherwise ? NULL : initial(&c, x, block);
 		heddle_node_append(p, block, heddle_node_declare(p, x->last));
 		if (first)
@@ -490,10 +500,66 @@ static void drop_unused(heddle_node *node)
 	node->n_child = n;
 }
 
+static bool loads(const heddle_node *node, const heddle_buffer *buffer)
+{
+	bool any = node->kind == HEDDLE_NODE_COPY && node->source == buffer;
+	for (int k = 0; k < node->n_value && !any; k++)
+		any = simplify_reads(node->value[k], buffer);
+	for (int k = 0; k < node->n_child && !any; k++)
+		any = loads(node->child[k], buffer);
+	return any;
+}
+
+static void drop_stores(heddle_node *node, const heddle_buffer *buffer)
+{
+	int n = 0;
+	for (int k = 0; k < node->n_child; k++) {
+		drop_stores(node->child[k], buffer);
+		if (node->child[k]->kind != HEDDLE_NODE_STORE || node->child[k]->buffer != buffer)
+			node->child[n++] = node->child[k];
+	}
+	node->n_child = node->kind == HEDDLE_NODE_BLOCK ? n : node->n_child;
+}
+
+static int without_buffer(heddle_buffer **list, int n, const heddle_buffer *buffer)
+{
+	int kept = 0;
+	for (int k = 0; k < n; k++)
+		if (list[k] != buffer)
+			list[kept++] = list[k];
+	return kept;
+}
+
+/* Temporaries of this launch alone that were kept in registers and that nothing loads. */
+static bool drop_temporaries(simplify *s)
+{
+	heddle_program *p = s->p;
+	bool any = false;
+	for (int k = s->launch->n_buffer - 1; k >= 0; k--) {
+		heddle_buffer *buffer = s->launch->buffer[k];
+		bool alone = buffer->role == HEDDLE_BUFFER_TEMPORARY && buffer->carried && !loads(s->launch->body, buffer);
+		for (int l = 0; l < p->n_launch && alone; l++)
+			for (int b = 0; b < p->launch[l]->n_buffer && alone; b++)
+				alone = p->launch[l] == s->launch || p->launch[l]->buffer[b] != buffer;
+		if (!alone)
+			continue;
+		drop_stores(s->launch->body, buffer);
+		s->launch->n_buffer = without_buffer(s->launch->buffer, s->launch->n_buffer, buffer);
+		s->launch->n_streamed = without_buffer(s->launch->streamed, s->launch->n_streamed, buffer);
+		p->n_buffer = without_buffer(p->buffer, p->n_buffer, buffer);
+		any = true;
+	}
+	for (int k = 0; k < p->n_buffer && any; k++)
+		p->buffer[k]->position = k;
+	return any;
+}
+
 void simplify_carry(simplify *s)
 {
 	if (!visit(s, s->launch->body))
 		return;
+	if (drop_temporaries(s))
+		heddle_program_lay_out(s->p);
 	simplify_fold(s, (rewriter){.unique = true}); /* what the first step and the others know of themselves */
 	drop_unused(s->launch->body);
 }

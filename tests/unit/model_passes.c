@@ -205,13 +205,35 @@ static void joined(void **state)
 		     "k0.s.0: space=register",
 		     (const char *const[]){"for serial d_tile in 0 .. 8", "t[", "exp(", "s_sum1[", "for serial d_tile2 in 0 .. 8", "O[", NULL},
 		     "d_tile3");
-	/* what is needed comes in another step, or from another thread */
+	/* what is needed comes in another step; from the thread itself it needs no barrier */
 	expect_loops(turned, "fuse=0,0; k0.S0: tile=d:8 vector=d:8; k0.S1: tile=d:8 vector=d:8 reduce=d:lanes",
 		     (const char *const[]){"for serial d_tile in 0 .. 8", "exp(", "for serial d_tile2 in 0 .. 8", "s_sum1[", NULL}, "d_tile3");
 	expect_loops(chain,
 		     "fuse=0,0,0; k0: threads=4; k0.S0: tile=d:8 thread=d:4 vector=d:2; k0.S1: tile=d:8 thread=d:4 vector=d:2 reduce=d:lanes; "
 		     "k0.S2: tile=d:8 thread=d:4 vector=d:2; k0.s.0: space=register",
-		     (const char *const[]){"exp(", "barrier", "for serial d_tile2 in 0 .. 8", "s_", "for serial d_tile3 in 0 .. 8", "O[", NULL}, "d_tile4");
+		     (const char *const[]){"for serial d_tile in 0 .. 8", "exp(", "s_sum1[", "barrier", "for serial d_tile2 in 0 .. 8", "O[", NULL}, "d_tile3");
+}
+
+/* Steps in order, and sums that begin and end in each of them. */
+static void recurrences(void **state)
+{
+	(void)state;
+	static const char scan[] = "def f(float(16, 8, 4) x, float(16, 4) w) -> (y) { h(t, c, s) = t > 0 ? h(t-1, c, s) * x(t, c, s) : x(t, c, s) where t in 0:16 "
+				   "y(t, c) +=! h(t, c, s) * w(t, s) }";
+	static const char after[] = "def f(float(16, 8) x) -> (h, y) { h(t, c) = t > 0 ? h(t-1, c) * x(t, c) : x(t, c) where t in 0:16 "
+				    "y(t, c) = t > 0 ? h(t-1, c) : x(t, c) where t in 0:16 }";
+	expect_loops(scan, "fuse=0,0; k0: threads=32; k0.S0: tile=c:8,s:4 thread=c:8,s:4; k0.S1: tile=s:4 thread=s:4 reduce=s:lanes",
+		     (const char *const[]){"for serial t in 0 .. 16", "h[", "y_sum1[] = 0", "fma(", "y[", NULL}, "serial t2");
+	/* lanes that have other elements, sums over several steps, tiles of its own */
+	expect_loops(scan, "fuse=0,0; k0: threads=32; k0.S0: tile=c:8,s:4 thread=c:8,s:4; k0.S1: tile=s:8 thread=s:4 vector=s:2 reduce=s:lanes",
+		     (const char *const[]){"for serial t in 0 .. 16", "h[", "barrier", "for serial t2 in 0 .. 16", "y_sum1[", NULL}, NULL);
+	expect_loops(scan, "fuse=0,0; k0.S0: tile=s:2; k0.S1: tile=s:2",
+		     (const char *const[]){"for serial t in 0 .. 16", "h[", "for serial t2 in 0 .. 16", "y_sum1[", NULL}, NULL);
+	expect_loops(scan,
+		     "fuse=0,0; k0: threads=32; k0.S0: tile=c:8,s:4 thread=c:8,s:4; k0.S1: tile=s:4 thread=s:4 reduce=s:lanes; k0.w.0: space=shared",
+		     (const char *const[]){"for serial t in 0 .. 16", "h[", "for serial t2 in 0 .. 16", "y_sum1[", NULL}, NULL);
+	/* what is needed is of the step before */
+	expect_loops(after, "fuse=0,0; k0.S0: tile=c:1", (const char *const[]){"for serial t in 0 .. 16", "h[", "for serial t2 in 0 .. 16", "y[", NULL}, NULL);
 }
 
 /* Many of them: what joins is found in a time that grows with their number, not in one that doubles with each. */
@@ -246,6 +268,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(stops), cmocka_unit_test(prints), cmocka_unit_test(limits),
 					   cmocka_unit_test(preconditions), cmocka_unit_test(loops), cmocka_unit_test(bounds),
-					   cmocka_unit_test(rounds), cmocka_unit_test(lockstep), cmocka_unit_test(joined), cmocka_unit_test(joins_many)};
+					   cmocka_unit_test(rounds), cmocka_unit_test(lockstep), cmocka_unit_test(joined), cmocka_unit_test(recurrences), cmocka_unit_test(joins_many)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
