@@ -420,6 +420,15 @@ static int64_t window_vector(chooser *c, int x)
 	return c->vector;
 }
 
+/* Has each thread a loop of its own? */
+static bool is_long(const heddle_stmt *stmt)
+{
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (stmt->dim[d].member < 0)
+			return true;
+	return false;
+}
+
 /* Every access has the same contiguous member, or none: threads along it. */
 static void columns(chooser *c, int x)
 {
@@ -453,6 +462,12 @@ static void columns(chooser *c, int x)
 		return;
 	v = v > 1 ? v : window_vector(c, x);
 	int64_t threads = choose_least(most, choose_power_above((extent + v - 1) / v));
+	/* long work of few threads: of smaller blocks, of whole warps, all units have some */
+	const int64_t warp = choose_quantity(&c->scop->descriptor->warp, 1);
+	const bool known = heddle_fixed_extent(c->main->source->index[x]->upper) > 0;
+	const bool few = known && is_long(c->main) && choose_blocks_with(c, x, threads * v, -1, 1) < (double)c->units;
+	while (few && threads > warp && choose_blocks_with(c, x, threads * v, -1, 1) < 2 * (double)c->units)
+		threads /= 2;
 	choose_set_layout(c, c->main, x, 1, threads, v);
 	/* short rows: several of them per block */
 	int y = -1;
@@ -460,7 +475,7 @@ static void columns(chooser *c, int x)
 		if (d != x && c->main->dim[d].member >= 0 &&
 		    (y < 0 || choose_extent(c->scop, c->main, d) > choose_extent(c->scop, c->main, y)))
 			y = d;
-	if (y >= 0 && threads < 128 && threads < most)
+	if (y >= 0 && threads < 128 && threads < most && !few)
 		choose_set_layout(c, c->main, y, 1, choose_least(choose_least(128, most) / threads, choose_power_below(choose_extent(c->scop, c->main, y))), 1);
 }
 
