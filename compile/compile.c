@@ -37,6 +37,7 @@ static heddle_program *finish(heddle_ctx *ctx, heddle_scop *scop, const heddle_t
 					   .unaligned_vectors = language.unaligned_vectors,
 					   .zips = language.zips,
 					   .copies = language.copies,
+					   .in_flight = heddle_cost_in_flight(scop->descriptor),
 					   .max_vector = language.max_vector,
 					   .max_bytes = language.max_bytes};
 	const bool simplified = heddle_simplify(ctx, program, &options) == 0 && heddle_program_validate(ctx, program) == 0;

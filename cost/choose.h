@@ -91,6 +91,10 @@ double choose_kept_words(const heddle_kernel *kernel, const heddle_tensor *tenso
 /* Registers of a thread: what it keeps between statements (`kept` words), sums, operands, addresses; `patient`: as few as there are when
  * nothing is read of tiles long before it is used. */
 double choose_registers(const heddle_scop *scop, const heddle_kernel *kernel, double kept, bool patient);
+/* 32-bit words that a thread asks global memory for at a time: of all copies of a loop's body. */
+double choose_loaded_words(const heddle_scop *scop, const heddle_kernel *kernel, const heddle_stmt *stmt);
+/* Bytes of them that loops are copied for: more where the threads of a grid are few. */
+int64_t choose_asked(const heddle_scop *scop, const heddle_kernel *kernel);
 /* Blocks that a unit's registers are enough for: each scheduler gives warps its own. */
 double choose_register_blocks(const heddle_descriptor *descriptor, int threads, double registers);
 /* Are the tiles of a reduction worth loading a step ahead, and are there registers for it?  Marks their groups then, and gives the blocks

@@ -20,6 +20,9 @@ void heddle_cost_turn(heddle_arena *arena, heddle_config *config, const heddle_d
 int heddle_cost_complete_simple(heddle_scop *scop, heddle_config *config, heddle_config_need part, void *user);
 /* heddle_pass_options.complete: fills whatever part of the config is missing; parts that are given stay. */
 int heddle_cost_complete(heddle_scop *scop, heddle_config *config, heddle_config_need part, void *user);
+/* Bytes that threads must have asked global memory for so that it is busy: bandwidth x latency, and as much again, for what is asked for
+ * at once comes at once and is used before more is.  0: the descriptor does not say. */
+double heddle_cost_in_flight(const heddle_descriptor *descriptor);
 /* Whatever the sizes, every row of the tensor begins at a multiple of v elements, and vectors run along it. */
 bool heddle_cost_rows_aligned(const heddle_tensor *tensor, int64_t v);
 

@@ -762,7 +762,6 @@ static double in_flight_wanted(const estimator *e)
 /* Bytes of global memory that one thread asks for before it needs the first of them. */
 static double bytes_in_flight(const estimator *e)
 {
-	enum { MOST = 64 };
 	double most = 4;
 	for (int s = 0; s < e->kernel->n_stmt; s++) {
 		const heddle_stmt *stmt = e->kernel->stmt[s];
@@ -779,9 +778,9 @@ static double bytes_in_flight(const estimator *e)
 				here = tile_bytes(group) / (double)e->kernel->threads;
 			bytes += stmt->access[a].tensor->rank ? here : 0;
 		}
-		most = fmax(most, bytes);
+		most = fmax(most, fmax(bytes, 4 * choose_loaded_words(e->scop, e->kernel, stmt)));
 	}
-	return fmin(most, MOST);
+	return fmin(most, (double)choose_asked(e->scop, e->kernel));
 }
 
 /* Blocks that a unit really has at the same time: those of a small grid are spread over all units. */

@@ -172,11 +172,49 @@ static double access_words(const heddle_stmt *stmt, const heddle_access *access,
 	return n;
 }
 
+/* Do its values have to follow one another? */
+static bool is_in_order(const heddle_dim *dim)
+{
+	return dim->member < 0 && !dim->reduction && !dim->coincident;
+}
+
+/* The dimension whose steps follow one another in the innermost loop: what one stores the next has in registers (model/simplify_carry.c).  -1:
+ * there is none. */
+static int carrying_dim(const heddle_stmt *stmt)
+{
+	int at = -1;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		if (stmt->dim[d].layout.rounds > 1)
+			return -1;
+		if (stmt->dim[d].member < 0 && !stmt->dim[d].single_tile)
+			at = d;
+	}
+	return at >= 0 && is_in_order(&stmt->dim[at]) && stmt->dim[at].layout.tile == 1 && space_of(&stmt->access[0]) == HEDDLE_SPACE_GLOBAL ? at : -1;
+}
+
 static double words_read(const heddle_stmt *stmt, heddle_space space, const values *side)
 {
+	const int carries = carrying_dim(stmt);
+	values one = *side; /* step, of what it carries to the next */
 	double n = 0;
+	if (carries >= 0)
+		one.n[carries] = 1;
 	for (int a = 1; a < stmt->n_access; a++)
-		n += reads_from(stmt, a, space) ? access_words(stmt, &stmt->access[a], side) : 0;
+		n += reads_from(stmt, a, space) ? access_words(stmt, &stmt->access[a], stmt->access[a].tensor == stmt->access[0].tensor ? &one : side) : 0;
+	return n;
+}
+
+/* Words of global memory that a round of the loop over d reads: in the innermost one those that it decides about, and that no step carries. */
+static double words_moved(const heddle_stmt *stmt, int d, bool innermost, const values *side)
+{
+	const int carries = carrying_dim(stmt);
+	double n = 0;
+	for (int a = 1; a < stmt->n_access; a++) {
+		const bool still = innermost && !choose_depends_on(stmt, &stmt->access[a], d);
+		const bool carried = carries == d && stmt->access[a].tensor == stmt->access[0].tensor;
+		if (!still && !carried && reads_from(stmt, a, HEDDLE_SPACE_GLOBAL))
+			n += access_words(stmt, &stmt->access[a], side);
+	}
 	return n;
 }
 
@@ -247,12 +285,6 @@ static double index_words(const heddle_stmt *stmt, const heddle_expr *expr, cons
 	return n;
 }
 
-/* Do its values have to follow one another? */
-static bool is_in_order(const heddle_dim *dim)
-{
-	return dim->member < 0 && !dim->reduction && !dim->coincident;
-}
-
 /* Is what is read along the dimension found by data, which has to be there first and to be in bounds? */
 static bool follows_data(const heddle_stmt *stmt, int dim)
 {
@@ -269,12 +301,31 @@ static bool is_one_by_one(const heddle_stmt *stmt, int d)
 	bool sums_up = false;
 	for (int r = 0; r < stmt->n_dim && !stmt->dim[d].reduction; r++)
 		sums_up = sums_up || (stmt->dim[r].reduction && stmt->dim[r].layout.threads > 1);
-	return sums_up || is_in_order(&stmt->dim[d]) || follows_data(stmt, d);
+	return sums_up || (is_in_order(&stmt->dim[d]) && d != carrying_dim(stmt)) || follows_data(stmt, d);
+}
+
+/* Threads of all blocks, where sizes are known; else 0. */
+static double threads_of_grid(const heddle_kernel *kernel)
+{
+	const heddle_stmt *stmt = kernel->stmt[0];
+	double n = kernel->threads;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const int64_t extent = stmt->dim[d].member >= 0 ? heddle_fixed_extent(stmt->source->index[d]->upper) : 1;
+		n *= extent < 0 ? 0 : ceil((double)extent / (double)(stmt->dim[d].member >= 0 ? stmt->dim[d].layout.tile : 1));
+	}
+	return n;
+}
+
+double heddle_cost_in_flight(const heddle_descriptor *descriptor)
+{
+	const heddle_memory *m = heddle_descriptor_memory(descriptor, "global");
+	return m && m->latency.set && m->bandwidth.set ? 2 * m->bandwidth.value * m->latency.value : 0;
 }
 
 /* Copies that loops are made of, from the inside out, multiply what a thread does side by side. */
-static void demand_copies(const heddle_scop *scop, const heddle_stmt *stmt, bool staged, register_demand *demand)
+static void demand_copies(const heddle_scop *scop, const heddle_kernel *kernel, const heddle_stmt *stmt, bool staged, register_demand *demand)
 {
+	const int64_t ahead = choose_asked(scop, kernel);
 	enum { SHORT = 8, WRITTEN = 512 }; /* compilers write so long a loop out, whatever the text says */
 	const bool guarded = stmt->value != stmt->source->value;
 	values side, tiles;
@@ -298,9 +349,9 @@ static void demand_copies(const heddle_scop *scop, const heddle_stmt *stmt, bool
 			apart = apart || (rounds != 1 && is_one_by_one(stmt, d));
 			if (rounds == 0 || rounds == 1 || apart || written)
 				continue;
-			const double bytes = staged ? 0 : 4 * words_read(stmt, HEDDLE_SPACE_GLOBAL, &side);
+			const double bytes = staged ? 0 : 4 * words_moved(stmt, d, copies == 1, &side);
 			const double size = copies * (2 * own + stmt->n_access);
-			int64_t n = heddle_simplify_copies(rounds, (int64_t)bytes, (int64_t)size, nested);
+			int64_t n = heddle_simplify_copies(rounds, (int64_t)bytes, (int64_t)size, nested, ahead);
 			if (staged && rounds > 0 && rounds <= SHORT && !nested)
 				n = rounds;
 			if (staged && !nested && heddle_simplify_near_copies(rounds, (int64_t)size))
@@ -371,8 +422,18 @@ static register_demand demand_of(const heddle_scop *scop, const heddle_kernel *k
 	demand.guarded = is_parted(scop, stmt, staged) ? demand.sums : 0;
 	for (int a = 0; a < stmt->n_access; a++)
 		demand.accesses += stmt->access[a].tensor->rank > 0 && space_of(&stmt->access[a]) != HEDDLE_SPACE_REGISTER;
-	demand_copies(scop, stmt, staged, &demand);
+	demand_copies(scop, kernel, stmt, staged, &demand);
 	return demand;
+}
+
+double choose_loaded_words(const heddle_scop *scop, const heddle_kernel *kernel, const heddle_stmt *stmt)
+{
+	return demand_of(scop, kernel, stmt).loads;
+}
+
+int64_t choose_asked(const heddle_scop *scop, const heddle_kernel *kernel)
+{
+	return heddle_simplify_ahead(heddle_cost_in_flight(scop->descriptor), threads_of_grid(kernel));
 }
 
 static bool reads_tensor(const heddle_stmt *stmt, const heddle_tensor *tensor)

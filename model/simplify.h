@@ -14,13 +14,16 @@ typedef struct heddle_simplify_options {
 	int max_vector;		/* members of the widest vector: 1 for none */
 	int max_bytes;		/* of the widest load or store of global or shared memory; 0: no limit */
 	bool copies;		/* the language says of how many copies of its body a loop is to be made */
+	double in_flight;	/* bytes that all threads together must have asked global memory for so that it is busy; 0: not known */
 	int unroll_limit;	/* nodes (and calls, 4 for each member) that a loop may become when unrolled; 0: 1024 */
 } heddle_simplify_options;
 
-/* Copies of a loop's body, of so many nodes, that asks global memory for so many bytes a round: those of 64 bytes, eight at
- * most, four where there are none, as long as they are short.  As many as there are rounds (-1: unknown) if those are few; else rounds of equal length, or
+/* Bytes that a thread of so many (0: not known) is to ask for at a time: its share of `in_flight`, 64 at least and 256 at most. */
+int64_t heddle_simplify_ahead(double in_flight, double threads);
+/* Copies of a loop's body, of so many nodes, that asks global memory for so many bytes a round: those of `ahead` bytes, eight of 64
+ * at most and more of more, four where there are none, as long as they are short.  As many as there are rounds (-1: unknown) if those are few; else rounds of equal length, or
  * 1 where loops are written out in the body already. */
-int64_t heddle_simplify_copies(int64_t rounds, int64_t bytes, int64_t size, bool nested);
+int64_t heddle_simplify_copies(int64_t rounds, int64_t bytes, int64_t size, bool nested, int64_t ahead);
 /* Of one that computes from shared memory into registers: eight where they make whole turns of a longer loop; 0: as the others. */
 int64_t heddle_simplify_near_copies(int64_t rounds, int64_t size);
 
@@ -33,6 +36,7 @@ int64_t heddle_simplify_near_copies(int64_t rounds, int64_t size);
  *             longer ones become plain loops
  *   registers register arrays that are only used by whole vectors become arrays of vectors
  *   rounds    parts of arrays that a round changes under conditions are copied to registers of their own
+ *   carry     what a step of a loop stores and the next one reads stays in a register
  *   linearise accesses to global buffers get one row-major subscript, INT32 where the sizes' maxima prove it enough
  *   widen     scalar loads of neighbouring elements of memory become vector loads
  *   share     loads of shared and global memory that statements in a row make twice get a name

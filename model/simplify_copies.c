@@ -5,6 +5,8 @@
  */
 #include "model/simplify_parts.h"
 
+enum { AHEAD = 64, MOST_AHEAD = 256, MOST_NAMES = 64 };
+
 /* What a body does in one round, loops in it that are written out whole included. */
 typedef struct round_work {
 	int64_t bytes; /* that a thread asks global memory for */
@@ -30,10 +32,30 @@ static int64_t loaded_bytes(const heddle_value *v)
 	return n;
 }
 
-int64_t heddle_simplify_copies(int64_t rounds, int64_t bytes, int64_t size, bool nested)
+/* The loads in it that one of the names decides about. */
+static int64_t moving_loads(const heddle_value *v, const char *const *name, int n)
 {
-	enum { AHEAD = 64, FEW = 4, MANY = 8, LONGEST = 256 };
-	int64_t most = bytes > AHEAD / MANY ? AHEAD / bytes : bytes > 0 ? MANY : FEW;
+	int64_t bytes = 0;
+	bool moves = false;
+	for (int k = 0; k < n && v->kind == HEDDLE_VALUE_LOAD && !moves; k++)
+		moves = heddle_value_depends(v, name[k]);
+	if (moves)
+		return loaded_bytes(v);
+	for (int k = 0; k < v->n_arg; k++)
+		bytes += moving_loads(v->arg[k], name, n);
+	return bytes;
+}
+
+int64_t heddle_simplify_ahead(double in_flight, double threads)
+{
+	const double share = threads > 0 ? in_flight / threads : 0;
+	return share > MOST_AHEAD ? MOST_AHEAD : share > AHEAD ? (int64_t)share : AHEAD;
+}
+
+int64_t heddle_simplify_copies(int64_t rounds, int64_t bytes, int64_t size, bool nested, int64_t ahead)
+{
+	enum { FEW = 4, LEAST = 8, LONGEST = 256 };
+	int64_t most = bytes > LEAST ? ahead / bytes : bytes > 0 ? ahead / LEAST : FEW;
 	if (most > LONGEST / (size > 0 ? size : 1))
 		most = LONGEST / (size > 0 ? size : 1);
 	if (most < 1 || rounds == 0)
@@ -69,15 +91,39 @@ static int64_t near_copies(int64_t rounds, const round_work *body)
 	return is ? heddle_simplify_near_copies(rounds, body->size) : 0;
 }
 
-static round_work copy_loops(heddle_node *node);
+static round_work copy_loops(heddle_node *node, int64_t ahead);
 
-static void copy_loop(heddle_node *loop, round_work *body)
+/* Bytes that a round loads which its number, or one of the `n` names that depend on it, decides about: others are loaded once. */
+static int64_t moving_bytes(const heddle_node *node, const char **name, int *n)
 {
+	int64_t bytes = 0, most = 0;
+	bool moves = false;
+	for (int k = 0; k < node->n_value; k++) {
+		bytes += moving_loads(node->value[k], name, *n);
+		for (int i = 0; i < *n && !moves; i++)
+			moves = heddle_value_depends(node->value[k], name[i]);
+	}
+	if (node->kind == HEDDLE_NODE_LET && moves && *n < MOST_NAMES)
+		name[(*n)++] = node->name;
+	for (int k = 0; k < node->n_child; k++) {
+		const int64_t one = moving_bytes(node->child[k], name, n);
+		most = node->kind == HEDDLE_NODE_IF ? most_of(most, one) : most + one;
+	}
+	return bytes + most;
+}
+
+static void copy_loop(heddle_node *loop, round_work *body, int64_t ahead)
+{
+	const char *name[MOST_NAMES] = {loop->name};
+	int n = 1;
+	if (!heddle_node_find(loop->child[0], HEDDLE_NODE_FOR))
+		body->bytes = moving_bytes(loop->child[0], name, &n);
+
 	const int64_t trips = simplify_trips(loop->value[0], loop->value[1], loop->i);
 	int64_t copies = loop->loop == HEDDLE_LOOP_SERIAL ? 1 : trips;
 	if (loop->loop == HEDDLE_LOOP_SERIAL && !body->apart)
 		copies = near_copies(trips, body) ? near_copies(trips, body)
-						  : heddle_simplify_copies(trips, body->bytes, body->size, body->nested);
+						  : heddle_simplify_copies(trips, body->bytes, body->size, body->nested, ahead);
 	loop->copies = loop->loop == HEDDLE_LOOP_SERIAL ? (int)copies : 0;
 	body->nested = copies == trips;
 	body->apart = body->apart || copies != trips;
@@ -85,7 +131,7 @@ static void copy_loop(heddle_node *loop, round_work *body)
 	body->size *= copies;
 }
 
-static round_work copy_loops(heddle_node *node)
+static round_work copy_loops(heddle_node *node, int64_t ahead)
 {
 	round_work all = {.size = node->kind == HEDDLE_NODE_BLOCK ? 0 : 1,
 			  .stores = node->kind == HEDDLE_NODE_STORE && node->buffer->role != HEDDLE_BUFFER_REGISTER,
@@ -97,7 +143,7 @@ static round_work copy_loops(heddle_node *node)
 	}
 	const int64_t asked = all.bytes;
 	for (int k = 0; k < node->n_child; k++) {
-		const round_work one = copy_loops(node->child[k]);
+		const round_work one = copy_loops(node->child[k], ahead);
 		all.bytes = node->kind == HEDDLE_NODE_IF ? most_of(all.bytes, asked + one.bytes) : all.bytes + one.bytes;
 		all.size += one.size;
 		all.nested = all.nested || one.nested;
@@ -106,12 +152,14 @@ static round_work copy_loops(heddle_node *node)
 		all.stores = all.stores || one.stores;
 	}
 	if (node->kind == HEDDLE_NODE_FOR)
-		copy_loop(node, &all);
+		copy_loop(node, &all, ahead);
 	return all;
 }
 
 void simplify_copies(simplify *s)
 {
+	const heddle_value *grid = s->launch->grid;
+	const double threads = grid->kind == HEDDLE_VALUE_INT ? (double)grid->i * s->launch->threads : 0;
 	if (s->options->copies)
-		copy_loops(s->launch->body);
+		copy_loops(s->launch->body, heddle_simplify_ahead(s->options->in_flight, threads));
 }
