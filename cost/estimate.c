@@ -762,6 +762,7 @@ static double in_flight_wanted(const estimator *e)
 /* Bytes of global memory that one thread asks for before it needs the first of them. */
 static double bytes_in_flight(const estimator *e)
 {
+	enum { LEAST = 64 };
 	double most = 4;
 	for (int s = 0; s < e->kernel->n_stmt; s++) {
 		const heddle_stmt *stmt = e->kernel->stmt[s];
@@ -780,7 +781,8 @@ static double bytes_in_flight(const estimator *e)
 		}
 		most = fmax(most, fmax(bytes, 4 * choose_loaded_words(e->scop, e->kernel, stmt)));
 	}
-	return fmin(most, (double)choose_asked(e->scop, e->kernel));
+	/* of what few threads ask for in a row half is there, or used up, on average */
+	return fmin(most, fmax(LEAST, (double)choose_asked(e->scop, e->kernel) / 2));
 }
 
 /* Blocks that a unit really has at the same time: those of a small grid are spread over all units. */

@@ -151,7 +151,7 @@ static void what_the_model_knows(void **state)
 		/* whole warps */
 		{CHAIN, "h200", "k0.S0: tile=i:256 thread=i:256", "k0.S0: tile=i:8 thread=i:8"},
 		/* bytes in flight */
-		{CHAIN, "h200", "k0.S0: tile=i:1024 thread=i:256 vector=i:4", "k0.S0: tile=i:32768 thread=i:32 vector=i:1"},
+		{CHAIN, "h200", "k0.S0: tile=i:1024 thread=i:256 vector=i:4", "k0.S0: tile=i:131072 thread=i:32 vector=i:1"},
 	};
 	(void)state;
 	for (size_t i = 0; i < HEDDLE_COUNT(pair); i++) {

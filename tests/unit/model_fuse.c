@@ -99,7 +99,7 @@ static void layouts(void **state)
 	expect_code(product, NULL, "fuse=0; k0.S0: tile=i:12 round=i:8", "tile", 514);
 	expect_code(product, NULL, "fuse=0; k0.S0: round=x:8", "tile", 513);
 	expect_code(product, NULL, "fuse=0; k0.S0: tile=i:65536,j:16 round=i:8192 vector=j:16", "place", 527);
-	expect_code("def f(float(T) x) -> (h) { h(0) = x(0) h(t) = h(t-1) + x(t) where t in 1:T }", NULL,
+	expect_code("def f(float(T) x) -> (h) { h(t) = x(t) where t in 0:1 h(t) = h(t-1) + x(t) where t in 1:T }", NULL,
 		    "fuse=0,1; k1.S1: tile=t:2", "tile", 518);
 	expect_code(product, NULL, "fuse=0; k0: threads=8; k0.S0: thread=k:4 reduce=k:lanes", "tile", 519);
 }
@@ -179,7 +179,7 @@ static void registers(void **state)
 	expect_code("def f(float(N) x) -> (inout float(N) y) { y(i) = x(i) }", NULL, "fuse=0; k0.y.0: space=register", "place", 523);
 	expect_code("def f(float(N, D) x) -> (y) { t(n, d) = x(n, d)  y(n) +=! t(n, d) }", NULL,
 		    "fuse=0,0; k0.t.0: space=register", "place", 523);
-	expect_code("def f(float(T) x) -> (h) { h(0) = x(0) h(t) = h(t-1) + x(t) where t in 1:T }", NULL,
+	expect_code("def f(float(T) x) -> (h) { h(t) = x(t) where t in 0:1 h(t) = h(t-1) + x(t) where t in 1:T }", NULL,
 		    "fuse=0,0; k0.h.0: space=register", "place", 523);
 }
 
