@@ -80,6 +80,90 @@ bool count_is_straight(const counter *c, const heddle_stmt *stmt, bool joined)
 	return true;
 }
 
+/* In blocks at an edge each item, and each member of what is left of a vector, has a condition or a loop of its own around what it reads: what
+ * others of the thread read as well is read again, but for single elements that several of them ask for, which get a name.  So many times as
+ * if it were shared everywhere, on average. */
+static double reads_at_edges(const counter *c, const movement *m)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	const int lockstep = heddle_lockstep_dim(stmt, NULL);
+	double once = 1, all = 1, whole = 1, shared = 1;
+	int64_t places = 1; /* in the text, that read the same */
+	bool vectors = false, cut = false;
+	if (c->kernel->threads > 1 || lockstep < 0 || heddle_fixed_extent(stmt->source->index[lockstep]->upper) > 0)
+		return 1;
+	for (int g = 0; g < c->kernel->n_group; g++) /* tiles hold something for what does not exist, too: nothing is asked */
+		if (c->kernel->group[g]->stmt == stmt && c->kernel->group[g]->space == HEDDLE_SPACE_SHARED)
+			return 1;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const heddle_layout *layout = &stmt->dim[d].layout;
+		if (stmt->dim[d].member < 0)
+			continue;
+		if (count_moves(stmt, d))
+			return 1;
+		const int64_t extent = m->shape->d[d].extent, tiles = extent / layout->tile, rest = extent % layout->tile;
+		bool depends = false;
+		for (int e = 0; e < m->tensor->rank; e++)
+			depends = depends || m->subscript[e].coefficient[d] || m->subscript[e].within[d];
+		vectors = vectors || (depends && d == lockstep);
+		if (depends || !m->shape->d[d].unrolled) {
+			const double part = extent ? (double)(tiles * layout->tile) / (double)extent : 1;
+			once *= part;
+			whole *= part;
+			continue;
+		}
+		const int64_t v = d == lockstep ? choose_least(layout->vector, c->language->max_vector) : 1;
+		const int64_t items = layout->tile / v, left = rest / v + rest % v;
+		places *= items;
+		cut = cut || rest;
+		once *= (double)tiles;
+		whole *= (double)(tiles * items);
+		all *= (double)(tiles * items + left);
+		shared *= (double)(tiles + (rest > 0));
+	}
+	if (shared == 0 || (!vectors && places > 1))
+		return 1;
+	if (!vectors || cut)
+		return (once + all - whole) / shared;
+	/* whole vectors at the edge have one condition for all items */
+	const double extent = (double)m->shape->d[lockstep].extent;
+	const double rest = extent > 0 ? fmod(extent, (double)choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector)) / extent : 0;
+	return 1 - rest + rest * all / shared;
+}
+
+/* The same of many threads: in blocks at an edge, or in all of them where a kernel has conditions in all, each item adds to its sum under a
+ * condition of its own, and reads what it adds there. */
+static double reads_of_items(const counter *c, const movement *m)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	double once = count_own_results(c->kernel) ? 0 : 1, all = 1, whole = once, shared = 1;
+	if (c->kernel->threads == 1 || !stmt->reduction || (m->tile && !reads_memory(stmt)))
+		return 1;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const heddle_layout *layout = &stmt->dim[d].layout;
+		const shape *s = m->shape;
+		if (stmt->dim[d].member < 0 || choose_divisible(stmt, d, layout->tile))
+			continue;
+		if (count_moves(stmt, d) || layout->rounds > 1)
+			return 1;
+		const int64_t extent = s->d[d].extent, tiles = extent / layout->tile;
+		bool depends = false;
+		for (int e = 0; e < m->tensor->rank; e++)
+			depends = depends || m->subscript[e].coefficient[d] || m->subscript[e].within[d];
+		if (depends || !s->d[d].unrolled) {
+			const double part = extent ? (double)(tiles * layout->tile) / (double)extent : 1;
+			once *= part;
+			whole *= part;
+			continue;
+		}
+		once *= (double)(tiles * layout->threads);
+		whole *= (double)(tiles * layout->tile);
+		all *= (double)extent;
+		shared *= s->d[d].outer * (double)layout->threads * s->d[d].busy;
+	}
+	return shared > 0 ? (once + all - whole) / shared : 1;
+}
+
 /* `taken`: accesses that have been counted; those beside this one are, with it. */
 static void count_read(counter *c, const shape *s, const heddle_access *access, bool *taken)
 {
@@ -100,6 +184,7 @@ static void count_read(counter *c, const shape *s, const heddle_access *access, 
 	m.share = fabs(m.share);
 	if (m.share == 0)
 		return;
+	m.share *= reads_at_edges(c, &m) * reads_of_items(c, &m);
 	m.whole = m.tile && s->stmt->reduction && (c->kernel->threads == 1 || !reads_memory(s->stmt));
 	c->out->moving = c->out->moving || (m.tile && !s->rectangular);
 	m.apart = count_lanes_apart(c, s);

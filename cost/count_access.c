@@ -269,7 +269,7 @@ static double guarded_share(const counter *c, const movement *m, double accesses
 	const shape *s = m->shape;
 	int64_t vector[HEDDLE_MAX_DIM], block[HEDDLE_MAX_DIM];
 	const int lane = heddle_lockstep_dim(s->stmt, NULL);
-	double instances = 1, same = 1;
+	double instances = 1, same = 1, whole = 1;
 	if (s->guarded <= 0 || s->guarded == 1 || accesses <= 0)
 		return fabs(s->guarded);
 	for (int d = 0; d < s->stmt->n_dim; d++) {
@@ -281,10 +281,13 @@ static double guarded_share(const counter *c, const movement *m, double accesses
 		vector[d] = d == lane && !dim->reduction && count_guards(s->stmt, d) ? choose_least(dim->layout.vector, c->language->max_vector) : 1;
 		block[d] = !dim->reduction ? dim->layout.tile : s->d[d].extent > 0 ? s->d[d].extent : 1;
 		same *= depends ? 1 : (double)vector[d];
+		/* vectors along what no guard asks about are whole wherever they are asked for */
+		if (d == lane && !dim->reduction && !depends && vector[d] == 1)
+			whole *= (double)choose_least(dim->layout.vector, c->language->max_vector);
 	}
 	const double vectors = fmin(s->guarded, count_guarded(c, s->stmt, vector));
 	const double blocks = count_own_results(c->kernel) ? 0 : fmin(vectors, count_guarded(c, s->stmt, block));
-	const double apart = (vectors - blocks) / same + s->guarded - vectors;
+	const double apart = ((vectors - blocks) / same + s->guarded - vectors) / whole;
 	return blocks + apart * instances / (accesses * (double)c->kernel->threads);
 }
 

@@ -376,10 +376,10 @@ static double shares_of(const counter *c, const heddle_stmt *stmt, const conjunc
 			if (!all->of[k].coefficient[d] || done[d])
 				continue;
 			const component x = component_of(stmt, all, d);
-			bool grouped = false, asked = true; /* not grouped: its conjuncts are decided outside of what stands in the text */
+			bool grouped = false, asked = true; /* not grouped: its conjuncts bound loops over tiles */
 			for (int o = 0; o < stmt->n_dim; o++) {
 				done[o] = done[o] || x.in[o];
-				grouped = grouped || (group && x.in[o] && group[o] > 1 && !stmt->dim[o].reduction);
+				grouped = grouped || (group && x.in[o] && group[o] > 1 && (!stmt->dim[o].reduction || stmt->dim[o].layout.tile > 1));
 				asked = asked && (!members || !x.in[o] || stmt->dim[o].member >= 0);
 			}
 			share *= asked ? share_of(c, stmt, all, &x, grouped ? group : NULL, any) : 1;
