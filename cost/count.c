@@ -87,9 +87,10 @@ static double reads_at_edges(const counter *c, const movement *m)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	const int lockstep = heddle_lockstep_dim(stmt, NULL);
-	double once = 1, all = 1, whole = 1, shared = 1;
+	const bool always = stmt->reduction && count_own_results(c->kernel); /* conditions in all blocks */
+	double once = always ? 0 : 1, all = 1, whole = once, shared = 1;
 	int64_t places = 1; /* in the text, that read the same */
-	bool vectors = false, cut = false;
+	bool vectors = false, cut = always;
 	if (c->kernel->threads > 1 || lockstep < 0 || heddle_fixed_extent(stmt->source->index[lockstep]->upper) > 0)
 		return 1;
 	for (int g = 0; g < c->kernel->n_group; g++) /* tiles hold something for what does not exist, too: nothing is asked */
@@ -97,7 +98,7 @@ static double reads_at_edges(const counter *c, const movement *m)
 			return 1;
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const heddle_layout *layout = &stmt->dim[d].layout;
-		if (stmt->dim[d].member < 0)
+		if (stmt->reduction ? stmt->dim[d].reduction : stmt->dim[d].member < 0)
 			continue;
 		if (count_moves(stmt, d))
 			return 1;

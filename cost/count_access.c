@@ -278,11 +278,12 @@ static double guarded_share(const counter *c, const movement *m, double accesses
 		for (int e = 0; e < m->tensor->rank; e++)
 			depends = depends || m->subscript[e].coefficient[d] || m->subscript[e].within[d];
 		instances *= m->dims[d] ? (double)s->d[d].extent : 1;
-		vector[d] = d == lane && !dim->reduction && count_guards(s->stmt, d) ? choose_least(dim->layout.vector, c->language->max_vector) : 1;
+		const bool members = d == lane && !dim->reduction, asked = members && count_guards(s->stmt, d);
+		vector[d] = asked && !(m->apart && c->kernel->threads > 1) ? choose_least(dim->layout.vector, c->language->max_vector) : 1;
 		block[d] = !dim->reduction ? dim->layout.tile : s->d[d].extent > 0 ? s->d[d].extent : 1;
 		same *= depends ? 1 : (double)vector[d];
 		/* vectors along what no guard asks about are whole wherever they are asked for */
-		if (d == lane && !dim->reduction && !depends && vector[d] == 1)
+		if (members && !asked && !depends)
 			whole *= (double)choose_least(dim->layout.vector, c->language->max_vector);
 	}
 	const double vectors = fmin(s->guarded, count_guarded(c, s->stmt, vector));
