@@ -310,6 +310,7 @@ static bool around(double *size, double n)
  * one thread takes the items of vectors inside of the others' items. */
 static void find_unrolled(const counter *c, shape *s)
 {
+	enum { MOST_MEMBERS = 16 };
 	const heddle_stmt *stmt = s->stmt;
 	const int lockstep = heddle_lockstep_dim(stmt, NULL);
 	const bool results = lockstep >= 0 && !stmt->dim[lockstep].reduction, wide = results && has_vectors(c, s);
@@ -325,7 +326,8 @@ static void find_unrolled(const counter *c, shape *s)
 			if (dim->reduction || inside != (d != lockstep))
 				continue;
 			const double n = ceil((double)dim->layout.vector / (d == lockstep && wide ? (double)c->language->max_vector : 1));
-			s->d[d].parts = around(&size, n) || indexes_registers(c, stmt, d) ? 1 : n;
+			const bool written = n <= MOST_MEMBERS && around(&size, n); /* one by one, so many at most */
+			s->d[d].parts = written || indexes_registers(c, stmt, d) ? 1 : n;
 		}
 	for (int inside = 1; inside >= 0; inside--)
 		for (int d = stmt->n_dim - 1; d >= 0; d--) {

@@ -465,7 +465,7 @@ static void columns(chooser *c, int x)
 	/* long work of few threads: of smaller blocks, of whole warps, all units have some */
 	const int64_t warp = choose_quantity(&c->scop->descriptor->warp, 1);
 	const bool known = heddle_fixed_extent(c->main->source->index[x]->upper) > 0;
-	const bool few = known && is_long(c->main) && choose_blocks_with(c, x, threads * v, -1, 1) < (double)c->units;
+	const bool few = known && is_long(c->main) && threads > warp && choose_blocks_with(c, x, threads * v, -1, 1) < (double)c->units;
 	while (few && threads > warp && choose_blocks_with(c, x, threads * v, -1, 1) < 2 * (double)c->units)
 		threads /= 2;
 	choose_set_layout(c, c->main, x, 1, threads, v);

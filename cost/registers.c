@@ -194,13 +194,10 @@ static int carrying_dim(const heddle_stmt *stmt)
 
 static double words_read(const heddle_stmt *stmt, heddle_space space, const values *side)
 {
-	const int carries = carrying_dim(stmt);
-	values one = *side; /* step, of what it carries to the next */
+	const int carries = carrying_dim(stmt); /* from step to step, what its results are in anyway */
 	double n = 0;
-	if (carries >= 0)
-		one.n[carries] = 1;
 	for (int a = 1; a < stmt->n_access; a++)
-		n += reads_from(stmt, a, space) ? access_words(stmt, &stmt->access[a], stmt->access[a].tensor == stmt->access[0].tensor ? &one : side) : 0;
+		n += reads_from(stmt, a, space) && (carries < 0 || stmt->access[a].tensor != stmt->access[0].tensor) ? access_words(stmt, &stmt->access[a], side) : 0;
 	return n;
 }
 
@@ -322,10 +319,31 @@ double heddle_cost_in_flight(const heddle_descriptor *descriptor)
 	return m && m->latency.set && m->bandwidth.set ? 2 * m->bandwidth.value * m->latency.value : 0;
 }
 
+/* Are there two versions or loops of it, or a condition: for whole tiles, and for what is left at an edge? */
+static bool is_parted(const heddle_scop *scop, const heddle_stmt *stmt, bool staged)
+{
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const int64_t tile = stmt->dim[d].layout.tile;
+		const bool several = choose_extent(scop, stmt, d) > tile;
+		if (several && ((tile > 1 && !choose_divisible(stmt, d, tile)) || (staged && is_open(stmt, d))))
+			return true;
+	}
+	return stmt->value != stmt->source->value;
+}
+
+/* Has a block, or the only one, a part that does not exist? */
+static bool is_cut(const heddle_stmt *stmt)
+{
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (stmt->dim[d].member >= 0 && !choose_divisible(stmt, d, stmt->dim[d].layout.tile))
+			return true;
+	return false;
+}
+
 /* Copies that loops are made of, from the inside out, multiply what a thread does side by side. */
 static void demand_copies(const heddle_scop *scop, const heddle_kernel *kernel, const heddle_stmt *stmt, bool staged, register_demand *demand)
 {
-	const int64_t ahead = choose_asked(scop, kernel);
+	const int64_t ahead = is_cut(stmt) ? heddle_simplify_ahead(0, 0) : choose_asked(scop, kernel);
 	enum { SHORT = 8, WRITTEN = 512 }; /* compilers write so long a loop out, whatever the text says */
 	const bool guarded = stmt->value != stmt->source->value;
 	values side, tiles;
@@ -382,18 +400,6 @@ static double sum_words(const heddle_scop *scop, const heddle_stmt *stmt, const 
 			n *= items / (double)sums->c[i].extent;
 	}
 	return n;
-}
-
-/* Are there two versions or loops of it, or a condition: for whole tiles, and for what is left at an edge? */
-static bool is_parted(const heddle_scop *scop, const heddle_stmt *stmt, bool staged)
-{
-	for (int d = 0; d < stmt->n_dim; d++) {
-		const int64_t tile = stmt->dim[d].layout.tile;
-		const bool several = choose_extent(scop, stmt, d) > tile;
-		if (several && ((tile > 1 && !choose_divisible(stmt, d, tile)) || (staged && is_open(stmt, d))))
-			return true;
-	}
-	return stmt->value != stmt->source->value;
 }
 
 /* Words that a thread moves to the statement's tiles in one step: to those that are loaded a step ahead, or to the others. */

@@ -54,8 +54,10 @@ int64_t heddle_simplify_ahead(double in_flight, double threads)
 
 int64_t heddle_simplify_copies(int64_t rounds, int64_t bytes, int64_t size, bool nested, int64_t ahead)
 {
-	enum { FEW = 4, LEAST = 8, LONGEST = 256 };
-	int64_t most = bytes > LEAST ? ahead / bytes : bytes > 0 ? ahead / LEAST : FEW;
+	enum { FEW = 4, MANY = 8, LEAST = AHEAD / MANY, LONGEST = 256, SHORT = 32 };
+	if (rounds > 0 && rounds <= SHORT) /* over before it matters */
+		ahead = AHEAD;
+	int64_t most = bytes > LEAST ? ahead / bytes : bytes > 0 ? MANY : FEW;
 	if (most > LONGEST / (size > 0 ? size : 1))
 		most = LONGEST / (size > 0 ? size : 1);
 	if (most < 1 || rounds == 0)
@@ -112,12 +114,24 @@ static int64_t moving_bytes(const heddle_node *node, const char **name, int *n)
 	return bytes + most;
 }
 
+static bool guards_loads(const heddle_node *node, bool guarded)
+{
+	bool any = false;
+	for (int k = 0; k < node->n_value && guarded && !any; k++)
+		any = loaded_bytes(node->value[k]) > 0;
+	for (int k = 0; k < node->n_child && !any; k++)
+		any = guards_loads(node->child[k], guarded || node->kind == HEDDLE_NODE_IF);
+	return any;
+}
+
 static void copy_loop(heddle_node *loop, round_work *body, int64_t ahead)
 {
 	const char *name[MOST_NAMES] = {loop->name};
 	int n = 1;
 	if (!heddle_node_find(loop->child[0], HEDDLE_NODE_FOR))
 		body->bytes = moving_bytes(loop->child[0], name, &n);
+	if (guards_loads(loop->child[0], false)) /* conditions keep loads of several rounds apart */
+		ahead = AHEAD;
 
 	const int64_t trips = simplify_trips(loop->value[0], loop->value[1], loop->i);
 	int64_t copies = loop->loop == HEDDLE_LOOP_SERIAL ? 1 : trips;
