@@ -21,8 +21,8 @@ typedef struct heddle_simplify_options {
 /* Bytes that a thread of so many (0: not known) is to ask for at a time: its share of `in_flight`, 64 at least and 256 at most. */
 int64_t heddle_simplify_ahead(double in_flight, double threads);
 /* Copies of a loop's body, of so many nodes, that asks global memory for so many bytes a round: those of `ahead` bytes (64 where there are
- * 32 rounds or fewer), eight of small ones, four where there are none, as long as they are short.  As many as there are rounds (-1: unknown) if those are few; else rounds of equal length, or
- * 1 where loops are written out in the body already. */
+ * 32 rounds or fewer), eight of small ones, four where there are none, as long as they are short.  As many as there are rounds (-1: unknown)
+ * if those are few; else rounds of equal length, or 1 where loops are written out in the body already. */
 int64_t heddle_simplify_copies(int64_t rounds, int64_t bytes, int64_t size, bool nested, int64_t ahead);
 /* Of one that computes from shared memory into registers: eight where they make whole turns of a longer loop; 0: as the others. */
 int64_t heddle_simplify_near_copies(int64_t rounds, int64_t size);

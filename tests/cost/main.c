@@ -7,8 +7,8 @@
  * Sizes are multiples of the tiles where that can be.  Where the model says `exact`, bytes, sectors and bank cycles must be
  * equal, else bytes within 2 %.  Left out, each with a word: gathers, and reads under a condition (the data decide).  Of tiles that
  * are read under conditions what is read is not compared, all else is.  Of drawn configs not equal yet: members across rows of
- * which only every other one begins at a vector, edges of tiles that are longer than their dimension, taps of windows among lanes, and
- * values of vectors under ends that move.
+ * which only every other one begins at a vector, taps of windows among lanes, values of vectors under ends that move, fills of windows with
+ * strides at an edge, and sectors of registers' rows in kernels with conditions in all blocks.
  * SPDX-License-Identifier: MIT
  */
 #include "compile/compile.h"
