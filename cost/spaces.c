@@ -365,7 +365,11 @@ static void choose_steps_ahead(const heddle_scop *scop, heddle_config *config, h
  * step then stays in registers, and a tile would save less than that. */
 static bool goes_along(const heddle_scop *scop, const heddle_kernel *kernel, const heddle_stmt *stmt)
 {
-	int at = 0, first, last;
+	int at = 0, first, last, in_order = 0;
+	for (int s = 0; s < kernel->n_stmt; s++)
+		in_order += heddle_goes_in_order(kernel->stmt[s]);
+	if (!in_order) /* most kernels; what joins takes longer to find */
+		return false;
 	while (kernel->stmt[at] != stmt)
 		at++;
 	for (first = at; first > 0 && heddle_joins(scop, kernel, first); first--)
