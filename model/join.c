@@ -91,6 +91,8 @@ static bool same_thread(const heddle_kernel *kernel, heddle_dependence *dependen
 {
 	const heddle_stmt *a = dependence->source, *b = dependence->sink;
 	bool same = a->n_dim == b->n_dim && heddle_stmt_has_lanes(a) == heddle_stmt_has_lanes(b);
+	/* without lanes of its own a statement may run in all of the kernel's, whose writes one of them makes */
+	same = same && (kernel->lanes < 2 || heddle_stmt_has_lanes(a));
 	for (int g = 0; g < kernel->n_group && same; g++)
 		same = kernel->group[g]->tensor != dependence->tensor || kernel->group[g]->space == HEDDLE_SPACE_GLOBAL;
 	same = same && !(a->reduction && a->access[0].tensor == dependence->tensor) && !(b->reduction && b->access[0].tensor == dependence->tensor);

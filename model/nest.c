@@ -55,10 +55,10 @@ static bool crosses_threads(heddle_scop *scop, const heddle_kernel *kernel, cons
 			return false;
 	if (kernel->lanes > 1 && heddle_stmt_has_lanes(dependence->source) != heddle_stmt_has_lanes(dependence->sink))
 		return true;
-	/* What a reduction over the lanes leaves lane 0 has finished, what an unlaned one leaves every lane has computed. */
+	/* A reduction without lanes is computed by every lane, and reads what one has written; what one over the lanes leaves lane 0 has finished. */
 	const heddle_stmt *end[] = {dependence->source, dependence->sink};
 	for (int e = 0; e < 2 && kernel->lanes > 1; e++)
-		if (end[e]->reduction && end[e]->access[0].tensor == dependence->tensor)
+		if (end[e]->reduction && (!heddle_stmt_has_lanes(end[e]) || end[e]->access[0].tensor == dependence->tensor))
 			return true;
 	/* Likewise an assignment: in registers every lane has its own, global memory is written by one. */
 	if (kernel->lanes > 1 && dependence->source->access[0].group->space != dependence->sink->access[0].group->space)
