@@ -40,6 +40,18 @@ static bool needs_first(const heddle_expr *expr, int64_t first, const heddle_exp
 	return false;
 }
 
+/* Does it read the tensor's steps by a number: of the first step, say, elements that others of its instances have made?  As one statement
+ * they would have to follow one another. */
+static bool reads_at_number(const heddle_expr *expr, const heddle_tensor *tensor, int step)
+{
+	if (expr->kind == HEDDLE_EXPR_READ && expr->tensor == tensor && expr->arg[step]->kind == HEDDLE_EXPR_INT)
+		return true;
+	for (int i = 0; i < expr->n_arg; i++)
+		if (reads_at_number(expr->arg[i], tensor, step))
+			return true;
+	return false;
+}
+
 /* An assignment by plain indices over sizes, each once, but for the subscript `but`. */
 static bool is_plain(const heddle_statement *s, int but)
 {
@@ -71,7 +83,7 @@ static int step_of(const heddle_statement *first, const heddle_statement *others
 				return -1;
 			step = e;
 		}
-	if (step < 0 || !is_plain(first, step) || !is_plain(others, -1))
+	if (step < 0 || !is_plain(first, step) || !is_plain(others, -1) || reads_at_number(others->value, others->target, step))
 		return -1;
 	for (int e = 0; e < first->n_lhs; e++) {
 		const heddle_index *x = others->lhs[e]->index;
