@@ -357,7 +357,8 @@ const heddle_code heddle_codes[] = {
 	 "Wrong:  split=0:i:64   (i is an index of the left-hand side of C(i) +=! A(i,k))\n"
 	 "Right:  split=0:k:64\n"},
 	{511, "`fuse` does not list each statement once",
-	 "`fuse` names the kernel of each statement, in order, from 0 without gaps; a split adds a statement of its own.\n"
+	 "`fuse` names the kernel of each statement, in order, from 0 without gaps.  A split adds a statement of its own;\n"
+	 "a recurrence, h(t, c) = .. where t in 1:T, and the first step before it, h(0, c) = .., are one statement.\n"
 	 "Wrong:  fuse=0,2     (two statements, no kernel 1)\n"
 	 "Right:  fuse=0,1\n"},
 	{512, "`fuse` breaks the order of the statements",

@@ -131,7 +131,7 @@ int heddle_pass_fuse(heddle_scop *scop)
 	const heddle_config *config = scop->config;
 	int n_kernel = 0;
 	if (config->n_fuse != scop->n_stmt)
-		return heddle_error(scop->ctx, 511, NULL, "`fuse` lists %d statements, the definition has %d (splits included)",
+		return heddle_error(scop->ctx, 511, NULL, "`fuse` lists %d statements, the definition has %d (with those of splits; a recurrence and its first step are one)",
 				    config->n_fuse, scop->n_stmt);
 	for (int i = 0; i < scop->n_stmt; i++)
 		if (config->fuse[i] + 1 > n_kernel)
