@@ -127,7 +127,7 @@ static void recurrences(void **state)
 			  "g(0, j) = h(0, j) + A(0, j)  g(t, j) = g(t - 1, j) - h(t, j) where t in 1:N }", "", sizes[i], -1);
 		same_with("def f(float(N, M) A) -> (h) { h(0, j) = A(0, j)  h(t, j) = A(t, j) + h(t - 1, j) where t in 1:N  h(0, j) += 1.0 where j in 0:M }", "", sizes[i], -1);
 		/* the first step's other elements are read: they are there before */
-		same_with("def f(float(N, M) A) -> (h) { h(0, j) = A(0, j)  h(t, j) = h(t - 1, j) + h(0, j) * A(t, j) where t in 1:N }", "", sizes[i], 1); /* zeros */
+		same_with("def f(float(N, M) A) -> (inout float(N, M) h) { h(0, j) = A(0, j)  h(t, j) = h(t - 1, j) + h(0, j) * A(t, j) where t in 1:N }", "", sizes[i], 0);
 		/* what is no recurrence, has something between, may have no first step, or a first step that is another */
 		same_with("def f(float(N, M) A) -> (h) { h(0, j) = A(0, j)  h(t, j) = 2 * A(t, j) where t in 1:N }", "", sizes[i], 0);
 		same_with("def f(float(N, M) A) -> (h, s) { h(0, j) = A(0, j)  s(j) = h(0, j)  h(t, j) = h(t - 1, j) + s(j) where t in 1:N }", "", sizes[i], 0);
