@@ -237,6 +237,37 @@ static void what_compilers_are_told(void **state)
 	}
 }
 
+/* States stay in registers, with nothing in shared memory between the steps, and few columns are shared out to all units. */
+static void recurrences(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text, *has, *has_not;
+		int copies; /* of the loop's body */
+	} cases[] = {
+		{"def f(float(4, 256, 1024, 16) a, float(4, 256, 1024, 16) x, float(4, 256, 16) w) -> (y) {\n"
+		 "h(b, 0, c, s) = x(b, 0, c, s)\n"
+		 "h(b, t, c, s) = a(b, t, c, s) * h(b, t - 1, c, s) + x(b, t, c, s) where t in 1:256\n"
+		 "y(b, t, c) +=! h(b, t, c, s) * w(b, t, s) }",
+		 "fuse=0,0;", "space=shared", 3},
+		{"def f(float(256, 65536) x, float(65536) a) -> (h) {\n"
+		 "h(t, c) = t > 0 ? a(c) * h(t - 1, c) + x(t, c) : x(t, c) where t in 0:256 }",
+		 "tile=c:128 thread=c:32 vector=c:4", "space=", 11},
+	};
+	for (size_t i = 0; i < HEDDLE_COUNT(cases); i++) {
+		setting s = begin(cases[i].text, "h100");
+		heddle_program *program = heddle_compile(s.ctx, s.module->definition[0], &s.target, &(heddle_compile_options){0});
+		if (!program)
+			fail_msg("%s", heddle_ctx_messages(s.ctx));
+		const heddle_node *loop = heddle_node_find(program->launch[0]->body, HEDDLE_NODE_FOR);
+		if (!strstr(program->config, cases[i].has) || strstr(program->config, cases[i].has_not) || !loop || loop->copies != cases[i].copies)
+			fail_msg("%s, %d copies", program->config, loop ? loop->copies : 0);
+		assert_true(heddle_value_is_int(program->workspace, 0));
+		heddle_program_free(program);
+		end(&s);
+	}
+}
+
 /* What follows from a layout is not kept from the config that it came from: values that registers no longer hold are read again, and
  * are not stored past the caches then. */
 static void found_anew(void **state)
@@ -275,6 +306,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(order), cmocka_unit_test(the_same_every_time), cmocka_unit_test(given),
 					   cmocka_unit_test(what_the_model_knows), cmocka_unit_test(registers),
-					   cmocka_unit_test(what_compilers_are_told), cmocka_unit_test(refused), cmocka_unit_test(found_anew)};
+					   cmocka_unit_test(what_compilers_are_told), cmocka_unit_test(refused), cmocka_unit_test(found_anew), cmocka_unit_test(recurrences)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -232,6 +232,11 @@ static void recurrences(void **state)
 	expect_loops(scan,
 		     "fuse=0,0; k0: threads=32; k0.S0: tile=c:8,s:4 thread=c:8,s:4; k0.S1: tile=s:4 thread=s:4 reduce=s:lanes; k0.w.0: space=shared",
 		     (const char *const[]){"for serial t in 0 .. 16", "h[", "for serial t2 in 0 .. 16", "y_sum1[", NULL}, NULL);
+	/* another thread has what is needed */
+	expect_loops("def f(float(16, 8, 4) x, float(16, 4) w) -> (y) { h(t, c, s) = t > 0 ? h(t-1, c, s) * x(t, c, s) : x(t, c, s) where t in 0:16 "
+		     "y(t, c) +=! h(t, c, 3 - s) * w(t, s) where s in 0:4 }",
+		     "fuse=0,0; k0: threads=32; k0.S0: tile=c:8,s:4 thread=c:8,s:4; k0.S1: tile=s:4 thread=s:4 reduce=s:lanes",
+		     (const char *const[]){"for serial t in 0 .. 16", "h[", "barrier", "for serial t2 in 0 .. 16", "y_sum1[", NULL}, NULL);
 	/* what is needed is of the step before */
 	expect_loops(after, "fuse=0,0; k0.S0: tile=c:1", (const char *const[]){"for serial t in 0 .. 16", "h[", "for serial t2 in 0 .. 16", "y[", NULL}, NULL);
 }

@@ -461,28 +461,36 @@ static void turning_some(void **state)
 static void copies(void **state)
 {
 	(void)state;
-	static const heddle_simplify_options language = {.max_vector = 4, .copies = true};
 	static const struct {
 		const char *body, *wanted;
+		double in_flight; /* of 4 blocks of 32 threads */
 	} cases[] = {
 		/* 4 bytes a round: eight at most, in rounds of equal length; all of few */
-		{"for serial i in 0 .. 64 {\nC[i] = A[i]\n}\n", "0 .. 64 copies 8 {"},
-		{"for serial i in 0 .. 20 {\nC[i] = A[i]\n}\n", "0 .. 20 copies 7 {"},
-		{"for serial i in 0 .. 5 {\nC[i] = A[i]\n}\n", "0 .. 5 copies 5 {"},
-		{"for serial i in 0 .. thread {\nC[i] = A[i]\n}\n", "0 .. thread copies 8 {"},
+		{"for serial i in 0 .. 64 {\nC[i] = A[i]\n}\n", "0 .. 64 copies 8 {", 0},
+		{"for serial i in 0 .. 20 {\nC[i] = A[i]\n}\n", "0 .. 20 copies 7 {", 0},
+		{"for serial i in 0 .. 5 {\nC[i] = A[i]\n}\n", "0 .. 5 copies 5 {", 0},
+		{"for serial i in 0 .. thread {\nC[i] = A[i]\n}\n", "0 .. thread copies 8 {", 0},
 		/* open bounds: a power of two, where 12 bytes a round would make five */
-		{"for serial i in 0 .. thread {\nC[i] = A[i] + A[i + 1] * A[i + 2]\n}\n", "0 .. thread copies 4 {"},
+		{"for serial i in 0 .. thread {\nC[i] = A[i] + A[i + 1] * A[i + 2]\n}\n", "0 .. thread copies 4 {", 0},
 		/* 16 bytes a round */
-		{"for serial i in 0 .. 16 {\nC[i * 4 : 4] = A[i * 4 : 4]\n}\n", "0 .. 16 copies 4 {"},
+		{"for serial i in 0 .. 16 {\nC[i * 4 : 4] = A[i * 4 : 4]\n}\n", "0 .. 16 copies 4 {", 0},
 		/* none of global memory */
-		{"for serial i in 0 .. 8 {\nC[i] = S[0][i]\n}\n", "0 .. 8 copies 4 {"},
+		{"for serial i in 0 .. 8 {\nC[i] = S[0][i]\n}\n", "0 .. 8 copies 4 {", 0},
 		/* none, but sums of what is in shared memory: eight, where these are all rounds */
-		{"declare s\ns[] = 0.0\nfor serial i in 0 .. 16 {\ns[] = s[] + W[i / 2][0]\n}\nC[0] = s[]\n", "0 .. 16 copies 8 {"},
-		{"declare s\ns[] = 0.0\nfor serial i in 0 .. 12 {\ns[] = s[] + W[i / 2][0]\n}\nC[0] = s[]\n", "0 .. 12 copies 4 {"},
+		{"declare s\ns[] = 0.0\nfor serial i in 0 .. 16 {\ns[] = s[] + W[i / 2][0]\n}\nC[0] = s[]\n", "0 .. 16 copies 8 {", 0},
+		{"declare s\ns[] = 0.0\nfor serial i in 0 .. 12 {\ns[] = s[] + W[i / 2][0]\n}\nC[0] = s[]\n", "0 .. 12 copies 4 {", 0},
 		/* a window: all of it, or its rows alone */
-		{"for serial i in 0 .. 3 {\nfor serial j in 0 .. 3 {\nC[i * 3 + j] = A[i * 3 + j]\n}\n}\n", "0 .. 3 copies 3 {\n\t\tfor serial j in 0 .. 3 copies 3 {"},
-		{"for serial i in 0 .. 7 {\nfor serial j in 0 .. 7 {\nC[i * 7 + j] = A[i * 7 + j]\n}\n}\n", "0 .. 7 copies 1 {"},
-		{"for serial i in 0 .. 8 {\nS[0][0] = A[i]\nbarrier\n}\n", "0 .. 8 copies 1 {"},
+		{"for serial i in 0 .. 3 {\nfor serial j in 0 .. 3 {\nC[i * 3 + j] = A[i * 3 + j]\n}\n}\n", "0 .. 3 copies 3 {\n\t\tfor serial j in 0 .. 3 copies 3 {", 0},
+		{"for serial i in 0 .. 7 {\nfor serial j in 0 .. 7 {\nC[i * 7 + j] = A[i * 7 + j]\n}\n}\n", "0 .. 7 copies 1 {", 0},
+		{"for serial i in 0 .. 8 {\nS[0][0] = A[i]\nbarrier\n}\n", "0 .. 8 copies 1 {", 0},
+		/* few threads ask for their share, 64 bytes at least and 256 at most, but not where it is over soon or a condition keeps loads apart */
+		{"for serial i in 0 .. 64 {\nC[i * 4 : 4] = A[i * 4 : 4]\n}\n", "0 .. 64 copies 8 {", 128 * 128},
+		{"for serial i in 0 .. 64 {\nC[i * 4 : 4] = A[i * 4 : 4]\n}\n", "0 .. 64 copies 16 {", 1e9},
+		{"for serial i in 0 .. 64 {\nC[i * 4 : 4] = A[i * 4 : 4]\n}\n", "0 .. 64 copies 4 {", 128},
+		{"for serial i in 0 .. 32 {\nC[i * 4 : 4] = A[i * 4 : 4]\n}\n", "0 .. 32 copies 4 {", 1e9},
+		{"for serial i in 0 .. 64 {\nif thread < i {\nC[i * 4 : 4] = A[i * 4 : 4]\n}\n}\n", "0 .. 64 copies 4 {", 1e9},
+		/* what is the same in all rounds is loaded once */
+		{"for serial i in 0 .. 64 {\nC[i * 4 : 4] = A[i * 4 : 4] * A[thread * 4 : 4]\n}\n", "copies 4 {", 0},
 	};
 	for (size_t k = 0; k < HEDDLE_COUNT(cases); k++) {
 		heddle_ctx *ctx = heddle_ctx_new();
@@ -490,7 +498,7 @@ static void copies(void **state)
 		heddle_text_printf(&text, "%slaunch t_0 grid 4 threads 32 args A, B, H, C, G shared S, W {\n%s}\n", DECLARATIONS, cases[k].body);
 		heddle_program *p = heddle_program_parse(ctx, "t", heddle_text_str(&text));
 		assert_non_null(p);
-		assert_int_equal(heddle_simplify(ctx, p, &language), 0);
+		assert_int_equal(heddle_simplify(ctx, p, &(heddle_simplify_options){.max_vector = 4, .copies = true, .in_flight = cases[k].in_flight}), 0);
 		heddle_program_print(p, &out);
 		if (!strstr(heddle_text_str(&out), cases[k].wanted))
 			fail_msg("no %s in\n%s", cases[k].wanted, heddle_text_str(&out));
@@ -660,6 +668,10 @@ static void from_step_to_step(void **state)
 		"\t\tG[int64(thread) * 4 + int64(t) * 65536 : 4] = G_new_1\n"
 		"\t\tG_last[] = G_new_1\n"
 		"\t}\n");
+	/* ... but not where something may have been stored since */
+	becomes(&cuda_like, "G[0][thread] = A[thread]\nG[0][block] = 1.0\nfor serial t in 1 .. 8 {\nG[t][thread] = G[t - 1][thread] * 2.0\n}\n",
+		"\tG[int64(thread)] = A[thread]\n\tG[int64(block)] = 1.0\n\tdeclare G_last\n\tG_last[] = G[int64(thread)]\n\tfor serial t in 1 .. 8 {\n"
+		"\t\tlet float32 G_new = G_last[] * 2.0\n\t\tG[int64(thread) + int64(t) * 65536] = G_new\n\t\tG_last[] = G_new\n\t}\n");
 	/* under a condition that is the same in all steps */
 	becomes(&cuda_like, "for serial t in 1 .. 8 {\nif thread < 20 {\nG[t][thread] = G[t - 1][thread] * 2.0\n}\n}\n",
 		"\tdeclare G_last\n"
