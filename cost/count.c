@@ -182,7 +182,7 @@ static void count_read(counter *c, const shape *s, const heddle_access *access, 
 	const bool first = count_first_share(c, s, access, &m.share);
 	c->out->exact = c->out->exact && (first || m.share == 1);
 	c->out->cut = c->out->cut || (!first && m.share != 1);
-	m.share = fabs(m.share);
+	m.share = fabs(m.share) * count_asked(c, s, access);
 	if (m.share == 0)
 		return;
 	m.share *= reads_at_edges(c, &m) * reads_of_items(c, &m);
@@ -263,7 +263,7 @@ static void count_stmt(counter *c, int at)
 		c->out->exact = c->out->exact && s.d[d].share >= 1;
 	bool *taken = HEDDLE_NEW_ARRAY(c->arena, bool, stmt->n_access);
 	for (int a = 1; a < stmt->n_access; a++)
-		taken[a] = is_repeated(c, at, a) || count_in_register(c, at, a);
+		taken[a] = is_repeated(c, at, a);
 	for (int a = 1; a < stmt->n_access; a++)
 		if (!taken[a]) {
 			taken[a] = true;

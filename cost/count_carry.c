@@ -86,6 +86,27 @@ static bool is_left(counter *c, int at, const heddle_access *access, int d)
 	return true;
 }
 
+/* Is there a part of a vector at some edge, whose members are gone through by a loop?  Such blocks carry nothing. */
+static bool has_parts(const counter *c, const heddle_stmt *stmt)
+{
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (c->kernel->threads == 1 && stmt->dim[d].layout.vector > 1 && !choose_divisible(stmt, d, stmt->dim[d].layout.vector))
+			return true;
+	return false;
+}
+
+/* Share of the instances that are in such blocks. */
+static double at_edges(const counter *c, const shape *s)
+{
+	double whole = 1;
+	for (int d = 0; d < s->stmt->n_dim && has_parts(c, s->stmt); d++) {
+		const int64_t extent = s->d[d].extent;
+		if (s->stmt->dim[d].member >= 0 && extent > 0)
+			whole *= 1 - (double)(extent % s->stmt->dim[d].layout.tile) / (double)extent;
+	}
+	return 1 - whole;
+}
+
 bool count_first_share(counter *c, const shape *s, const heddle_access *access, double *share)
 {
 	const int d = carrying_dim(c, s, access);
@@ -93,8 +114,9 @@ bool count_first_share(counter *c, const shape *s, const heddle_access *access, 
 		return false;
 	const double steps = (double)s->d[d].extent;
 	const bool none = steps < 2 || fabs(*share - (steps - 1) / steps) < 1e-9; /* of the first step */
-	*share = none || is_left(c, position_of(c, s->stmt), access, d) ? 0 : *share / steps;
-	return true;
+	const double edges = at_edges(c, s), inside = none || is_left(c, position_of(c, s->stmt), access, d) ? 0 : *share / steps;
+	*share = edges * *share + (1 - edges) * inside;
+	return edges == 0;
 }
 
 /* Does the statement read what it has stored a step before from registers?  `*first`: the first step from memory. */
@@ -108,30 +130,27 @@ static bool carries(counter *c, int at, bool *first)
 		double share = stmt->access[a].expr ? count_read_share(c, stmt, stmt->access[a].expr) : 1;
 		if (stmt->access[a].tensor != stmt->access[0].tensor)
 			continue;
-		const bool one = count_first_share(c, &s, &stmt->access[a], &share);
+		const bool one = carrying_dim(c, &s, &stmt->access[a]) >= 0;
+		count_first_share(c, &s, &stmt->access[a], &share);
 		any = any || one;
 		*first = *first || !one || share != 0;
 	}
 	return any;
 }
 
-bool count_in_register(counter *c, int at, int a)
+double count_asked(counter *c, const shape *of, const heddle_access *access)
 {
-	const heddle_stmt *stmt = c->kernel->stmt[at];
+	const heddle_stmt *stmt = of->stmt;
+	const int at = position_of(c, stmt), a = (int)(access - stmt->access);
 	bool first;
-	for (int s = at - 1; s >= 0 && heddle_joins(c->scop, c->kernel, s + 1); s--)
-		if (c->kernel->stmt[s]->access[0].tensor == stmt->access[a].tensor)
-			return count_is_straight(c, stmt, true) && count_the_same(c, stmt, a, c->kernel->stmt[s], 0, true) && carries(c, s, &first);
-	return false;
-}
-
-/* Is there a part of a vector at some edge, whose members are gone through by a loop?  Those carry nothing. */
-static bool has_parts(const counter *c, const heddle_stmt *stmt)
-{
-	for (int d = 0; d < stmt->n_dim; d++)
-		if (c->kernel->threads == 1 && stmt->dim[d].layout.vector > 1 && !choose_divisible(stmt, d, stmt->dim[d].layout.vector))
-			return true;
-	return false;
+	for (int s = at - 1; s >= 0 && heddle_joins(c->scop, c->kernel, s + 1); s--) {
+		const heddle_stmt *before = c->kernel->stmt[s];
+		if (before->access[0].tensor != access->tensor)
+			continue;
+		const bool kept = count_is_straight(c, stmt, true) && count_the_same(c, stmt, a, before, 0, true) && carries(c, s, &first);
+		return kept ? at_edges(c, of) : 1;
+	}
+	return 1;
 }
 
 bool count_stays(counter *c, int at)
@@ -143,9 +162,15 @@ bool count_stays(counter *c, int at)
 	for (int k = 0; k < c->scop->n_kernel; k++)
 		for (int s = 0; s < c->scop->kernel[k]->n_stmt; s++) {
 			const heddle_stmt *other = c->scop->kernel[k]->stmt[s];
-			for (int a = 0; a < other->n_access && other != c->kernel->stmt[at]; a++)
-				if (other->access[a].tensor == tensor && (c->scop->kernel[k] != c->kernel || a == 0 || !count_in_register(c, s, a)))
+			for (int a = 0; a < other->n_access && other != c->kernel->stmt[at]; a++) {
+				if (other->access[a].tensor != tensor)
+					continue;
+				if (c->scop->kernel[k] != c->kernel || a == 0)
 					return false;
+				const shape of = count_shape(c, other);
+				if (count_asked(c, &of, &other->access[a]) > 0)
+					return false;
+			}
 		}
 	return true;
 }

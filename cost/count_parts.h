@@ -144,8 +144,9 @@ int count_warp(const heddle_scop *scop);
 /* Does the access read what the step before has stored, which is in a register?  Then `*share`, of the steps that have the read, becomes the
  * share of those that ask memory: the first one, or none. */
 bool count_first_share(counter *c, const shape *s, const heddle_access *access, double *share);
-/* Does access a of statement `at` of the kernel read what another one has stored in the same step, and carries to the next? */
-bool count_in_register(counter *c, int at, int a);
+/* Share of the reads of an access that ask memory: none of what another statement has stored in the same step and carries to the next, but
+ * in blocks that carry nothing; all of the others. */
+double count_asked(counter *c, const shape *s, const heddle_access *access);
 /* Does what statement `at` stores stay in registers, all of it? */
 bool count_stays(counter *c, int at);
 
