@@ -103,9 +103,7 @@ static double reads_at_edges(const counter *c, const movement *m)
 		if (count_moves(stmt, d))
 			return 1;
 		const int64_t extent = m->shape->d[d].extent, tiles = extent / layout->tile, rest = extent % layout->tile;
-		bool depends = false;
-		for (int e = 0; e < m->tensor->rank; e++)
-			depends = depends || m->subscript[e].coefficient[d] || m->subscript[e].within[d];
+		const bool depends = count_depends(m, d);
 		vectors = vectors || (depends && d == lockstep);
 		if (depends || !m->shape->d[d].unrolled) {
 			const double part = extent ? (double)(tiles * layout->tile) / (double)extent : 1;
@@ -148,9 +146,7 @@ static double reads_of_items(const counter *c, const movement *m)
 		if (count_moves(stmt, d) || layout->rounds > 1)
 			return 1;
 		const int64_t extent = s->d[d].extent, tiles = extent / layout->tile;
-		bool depends = false;
-		for (int e = 0; e < m->tensor->rank; e++)
-			depends = depends || m->subscript[e].coefficient[d] || m->subscript[e].within[d];
+		const bool depends = count_depends(m, d);
 		if (depends || !s->d[d].unrolled) {
 			const double part = extent ? (double)(tiles * layout->tile) / (double)extent : 1;
 			once *= part;

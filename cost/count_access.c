@@ -241,9 +241,7 @@ static bool has_loop_inside(const counter *c, const movement *m, int d)
 	for (int o = 0; o < stmt->n_dim; o++) {
 		const heddle_dim *dim = &stmt->dim[o];
 		const int vectors = apart && dim->layout.vector > 1, own = apart && stmt->dim[d].layout.vector > 1;
-		bool depends = false;
-		for (int e = 0; e < m->tensor->rank; e++)
-			depends |= m->subscript[e].coefficient[o] != 0 || m->subscript[e].within[o];
+		const bool depends = count_depends(m, o);
 		const bool inside = vectors > own || (vectors == own && o > d);
 		if (depends && !dim->reduction && inside && !m->shape->d[o].unrolled && m->shape->d[o].items > 1)
 			return true;
@@ -274,9 +272,7 @@ static double guarded_share(const counter *c, const movement *m, double accesses
 		return fabs(s->guarded);
 	for (int d = 0; d < s->stmt->n_dim; d++) {
 		const heddle_dim *dim = &s->stmt->dim[d];
-		bool depends = false;
-		for (int e = 0; e < m->tensor->rank; e++)
-			depends = depends || m->subscript[e].coefficient[d] || m->subscript[e].within[d];
+		const bool depends = count_depends(m, d);
 		instances *= m->dims[d] ? (double)s->d[d].extent : 1;
 		const bool members = d == lane && !dim->reduction, asked = members && count_guards(s->stmt, d);
 		vector[d] = asked && !(m->apart && c->kernel->threads > 1) ? choose_least(dim->layout.vector, c->language->max_vector) : 1;
@@ -301,9 +297,7 @@ double count_repeats(const counter *c, const movement *m)
 		const heddle_dim *dim = &stmt->dim[d];
 		if (!m->dims[d] && dim->member < 0)
 			continue;
-		bool depends = false;
-		for (int e = 0; e < m->tensor->rank; e++)
-			depends |= m->subscript[e].coefficient[d] != 0 || m->subscript[e].within[d];
+		const bool depends = count_depends(m, d);
 		n *= m->shape->d[d].outer * (double)dim->layout.rounds;
 		if (!m->shape->d[d].unrolled)
 			n *= (double)m->shape->d[d].items;

@@ -36,7 +36,7 @@ static int carrying_dim(counter *c, const shape *s, const heddle_access *access)
 	enum { MOST_STORES = 32 };
 	const heddle_stmt *stmt = s->stmt;
 	const heddle_access *target = &stmt->access[0];
-	int at = -1;
+	const int at = heddle_innermost_loop(stmt);
 	double stores = 1;
 	if (stmt->reduction || access->tensor != target->tensor || access->group->space != HEDDLE_SPACE_GLOBAL ||
 	    target->group->space != HEDDLE_SPACE_GLOBAL)
@@ -53,8 +53,6 @@ static int carrying_dim(counter *c, const shape *s, const heddle_access *access)
 		stores *= (double)(layout->items * layout->vector);
 		if (!whole)
 			return -1;
-		if (stmt->dim[d].member < 0 && !stmt->dim[d].single_tile)
-			at = d; /* the innermost loop */
 	}
 	if (at < 0 || waits_in_step(c, position_of(c, stmt)) || stmt->dim[at].layout.tile != 1 || stores > MOST_STORES * (double)count_access_width(c, &write))
 		return -1;

@@ -87,6 +87,8 @@ linear count_add(linear a, linear b, int64_t factor);
 bool count_is_constant(const linear *a);
 /* Subscript e of an access; of the first one, the target. */
 const heddle_expr *count_subscript(const heddle_stmt *stmt, const heddle_access *access, int e);
+/* Does the access go along dimension d? */
+bool count_depends(const movement *m, int d);
 /* Elements of memory from one index of dimension e to the next. */
 int64_t count_stride(const counter *c, const heddle_tensor *tensor, int e);
 /* The dimension whose vector loop runs in lockstep; -1: there is none. */

@@ -99,6 +99,14 @@ const heddle_expr *count_subscript(const heddle_stmt *stmt, const heddle_access 
 	return access->expr ? access->expr->arg[e] : stmt->source->lhs[e];
 }
 
+bool count_depends(const movement *m, int d)
+{
+	bool depends = false;
+	for (int e = 0; e < m->tensor->rank && !depends; e++)
+		depends = m->subscript[e].coefficient[d] || m->subscript[e].within[d];
+	return depends;
+}
+
 int64_t count_stride(const counter *c, const heddle_tensor *tensor, int e)
 {
 	int64_t stride = 1;

@@ -182,13 +182,10 @@ static bool is_in_order(const heddle_dim *dim)
  * there is none. */
 static int carrying_dim(const heddle_stmt *stmt)
 {
-	int at = -1;
-	for (int d = 0; d < stmt->n_dim; d++) {
+	const int at = heddle_innermost_loop(stmt);
+	for (int d = 0; d < stmt->n_dim; d++)
 		if (stmt->dim[d].layout.rounds > 1)
 			return -1;
-		if (stmt->dim[d].member < 0 && !stmt->dim[d].single_tile)
-			at = d;
-	}
 	return at >= 0 && is_in_order(&stmt->dim[at]) && stmt->dim[at].layout.tile == 1 && space_of(&stmt->access[0]) == HEDDLE_SPACE_GLOBAL ? at : -1;
 }
 

@@ -21,6 +21,14 @@ bool heddle_ends_in_step(const heddle_stmt *stmt)
 	return any;
 }
 
+int heddle_innermost_loop(const heddle_stmt *stmt)
+{
+	int at = stmt->n_dim - 1;
+	while (at >= 0 && !has_tiles(&stmt->dim[at]))
+		at--;
+	return at;
+}
+
 bool heddle_goes_in_order(const heddle_stmt *stmt)
 {
 	for (int d = 0; d < stmt->n_dim; d++)

@@ -53,7 +53,6 @@ typedef struct heddle_buffer {
 	const char *comment;	 /* one line for readers: what the tile holds; or NULL */
 	bool early;		 /* shared: what the next step of a loop puts there is loaded while this one's is used.  `simplify`
 				  * does it, and none is early afterwards */
-	bool carried;		 /* global: `simplify` keeps elements of it in registers from one step of a loop to the next */
 	bool unread;		 /* output whose first access is a store that covers it (not read before written) */
 	int position;		 /* in heddle_program.buffer */
 } heddle_buffer;

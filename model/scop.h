@@ -326,6 +326,8 @@ __isl_give isl_map *heddle_step_instances(heddle_scop *scop, const heddle_stmt *
 bool heddle_joins(const heddle_scop *scop, const heddle_kernel *kernel, int at);
 /* Does the sum begin anew, and end, in each step of its loops over tiles? */
 bool heddle_ends_in_step(const heddle_stmt *stmt);
+/* The dimension of the innermost of these loops; -1: it has none. */
+int heddle_innermost_loop(const heddle_stmt *stmt);
 /* Has it steps that must follow one another? */
 bool heddle_goes_in_order(const heddle_stmt *stmt);
 int heddle_pass_map(heddle_scop *scop);

@@ -26,15 +26,10 @@ typedef struct parting {
 	const char **let;
 } parting;
 
-static bool is_global(const heddle_buffer *buffer)
-{
-	return buffer->role != HEDDLE_BUFFER_SHARED && buffer->role != HEDDLE_BUFFER_REGISTER && buffer->role != HEDDLE_BUFFER_SCALAR;
-}
-
 /* Does it read global memory, or (`near`) memory that the loop changes? */
 static bool reads(const heddle_value *v, bool near)
 {
-	if (v->kind == HEDDLE_VALUE_LOAD && v->buffer->role != HEDDLE_BUFFER_SCALAR && is_global(v->buffer) != near)
+	if (v->kind == HEDDLE_VALUE_LOAD && v->buffer->role != HEDDLE_BUFFER_SCALAR && simplify_is_global(v->buffer) != near)
 		return true;
 	for (int k = 0; k < v->n_arg; k++)
 		if (reads(v->arg[k], near))

@@ -57,11 +57,6 @@ typedef struct carrier {
 	element element[MOST_CARRIED]; /* one more than are kept */
 } carrier;
 
-static bool is_global(const heddle_buffer *buffer)
-{
-	return buffer->role == HEDDLE_BUFFER_OUTPUT || buffer->role == HEDDLE_BUFFER_INOUT || buffer->role == HEDDLE_BUFFER_TEMPORARY;
-}
-
 /* The same in all steps, and known before the loop. */
 static bool is_steady(const carrier *c, const heddle_value *v, bool moves)
 {
@@ -82,7 +77,7 @@ static void define_all(carrier *c, const heddle_node *node)
 
 static void find_stores(carrier *c, const heddle_node *node, place around)
 {
-	if (node->kind == HEDDLE_NODE_STORE && is_global(node->buffer)) {
+	if (node->kind == HEDDLE_NODE_STORE && simplify_is_global(node->buffer)) {
 		around.store = node;
 		c->fails = c->fails || c->n_place == MOST_STORES;
 		if (!c->fails)
@@ -386,16 +381,6 @@ static heddle_value *initial(const carrier *c, const element *x, heddle_node *bl
 	return simplify_value(&r, heddle_value_select(p, when, load, load->width > 1 ? heddle_value_splat(p, zero, load->width) : zero));
 }
 
-static int64_t size_of(const heddle_node *node)
-{
-	int64_t n = 1;
-	for (int k = 0; k < node->n_value; k++)
-		n += simplify_weight(node->value[k]);
-	for (int k = 0; k < node->n_child; k++)
-		n += size_of(node->child[k]);
-	return n;
-}
-
 /* Does the first step read none of them, and are there more?  So it is another one. */
 static bool begins_otherwise(const carrier *c)
 {
@@ -403,7 +388,7 @@ static bool begins_otherwise(const carrier *c)
 	bool all = trips < 0 || trips > 1;
 	for (int k = 0; k < c->n_element; k++)
 		all = all && c->element[k].first && c->element[k].first->kind == HEDDLE_VALUE_INT && !c->element[k].first->i;
-	return all && size_of(c->loop->child[0]) <= LONGEST_STEP;
+	return all && simplify_size(c->loop->child[0]) <= LONGEST_STEP;
 }
 
 /* The first step, which gives the registers what they begin with. */
@@ -455,7 +440,7 @@ static bool carry(simplify *s, heddle_node *loop, heddle_node *block)
 		x->last->of = store->buffer->name;
 		x->last->comment = heddle_arena_printf(p->arena, "%s of the step before", store->buffer->name);
 		x->stored = false;
-		store->buffer->carried = true;
+		HEDDLE_PUSH(p->arena, s->carried, s->n_carried, store->buffer);
 		heddle_value *first = otherwise ? NULL : initial(&c, x, block);
 		heddle_node_append(p, block, heddle_node_declare(p, x->last));
 		if (first)
@@ -535,9 +520,9 @@ static bool drop_temporaries(simplify *s)
 {
 	heddle_program *p = s->p;
 	bool any = false;
-	for (int k = s->launch->n_buffer - 1; k >= 0; k--) {
-		heddle_buffer *buffer = s->launch->buffer[k];
-		bool alone = buffer->role == HEDDLE_BUFFER_TEMPORARY && buffer->carried && !loads(s->launch->body, buffer);
+	for (int k = 0; k < s->n_carried; k++) {
+		const heddle_buffer *buffer = s->carried[k];
+		bool alone = buffer->role == HEDDLE_BUFFER_TEMPORARY && !loads(s->launch->body, buffer);
 		for (int l = 0; l < p->n_launch && alone; l++)
 			for (int b = 0; b < p->launch[l]->n_buffer && alone; b++)
 				alone = p->launch[l] == s->launch || p->launch[l]->buffer[b] != buffer;

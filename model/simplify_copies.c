@@ -24,8 +24,7 @@ static int64_t most_of(int64_t a, int64_t b)
 
 static int64_t loaded_bytes(const heddle_value *v)
 {
-	const bool global = v->kind == HEDDLE_VALUE_LOAD && v->buffer->role != HEDDLE_BUFFER_SHARED &&
-			    v->buffer->role != HEDDLE_BUFFER_REGISTER && v->buffer->role != HEDDLE_BUFFER_SCALAR;
+	const bool global = v->kind == HEDDLE_VALUE_LOAD && simplify_is_global(v->buffer);
 	int64_t n = global ? heddle_type_size(v->type) * v->width : 0;
 	for (int k = 0; k < v->n_arg; k++)
 		n += loaded_bytes(v->arg[k]);

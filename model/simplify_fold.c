@@ -9,6 +9,11 @@
  * limit; others only this part of it: beyond, readers and compilers are better off with the loop. */
 enum { REGISTER_FACTOR = 16, PLAIN_PART = 32, CALL_WEIGHT = 4, GUESSED_TRIPS = 8, MOST_FACTORS = 16 };
 
+bool simplify_is_global(const heddle_buffer *buffer)
+{
+	return buffer->role != HEDDLE_BUFFER_SHARED && buffer->role != HEDDLE_BUFFER_REGISTER && buffer->role != HEDDLE_BUFFER_SCALAR;
+}
+
 bool simplify_is_pure(const heddle_value *v)
 {
 	switch (v->kind) {
@@ -68,13 +73,13 @@ static bool is_unrolled(heddle_loop_kind kind)
 	return kind == HEDDLE_LOOP_UNROLL || kind == HEDDLE_LOOP_WINDOW;
 }
 
-static int64_t size_when_unrolled(const heddle_node *node)
+int64_t simplify_size(const heddle_node *node)
 {
 	int64_t n = node->kind == HEDDLE_NODE_BLOCK ? 0 : 1, t = 1;
 	for (int k = 0; k < node->n_value; k++)
 		n += simplify_weight(node->value[k]);
 	for (int k = 0; k < node->n_child; k++)
-		n += size_when_unrolled(node->child[k]);
+		n += simplify_size(node->child[k]);
 	if (node->kind == HEDDLE_NODE_FOR && is_unrolled(node->loop)) {
 		t = simplify_trips(node->value[0], node->value[1], node->i);
 		t = t < 0 ? GUESSED_TRIPS : t;
@@ -113,7 +118,7 @@ static bool indexes(const heddle_node *node, heddle_buffer_role role, const char
 
 static bool may_unroll(const rewriter *r, const heddle_node *loop, int64_t n)
 {
-	int64_t size = size_when_unrolled(loop->child[0]), limit = r->s->options->unroll_limit;
+	int64_t size = simplify_size(loop->child[0]), limit = r->s->options->unroll_limit;
 	if (n > INT32_MAX || size > INT32_MAX)
 		return false;
 	if (size * n <= limit / PLAIN_PART)

@@ -7,12 +7,6 @@
 
 /* ---- linear offsets --------------------------------------------------------------------------------------------------------- */
 
-static bool is_global(const heddle_buffer *buffer)
-{
-	return buffer->role != HEDDLE_BUFFER_SHARED && buffer->role != HEDDLE_BUFFER_REGISTER &&
-	       buffer->role != HEDDLE_BUFFER_SCALAR;
-}
-
 /* Elements from one value of subscript `d` to the next. */
 static heddle_value *stride_of(heddle_program *p, const heddle_buffer *buffer, int d)
 {
@@ -407,7 +401,7 @@ static heddle_value *ordered(indexer *x, heddle_value *v)
 /* One linear subscript in place of several; *n becomes 1. */
 static void linear(indexer *x, const heddle_buffer *buffer, int *n, heddle_value **subscript)
 {
-	if (!is_global(buffer) || *n < 2)
+	if (!simplify_is_global(buffer) || *n < 2)
 		return;
 	if (is_small(x->s, buffer))
 		subscript[0] = offset_in(x->s, buffer, *n, subscript, HEDDLE_INT32, narrow);

@@ -30,6 +30,8 @@ typedef struct simplify {
 	name_base *base;
 	int n_copied; /* by the step `vectorise` */
 	copied_buffer *copied;
+	int n_carried; /* by the step `carry`: buffers of which elements go on in registers */
+	heddle_buffer **carried;
 } simplify;
 
 /* `base`, or base_1, base_2, ..., whichever is not taken. */
@@ -76,6 +78,8 @@ heddle_node *simplify_substitute(simplify *s, const heddle_node *node, const cha
 void simplify_fold(simplify *s, rewriter options);
 /* No loads, shuffles, calls or members of vectors inside: may be computed anywhere its variables are. */
 bool simplify_is_pure(const heddle_value *value);
+/* Tensors and temporaries: no tile, no register, no number of the caller's. */
+bool simplify_is_global(const heddle_buffer *buffer);
 /* A node of the same kind, line and flags without children and values. */
 heddle_node *simplify_node_like(heddle_program *p, const heddle_node *node);
 /* Where the stores, lets and comments that begin at child k of a block end: k itself when there is none. */
@@ -99,6 +103,8 @@ void simplify_copies(simplify *s);	/* simplify_copies.c */
 
 /* Rounds of a loop with constant bounds; -1 for another one. */
 int64_t simplify_trips(const heddle_value *lower, const heddle_value *upper, int64_t step);
+/* Nodes, and calls, of what it becomes where its loops that are to be unrolled are. */
+int64_t simplify_size(const heddle_node *node);
 /* A call may be inlined by whoever compiles the text, once for each member. */
 int64_t simplify_weight(const heddle_value *v);
 
