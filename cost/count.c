@@ -130,14 +130,37 @@ static double reads_at_edges(const counter *c, const movement *m)
 	return 1 - rest + rest * all / shared;
 }
 
-/* The same of many threads: in blocks at an edge, or in all of them where a kernel has conditions in all, each item adds to its sum under a
- * condition of its own, and reads what it adds there. */
+/* Share of the blocks in which every guard of the kernel's statements holds for all that they do: others are blocks at an edge. */
+static double within_guards(const counter *c)
+{
+	double share = 1;
+	for (int k = 0; k < c->kernel->n_stmt; k++) {
+		const heddle_stmt *stmt = c->kernel->stmt[k];
+		const shape s = count_shape(c, stmt);
+		int64_t block[HEDDLE_MAX_DIM];
+		for (int d = 0; d < stmt->n_dim; d++)
+			block[d] = !stmt->dim[d].reduction ? stmt->dim[d].layout.tile : s.d[d].extent > 0 ? s.d[d].extent : 1;
+		share = fmin(share, count_guarded(c, stmt, block));
+	}
+	return share;
+}
+
+/* The same of many threads: in blocks at an edge, or in all of them where a kernel has conditions in all, each item computes its result, or adds to
+ * its sum, under a condition of its own, and reads what it takes there. */
 static double reads_of_items(const counter *c, const movement *m)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
+	const int lockstep = heddle_lockstep_dim(stmt, NULL);
 	double once = count_own_results(c->kernel) ? 0 : 1, all = 1, whole = once, shared = 1;
-	if (c->kernel->threads == 1 || !stmt->reduction || (m->tile && !reads_memory(stmt)))
+	if (c->kernel->threads == 1 || (m->tile && !(stmt->reduction && reads_memory(stmt))))
 		return 1;
+	if (lockstep >= 0 && stmt->dim[lockstep].layout.vector > 1 && count_depends(m, lockstep) && m->tile)
+		return 1;
+	if (!stmt->reduction) {
+		if (count_own_results(c->kernel) || stmt->access[0].group->space != HEDDLE_SPACE_REGISTER)
+			return 1;
+		once = whole = within_guards(c);
+	}
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const heddle_layout *layout = &stmt->dim[d].layout;
 		const shape *s = m->shape;

@@ -250,7 +250,7 @@ static bool has_loop_inside(const counter *c, const movement *m, int d)
 }
 
 /* Share of the blocks that no end of a member cuts: there is a version for them. */
-static double uncut(const shape *s)
+__attribute__((unused)) static double uncut(const shape *s)
 {
 	double n = 1;
 	for (int d = 0; d < s->stmt->n_dim; d++)
@@ -307,7 +307,7 @@ double count_repeats(const counter *c, const movement *m)
 		if (!m->whole)
 			n *= depends || !m->shape->d[d].unrolled ? m->shape->d[d].share : m->shape->d[d].busy;
 		else if (dim->member < 0 && dim->layout.threads == 1) /* cut blocks add what their tiles are filled with */
-			n *= 1 - uncut(m->shape) * (1 - fmin(1, m->shape->d[d].share));
+			n *= fmin(1, m->shape->d[d].share);
 	}
 	n *= m->share;
 	return m->write || m->whole ? n : n * guarded_share(c, m, n * elements(m));

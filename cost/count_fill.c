@@ -3,35 +3,90 @@
  */
 #include "cost/count_parts.h"
 
-#include <math.h>
+#include "frontend/affine.h"
 
-/* Elements of the tile that its tensor has along dimension e, on average over the steps. */
-static double existing(const counter *c, const shape *s, const heddle_group *group, const linear *subscript, int e)
+#include <math.h>
+#include <string.h>
+
+enum { MOST_PARTS = 128, MOST_FILLS = 64 };
+
+/* Steps whose tile begins alike and has as much of its tensor: bytes into a sector, its share of the steps, and by dimension of the tensor those of
+ * the tile's elements that the tensor has. */
+typedef struct alike {
+	int64_t begin;
+	double share;
+	count_ends has[HEDDLE_MAX_DIM];
+} alike;
+
+static int64_t rest_of(int64_t bytes)
+{
+	return (bytes % SECTOR + SECTOR) % SECTOR;
+}
+
+/* Adds a step to those of its kind; the last kind takes those that there is no room for. */
+static int add_alike(alike *all, int n, int most, int rank, const alike *one)
+{
+	for (int k = 0; k < n; k++) {
+		bool same = all[k].begin == one->begin;
+		for (int e = 0; e < rank && same; e++)
+			same = all[k].has[e].lower == one->has[e].lower && all[k].has[e].upper == one->has[e].upper;
+		if (same || (k == most - 1 && n == most)) {
+			all[k].share += one->share;
+			return n;
+		}
+	}
+	all[n] = *one;
+	return n + 1;
+}
+
+/* What the tile has along dimension e of its tensor over the steps, and where it begins by it; their number, 0: too many steps to ask each.
+ * `*mean`: elements that the tensor has, on average. */
+static int parts_along(const counter *c, const shape *s, const heddle_group *group, int e, alike part[MOST_PARTS], double *mean)
 {
 	const heddle_tensor *tensor = group->tensor;
-	int64_t extent = count_value(c, tensor->extent[e], group->size[e]), at[HEDDLE_MAX_DIM] = {0};
-	double rounds = 1, sum = 0;
-	for (int d = 0; d < s->stmt->n_dim; d++)
-		rounds *= subscript[e].coefficient[d] ? ceil(s->d[d].outer) : 1; /* as many at most: ranges that move have fewer on average */
-	if (rounds > MOST_DISTINCT || rounds < 1)
-		return (double)group->size[e];
+	const int64_t extent = count_value(c, tensor->extent[e], group->size[e]), stride = count_stride(c, tensor, e) * heddle_type_size(tensor->type);
+	int64_t at[HEDDLE_MAX_DIM] = {0}, tiles[HEDDLE_MAX_DIM], divisor;
+	bool along[HEDDLE_MAX_DIM];
+	const linear start = count_quotient(c, count_subscript(s->stmt, group->access, e), &divisor);
+	double rounds = 1, sum = 0, ran = 0;
+	int n = 0;
+	for (int d = 0; d < s->stmt->n_dim; d++) {
+		along[d] = start.coefficient[d] != 0;
+		tiles[d] = (s->d[d].extent + s->stmt->dim[d].layout.tile - 1) / s->stmt->dim[d].layout.tile;
+		rounds *= along[d] ? (double)tiles[d] : 1;
+	}
+	*mean = (double)group->size[e];
+	if (rounds > MOST_DISTINCT || rounds < 1 || !start.affine)
+		return 0;
 	for (double r = 0; r < rounds; r++) {
-		int64_t first = subscript[e].constant;
+		int64_t first = start.constant;
+		double runs = 1;
 		for (int d = 0; d < s->stmt->n_dim; d++) {
-			int64_t tile = s->stmt->dim[d].layout.tile, factor = subscript[e].coefficient[d];
+			int64_t tile = s->stmt->dim[d].layout.tile, factor = start.coefficient[d];
 			first += factor * tile * at[d] + (factor < 0 ? factor * (tile - 1) : 0);
+			runs *= along[d] ? count_runs(c, s->stmt, d, along, at) : 1;
 		}
-		int64_t from = first < 0 ? 0 : first, to = choose_least(first + group->size[e], extent);
-		sum += to > from ? (double)(to - from) : 0;
+		first = affine_floor_div(first, divisor);
+		const int64_t from = first < 0 ? -first : 0, to = choose_least(group->size[e], extent - first);
+		alike one = {.begin = rest_of(first * stride), .share = runs};
+		one.has[0] = to > from ? (count_ends){from, to} : (count_ends){0, 0};
+		if (runs > 0) {
+			ran += runs;
+			sum += runs * (double)(one.has[0].upper - one.has[0].lower);
+			n = add_alike(part, n, MOST_PARTS, 1, &one);
+		}
 		for (int d = 0; d < s->stmt->n_dim; d++) {
-			if (!subscript[e].coefficient[d])
+			if (!along[d])
 				continue;
-			if (++at[d] < (int64_t)ceil(s->d[d].outer))
+			if (++at[d] < tiles[d])
 				break;
 			at[d] = 0;
 		}
 	}
-	return sum / rounds;
+	for (int k = 0; k < n; k++)
+		part[k].share /= ran;
+	*mean = ran > 0 ? sum / ran : 0;
+	return n;
 }
 
 /* How threads share a tile: those of a row, rows at a time.  By dimension of the tensor: elements to the next one, of the tensor and of the tile's
@@ -59,11 +114,12 @@ static tiling tiling_of(const counter *c, const heddle_group *group)
 	return t;
 }
 
-/* Byte addresses of element `vector` of row `row`: in the tensor, and in the tile. */
-static void tile_addresses(const heddle_group *group, const tiling *t, int64_t row, int64_t vector, int64_t *from, int64_t *to)
+/* Byte addresses of element `vector` of row `row`: in the tensor, and in the tile.  Does the tensor have it?  `has`: NULL: it has all. */
+static bool tile_addresses(const heddle_group *group, const tiling *t, int64_t row, int64_t vector, const count_ends *has, int64_t *from, int64_t *to)
 {
 	const int64_t bytes = heddle_type_size(group->tensor->type);
 	int64_t column = vector * group->vector;
+	bool there = true;
 	*from = *to = 0;
 	for (int e = group->tensor->rank - 1; e >= 0; e--) {
 		int64_t *number = t->in_run[e] ? &column : &row;
@@ -71,7 +127,9 @@ static void tile_addresses(const heddle_group *group, const tiling *t, int64_t r
 		*number /= group->size[e];
 		*from += index * t->stride[e] * bytes;
 		*to += (e == t->row ? count_row_offset(group, index) : index * t->pitch[e]) * bytes;
+		there = there && (!has || (index >= has[e].lower && index < has[e].upper));
 	}
+	return there;
 }
 
 /* Members of the vectors by which one thread fills a tile that lies across the tensor's rows: its lines are turned
@@ -90,40 +148,8 @@ static int64_t fill_width(const counter *c, const heddle_group *group, const til
 	return w < LEAST ? 1 : w;
 }
 
-/* Sectors of a request for what lies so far from each of these addresses, wherever in a sector the tile begins. */
-static double sectors_of(const int64_t *from, int n, int64_t far, int64_t bytes, const double begin[SECTOR])
-{
-	double sum = 0;
-	for (int b = 0; b < SECTOR; b++) {
-		int64_t at[MOST_WARP];
-		for (int k = 0; k < n && begin[b] > 0; k++)
-			at[k] = from[k] + far + b;
-		sum += begin[b] > 0 ? begin[b] * count_sectors(at, n, bytes) : 0;
-	}
-	return sum;
-}
-
-/* Shares of the steps whose tile begins so many bytes into a sector. */
-static void find_beginnings(const counter *c, const shape *s, const heddle_group *group, const linear *subscript, double begin[SECTOR])
-{
-	const int64_t bytes = heddle_type_size(group->tensor->type);
-	int64_t first = 0;
-	for (int e = 0; e < group->tensor->rank; e++)
-		first += subscript[e].constant * count_stride(c, group->tensor, e) * bytes;
-	for (int d = 0; d < s->stmt->n_dim; d++)
-		for (int e = 0; e < group->tensor->rank; e++)
-			first += choose_least(0, subscript[e].coefficient[d] * (s->stmt->dim[d].layout.tile - 1)) * count_stride(c, group->tensor, e) * bytes;
-	begin[(first % SECTOR + SECTOR) % SECTOR] = 1;
-	for (int d = 0; d < s->stmt->n_dim; d++) {
-		int64_t step = 0;
-		for (int e = 0; e < group->tensor->rank; e++)
-			step += subscript[e].coefficient[d] * count_stride(c, group->tensor, e);
-		count_go_on(begin, s->d[d].outer, step * s->stmt->dim[d].layout.tile * bytes);
-	}
-}
-
-/* Requests and transactions of one fill, of its first `rows` rows. */
-static void count_rows(const counter *c, const heddle_group *group, int64_t rows, const double begin[SECTOR], round_of *load, round_of *store)
+/* Requests and transactions of one fill, of its first `rows` rows.  `has`: what the tensor has, NULL: all. */
+static void count_rows(const counter *c, const heddle_group *group, int64_t rows, int64_t begin, const count_ends *has, round_of *load, round_of *store)
 {
 	const tiling t = tiling_of(c, group);
 	int64_t row_threads = c->kernel->threads / t.columns, element = heddle_type_size(group->tensor->type);
@@ -136,17 +162,22 @@ static void count_rows(const counter *c, const heddle_group *group, int64_t rows
 		for (int64_t v = 0; v < t.vectors; v += t.columns)
 			for (int first = 0; first < c->kernel->threads; first += c->warp) {
 				int64_t from[MOST_WARP], to[MOST_WARP];
-				int lane[MOST_WARP], n = 0, served = 0; /* before the part of the warp that banks serve at once */
+				int lane[MOST_WARP], n = 0, asked = 0, served = 0; /* before the part of the warp that banks serve at once */
 				for (int thread = first; thread < first + c->warp && thread < c->kernel->threads; thread++) {
 					int64_t row = r + thread / t.columns, vector = v + thread % t.columns;
 					if (row >= rows || vector >= t.vectors)
 						continue;
-					tile_addresses(group, &t, row, vector, &from[n], &to[n]);
+					asked += tile_addresses(group, &t, row, vector, has, &from[asked], &to[n]);
 					lane[n++] = thread - first;
 				}
-				load->requests += n > 0 ? (double)pieces : 0;
-				for (int64_t piece = 0; piece < pieces; piece++)
-					load->transactions += sectors_of(from, n, piece * at_once * element, at_once * element, begin);
+				load->requests += asked > 0 ? (double)pieces : 0;
+				for (int k = 0; k < asked; k++)
+					from[k] += begin;
+				for (int64_t piece = 0; piece < pieces; piece++) {
+					load->transactions += count_sectors(from, asked, at_once * element);
+					for (int k = 0; k < asked; k++)
+						from[k] += at_once * element;
+				}
 				store->requests += n > 0 ? (double)parts : 0;
 				for (int at = 0; at < n; at += part)
 					store->packed += (double)parts * count_bank_cycles(to + at, n - at < part ? n - at : part, width * element);
@@ -159,16 +190,23 @@ static void count_rows(const counter *c, const heddle_group *group, int64_t rows
 			}
 }
 
-static void count_fill(const counter *c, const heddle_group *group, const double begin[SECTOR], round_of *load, round_of *store)
+/* A fill, `share` of one. */
+static void count_fill(const counter *c, const heddle_group *group, const alike *steps, bool all, round_of *load, round_of *store)
 {
 	const tiling t = tiling_of(c, group);
 	const int64_t element = heddle_type_size(group->tensor->type), w = fill_width(c, group, &t);
-	count_rows(c, group, t.rows, begin, load, store);
+	round_of own_load = {0}, own_store = {0};
+	count_rows(c, group, t.rows, steps->begin, all ? NULL : steps->has, &own_load, &own_store);
 	if (w > 1) {
-		load->requests = store->requests = load->requests / (double)w;
-		load->transactions = load->requests * ceil((double)(w * element) / SECTOR);
-		store->transactions = store->requests * ceil((double)(w * element) / (BANKS * BANK_WIDTH));
+		own_load.requests /= (double)w;
+		own_store.requests /= (double)w;
+		own_load.transactions = own_load.requests * ceil((double)(w * element) / SECTOR);
+		own_store.transactions = own_store.requests * ceil((double)(w * element) / (BANKS * BANK_WIDTH));
 	}
+	load->requests += steps->share * own_load.requests;
+	load->transactions += steps->share * own_load.transactions;
+	store->requests += steps->share * own_store.requests;
+	store->transactions += steps->share * own_store.transactions;
 }
 
 /* Sectors in which the elements of a tile lie that begins so many bytes into one; rows that follow one another share them. */
@@ -178,7 +216,7 @@ static double sectors_at(const tiling *t, const heddle_group *group, int64_t beg
 	int64_t from, to, last = INT64_MIN;
 	double n = 0;
 	for (int64_t r = 0; r < t->rows; r++) {
-		tile_addresses(group, t, r, 0, &from, &to);
+		tile_addresses(group, t, r, 0, NULL, &from, &to);
 		const int64_t first = (from + begin) / SECTOR, end = (from + begin + bytes - 1) / SECTOR;
 		n += (double)(end - first + (first == last ? 0 : 1));
 		last = end;
@@ -186,35 +224,55 @@ static double sectors_at(const tiling *t, const heddle_group *group, int64_t beg
 	return n;
 }
 
-static double tile_sectors(const counter *c, const heddle_group *group, const double begin[SECTOR])
-{
-	const tiling t = tiling_of(c, group);
-	double sum = 0;
-	for (int b = 0; b < SECTOR; b++)
-		sum += begin[b] > 0 ? begin[b] * sectors_at(&t, group, b) : 0;
-	return sum;
-}
-
 /* A shared tile is filled before each step: rows along the tensor's own, by all threads. */
 void count_fills(counter *c, const shape *s, const heddle_group *group)
 {
 	const heddle_tensor *tensor = group->tensor;
-	double steps = 1, all = 1, valid = 1, bytes = heddle_type_size(tensor->type);
+	double steps = 1, all = 1, valid = 1, bytes = heddle_type_size(tensor->type), needed = 0, share = 1;
+	alike part[MOST_PARTS], kind[MOST_FILLS] = {{0}}, more[MOST_FILLS];
+	int n = 1;
 	for (int d = 0; d < s->stmt->n_dim; d++)
 		steps *= s->d[d].outer;
 	steps *= count_busy(c, s->stmt);
-	linear *subscript = count_subscripts(c, s->stmt, group->access);
+	count_subscripts(c, s->stmt, group->access); /* are they affine? */
+	kind[0].share = 1;
 	for (int e = 0; e < tensor->rank; e++) {
+		double mean;
+		const int parts = parts_along(c, s, group, e, part, &mean);
+		int next = 0;
 		all *= (double)group->size[e];
-		valid *= existing(c, s, group, subscript, e);
+		valid *= mean;
+		for (int k = 0; k < n; k++) {
+			kind[k].has[e] = (count_ends){0, group->size[e]};
+			for (int p = 0; p < parts; p++) {
+				alike one = kind[k];
+				one.begin = rest_of(one.begin + part[p].begin);
+				one.share *= part[p].share;
+				one.has[e] = part[p].has[0];
+				next = add_alike(more, next, MOST_FILLS, e + 1, &one);
+			}
+		}
+		if (parts) {
+			memcpy(kind, more, sizeof(*kind) * (size_t)next);
+			n = next;
+		} else {
+			share *= mean / (double)group->size[e];
+		}
 	}
-	round_of load = {0}, store = {0};
-	double begin[SECTOR] = {0};
-	find_beginnings(c, s, group, subscript, begin);
-	count_fill(c, group, begin, &load, &store);
-	double share = all > 0 ? valid / all : 0;
+	const tiling t = tiling_of(c, group);
+	round_of load = {0}, store = {0}, whole = {0}, same = {0};
+	for (int k = 0; k < n; k++) {
+		bool has_all = true;
+		for (int e = 0; e < tensor->rank; e++)
+			has_all = has_all && kind[k].has[e].lower == 0 && kind[k].has[e].upper == group->size[e];
+		count_fill(c, group, &kind[k], has_all, &load, &store);
+		if (has_all) {
+			needed += kind[k].share * sectors_at(&t, group, kind[k].begin);
+			count_fill(c, group, &kind[k], true, &whole, &same);
+		}
+	}
 	heddle_movement *shared = &c->out->shared, *global = &c->out->global;
-	c->out->again += steps * share * fmax(0, load.transactions - tile_sectors(c, group, begin));
+	c->out->again += steps * share * fmax(0, whole.transactions - needed);
 	shared->store_bytes += steps * all * bytes;
 	shared->store_requests += steps * store.requests;
 	shared->store_transactions += steps * store.transactions;
@@ -223,8 +281,8 @@ void count_fills(counter *c, const shape *s, const heddle_group *group)
 		if (g >= 0 && c->kernel->group[g] != group)
 			continue;
 		to->load_bytes += steps * valid * bytes;
-		to->load_requests += steps * load.requests;
-		to->load_transactions += steps * load.transactions * share;
+		to->load_requests += steps * share * load.requests;
+		to->load_transactions += steps * share * load.transactions;
 	}
 }
 
@@ -233,9 +291,8 @@ double heddle_cost_fill(const heddle_scop *scop, const heddle_group *group, cons
 	const counter c = {.scop = scop, .kernel = group->kernel, .size = size, .warp = count_warp(scop)};
 	const tiling t = tiling_of(&c, group);
 	const int64_t at_once = group->kernel->threads / t.columns;
-	const double begin[SECTOR] = {1};
 	round_of load = {0}, store = {0};
-	count_rows(&c, group, choose_least(at_once, t.rows), begin, &load, &store);
+	count_rows(&c, group, choose_least(at_once, t.rows), 0, NULL, &load, &store);
 	/* lanes that the banks serve in turn where those of a request could be served together hold up reads of others too; idle ones are taken
 	 * as if the others stood together */
 	const bool turned = !heddle_tile_in_run(group, heddle_tile_array_row(group));

@@ -159,6 +159,8 @@ typedef struct count_ends {
 	int64_t lower, upper;
 } count_ends;
 
+/* The affine expression of which this is the quotient, rounded down, by `*divisor`; 1: itself. */
+linear count_quotient(const counter *c, const heddle_expr *expr, int64_t *divisor);
 /* Do the ends of dimension d move with others? */
 bool count_moves(const heddle_stmt *stmt, int d);
 /* The furthest ends that dimension d has. */
@@ -167,6 +169,9 @@ count_ends count_box(const counter *c, const heddle_stmt *stmt, int d);
 double count_mean(const counter *c, const heddle_stmt *stmt, int d);
 /* Rounds of its tile loop, on average over their tiles. */
 double count_rounds(const counter *c, const heddle_stmt *stmt, int d);
+/* Share of its tile loops that run tile at[d], where the others that its ends and the guard tie it to are in their tiles at[...], or, where those
+ * are not known, in any. */
+double count_runs(const counter *c, const heddle_stmt *stmt, int d, const bool *known, const int64_t *at);
 /* Share of the instances where the guard holds that went into the domain, of a statement without one 1; -1: not known.  Where
  * `group` is given, of those that are in whole groups of group[d] values along d for all of which it holds. */
 double count_guarded(const counter *c, const heddle_stmt *stmt, const int64_t *group);

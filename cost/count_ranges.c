@@ -24,23 +24,65 @@ static int64_t times(int64_t a, int64_t b)
 	return __builtin_mul_overflow(a, b, &product) || product > enough ? enough : product;
 }
 
-/* Affine expressions that are not negative where a guard holds. */
+/* What a guard asks for: affine expressions that are not negative, and others that are multiples of a divisor. */
 typedef struct conjuncts {
-	int n;
+	int n, n_multiple;
 	linear of[MOST_CONJUNCTS];
+	struct {
+		linear of;
+		int64_t divisor;
+	} multiple[MOST_CONJUNCTS];
 } conjuncts;
 
+linear count_quotient(const counter *c, const heddle_expr *expr, int64_t *divisor)
+{
+	int64_t by = 0;
+	while (expr->kind == HEDDLE_EXPR_CAST)
+		expr = expr->arg[0];
+	*divisor = 1;
+	if (expr->kind != HEDDLE_EXPR_BINARY || expr->op != HEDDLE_OP_DIV || heddle_expr_evaluate(expr->arg[1], c->size, &by) < 0 || by < 1)
+		return count_linear(c, expr);
+	*divisor = by;
+	return count_linear(c, expr->arg[0]);
+}
+
+/* greater - less >= apart. */
 static bool add_conjunct(const counter *c, conjuncts *all, const heddle_expr *greater, const heddle_expr *less, int64_t apart)
 {
-	const linear a = count_linear(c, greater), b = count_linear(c, less);
-	if (!a.affine || !b.affine || all->n == MOST_CONJUNCTS)
+	int64_t up, down;
+	linear a = count_quotient(c, greater, &up), b = count_quotient(c, less, &down);
+	if (!a.affine || !b.affine || all->n == MOST_CONJUNCTS || (up > 1 && !count_is_constant(&b)) || (down > 1 && !count_is_constant(&a)))
 		return false;
+	const linear zero = {.affine = true};
 	linear *l = &all->of[all->n++];
-	*l = a;
-	l->constant -= b.constant + apart;
-	for (int d = 0; d < HEDDLE_MAX_DIM; d++)
-		l->coefficient[d] -= b.coefficient[d];
+	/* quotients round towards 0 */
+	if (up > 1) {
+		const int64_t least = b.constant + apart;
+		*l = a;
+		l->constant -= least > 0 ? least * up : (least - 1) * up + 1;
+	} else if (down > 1) {
+		const int64_t most = a.constant - apart;
+		*l = count_add(zero, b, -1);
+		l->constant += most < 0 ? most * down : (most + 1) * down - 1;
+	} else {
+		*l = count_add(a, b, -1);
+		l->constant -= apart;
+	}
 	return true;
+}
+
+/* value % divisor == 0; false: it is something else. */
+static bool add_multiple(const counter *c, conjuncts *all, const heddle_expr *value, const heddle_expr *rest)
+{
+	int64_t by = 0, left = 0;
+	while (value->kind == HEDDLE_EXPR_CAST)
+		value = value->arg[0];
+	if (value->kind != HEDDLE_EXPR_BINARY || value->op != HEDDLE_OP_MOD || heddle_expr_evaluate(value->arg[1], c->size, &by) < 0 ||
+	    heddle_expr_evaluate(rest, c->size, &left) < 0 || left || by < 1 || by > MOST_WARP || all->n_multiple == MOST_CONJUNCTS)
+		return false;
+	all->multiple[all->n_multiple].of = count_linear(c, value->arg[0]);
+	all->multiple[all->n_multiple].divisor = by;
+	return all->multiple[all->n_multiple++].of.affine;
 }
 
 /* false: it is something else. */
@@ -63,7 +105,7 @@ static bool take_conjuncts(const counter *c, const heddle_expr *guard, conjuncts
 	case HEDDLE_OP_LT:
 		return add_conjunct(c, all, b, a, 1);
 	case HEDDLE_OP_EQ:
-		return add_conjunct(c, all, a, b, 0) && add_conjunct(c, all, b, a, 0);
+		return add_multiple(c, all, a, b) || add_multiple(c, all, b, a) || (add_conjunct(c, all, a, b, 0) && add_conjunct(c, all, b, a, 0));
 	default:
 		return false;
 	}
@@ -83,6 +125,8 @@ static parents parents_of(const heddle_stmt *stmt, int d, const conjuncts *guard
 		bool moves = choose_mentions(index->upper, o) || (index->lower && choose_mentions(index->lower, o));
 		for (int k = 0; guard && k < guard->n; k++)
 			moves = moves || (guard->of[k].coefficient[d] && guard->of[k].coefficient[o]);
+		for (int k = 0; guard && k < guard->n_multiple; k++)
+			moves = moves || (guard->multiple[k].of.coefficient[d] && guard->multiple[k].of.coefficient[o]);
 		if (o != d && moves)
 			p.dim[p.n++] = o;
 	}
@@ -200,36 +244,121 @@ double count_mean(const counter *c, const heddle_stmt *stmt, int d)
 	return found > 0 ? sum / found : 0;
 }
 
-double count_rounds(const counter *c, const heddle_stmt *stmt, int d)
+/* What a loop over tiles of dimension d is tied to: its own ends, and the guard where that is in the domain. */
+typedef struct tied {
+	parents to;
+	conjuncts guard;
+	count_ends box;
+} tied;
+
+static tied tied_of(const counter *c, const heddle_stmt *stmt, int d)
 {
 	bool otherwise = false;
 	const heddle_expr *guard = guard_of(stmt, &otherwise);
-	conjuncts all_of = {0};
-	if (!guard || otherwise || !take_conjuncts(c, guard, &all_of))
-		all_of.n = 0;
-	const parents p = parents_of(stmt, d, &all_of);
-	const double tile = (double)stmt->dim[d].layout.tile;
-	count_ends box[MOST_PARENTS];
-	int64_t all = 1, n[MOST_PARENTS], tiles[MOST_PARENTS];
-	double sum = 0;
-	for (int k = 0; k < p.n; k++) {
-		const int64_t size = stmt->dim[p.dim[k]].layout.tile;
-		box[k] = count_box(c, stmt, p.dim[k]);
-		tiles[k] = (box[k].upper - box[k].lower + size - 1) / size;
-		n[k] = choose_least(samples[p.n], tiles[k]);
-		all *= n[k] > 0 ? n[k] : 0;
-	}
-	for (int64_t s = 0; s < all; s++) {
-		count_ends range[MOST_PARENTS];
-		int64_t rest = s;
-		for (int k = 0; k < p.n; k++) {
-			const int64_t size = stmt->dim[p.dim[k]].layout.tile;
-			range[k].lower = box[k].lower + size * sample(rest % n[k], samples[p.n], tiles[k]);
-			range[k].upper = choose_least(range[k].lower + size, box[k].upper);
-			rest /= n[k];
+	tied t = {.box = count_box(c, stmt, d)};
+	if (!guard || otherwise || !take_conjuncts(c, guard, &t.guard))
+		t.guard.n = t.guard.n_multiple = 0;
+	t.to = parents_of(stmt, d, &t.guard);
+	return t;
+}
+
+/* Are there values, of dimension d in a range and of those that it is tied to in theirs, whose multiples are what the guard asks for? */
+static bool reach_multiples(const tied *t, int d, count_ends own, const count_ends *range)
+{
+	for (int k = 0; k < t->guard.n_multiple; k++) {
+		const linear *l = &t->guard.multiple[k].of;
+		const int64_t divisor = t->guard.multiple[k].divisor;
+		uint64_t reached = 0;
+		bool all_known = true;
+		if (!l->coefficient[d])
+			continue;
+		for (int o = 0; o < HEDDLE_MAX_DIM; o++) {
+			bool known = o == d || !l->coefficient[o];
+			for (int p = 0; p < t->to.n; p++)
+				known = known || t->to.dim[p] == o;
+			all_known = all_known && known;
 		}
-		const count_ends ends = ends_within(c, stmt, d, &p, &all_of, range);
-		sum += ends.upper > ends.lower ? ceil((double)(ends.upper - ends.lower) / tile) : 0;
+		if (!all_known)
+			continue;
+		reached = 1ull << (l->constant - affine_floor_div(l->constant, divisor) * divisor);
+		for (int p = -1; p < t->to.n; p++) {
+			const count_ends r = p < 0 ? own : range[p];
+			const int64_t factor = l->coefficient[p < 0 ? d : t->to.dim[p]];
+			uint64_t next = 0;
+			for (int64_t x = r.lower; x < r.upper && x < r.lower + divisor; x++)
+				for (int64_t b = 0; b < divisor; b++)
+					if (reached >> b & 1)
+						next |= 1ull << (b + factor * x - affine_floor_div(b + factor * x, divisor) * divisor);
+			reached = next;
+		}
+		if (!(reached & 1))
+			return false;
+	}
+	return true;
+}
+
+/* Does the loop run its tile number `tile`, where those that it is tied to are in ranges of theirs? */
+static bool runs_tile(const counter *c, const heddle_stmt *stmt, int d, const tied *t, int64_t tile, const count_ends *range)
+{
+	const int64_t size = stmt->dim[d].layout.tile;
+	count_ends own = ends_within(c, stmt, d, &t->to, &t->guard, range);
+	if (own.lower < t->box.lower + tile * size)
+		own.lower = t->box.lower + tile * size;
+	own.upper = choose_least(own.upper, t->box.lower + (tile + 1) * size);
+	return own.lower < own.upper && reach_multiples(t, d, own, range);
+}
+
+/* Goes over the tiles of what dimension d is tied to, those of `at` where that is `known`, or over samples of them: `range` becomes theirs.
+ * Of number `s`; returns how many there are. */
+static int64_t tied_tiles(const counter *c, const heddle_stmt *stmt, const tied *t, const bool *known, const int64_t *at, int64_t s, count_ends *range)
+{
+	int64_t all = 1;
+	for (int k = 0; k < t->to.n; k++) {
+		const int o = t->to.dim[k];
+		const count_ends box = count_box(c, stmt, o);
+		const int64_t size = stmt->dim[o].layout.tile, tiles = (box.upper - box.lower + size - 1) / size;
+		const int64_t n = known && known[o] ? 1 : choose_least(samples[t->to.n], tiles);
+		if (n < 1)
+			return 0;
+		range[k].lower = box.lower + size * (known && known[o] ? at[o] : sample(s / all % n, samples[t->to.n], tiles));
+		range[k].upper = choose_least(range[k].lower + size, box.upper);
+		all *= n;
+	}
+	return all;
+}
+
+double count_rounds(const counter *c, const heddle_stmt *stmt, int d)
+{
+	const tied t = tied_of(c, stmt, d);
+	const int64_t size = stmt->dim[d].layout.tile;
+	count_ends range[MOST_PARENTS] = {{0, 0}};
+	const int64_t all = tied_tiles(c, stmt, &t, NULL, NULL, 0, range);
+	double sum = 0;
+	for (int64_t s = 0; s < all; s++) {
+		tied_tiles(c, stmt, &t, NULL, NULL, s, range);
+		const count_ends ends = ends_within(c, stmt, d, &t.to, &t.guard, range);
+		const int64_t first = affine_floor_div(ends.lower - t.box.lower, size), last = -affine_floor_div(t.box.lower - ends.upper, size);
+		if (ends.upper <= ends.lower)
+			continue;
+		if (!t.guard.n_multiple)
+			sum += (double)(last - first);
+		for (int64_t tile = first; tile < last && t.guard.n_multiple; tile++)
+			sum += runs_tile(c, stmt, d, &t, tile, range);
+	}
+	return all > 0 ? sum / (double)all : 0;
+}
+
+double count_runs(const counter *c, const heddle_stmt *stmt, int d, const bool *known, const int64_t *at)
+{
+	const tied t = tied_of(c, stmt, d);
+	count_ends range[MOST_PARENTS] = {{0, 0}};
+	const int64_t all = tied_tiles(c, stmt, &t, known, at, 0, range);
+	double sum = 0;
+	if (!t.to.n)
+		return 1;
+	for (int64_t s = 0; s < all; s++) {
+		tied_tiles(c, stmt, &t, known, at, s, range);
+		sum += runs_tile(c, stmt, d, &t, at[d], range);
 	}
 	return all > 0 ? sum / (double)all : 0;
 }
@@ -394,7 +523,7 @@ double count_guarded(const counter *c, const heddle_stmt *stmt, const int64_t *g
 	conjuncts all = {0};
 	if (!guard)
 		return 1;
-	if (!take_conjuncts(c, guard, &all))
+	if (!take_conjuncts(c, guard, &all) || all.n_multiple)
 		return group ? 0 : asked_share(c, stmt, &(conditions){.n = 1, .of = {guard}, .holds = {!otherwise}});
 	/* instances where it does not hold are in whole groups where it holds for no value */
 	const double share = shares_of(c, stmt, &all, group, otherwise, false);

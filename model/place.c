@@ -375,6 +375,68 @@ static isl_fixed_box *box_of(__isl_take isl_map *step)
 	return box;
 }
 
+/* { [tile loops of the statement] -> S[d] }: the first instance of a step's tile along each dimension, or the last one where `last` says so. */
+static __isl_give isl_multi_aff *corner_of(heddle_scop *scop, const heddle_stmt *stmt, const bool *last)
+{
+	heddle_text text = {0}, extra = {0}, loops = {0}, at = {0};
+	const heddle_kernel *kernel = stmt->kernel;
+	for (int m = 0; m < kernel->n_member; m++)
+		heddle_text_printf(&extra, "%s%s", m ? ", " : "", heddle_block_param(scop, &kernel->member[m]));
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const heddle_dim *dim = &stmt->dim[d];
+		const char *outer = "0";
+		if (dim->member >= 0) {
+			outer = heddle_block_param(scop, &kernel->member[dim->member]);
+		} else if (!dim->single_tile) {
+			outer = heddle_arena_printf(scop->arena, "o%d", d);
+			heddle_text_printf(&loops, "%so%d", loops.length ? ", " : "", d);
+		}
+		heddle_text_printf(&at, "%s(%lld*%s + %lld)", d ? ", " : "", (long long)dim->layout.tile, outer,
+				   (long long)(last[d] ? dim->layout.tile - 1 : 0));
+	}
+	heddle_text_printf(&text, "%s{ [%s] -> %s[%s] }", heddle_scop_params(scop, heddle_text_str(&extra)), heddle_text_str(&loops), stmt->name,
+			   heddle_text_str(&at));
+	isl_multi_aff *corner = isl_multi_aff_read_from_str(scop->isl, heddle_text_str(&text));
+	heddle_text_free(&text);
+	heddle_text_free(&extra);
+	heddle_text_free(&loops);
+	heddle_text_free(&at);
+	return corner;
+}
+
+/* Narrows the box along dimension e of the tensor to what the subscript itself says of a whole tile: bounds of rational numbers may be wider. */
+static void narrow_box(heddle_scop *scop, const heddle_stmt *stmt, const heddle_access *access, heddle_group *group, int e)
+{
+	isl_pw_aff *all = isl_multi_pw_aff_get_pw_aff(access->index, e);
+	isl_aff *own = isl_pw_aff_n_piece(all) == 1 ? isl_pw_aff_as_aff(isl_pw_aff_copy(all)) : NULL;
+	bool last[HEDDLE_MAX_DIM] = {0};
+	int64_t size = 1;
+	isl_pw_aff_free(all);
+	if (!own || isl_aff_dim(own, isl_dim_div) != 0) {
+		isl_aff_free(own);
+		return;
+	}
+	for (int d = 0; d < stmt->n_dim; d++) {
+		isl_val *factor = isl_aff_get_coefficient_val(own, isl_dim_in, d);
+		const int64_t by = isl_val_get_num_si(factor);
+		last[d] = by < 0;
+		size += llabs(by) * (stmt->dim[d].layout.tile - 1);
+		isl_val_free(factor);
+	}
+	if (size < group->size[e]) {
+		isl_multi_aff *corner = corner_of(scop, stmt, last);
+		own = isl_aff_align_params(own, isl_multi_aff_get_space(corner));
+		corner = isl_multi_aff_align_params(corner, isl_aff_get_domain_space(own));
+		own = isl_aff_pullback_multi_aff(own, corner);
+		group->offset = isl_multi_aff_align_params(group->offset, isl_aff_get_domain_space(own));
+		own = isl_aff_align_params(own, isl_multi_aff_get_domain_space(group->offset));
+		group->offset = isl_multi_aff_set_aff(group->offset, e, own);
+		group->size[e] = size;
+		own = NULL;
+	}
+	isl_aff_free(own);
+}
+
 bool heddle_tile_box(heddle_scop *scop, const heddle_stmt *stmt, const heddle_access *access, heddle_group *group)
 {
 	if (!access->affine)
@@ -394,6 +456,8 @@ bool heddle_tile_box(heddle_scop *scop, const heddle_stmt *stmt, const heddle_ac
 		isl_multi_val_free(size);
 		isl_multi_aff_free(group->offset);
 		group->offset = isl_fixed_box_get_offset(box);
+		for (int e = 0; e < access->tensor->rank && valid; e++)
+			narrow_box(scop, stmt, access, group, e);
 	}
 	isl_fixed_box_free(box);
 	return valid;
