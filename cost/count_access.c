@@ -249,16 +249,6 @@ static bool has_loop_inside(const counter *c, const movement *m, int d)
 	return false;
 }
 
-/* Share of the blocks that no end of a member cuts: there is a version for them. */
-__attribute__((unused)) static double uncut(const shape *s)
-{
-	double n = 1;
-	for (int d = 0; d < s->stmt->n_dim; d++)
-		if (s->stmt->dim[d].member >= 0 && s->d[d].outer > 0)
-			n *= floor((double)s->d[d].extent / (double)s->stmt->dim[d].layout.tile) / s->d[d].outer;
-	return n;
-}
-
 /* Share of the accesses that a guard leaves, of so many that each thread makes without it.  In blocks where it holds everywhere nothing is
  * asked.  In others each vector is, and those that it leaves no member out of share no reads; members of the rest are asked one by one,
  * and read one by one. */
@@ -283,7 +273,7 @@ static double guarded_share(const counter *c, const movement *m, double accesses
 			whole *= (double)choose_least(dim->layout.vector, c->language->max_vector);
 	}
 	const double vectors = fmin(s->guarded, count_guarded(c, s->stmt, vector));
-	const double blocks = count_own_results(c->kernel) ? 0 : fmin(vectors, count_guarded(c, s->stmt, block));
+	const double blocks = fmin(vectors, count_guarded(c, s->stmt, block));
 	const double apart = ((vectors - blocks) / same + s->guarded - vectors) / whole;
 	return blocks + apart * instances / (accesses * (double)c->kernel->threads);
 }
@@ -306,7 +296,7 @@ double count_repeats(const counter *c, const movement *m)
 		n *= depends ? 1 : m->shape->d[d].parts;
 		if (!m->whole)
 			n *= depends || !m->shape->d[d].unrolled ? m->shape->d[d].share : m->shape->d[d].busy;
-		else if (dim->member < 0 && dim->layout.threads == 1) /* cut blocks add what their tiles are filled with */
+		else if (dim->member < 0 && dim->layout.threads == 1) /* members that do not exist add what their tiles are filled with */
 			n *= fmin(1, m->shape->d[d].share);
 	}
 	n *= m->share;
@@ -515,8 +505,6 @@ static void count_window(counter *c, const movement *m, const heddle_group *grou
 /* Does nothing that it stores, and no condition, stand between what the statement reads? */
 static bool reads_first(const counter *c, const shape *s)
 {
-	if (count_own_results(c->kernel))
-		return false;
 	return s->stmt->reduction || s->stmt->access[0].group->space == HEDDLE_SPACE_REGISTER || stores_vectors(c, s);
 }
 
@@ -536,8 +524,14 @@ static void count_members(counter *c, const movement *m, const heddle_group *gro
 		all *= n[d];
 	}
 	const bool alike = all == 1 || all > MOST_MEMBERS || m->write || !reads_first(c, s) || c->language->unaligned;
+	const int lockstep = count_lockstep(m);
+	int64_t any[HEDDLE_MAX_DIM];
+	for (int d = 0; d < HEDDLE_MAX_DIM; d++)
+		any[d] = -1;
+	/* results that lie apart are a loop around others, whose members stand together where an access is the same for all results of the loop */
+	const bool together = !m->write && !m->tile && m->once && lockstep >= 0 && !count_depends(m, lockstep) && !count_along_target(c, s->stmt, lockstep);
 	if (alike)
-		share[count_access_width(c, m)] = 1;
+		share[count_member_width(c, m, together ? any : NULL)] = 1;
 	for (int64_t k = 0; k < all && !alike; k++) {
 		int64_t member[HEDDLE_MAX_DIM], rest = k;
 		for (int d = 0; d < s->stmt->n_dim; d++) {

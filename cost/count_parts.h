@@ -99,8 +99,8 @@ bool count_tile_aligned(const movement *m, int inner, int64_t w);
 int64_t count_member_width(const counter *c, const movement *m, const int64_t *member);
 /* The same of any member. */
 int64_t count_access_width(const counter *c, const movement *m);
-/* Has the kernel results beside those of its members?  Such kernels have conditions in all blocks. */
-bool count_own_results(const heddle_kernel *kernel);
+/* Do results beside each other along d lie in one row? */
+bool count_along_target(const counter *c, const heddle_stmt *stmt, int d);
 /* Are the members of a vector stored one by one, each under a guard of its own? */
 bool count_lanes_apart(const counter *c, const shape *s);
 /* A statement's dimensions under the sizes. */
@@ -175,6 +175,9 @@ double count_runs(const counter *c, const heddle_stmt *stmt, int d, const bool *
 /* Share of the instances where the guard holds that went into the domain, of a statement without one 1; -1: not known.  Where
  * `group` is given, of those that are in whole groups of group[d] values along d for all of which it holds. */
 double count_guarded(const counter *c, const heddle_stmt *stmt, const int64_t *group);
+/* Share of the instances that the moving ends of dimension d leave that are in whole groups of group[o] values along each dimension o; -1: not
+ * known. */
+double count_whole(const counter *c, const heddle_stmt *stmt, int d, const int64_t *group);
 /* Share of the blocks with instances where the guard holds, as far as it is one of members only. */
 double count_busy(const counter *c, const heddle_stmt *stmt);
 /* Share of the instances that read an element of the statement's value, where each part of it that reads it in another branch reads it

@@ -530,6 +530,22 @@ double count_guarded(const counter *c, const heddle_stmt *stmt, const int64_t *g
 	return otherwise ? 1 - share : share;
 }
 
+double count_whole(const counter *c, const heddle_stmt *stmt, int d, const int64_t *group)
+{
+	heddle_index *index = stmt->source->index[d];
+	const heddle_expr own = {.kind = HEDDLE_EXPR_INDEX, .index = index};
+	int64_t one[HEDDLE_MAX_DIM], most;
+	conjuncts all = {0};
+	for (int o = 0; o < stmt->n_dim; o++)
+		one[o] = 1;
+	/* ends that do not move are those of the box */
+	if ((heddle_expr_evaluate(index->upper, c->size, &most) < 0 && !add_conjunct(c, &all, index->upper, &own, 1)) ||
+	    (index->lower && heddle_expr_evaluate(index->lower, c->size, &most) < 0 && !add_conjunct(c, &all, &own, index->lower, 0)))
+		return -1;
+	const double some = shares_of(c, stmt, &all, one, false, false);
+	return some > 0 ? shares_of(c, stmt, &all, group, false, false) / some : 1;
+}
+
 double count_busy(const counter *c, const heddle_stmt *stmt)
 {
 	bool otherwise = false;

@@ -207,7 +207,7 @@ int64_t count_member_width(const counter *c, const movement *m, const int64_t *m
 	if (c->language->unaligned)
 		return w;
 	/* everything else in the address goes in steps of the vector; else neighbours that stand together are read by narrower ones */
-	const bool narrower = !m->write && (m->tile || (c->kernel->threads > 1 && !m->apart));
+	const bool narrower = !m->write && (m->tile || (c->kernel->threads > 1 && (!m->apart || d != count_lockstep(m))));
 	for (; w > 1; w = narrower ? w / 2 : 1) {
 		bool aligned = m->tile ? count_tile_aligned(m, inner, w) : rows_begin_at(m, inner, w, member);
 		for (int o = 0; o < m->shape->stmt->n_dim; o++)
@@ -240,6 +240,12 @@ static bool indexes_registers(const counter *c, const heddle_stmt *stmt, int d)
 	return any;
 }
 
+bool count_along_target(const counter *c, const heddle_stmt *stmt, int d)
+{
+	const int row = heddle_tensor_inner(stmt->access[0].tensor);
+	return row >= 0 && count_linear(c, count_subscript(stmt, &stmt->access[0], row)).coefficient[d] != 0;
+}
+
 /* Does one access take a whole vector? */
 static bool has_vectors(const counter *c, const shape *s)
 {
@@ -257,21 +263,11 @@ static bool has_vectors(const counter *c, const shape *s)
 	return false;
 }
 
-/* Results beside those of its members: such kernels have conditions in all blocks. */
-bool count_own_results(const heddle_kernel *kernel)
-{
-	for (int k = 0; k < kernel->n_stmt; k++)
-		for (int d = 0; d < kernel->stmt[k]->n_dim; d++)
-			if (kernel->stmt[k]->dim[d].member < 0 && !kernel->stmt[k]->dim[d].reduction)
-				return true;
-	return false;
-}
-
 /* Are the members of a vector stored one by one, each under a guard of its own? */
 bool count_lanes_apart(const counter *c, const shape *s)
 {
 	const int d = heddle_lockstep_dim(s->stmt, NULL);
-	const bool kept = s->stmt->access[0].group->space == HEDDLE_SPACE_REGISTER && !count_own_results(c->kernel);
+	const bool kept = s->stmt->access[0].group->space == HEDDLE_SPACE_REGISTER;
 	return d >= 0 && !kept && is_guarded(s->stmt, d) && !has_vectors(c, s);
 }
 

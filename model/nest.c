@@ -140,12 +140,18 @@ static heddle_nest *build(heddle_nest_builder *b)
 	return root;
 }
 
-/* Sizes that no left-hand dimension depends on, taken out: whether a reduction is empty must not decide what is interior. */
+/* Sizes that no member depends on, taken out: whether a reduction, or a loop over results in a block, is empty must not decide what is interior. */
 static __isl_give isl_set *without_inner_sizes(heddle_nest_builder *b, __isl_take isl_set *set)
 {
 	isl_set **plain = HEDDLE_NEW_ARRAY(b->scop->arena, isl_set *, b->kernel->n_stmt);
-	for (int s = 0; s < b->kernel->n_stmt; s++)
-		plain[s] = isl_set_gist_params(isl_set_copy(b->kernel->stmt[s]->lhs), isl_set_copy(b->scop->context));
+	for (int s = 0; s < b->kernel->n_stmt; s++) {
+		heddle_stmt *stmt = b->kernel->stmt[s];
+		plain[s] = isl_set_universe(isl_set_get_space(stmt->all));
+		for (int d = 0; d < stmt->n_dim; d++)
+			if (stmt->dim[d].member >= 0)
+				plain[s] = isl_set_intersect(plain[s], heddle_stmt_range(b->scop, stmt, d));
+		plain[s] = isl_set_gist_params(plain[s], isl_set_copy(b->scop->context));
+	}
 	for (int i = (int)isl_set_dim(set, isl_dim_param) - 1; set && i >= 0; i--) {
 		const char *name = isl_set_get_dim_name(set, isl_dim_param, (unsigned)i);
 		bool outer = !name || strncmp(name, "N_", 2) != 0;

@@ -369,6 +369,11 @@ static void leaf_sets(heddle_nest_builder *b, heddle_leaf *leaf)
 	case HEDDLE_LEAF_STORE:
 		leaf->instance = stmt_instance(b, leaf);
 		leaf->box = layout_bounds(b, leaf, lane);
+		/* the end of a loop over results that no block shares out makes no block one at an edge */
+		for (int d = 0; d < stmt->n_dim && !finishes_all(leaf); d++)
+			if (stmt->dim[d].member < 0 && !stmt->dim[d].reduction)
+				leaf->box = isl_set_intersect(leaf->box, isl_set_preimage_multi_aff(heddle_stmt_range(b->scop, stmt, d),
+												    isl_multi_aff_copy(leaf->instance)));
 		leaf->domain = isl_set_copy(leaf->box);
 		if (!finishes_all(leaf))
 			leaf->domain = isl_set_intersect(leaf->domain, heddle_nest_in_domain(stmt->lhs, leaf->instance));
