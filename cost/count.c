@@ -303,9 +303,9 @@ static bool is_repeated(counter *c, int at, int a)
 			return true;
 	if (heddle_kernel_writes(c->kernel, stmt->access[a].tensor))
 		return false;
-	const bool joined = heddle_joins(c->scop, c->kernel, at);
+	const bool joined = c->joins[at];
 	for (int s = at - 1; s >= 0 && count_is_straight(c, stmt, joined) && count_is_straight(c, c->kernel->stmt[s], joined); s--) {
-		if (joined && !heddle_joins(c->scop, c->kernel, s + 1))
+		if (joined && !c->joins[s + 1])
 			break;
 		for (int b = 1; b < c->kernel->stmt[s]->n_access; b++)
 			if (count_the_same(c, stmt, a, c->kernel->stmt[s], b, joined))
@@ -410,7 +410,8 @@ heddle_kernel_count heddle_cost_count(heddle_arena *arena, const heddle_scop *sc
 				      const heddle_count_language *language, const int64_t *size)
 {
 	heddle_kernel_count out = {.blocks = 1, .exact = true};
-	counter c = {arena, scop, kernel, language, size, count_warp(scop), &out, HEDDLE_NEW_ARRAY(arena, shape, kernel->n_stmt)};
+	counter c = {arena, scop, kernel, language, size, count_warp(scop), &out, HEDDLE_NEW_ARRAY(arena, shape, kernel->n_stmt),
+		     heddle_joins(arena, scop, kernel)};
 	out.group = HEDDLE_NEW_ARRAY(arena, heddle_movement, kernel->n_group ? kernel->n_group : 1);
 	shape s = count_shape(&c, kernel->stmt[0]);
 	for (int d = 0; d < kernel->stmt[0]->n_dim; d++)

@@ -21,10 +21,10 @@ static bool waits_in_step(const counter *c, int at)
 {
 	if (c->kernel->lanes < 2 || (heddle_lanes_shuffle(c->scop, c->kernel) && c->kernel->lanes <= c->warp))
 		return false;
-	for (int s = at + 1; s < c->kernel->n_stmt && heddle_joins(c->scop, c->kernel, s); s++)
+	for (int s = at + 1; s < c->kernel->n_stmt && c->joins[s]; s++)
 		if (heddle_ends_in_step(c->kernel->stmt[s]))
 			return true;
-	for (int s = at - 1; s >= 0 && heddle_joins(c->scop, c->kernel, s + 1); s--)
+	for (int s = at - 1; s >= 0 && c->joins[s + 1]; s--)
 		if (heddle_ends_in_step(c->kernel->stmt[s]))
 			return true;
 	return false;
@@ -141,7 +141,7 @@ double count_asked(counter *c, const shape *of, const heddle_access *access)
 	const heddle_stmt *stmt = of->stmt;
 	const int at = position_of(c, stmt), a = (int)(access - stmt->access);
 	bool first;
-	for (int s = at - 1; s >= 0 && heddle_joins(c->scop, c->kernel, s + 1); s--) {
+	for (int s = at - 1; s >= 0 && c->joins[s + 1]; s--) {
 		const heddle_stmt *before = c->kernel->stmt[s];
 		if (before->access[0].tensor != access->tensor)
 			continue;

@@ -44,6 +44,7 @@ typedef struct counter {
 	int warp;
 	heddle_kernel_count *out;
 	shape *shapes; /* [kernel->n_stmt], of those that were asked for, others have no `stmt`; NULL: they are not kept */
+	const bool *joins; /* [kernel->n_stmt]: which go on in the loops of the one before */
 } counter;
 
 /* One access of all threads of a block: threads that take part, requests, transactions; of banks, those if no lanes met, and those if the

@@ -363,18 +363,16 @@ static void choose_steps_ahead(const heddle_scop *scop, heddle_config *config, h
 
 /* Does the statement, without tiles of its own, go through its steps with others of which one has them in order?  What that one leaves each
  * step then stays in registers, and a tile would save less than that. */
-static bool goes_along(const heddle_scop *scop, const heddle_kernel *kernel, const heddle_stmt *stmt)
+static bool goes_along(const heddle_kernel *kernel, const bool *joins, const heddle_stmt *stmt)
 {
-	int at = 0, first, last, in_order = 0;
-	for (int s = 0; s < kernel->n_stmt; s++)
-		in_order += heddle_goes_in_order(kernel->stmt[s]);
-	if (!in_order) /* most kernels; what joins takes longer to find */
+	int at = 0, first, last;
+	if (!joins)
 		return false;
 	while (kernel->stmt[at] != stmt)
 		at++;
-	for (first = at; first > 0 && heddle_joins(scop, kernel, first); first--)
+	for (first = at; first > 0 && joins[first]; first--)
 		;
-	for (last = at; last + 1 < kernel->n_stmt && heddle_joins(scop, kernel, last + 1); last++)
+	for (last = at; last + 1 < kernel->n_stmt && joins[last + 1]; last++)
 		;
 	bool ordered = false;
 	for (int s = first; s <= last && last > first; s++)
@@ -393,14 +391,18 @@ int choose_spaces(heddle_scop *scop, heddle_config *config)
 		budget -= lanes > room ? lanes : room;
 		double kept = 0;
 		int64_t arrays = HEDDLE_MAX_ARRAY_BYTES - sums_bytes(kernel); /* left for the elements of all tiles or rounds */
+		bool in_order = false; /* few kernels have such steps; what joins takes longer to find */
 		heddle_make_groups(scop, kernel);
+		for (int s = 0; s < kernel->n_stmt; s++)
+			in_order = in_order || heddle_goes_in_order(kernel->stmt[s]);
+		const bool *joins = in_order ? heddle_joins(scop->arena, scop, kernel) : NULL;
 		for (int g = 0; g < kernel->n_group; g++) {
 			heddle_group *group = kernel->group[g];
 			const heddle_group_config *given =
 				heddle_config_group(config, k, group->tensor->name, group->number, false);
 			if (given && given->space >= 0)
 				continue;
-			if (group->stmt && !goes_along(scop, kernel, group->stmt)) {
+			if (group->stmt && !goes_along(kernel, joins, group->stmt)) {
 				choose_shared(scop, config, k, group, &budget);
 				continue;
 			}

@@ -24,6 +24,7 @@ typedef struct tensor_state {
 	bool bad;      /* an error was reported about it: no further ones */
 	bool declared; /* its extents were declared over known sizes */
 	bool early;    /* read when not all of it was written yet */
+	bool read_beyond; /* read where nothing was known to be written yet */
 	bool hidden;   /* not the user's: nothing is said about it */
 	bool zeroed;   /* a called definition leaves some elements at 0 */
 	heddle_expr **lower, **upper; /* of all writes so far */

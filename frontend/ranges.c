@@ -523,10 +523,11 @@ static int record_write(inference *f)
 		    affine_from_expr(f->space, w.lower[i], true, &both[1]) &&
 		    affine_extremum(f->space, AFFINE_MIN, 2, both, &out))
 			t->lower[i] = affine_to_expr(f->space, &out);
-		if (affine_from_expr(f->space, t->upper[i], true, &both[0]) &&
-		    affine_from_expr(f->space, w.upper[i], true, &both[1]) &&
-		    affine_extremum(f->space, AFFINE_MAX, 2, both, &out))
-			t->upper[i] = affine_to_expr(f->space, &out);
+		if (!affine_from_expr(f->space, t->upper[i], true, &both[0]) || !affine_from_expr(f->space, w.upper[i], true, &both[1]) ||
+		    !affine_extremum(f->space, AFFINE_MAX, 2, both, &out))
+			continue;
+		t->upper[i] = affine_to_expr(f->space, &out);
+		t->early = t->early || (t->read_beyond && !(affine_add(&both[0], &out, -1) && affine_prove(f->space, &both[0])));
 	}
 	HEDDLE_PUSH(f->c->scratch, t->write, t->n_write, w);
 	return 0;
@@ -590,15 +591,23 @@ static bool covered(const checker *c, const tensor_state *t, heddle_expr *const 
 }
 
 /* Reads of other tensors that later statements write too. */
-static void note_early(checker *c, const tensor_state *target, const heddle_expr *e)
+static void note_early(inference *f, const heddle_expr *e)
 {
 	for (int i = 0; i < e->n_arg; i++)
-		note_early(c, target, e->arg[i]);
+		note_early(f, e->arg[i]);
 	if (e->kind != HEDDLE_EXPR_READ)
 		return;
-	tensor_state *t = &c->state[e->tensor->position];
-	if (t != target && t->n_write && !t->early)
-		t->early = !covered(c, t, t->upper);
+	tensor_state *t = &f->c->state[e->tensor->position];
+	if (t == f->s->target || !t->n_write || t->early)
+		return;
+	t->early = !covered(f->c, t, t->upper);
+	/* of what is written as yet, that may be all, and a statement further down adds to it */
+	for (int d = 0; d < t->rank && !t->read_beyond; d++) {
+		affine_row row, lower, upper, written;
+		t->read_beyond = !affine_from_expr(f->space, e->arg[d], true, &row) || !extremes(f, &row, &lower, &upper) ||
+				 !affine_from_expr(f->space, t->upper[d], true, &written) || !affine_add(&written, &upper, -1) ||
+				 !affine_prove(f->space, &written);
+	}
 }
 
 /* Does the read take an element that an earlier instance of the same statement, in the order of its left-hand indices, writes
@@ -638,10 +647,10 @@ static void note_own(inference *f)
 {
 	const heddle_statement *st = f->s->statement;
 	tensor_state *t = f->s->target;
-	if (t->early || t->n_write < 2)
+	if (t->early)
 		return;
 	t->early = own_early(f, st->value);
-	if (t->early || st->assign == HEDDLE_ASSIGN_SET || st->initialise)
+	if (t->early || t->n_write < 2 || st->assign == HEDDLE_ASSIGN_SET || st->initialise)
 		return;
 	t->n_write--;
 	t->early = !covered(f->c, t, t->upper);
@@ -675,7 +684,7 @@ static int infer(inference *f)
 	}
 	if (check_negative(f))
 		return -1;
-	note_early(f->c, f->s->target, st->value);
+	note_early(f, st->value);
 	if (record_write(f) < 0)
 		return -1;
 	note_own(f);

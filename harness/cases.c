@@ -79,6 +79,22 @@ static heddle_tile_hint hint_of(const heddle_case_options *options, const char *
 	return hint;
 }
 
+/* Tensors that are filled with zeros first are gone through along their own dimensions, in tiles of their own. */
+static void find_filled(picker *p)
+{
+	const heddle_definition *d = p->definition;
+	for (int t = 0; t < d->n_tensor; ++t)
+		for (int e = 0; e < d->tensor[t]->rank && d->tensor[t]->zero_fill; ++e) {
+			const heddle_size *size = first_size(d->tensor[t]->extent[e]);
+			const heddle_tile_hint hint = hint_of(p->options, heddle_arena_printf(p->arena, "z%d", e));
+			for (int j = 0; j < p->n_dimension && size; ++j)
+				if (p->dimension[j].size == size->position && hint.tile > p->dimension[j].tile) {
+					p->dimension[j].tile = hint.tile;
+					p->dimension[j].rounds = hint.rounds > 1 ? hint.rounds : 1;
+				}
+		}
+}
+
 /* Every index whose range ends with a size symbol, one per symbol: the first one with the largest tile. */
 static void find_dimensions(picker *p)
 {
@@ -103,6 +119,7 @@ static void find_dimensions(picker *p)
 				found->rounds = hint.rounds > 1 ? hint.rounds : 1;
 			}
 		}
+	find_filled(p);
 }
 
 /* The nearest allowed value of a size. */

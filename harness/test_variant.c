@@ -46,7 +46,8 @@ static int tile_hints(heddle_test *t, const char *line, heddle_tile_hint **hint)
 	return n;
 }
 
-/* Threads that the lanes of a kernel take: those of its reductions over lanes; 1 without any. */
+/* Threads that the lanes of a kernel take: those of its reductions over lanes, else, where it says how many it has, of what takes them all; 1
+ * without any, 0: one cannot tell. */
 static int64_t lanes_of(const heddle_kernel_config *kernel)
 {
 	for (int s = 0; s < kernel->n_stmt; ++s)
@@ -55,7 +56,11 @@ static int64_t lanes_of(const heddle_kernel_config *kernel)
 			if (how->value == HEDDLE_REDUCE_LANES)
 				return heddle_named_get(&kernel->stmt[s].thread, how->name, 1);
 		}
-	return 1;
+	for (int s = 0; s < kernel->n_stmt && kernel->threads > 1; ++s)
+		for (int j = 0; j < kernel->stmt[s].thread.n; ++j)
+			if (kernel->stmt[s].thread.item[j].value == kernel->threads)
+				return kernel->threads;
+	return kernel->threads > 1 ? 0 : 1;
 }
 
 /* The same choices with few threads and few items per thread: small blocks, the same kinds of code. */
@@ -71,7 +76,7 @@ static const char *small_config(heddle_test *t, const char *line)
 		heddle_kernel_config *kernel = &config->kernel[k];
 		const int64_t lanes = lanes_of(kernel), few = lanes > 32 ? 32 : lanes;
 		/* members and lanes that take the same number of threads cannot be told apart here */
-		const bool keep = lanes > 1 && kernel->threads != lanes;
+		const bool keep = !lanes || (lanes > 1 && kernel->threads != lanes);
 		kernel->n_group = 0;
 		for (int s = 0; s < kernel->n_stmt && !keep; ++s) {
 			heddle_stmt_config *stmt = &kernel->stmt[s];

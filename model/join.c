@@ -156,16 +156,12 @@ static bool goes_on(const heddle_scop *scop, const heddle_kernel *kernel, int fi
 	return all && (double)sums <= room_for_sums(scop->descriptor);
 }
 
-bool heddle_joins(const heddle_scop *scop, const heddle_kernel *kernel, int at)
+bool *heddle_joins(heddle_arena *arena, const heddle_scop *scop, const heddle_kernel *kernel)
 {
-	int from = at;
-	while (!kernel->rounds_outside && is_neighbour(kernel, from))
-		from--;
-	/* from there on as `map` goes */
-	bool joins = false;
-	for (int s = from + 1, first = from; s <= at; s++) {
-		joins = goes_on(scop, kernel, first, s);
-		first = joins ? first : s;
+	bool *joins = HEDDLE_NEW_ARRAY(arena, bool, kernel->n_stmt + 1);
+	for (int at = 1, first = 0; at < kernel->n_stmt; at++) {
+		joins[at] = !kernel->rounds_outside && goes_on(scop, kernel, first, at);
+		first = joins[at] ? first : at;
 	}
 	return joins;
 }

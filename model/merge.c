@@ -52,6 +52,22 @@ static bool reads_at_number(const heddle_expr *expr, const heddle_tensor *tensor
 	return false;
 }
 
+/* Does each read of the target stay at the statement's own indices along all dimensions that it goes through before its steps?  Others may be
+ * of elements whose first step, as one statement, would come later. */
+static bool stays_before(const heddle_expr *expr, const heddle_statement *others, int step)
+{
+	for (int e = 0; e < others->n_lhs && expr->kind == HEDDLE_EXPR_READ && expr->tensor == others->target; e++) {
+		const heddle_index *own = others->lhs[e]->index;
+		if (e != step && own->position < others->lhs[step]->index->position &&
+		    (expr->arg[e]->kind != HEDDLE_EXPR_INDEX || expr->arg[e]->index != own))
+			return false;
+	}
+	for (int i = 0; i < expr->n_arg; i++)
+		if (!stays_before(expr->arg[i], others, step))
+			return false;
+	return true;
+}
+
 /* An assignment by plain indices over sizes, each once, but for the subscript `but`. */
 static bool is_plain(const heddle_statement *s, int but)
 {
@@ -83,7 +99,8 @@ static int step_of(const heddle_statement *first, const heddle_statement *others
 				return -1;
 			step = e;
 		}
-	if (step < 0 || !is_plain(first, step) || !is_plain(others, -1) || reads_at_number(others->value, others->target, step))
+	if (step < 0 || !is_plain(first, step) || !is_plain(others, -1) || reads_at_number(others->value, others->target, step) ||
+	    !stays_before(others->value, others, step))
 		return -1;
 	for (int e = 0; e < first->n_lhs; e++) {
 		const heddle_index *x = others->lhs[e]->index;

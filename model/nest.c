@@ -121,11 +121,12 @@ static heddle_nest *build(heddle_nest_builder *b)
 	b->first = first;
 	b->n_region = 0;
 	b->region = NULL;
+	const bool *joins = heddle_joins(b->scop->arena, b->scop, b->kernel);
 	heddle_nest *at = b->kernel->rounds_outside ? heddle_nest_add_rounds(b, root) : root;
 	for (int s = 0, n = 1; s < b->kernel->n_stmt; s += n) {
 		heddle_stmt **stmt = &b->kernel->stmt[s];
 		bool wait = barrier_before(b, since, s, s);
-		for (n = 1; s + n < b->kernel->n_stmt && heddle_joins(b->scop, b->kernel, s + n); n++)
+		for (n = 1; s + n < b->kernel->n_stmt && joins[s + n]; n++)
 			wait = barrier_before(b, since, s, s + n) || wait;
 		if (wait) {
 			heddle_nest_add_leaf(b, at, HEDDLE_LEAF_BARRIER, stmt[0], NULL);

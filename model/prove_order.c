@@ -57,6 +57,12 @@ static bool moves_another(const heddle_leaf *leaf, const heddle_dependence *depe
 	return heddle_prove_is_move(leaf) && leaf->group->tensor != dependence->tensor;
 }
 
+/* What comes after a sum's terms, or before them, reads nothing but the sum itself: has it no part in what ends in one of its reads? */
+static bool reads_nothing_of(const heddle_leaf *leaf, const heddle_dependence *dependence)
+{
+	return dependence->from != 0 && (leaf->kind == HEDDLE_LEAF_COMBINE || leaf->kind == HEDDLE_LEAF_FINISH || leaf->kind == HEDDLE_LEAF_INITIALISE);
+}
+
 /* A sum that starts in registers of its own, before what it reads is there. */
 static bool starts_apart(const heddle_leaf *leaf, const heddle_dependence *dependence)
 {
@@ -75,7 +81,7 @@ int heddle_prove_sequence(prover *p)
 			for (int j = 0; j < p->n_leaf && p->leaf[i]->stmt == dependence->source; j++) {
 				const heddle_leaf *a = p->leaf[i], *b = p->leaf[j];
 				if (b->stmt != dependence->sink || moves_another(a, dependence) || moves_another(b, dependence) || starts_apart(b, dependence) ||
-				    a->kind == HEDDLE_LEAF_STORE || a->kind == HEDDLE_LEAF_BARRIER || b->kind == HEDDLE_LEAF_BARRIER ||
+				    a->kind == HEDDLE_LEAF_STORE || reads_nothing_of(a, dependence) || a->kind == HEDDLE_LEAF_BARRIER || b->kind == HEDDLE_LEAF_BARRIER ||
 				    a->kind == HEDDLE_LEAF_WAIT || b->kind == HEDDLE_LEAF_WAIT)
 					continue;
 				if (i > j ? !independent(p, a, b, dependence) : !in_the_same_step(p, a, b, dependence))

@@ -322,8 +322,8 @@ int64_t heddle_tile_elements(const heddle_group *group);
 bool heddle_copy_fits(const heddle_group *group, const heddle_copy *copy);
 /* { [tile loops] -> S[d] } of one step of a block. */
 __isl_give isl_map *heddle_step_instances(heddle_scop *scop, const heddle_stmt *stmt);
-/* Does statement `at` of the kernel go through its tiles in the loops of the one before it (join.c)? */
-bool heddle_joins(const heddle_scop *scop, const heddle_kernel *kernel, int at);
+/* Which statements of the kernel go through their tiles in the loops of the one before them (join.c): [n_stmt + 1], in the arena. */
+bool *heddle_joins(heddle_arena *arena, const heddle_scop *scop, const heddle_kernel *kernel);
 /* Does the sum begin anew, and end, in each step of its loops over tiles? */
 bool heddle_ends_in_step(const heddle_stmt *stmt);
 /* The dimension of the innermost of these loops; -1: it has none. */

@@ -456,9 +456,31 @@ static void collect_wide_where(lanes *l, heddle_value *v, heddle_value *guard)
 	collect_wide_where(l, v->arg[2], both(l, guard, heddle_value_unary(l->p, HEDDLE_OP_NOT, v->arg[0])));
 }
 
+/* Vectors under a condition that a branch reads, too, which others decide about: their members would not be there for it.  They are read one by
+ * one instead. */
+static void drop_read_in(lanes *l, const heddle_value *branch)
+{
+	const wide *known = branch->kind == HEDDLE_VALUE_LOAD ? find_wide(l, branch) : NULL;
+	if (known && known->guard)
+		l->wide[known - l->wide] = l->wide[--l->n_wide];
+	for (int k = 0; k < branch->n_arg; k++)
+		drop_read_in(l, branch->arg[k]);
+}
+
+static void drop_unshared(lanes *l, const heddle_value *v)
+{
+	const bool unshared = v->kind == HEDDLE_VALUE_SELECT && (lanes_depends(l, v->arg[0]) || !simplify_is_pure(v->arg[0]));
+	for (int k = 0; k < v->n_arg; k++)
+		if (k > 0 && unshared)
+			drop_read_in(l, v->arg[k]);
+		else
+			drop_unshared(l, v->arg[k]);
+}
+
 static void collect_wide(lanes *l, heddle_value *v)
 {
 	collect_wide_where(l, v, NULL);
+	drop_unshared(l, v);
 }
 
 static heddle_value *zero(lanes *l, heddle_type type)

@@ -260,10 +260,11 @@ static void joins_many(void **state)
 	bench b = bench_of(heddle_text_str(&text), NULL, heddle_text_str(&line), "place");
 	if (b.status < 0)
 		fail_msg("%s", heddle_ctx_messages(b.ctx));
-	assert_false(heddle_joins(b.scop, b.scop->kernel[0], 0));
+	const bool *joins = heddle_joins(b.scop->arena, b.scop, b.scop->kernel[0]);
+	assert_false(joins[0]);
 	for (int k = 1; k <= MANY + 1; k++)
-		assert_true(heddle_joins(b.scop, b.scop->kernel[0], k));
-	assert_false(heddle_joins(b.scop, b.scop->kernel[0], MANY + 2));
+		assert_true(joins[k]);
+	assert_false(joins[MANY + 2]);
 	heddle_text_free(&text);
 	heddle_text_free(&line);
 	bench_free(&b);

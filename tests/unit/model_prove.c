@@ -334,7 +334,7 @@ static bool shares_loops(bench *b, const heddle_stmt *stmt)
 {
 	bool joins = stmt->kernel->rounds_outside;
 	for (int s = 1; s < stmt->kernel->n_stmt && !joins; s++)
-		joins = stmt->kernel->stmt[s] == stmt && heddle_joins(b->scop, stmt->kernel, s);
+		joins = stmt->kernel->stmt[s] == stmt && heddle_joins(b->scop->arena, b->scop, stmt->kernel)[s];
 	return joins;
 }
 
