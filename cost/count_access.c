@@ -330,7 +330,7 @@ static count_begins beginnings(const counter *c, const movement *m, int64_t widt
 	const int row = heddle_tensor_inner(m->tensor), size = heddle_type_size(m->tensor->type);
 	int lane = count_lockstep(m);
 	for (int d = 0; d < stmt->n_dim && width > 1 && row >= 0 && (lane < 0 || m->subscript[row].coefficient[lane] != 1); d++)
-		lane = stmt->dim[d].layout.vector > 1 && m->subscript[row].coefficient[d] == 1 ? d : lane;
+		lane = count_side_by_side(m, d) > 1 && m->subscript[row].coefficient[d] == 1 ? d : lane;
 	count_begins b = {{0}};
 	int64_t first = place < 0 ? 0 : place;
 	for (int e = 0; e < m->tensor->rank; e++)
@@ -348,6 +348,10 @@ static count_begins beginnings(const counter *c, const movement *m, int64_t widt
 		go_on(&b, m, (double)layout->rounds, step * (layout->tile / layout->rounds));
 		if (in_row)
 			continue;
+		if (d == lane && width > layout->vector) {
+			go_on(&b, m, (double)count_side_by_side(m, d) / (double)width, step * width);
+			continue;
+		}
 		go_on(&b, m, (double)m->shape->d[d].items, step * layout->threads * layout->vector);
 		const int64_t at_once = d == lane ? width : 1;
 		go_on(&b, m, (double)layout->vector / (double)at_once, step * at_once);
@@ -523,13 +527,16 @@ static void count_members(counter *c, const movement *m, const heddle_group *gro
 		n[d] = !across || s->d[d].parts > 1 ? 1 : s->stmt->dim[d].layout.vector * (s->d[d].unrolled ? s->d[d].items : 1);
 		all *= n[d];
 	}
-	const bool alike = all == 1 || all > MOST_MEMBERS || m->write || !reads_first(c, s) || c->language->unaligned;
+	/* many threads read as wide as they can what nothing is stored to in between */
+	const bool freely = c->kernel->threads > 1 ? m->tensor != s->stmt->access[0].tensor : reads_first(c, s);
+	const bool alike = all == 1 || all > MOST_MEMBERS || m->write || !freely || c->language->unaligned;
 	const int lockstep = count_lockstep(m);
 	int64_t any[HEDDLE_MAX_DIM];
 	for (int d = 0; d < HEDDLE_MAX_DIM; d++)
 		any[d] = -1;
 	/* results that lie apart are a loop around others, whose members stand together where an access is the same for all results of the loop */
-	const bool together = !m->write && !m->tile && m->once && lockstep >= 0 && !count_depends(m, lockstep) && !count_along_target(c, s->stmt, lockstep);
+	const bool together = !m->write && !m->tile && (c->kernel->threads > 1 ? freely : (m->once && lockstep >= 0 && !count_depends(m, lockstep) &&
+										 !count_along_target(c, s->stmt, lockstep)));
 	if (alike)
 		share[count_member_width(c, m, together ? any : NULL)] = 1;
 	for (int64_t k = 0; k < all && !alike; k++) {

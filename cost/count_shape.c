@@ -151,7 +151,7 @@ static int64_t steps_along(const shape *s, int d, int64_t factor, const int64_t 
 	const heddle_layout *layout = &s->stmt->dim[d].layout;
 	if (!member || member[d] < 0 || !factor)
 		return factor;
-	int64_t steps = factor * member[d];
+	int64_t steps = 0;
 	if (layout->threads > 1)
 		steps |= factor * layout->vector;
 	if (!s->d[d].unrolled && layout->items > 1)
@@ -163,18 +163,28 @@ static int64_t steps_along(const shape *s, int d, int64_t factor, const int64_t 
 static bool rows_begin_at(const movement *m, int inner, int64_t w, const int64_t *member)
 {
 	const heddle_tensor *tensor = m->tensor;
-	for (int e = 0; e < tensor->rank; e++) {
-		int64_t step = m->subscript[e].multiple, multiple = 1;
-		for (int d = 0; d < m->shape->stmt->n_dim; d++)
-			step |= m->subscript[e].within[d] ? 1 : steps_along(m->shape, d, llabs(m->subscript[e].coefficient[d]), member);
-		if (e == inner || step == 0)
-			continue;
-		for (int i = e + 1; i < tensor->rank && !tensor->stride; i++)
-			multiple *= known_power(tensor->extent[i], w);
-		multiple = tensor->stride ? known_power(tensor->stride[e], w) : multiple;
-		if ((step & -step) * multiple % w)
+	int64_t fixed[HEDDLE_MAX_DIM + 1] = {0}; /* elements before the row that stands in the text, by the extents in them that are not known */
+	int open = 0;
+	int64_t numbers = 1, power = 1; /* of the extents within: those that are known, and what the others are multiples of */
+	for (int e = tensor->rank - 1; e >= 0; e--) {
+		const bool counted = tensor->extent[e]->kind == HEDDLE_EXPR_INT;
+		const int64_t unit = tensor->stride ? known_power(tensor->stride[e], w) : numbers * power;
+		int64_t at = counted ? m->subscript[e].constant : 0, step = counted ? 0 : m->subscript[e].multiple;
+		for (int d = 0; d < m->shape->stmt->n_dim; d++) {
+			const int64_t factor = m->subscript[e].coefficient[d];
+			step |= m->subscript[e].within[d] ? 1 : steps_along(m->shape, d, llabs(factor), member);
+			at += member && member[d] >= 0 ? factor * member[d] : 0;
+		}
+		if (e != inner && step && (step & -step) * unit % w)
 			return false;
+		fixed[tensor->stride ? e : open] += e == inner ? 0 : at * unit;
+		numbers = counted ? numbers * tensor->extent[e]->i % w : numbers;
+		power *= counted ? 1 : known_power(tensor->extent[e], w);
+		open += !counted;
 	}
+	for (int k = 0; k <= HEDDLE_MAX_DIM; k++)
+		if (fixed[k] % w)
+			return false;
 	return true;
 }
 
@@ -186,28 +196,42 @@ static bool is_guarded(const heddle_stmt *stmt, int d)
 	return v > 1 && !(heddle_extent_multiple(index->upper, v) && heddle_extent_multiple(index->lower, v));
 }
 
+int64_t count_side_by_side(const movement *m, int d)
+{
+	const heddle_layout *layout = &m->shape->stmt->dim[d].layout;
+	const int64_t vector = m->shape->d[d].parts > 1 ? 1 : layout->vector; /* else members are a loop */
+	return layout->threads == 1 && m->shape->d[d].unrolled && vector == layout->vector ? layout->items * vector : vector;
+}
+
 /* Elements of one access: a vector where the members lie side by side and the language can.  `member`: as steps_along has it. */
 int64_t count_member_width(const counter *c, const movement *m, const int64_t *member)
 {
 	int d = count_lockstep(m), rank = m->tensor->rank;
 	int inner = m->tile ? heddle_tile_array_row(m->tile) : heddle_tensor_inner(m->tensor);
 	const int64_t step = m->tile ? m->tile->phases : 1;
-	for (int o = 0; o < m->shape->stmt->n_dim && member && inner >= 0; o++) /* neighbours that are no lockstep's stand together, too */
-		if (m->shape->stmt->dim[o].layout.vector > 1 && m->subscript[inner].coefficient[o] == step && m->dims[o])
+	int64_t beside = 0;
+	for (int o = 0; o < m->shape->stmt->n_dim && member && inner >= 0; o++) { /* neighbours that are no lockstep's stand together, too */
+		const int64_t n = count_side_by_side(m, o);
+		if (n > 1 && m->subscript[inner].coefficient[o] == step && m->dims[o]) {
 			d = o;
+			beside = n & -n;
+		}
+	}
 	if (d < 0 || inner < 0 || m->subscript[inner].coefficient[d] != step)
 		return 1;
+	if (!m->write && !m->tile && m->shape->d[d].parts > 1 && m->shape->stmt->dim[d].layout.vector <= c->language->max_vector)
+		return 1; /* members are a loop */
 	for (int e = 0; e < rank; e++)
 		if (e != inner && m->subscript[e].coefficient[d])
 			return 1;
-	int64_t w = choose_least(m->shape->stmt->dim[d].layout.vector, c->language->max_vector);
+	int64_t w = choose_least(beside ? beside : m->shape->stmt->dim[d].layout.vector, c->language->max_vector);
 	int64_t most = c->language->max_bytes > 0 ? c->language->max_bytes / heddle_type_size(m->tensor->type) : w;
 	while (w > 1 && w > most)
 		w /= 2;
 	if (c->language->unaligned)
 		return w;
 	/* everything else in the address goes in steps of the vector; else neighbours that stand together are read by narrower ones */
-	const bool narrower = !m->write && (m->tile || (c->kernel->threads > 1 && (!m->apart || d != count_lockstep(m))));
+	const bool narrower = !m->write && (m->tile || c->kernel->threads > 1);
 	for (; w > 1; w = narrower ? w / 2 : 1) {
 		bool aligned = m->tile ? count_tile_aligned(m, inner, w) : rows_begin_at(m, inner, w, member);
 		for (int o = 0; o < m->shape->stmt->n_dim; o++)

@@ -408,7 +408,10 @@ static __isl_give isl_multi_aff *corner_of(heddle_scop *scop, const heddle_stmt 
 static void narrow_box(heddle_scop *scop, const heddle_stmt *stmt, const heddle_access *access, heddle_group *group, int e)
 {
 	isl_pw_aff *all = isl_multi_pw_aff_get_pw_aff(access->index, e);
-	isl_aff *own = isl_pw_aff_n_piece(all) == 1 ? isl_pw_aff_as_aff(isl_pw_aff_copy(all)) : NULL;
+	/* of subscripts that are defined in part there is but one formula, too */
+	isl_pw_aff *anywhere = isl_pw_aff_gist(isl_pw_aff_copy(all), isl_pw_aff_domain(isl_pw_aff_copy(all)));
+	isl_aff *own = isl_pw_aff_isa_aff(anywhere) == isl_bool_true ? isl_pw_aff_as_aff(isl_pw_aff_copy(anywhere)) : NULL;
+	isl_pw_aff_free(anywhere);
 	bool last[HEDDLE_MAX_DIM] = {0};
 	int64_t size = 1;
 	isl_pw_aff_free(all);

@@ -90,13 +90,110 @@ static void collect(widener *w, heddle_value *v, int at)
 	w->load[w->n++] = new;
 }
 
+/* ---- addresses as sums of products ------------------------------------------------------------------------------------------------------- */
+
+enum { MOST_TERMS = 48, MOST_ATOMS = 4 };
+
+typedef struct term {
+	int64_t factor;
+	int n;
+	const heddle_value *atom[MOST_ATOMS];
+} term;
+
+typedef struct sum {
+	int n;
+	term of[MOST_TERMS];
+} sum;
+
+static bool has_atom(const term *t, const heddle_value *atom, int times)
+{
+	for (int k = 0; k < t->n; k++)
+		times -= heddle_value_equal(t->atom[k], atom);
+	return times <= 0;
+}
+
+static bool same_atoms(const term *a, const term *b)
+{
+	bool same = a->n == b->n;
+	for (int k = 0; k < a->n && same; k++) {
+		int times = 0;
+		for (int j = 0; j < a->n; j++)
+			times += heddle_value_equal(a->atom[j], a->atom[k]);
+		same = has_atom(b, a->atom[k], times);
+	}
+	return same;
+}
+
+static bool add_term(sum *to, const term *t)
+{
+	for (int k = 0; k < to->n; k++)
+		if (same_atoms(&to->of[k], t))
+			return !__builtin_add_overflow(to->of[k].factor, t->factor, &to->of[k].factor);
+	if (to->n == MOST_TERMS)
+		return false;
+	to->of[to->n++] = *t;
+	return true;
+}
+
+/* Adds factor * v; false: it has too many terms. */
+static bool expand(const heddle_value *v, int64_t factor, sum *to)
+{
+	sum a = {.n = 0}, b = {.n = 0};
+	const bool binary = v->kind == HEDDLE_VALUE_BINARY;
+	if (v->kind == HEDDLE_VALUE_CAST && !heddle_type_is_float(v->arg[0]->type))
+		return expand(v->arg[0], factor, to);
+	if (binary && (v->op == HEDDLE_OP_ADD || v->op == HEDDLE_OP_SUB))
+		return expand(v->arg[0], factor, to) && expand(v->arg[1], v->op == HEDDLE_OP_ADD ? factor : -factor, to);
+	if (!binary || v->op != HEDDLE_OP_MUL) {
+		term one = {.factor = factor, .n = v->kind != HEDDLE_VALUE_INT, .atom = {v}};
+		return (v->kind != HEDDLE_VALUE_INT || !__builtin_mul_overflow(factor, v->i, &one.factor)) && add_term(to, &one);
+	}
+	if (!expand(v->arg[0], factor, &a) || !expand(v->arg[1], 1, &b))
+		return false;
+	for (int i = 0; i < a.n; i++)
+		for (int j = 0; j < b.n; j++) {
+			term product = a.of[i];
+			if (product.n + b.of[j].n > MOST_ATOMS || __builtin_mul_overflow(product.factor, b.of[j].factor, &product.factor))
+				return false;
+			for (int k = 0; k < b.of[j].n; k++)
+				product.atom[product.n++] = b.of[j].atom[k];
+			if (!add_term(to, &product))
+				return false;
+		}
+	return true;
+}
+
+/* Is the value a multiple of a power of two, term by term: (b + 33) * H * 3 + H of 4? */
+static bool is_multiple(widener *w, const heddle_value *v, int64_t of)
+{
+	sum all = {.n = 0};
+	bool multiple = expand(v, 1, &all);
+	for (int k = 0; k < all.n && multiple; k++) {
+		int64_t step = all.of[k].factor & -all.of[k].factor;
+		for (int j = 0; j < all.of[k].n && step % of; j++)
+			step *= heddle_ranges_step(w->s->ranges, all.of[k].atom[j]);
+		multiple = step % of == 0;
+	}
+	return multiple;
+}
+
+/* Are they the same sums of products, however they are written? */
+static bool same_sums(const heddle_value *a, const heddle_value *b)
+{
+	sum difference = {.n = 0};
+	bool same = expand(a, 1, &difference) && expand(b, -1, &difference);
+	for (int k = 0; k < difference.n && same; k++)
+		same = difference.of[k].factor == 0;
+	return same;
+}
+
 /* The load of element `offset` beside that of `first`; NULL: there is none that has no vector yet. */
 static narrow_load *beside(widener *w, const narrow_load *first, int64_t offset)
 {
 	for (int k = 0; k < w->n; k++) {
 		narrow_load *l = &w->load[k];
 		if (l->vector || l->offset != offset || l->stores != first->stores || l->load->buffer != first->load->buffer ||
-		    (l->base ? !first->base || !heddle_value_equal(l->base, first->base) : first->base != NULL))
+		    (l->base ? !first->base || (!heddle_value_equal(l->base, first->base) && !same_sums(l->base, first->base)) : first->base != NULL))
 			continue;
 		bool same = true;
 		for (int d = 0; d < l->load->n_arg - 1; d++)
@@ -111,8 +208,8 @@ static bool is_aligned(widener *w, const heddle_value *load, int width)
 {
 	heddle_buffer *buffer = load->buffer;
 	const int bytes = width * heddle_type_size(buffer->type);
-	heddle_range at = heddle_ranges_of(w->s->ranges, simplify_offset(w->s, buffer, load->n_arg, load->arg));
-	if (heddle_range_residue(at, width) != 0)
+	const heddle_value *offset = simplify_offset(w->s, buffer, load->n_arg, load->arg);
+	if (heddle_range_residue(heddle_ranges_of(w->s->ranges, offset), width) != 0 && !is_multiple(w, offset, width))
 		return false;
 	if (buffer->role == HEDDLE_BUFFER_SHARED && buffer->align < bytes && bytes % buffer->align == 0) /* ours to align */
 		buffer->align = bytes;
