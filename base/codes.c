@@ -478,6 +478,10 @@ const heddle_code heddle_codes[] = {
 	 "Right:  C(i) = A(I(i))\n"},
 	{612, "a statement with too many indices, or a tensor with too many dimensions",
 	 "Split the statement into two with a temporary in between; make one dimension of two that are used together.\n"},
+	{613, "a grid of too many blocks",
+	 "A launch takes so many blocks as the chip's descriptor says (`grid_limit`), at most 2147483647, and every one of these sizes needs\n"
+	 "more.  Give smaller sizes (-s) or larger tiles (`tile=` of the config), or launch a definition for a part of the tensors several\n"
+	 "times.  With open sizes the entry checks it (TOO_MANY_BLOCKS).\n"},
 	{620, "a tensor is too large",
 	 "Under these sizes the tensors do not fit the memory here three times: as they are given, for the reference and for what is\n"
 	 "tested.  Give smaller sizes.\n"},
