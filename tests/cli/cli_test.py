@@ -676,6 +676,17 @@ class Run(Case):
             if x.returncode:
                 self.assertIn("E0810", x.stderr)
 
+    def test_level(self):
+        """A level at which nothing runs is a mistake of the command line, and so is a list; one for other backends says which."""
+        for verb in ("run", "bench"):
+            words = (verb, "mm.tc", "-s", "M=2,K=3,N=2", "-t", "opencl:cpu", "--level")
+            for level in ("interpret", "compile", "compile:spirv", "emulate,opencl-cpu", "opencl-cpu:none", "other"):
+                p = self.heddle(*words, level, code=USAGE, err=[f"'{verb}' takes no level '{level}'", "one of emulate, opencl-cpu, device"])
+                self.assertEqual("levels of 'heddle test'" in p.stderr, level[0] in "ic")
+            self.heddle(*words, "emulate", code=MISSING, err=["E0810", "emulate runs kernels of cuda and hip"])
+        self.heddle("run", "--help", out="(run, bench, serve-run: one of emulate, opencl-cpu, device)")
+        self.heddle("serve-run", "--level", "interpret", code=USAGE, err="'serve-run' takes no level 'interpret'")
+
     def test_too_large(self):
         self.heddle("run", "mm.tc", "-s", "M=2000000000,K=2000000000,N=2", "-t", "opencl:cpu", code=LIMIT, err="E0620")
         # given, for the reference and for what is tested: two thirds of the memory is too much
