@@ -334,7 +334,7 @@ const heddle_code heddle_codes[] = {
 	{456, "not a target",
 	 "A target is BACKEND:CHIP, or CHIP alone where its descriptor names a backend.\n"
 	 "OpenCL is for every chip, the others for those whose descriptor names them.\n"
-	 "Wrong:  -t cuda:\n"
+	 "Wrong:  -t cuda\n"
 	 "Wrong:  -t cuda:mi300x\n"
 	 "Right:  -t cuda:h200, -t h200\n"},
 	{457, "the dialect cannot write this",

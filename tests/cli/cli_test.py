@@ -373,6 +373,8 @@ class Emit(Case):
 
     def test_targets(self):
         self.heddle("emit", "mm.tc", "-t", "cud:h200", code=USAGE, err=["cud", "cuda"])
+        for backend, target in (("cuda", "cuda:h100"), ("hip", "hip:mi300x"), ("opencl", "opencl:cpu")):
+            self.heddle("emit", "mm.tc", "-t", backend, code=USAGE, err=[f"`{backend}` is a backend", "BACKEND:CHIP", target, "E0456"])
         for target in ("cuda:mi300x", "hip:cpu", "cuda:cpu"):
             self.heddle("emit", "mm.tc", "-t", target, code=USAGE, err=["does not write for", "E0456"])
         self.heddle("emit", "mm.tc", "-t", "opencl:mi300x", "-o", "any", out="mm__opencl_mi300x.cl")
