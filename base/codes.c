@@ -397,7 +397,7 @@ const heddle_code heddle_codes[] = {
 	 "`space=shared` needs a tensor that the kernel only reads, in a box whose size does not change from step to step.\n"
 	 "Leave the group in `space=global`.\n"},
 	{521, "an order that is not a permutation",
-	 "`order` of a group lists each of its dimensions once, counted from 0.\n"
+	 "`order` of a group lists each of its dimensions once, counted from 0.  That of a kernel may leave some out, which follow then.\n"
 	 "Wrong:  k0.A.0: order=0,0\n"
 	 "Right:  k0.A.0: order=1,0\n"},
 	{522, "a vector, threads or phases that do not divide a row",
