@@ -212,6 +212,7 @@ const heddle_code heddle_codes[] = {
 	 "Right:  where j in i:N\n"},
 	{207, "a bound that is not affine",
 	 "Bounds are sums of indices, sizes and constants, with constant factors, and min, max, / and % by constants.\n"
+	 "Constants, factors of indices and what comes of them are at most 2^61.\n"
 	 "Wrong:  where j in 0:i*i\n"
 	 "Right:  where j in 0:2*i + 1\n"},
 	{208, "a left-hand subscript that is not affine",

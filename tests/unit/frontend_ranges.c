@@ -585,12 +585,50 @@ static void test_fixit(void **state)
 	heddle_ctx_free(ctx);
 }
 
+/* What is refused for the size of its numbers says so, and the limit. */
+static void test_large_numbers(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *body;
+		int code;
+	} cases[] = {
+		{"O(i) = A(i) where i in 0:9223372036854775807", 207},
+		{"O(i) +=! A(i + j) where j in i * 1152921504606846976 * 4:N", 207},
+		{"O(i) = A(i * 4611686018427387904 * 4)", 201},
+		{"O(i * 1152921504606846976 * 4) = A(i)", 208},
+		{"O(i + 2305843009213693951) = A(i) where i in 0:5", 208},
+	};
+	static const struct {
+		const char *body, *note;
+	} others[] = {
+		{"O(i) = A(i ^ 1)", "this subscript is not affine"},
+		{"O(i) = N", "it is in no subscript of a tensor that is read"},
+		{"O(i) +=! A(j) where j in 0:i*i", "sums of indices and sizes"},
+	};
+	for (size_t i = 0; i < HEDDLE_COUNT(cases) + HEDDLE_COUNT(others); i++) {
+		heddle_ctx *ctx = heddle_ctx_new();
+		const bool large = i < HEDDLE_COUNT(cases);
+		const char *body = large ? cases[i].body : others[i - HEDDLE_COUNT(cases)].body;
+		heddle_text text = {0};
+		heddle_text_printf(&text, "def f(float(N) A) -> (O) { %s }", body);
+		if (heddle_module_parse(ctx, "l.tc", heddle_text_str(&text), NULL))
+			fail_msg("accepted: %s", body);
+		const char *said = heddle_ctx_messages(ctx);
+		if (large ? !has_code(ctx, HEDDLE_ERROR, cases[i].code) || !strstr(said, "are at most 2^61")
+			  : !strstr(said, others[i - HEDDLE_COUNT(cases)].note) || strstr(said, "2^61"))
+			fail_msg("%s: %s", body, said);
+		heddle_text_free(&text);
+		heddle_ctx_free(ctx);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_golden),	    cmocka_unit_test(test_rejected),  cmocka_unit_test(test_preconditions),
 		cmocka_unit_test(test_given_sizes), cmocka_unit_test(test_zero_fill), cmocka_unit_test(test_gather),
-		cmocka_unit_test(test_fixit),	    cmocka_unit_test(test_random_accesses),
+		cmocka_unit_test(test_fixit),	    cmocka_unit_test(test_large_numbers), cmocka_unit_test(test_random_accesses),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
