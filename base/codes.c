@@ -569,8 +569,8 @@ const heddle_code heddle_codes[] = {
 	{901, "a file cannot be read",
 	 "The file does not exist, is a folder, may not be read, or is larger than 64 MiB.  The message has the system's reason.\n"},
 	{902, "a file or folder cannot be written",
-	 "The disk is full, the folder does not exist or may not be written.  Nothing was left half written: files are written\n"
-	 "beside their place first and renamed when they are whole.\n"},
+	 "The disk is full, the folder does not exist or may not be written, or the name is too long for a file.\n"
+	 "Nothing was left half written: files are written beside their place first and renamed when they are whole.\n"},
 	{910, "unknown verb",
 	 "The first word after `heddle` must be a verb: `heddle --help` lists them.\n"},
 	{911, "unknown option",

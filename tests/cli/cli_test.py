@@ -422,6 +422,19 @@ class Emit(Case):
             self.assertNotIn("out", self.files())
             self.heddle("emit", "n.tc", "-t", "opencl:cpu", "-o", "renamed", "--prefix", "my_", out=f"my_{name}.h")
 
+    def test_long_name(self):
+        """A name that is too long for a file is refused before anything is compiled or written."""
+        for length, code in ((220, FINE), (230, USAGE), (5000, USAGE)):
+            name = "f" * length
+            self.write("n.tc", f"def {name}(float(N) x) -> (y) {{\n\ty(i) = x(i)\n}}\n")
+            for more in ("--list",), ():
+                p = self.heddle("emit", "n.tc", "-t", "cuda:h100,opencl:cpu", "-o", f"out{length}", *more, code=code)
+            if code:
+                self.assertIn("is too long for the name of a file", p.stderr)
+                self.assertIn("give it a shorter name", p.stderr)
+                self.assertLess(len(p.stderr), 400)
+                self.assertNotIn(f"out{length}", self.files())
+
     def test_private_dialect(self):
         """The example of doc/dialects.md, and a dialect that is made from it."""
         for name, parent in (("mine", "cuda"), ("mine2", "mine")):
