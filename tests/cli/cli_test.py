@@ -817,6 +817,17 @@ class Test(Case):
         super().setUp()
         self.write("mm.tc", "#: sizes M=9 N=10 K=11\n" + MATMUL)
 
+    def test_warned_once(self):
+        """However many programs are made of a definition; definitions at other places have their own."""
+        body = " {\n\tO(i) = A(i - 1) where i in 1:N\n}\n"
+        self.write("w.tc", "#: sizes N=5\n#: sizes N=70\ndef f(float(N) A) -> (O)" + body + "def g(float(N) A) -> (O)" + body)
+        for words in (("test", "w.tc", "-t", "opencl:cpu", "--level", "interpret"),
+                      ("emit", "w.tc", "-t", "cuda:h100", "-s", "N=8", "-s", "N=16", "-s", "", "-o", "out")):
+            p = subprocess.run([HEDDLE, *words], cwd=self.folder.name, capture_output=True, text=True)
+            self.assertIn(p.returncode, (FINE, FAILED))
+            self.assertEqual(p.stderr.count("W0204"), 2, p.stderr)
+            self.assertEqual(p.stderr.count("the statements write within"), 2)
+
     def test_interpret(self):
         self.heddle("test", "mm.tc", "-t", "cuda:h100,opencl:cpu", "--level", "interpret", out=["interpret", "pass"])
 
