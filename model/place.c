@@ -404,11 +404,12 @@ static __isl_give isl_multi_aff *corner_of(heddle_scop *scop, const heddle_stmt 
 	return corner;
 }
 
-/* Narrows the box along dimension e of the tensor to what the subscript itself says of a whole tile: bounds of rational numbers may be wider. */
+/* Narrows the box along dimension e of the tensor to what the subscript itself says of a whole tile: bounds of rational numbers may be wider.
+ * One that holds under a condition alone is left as it is. */
 static void narrow_box(heddle_scop *scop, const heddle_stmt *stmt, const heddle_access *access, heddle_group *group, int e)
 {
 	isl_pw_aff *all = isl_multi_pw_aff_get_pw_aff(access->index, e);
-	isl_aff *own = isl_pw_aff_n_piece(all) == 1 ? isl_pw_aff_as_aff(isl_pw_aff_copy(all)) : NULL;
+	isl_aff *own = isl_pw_aff_isa_aff(all) == isl_bool_true ? isl_pw_aff_as_aff(isl_pw_aff_copy(all)) : NULL;
 	bool last[HEDDLE_MAX_DIM] = {0};
 	int64_t size = 1;
 	isl_pw_aff_free(all);
