@@ -148,6 +148,8 @@ const heddle_descriptor *heddle_descriptor_read(heddle_ctx *ctx, const char *pat
 const heddle_descriptor *heddle_descriptor_vary(heddle_ctx *ctx, const heddle_descriptor *descriptor, const char *key, const char *value);
 /* Names of all descriptors that can be found (not the abstract ones), sorted, NULL-ended. */
 const char *const *heddle_descriptor_names(heddle_ctx *ctx);
+/* Blocks of a launch at most; they are counted in 32 bits. */
+int64_t heddle_descriptor_grid_limit(const heddle_descriptor *descriptor);
 const heddle_memory *heddle_descriptor_memory(const heddle_descriptor *descriptor, const char *name); /* NULL: none */
 const heddle_copy *heddle_descriptor_copy(const heddle_descriptor *descriptor, const char *name); /* NULL: none */
 /* Peak flop/s for arithmetic in `type`; the float32 rate for types without their own; 0: unknown. */

@@ -6,6 +6,12 @@
 #include <jansson.h>
 #include <string.h>
 
+int64_t heddle_descriptor_grid_limit(const heddle_descriptor *descriptor)
+{
+	const heddle_quantity *limit = &descriptor->grid_limit;
+	return limit->set && limit->value < (double)INT32_MAX ? (int64_t)limit->value : INT32_MAX;
+}
+
 const heddle_copy *heddle_descriptor_copy(const heddle_descriptor *descriptor, const char *name)
 {
 	for (int i = 0; i < descriptor->n_copy; i++)

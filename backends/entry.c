@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "backends/printer.h"
+#include "model/ranges.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -501,14 +502,44 @@ static void print_temporaries(entry *e)
 	}
 }
 
+static bool overflows(const heddle_ranges *ranges, const heddle_value *v)
+{
+	return v->kind == HEDDLE_VALUE_BINARY && v->op == HEDDLE_OP_MUL &&
+	       (heddle_ranges_overflow(ranges, v) || overflows(ranges, v->arg[0]) || overflows(ranges, v->arg[1]));
+}
+
+static const char *cut_off(const entry *e, const char *number, int64_t most)
+{
+	return heddle_arena_printf(e->arena, "%s_min(%s, %lld)", e->program.name, number, (long long)most + 1);
+}
+
+/* A number of blocks that cannot overflow: what would is multiplied factor by factor, each time cut off one above `most` before.
+ * Too many stay too many, and none stay none. */
+static void print_blocks(entry *e, const heddle_ranges *ranges, int i, const heddle_value *v, bool whole, int64_t most)
+{
+	if (!overflows(ranges, v)) {
+		heddle_text_printf(e->out, "\t%sint64_t blocks_%d = %s;\n", whole ? "const " : "", i, formula(e, v));
+		return;
+	}
+	print_blocks(e, ranges, i, v->arg[0], false, most);
+	const char *factor = formula(e, v->arg[1]);
+	if (heddle_ranges_of(ranges, v->arg[1]).hi > INT64_MAX / (most + 1))
+		factor = cut_off(e, factor, most);
+	else if (strchr(factor, ' '))
+		factor = heddle_arena_printf(e->arena, "(%s)", factor);
+	const char *blocks = heddle_arena_printf(e->arena, "blocks_%d", i);
+	heddle_text_printf(e->out, "\t%s = %s * %s;\n", blocks, cut_off(e, blocks, most), factor);
+}
+
 static void print_grids(entry *e)
 {
-	double limit = e->target->descriptor->grid_limit.set ? e->target->descriptor->grid_limit.value : INT32_MAX;
-	int64_t most = limit < (double)INT32_MAX ? (int64_t)limit : INT32_MAX;
+	const int64_t most = heddle_descriptor_grid_limit(e->target->descriptor);
+	heddle_ranges *ranges = heddle_ranges_new(&e->program, NULL);
 	for (int i = 0; i < e->program.n_launch; i++) {
-		heddle_text_printf(e->out, "\tconst int64_t blocks_%d = %s;\n", i, formula(e, e->program.launch[i]->grid));
+		print_blocks(e, ranges, i, e->program.launch[i]->grid, true, most);
 		check(e, heddle_arena_printf(e->arena, "blocks_%d > %lld", i, (long long)most), "TOO_MANY_BLOCKS");
 	}
+	heddle_ranges_free(ranges);
 }
 
 /* ---- launches -------------------------------------------------------------------------------------------------------------- */

@@ -43,6 +43,44 @@ static bool writes_for(heddle_ctx *ctx, const heddle_dialect *dialect, const hed
 	return dialect != NULL;
 }
 
+static bool is_in(const char *const *list, const char *name)
+{
+	while (*list && strcmp(*list, name) != 0)
+		list++;
+	return *list != NULL;
+}
+
+static bool has_alias(const heddle_descriptor *descriptor, const char *name)
+{
+	for (int i = 0; i < descriptor->n_alias; i++)
+		if (!strcmp(descriptor->alias[i], name))
+			return true;
+	return false;
+}
+
+/* The name of a backend alone, which no chip has: the error says which chips there are for it. */
+static bool is_backend_alone(heddle_ctx *ctx, const char *text)
+{
+	const char *const *chip = heddle_descriptor_names(ctx);
+	if (!is_in(heddle_dialect_names(ctx), text) || is_in(chip, text))
+		return false;
+	heddle_text list = {0};
+	bool alone = true;
+	for (; *chip && alone; chip++) {
+		const heddle_descriptor *d = heddle_descriptor_find(ctx, *chip);
+		alone = !d || !has_alias(d, text);
+		if (d && d->backend && !strcmp(d->backend, text))
+			heddle_text_printf(&list, "%s%s:%s", list.length ? ", " : "", text, *chip);
+	}
+	if (alone) {
+		heddle_error(ctx, 456, NULL, "`%s` is a backend, not a target: write BACKEND:CHIP", text);
+		if (list.length)
+			heddle_note(ctx, NULL, "its targets: %s", heddle_text_str(&list));
+	}
+	heddle_text_free(&list);
+	return alone;
+}
+
 int heddle_target_parse(heddle_ctx *ctx, const char *text, heddle_target *target)
 {
 	heddle_arena *arena = heddle_ctx_arena(ctx);
@@ -52,6 +90,8 @@ int heddle_target_parse(heddle_ctx *ctx, const char *text, heddle_target *target
 	*target = (heddle_target){0};
 	if (!*chip || (backend && !*backend))
 		return heddle_error(ctx, 456, NULL, "`%s` is no target: write BACKEND:CHIP, such as cuda:h200", text);
+	if (!backend && is_backend_alone(ctx, text))
+		return -1;
 	if (backend) {
 		target->dialect = heddle_dialect_find(ctx, backend);
 		if (!target->dialect)

@@ -212,6 +212,7 @@ const heddle_code heddle_codes[] = {
 	 "Right:  where j in i:N\n"},
 	{207, "a bound that is not affine",
 	 "Bounds are sums of indices, sizes and constants, with constant factors, and min, max, / and % by constants.\n"
+	 "Constants, factors of indices and what comes of them are at most 2^61.\n"
 	 "Wrong:  where j in 0:i*i\n"
 	 "Right:  where j in 0:2*i + 1\n"},
 	{208, "a left-hand subscript that is not affine",
@@ -334,7 +335,7 @@ const heddle_code heddle_codes[] = {
 	{456, "not a target",
 	 "A target is BACKEND:CHIP, or CHIP alone where its descriptor names a backend.\n"
 	 "OpenCL is for every chip, the others for those whose descriptor names them.\n"
-	 "Wrong:  -t cuda:\n"
+	 "Wrong:  -t cuda\n"
 	 "Wrong:  -t cuda:mi300x\n"
 	 "Right:  -t cuda:h200, -t h200\n"},
 	{457, "the dialect cannot write this",
@@ -397,7 +398,7 @@ const heddle_code heddle_codes[] = {
 	 "`space=shared` needs a tensor that the kernel only reads, in a box whose size does not change from step to step.\n"
 	 "Leave the group in `space=global`.\n"},
 	{521, "an order that is not a permutation",
-	 "`order` of a group lists each of its dimensions once, counted from 0.\n"
+	 "`order` of a group lists each of its dimensions once, counted from 0.  That of a kernel may leave some out, which follow then.\n"
 	 "Wrong:  k0.A.0: order=0,0\n"
 	 "Right:  k0.A.0: order=1,0\n"},
 	{522, "a vector, threads or phases that do not divide a row",
@@ -478,6 +479,10 @@ const heddle_code heddle_codes[] = {
 	 "Right:  C(i) = A(I(i))\n"},
 	{612, "a statement with too many indices, or a tensor with too many dimensions",
 	 "Split the statement into two with a temporary in between; make one dimension of two that are used together.\n"},
+	{613, "a grid of too many blocks",
+	 "A launch takes so many blocks as the chip's descriptor says (`grid_limit`), at most 2147483647, and every one of these sizes needs\n"
+	 "more.  Give smaller sizes (-s) or larger tiles (`tile=` of the config), or launch a definition for a part of the tensors several\n"
+	 "times.  With open sizes the entry checks it (TOO_MANY_BLOCKS).\n"},
 	{620, "a tensor is too large",
 	 "Under these sizes the tensors do not fit the memory here three times: as they are given, for the reference and for what is\n"
 	 "tested.  Give smaller sizes.\n"},
@@ -564,8 +569,8 @@ const heddle_code heddle_codes[] = {
 	{901, "a file cannot be read",
 	 "The file does not exist, is a folder, may not be read, or is larger than 64 MiB.  The message has the system's reason.\n"},
 	{902, "a file or folder cannot be written",
-	 "The disk is full, the folder does not exist or may not be written.  Nothing was left half written: files are written\n"
-	 "beside their place first and renamed when they are whole.\n"},
+	 "The disk is full, the folder does not exist or may not be written, or the name is too long for a file.\n"
+	 "Nothing was left half written: files are written beside their place first and renamed when they are whole.\n"},
 	{910, "unknown verb",
 	 "The first word after `heddle` must be a verb: `heddle --help` lists them.\n"},
 	{911, "unknown option",

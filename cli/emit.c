@@ -31,9 +31,16 @@ static const output_file *find_file(const output_list *list, const char *name)
 	return NULL;
 }
 
+enum { LONGEST_NAME = 240 }; /* bytes, of a file: the usual 255 less what stands behind the name while it is written */
+
 static int add_file(heddle_cli *cli, output_list *list, const char *name, const heddle_text *text, bool shared)
 {
 	const output_file *same = find_file(list, name);
+	if (strlen(name) > LONGEST_NAME) {
+		heddle_error(cli->ctx, 902, NULL, "'%.40s..' is too long for the name of a file: %zu bytes, %d are possible", name, strlen(name),
+			     LONGEST_NAME);
+		return heddle_note(cli->ctx, NULL, "files are called by their definition: give it a shorter name"), -1;
+	}
 	if (same && shared && same->shared && !strcmp(same->text, heddle_text_str(text)))
 		return 0;
 	if (same)
@@ -263,6 +270,18 @@ static int name_kernel(heddle_cli *cli, const heddle_definition *definition, con
 	return result;
 }
 
+/* Before anything is compiled: can the files of a definition have their names? */
+static int check_file_names(heddle_cli *cli, const heddle_definition *definition, const heddle_target *target, int n_target)
+{
+	output_list list = {0};
+	int result = 0;
+	for (int i = 0; i < n_target && result == 0; i++) {
+		heddle_kernel_files kernel = {0};
+		result = name_kernel(cli, definition, &target[i], &kernel, &list);
+	}
+	return result;
+}
+
 static const char *binding_file(heddle_cli *cli, const heddle_kernel_files *kernel)
 {
 	return heddle_arena_printf(cli->arena, "%s__torch.cpp", kernel->header_name);
@@ -293,6 +312,8 @@ static int emit_definition(heddle_cli *cli, const heddle_module *module, int n, 
 			   const heddle_target *target, int n_target, output_list *list)
 {
 	int result = check_entry_name(cli, definition[0]->name);
+	if (result == 0)
+		result = check_file_names(cli, definition[0], target, n_target);
 	const bool names = heddle_cli_flag(cli, HEDDLE_OPTION_LIST), binding = heddle_cli_flag(cli, HEDDLE_OPTION_BINDING);
 	heddle_kernel_files *kernel = HEDDLE_NEW_ARRAY(cli->arena, heddle_kernel_files, n_target + 1);
 	for (int i = 0; i < n_target && result == 0; i++) {

@@ -235,6 +235,19 @@ static bool names_runner(const char *level, const heddle_runner *runner)
 	return !strncmp(level, runner->level, n) && (!level[n] || (level[n] == ':' && !strcmp(level + n + 1, runner->name)));
 }
 
+int heddle_cli_check_run_level(heddle_cli *cli, const char *level)
+{
+	const bool serves = cli->verb == &heddle_verb_rows[HEDDLE_VERB_SERVE_RUN]; /* whoever is a command does not run another */
+	for (const heddle_runner *const *r = heddle_runners; *r; r++)
+		if (strcmp((*r)->level, "compile") != 0 && !(serves && !strcmp((*r)->backend, "*")) && names_runner(level, *r))
+			return 0;
+	heddle_error(cli->ctx, 915, NULL, "'%s' takes no level '%s'", cli->verb->name, level);
+	heddle_note(cli->ctx, NULL, "one of emulate, opencl-cpu, device; 'heddle doctor' names the runners of each, as in opencl-cpu:pocl");
+	if (!strncmp(level, "interpret", 9) || !strncmp(level, "compile", 7))
+		heddle_note(cli->ctx, NULL, "interpret and compile are levels of 'heddle test'");
+	return -1;
+}
+
 /* A simulator gives results, but its time says nothing of a processor: it is measured only when it is asked for by name. */
 static bool cannot_time(const heddle_cli *cli, const char *level, const heddle_runner *runner)
 {
@@ -264,12 +277,29 @@ static const heddle_runner *usable_runner(heddle_cli *cli, const char *level, co
 	return NULL;
 }
 
+/* The backends whose kernels a level takes, when the kernel's is none of them; NULL otherwise. */
+static const char *other_backends(heddle_cli *cli, const char *level, const heddle_manifest *manifest)
+{
+	const char *list = NULL, *last = "";
+	for (const heddle_runner *const *r = heddle_runners; *r; r++) {
+		if (!names_runner(level, *r) || !strcmp((*r)->backend, "*") || !strcmp((*r)->backend, last))
+			continue;
+		last = (*r)->backend;
+		if (!strcmp(last, manifest->backend))
+			return NULL;
+		list = list ? heddle_arena_printf(cli->arena, "%s and %s", list, last) : last;
+	}
+	return list;
+}
+
 const heddle_runner *heddle_cli_runner(heddle_cli *cli, const heddle_kernel_files *kernel)
 {
 	const heddle_target *target = &kernel->target;
 	const char *why = NULL;
 	/* A simd descriptor is a processor: its OpenCL drivers are those of level opencl-cpu. */
 	const char *level = heddle_cli_value(cli, HEDDLE_OPTION_LEVEL);
+	if (level && heddle_cli_check_run_level(cli, level) < 0)
+		return NULL;
 	if (!level && target->descriptor->runner.n > 0)
 		level = "device:command";
 	if (!level)
@@ -278,6 +308,9 @@ const heddle_runner *heddle_cli_runner(heddle_cli *cli, const heddle_kernel_file
 	if (runner)
 		return runner;
 	heddle_error(cli->ctx, 810, NULL, "nothing here can run %s at level '%s'", target->text, level);
+	const char *others = other_backends(cli, level, kernel->manifest);
+	if (others)
+		heddle_note(cli->ctx, NULL, "%s runs kernels of %s", level, others);
 	if (why)
 		heddle_note(cli->ctx, NULL, "%s", why);
 	heddle_note(cli->ctx, NULL, "'heddle doctor' says what works here");

@@ -45,6 +45,8 @@ void heddle_kernel_files_free(heddle_kernel_files *kernel);
 
 /* -t, or the first real device, else opencl:cpu; says on the report what it took. */
 int heddle_cli_device_targets(heddle_cli *cli, heddle_target **target, int *n);
+/* A level, or one runner of it ("opencl-cpu:pocl"), at which kernels run and are not only compiled.  0, or -1 with E0915. */
+int heddle_cli_check_run_level(heddle_cli *cli, const char *level);
 /* The runner that executes the kernel's text here: its device, else the CPU's OpenCL for a target that is a CPU.  NULL with
  * E0810 that says what is missing. */
 const heddle_runner *heddle_cli_runner(heddle_cli *cli, const heddle_kernel_files *kernel);

@@ -48,7 +48,8 @@ const heddle_option_row heddle_option_rows[] = {
 	[HEDDLE_OPTION_DIFF] = {"--diff", NULL, NULL, "two targets: show where their plans differ", PLAN},
 	[HEDDLE_OPTION_TOP] = {"--top", NULL, "N", "the N configs that the cost model rates best, and why", PLAN},
 	[HEDDLE_OPTION_SWEEP] = {"--sweep", NULL, "KEY=A,B,C", "what values of the chip are worth: shared_per_block=64K,128K, l2.size=1M,4M", PLAN},
-	[HEDDLE_OPTION_LEVEL] = {"--level", "-l", "NAME,...", "interpret, emulate, opencl-cpu, compile, device; those named must run",
+	[HEDDLE_OPTION_LEVEL] = {"--level", "-l", "NAME,...", "interpret, emulate, opencl-cpu, compile, device; those named must run "
+							     "(run, bench, serve-run: one of emulate, opencl-cpu, device)",
 				 TEST | RUN | BENCH | SERVE_RUN | ARCH},
 	[HEDDLE_OPTION_THOROUGH] = {"--thorough", NULL, NULL, "every case at every level in every form", TEST},
 	[HEDDLE_OPTION_CASES] = {"--cases", NULL, "given|all", "given: sizes of our own are interpreted only (default all)", TEST},

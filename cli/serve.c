@@ -1,34 +1,18 @@
 /* heddle serve-run: run what others send, line by line.
  * SPDX-License-Identifier: MIT
  */
-#include "cli/cli.h"
+#include "cli/kernel.h"
 
-#include "harness/level.h"
 #include "harness/serve.h"
 
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
-/* "device" or "opencl-cpu:pocl": what can run, and not only compile. */
-static int check_level(heddle_cli *cli, const char *level)
-{
-	for (const heddle_runner *const *r = heddle_runners; level && *r; r++) {
-		const size_t n = strlen((*r)->level);
-		if (strcmp((*r)->level, "compile") && strcmp((*r)->backend, "*") && !strncmp(level, (*r)->level, n) &&
-		    (!level[n] || (level[n] == ':' && !strcmp(level + n + 1, (*r)->name))))
-			return 0;
-	}
-	if (!level)
-		return 0;
-	heddle_error(cli->ctx, 915, NULL, "nothing runs at a level '%s'", level);
-	return heddle_note(cli->ctx, NULL, "emulate, opencl-cpu or device; 'heddle doctor' names the runners of each, as in opencl-cpu:pocl"), -1;
-}
-
 int heddle_cli_serve_run(heddle_cli *cli)
 {
 	const char *level = heddle_cli_value(cli, HEDDLE_OPTION_LEVEL);
-	if (check_level(cli, level) < 0)
+	if (level && heddle_cli_check_run_level(cli, level) < 0)
 		return -1;
 	/* Answers alone go to standard output, whatever a driver prints there. */
 	int answers = dup(STDOUT_FILENO);

@@ -137,7 +137,7 @@ const syntax_definition *heddle_check_called(const checker *c, const syntax_stat
 int heddle_check_call(checker *c, const syntax_statement *syntax, const syntax_definition *callee);
 /* An extent in the head.  An unknown name gives NULL without an error. */
 heddle_expr *heddle_check_dim(checker *c, const syntax_expr *e, const char *what, bool *unknown);
-/* A warning that is not repeated for each call: true when it was given. */
+/* A warning that is not repeated for each call, nor when the text is checked again under other sizes: true when it was given. */
 bool heddle_check_warn(checker *c, int code, const heddle_location *where, const char *format, ...) HEDDLE_PRINTF(4, 5);
 /* All of `t` is read by a call: so far it may be incomplete. */
 void heddle_check_read_whole(checker *c, tensor_state *t);

@@ -24,11 +24,23 @@ void *heddle_check_fail(checker *c, int code, const heddle_location *where, cons
 	return NULL;
 }
 
+/* Was it said when the text was checked under other sizes? */
+static bool warned(const heddle_ctx *ctx, int code, const heddle_location *where)
+{
+	for (const heddle_diagnostic *d = heddle_diagnostics(ctx); d; d = d->next) {
+		const heddle_source *source = d->location.source;
+		if (d->severity == HEDDLE_WARNING && d->code == code && d->location.line == where->line && d->location.column == where->column &&
+		    source && source != where->source && !strcmp(source->name, where->source->name) && !strcmp(source->text, where->source->text))
+			return true;
+	}
+	return false;
+}
+
 bool heddle_check_warn(checker *c, int code, const heddle_location *where, const char *format, ...)
 {
 	va_list args;
 	heddle_text text = {0};
-	if (c->caller)
+	if (c->caller || warned(c->ctx, code, where))
 		return false;
 	va_start(args, format);
 	heddle_text_vprintf(&text, format, args);

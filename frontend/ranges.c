@@ -7,6 +7,7 @@
  */
 #include "frontend/check.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { MAX_CANDIDATES = 6, MAX_CONDITIONS = 48 };
@@ -238,6 +239,77 @@ static bool constrained(const inference *f, heddle_index *index)
 	return false;
 }
 
+static bool has_index(const heddle_expr *e, const heddle_index *index)
+{
+	if (e->kind == HEDDLE_EXPR_INDEX && e->index == index)
+		return true;
+	for (int i = 0; i < e->n_arg; i++)
+		if (has_index(e->arg[i], index))
+			return true;
+	return false;
+}
+
+/* No number that comes up in an affine form of `e` is larger, indices at the ends of their ranges included where those are over
+ * sizes (`bounds`). */
+static double largest(const heddle_expr *e, bool bounds)
+{
+	double a = 0, b = 0;
+	switch (e->kind) {
+	case HEDDLE_EXPR_INT:
+		return fabs((double)e->i);
+	case HEDDLE_EXPR_SIZE:
+		return e->size->min == e->size->max ? (double)e->size->max : 1;
+	case HEDDLE_EXPR_INDEX:
+		return bounds && e->index->lower ? fmax(1, fmax(largest(e->index->lower, false), largest(e->index->upper, false))) : 1;
+	case HEDDLE_EXPR_BINARY:
+		a = largest(e->arg[0], bounds);
+		b = largest(e->arg[1], bounds);
+		if (e->op == HEDDLE_OP_MUL)
+			return a * b;
+		if (e->op == HEDDLE_OP_SHL)
+			return ldexp(a, (int)fmin(b, 64));
+		return e->op == HEDDLE_OP_ADD || e->op == HEDDLE_OP_SUB ? a + b : fmax(a, b);
+	default:
+		for (int i = 0; i < e->n_arg; i++)
+			a = fmax(a, largest(e->arg[i], bounds));
+		return a;
+	}
+}
+
+/* Is the size of its numbers why something was not found out about the expression? */
+static bool too_large(const heddle_expr *e) { return largest(e, true) >= (double)AFFINE_LARGEST; }
+
+static const char limit_note[] = "in subscripts and bounds, constants, factors of indices and what comes of them are at most 2^61";
+
+/* The first subscript of what is read in `e` that has the index; NULL: none. */
+static const heddle_expr *subscript_with(const heddle_expr *e, const heddle_index *index)
+{
+	for (int i = 0; i < e->n_arg; i++) {
+		const heddle_expr *inner = subscript_with(e->arg[i], index);
+		if (inner)
+			return inner;
+		if (e->kind == HEDDLE_EXPR_READ && has_index(e->arg[i], index))
+			return e->arg[i];
+	}
+	return NULL;
+}
+
+/* Says why a subscript with the index gave it no range; false: none is there, or it is affine. */
+static bool note_subscript(inference *f, const heddle_index *index)
+{
+	const heddle_expr *subscript = subscript_with(f->s->statement->value, index);
+	affine_row row;
+	if (!subscript || affine_from_expr(f->space, subscript, false, &row))
+		return false;
+	if (too_large(subscript)) {
+		heddle_note(f->c->ctx, &subscript->location, "this subscript has too large a number to tell");
+		heddle_note(f->c->ctx, NULL, limit_note);
+	} else {
+		heddle_note(f->c->ctx, &subscript->location, "this subscript is not affine; write `where %s in 0:..`", index->name);
+	}
+	return true;
+}
+
 static void report_unsolved(inference *f)
 {
 	scope *s = f->s;
@@ -253,11 +325,11 @@ static void report_unsolved(inference *f)
 					  "`%s` is not a tensor, a size or an index with a range", index->name);
 		} else {
 			heddle_check_fail(c, 201, &index->location, "the range of index `%s` cannot be inferred", index->name);
-			heddle_note(c->ctx, NULL,
-				    constrained(f, index)
-					    ? "no subscript has it as the only index without a range; write `where %s in 0:..`"
-					    : "it is in no subscript of a tensor that is read; write `where %s in 0:..`",
-				    index->name);
+			if (constrained(f, index))
+				heddle_note(c->ctx, NULL, "no subscript has it as the only index without a range; write `where %s in 0:..`",
+					    index->name);
+			else if (!note_subscript(f, index))
+				heddle_note(c->ctx, NULL, "it is in no subscript of a tensor that is read; write `where %s in 0:..`", index->name);
 		}
 		if (nearest)
 			heddle_note(c->ctx, NULL, "did you mean `%s`?", nearest);
@@ -302,8 +374,10 @@ bool heddle_check_affine(checker *c, affine_space *space, const heddle_expr *e, 
 		heddle_check_fail(c, 209, &e->location, "an index is multiplied or divided by a size that is not known");
 		heddle_note(c->ctx, NULL, "strides and dilations must be constants: give the size a value with -s");
 	} else if (code) {
-		heddle_check_fail(c, code, &e->location, "%s is not affine", what);
-		heddle_note(c->ctx, NULL, "sums of indices and sizes with constant factors, and / and %% by constants, are");
+		const bool large = too_large(e);
+		heddle_check_fail(c, code, &e->location, large ? "%s has too large a number" : "%s is not affine", what);
+		heddle_note(c->ctx, NULL, large ? limit_note
+						: "sums of indices and sizes with constant factors, and / and %% by constants, are");
 	}
 	return false;
 }
@@ -499,6 +573,8 @@ static int record_write(inference *f)
 		}
 		if (!extremes(f, &row, &lower, &upper)) {
 			heddle_check_fail(f->c, 208, &st->lhs[i]->location, "the range of the left-hand subscript cannot be found");
+			if (too_large(st->lhs[i]))
+				heddle_note(f->c->ctx, NULL, limit_note);
 			errors++;
 			continue;
 		}
@@ -610,18 +686,36 @@ static void note_early(inference *f, const heddle_expr *e)
 	}
 }
 
+/* The coefficient of the only variable of a row that is not over sizes, an index; 0: it is not so. */
+static int64_t lone_coefficient(const affine_space *space, const affine_row *row)
+{
+	int64_t found = 0;
+	for (int v = 0; v < space->n; v++) {
+		if (!row->c[v] || space->variable[v].size_only)
+			continue;
+		if (found || space->variable[v].kind != AFFINE_INDEX)
+			return 0;
+		found = row->c[v];
+	}
+	return found;
+}
+
 /* Does the read take an element that an earlier instance of the same statement, in the order of its left-hand indices, writes
- * if any does: T(i - 1, j) in T(i, j)? */
+ * if any does: T(i - 1, j) in T(i, j), T(N - i, j) in T(N - 1 - i, j)?  With c * i + r on the left, what lies k further on is
+ * written by instance i + k / c. */
 static bool reads_earlier(inference *f, const heddle_expr *read)
 {
 	const heddle_statement *st = f->s->statement;
 	for (int d = 0; d < st->n_lhs; d++) {
 		affine_row row, own;
-		if (st->lhs[d]->kind != HEDDLE_EXPR_INDEX || !affine_from_expr(f->space, read->arg[d], true, &row) ||
-		    !affine_from_expr(f->space, st->lhs[d], true, &own) || !affine_add(&row, &own, -1) || !affine_is_constant(&row))
+		if (!affine_from_expr(f->space, read->arg[d], true, &row) || !affine_from_expr(f->space, st->lhs[d], true, &own) ||
+		    !affine_add(&row, &own, -1) || !affine_is_constant(&row))
+			return false;
+		const int64_t c = lone_coefficient(f->space, &own);
+		if (!c)
 			return false;
 		if (row.k)
-			return row.k < 0;
+			return (row.k < 0) == (c > 0);
 	}
 	return false;
 }

@@ -75,6 +75,8 @@ typedef struct reader {
 	heddle_config *config;
 	heddle_source *source;
 	const char *at;
+	int n_given;
+	const char **given; /* the keys of kernels and groups so far: "k0.A.1.pad" */
 } reader;
 
 static int bad(reader *r, const char *at, size_t length, const char *what)
@@ -126,6 +128,14 @@ static bool take(reader *r, char c)
 	return true;
 }
 
+static bool is_named(const heddle_named_list *list, const char *name)
+{
+	for (int i = 0; i < list->n; i++)
+		if (!strcmp(list->item[i].name, name))
+			return true;
+	return false;
+}
+
 /* name:value,name:value */
 static int named(reader *r, heddle_named_list *list, bool reduce)
 {
@@ -135,6 +145,8 @@ static int named(reader *r, heddle_named_list *list, bool reduce)
 		int64_t value = 0;
 		if (!name || !take(r, ':'))
 			return bad(r, start, 1, "expected DIMENSION:VALUE");
+		if (is_named(list, name))
+			return bad(r, start, strlen(name), heddle_arena_printf(r->arena, "`%s` is given twice", name));
 		if (reduce) {
 			start = r->at;
 			char *how = word(r);
@@ -325,6 +337,8 @@ static int group_key(reader *r, int k, const char *tensor, int n, const char *ke
 			return -1;
 		if (value > 1024)
 			return bad(r, start, 1, "value too large");
+		if (value < 1 && (key[0] == 'c' || key[0] == 'v' || !strcmp(key, "phases")))
+			return bad(r, start, 1, heddle_arena_printf(r->arena, "%s must be at least 1", key));
 		if (!strcmp(key, "prefetch"))
 			group->prefetch = (int)value;
 		else if (key[0] == 'c')
@@ -355,7 +369,18 @@ static int group_key(reader *r, int k, const char *tensor, int n, const char *ke
 	return bad(r, start, strlen(key), "unknown key; a group has space, order, pad, vector, columns, phases, prefetch and copy");
 }
 
-/* `k0`, `k0.S1` or `k0.A.0`, then `: key=value key=value` up to `;`. */
+/* Was the key given for this kernel or group?  From now on it was. */
+static bool given_before(reader *r, const char *key)
+{
+	for (int i = 0; i < r->n_given; i++)
+		if (!strcmp(r->given[i], key))
+			return true;
+	HEDDLE_PUSH(r->arena, r->given, r->n_given, key);
+	return false;
+}
+
+/* `k0`, `k0.S1` or `k0.A.0`, then `: key=value key=value` up to `;`.  A kernel or group has a key once; a statement's may come again
+ * with more dimensions. */
 static int parse_part(reader *r, int k)
 {
 	char *owner = NULL;
@@ -390,6 +415,9 @@ static int parse_part(reader *r, int k)
 		char *key = word(r);
 		if (!key || !take(r, '='))
 			return bad(r, start, 1, "expected KEY=VALUE");
+		const bool once = !owner || group;
+		if (once && given_before(r, heddle_arena_printf(r->arena, "k%d.%s.%lld.%s", k, owner ? owner : "", (long long)n, key)))
+			return bad(r, start, strlen(key), heddle_arena_printf(r->arena, "%s is given twice", key));
 		int status = !owner	? kernel_key(r, k, key, start)
 			     : group	? group_key(r, k, owner, (int)n, key, start)
 					: stmt_key(r, k, (int)n, key, start);
@@ -407,7 +435,7 @@ heddle_config *heddle_config_parse(heddle_ctx *ctx, heddle_arena *arena, const c
 	source->name = "config";
 	source->text = heddle_arena_strdup(heddle_ctx_arena(ctx), text);
 	source->length = strlen(text);
-	reader r = {ctx, arena, config, source, source->text};
+	reader r = {.ctx = ctx, .arena = arena, .config = config, .source = source, .at = source->text};
 	for (;;) {
 		blanks(&r);
 		if (!*r.at)

@@ -380,6 +380,23 @@ static void stream_buffers(heddle_generator *g)
 			}
 }
 
+/* Sizes for which no grid is small enough are refused here; for the others the host entry checks. */
+static int check_blocks(const heddle_generator *g, const heddle_kernel *kernel, heddle_value *const *tiles)
+{
+	const int64_t most = heddle_descriptor_grid_limit(g->scop->descriptor);
+	double least = 1;
+	heddle_ranges *ranges = heddle_ranges_new(g->program, NULL);
+	for (int m = 0; m < kernel->n_member; m++)
+		least *= (double)heddle_ranges_of(ranges, tiles[m]).lo;
+	heddle_ranges_free(ranges);
+	if (least <= (double)most)
+		return 0;
+	heddle_error(g->scop->ctx, 613, &kernel->stmt[0]->source->location,
+		     "%s would be launched with at least %.3g blocks for these sizes; %s takes %lld", g->launch->name, least,
+		     g->scop->descriptor->name, (long long)most);
+	return heddle_note(g->scop->ctx, NULL, "give smaller sizes (-s) or larger tiles (`tile=` of --config)"), -1;
+}
+
 static int launch_kernel(heddle_generator *g, heddle_kernel *kernel)
 {
 	heddle_program *p = g->program;
@@ -407,6 +424,8 @@ static int launch_kernel(heddle_generator *g, heddle_kernel *kernel)
 		tiles[m] = tiles_along(g, kernel, m);
 		launch->grid = heddle_value_binary(p, HEDDLE_OP_MUL, launch->grid, tiles[m]);
 	}
+	if (check_blocks(g, kernel, tiles) < 0)
+		return -1;
 	if (kernel->position < g->scop->config->n_kernel)
 		heddle_config_print_kernel(g->scop->config, kernel->position, &config);
 	launch->config = heddle_arena_strdup(p->arena, heddle_text_str(&config));

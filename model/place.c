@@ -404,7 +404,8 @@ static __isl_give isl_multi_aff *corner_of(heddle_scop *scop, const heddle_stmt 
 	return corner;
 }
 
-/* Narrows the box along dimension e of the tensor to what the subscript itself says of a whole tile: bounds of rational numbers may be wider. */
+/* Narrows the box along dimension e of the tensor to what the subscript itself says of a whole tile: bounds of rational numbers may be wider.
+ * One that holds under a condition alone is left as it is. */
 static void narrow_box(heddle_scop *scop, const heddle_stmt *stmt, const heddle_access *access, heddle_group *group, int e)
 {
 	isl_pw_aff *all = isl_multi_pw_aff_get_pw_aff(access->index, e);
@@ -653,7 +654,6 @@ static int place_shared(heddle_scop *scop, heddle_group *group, const heddle_gro
 {
 	const heddle_tensor *tensor = group->tensor;
 	bool used[HEDDLE_MAX_DIM] = {0};
-	int n = 0;
 	if (heddle_kernel_writes(group->kernel, tensor))
 		return heddle_error(scop->ctx, 520, NULL, "config: `%s` is written in kernel %d, it cannot be staged",
 				    tensor->name, group->kernel->position);
@@ -663,16 +663,19 @@ static int place_shared(heddle_scop *scop, heddle_group *group, const heddle_gro
 	if (!boxed)
 		return heddle_error(scop->ctx, 520, NULL, "config: `%s.%d` has no fixed box per step, it cannot be staged",
 				    tensor->name, group->number);
-	for (int i = 0; i < config->n_order; i++) {
-		if (config->order[i] >= tensor->rank || used[config->order[i]])
-			return heddle_error(scop->ctx, 521, NULL, "config: order of `%s.%d` is not a permutation of its dimensions",
-					    tensor->name, group->number);
-		used[config->order[i]] = true;
-		group->order[n++] = config->order[i];
+	bool permutation = !config->n_order || config->n_order == tensor->rank;
+	for (int i = 0; i < config->n_order && permutation; i++) {
+		permutation = config->order[i] < tensor->rank && !used[config->order[i]];
+		if (permutation)
+			used[config->order[i]] = true;
+		group->order[i] = config->order[i];
 	}
-	for (int e = 0; e < tensor->rank; e++)
-		if (!used[e])
-			group->order[n++] = e;
+	if (!permutation) {
+		heddle_error(scop->ctx, 521, NULL, "config: order of `%s.%d` is not a permutation of its dimensions", tensor->name, group->number);
+		return heddle_note(scop->ctx, NULL, "list each number from 0 to %d once", tensor->rank - 1), -1;
+	}
+	for (int e = 0; e < tensor->rank && !config->n_order; e++)
+		group->order[e] = e;
 	group->space = HEDDLE_SPACE_SHARED;
 	group->pad = config->pad > 0 ? config->pad : 0;
 	group->vector = config->vector > 1 ? config->vector : 1;

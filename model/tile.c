@@ -18,6 +18,17 @@ static const heddle_stmt_config *stmt_config(const heddle_kernel_config *config,
 	return &none;
 }
 
+static int no_dimension(heddle_scop *scop, const heddle_stmt *stmt, const char *name)
+{
+	heddle_text text = {0};
+	heddle_error(scop->ctx, 513, NULL, "config: %s has no dimension `%s`", stmt->name, name);
+	for (int d = 0; d < stmt->n_dim; d++)
+		heddle_text_printf(&text, "%s`%s`", d ? ", " : "", stmt->dim[d].name);
+	heddle_note(scop->ctx, NULL, "it has %s", stmt->n_dim ? heddle_text_str(&text) : "none");
+	heddle_text_free(&text);
+	return -1;
+}
+
 static int check_names(heddle_scop *scop, const heddle_stmt *stmt, const heddle_named_list *list)
 {
 	for (int i = 0; i < list->n; i++) {
@@ -25,8 +36,7 @@ static int check_names(heddle_scop *scop, const heddle_stmt *stmt, const heddle_
 		for (int d = 0; d < stmt->n_dim; d++)
 			found |= !strcmp(stmt->dim[d].name, list->item[i].name);
 		if (!found)
-			return heddle_error(scop->ctx, 513, NULL, "config: %s has no dimension `%s`", stmt->name,
-					    list->item[i].name);
+			return no_dimension(scop, stmt, list->item[i].name);
 	}
 	return 0;
 }
@@ -210,6 +220,18 @@ static int stmt_layouts(heddle_scop *scop, heddle_kernel *kernel, heddle_stmt *s
 	return 0;
 }
 
+/* Only members have a place among the block's coordinates. */
+static int no_member(heddle_scop *scop, const heddle_kernel *kernel, const char *name)
+{
+	heddle_text text = {0};
+	heddle_error(scop->ctx, 513, NULL, "config: kernel %d has no dimension `%s` to order", kernel->position, name);
+	for (int m = 0; m < kernel->n_member; m++)
+		heddle_text_printf(&text, "%s`%s`", m ? ", " : "", kernel->member[m].name);
+	heddle_note(scop->ctx, NULL, "its blocks are cut along %s", kernel->n_member ? heddle_text_str(&text) : "no dimension");
+	heddle_text_free(&text);
+	return -1;
+}
+
 static int order_members(heddle_scop *scop, heddle_kernel *kernel)
 {
 	int n = 0;
@@ -217,11 +239,13 @@ static int order_members(heddle_scop *scop, heddle_kernel *kernel)
 	for (int i = 0; i < kernel->config->n_order; i++) {
 		int found = -1;
 		for (int m = 0; m < kernel->n_member; m++)
-			if (!strcmp(kernel->member[m].name, kernel->config->order[i]) && !used[m])
+			if (!strcmp(kernel->member[m].name, kernel->config->order[i]))
 				found = m;
 		if (found < 0)
-			return heddle_error(scop->ctx, 513, NULL, "config: kernel %d has no dimension `%s` to order",
-					    kernel->position, kernel->config->order[i]);
+			return no_member(scop, kernel, kernel->config->order[i]);
+		if (used[found])
+			return heddle_error(scop->ctx, 521, NULL, "config: order of kernel %d gives `%s` twice", kernel->position,
+					    kernel->config->order[i]);
 		used[found] = true;
 		kernel->member_order[n++] = found;
 	}

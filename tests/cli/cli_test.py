@@ -373,6 +373,8 @@ class Emit(Case):
 
     def test_targets(self):
         self.heddle("emit", "mm.tc", "-t", "cud:h200", code=USAGE, err=["cud", "cuda"])
+        for backend, target in (("cuda", "cuda:h100"), ("hip", "hip:mi300x"), ("opencl", "opencl:cpu")):
+            self.heddle("emit", "mm.tc", "-t", backend, code=USAGE, err=[f"`{backend}` is a backend", "BACKEND:CHIP", target, "E0456"])
         for target in ("cuda:mi300x", "hip:cpu", "cuda:cpu"):
             self.heddle("emit", "mm.tc", "-t", target, code=USAGE, err=["does not write for", "E0456"])
         self.heddle("emit", "mm.tc", "-t", "opencl:mi300x", "-o", "any", out="mm__opencl_mi300x.cl")
@@ -419,6 +421,19 @@ class Emit(Case):
             self.heddle("emit", "n.tc", "-t", "opencl:cpu", "-o", "out", code=USAGE, err=["E0922", f"'{name}'", "--prefix"])
             self.assertNotIn("out", self.files())
             self.heddle("emit", "n.tc", "-t", "opencl:cpu", "-o", "renamed", "--prefix", "my_", out=f"my_{name}.h")
+
+    def test_long_name(self):
+        """A name that is too long for a file is refused before anything is compiled or written."""
+        for length, code in ((220, FINE), (230, USAGE), (5000, USAGE)):
+            name = "f" * length
+            self.write("n.tc", f"def {name}(float(N) x) -> (y) {{\n\ty(i) = x(i)\n}}\n")
+            for more in ("--list",), ():
+                p = self.heddle("emit", "n.tc", "-t", "cuda:h100,opencl:cpu", "-o", f"out{length}", *more, code=code)
+            if code:
+                self.assertIn("is too long for the name of a file", p.stderr)
+                self.assertIn("give it a shorter name", p.stderr)
+                self.assertLess(len(p.stderr), 400)
+                self.assertNotIn(f"out{length}", self.files())
 
     def test_private_dialect(self):
         """The example of doc/dialects.md, and a dialect that is made from it."""
@@ -676,6 +691,17 @@ class Run(Case):
             if x.returncode:
                 self.assertIn("E0810", x.stderr)
 
+    def test_level(self):
+        """A level at which nothing runs is a mistake of the command line, and so is a list; one for other backends says which."""
+        for verb in ("run", "bench"):
+            words = (verb, "mm.tc", "-s", "M=2,K=3,N=2", "-t", "opencl:cpu", "--level")
+            for level in ("interpret", "compile", "compile:spirv", "emulate,opencl-cpu", "opencl-cpu:none", "other"):
+                p = self.heddle(*words, level, code=USAGE, err=[f"'{verb}' takes no level '{level}'", "one of emulate, opencl-cpu, device"])
+                self.assertEqual("levels of 'heddle test'" in p.stderr, level[0] in "ic")
+            self.heddle(*words, "emulate", code=MISSING, err=["E0810", "emulate runs kernels of cuda and hip"])
+        self.heddle("run", "--help", out="(run, bench, serve-run: one of emulate, opencl-cpu, device)")
+        self.heddle("serve-run", "--level", "interpret", code=USAGE, err="'serve-run' takes no level 'interpret'")
+
     def test_too_large(self):
         self.heddle("run", "mm.tc", "-s", "M=2000000000,K=2000000000,N=2", "-t", "opencl:cpu", code=LIMIT, err="E0620")
         # given, for the reference and for what is tested: two thirds of the memory is too much
@@ -790,6 +816,17 @@ class Test(Case):
     def setUp(self):
         super().setUp()
         self.write("mm.tc", "#: sizes M=9 N=10 K=11\n" + MATMUL)
+
+    def test_warned_once(self):
+        """However many programs are made of a definition; definitions at other places have their own."""
+        body = " {\n\tO(i) = A(i - 1) where i in 1:N\n}\n"
+        self.write("w.tc", "#: sizes N=5\n#: sizes N=70\ndef f(float(N) A) -> (O)" + body + "def g(float(N) A) -> (O)" + body)
+        for words in (("test", "w.tc", "-t", "opencl:cpu", "--level", "interpret"),
+                      ("emit", "w.tc", "-t", "cuda:h100", "-s", "N=8", "-s", "N=16", "-s", "", "-o", "out")):
+            p = subprocess.run([HEDDLE, *words], cwd=self.folder.name, capture_output=True, text=True)
+            self.assertIn(p.returncode, (FINE, FAILED))
+            self.assertEqual(p.stderr.count("W0204"), 2, p.stderr)
+            self.assertEqual(p.stderr.count("the statements write within"), 2)
 
     def test_interpret(self):
         self.heddle("test", "mm.tc", "-t", "cuda:h100,opencl:cpu", "--level", "interpret", out=["interpret", "pass"])

@@ -89,8 +89,10 @@ class Hostile(unittest.TestCase):
         self.emit(3, "def f(float(999999999999, 99999999) A) -> (O) { O(a, b) = A(a, b) }")
         self.emit(3, "def f(float(N) A) -> (O) { O(i) = A(i) + 99999999999999999999999 }")
         self.emit(3, "def f(float(N) A) -> (O) { O(i) = A(2147483647 * i + 2147483647) where i in 0:2147483647 }")
-        for sizes in ("A=2147483647,B=2147483647,C=2147483647,D=2147483647", "A=1:2147483647,B=1:2147483647,C=1,D=1"):
-            self.emit(0, "def f(float(A, B, C, D) X) -> (O) { O(a, b, c, d) = X(a, b, c, d) }", "-s", sizes)
+        copy = "def f(float(A, B, C, D) X) -> (O) { O(a, b, c, d) = X(a, b, c, d) }"
+        self.emit(0, copy, "-s", "A=1:2147483647,B=1:2147483647,C=1,D=1")
+        for sizes in ("A=2147483647,B=2147483647,C=2147483647,D=2147483647", "A=2147483647,B=2147483647,C=1:9,D=1:9"):
+            self.assertIn("E0613", self.emit(5, copy, "-s", sizes))
         self.emit(3, "def f(float(N) A) -> (O) { O(i) = A(i) }", "-s", "N=" + "9" * 90000)
 
     def test_preconditions_that_contradict(self):

@@ -223,7 +223,7 @@ class Serve(Runners):
         r = self.request()
         r["manifest"]["backend"] = "abacus"
         self.assertEqual(self.serve(r)[0]["verdict"], "missing")
-        self.heddle("serve-run", "--level", "compile", code=USAGE, err="nothing runs at a level")
+        self.heddle("serve-run", "--level", "compile", code=USAGE, err="takes no level 'compile'")
 
     @needs_pocl
     def test_as_runner(self):

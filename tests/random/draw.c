@@ -84,6 +84,16 @@ static char *replaced(heddle_arena *arena, const char *line, const char *from, c
 	return heddle_arena_printf(arena, "%.*s%s%s", (int)(from - line), line, with, to);
 }
 
+/* `key=value` in the part of the line that begins at `at`, in place of the value that is given there. */
+static char *with_key(heddle_arena *arena, const char *line, const char *at, const char *key)
+{
+	const size_t length = strcspn(key, "=") + 1, part = strcspn(at, ";");
+	for (const char *old = at; (size_t)(old - at) + length <= part; old++)
+		if (old[-1] == ' ' && !strncmp(old, key, length))
+			return replaced(arena, line, old, old + strcspn(old, " ;"), key);
+	return replaced(arena, line, at, at, heddle_arena_printf(arena, " %s", key));
+}
+
 /* One small change somewhere. */
 static char *change(heddle_arena *arena, random_stream *r, char *line)
 {
@@ -152,8 +162,9 @@ static char *change(heddle_arena *arena, random_stream *r, char *line)
 			place[n++] = at;
 		if (!n)
 			return line;
-		const char *at = place[random_below(r, n)], *colon = strchr(at, ':');
-		return colon ? replaced(arena, line, at, at, heddle_arena_printf(arena, "round=%.*s:%s ", (int)(colon - at - 5), at + 5,
+		const char *at = place[random_below(r, n)], *colon = strchr(at, ':'), *round = strstr(at, "round=");
+		const bool given = round && (size_t)(round - at) < strcspn(at, ";");
+		return colon && !given ? replaced(arena, line, at, at, heddle_arena_printf(arena, "round=%.*s:%s ", (int)(colon - at - 5), at + 5,
 										 numbers[1 + random_below(r, 3)]))
 			     : line;
 	}
@@ -161,8 +172,8 @@ static char *change(heddle_arena *arena, random_stream *r, char *line)
 		const char *at = strstr(line, "k0:");
 		if (!at)
 			return line;
-		static const char *const more[] = {" lanes=outer", " lanes=inner", " order=j", " order=i", " order=p"};
-		return replaced(arena, line, at, at + 3, heddle_arena_printf(arena, "k0:%s", more[random_below(r, 5)]));
+		static const char *const more[] = {"lanes=outer", "lanes=inner", "order=j", "order=i", "order=p"};
+		return with_key(arena, line, at + 3, more[random_below(r, 5)]);
 	}
 	return heddle_arena_printf(arena, "split=%d:%c:%d", random_below(r, 3), "ijpqu"[random_below(r, 5)], 1 << random_below(r, 5));
 }
@@ -173,7 +184,7 @@ char *random_config(heddle_arena *arena, random_stream *r, const heddle_program 
 	/* groups that live in global memory are not in the line */
 	if (random_percent(r, 40)) {
 		const heddle_buffer *buffer = program->buffer[random_below(r, program->n_buffer)];
-		if (buffer->role == HEDDLE_BUFFER_INPUT)
+		if (buffer->role == HEDDLE_BUFFER_INPUT && !strstr(line, heddle_arena_printf(arena, "; k0.%s.0:", buffer->name)))
 			line = heddle_arena_printf(arena, "%s; k0.%s.0: space=shared%s", line, buffer->name,
 						   random_percent(r, 30) ? " pad=1" : "");
 	}

@@ -150,12 +150,12 @@ static void write(heddle_ctx *ctx, const char *folder, const char *file, const c
 }
 
 /* Source, host part and header of the program in `folder`. */
-static void emit(heddle_ctx *ctx, const char *target_text, const char *folder, const char *source, const char *host)
+static void emit(heddle_ctx *ctx, const char *text, const char *target_text, const char *folder, const char *source, const char *host)
 {
 	heddle_target target;
 	heddle_text s = {0}, h = {0}, header = {0};
 	assert_int_equal(heddle_target_parse(ctx, target_text, &target), 0);
-	heddle_program *program = heddle_program_parse(ctx, "outer", program_text);
+	heddle_program *program = heddle_program_parse(ctx, "outer", text);
 	if (!program || heddle_program_validate(ctx, program) < 0)
 		fail_msg("%s", heddle_ctx_messages(ctx));
 	heddle_emit_options options = {.base = "outer", .header = "outer"};
@@ -230,7 +230,7 @@ static void cuda(void **state)
 	heddle_ctx *ctx = heddle_ctx_new();
 	char folder[512];
 	assert_int_equal(heddle_dir_temporary(ctx, folder), 0);
-	emit(ctx, "cuda:h200", folder, "outer.cu", NULL);
+	emit(ctx, program_text, "cuda:h200", folder, "outer.cu", NULL);
 	heddle_text host = {0};
 	heddle_text_add(&host, "#include \"cuda_runtime_api.h\"\n#include \"outer.cu\"\n");
 	add_host(&host, cuda_host);
@@ -238,6 +238,49 @@ static void cuda(void **state)
 	write(ctx, folder, "host.cpp", heddle_text_str(&host));
 	shell(ctx, folder, "c++ -std=c++17 -I. -Wall -Wextra -Wno-unused-parameter -fsanitize=address,undefined host.cpp -o host && ./host");
 	heddle_text_free(&host);
+	heddle_dir_remove(folder);
+	heddle_ctx_free(ctx);
+}
+
+static const char large_text[] =
+	"program outer target cuda:h200 warp 32\nsize M 0..2147483647\nsize N 0..2147483647\nsize K 0..2147483647\n"
+	"buffer output C float32 [K] align 4\nworkspace 0\n"
+	"launch outer_0 grid M * N * floor_div(K + 255, 256) threads 32 args C {\nif thread < int32(K) {\nC[thread] = 0.0\n}\n}\n"
+	"launch outer_1 grid M * N threads 32 args C {\nif thread < int32(K) {\nC[thread] = 1.0\n}\n}\n";
+
+static const char large_host[] =
+	"static unsigned blocks;\n"
+	"cudaError_t cudaLaunchKernel(const void *f, dim3 grid, dim3, void **, size_t, cudaStream_t)\n{\n"
+	"	if (f == (const void *)outer_0) blocks = grid.x;\n	return 0;\n}\n"
+	"static float C[1];\n"
+	"static int fails;\n"
+	"static void run(int64_t M, int64_t N, int64_t K, int code, unsigned wanted)\n{\n"
+	"	blocks = 0;\n"
+	"	int got = outer(C, M, N, K, NULL, 0, NULL);\n"
+	"	if (got != code || blocks != wanted)\n"
+	"		fails++, printf(\"%lld %lld %lld: %d, %u blocks\\n\", (long long)M, (long long)N, (long long)K, got, blocks);\n}\n"
+	"int main()\n{\n"
+	"	const int all = 2147483647, many = OUTER_TOO_MANY_BLOCKS;\n"
+	"	run(all, all, all, many, 0);\n"
+	"	run(1 << 30, 1 << 30, 4096, many, 0);\n" /* 2^64 */
+	"	run(all, all, 1, many, 0);\n	run(all, 1, 257, many, 0);\n"
+	"	run(1, all, 0, OUTER_OK, 0);\n	run(0, all, all, OUTER_OK, 0);\n"
+	"	run(all, 1, 256, OUTER_OK, 2147483647u);\n	run(3, 5, 257, OUTER_OK, 30);\n"
+	"	return fails != 0;\n}\n";
+
+/* A number of blocks beyond 64 bits is too many, and none where a size is 0. */
+static void many_blocks(void **state)
+{
+	(void)state;
+	heddle_ctx *ctx = heddle_ctx_new();
+	char folder[512];
+	assert_int_equal(heddle_dir_temporary(ctx, folder), 0);
+	emit(ctx, large_text, "cuda:h200", folder, "outer.cu", NULL);
+	write(ctx, folder, "cuda_runtime_api.h", heddle_arena_printf(heddle_ctx_arena(ctx), "#pragma once\n%s", cuda_runtime));
+	write(ctx, folder, "host.cpp",
+	      heddle_arena_printf(heddle_ctx_arena(ctx), "#include \"cuda_runtime_api.h\"\n#include \"outer.cu\"\n%s", large_host));
+	shell(ctx, folder, "c++ -std=c++17 -I. -Wall -Wextra -Wno-unused-parameter -fsanitize=undefined -fno-sanitize-recover=all host.cpp -o host "
+			   "&& ./host");
 	heddle_dir_remove(folder);
 	heddle_ctx_free(ctx);
 }
@@ -300,7 +343,7 @@ static void opencl(void **state)
 	heddle_ctx *ctx = heddle_ctx_new();
 	char folder[512];
 	assert_int_equal(heddle_dir_temporary(ctx, folder), 0);
-	emit(ctx, "opencl:cpu", folder, "outer.cl", "outer.c");
+	emit(ctx, program_text, "opencl:cpu", folder, "outer.cl", "outer.c");
 	heddle_text host = {0};
 	add_host(&host, opencl_host);
 	write(ctx, folder, "host.c", heddle_text_str(&host));
@@ -320,6 +363,7 @@ int main(void)
 		cmocka_unit_test(cuda),
 		cmocka_unit_test(opencl),
 		cmocka_unit_test(variants),
+		cmocka_unit_test(many_blocks),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -532,6 +532,12 @@ static void test_zero_fill(void **state)
 		{"def f(float(N) A) -> (float(N) O) { O(i) = A(i) }", false, "N"},
 		{"def f(float(N,N) A) -> (O) { O(i) +=! A(i,j) where j in 0:i }", false, "N"},
 		{"def f(float(T) x) -> (h) {\nh(0) = x(0)\nh(t) = h(t-1)+x(t) where t in 1:T }", false, "max(1,T)"},
+		/* from the end; backwards in rows, forwards in columns; what a later step writes; an order that is not that of dimensions */
+		{"def f(float(T) x) -> (h) {\nh(T-1) = x(T-1)\nh(T-1-t) = h(T-t)+x(T-1-t) where t in 1:T }", false, "T"},
+		{"def f(float(T,C) x) -> (h) {\nh(T-1,c) = x(T-1,c)\nh(T-1-t,c) = h(T-t,c)+x(T-1-t,c) where t in 1:T }", false, "T"},
+		{"def f(float(8) x) -> (h) {\nh(i) = x(i) where i in 4:8\nh(3-i) = h(7-i)+h(4-i) where i in 0:4 }", false, "8"},
+		{"def f(float(T) x) -> (h) {\nh(0) = x(0)\nh(T-t) = h(T-t-1)+x(t) where t in 1:T }", true, "T"},
+		{"def f(float(8) x) -> (h) {\nh(0) = x(0)\nh(2*i+j+1) = h(2*i+j)+x(i) where i in 0:3, j in 0:2 }", true, "7"},
 	};
 	for (size_t i = 0; i < HEDDLE_COUNT(cases); i++) {
 		heddle_ctx *ctx = heddle_ctx_new();
@@ -585,12 +591,50 @@ static void test_fixit(void **state)
 	heddle_ctx_free(ctx);
 }
 
+/* What is refused for the size of its numbers says so, and the limit. */
+static void test_large_numbers(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *body;
+		int code;
+	} cases[] = {
+		{"O(i) = A(i) where i in 0:9223372036854775807", 207},
+		{"O(i) +=! A(i + j) where j in i * 1152921504606846976 * 4:N", 207},
+		{"O(i) = A(i * 4611686018427387904 * 4)", 201},
+		{"O(i * 1152921504606846976 * 4) = A(i)", 208},
+		{"O(i + 2305843009213693951) = A(i) where i in 0:5", 208},
+	};
+	static const struct {
+		const char *body, *note;
+	} others[] = {
+		{"O(i) = A(i ^ 1)", "this subscript is not affine"},
+		{"O(i) = N", "it is in no subscript of a tensor that is read"},
+		{"O(i) +=! A(j) where j in 0:i*i", "sums of indices and sizes"},
+	};
+	for (size_t i = 0; i < HEDDLE_COUNT(cases) + HEDDLE_COUNT(others); i++) {
+		heddle_ctx *ctx = heddle_ctx_new();
+		const bool large = i < HEDDLE_COUNT(cases);
+		const char *body = large ? cases[i].body : others[i - HEDDLE_COUNT(cases)].body;
+		heddle_text text = {0};
+		heddle_text_printf(&text, "def f(float(N) A) -> (O) { %s }", body);
+		if (heddle_module_parse(ctx, "l.tc", heddle_text_str(&text), NULL))
+			fail_msg("accepted: %s", body);
+		const char *said = heddle_ctx_messages(ctx);
+		if (large ? !has_code(ctx, HEDDLE_ERROR, cases[i].code) || !strstr(said, "are at most 2^61")
+			  : !strstr(said, others[i - HEDDLE_COUNT(cases)].note) || strstr(said, "2^61"))
+			fail_msg("%s: %s", body, said);
+		heddle_text_free(&text);
+		heddle_ctx_free(ctx);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_golden),	    cmocka_unit_test(test_rejected),  cmocka_unit_test(test_preconditions),
 		cmocka_unit_test(test_given_sizes), cmocka_unit_test(test_zero_fill), cmocka_unit_test(test_gather),
-		cmocka_unit_test(test_fixit),	    cmocka_unit_test(test_random_accesses),
+		cmocka_unit_test(test_fixit),	    cmocka_unit_test(test_large_numbers), cmocka_unit_test(test_random_accesses),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

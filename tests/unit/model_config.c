@@ -136,6 +136,15 @@ static void errors(void **state)
 		{"k0.A.0: pad=5000", 9},
 		{"k0.A.0: order=16", 9},
 		{"k0.A.0: size=1", 9},
+		{"k0.A.0: phases=0", 9},
+		{"k0.A.0: vector=0", 9},
+		{"k0.A.0: columns=0", 9},
+		{"k0.S0: tile=i:4,i:8", 17},
+		{"k0.S0: reduce=k:lanes,k:sequential", 23},
+		{"k0.S0: tile=n:4 tile=n:8", 22},
+		{"k0.S0: tile=n:4 vector=n:2; k0.S0: vector=n:2", 43},
+		{"k0: threads=64 threads=32", 16},
+		{"k0.A.0: pad=1 vector=4 pad=1", 24},
 	};
 	(void)state;
 	heddle_ctx *ctx = heddle_ctx_new();

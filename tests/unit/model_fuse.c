@@ -85,6 +85,8 @@ static void layouts(void **state)
 	bench_free(&b);
 	expect_code(product, NULL, "fuse=0; k0.S0: tile=z:8", "tile", 513);
 	expect_code(product, NULL, "fuse=0; k0: order=z", "tile", 513);
+	expect_code(product, NULL, "fuse=0; k0: order=k", "tile", 513); /* no member */
+	expect_code(product, NULL, "fuse=0; k0: order=i,i", "tile", 521);
 	expect_code(product, NULL, "fuse=0; k0: stream=z", "tile", 513);
 	expect_code(product, NULL, "fuse=0; k0: stream=A", "tile", 513);
 	expect_code(product, NULL, "fuse=0; k0: stream=C", "tile", 528);
@@ -142,6 +144,9 @@ static void boxes(void **state)
 	expect_code(product, NULL, "fuse=0; k0.C.0: space=shared", "place", 520);
 	expect_code("def f(float(V, D) T, int32(B) at) -> (O) { O(b, d) = T(at(b), d) }", NULL, "fuse=0; k0.T.0: space=shared", "place", 520);
 	expect_code(product, NULL, "fuse=0; k0.A.0: space=shared order=0,0", "place", 521);
+	expect_code(product, NULL, "fuse=0; k0.A.0: space=shared order=0", "place", 521);
+	expect_code(product, NULL, "fuse=0; k0.A.0: space=shared order=1", "place", 521);
+	expect_code(product, NULL, "fuse=0; k0.A.0: space=shared order=0,1,2", "place", 521);
 	expect_code(product, NULL, "fuse=0; k0.S0: tile=k:3; k0.A.0: space=shared vector=2", "place", 522);
 	expect_code(product, NULL, "fuse=0; k0.S0: tile=k:8 thread=i:4,j:8; k0.A.0: space=shared columns=3", "place", 522);
 	expect_code(product, NULL, "fuse=0; k0.S0: tile=k:8 thread=i:4,j:8; k0.A.0: space=shared columns=64", "place", 522);
