@@ -189,14 +189,14 @@ static double reads_of_items(const counter *c, const movement *m)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	const int lockstep = heddle_lockstep_dim(stmt, NULL);
-	double once = 1, all = 1, whole = 1, shared = 1;
+	double once = count_own_results(c->kernel) ? 0 : 1, all = 1, whole = once, shared = 1;
 	if (c->kernel->threads == 1 || (m->tile && !(stmt->reduction && reads_memory(stmt))))
 		return 1;
 	/* vectors are read under one condition, for all items */
 	if (lockstep >= 0 && stmt->dim[lockstep].layout.vector > 1 && count_depends(m, lockstep) && m->tile)
 		return 1;
 	if (!stmt->reduction) {
-		if (stmt->access[0].group->space != HEDDLE_SPACE_REGISTER)
+		if (count_own_results(c->kernel) || stmt->access[0].group->space != HEDDLE_SPACE_REGISTER)
 			return 1;
 		int64_t any[HEDDLE_MAX_DIM];
 		for (int d = 0; d < HEDDLE_MAX_DIM; d++)

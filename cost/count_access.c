@@ -273,7 +273,7 @@ static double guarded_share(const counter *c, const movement *m, double accesses
 			whole *= (double)choose_least(dim->layout.vector, c->language->max_vector);
 	}
 	const double vectors = fmin(s->guarded, count_guarded(c, s->stmt, vector));
-	const double blocks = fmin(vectors, count_guarded(c, s->stmt, block));
+	const double blocks = count_own_results(c->kernel) ? 0 : fmin(vectors, count_guarded(c, s->stmt, block));
 	const double apart = ((vectors - blocks) / same + s->guarded - vectors) / whole;
 	return blocks + apart * instances / (accesses * (double)c->kernel->threads);
 }
@@ -528,7 +528,7 @@ static void count_members(counter *c, const movement *m, const heddle_group *gro
 		all *= n[d];
 	}
 	/* many threads read as wide as they can what nothing is stored to in between */
-	const bool freely = c->kernel->threads > 1 ? m->tensor != s->stmt->access[0].tensor : reads_first(c, s);
+	const bool freely = count_own_results(c->kernel) ? false : c->kernel->threads > 1 ? m->tensor != s->stmt->access[0].tensor : reads_first(c, s);
 	const bool alike = all == 1 || all > MOST_MEMBERS || m->write || !freely || c->language->unaligned;
 	const int lockstep = count_lockstep(m);
 	int64_t any[HEDDLE_MAX_DIM];

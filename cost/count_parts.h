@@ -102,6 +102,8 @@ int64_t count_side_by_side(const movement *m, int d);
 int64_t count_member_width(const counter *c, const movement *m, const int64_t *member);
 /* The same of any member. */
 int64_t count_access_width(const counter *c, const movement *m);
+/* Has a kernel with lanes results beside those of its members?  Such kernels have conditions in all blocks. */
+bool count_own_results(const heddle_kernel *kernel);
 /* Do results beside each other along d lie in one row? */
 bool count_along_target(const counter *c, const heddle_stmt *stmt, int d);
 /* Are the members of a vector stored one by one, each under a guard of its own? */

@@ -264,6 +264,15 @@ static bool indexes_registers(const counter *c, const heddle_stmt *stmt, int d)
 	return any;
 }
 
+bool count_own_results(const heddle_kernel *kernel)
+{
+	for (int k = 0; k < kernel->n_stmt && kernel->lanes > 1; k++)
+		for (int d = 0; d < kernel->stmt[k]->n_dim; d++)
+			if (kernel->stmt[k]->dim[d].member < 0 && !kernel->stmt[k]->dim[d].reduction)
+				return true;
+	return false;
+}
+
 bool count_along_target(const counter *c, const heddle_stmt *stmt, int d)
 {
 	const int row = heddle_tensor_inner(stmt->access[0].tensor);
@@ -291,7 +300,7 @@ static bool has_vectors(const counter *c, const shape *s)
 bool count_lanes_apart(const counter *c, const shape *s)
 {
 	const int d = heddle_lockstep_dim(s->stmt, NULL);
-	const bool kept = s->stmt->access[0].group->space == HEDDLE_SPACE_REGISTER;
+	const bool kept = s->stmt->access[0].group->space == HEDDLE_SPACE_REGISTER && !count_own_results(c->kernel);
 	return d >= 0 && !kept && is_guarded(s->stmt, d) && !has_vectors(c, s);
 }
 

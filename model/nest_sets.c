@@ -369,8 +369,9 @@ static void leaf_sets(heddle_nest_builder *b, heddle_leaf *leaf)
 	case HEDDLE_LEAF_STORE:
 		leaf->instance = stmt_instance(b, leaf);
 		leaf->box = layout_bounds(b, leaf, lane);
-		/* the end of a loop over results that no block shares out makes no block one at an edge */
-		for (int d = 0; d < stmt->n_dim && !finishes_all(leaf); d++)
+		/* the end of a loop over results that no block shares out makes no block one at an edge; lanes that exchange what they have summed
+		 * must not have such loops in parts, whose ends differ from lane to lane */
+		for (int d = 0; d < stmt->n_dim && b->kernel->lanes == 1 && !finishes_all(leaf); d++)
 			if (stmt->dim[d].member < 0 && !stmt->dim[d].reduction)
 				leaf->box = isl_set_intersect(leaf->box, isl_set_preimage_multi_aff(heddle_stmt_range(b->scop, stmt, d),
 												    isl_multi_aff_copy(leaf->instance)));

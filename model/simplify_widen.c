@@ -58,10 +58,17 @@ static bool is_memory(const widener *w, const heddle_buffer *buffer)
 	return buffer->role == HEDDLE_BUFFER_SHARED || w->s->launch->threads > 1;
 }
 
+/* Are elements whose last subscripts follow each other neighbours in memory, whatever strides the caller gives? */
+static bool has_rows(const heddle_value *load)
+{
+	const heddle_buffer *buffer = load->buffer;
+	return !buffer->stride || (load->n_arg == buffer->rank && heddle_value_is_int(buffer->stride[buffer->rank - 1], 1));
+}
+
 static bool is_narrow_load(const widener *w, const heddle_value *v)
 {
 	return v->kind == HEDDLE_VALUE_LOAD && v->width == 1 && v->n_arg > 0 && is_memory(w, v->buffer) && v->buffer->width == 1 &&
-	       v->type != HEDDLE_BOOL && has_pure_subscripts(v);
+	       v->type != HEDDLE_BOOL && has_pure_subscripts(v) && has_rows(v);
 }
 
 /* Loads of a value that surely happen: not those of a selection's sides, nor of what && and || may leave out. */
