@@ -189,12 +189,15 @@ static heddle_value *substituted(heddle_value *v, void *user)
 	return v->kind == HEDDLE_VALUE_VARIABLE && !strcmp(v->name, to->name) ? to->value : v;
 }
 
-static heddle_value *at_iteration(heddle_value *v, void *user)
+/* The value in iteration number t->at of the loop.  Its variable goes by another name first: of i - 1 there is i left where 1 is added, which
+ * must not be taken for the variable once more. */
+static heddle_value *at_iteration(turning *t, heddle_value *v)
 {
-	const turning *t = user;
-	if (v->kind != HEDDLE_VALUE_VARIABLE || strcmp(v->name, t->loop->name) != 0)
-		return v;
-	return heddle_value_binary(t->s->p, HEDDLE_OP_ADD, v, heddle_value_int(t->s->p, v->type, t->at));
+	heddle_program *p = t->s->p;
+	heddle_value *now = heddle_value_variable(p, t->loop->value[0]->type, 1, t->loop->name), *other = heddle_value_variable(p, now->type, 1, " i");
+	substitution away = {p, now->name, other};
+	substitution back = {p, other->name, heddle_value_binary(p, HEDDLE_OP_ADD, now, heddle_value_int(p, now->type, t->at))};
+	return heddle_value_map(p, heddle_value_map(p, v, substituted, &away), substituted, &back);
 }
 
 static void turn_store(turning *t, const heddle_node *node, heddle_node *out)
@@ -210,7 +213,7 @@ static void turn_store(turning *t, const heddle_node *node, heddle_node *out)
 		for (int k = 0; k < t->n; k++)
 			t->column[k] = column[k][t->at]->name;
 		for (int k = 0; k < node->n_value; k++) {
-			heddle_value *v = heddle_value_map(p, heddle_value_map(p, node->value[k], with_column, t), at_iteration, t);
+			heddle_value *v = at_iteration(t, heddle_value_map(p, node->value[k], with_column, t));
 			HEDDLE_PUSH(p->arena, store->value, store->n_value, v);
 		}
 		heddle_node_append(p, out, store);
@@ -287,23 +290,23 @@ static void store_vectors(simplify *s, heddle_node *outer)
 	heddle_node *around = heddle_node_block(p), *body = heddle_node_block(p), *vectors = simplify_node_like(p, store);
 	rows->name = simplify_name(s, outer->name);
 	columns->name = simplify_name(s, inner->name);
+	for (int k = 0; k < 2; k++) {
+		HEDDLE_PUSH(p->arena, rows->value, rows->n_value, outer->value[k]);
+		HEDDLE_PUSH(p->arena, columns->value, columns->n_value, inner->value[k]);
+	}
 	substitution at[] = {{p, outer->name, heddle_value_variable(p, outer->value[0]->type, 1, rows->name)},
 			     {p, inner->name, heddle_value_variable(p, inner->value[0]->type, 1, columns->name)}};
 	heddle_value *member[HEDDLE_MAX_VECTOR];
 	turning t = {.s = s, .loop = rows, .width = width};
 	load = heddle_value_map(p, heddle_value_map(p, load, substituted, &at[0]), substituted, &at[1]);
 	for (t.at = 0; t.at < width; t.at++)
-		member[t.at] = heddle_value_map(p, load, at_iteration, &t);
+		member[t.at] = at_iteration(&t, load);
 	HEDDLE_PUSH(p->arena, vectors->value, vectors->n_value, heddle_value_build(p, width, member));
 	for (int k = 1; k < store->n_value; k++) {
 		heddle_value *subscript = heddle_value_map(p, heddle_value_map(p, store->value[k], substituted, &at[0]), substituted, &at[1]);
 		HEDDLE_PUSH(p->arena, vectors->value, vectors->n_value, subscript);
 	}
 	heddle_node_append(p, body, vectors);
-	for (int k = 0; k < 2; k++) {
-		HEDDLE_PUSH(p->arena, rows->value, rows->n_value, outer->value[k]);
-		HEDDLE_PUSH(p->arena, columns->value, columns->n_value, inner->value[k]);
-	}
 	HEDDLE_PUSH(p->arena, columns->child, columns->n_child, body);
 	t = (turning){.s = s, .loop = columns};
 	if (!can_turn(&t))
