@@ -190,23 +190,19 @@ static void count_rows(const counter *c, const heddle_group *group, int64_t rows
 			}
 }
 
-/* A fill, `share` of one. */
+/* One fill, where the tensor has all of the tile's elements or those that it has. */
 static void count_fill(const counter *c, const heddle_group *group, const alike *steps, bool all, round_of *load, round_of *store)
 {
 	const tiling t = tiling_of(c, group);
 	const int64_t element = heddle_type_size(group->tensor->type), w = fill_width(c, group, &t);
-	round_of own_load = {0}, own_store = {0};
-	count_rows(c, group, t.rows, steps->begin, all ? NULL : steps->has, &own_load, &own_store);
+	*load = *store = (round_of){0};
+	count_rows(c, group, t.rows, steps->begin, all ? NULL : steps->has, load, store);
 	if (w > 1) {
-		own_load.requests /= (double)w;
-		own_store.requests /= (double)w;
-		own_load.transactions = own_load.requests * ceil((double)(w * element) / SECTOR);
-		own_store.transactions = own_store.requests * ceil((double)(w * element) / (BANKS * BANK_WIDTH));
+		load->requests /= (double)w;
+		store->requests /= (double)w;
+		load->transactions = load->requests * ceil((double)(w * element) / SECTOR);
+		store->transactions = store->requests * ceil((double)(w * element) / (BANKS * BANK_WIDTH));
 	}
-	load->requests += steps->share * own_load.requests;
-	load->transactions += steps->share * own_load.transactions;
-	store->requests += steps->share * own_store.requests;
-	store->transactions += steps->share * own_store.transactions;
 }
 
 /* Sectors in which the elements of a tile lie that begins so many bytes into one; rows that follow one another share them. */
@@ -224,24 +220,19 @@ static double sectors_at(const tiling *t, const heddle_group *group, int64_t beg
 	return n;
 }
 
-/* A shared tile is filled before each step: rows along the tensor's own, by all threads. */
-void count_fills(counter *c, const shape *s, const heddle_group *group)
+/* The kinds of steps, all dimensions together; their number.  `*valid`: elements of a tile that the tensor has, on average; `*share`: of the tile's
+ * along dimensions whose steps are too many to be asked. */
+static int kinds_of_steps(const counter *c, const shape *s, const heddle_group *group, alike kind[MOST_FILLS], double *valid, double *share)
 {
-	const heddle_tensor *tensor = group->tensor;
-	double steps = 1, all = 1, valid = 1, bytes = heddle_type_size(tensor->type), needed = 0, share = 1;
-	alike part[MOST_PARTS], kind[MOST_FILLS] = {{0}}, more[MOST_FILLS];
+	alike part[MOST_PARTS], more[MOST_FILLS];
 	int n = 1;
-	for (int d = 0; d < s->stmt->n_dim; d++)
-		steps *= s->d[d].outer;
-	steps *= count_busy(c, s->stmt);
-	count_subscripts(c, s->stmt, group->access); /* are they affine? */
-	kind[0].share = 1;
-	for (int e = 0; e < tensor->rank; e++) {
+	kind[0] = (alike){.share = 1};
+	*valid = *share = 1;
+	for (int e = 0; e < group->tensor->rank; e++) {
 		double mean;
 		const int parts = parts_along(c, s, group, e, part, &mean);
 		int next = 0;
-		all *= (double)group->size[e];
-		valid *= mean;
+		*valid *= mean;
 		for (int k = 0; k < n; k++) {
 			kind[k].has[e] = (count_ends){0, group->size[e]};
 			for (int p = 0; p < parts; p++) {
@@ -256,33 +247,55 @@ void count_fills(counter *c, const shape *s, const heddle_group *group)
 			memcpy(kind, more, sizeof(*kind) * (size_t)next);
 			n = next;
 		} else {
-			share *= mean / (double)group->size[e];
+			*share *= mean / (double)group->size[e];
 		}
 	}
+	return n;
+}
+
+static bool has_all(const heddle_group *group, const alike *steps)
+{
+	for (int e = 0; e < group->tensor->rank; e++)
+		if (steps->has[e].lower != 0 || steps->has[e].upper != group->size[e])
+			return false;
+	return true;
+}
+
+/* A shared tile is filled before each step: rows along the tensor's own, by all threads. */
+void count_fills(counter *c, const shape *s, const heddle_group *group)
+{
 	const tiling t = tiling_of(c, group);
-	round_of load = {0}, store = {0}, whole = {0}, same = {0};
+	const double bytes = heddle_type_size(group->tensor->type);
+	double steps = count_busy(c, s->stmt), all = 1, valid, share;
+	alike kind[MOST_FILLS];
+	heddle_movement one = {0}; /* of a fill, on average */
+	count_subscripts(c, s->stmt, group->access); /* are they affine? */
+	for (int d = 0; d < s->stmt->n_dim; d++)
+		steps *= s->d[d].outer;
+	for (int e = 0; e < group->tensor->rank; e++)
+		all *= (double)group->size[e];
+	const int n = kinds_of_steps(c, s, group, kind, &valid, &share);
 	for (int k = 0; k < n; k++) {
-		bool has_all = true;
-		for (int e = 0; e < tensor->rank; e++)
-			has_all = has_all && kind[k].has[e].lower == 0 && kind[k].has[e].upper == group->size[e];
-		count_fill(c, group, &kind[k], has_all, &load, &store);
-		if (has_all) {
-			needed += kind[k].share * sectors_at(&t, group, kind[k].begin);
-			count_fill(c, group, &kind[k], true, &whole, &same);
-		}
+		const bool whole = has_all(group, &kind[k]);
+		round_of load, store;
+		count_fill(c, group, &kind[k], whole, &load, &store);
+		one.load_requests += kind[k].share * share * load.requests;
+		one.load_transactions += kind[k].share * share * load.transactions;
+		one.store_requests += kind[k].share * store.requests;
+		one.store_transactions += kind[k].share * store.transactions;
+		if (whole)
+			c->out->again += steps * kind[k].share * share * fmax(0, load.transactions - sectors_at(&t, group, kind[k].begin));
 	}
-	heddle_movement *shared = &c->out->shared, *global = &c->out->global;
-	c->out->again += steps * share * fmax(0, whole.transactions - needed);
-	shared->store_bytes += steps * all * bytes;
-	shared->store_requests += steps * store.requests;
-	shared->store_transactions += steps * store.transactions;
+	c->out->shared.store_bytes += steps * all * bytes;
+	c->out->shared.store_requests += steps * one.store_requests;
+	c->out->shared.store_transactions += steps * one.store_transactions;
 	for (int g = -1; g < c->kernel->n_group; g++) {
-		heddle_movement *to = g < 0 ? global : &c->out->group[g];
+		heddle_movement *to = g < 0 ? &c->out->global : &c->out->group[g];
 		if (g >= 0 && c->kernel->group[g] != group)
 			continue;
 		to->load_bytes += steps * valid * bytes;
-		to->load_requests += steps * share * load.requests;
-		to->load_transactions += steps * share * load.transactions;
+		to->load_requests += steps * one.load_requests;
+		to->load_transactions += steps * one.load_transactions;
 	}
 }
 

@@ -239,6 +239,20 @@ static heddle_value *fold_previous(rewriter *r, heddle_value *v)
 	return simplify_is_known(r, some, NULL) ? plus(r, rest, -1) : v;
 }
 
+/* (x + 16) mod 16 is x mod 16, and (x + 24) mod 16 with x from 0 to 7 is x + 8. */
+static heddle_value *fold_turns(rewriter *r, heddle_value *v)
+{
+	int64_t c, n = v->kind == HEDDLE_VALUE_FLOOR_MOD && v->arg[1]->kind == HEDDLE_VALUE_INT ? v->arg[1]->i : 0;
+	heddle_value *x = n > 1 ? simplify_without_constant(v->arg[0], &c) : NULL;
+	if (!x || c == 0)
+		return v;
+	heddle_value *rest = plus(r, x, (c % n + n) % n);
+	const heddle_range range = heddle_ranges_of(r->s->ranges, rest);
+	if (overflows(r, rest))
+		return v;
+	return range.lo >= 0 && range.hi < n ? rest : c < 0 || c >= n ? heddle_value_floor(r->s->p, v->kind, rest, v->arg[1]) : v;
+}
+
 static heddle_value *fold_value(heddle_value *v, void *user)
 {
 	rewriter *r = user;
@@ -272,7 +286,7 @@ static heddle_value *fold_value(heddle_value *v, void *user)
 	    heddle_range_fits(heddle_ranges_of(r->s->ranges, v->arg[0]->arg[0]), HEDDLE_INT32))
 		return v->arg[0]->arg[0]; /* there and back */
 	if (v->kind == HEDDLE_VALUE_FLOOR_MOD)
-		v = fold_previous(r, v);
+		v = fold_turns(r, fold_previous(r, v));
 	if (v->kind == HEDDLE_VALUE_FLOOR_DIV || v->kind == HEDDLE_VALUE_FLOOR_MOD)
 		return fold_division(r, v);
 	if (v->kind == HEDDLE_VALUE_BINARY && (v->op == HEDDLE_OP_DIV || v->op == HEDDLE_OP_MOD))
