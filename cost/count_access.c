@@ -330,7 +330,7 @@ static count_begins beginnings(const counter *c, const movement *m, int64_t widt
 	const int row = heddle_tensor_inner(m->tensor), size = heddle_type_size(m->tensor->type);
 	int lane = count_lockstep(m);
 	for (int d = 0; d < stmt->n_dim && width > 1 && row >= 0 && (lane < 0 || m->subscript[row].coefficient[lane] != 1); d++)
-		lane = count_side_by_side(m, d) > 1 && m->subscript[row].coefficient[d] == 1 ? d : lane;
+		lane = count_side_by_side(c, m, d) > 1 && m->subscript[row].coefficient[d] == 1 ? d : lane;
 	count_begins b = {{0}};
 	int64_t first = place < 0 ? 0 : place;
 	for (int e = 0; e < m->tensor->rank; e++)
@@ -349,7 +349,7 @@ static count_begins beginnings(const counter *c, const movement *m, int64_t widt
 		if (in_row)
 			continue;
 		if (d == lane && width > layout->vector) {
-			go_on(&b, m, (double)count_side_by_side(m, d) / (double)width, step * width);
+			go_on(&b, m, (double)count_side_by_side(c, m, d) / (double)width, step * width);
 			continue;
 		}
 		go_on(&b, m, (double)m->shape->d[d].items, step * layout->threads * layout->vector);

@@ -97,7 +97,7 @@ int count_lockstep(const movement *m);
 /* Do the tile's dimensions beside `inner` go in steps of w elements? */
 bool count_tile_aligned(const movement *m, int inner, int64_t w);
 /* Values of dimension d that a thread has in a row and that stand in the text. */
-int64_t count_side_by_side(const movement *m, int d);
+int64_t count_side_by_side(const counter *c, const movement *m, int d);
 /* Elements of one access; `member`: which of the values that stand in the text it is of each dimension, NULL or -1: any. */
 int64_t count_member_width(const counter *c, const movement *m, const int64_t *member);
 /* The same of any member. */

@@ -196,11 +196,11 @@ static bool is_guarded(const heddle_stmt *stmt, int d)
 	return v > 1 && !(heddle_extent_multiple(index->upper, v) && heddle_extent_multiple(index->lower, v));
 }
 
-int64_t count_side_by_side(const movement *m, int d)
+int64_t count_side_by_side(const counter *c, const movement *m, int d)
 {
 	const heddle_layout *layout = &m->shape->stmt->dim[d].layout;
 	const int64_t vector = m->shape->d[d].parts > 1 ? 1 : layout->vector; /* else members are a loop */
-	return layout->threads == 1 && m->shape->d[d].unrolled && vector == layout->vector ? layout->items * vector : vector;
+	return c->kernel->threads > 1 && layout->threads == 1 && m->shape->d[d].unrolled && vector == layout->vector ? layout->items * vector : vector;
 }
 
 /* Elements of one access: a vector where the members lie side by side and the language can.  `member`: as steps_along has it. */
@@ -211,7 +211,7 @@ int64_t count_member_width(const counter *c, const movement *m, const int64_t *m
 	const int64_t step = m->tile ? m->tile->phases : 1;
 	int64_t beside = 0;
 	for (int o = 0; o < m->shape->stmt->n_dim && member && inner >= 0; o++) { /* neighbours that are no lockstep's stand together, too */
-		const int64_t n = count_side_by_side(m, o);
+		const int64_t n = count_side_by_side(c, m, o);
 		if (n > 1 && m->subscript[inner].coefficient[o] == step && m->dims[o]) {
 			d = o;
 			beside = n & -n;
