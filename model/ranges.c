@@ -339,17 +339,15 @@ heddle_range heddle_ranges_of(const heddle_ranges *ranges, const heddle_value *v
 	if (heddle_type_is_float(value->type) || value->width != 1)
 		return heddle_range_between(INT64_MIN, INT64_MAX);
 	heddle_range r = unchecked(ranges, value);
-	const bool fits = value->type == HEDDLE_INT64 ? r.lo != INT64_MIN && r.hi != INT64_MAX : heddle_range_fits(r, value->type);
-	if (fits)
-		return r;
-	/* Without a bound the value may have wrapped around, and then only what a power of two says of it is known. */
-	const int64_t power = r.modulus & -r.modulus, wraps = INT64_C(1) << (value->type == HEDDLE_INT64 ? 62 : 8 * heddle_type_size(value->type));
-	heddle_range whole = type_range(value->type);
-	if (r.modulus) {
-		whole.modulus = least(power, wraps);
-		whole.residue = reduce(r.residue, whole.modulus);
+	if (value->type == HEDDLE_INT64) {
+		/* Without a bound the value may have wrapped around, and then only what 2^64 is a multiple of is known. */
+		if (r.lo != INT64_MIN && r.hi != INT64_MAX)
+			return r;
+		if (r.modulus & (r.modulus - 1))
+			return type_range(HEDDLE_INT64);
+		return (heddle_range){INT64_MIN, INT64_MAX, r.modulus, r.residue};
 	}
-	return whole;
+	return heddle_range_fits(r, value->type) ? r : type_range(value->type);
 }
 
 #define MOST_STEP (INT64_C(1) << 20)
