@@ -686,36 +686,18 @@ static void note_early(inference *f, const heddle_expr *e)
 	}
 }
 
-/* The coefficient of the only variable of a row that is not over sizes, an index; 0: it is not so. */
-static int64_t lone_coefficient(const affine_space *space, const affine_row *row)
-{
-	int64_t found = 0;
-	for (int v = 0; v < space->n; v++) {
-		if (!row->c[v] || space->variable[v].size_only)
-			continue;
-		if (found || space->variable[v].kind != AFFINE_INDEX)
-			return 0;
-		found = row->c[v];
-	}
-	return found;
-}
-
 /* Does the read take an element that an earlier instance of the same statement, in the order of its left-hand indices, writes
- * if any does: T(i - 1, j) in T(i, j), T(N - i, j) in T(N - 1 - i, j)?  With c * i + r on the left, what lies k further on is
- * written by instance i + k / c. */
+ * if any does: T(i - 1, j) in T(i, j)? */
 static bool reads_earlier(inference *f, const heddle_expr *read)
 {
 	const heddle_statement *st = f->s->statement;
 	for (int d = 0; d < st->n_lhs; d++) {
 		affine_row row, own;
-		if (!affine_from_expr(f->space, read->arg[d], true, &row) || !affine_from_expr(f->space, st->lhs[d], true, &own) ||
-		    !affine_add(&row, &own, -1) || !affine_is_constant(&row))
-			return false;
-		const int64_t c = lone_coefficient(f->space, &own);
-		if (!c)
+		if (st->lhs[d]->kind != HEDDLE_EXPR_INDEX || !affine_from_expr(f->space, read->arg[d], true, &row) ||
+		    !affine_from_expr(f->space, st->lhs[d], true, &own) || !affine_add(&row, &own, -1) || !affine_is_constant(&row))
 			return false;
 		if (row.k)
-			return (row.k < 0) == (c > 0);
+			return row.k < 0;
 	}
 	return false;
 }
