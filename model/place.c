@@ -328,35 +328,54 @@ bool heddle_register_legal(heddle_scop *scop, heddle_kernel *kernel, heddle_tens
 
 /* ---- shared tiles ------------------------------------------------------------------------------------------------------ */
 
+/* The coordinates of a step: parameters of its block, and the loops over tiles; by dimension what numbers its tile.  Freed by free_step. */
+typedef struct step_text {
+	heddle_text blocks, loops;
+	const char *tile[HEDDLE_MAX_DIM];
+} step_text;
+
+static step_text step_of(heddle_scop *scop, const heddle_stmt *stmt)
+{
+	const heddle_kernel *kernel = stmt->kernel;
+	step_text s = {.blocks = {0}};
+	for (int m = 0; m < kernel->n_member; m++)
+		heddle_text_printf(&s.blocks, "%s%s", m ? ", " : "", heddle_block_param(scop, &kernel->member[m]));
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const heddle_dim *dim = &stmt->dim[d];
+		s.tile[d] = "0";
+		if (dim->member >= 0) {
+			s.tile[d] = heddle_block_param(scop, &kernel->member[dim->member]);
+		} else if (!dim->single_tile) {
+			s.tile[d] = heddle_arena_printf(scop->arena, "o%d", d);
+			heddle_text_printf(&s.loops, "%so%d", s.loops.length ? ", " : "", d);
+		}
+	}
+	return s;
+}
+
+static void free_step(step_text *s)
+{
+	heddle_text_free(&s->blocks);
+	heddle_text_free(&s->loops);
+}
+
 /* { [tile loops of the statement] -> S[d] } of one step of a block, as a relation. */
 __isl_give isl_map *heddle_step_instances(heddle_scop *scop, const heddle_stmt *stmt)
 {
-	heddle_text text = {0}, where = {0}, loops = {0}, extra = {0};
-	const heddle_kernel *kernel = stmt->kernel;
-	for (int m = 0; m < kernel->n_member; m++)
-		heddle_text_printf(&extra, "%s%s", m ? ", " : "", heddle_block_param(scop, &kernel->member[m]));
+	heddle_text text = {0}, where = {0};
+	step_text s = step_of(scop, stmt);
 	for (int d = 0; d < stmt->n_dim; d++) {
-		const heddle_dim *dim = &stmt->dim[d];
-		const char *outer = "0";
-		if (dim->member >= 0) {
-			outer = heddle_block_param(scop, &kernel->member[dim->member]);
-		} else if (!dim->single_tile) {
-			outer = heddle_arena_printf(scop->arena, "o%d", d);
-			heddle_text_printf(&loops, "%so%d", loops.length ? ", " : "", d);
-		}
-		heddle_text_printf(&where, "%s%lld*%s <= d%d <= %lld*%s + %lld", d ? " and " : "", (long long)dim->layout.tile,
-				   outer, d, (long long)dim->layout.tile, outer, (long long)dim->layout.tile - 1);
+		const long long tile = (long long)stmt->dim[d].layout.tile;
+		heddle_text_printf(&where, "%s%lld*%s <= d%d <= %lld*%s + %lld", d ? " and " : "", tile, s.tile[d], d, tile, s.tile[d], tile - 1);
 	}
-	heddle_text_printf(&text, "%s{ [%s] -> %s[", heddle_scop_params(scop, heddle_text_str(&extra)),
-			   heddle_text_str(&loops), stmt->name);
+	heddle_text_printf(&text, "%s{ [%s] -> %s[", heddle_scop_params(scop, heddle_text_str(&s.blocks)), heddle_text_str(&s.loops), stmt->name);
 	for (int d = 0; d < stmt->n_dim; d++)
 		heddle_text_printf(&text, "%sd%d", d ? ", " : "", d);
 	heddle_text_printf(&text, "] : %s }", stmt->n_dim ? heddle_text_str(&where) : "1 = 1");
 	isl_map *map = isl_map_read_from_str(scop->isl, heddle_text_str(&text));
 	heddle_text_free(&text);
 	heddle_text_free(&where);
-	heddle_text_free(&loops);
-	heddle_text_free(&extra);
+	free_step(&s);
 	return map;
 }
 
@@ -378,29 +397,18 @@ static isl_fixed_box *box_of(__isl_take isl_map *step)
 /* { [tile loops of the statement] -> S[d] }: the first instance of a step's tile along each dimension, or the last one where `last` says so. */
 static __isl_give isl_multi_aff *corner_of(heddle_scop *scop, const heddle_stmt *stmt, const bool *last)
 {
-	heddle_text text = {0}, extra = {0}, loops = {0}, at = {0};
-	const heddle_kernel *kernel = stmt->kernel;
-	for (int m = 0; m < kernel->n_member; m++)
-		heddle_text_printf(&extra, "%s%s", m ? ", " : "", heddle_block_param(scop, &kernel->member[m]));
+	heddle_text text = {0}, at = {0};
+	step_text s = step_of(scop, stmt);
 	for (int d = 0; d < stmt->n_dim; d++) {
-		const heddle_dim *dim = &stmt->dim[d];
-		const char *outer = "0";
-		if (dim->member >= 0) {
-			outer = heddle_block_param(scop, &kernel->member[dim->member]);
-		} else if (!dim->single_tile) {
-			outer = heddle_arena_printf(scop->arena, "o%d", d);
-			heddle_text_printf(&loops, "%so%d", loops.length ? ", " : "", d);
-		}
-		heddle_text_printf(&at, "%s(%lld*%s + %lld)", d ? ", " : "", (long long)dim->layout.tile, outer,
-				   (long long)(last[d] ? dim->layout.tile - 1 : 0));
+		const long long tile = (long long)stmt->dim[d].layout.tile;
+		heddle_text_printf(&at, "%s(%lld*%s + %lld)", d ? ", " : "", tile, s.tile[d], last[d] ? tile - 1 : 0);
 	}
-	heddle_text_printf(&text, "%s{ [%s] -> %s[%s] }", heddle_scop_params(scop, heddle_text_str(&extra)), heddle_text_str(&loops), stmt->name,
+	heddle_text_printf(&text, "%s{ [%s] -> %s[%s] }", heddle_scop_params(scop, heddle_text_str(&s.blocks)), heddle_text_str(&s.loops), stmt->name,
 			   heddle_text_str(&at));
 	isl_multi_aff *corner = isl_multi_aff_read_from_str(scop->isl, heddle_text_str(&text));
 	heddle_text_free(&text);
-	heddle_text_free(&extra);
-	heddle_text_free(&loops);
 	heddle_text_free(&at);
+	free_step(&s);
 	return corner;
 }
 
