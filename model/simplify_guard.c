@@ -487,6 +487,32 @@ static void emit_fixed(lanes *l, const heddle_node *node, heddle_node *out)
 	heddle_node_append(l->p, out, test);
 }
 
+/* Conditions right inside of a condition over v that do not depend on v themselves are asked once for all members: added to `fixed`.
+ * What is left of `node`. */
+static const heddle_node *lift_fixed(lanes *l, const heddle_node *node, heddle_value **fixed, bool *uniform)
+{
+	const heddle_node *inner = node;
+	while (inner->kind == HEDDLE_NODE_BLOCK && inner->n_child == 1)
+		inner = inner->child[0];
+	if (inner->kind != HEDDLE_NODE_IF || inner->n_child != 1 || lanes_has_load(inner->value[0]))
+		return node;
+	heddle_value *here = NULL, *moving = NULL;
+	split(l, inner->value[0], &here, &moving);
+	const heddle_node *body = lift_fixed(l, inner->child[0], fixed, uniform);
+	if (here) {
+		*fixed = *fixed ? heddle_value_binary(l->p, HEDDLE_OP_AND, *fixed, here) : here;
+		*uniform = *uniform && inner->uniform;
+	}
+	if (!moving)
+		return body;
+	if (!here && body == inner->child[0])
+		return node;
+	heddle_node *rest = simplify_node_like(l->p, inner);
+	HEDDLE_PUSH(l->p->arena, rest->value, rest->n_value, moving);
+	HEDDLE_PUSH(l->p->arena, rest->child, rest->n_child, (heddle_node *)body);
+	return rest;
+}
+
 void lanes_emit_if(lanes *l, const heddle_node *node, heddle_node *out)
 {
 	heddle_value *fixed = NULL, *moving = NULL;
@@ -495,16 +521,18 @@ void lanes_emit_if(lanes *l, const heddle_node *node, heddle_node *out)
 		return;
 	}
 	split(l, node->value[0], &fixed, &moving);
+	bool uniform = node->uniform;
+	const heddle_node *body = node->n_child == 1 ? lift_fixed(l, node->child[0], &fixed, &uniform) : NULL;
 	if (!fixed || node->n_child > 1) {
 		emit_moving(l, node, out);
 		return;
 	}
 	heddle_node *rest = simplify_node_like(l->p, node), *then = heddle_node_block(l->p);
 	HEDDLE_PUSH(l->p->arena, rest->value, rest->n_value, moving);
-	HEDDLE_PUSH(l->p->arena, rest->child, rest->n_child, node->child[0]);
+	HEDDLE_PUSH(l->p->arena, rest->child, rest->n_child, (heddle_node *)body);
 	emit_moving(l, rest, then);
 	heddle_node *test = heddle_node_if(l->p, fixed, then, NULL);
-	test->uniform = node->uniform;
+	test->uniform = uniform;
 	test->line = node->line;
 	heddle_node_append(l->p, out, test);
 }
