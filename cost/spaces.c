@@ -301,7 +301,10 @@ static void choose_shared(heddle_scop *scop, heddle_config *config, int k, heddl
 		const int64_t at_once = read_along(scop, group), length = heddle_tile_row_length(group);
 		group->pad = choice->pad = (int)((length + at_once - 1) / at_once * at_once - length);
 	}
-	if (!choice->copy)
+	group->pad = 0;
+	const bool fits = box_bytes(group) <= *budget;
+	group->pad = choice->pad > 0 ? choice->pad : 0;
+	if (!choice->copy && fits) /* a tile that does not may have any number of rows */
 		choose_columns(scop, group, turn ? read_at_once(scop, group, group->order[rank - 1]) : group->stmt->reduction ? 4 : 1, choice);
 	group->pad = choice->pad > 0 ? choice->pad : 0;
 	int64_t bytes = box_bytes(group);

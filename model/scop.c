@@ -445,7 +445,7 @@ int64_t heddle_scop_estimate(const heddle_scop *scop, const heddle_expr *expr)
 {
 	bool failed = false;
 	int64_t value = estimate(scop, expr, &failed);
-	return failed ? TYPICAL_SIZE : value;
+	return failed ? TYPICAL_SIZE : value < 0 ? 0 : value;
 }
 
 int64_t heddle_scop_dim_extent(const heddle_scop *scop, const heddle_stmt *stmt, int dim)
