@@ -488,17 +488,17 @@ static void emit_fixed(lanes *l, const heddle_node *node, heddle_node *out)
 }
 
 /* Conditions right inside of a condition over v that do not depend on v themselves are asked once for all members: added to `fixed`.
- * What is left of `node`. */
-static const heddle_node *lift_fixed(lanes *l, const heddle_node *node, heddle_value **fixed, bool *uniform)
+ * What is left of the block. */
+static heddle_node *lift_fixed(lanes *l, heddle_node *node, heddle_value **fixed, bool *uniform)
 {
-	const heddle_node *inner = node;
+	heddle_node *inner = node;
 	while (inner->kind == HEDDLE_NODE_BLOCK && inner->n_child == 1)
 		inner = inner->child[0];
 	if (inner->kind != HEDDLE_NODE_IF || inner->n_child != 1 || lanes_has_load(inner->value[0]))
 		return node;
 	heddle_value *here = NULL, *moving = NULL;
 	split(l, inner->value[0], &here, &moving);
-	const heddle_node *body = lift_fixed(l, inner->child[0], fixed, uniform);
+	heddle_node *body = lift_fixed(l, inner->child[0], fixed, uniform);
 	if (here) {
 		*fixed = *fixed ? heddle_value_binary(l->p, HEDDLE_OP_AND, *fixed, here) : here;
 		*uniform = *uniform && inner->uniform;
@@ -509,8 +509,8 @@ static const heddle_node *lift_fixed(lanes *l, const heddle_node *node, heddle_v
 		return node;
 	heddle_node *rest = simplify_node_like(l->p, inner);
 	HEDDLE_PUSH(l->p->arena, rest->value, rest->n_value, moving);
-	HEDDLE_PUSH(l->p->arena, rest->child, rest->n_child, (heddle_node *)body);
-	return rest;
+	HEDDLE_PUSH(l->p->arena, rest->child, rest->n_child, body);
+	return block_of(l, rest);
 }
 
 void lanes_emit_if(lanes *l, const heddle_node *node, heddle_node *out)
@@ -522,14 +522,14 @@ void lanes_emit_if(lanes *l, const heddle_node *node, heddle_node *out)
 	}
 	split(l, node->value[0], &fixed, &moving);
 	bool uniform = node->uniform;
-	const heddle_node *body = node->n_child == 1 ? lift_fixed(l, node->child[0], &fixed, &uniform) : NULL;
+	heddle_node *body = node->n_child == 1 ? lift_fixed(l, node->child[0], &fixed, &uniform) : NULL;
 	if (!fixed || node->n_child > 1) {
 		emit_moving(l, node, out);
 		return;
 	}
 	heddle_node *rest = simplify_node_like(l->p, node), *then = heddle_node_block(l->p);
 	HEDDLE_PUSH(l->p->arena, rest->value, rest->n_value, moving);
-	HEDDLE_PUSH(l->p->arena, rest->child, rest->n_child, (heddle_node *)body);
+	HEDDLE_PUSH(l->p->arena, rest->child, rest->n_child, body);
 	emit_moving(l, rest, then);
 	heddle_node *test = heddle_node_if(l->p, fixed, then, NULL);
 	test->uniform = uniform;

@@ -618,6 +618,31 @@ static void smallest_config(heddle_arena *arena, subject *s, const char *kind)
 	}
 }
 
+/* Is the size named in the definition that is left? */
+static bool names_size(const char *text, const char *name, size_t n)
+{
+	for (const char *at = text; *at; at++)
+		if ((at == text || (!isalnum((unsigned char)at[-1]) && at[-1] != '_')) && !strncmp(at, name, n) && !isalnum((unsigned char)at[n]) &&
+		    at[n] != '_')
+			return true;
+	return false;
+}
+
+/* Sizes that went with what was cut off are no sizes of what is left. */
+static void drop_sizes(heddle_arena *arena, subject *s)
+{
+	heddle_text left = {0};
+	for (const char *at = s->sizes; at && *at;) {
+		const size_t all = strcspn(at, ","), name = strcspn(at, "=,");
+		if (names_size(s->text, at, name))
+			heddle_text_printf(&left, "%s%.*s", left.length ? "," : "", (int)all, at);
+		at += all + (at[all] == ',');
+	}
+	if (s->sizes)
+		s->sizes = heddle_arena_strdup(arena, heddle_text_str(&left));
+	heddle_text_free(&left);
+}
+
 static void smallest_sizes(heddle_arena *arena, subject *s, const char *kind)
 {
 	for (bool smaller = s->sizes && *s->sizes; smaller;) {
@@ -653,6 +678,7 @@ static void cut_down(heddle_arena *arena, const random_definition *d, subject s,
 	d = smallest(arena, d, &s, failure->kind, until);
 	smallest_config(arena, &s, failure->kind);
 	d = smallest(arena, d, &s, failure->kind, until);
+	drop_sizes(arena, &s);
 	smallest_sizes(arena, &s, failure->kind);
 	report *last = heddle_xalloc(sizeof(*last));
 	run(&s, last);
