@@ -233,7 +233,7 @@ static double strided_vectors(const movement *m)
 	return 2;
 }
 
-/* Is there a loop inside of the copies that items of d are, along a dimension that the access goes along?  Then it stands in each copy. */
+/* Is there a loop inside of the copies that items of d are?  Then the access stands in each copy. */
 static bool has_loop_inside(const counter *c, const movement *m, int d)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
@@ -241,9 +241,8 @@ static bool has_loop_inside(const counter *c, const movement *m, int d)
 	for (int o = 0; o < stmt->n_dim; o++) {
 		const heddle_dim *dim = &stmt->dim[o];
 		const int vectors = apart && dim->layout.vector > 1, own = apart && stmt->dim[d].layout.vector > 1;
-		const bool depends = count_depends(m, o);
 		const bool inside = vectors > own || (vectors == own && o > d);
-		if (depends && !dim->reduction && inside && !m->shape->d[o].unrolled && m->shape->d[o].items > 1)
+		if (!dim->reduction && inside && !m->shape->d[o].unrolled && m->shape->d[o].items > 1)
 			return true;
 	}
 	return false;
