@@ -242,8 +242,6 @@ static bool implies_by_bound(const rewriter *r, const linear *a, const linear *w
 	return b.fits && most <= 0;
 }
 
-static heddle_value *opposite(heddle_program *p, heddle_value *v);
-
 static uint64_t about(const heddle_value *v)
 {
 	uint64_t bits = v->n_arg || v->kind == HEDDLE_VALUE_INT ? 0 : UINT64_C(1) << mark_of(v) % 64;
@@ -255,7 +253,7 @@ static uint64_t about(const heddle_value *v)
 static fact new_fact(const rewriter *r, heddle_value *condition, bool holds)
 {
 	fact f = {.condition = condition, .holds = holds, .up = r->facts, .about = about(condition)};
-	heddle_value *true_here = holds ? condition : opposite(r->s->p, condition);
+	heddle_value *true_here = holds ? condition : simplify_opposite(r->s->p, condition);
 	linear form;
 	less x;
 	if (as_less(r, condition, &x)) {
@@ -418,8 +416,7 @@ static int decide_in_each_case(rewriter *r, heddle_value *broken, heddle_value *
 	return decided;
 }
 
-/* Of whole numbers: what holds where v does not; NULL: v is not of this kind. */
-static heddle_value *opposite(heddle_program *p, heddle_value *v)
+heddle_value *simplify_opposite(heddle_program *p, heddle_value *v)
 {
 	if (v->kind != HEDDLE_VALUE_BINARY || heddle_type_is_float(v->arg[0]->type))
 		return NULL;
@@ -448,7 +445,7 @@ heddle_value *simplify_with_facts(rewriter *r, heddle_value *v)
 			return heddle_value_int(p, HEDDLE_BOOL, 0);
 	if (simplify_is_known(r, v, NULL))
 		return heddle_value_int(p, HEDDLE_BOOL, 1);
-	heddle_value *against = opposite(p, v);
+	heddle_value *against = simplify_opposite(p, v);
 	if (against && simplify_is_known(r, against, NULL))
 		return heddle_value_int(p, HEDDLE_BOOL, 0);
 	for (int side = 0; side < 2; side++)

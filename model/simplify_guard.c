@@ -563,6 +563,47 @@ static heddle_value *settle(heddle_value *v, void *user)
 	return v;
 }
 
+/* The selection over v, where there is one only; `*n`: how many there are. */
+static const heddle_value *only_selection(const lanes *l, const heddle_value *v, int *n)
+{
+	const heddle_value *found = v->kind == HEDDLE_VALUE_SELECT && lanes_depends(l, v->arg[0]) ? v : NULL;
+	*n += found != NULL;
+	for (int k = 0; k < v->n_arg; k++) {
+		const heddle_value *inside = only_selection(l, v->arg[k], n);
+		found = found ? found : inside;
+	}
+	return *n == 1 ? found : NULL;
+}
+
+/* What holds where no member chooses the first value of the only selection over v, which asks one comparison; NULL: that is not known, or
+ * cannot be. */
+static heddle_value *none_chooses(lanes *l, const heddle_value *v)
+{
+	int n = 0;
+	const heddle_value *selection = only_selection(l, v, &n);
+	const int way = selection ? direction(l, selection->arg[0]) : 0;
+	if (!way || lanes_has_load(selection->arg[0]))
+		return NULL;
+	heddle_value *any = lanes_at(l, selection->arg[0], way > 0 ? 0 : l->width - 1), *none = simplify_opposite(l->p, any);
+	none = none ? none : heddle_value_unary(l->p, HEDDLE_OP_NOT, any);
+	return heddle_ranges_decide(l->s->ranges, none) == 0 ? NULL : none;
+}
+
+static heddle_value *settle_otherwise(heddle_value *v, void *user)
+{
+	lanes *l = user;
+	return v->kind == HEDDLE_VALUE_SELECT && lanes_depends(l, v->arg[0]) ? v->arg[2] : v;
+}
+
+/* The store with another value. */
+static heddle_node *with_value(lanes *l, const heddle_node *node, heddle_value *value)
+{
+	heddle_node *other = simplify_node_like(l->p, node);
+	for (int k = 0; k < node->n_value; k++)
+		HEDDLE_PUSH(l->p->arena, other->value, other->n_value, k ? node->value[k] : value);
+	return other;
+}
+
 /* Selections over v that a few members only must ask for: vectors of the others' elements are built without. */
 static bool few_ask(lanes *l, const heddle_value *v)
 {
@@ -602,10 +643,7 @@ static void emit_choosing(lanes *l, const heddle_node *node, heddle_node *out)
 		emit_partly(l, node, false, out);
 		return;
 	}
-	heddle_node *apart = simplify_node_like(l->p, node);
-	for (int k = 0; k < node->n_value; k++)
-		HEDDLE_PUSH(l->p->arena, apart->value, apart->n_value, k ? node->value[k] : heddle_value_map(l->p, node->value[0], asked_apart, l));
-	lanes_emit_plain_store(l, apart, out);
+	lanes_emit_plain_store(l, with_value(l, node, heddle_value_map(l->p, node->value[0], asked_apart, l)), out);
 }
 
 void lanes_emit_store(lanes *l, const heddle_node *node, heddle_node *out)
@@ -616,19 +654,22 @@ void lanes_emit_store(lanes *l, const heddle_node *node, heddle_node *out)
 		return;
 	}
 	heddle_node *inside = heddle_node_block(l->p), *partly = heddle_node_block(l->p);
-	heddle_node *settled = simplify_node_like(l->p, node);
-	for (int k = 0; k < node->n_value; k++)
-		HEDDLE_PUSH(l->p->arena, settled->value, settled->n_value, node->value[k]);
-	settled->value[0] = heddle_value_map(l->p, node->value[0], settle, l);
 	bool any = l->any;
 	l->any = false;
-	lanes_emit_plain_store(l, settled, inside);
+	lanes_emit_plain_store(l, with_value(l, node, heddle_value_map(l->p, node->value[0], settle, l)), inside);
 	if (!l->any) { /* nothing is gained by asking first */
 		emit_partly(l, node, false, out);
 		l->any = any;
 		return;
 	}
 	emit_choosing(l, node, partly);
+	heddle_value *none = none_chooses(l, node->value[0]);
+	if (none) {
+		heddle_node *outside = heddle_node_block(l->p), *rest = partly;
+		lanes_emit_plain_store(l, with_value(l, node, heddle_value_map(l->p, node->value[0], settle_otherwise, l)), outside);
+		partly = heddle_node_block(l->p);
+		heddle_node_append(l->p, partly, heddle_node_if(l->p, none, outside, rest));
+	}
 	heddle_node *test = heddle_node_if(l->p, all, inside, partly);
 	test->line = node->line;
 	heddle_node_append(l->p, out, test);

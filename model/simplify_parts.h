@@ -142,6 +142,8 @@ bool simplify_stores_to(const heddle_node *node, const heddle_buffer *buffer);
 heddle_value *simplify_quotient(const rewriter *r, heddle_value *v, int64_t *d);
 /* `also`, NULL or a condition, and the facts say that all conjuncts of `v` hold. */
 bool simplify_is_known(const rewriter *r, heddle_value *v, heddle_value *also);
+/* Of a comparison of whole numbers: what holds where it does not; NULL: v is not of this kind. */
+heddle_value *simplify_opposite(heddle_program *p, heddle_value *v);
 /* The condition without what is known; constant when all is. */
 heddle_value *simplify_with_facts(rewriter *r, heddle_value *v);
 /* A fact for what is emitted until r->facts is set back; it lives in the arena.  !(a || b) is !a and !b. */
