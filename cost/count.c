@@ -108,7 +108,10 @@ static double reads_at_edges(const counter *c, const movement *m)
 	double once = within_guards(c, stmt), all = 1, whole = once, shared = 1;
 	int64_t places = 1; /* in the text, that read the same */
 	bool vectors = false, cut = once < 1;
-	if (c->kernel->threads > 1 || lockstep < 0 || heddle_fixed_extent(stmt->source->index[lockstep]->upper) > 0)
+	if (c->kernel->threads > 1 || lockstep < 0)
+		return 1;
+	/* one by one whatever the block: members of what has no whole vector, and taps that a guard leaves */
+	if (heddle_fixed_extent(stmt->source->index[lockstep]->upper) > 0 && (!stmt->dim[lockstep].reduction || m->shape->guarded != 1))
 		return 1;
 	for (int g = 0; g < c->kernel->n_group; g++) /* tiles hold something for what does not exist, too: nothing is asked */
 		if (c->kernel->group[g]->stmt == stmt && c->kernel->group[g]->space == HEDDLE_SPACE_SHARED)
@@ -137,7 +140,7 @@ static double reads_at_edges(const counter *c, const movement *m)
 		all *= (double)(tiles * items + left);
 		shared *= (double)(tiles + (rest > 0));
 	}
-	if (shared == 0 || (!vectors && places > 1))
+	if (shared == 0 || (!vectors && places > 1 && !stmt->reduction))
 		return 1;
 	if (!vectors || cut)
 		return (once + all - whole) / shared;
