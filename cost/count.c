@@ -134,7 +134,7 @@ static double reads_at_edges(const counter *c, const movement *m)
 		const int64_t v = d == lockstep ? choose_least(layout->vector, c->language->max_vector) : 1;
 		const int64_t items = layout->tile / v, left = rest / v + rest % v;
 		places *= items;
-		cut = cut || rest;
+		cut = cut || (items > 1 && !choose_divisible(stmt, d, layout->tile));
 		once *= (double)tiles;
 		whole *= (double)(tiles * items);
 		all *= (double)(tiles * items + left);
