@@ -242,7 +242,7 @@ static bool has_loop_inside(const counter *c, const movement *m, int d)
 		const heddle_dim *dim = &stmt->dim[o];
 		const int vectors = apart && dim->layout.vector > 1, own = apart && stmt->dim[d].layout.vector > 1;
 		const bool inside = vectors > own || (vectors == own && o > d);
-		if (!dim->reduction && inside && !m->shape->d[o].unrolled && m->shape->d[o].items > 1)
+		if (m->shape->d[o].parts > 1 || (!dim->reduction && inside && !m->shape->d[o].unrolled && m->shape->d[o].items > 1))
 			return true;
 	}
 	return false;
