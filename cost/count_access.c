@@ -248,6 +248,22 @@ static bool has_loop_inside(const counter *c, const movement *m, int d)
 	return false;
 }
 
+/* Are the items of d copies that stand one after another under one condition of the guard: inside of all that it asks about? */
+static bool is_inside_of_guard(const counter *c, const shape *s, int d)
+{
+	const bool apart = c->kernel->threads == 1;
+	if (s->stmt->dim[d].reduction || !s->d[d].unrolled || count_guards(s->stmt, d))
+		return false;
+	for (int o = 0; o < s->stmt->n_dim; o++) {
+		const heddle_dim *dim = &s->stmt->dim[o];
+		const int vectors = apart && dim->layout.vector > 1, own = apart && s->stmt->dim[d].layout.vector > 1;
+		const bool inside = vectors > own || (vectors == own && o > d);
+		if (count_guards(s->stmt, o) && (dim->layout.vector > 1 || (inside && dim->layout.items > 1)))
+			return false;
+	}
+	return true;
+}
+
 /* Share of the accesses that a guard leaves, of so many that each thread makes without it.  In blocks where it holds everywhere nothing is
  * asked.  In others each vector is, and those that it leaves no member out of share no reads; members of the rest are asked one by one,
  * and read one by one. */
@@ -267,6 +283,8 @@ static double guarded_share(const counter *c, const movement *m, double accesses
 		vector[d] = asked && !(m->apart && c->kernel->threads > 1) ? choose_least(dim->layout.vector, c->language->max_vector) : 1;
 		block[d] = !dim->reduction ? dim->layout.tile : s->d[d].extent > 0 ? s->d[d].extent : 1;
 		same *= depends ? 1 : (double)vector[d];
+		if (!depends && is_inside_of_guard(c, s, d))
+			whole *= (double)dim->layout.items;
 		/* vectors along what no guard asks about are whole wherever they are asked for */
 		if (members && !asked && !depends)
 			whole *= (double)choose_least(dim->layout.vector, c->language->max_vector);
