@@ -158,6 +158,12 @@ static void add_term(linear *l, heddle_value *v, uint32_t mark, int64_t factor)
 	l->factor[l->n++] = factor;
 }
 
+static void add_scaled(linear *l, heddle_value *v, uint32_t mark, int64_t factor, int64_t by)
+{
+	l->fits = l->fits && !__builtin_mul_overflow(factor, by, &factor);
+	add_term(l, v, mark, factor);
+}
+
 static void add_constant(linear *l, int64_t c, int64_t factor)
 {
 	l->fits = l->fits && !__builtin_mul_overflow(c, factor, &c) && !__builtin_add_overflow(l->c, c, &l->c);
@@ -190,28 +196,42 @@ heddle_value *simplify_quotient(const rewriter *r, heddle_value *v, int64_t *d)
 	return v->arg[0];
 }
 
+/* Of a sum with a floor(y / d): the same without it.  The sum s - floor(y / d) is below 0 where d (s + 1) <= y, floor(y / d) + s where
+ * y + d s < 0. */
+static bool without_quotient(const rewriter *r, linear *l)
+{
+	int64_t d;
+	for (int i = 0; i < l->n; i++) {
+		const int64_t sign = l->factor[i];
+		heddle_value *y = sign == 1 || sign == -1 ? simplify_quotient(r, l->term[i], &d) : NULL;
+		if (!y)
+			continue;
+		linear whole = {.fits = l->fits};
+		for (int k = 0; k < l->n; k++)
+			if (k != i)
+				add_scaled(&whole, l->term[k], l->mark[k], l->factor[k], d);
+		add_constant(&whole, l->c, d);
+		if (sign < 0)
+			add_constant(&whole, d - 1, 1);
+		add_value(&whole, y, sign);
+		*l = whole;
+		return true;
+	}
+	return false;
+}
+
 /* A comparison as `out` < 0. */
 static bool as_negative(const rewriter *r, const less *x, linear *out)
 {
-	int64_t d;
-	heddle_value *y;
+	enum { DEPTH = 4 };
 	out->n = 0;
 	out->fits = true;
 	out->c = 0;
-	if ((y = simplify_quotient(r, x->right, &d))) { /* l + c < floor(y / d): d (l + c + 1) <= y */
-		add_value(out, x->left, d);
-		add_constant(out, x->c, d);
-		add_constant(out, d - 1, 1);
-		add_value(out, y, -1);
-	} else if ((y = simplify_quotient(r, x->left, &d))) { /* floor(y / d) + c < r: y < d (r - c) */
-		add_value(out, y, 1);
-		add_constant(out, x->c, d);
-		add_value(out, x->right, -d);
-	} else {
-		add_value(out, x->left, 1);
-		add_constant(out, x->c, 1);
-		add_value(out, x->right, -1);
-	}
+	add_value(out, x->left, 1);
+	add_constant(out, x->c, 1);
+	add_value(out, x->right, -1);
+	for (int k = 0; k < DEPTH && out->fits && without_quotient(r, out); k++)
+		;
 	return out->fits;
 }
 
