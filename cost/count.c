@@ -46,15 +46,6 @@ static int64_t elements_beside(counter *c, const heddle_stmt *stmt, int a, int b
 	return llabs(apart) < c->language->max_vector ? apart : 0;
 }
 
-/* Does it read global memory itself, which instances that do not exist must not? */
-static bool reads_memory(const heddle_stmt *stmt)
-{
-	for (int a = 1; a < stmt->n_access; a++)
-		if (stmt->access[a].tensor->rank && stmt->access[a].group->space == HEDDLE_SPACE_GLOBAL)
-			return true;
-	return false;
-}
-
 linear count_over_members(const heddle_stmt *stmt, linear a, bool joined)
 {
 	linear b = {.affine = a.affine, .constant = a.constant};
@@ -80,157 +71,6 @@ bool count_is_straight(const counter *c, const heddle_stmt *stmt, bool joined)
 	return true;
 }
 
-/* Share of the blocks in which the guards of the kernel's other statements hold for all that they do: others are blocks at an edge.  What the
- * statement's own leaves is counted elsewhere. */
-static double within_guards(const counter *c, const heddle_stmt *own)
-{
-	double share = 1;
-	for (int k = 0; k < c->kernel->n_stmt; k++) {
-		const heddle_stmt *stmt = c->kernel->stmt[k];
-		const shape s = count_shape(c, stmt);
-		int64_t block[HEDDLE_MAX_DIM];
-		if (stmt == own)
-			continue;
-		for (int d = 0; d < stmt->n_dim; d++)
-			block[d] = !stmt->dim[d].reduction ? stmt->dim[d].layout.tile : s.d[d].extent > 0 ? s.d[d].extent : 1;
-		share = fmin(share, count_guarded(c, stmt, block));
-	}
-	return share;
-}
-
-/* In blocks at an edge each item, and each member of what is left of a vector, has a condition or a loop of its own around what it reads: what
- * others of the thread read as well is read again, but for single elements that several of them ask for, which get a name.  So many times as
- * if it were shared everywhere, on average. */
-static double reads_at_edges(const counter *c, const movement *m)
-{
-	const heddle_stmt *stmt = m->shape->stmt;
-	const int lockstep = heddle_lockstep_dim(stmt, NULL);
-	double once = within_guards(c, stmt), all = 1, whole = once, shared = 1;
-	int64_t places = 1; /* in the text, that read the same */
-	bool vectors = false, cut = once < 1;
-	if (c->kernel->threads > 1 || lockstep < 0)
-		return 1;
-	/* one by one whatever the block: members of what has no whole vector, and taps that a guard leaves */
-	if (heddle_fixed_extent(stmt->source->index[lockstep]->upper) > 0 && (!stmt->dim[lockstep].reduction || m->shape->guarded != 1))
-		return 1;
-	for (int g = 0; g < c->kernel->n_group; g++) /* tiles hold something for what does not exist, too: nothing is asked */
-		if (c->kernel->group[g]->stmt == stmt && c->kernel->group[g]->space == HEDDLE_SPACE_SHARED)
-			return 1;
-	for (int d = 0; d < stmt->n_dim; d++) {
-		const heddle_layout *layout = &stmt->dim[d].layout;
-		if (stmt->reduction ? stmt->dim[d].reduction : stmt->dim[d].member < 0)
-			continue;
-		if (count_moves(stmt, d))
-			return 1;
-		const int64_t extent = m->shape->d[d].extent, tiles = extent / layout->tile, rest = extent % layout->tile;
-		const bool depends = count_depends(m, d);
-		vectors = vectors || (depends && d == lockstep);
-		if (depends || !m->shape->d[d].unrolled) {
-			const double part = extent ? (double)(tiles * layout->tile) / (double)extent : 1;
-			once *= part;
-			whole *= part;
-			continue;
-		}
-		const int64_t v = d == lockstep ? choose_least(layout->vector, c->language->max_vector) : 1;
-		const int64_t items = layout->tile / v, left = rest / v + rest % v;
-		places *= items;
-		cut = cut || (items > 1 && !choose_divisible(stmt, d, layout->tile));
-		once *= (double)tiles;
-		whole *= (double)(tiles * items);
-		all *= (double)(tiles * items + left);
-		shared *= (double)(tiles + (rest > 0));
-	}
-	if (shared == 0 || (!vectors && places > 1 && !stmt->reduction))
-		return 1;
-	if (!vectors || cut)
-		return (once + all - whole) / shared;
-	/* whole vectors at the edge have one condition for all items */
-	const double extent = (double)m->shape->d[lockstep].extent;
-	const double rest = extent > 0 ? fmod(extent, (double)choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector)) / extent : 0;
-	return 1 - rest + rest * all / shared;
-}
-
-/* Of a sum whose ends move with results: tiles that they leave whole are read once for all results of a thread.  In others each vector of results
- * asks, and each member of those that are cut.  So many times as if all were whole. */
-static double reads_at_ends(const counter *c, const movement *m)
-{
-	const heddle_stmt *stmt = m->shape->stmt;
-	const int lockstep = heddle_lockstep_dim(stmt, NULL);
-	int moving = -1;
-	for (int d = 0; d < stmt->n_dim; d++) {
-		if (!count_moves(stmt, d))
-			continue;
-		if (moving >= 0 || !stmt->dim[d].reduction || stmt->dim[d].layout.threads * stmt->dim[d].layout.vector > 1)
-			return 1;
-		moving = d;
-	}
-	if (moving < 0 || m->tile)
-		return 1;
-	const heddle_index *index = stmt->source->index[moving];
-	int64_t tile[HEDDLE_MAX_DIM], vector[HEDDLE_MAX_DIM];
-	double same = 1, beside = 1;
-	for (int d = 0; d < stmt->n_dim; d++) {
-		const heddle_layout *layout = &stmt->dim[d].layout;
-		const bool tied = choose_mentions(index->upper, d) || choose_mentions(index->lower, d);
-		tile[d] = tied || d == moving ? layout->tile : 1;
-		vector[d] = tied && d == lockstep ? choose_least(layout->vector, c->language->max_vector) : 1;
-		if (!tied || count_depends(m, d))
-			continue;
-		if (layout->rounds > 1)
-			return 1;
-		same *= (double)(layout->items * layout->vector);
-		beside *= (double)vector[d];
-	}
-	const double whole = count_whole(c, stmt, moving, tile), vectors = count_whole(c, stmt, moving, vector);
-	/* without vectors one result asks for nothing: what it reads serves others */
-	return beside == 1 || whole < 0 || vectors < 0 ? 1 : whole + same * ((vectors - whole) / beside + 1 - vectors);
-}
-
-/* The same of many threads: in blocks at an edge each item computes its result, or adds to its sum, under a condition of its own, and reads what it
- * takes there. */
-static double reads_of_items(const counter *c, const movement *m)
-{
-	const heddle_stmt *stmt = m->shape->stmt;
-	const int lockstep = heddle_lockstep_dim(stmt, NULL);
-	double once = count_own_results(c->kernel) ? 0 : 1, all = 1, whole = once, shared = 1;
-	if (c->kernel->threads == 1 || (m->tile && !(stmt->reduction && reads_memory(stmt))))
-		return 1;
-	/* vectors are read under one condition, for all items */
-	if (lockstep >= 0 && stmt->dim[lockstep].layout.vector > 1 && count_depends(m, lockstep) && m->tile)
-		return 1;
-	if (!stmt->reduction) {
-		if (count_own_results(c->kernel) || stmt->access[0].group->space != HEDDLE_SPACE_REGISTER)
-			return 1;
-		int64_t any[HEDDLE_MAX_DIM];
-		for (int d = 0; d < HEDDLE_MAX_DIM; d++)
-			any[d] = -1;
-		if (count_member_width(c, m, any) > 1)
-			return 1;
-		once = whole = within_guards(c, stmt);
-	}
-	for (int d = 0; d < stmt->n_dim; d++) {
-		const heddle_layout *layout = &stmt->dim[d].layout;
-		const shape *s = m->shape;
-		if (stmt->dim[d].member < 0 || choose_divisible(stmt, d, layout->tile))
-			continue;
-		if (count_moves(stmt, d) || layout->rounds > 1)
-			return 1;
-		const int64_t extent = s->d[d].extent, tiles = extent / layout->tile;
-		const bool depends = count_depends(m, d);
-		if (depends || !s->d[d].unrolled) {
-			const double part = extent ? (double)(tiles * layout->tile) / (double)extent : 1;
-			once *= part;
-			whole *= part;
-			continue;
-		}
-		once *= (double)(tiles * layout->threads);
-		whole *= (double)(tiles * layout->tile);
-		all *= (double)extent;
-		shared *= s->d[d].outer * (double)layout->threads * s->d[d].busy;
-	}
-	return shared > 0 ? (once + all - whole) / shared : 1;
-}
-
 /* `taken`: accesses that have been counted; those beside this one are, with it. */
 static void count_read(counter *c, const shape *s, const heddle_access *access, bool *taken)
 {
@@ -251,8 +91,8 @@ static void count_read(counter *c, const shape *s, const heddle_access *access, 
 	m.share = fabs(m.share) * count_asked(c, s, access);
 	if (m.share == 0)
 		return;
-	m.share *= reads_at_edges(c, &m) * reads_of_items(c, &m) * reads_at_ends(c, &m);
-	m.whole = m.tile && s->stmt->reduction && (c->kernel->threads == 1 || !reads_memory(s->stmt));
+	m.share *= count_again(c, &m);
+	m.whole = m.tile && s->stmt->reduction && (c->kernel->threads == 1 || !count_reads_memory(s->stmt));
 	c->out->moving = c->out->moving || (m.tile && !s->rectangular);
 	m.apart = count_lanes_apart(c, s);
 	m.once = !s->stmt->reduction && s->stmt->access[0].group->space == HEDDLE_SPACE_GLOBAL; /* read where it is stored */

@@ -48,8 +48,7 @@ static double distinct(const shape *s, const linear *subscript, const bool *mask
 	return (part ? product : n) * apart;
 }
 
-/* Elements that one thread touches in the unrolled part. */
-static double elements(const movement *m)
+double count_elements(const movement *m)
 {
 	double n = 1;
 	bool used[HEDDLE_MAX_DIM] = {0};
@@ -317,7 +316,7 @@ double count_repeats(const counter *c, const movement *m)
 			n *= fmin(1, m->shape->d[d].share);
 	}
 	n *= m->share;
-	return m->write || m->whole ? n : n * guarded_share(c, m, n * elements(m));
+	return m->write || m->whole ? n : n * guarded_share(c, m, n * count_elements(m));
 }
 
 void count_go_on(double begin[SECTOR], double n, int64_t bytes)
@@ -570,7 +569,7 @@ static void count_members(counter *c, const movement *m, const heddle_group *gro
 		if (share[width] == 0)
 			continue;
 		const count_begins b = m->tile ? (count_begins){{0}} : beginnings(c, m, width, -1);
-		count_add_accesses(c, m, group, width, share[width] * elements(m) / (double)width * count_repeats(c, m), m->tile ? NULL : &b);
+		count_add_accesses(c, m, group, width, share[width] * count_elements(m) / (double)width * count_repeats(c, m), m->tile ? NULL : &b);
 	}
 }
 
@@ -585,7 +584,7 @@ void count_movement(counter *c, const movement *m, const heddle_group *group)
 	const int64_t strided = strided_width(c, m);
 	if (strided > 1) {
 		const count_begins b = m->tile ? (count_begins){{0}} : beginnings(c, m, strided, -1);
-		count_add_accesses(c, m, group, strided, elements(m) / (double)strided * strided_vectors(m) * count_repeats(c, m), m->tile ? NULL : &b);
+		count_add_accesses(c, m, group, strided, count_elements(m) / (double)strided * strided_vectors(m) * count_repeats(c, m), m->tile ? NULL : &b);
 	} else {
 		count_members(c, m, group);
 	}

@@ -123,6 +123,8 @@ double count_sectors(const int64_t *at, int n, int64_t bytes);
 double count_bank_cycles(const int64_t *at, int n, int64_t bytes);
 /* Shares of the accesses that begin so many bytes into a sector, after n rounds of each that go on by so many bytes. */
 void count_go_on(double begin[SECTOR], double n, int64_t bytes);
+/* Elements that one thread touches in the unrolled part. */
+double count_elements(const movement *m);
 /* How often all threads make the access that stands in the text: tiles, rounds, items that are a loop. */
 double count_repeats(const counter *c, const movement *m);
 /* Adds so many rounds of an access of all threads, `width` elements each; b: where they begin, NULL: it does not matter. */
@@ -156,6 +158,13 @@ bool count_first_share(counter *c, const shape *s, const heddle_access *access, 
 double count_asked(counter *c, const shape *s, const heddle_access *access);
 /* Does what statement `at` stores stay in registers, all of it? */
 bool count_stays(counter *c, int at);
+
+/* ---- count_edges.c ---- */
+
+/* Does it read global memory itself, which instances that do not exist must not? */
+bool count_reads_memory(const heddle_stmt *stmt);
+/* How many times as often a read is made as if each step asked once for what its places in the text share. */
+double count_again(const counter *c, const movement *m);
 
 /* ---- count_ranges.c ---- */
 
