@@ -159,6 +159,11 @@ static double reads_at_edges(const counter *c, const movement *m)
 			whole *= part;
 			continue;
 		}
+		if (heddle_fixed_extent(stmt->source->index[d]->upper) > 0 && tiles + (rest > 0) == 1) { /* all its items are there, in any block */
+			once *= rest ? 0 : 1;
+			whole *= rest ? 0 : 1;
+			continue;
+		}
 		const int64_t v = d == lockstep ? choose_least(layout->vector, c->language->max_vector) : 1;
 		const int64_t items = layout->tile / v, left = rest / v + rest % v;
 		places *= items;

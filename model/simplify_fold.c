@@ -298,6 +298,9 @@ static void emit_for(rewriter *r, const heddle_node *node, heddle_node *out)
 	heddle_node_append(s->p, out, loop);
 }
 
+/* `if (c) A  if (c) B` is `if (c) { A B }`, also with two branches each, and inside, where A ends as B begins. */
+static bool joins_last(heddle_program *p, heddle_node *out, const heddle_node *test);
+
 /* Append what `from` does to the block `to`; where registers are declared each stays in a scope of its own. */
 static void append_all(heddle_program *p, heddle_node *to, heddle_node *from)
 {
@@ -314,18 +317,18 @@ static void append_all(heddle_program *p, heddle_node *to, heddle_node *from)
 		return;
 	}
 	for (int k = 0; k < from->n_child; k++)
-		heddle_node_append(p, to, from->child[k]);
+		if (k > 0 || from->child[k]->kind != HEDDLE_NODE_IF || !joins_last(p, to, from->child[k]))
+			heddle_node_append(p, to, from->child[k]);
 }
 
-/* `if (c) A  if (c) B` is `if (c) { A B }`, also with two branches each. */
-static bool joins_last(rewriter *r, heddle_node *out, const heddle_node *test)
+static bool joins_last(heddle_program *p, heddle_node *out, const heddle_node *test)
 {
 	heddle_node *last = out->n_child ? out->child[out->n_child - 1] : NULL;
 	if (!last || last->kind != HEDDLE_NODE_IF || last->n_child != test->n_child || !simplify_is_pure(test->value[0]) ||
 	    !heddle_value_equal(last->value[0], test->value[0]))
 		return false;
 	for (int k = 0; k < test->n_child; k++)
-		append_all(r->s->p, last->child[k], test->child[k]);
+		append_all(p, last->child[k], test->child[k]);
 	last->uniform &= test->uniform;
 	return true;
 }
@@ -421,7 +424,7 @@ static void emit_if(rewriter *r, const heddle_node *node, heddle_node *out)
 	heddle_node *new = heddle_node_if(p, condition, then, otherwise);
 	new->uniform = node->uniform;
 	new->line = node->line;
-	if (!joins_last(r, out, new))
+	if (!joins_last(r->s->p, out, new))
 		heddle_node_append(p, out, new);
 }
 
