@@ -99,6 +99,12 @@ static const tensor_state *state_of(const checker *c, const heddle_tensor *tenso
 	return &c->state[tensor->position];
 }
 
+/* Is what was written so far not all that there is: has the caller put in all of the declared elements? */
+static bool is_whole(const tensor_state *t)
+{
+	return t->declared && t->tensor->role == HEDDLE_ROLE_INOUT;
+}
+
 static void collect_reads(inference *f, const heddle_expr *e)
 {
 	for (int i = 0; i < e->n_arg; i++)
@@ -107,7 +113,7 @@ static void collect_reads(inference *f, const heddle_expr *e)
 		return;
 	const tensor_state *t = state_of(f->c, e->tensor);
 	for (int i = 0; i < e->n_arg; i++) {
-		if (t->upper)
+		if (t->upper && !is_whole(t))
 			add_dimension(f, e->arg[i], t->lower[i], t->upper[i]);
 		else if (t->declared)
 			add_dimension(f, e->arg[i], NULL, t->tensor->extent[i]);
@@ -120,7 +126,7 @@ static void collect_target(inference *f)
 	const tensor_state *t = f->s->target;
 	const heddle_statement *st = f->s->statement;
 	for (int i = 0; i < st->n_lhs; i++) {
-		if (t->upper)
+		if (t->upper && !is_whole(t))
 			add_dimension(f, st->lhs[i], t->lower[i], t->upper[i]);
 		else if (t->declared)
 			add_dimension(f, st->lhs[i], NULL, t->tensor->extent[i]);

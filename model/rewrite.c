@@ -166,6 +166,27 @@ static void fill(rewriter *r, heddle_tensor *tensor)
 	rewrite_push(r, s);
 }
 
+/* Does the first statement that touches the tensor write all of it?  What the checker saw of an accumulation is less than what its sum writes. */
+static bool is_covered(const heddle_definition *d, const heddle_tensor *tensor)
+{
+	int k = 0;
+	while (k < d->n_statement && d->statement[k]->target != tensor && !heddle_expr_reads(d->statement[k]->value, tensor))
+		k++;
+	const heddle_statement *s = k < d->n_statement ? d->statement[k] : NULL;
+	if (!s || s->target != tensor || (s->assign != HEDDLE_ASSIGN_SET && !s->initialise) || heddle_expr_reads(s->value, tensor))
+		return false;
+	for (int e = 0; e < s->n_lhs; e++) {
+		const heddle_index *index = s->lhs[e]->index;
+		if (s->lhs[e]->kind != HEDDLE_EXPR_INDEX || index->lower->kind != HEDDLE_EXPR_INT || index->lower->i != 0 ||
+		    !heddle_expr_equal(index->upper, tensor->extent[e]))
+			return false;
+		for (int other = 0; other < e; other++)
+			if (s->lhs[other]->index == index)
+				return false;
+	}
+	return true;
+}
+
 /* ---- the rewrite ------------------------------------------------------------------------------------------------------------ */
 
 heddle_definition *heddle_definition_rewrite(heddle_ctx *ctx, heddle_arena *arena, const heddle_definition *definition,
@@ -185,7 +206,7 @@ heddle_definition *heddle_definition_rewrite(heddle_ctx *ctx, heddle_arena *aren
 			return NULL;
 		}
 	for (int i = 0; i < definition->n_tensor; i++)
-		if (definition->tensor[i]->zero_fill)
+		if (definition->tensor[i]->zero_fill && !is_covered(definition, definition->tensor[i]))
 			fill(&r, definition->tensor[i]);
 	heddle_definition now = *definition;
 	heddle_statement **filled = HEDDLE_NEW_ARRAY(arena, heddle_statement *, definition->n_statement + 1);

@@ -15,6 +15,10 @@
 heddle_definition *heddle_definition_rewrite(heddle_ctx *ctx, heddle_arena *arena, const heddle_definition *definition,
 					     const heddle_config *config);
 
+/* The definition in which each accumulation whose left-hand indices meet in an element, `y(4 * f + k) +=! x(f, k)`, is a sum over what meets
+ * there (gather.c); the given one where there is none.  First of all rewrites: statements are numbered anew.  In `arena`. */
+const heddle_definition *heddle_definition_gather(heddle_ctx *ctx, heddle_arena *arena, const heddle_definition *definition);
+
 /* The largest expression that statement `first` computes, whatever its values are, and a later one computes again: of floats, over
  * indices whose ranges are the same in both, of tensors that no statement in between writes.  NULL: there is none. */
 const heddle_expr *heddle_share_find(const heddle_definition *definition, int first);

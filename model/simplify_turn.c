@@ -95,7 +95,7 @@ static bool writes_apart(const turning *t, const heddle_node *first, const heddl
 		const heddle_node *other = t->loop->child[0]->child[n];
 		if (other == node || other->kind != HEDDLE_NODE_STORE)
 			continue;
-		if (!heddle_value_equal(simplify_without_constant(node->value[last], &a), simplify_without_constant(other->value[last], &b)) ||
+		if (other->buffer != node->buffer || !heddle_value_equal(simplify_without_constant(node->value[last], &a), simplify_without_constant(other->value[last], &b)) ||
 		    (a - b < t->width && b - a < t->width))
 			return false;
 	}

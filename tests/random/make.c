@@ -9,7 +9,7 @@ const char *const random_sizes[RANDOM_N_SIZE] = {"N", "M", "K", "L"};
 
 const char *const random_form_names[RANDOM_N_FORM] = {
 	"contraction",	"reduction",	"scalar",   "element",	  "guarded read",    "clamped read", "window",
-	"stride",	"triangle",	"band",	    "part range", "affine target",   "concatenation", "in place",
+	"stride",	"triangle",	"band",	    "part range", "affine target", "meeting instances", "concatenation", "in place",
 	"recurrence",	"inout",	"gather",   "fixed extent", "integer type",  "narrow type",  "double",
 	"temporary",	"several outputs", "choice", "function",  "index in value",  "size in value", "prefix",
 	"argmin or argmax", "let", "exists", "library", "logic", "cast", "integer division", "shift", "bits", "negation",
@@ -618,6 +618,21 @@ static void fresh(maker *m)
 			s->lhs[i] = heddle_arena_printf(m->arena, "2 * %s", index->name);
 			target->extent[i] = heddle_arena_printf(m->arena, "2 * (%s) - 1", index->extent);
 			moved = true;
+		} else if (how < 12 && plain && !moved) {
+			s->lhs[i] = heddle_arena_printf(m->arena, "%s / 2", index->name);
+			target->extent[i] = heddle_arena_printf(m->arena, "(%s + 1) / 2", index->extent);
+			moved = true;
+			form(m, RANDOM_FORM_MEET);
+		} else if (how < 15 && plain && !moved && i + 1 < rank && !strcmp(m->index[i + 1].upper, m->index[i + 1].extent)) {
+			const index_plan *next = &m->index[i + 1];
+			s->lhs[i] = heddle_arena_printf(m->arena, "%s + %s", index->name, next->name);
+			target->extent[i] = heddle_arena_printf(m->arena, "max(%s + %s - 1, 0)", index->extent, next->extent);
+			s->lhs[i + 1] = heddle_arena_printf(m->arena, "%s / 2", next->name);
+			target->extent[i + 1] = heddle_arena_printf(m->arena, "(%s + 1) / 2", next->extent);
+			m->index[i].stated = m->index[i + 1].stated = true;
+			moved = true;
+			form(m, RANDOM_FORM_MEET);
+			i++;
 		}
 		if (moved)
 			index->stated = true;

@@ -91,6 +91,7 @@ typedef enum random_form {
 	RANDOM_FORM_BAND,
 	RANDOM_FORM_PART,
 	RANDOM_FORM_AFFINE_TARGET,
+	RANDOM_FORM_MEET, /* instances of different left-hand indices, in one element */
 	RANDOM_FORM_CONCATENATION,
 	RANDOM_FORM_IN_PLACE,
 	RANDOM_FORM_RECURRENCE,

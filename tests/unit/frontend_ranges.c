@@ -111,6 +111,8 @@ static const golden table[] = {
 	{"def existing(float(N,M) A) -> (O) { O(i,j) = A(i,j) where exists A(i+1,j) }", 0, {"0", "N-1", "0", "M"}},
 	{"def half(float(2*N) A) -> (O) { O(i) = A(2*i) + A(2*i+1) }", 0, {"0", "N"}},
 	{"def declared(float(N) A) -> (float(N, 4) O) { O(i,j) = A(i) }", 0, {"0", "N", "0", "4"}},
+	{"def cached(float(N) A) -> (inout float(N) B, O) {\nB(0) = A(0)\nO(i) = B(i) }", 1, {"0", "N"}},
+	{"def cleared(float(N) A) -> (inout float(N) B) {\nB(0) = A(0)\nB(i) += 1 }", 1, {"0", "N"}},
 	{"def updated(float(N) A, float(M) B) -> (O) {\nO(i,j) = A(i) * B(j)\nO(i,j) += 1 }", 1, {"0", "N", "0", "M"}},
 };
 
