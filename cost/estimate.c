@@ -115,6 +115,16 @@ static double blocks(const estimator *e)
 	return n;
 }
 
+/* Of them those in which the statement has something to do: others of the kernel may go further. */
+static double blocks_of(const estimator *e, const heddle_stmt *stmt)
+{
+	double n = 1;
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (stmt->dim[d].member >= 0)
+			n *= ceil(extent(e, stmt, d) / (double)e->kernel->member[stmt->dim[d].member].layout.tile);
+	return fmin(n, e->out->blocks);
+}
+
 static double steps(const estimator *e, const heddle_stmt *stmt)
 {
 	double n = 1;
@@ -146,14 +156,14 @@ static void estimate_group(estimator *e, const heddle_group *group)
 	g.name = heddle_arena_printf(e->arena, "%s.%d", group->tensor->name, group->number);
 	if (group->space == HEDDLE_SPACE_SHARED) {
 		g.footprint = tile_bytes(group);
-		g.traffic = footprint(e, group->stmt, group->access, true) * steps(e, group->stmt) * e->out->blocks;
+		g.traffic = footprint(e, group->stmt, group->access, true) * steps(e, group->stmt) * blocks_of(e, group->stmt);
 		g.run = run_bytes(e, group->stmt, group->access, true);
 		g.why = "read again by other threads of the block, or across rows";
 		e->out->shared_bytes += g.footprint;
 	} else if (group->space == HEDDLE_SPACE_REGISTER) {
 		const heddle_stmt *writer = group->last_writer;
 		g.footprint = footprint(e, writer, &writer->access[0], false);
-		g.traffic = group->live_out ? g.footprint * e->out->blocks : 0;
+		g.traffic = group->live_out ? g.footprint * blocks_of(e, writer) : 0;
 		g.run = run_bytes(e, writer, &writer->access[0], false);
 		g.why = group->live_out ? "each thread keeps to its own elements; stored once" : "lives and dies in the kernel";
 		e->out->registers += register_words(e, &group->registers);
@@ -168,7 +178,7 @@ static void estimate_group(estimator *e, const heddle_group *group)
 				const double run = run_bytes(e, stmt, &stmt->access[a], false);
 				most = here > most ? here : most;
 				g.run = g.run == 0 || run < g.run ? run : g.run;
-				g.traffic += here * e->out->blocks;
+				g.traffic += here * blocks_of(e, stmt);
 			}
 		g.footprint = most;
 		g.why = group->access->affine ? "used once per thread, or its tile does not fit" : "subscript known only at run time";

@@ -420,6 +420,7 @@ static bool depends_on_kernel(const heddle_scop *scop, const heddle_kernel *kern
 /* Joining `stmt` to the kernel keeps enough independent work for the chip, or loses none. */
 static bool worth_fusing(const heddle_scop *scop, heddle_kernel *kernel, heddle_stmt *stmt)
 {
+	enum { FEW_TAKE = 64 };
 	const double units = (double)choose_quantity(&scop->descriptor->units, 16);
 	const bool simd = scop->descriptor->execution == HEDDLE_SIMD;
 	heddle_kernel alone = {.n_stmt = 1, .stmt = &stmt};
@@ -439,6 +440,8 @@ static bool worth_fusing(const heddle_scop *scop, heddle_kernel *kernel, heddle_
 	double total = 0;
 	for (int s = 0; s < kernel->n_stmt; s++)
 		total += choose_volume(scop, kernel->stmt[s]);
+	/* nor are members of much work given away for a little that would save nothing */
+	worth = worth && (after >= before || FEW_TAKE * choose_volume(scop, stmt) >= total);
 	worth = worth || (total <= small(scop->descriptor) && depends_on_kernel(scop, kernel, stmt));
 	if (!worth)
 		kernel->n_stmt--;
