@@ -42,6 +42,8 @@ static heddle_value *for_all(lanes *l, heddle_value *c)
 		return heddle_value_binary(l->p, HEDDLE_OP_AND, for_all(l, c->arg[0]), for_all(l, c->arg[1]));
 	heddle_value_coefficient(c->arg[0], l->name, &a);
 	heddle_value_coefficient(c->arg[1], l->name, &b);
+	if (c->op == HEDDLE_OP_EQ && a != b)
+		return heddle_value_int(l->p, HEDDLE_BOOL, 0); /* of several members for one at most */
 	if (c->op == HEDDLE_OP_EQ)
 		return heddle_value_binary(l->p, HEDDLE_OP_AND, lanes_at(l, c, 0), lanes_at(l, c, l->width - 1));
 	bool less = c->op == HEDDLE_OP_LT || c->op == HEDDLE_OP_LE;
