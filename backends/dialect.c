@@ -439,7 +439,9 @@ static const char *const c_keywords[] = {
 	"DBL_MAX", "DBL_MIN", "DBL_EPSILON", "DBL_DIG", "M_E", "M_LOG2E", "M_LOG10E", "M_LN2", "M_LN10", "M_PI",
 	"M_PI_2", "M_PI_4", "M_1_PI", "M_2_PI", "M_2_SQRTPI", "M_SQRT2", "M_SQRT1_2", "assert", "errno", "stdin",
 	"stdout", "stderr", "linux", "unix", "i386", "isnan", "isinf", "isfinite", "isnormal", "signbit",
-	"fpclassify",
+	"fpclassify", "size_t", "ssize_t", "ptrdiff_t", "intptr_t", "uintptr_t", "intmax_t", "uintmax_t", "int8_t", "int16_t", "int32_t",
+	"int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "float_t", "double_t", "time_t", "clock_t", "div_t", "off_t", "pid_t",
+	"va_list", "FILE",
 };
 
 /* Functions that headers of C and of its systems declare: what Heddle writes may be compiled behind any of them. */

@@ -233,6 +233,10 @@ const heddle_code heddle_codes[] = {
 	 "What the reads of a definition need of its sizes cannot hold for any of them, so there is nothing to compile.\n"
 	 "Wrong:  def f(float(N) A, float(M) B) -> (O) { O(i) = A(i + M) + B(i + N) where i in 0:4 }\n"
 	 "Right:  def f(float(N) A, float(M) B) -> (O) { O(i) = A(i) + B(i) where i in 0:4 }\n"},
+	{214, "an index that never has a value",
+	 "What the reads of a statement need of an index holds for none, whatever the sizes are, so the statement does nothing.\n"
+	 "Wrong:  def f(float(N) A) -> (O) { O(i) = A(i) + A(i + N) }\n"
+	 "Right:  def f(float(2 * N) A) -> (O) { O(i) = A(i) + A(i + N) where i in 0:N }\n"},
 	{301, "a size range cannot be read",
 	 "M=64 is one value, M=1:8192 a range with both ends, K=64* every multiple of 64, K=64:4096*64 those in a range; several are\n"
 	 "separated by commas or blanks.\n"

@@ -451,7 +451,21 @@ static int check_strides(inference *f, const heddle_expr *e)
 	return errors;
 }
 
-/* A range that is negative whatever the sizes are is a mistake. */
+static bool is_given(const inference *f, int i)
+{
+	return f->s->index[i].range && f->s->index[i].range->a->location.line;
+}
+
+/* Was a size given as 0?  Then ranges may be empty. */
+static bool has_no_elements(const heddle_definition *d)
+{
+	for (int i = 0; i < d->n_size; i++)
+		if (d->size[i]->max == 0)
+			return true;
+	return false;
+}
+
+/* A range that is negative whatever the sizes are is a mistake; one that is empty is likely to be one. */
 static int check_negative(inference *f)
 {
 	heddle_statement *st = f->s->statement;
@@ -462,18 +476,25 @@ static int check_negative(inference *f)
 		if (!affine_from_expr(f->space, index->lower, true, &lower) ||
 		    !affine_from_expr(f->space, index->upper, true, &upper))
 			continue;
-		affine_row negative = lower;
-		negative.k--;
-		if (!affine_add(&negative, &upper, -1) || !affine_size_only(f->space, &negative) ||
-		    !affine_prove(f->space, &negative))
+		affine_row empty = lower, negative;
+		if (!affine_add(&empty, &upper, -1) || !affine_size_only(f->space, &empty) || !affine_prove(f->space, &empty))
 			continue;
 		heddle_text text = {0};
 		heddle_expr_print(index->lower, &text);
 		heddle_text_add(&text, ":");
 		heddle_expr_print(index->upper, &text);
+		negative = empty;
+		negative.k--;
+		if (!affine_prove(f->space, &negative)) {
+			if (!is_given(f, i) && !has_no_elements(f->c->def) && heddle_check_warn(f->c, 214, &index->location, "index `%s` has no values, whatever the sizes are: %s",
+								 index->name, heddle_text_str(&text)))
+				heddle_note(f->c->ctx, NULL, "inferred from the subscripts: a `where` says what is meant");
+			heddle_text_free(&text);
+			continue;
+		}
 		heddle_check_fail(f->c, 203, &index->location, "index `%s` has the negative range %s", index->name,
 				  heddle_text_str(&text));
-		if (f->s->index[i].range && f->s->index[i].range->a->location.line) {
+		if (is_given(f, i)) {
 			heddle_note(f->c->ctx, &f->s->index[i].range->location, "it is given here; lower:upper, upper excluded");
 		} else {
 			heddle_note(f->c->ctx, NULL, "inferred from the subscripts: no value of `%s` keeps all reads inside",
@@ -579,6 +600,7 @@ static int record_write(inference *f)
 		}
 		if (!extremes(f, &row, &lower, &upper)) {
 			heddle_check_fail(f->c, 208, &st->lhs[i]->location, "the range of the left-hand subscript cannot be found");
+			heddle_note(f->c->ctx, NULL, "it may be a sum of indices and sizes with factors, and quotients of such by numbers");
 			if (too_large(st->lhs[i]))
 				heddle_note(f->c->ctx, NULL, limit_note);
 			errors++;

@@ -228,6 +228,7 @@ static void reserved(void **state)
 	assert_true(heddle_dialect_reserves(opencl, "barrier"));
 	assert_true(heddle_dialect_reserves(opencl, "kernel") && heddle_dialect_reserves(opencl, "uint4"));
 	assert_true(heddle_entry_is_reserved("main") && heddle_entry_is_reserved("expf") && heddle_entry_is_reserved("index"));
+	assert_true(heddle_entry_is_reserved("size_t") && heddle_entry_is_reserved("uint8_t"));
 	assert_false(heddle_entry_is_reserved("linear") || heddle_entry_is_reserved("experts"));
 	static const char *const free_names[] = {"A", "C", "x", "f", "s", "name", "M", "width"};
 	for (size_t i = 0; i < HEDDLE_COUNT(free_names); i++) {

@@ -83,7 +83,7 @@ static void test_bad(void **state)
 	}
 	closedir(dir);
 	/* Every code of the notation has its file, but for warnings and what only callers can do wrong. */
-	static const int elsewhere[] = {110, 126, 204, 212, 213, 306, 307, 309};
+	static const int elsewhere[] = {110, 126, 204, 212, 213, 214, 306, 307, 309};
 	for (const heddle_code *c = heddle_codes; c->code && c->code < 400; c++) {
 		bool excused = false;
 		for (size_t i = 0; i < HEDDLE_COUNT(elsewhere); i++)
@@ -108,6 +108,8 @@ static void test_warnings(void **state)
 	assert_fine("w", "def f(float(N) A) -> (O) { O(i) = A(i) where x = 2 }", 126);
 	assert_fine("w", "def f(float(N) A) -> (O) { O(i) = A(i-1) }", 204);
 	assert_fine("w", "def f(float(N) A) -> (O) { O(i) +=! A(i) where r in 0:4 }", 212);
+	assert_fine("w", "def f(float(N) A) -> (O) { O(i) = A(i) + A(i + N) }", 214);
+	assert_fine("w", "def f(float(2 * N) A) -> (O) { O(i) = A(i) + A(i + N) where i in 0:N }", 0);
 }
 
 static void test_documentation(void **state)
