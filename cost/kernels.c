@@ -417,10 +417,26 @@ static bool depends_on_kernel(const heddle_scop *scop, const heddle_kernel *kern
 	return false;
 }
 
+/* Does the statement read a part of a tensor that the others of the kernel have at hand which is worth a way to memory? */
+static bool takes_part(const heddle_scop *scop, const heddle_kernel *kernel, const heddle_stmt *stmt)
+{
+	enum { LITTLE = 64 };
+	for (int a = 1; a < stmt->n_access; a++) {
+		const heddle_tensor *tensor = stmt->access[a].tensor;
+		double elements = heddle_type_size(tensor->type);
+		for (int d = 0; d < stmt->n_dim; d++)
+			elements *= choose_depends_on(stmt, &stmt->access[a], d) ? (double)choose_extent(scop, stmt, d) : 1;
+		for (int s = 0; s < kernel->n_stmt && LITTLE * elements >= choose_tensor_bytes(scop, tensor); s++)
+			for (int b = 0; b < kernel->stmt[s]->n_access; b++)
+				if (kernel->stmt[s] != stmt && kernel->stmt[s]->access[b].tensor == tensor)
+					return true;
+	}
+	return false;
+}
+
 /* Joining `stmt` to the kernel keeps enough independent work for the chip, or loses none. */
 static bool worth_fusing(const heddle_scop *scop, heddle_kernel *kernel, heddle_stmt *stmt)
 {
-	enum { FEW_TAKE = 64 };
 	const double units = (double)choose_quantity(&scop->descriptor->units, 16);
 	const bool simd = scop->descriptor->execution == HEDDLE_SIMD;
 	heddle_kernel alone = {.n_stmt = 1, .stmt = &stmt};
@@ -440,8 +456,8 @@ static bool worth_fusing(const heddle_scop *scop, heddle_kernel *kernel, heddle_
 	double total = 0;
 	for (int s = 0; s < kernel->n_stmt; s++)
 		total += choose_volume(scop, kernel->stmt[s]);
-	/* nor are members of much work given away for a little that would save nothing */
-	worth = worth && (after >= before || FEW_TAKE * choose_volume(scop, stmt) >= total);
+	/* nor are members given away for what takes little of the others' results */
+	worth = worth && (after >= before || takes_part(scop, kernel, stmt));
 	worth = worth || (total <= small(scop->descriptor) && depends_on_kernel(scop, kernel, stmt));
 	if (!worth)
 		kernel->n_stmt--;

@@ -320,6 +320,8 @@ static void items(void **state)
 		 "tile=w:64 vector=w:64"},
 		{"def f(float(8, 64, 48, 48) x, float(64) g) -> (y) { y(n, c, h, w) = x(n, c, h, w) * g(c) }", "tile=w:48,h:4 vector=w:16"},
 		{"def f(float(4, 50) x, float(50) g) -> (y) { y(n, w) = x(n, w) * g(w) }", "tile=w:32 round=w:2 vector=w:16"},
+		/* a little of many rows is not worth going down all of them */
+		{"def f(float(100000, 64) x) -> (y, last) { y(n, d) = x(n, d) * 2  last(d) = y(99999, d) }", "fuse=0,1; "},
 		/* what two statements read stays in the cache between them */
 		{"def f(float(4096, 4096) x) -> (s, m) { s +=! x(i, j)  m max=! x(i, j) }", "split=0:i:16,1:i:16; "},
 		/* a long text is one item; rounds are a loop */
