@@ -71,32 +71,6 @@ static bool is_narrow_load(const widener *w, const heddle_value *v)
 	       v->type != HEDDLE_BOOL && has_pure_subscripts(v) && has_rows(v);
 }
 
-/* Loads of a value that surely happen: not those of a selection's sides, nor of what && and || may leave out. */
-static void collect(widener *w, heddle_value *v, int at)
-{
-	const bool decides = v->kind == HEDDLE_VALUE_SELECT ||
-			     (v->kind == HEDDLE_VALUE_BINARY && (v->op == HEDDLE_OP_AND || v->op == HEDDLE_OP_OR));
-	for (int k = 0; k < (decides ? 1 : v->n_arg); k++)
-		collect(w, v->arg[k], at);
-	if (!is_narrow_load(w, v))
-		return;
-	const int stores = stores_before(w, v->buffer, at);
-	for (int k = 0; k < w->n; k++)
-		if (w->load[k].stores == stores && heddle_value_equal(w->load[k].load, v)) {
-			w->load[k].last = at;
-			return;
-		}
-	if (w->n == MOST_LOADS)
-		return;
-	narrow_load new = {.load = v, .at = at, .last = at, .stores = stores};
-	new.base = simplify_without_constant(v->arg[v->n_arg - 1], &new.offset);
-	if (new.base->kind == HEDDLE_VALUE_INT) {
-		new.offset = new.base->i;
-		new.base = NULL;
-	}
-	w->load[w->n++] = new;
-}
-
 /* ---- addresses as sums of products ------------------------------------------------------------------------------------------------------- */
 
 enum { MOST_TERMS = 48, MOST_ATOMS = 4 };
@@ -170,6 +144,47 @@ static bool expand(const heddle_value *v, int64_t factor, sum *to)
 	return true;
 }
 
+/* The constant that is added inside, in a cast or a product: 1 of int64(2 * k + 1). */
+static int64_t constant_in(const heddle_value *v)
+{
+	sum all = {.n = 0};
+	bool known = expand(v, 1, &all);
+	for (int k = 0; k < all.n && known; k++)
+		if (all.of[k].n == 0)
+			return all.of[k].factor;
+	return 0;
+}
+
+/* ---- loads beside each other -------------------------------------------------------------------------------------------------------------- */
+
+/* Loads of a value that surely happen: not those of a selection's sides, nor of what && and || may leave out. */
+static void collect(widener *w, heddle_value *v, int at)
+{
+	const bool decides = v->kind == HEDDLE_VALUE_SELECT ||
+			     (v->kind == HEDDLE_VALUE_BINARY && (v->op == HEDDLE_OP_AND || v->op == HEDDLE_OP_OR));
+	for (int k = 0; k < (decides ? 1 : v->n_arg); k++)
+		collect(w, v->arg[k], at);
+	if (!is_narrow_load(w, v))
+		return;
+	const int stores = stores_before(w, v->buffer, at);
+	for (int k = 0; k < w->n; k++)
+		if (w->load[k].stores == stores && heddle_value_equal(w->load[k].load, v)) {
+			w->load[k].last = at;
+			return;
+		}
+	if (w->n == MOST_LOADS)
+		return;
+	narrow_load new = {.load = v, .at = at, .last = at, .stores = stores};
+	new.base = simplify_without_constant(v->arg[v->n_arg - 1], &new.offset);
+	if (new.base->kind == HEDDLE_VALUE_INT) {
+		new.offset = new.base->i;
+		new.base = NULL;
+	} else {
+		new.offset += constant_in(new.base);
+	}
+	w->load[w->n++] = new;
+}
+
 /* Is the value a multiple of a power of two, term by term: (b + 33) * H * 3 + H of 4? */
 static bool is_multiple(widener *w, const heddle_value *v, int64_t of)
 {
@@ -184,13 +199,13 @@ static bool is_multiple(widener *w, const heddle_value *v, int64_t of)
 	return multiple;
 }
 
-/* Are they the same sums of products, however they are written? */
+/* Are they the same sums of products, but for constants, however they are written? */
 static bool same_sums(const heddle_value *a, const heddle_value *b)
 {
 	sum difference = {.n = 0};
 	bool same = expand(a, 1, &difference) && expand(b, -1, &difference);
 	for (int k = 0; k < difference.n && same; k++)
-		same = difference.of[k].factor == 0;
+		same = difference.of[k].factor == 0 || difference.of[k].n == 0;
 	return same;
 }
 
