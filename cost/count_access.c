@@ -291,7 +291,7 @@ static double guarded_share(const counter *c, const movement *m, double accesses
 	const double vectors = fmin(s->guarded, count_guarded(c, s->stmt, vector));
 	const double blocks = count_own_results(c->kernel) ? 0 : fmin(vectors, count_guarded(c, s->stmt, block));
 	const double apart = ((vectors - blocks) / same + s->guarded - vectors) / whole;
-	return blocks + apart * instances / (accesses * (double)c->kernel->threads);
+	return blocks * count_shared_taps(c, m) + apart * instances / (accesses * (double)c->kernel->threads);
 }
 
 /* How often all threads make the access that stands in the text: tiles, rounds, items that are a loop. */

@@ -80,15 +80,40 @@ static double reads_of_step(const movement *m, const int64_t *values, int lockst
 	return reads;
 }
 
+/* Members of a window that are lanes of one vector; 0: it is another. */
+static int64_t taps_of(const heddle_stmt *stmt, int lockstep)
+{
+	const heddle_dim *dim = lockstep >= 0 ? &stmt->dim[lockstep] : NULL;
+	return dim && dim->reduction && dim->layout.items == 1 ? choose_least(heddle_fixed_extent(stmt->source->index[lockstep]->upper), dim->layout.tile) : 0;
+}
+
+double count_shared_taps(const counter *c, const movement *m)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	const int lockstep = heddle_lockstep_dim(stmt, NULL);
+	const int64_t taps = taps_of(stmt, lockstep);
+	int64_t values[HEDDLE_MAX_DIM];
+	if (taps < 1 || c->kernel->threads > 1)
+		return 1;
+	for (int e = 0; e < m->tensor->rank; e++)
+		if (!m->subscript[e].affine)
+			return 1;
+	for (int d = 0; d < stmt->n_dim; d++)
+		values[d] = stmt->dim[d].member >= 0 && m->shape->d[d].unrolled ? stmt->dim[d].layout.tile : 1;
+	const double reads = reads_of_step(m, values, lockstep, taps, true);
+	const double all = count_elements(m) * (count_depends(m, lockstep) ? m->shape->d[lockstep].share : 1);
+	return reads > 0 && all > 0 ? reads / all : 1;
+}
+
 /* The same of a window whose taps are lanes of a vector, of which the first result's have no condition: all others' are under one in blocks
  * at an edge.  0: it is not of this kind. */
 static double reads_of_taps(const counter *c, const movement *m, int lockstep)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
-	const int64_t taps = choose_least(heddle_fixed_extent(stmt->source->index[lockstep]->upper), stmt->dim[lockstep].layout.tile);
+	const int64_t taps = taps_of(stmt, lockstep);
 	int64_t tile[HEDDLE_MAX_DIM], values[HEDDLE_MAX_DIM];
 	double ran = 0, sum = 0, tiles = 1;
-	if (stmt->dim[lockstep].layout.items > 1)
+	if (taps < 1)
 		return 0;
 	for (int e = 0; e < m->tensor->rank; e++)
 		if (!m->subscript[e].affine)

@@ -165,6 +165,8 @@ bool count_stays(counter *c, int at);
 bool count_reads_memory(const heddle_stmt *stmt);
 /* How many times as often a read is made as if each step asked once for what its places in the text share. */
 double count_again(const counter *c, const movement *m);
+/* Where a window's taps are lanes: the reads of a step whose places share what they read, to those that are counted place by place; else 1. */
+double count_shared_taps(const counter *c, const movement *m);
 
 /* ---- count_ranges.c ---- */
 
