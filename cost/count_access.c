@@ -263,6 +263,21 @@ static bool is_inside_of_guard(const counter *c, const shape *s, int d)
 	return true;
 }
 
+/* Of a guard `s <= t` along tiles alike: in a block on the diagonal the items of s that it leaves for one of t are those up to it, under one
+ * condition, and share what does not depend on s.  That dimension, where it goes fastest; -1: it is not so. */
+static int last_in_steps(const counter *c, const movement *m)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	const int lockstep = heddle_lockstep_dim(stmt, NULL);
+	int last = -1;
+	if (c->kernel->threads > 1 || !stmt->reduction || lockstep < 0 || !stmt->dim[lockstep].reduction)
+		return -1;
+	for (int d = 0; d < stmt->n_dim; d++)
+		last = !stmt->dim[d].reduction && m->shape->d[d].unrolled && m->shape->d[d].items > 1 ? d : last;
+	const int other = last >= 0 && !count_depends(m, last) ? count_guard_beside(stmt, last) : -1;
+	return other >= 0 && other < last && stmt->dim[other].layout.tile == stmt->dim[last].layout.tile && stmt->dim[last].layout.vector == 1 ? last : -1;
+}
+
 /* Share of the accesses that a guard leaves, of so many that each thread makes without it.  In blocks where it holds everywhere nothing is
  * asked.  In others each vector is, and those that it leaves no member out of share no reads; members of the rest are asked one by one,
  * and read one by one. */
@@ -290,7 +305,15 @@ static double guarded_share(const counter *c, const movement *m, double accesses
 	}
 	const double vectors = fmin(s->guarded, count_guarded(c, s->stmt, vector));
 	const double blocks = count_own_results(c->kernel) ? 0 : fmin(vectors, count_guarded(c, s->stmt, block));
-	const double apart = ((vectors - blocks) / same + s->guarded - vectors) / whole;
+	double apart = ((vectors - blocks) / same + s->guarded - vectors) / whole;
+	const int last = last_in_steps(c, m);
+	if (last >= 0) {
+		const double n = (double)s->d[last].items;
+		for (int d = 0; d < s->stmt->n_dim; d++)
+			vector[d] = d == last ? s->d[last].items : 1;
+		const double rows = fmin(s->guarded, count_guarded(c, s->stmt, vector));
+		apart = (rows - blocks) / n + (s->guarded - rows) / (n / 2);
+	}
 	return blocks * count_shared_taps(c, m) + apart * instances / (accesses * (double)c->kernel->threads);
 }
 

@@ -156,7 +156,7 @@ static double reads_at_edges(const counter *c, const movement *m)
 	const heddle_stmt *stmt = m->shape->stmt;
 	const int lockstep = heddle_lockstep_dim(stmt, NULL);
 	double once = within_guards(c, stmt), all = 1, whole = once, shared = 1;
-	int64_t places = 1; /* in the text, that read the same */
+	int64_t places = 1, others = 1; /* in the text, that read the same; of them those along other dimensions than the vectors' */
 	bool vectors = false, cut = once < 1;
 	if (c->kernel->threads > 1 || lockstep < 0)
 		return 1;
@@ -192,13 +192,15 @@ static double reads_at_edges(const counter *c, const movement *m)
 		const int64_t v = d == lockstep ? choose_least(layout->vector, c->language->max_vector) : 1;
 		const int64_t items = layout->tile / v, left = rest / v + rest % v;
 		places *= items;
+		others *= d == lockstep ? 1 : items;
 		cut = cut || (items > 1 && !choose_divisible(stmt, d, layout->tile));
 		once *= (double)tiles;
 		whole *= (double)(tiles * items);
 		all *= (double)(tiles * items + left);
 		shared *= (double)(tiles + (rest > 0));
 	}
-	if (shared == 0 || (!vectors && places > 1 && !stmt->reduction))
+	/* single elements have names, but not those that other results of a sum ask for under conditions of their own */
+	if (shared == 0 || (!vectors && places > 1 && (!stmt->reduction || others == 1 || m->shape->guarded != 1)))
 		return 1;
 	if (!vectors || cut)
 		return (once + all - whole) / shared;

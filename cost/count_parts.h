@@ -201,6 +201,8 @@ double count_busy(const counter *c, const heddle_stmt *stmt);
 double count_read_share(const counter *c, const heddle_stmt *stmt, const heddle_expr *read);
 /* Does the guard depend on dimension d? */
 bool count_guards(const heddle_stmt *stmt, int d);
+/* The dimension that the statement's guard `d <= other`, or the other way around, compares d with; -1: it is another guard, or none. */
+int count_guard_beside(const heddle_stmt *stmt, int d);
 
 /* ---- count_fill.c ---- */
 

@@ -566,6 +566,17 @@ bool count_guards(const heddle_stmt *stmt, int d)
 	return guard && choose_mentions(guard, d);
 }
 
+int count_guard_beside(const heddle_stmt *stmt, int d)
+{
+	bool otherwise = false;
+	const heddle_expr *guard = guard_of(stmt, &otherwise);
+	if (!guard || otherwise || guard->kind != HEDDLE_EXPR_BINARY || (guard->op != HEDDLE_OP_LE && guard->op != HEDDLE_OP_GE) ||
+	    guard->arg[0]->kind != HEDDLE_EXPR_INDEX || guard->arg[1]->kind != HEDDLE_EXPR_INDEX)
+		return -1;
+	const int a = guard->arg[0]->index->position, b = guard->arg[1]->index->position;
+	return a == d ? b : b == d ? a : -1;
+}
+
 /* Is the element read whenever the value is computed? */
 static bool is_read_anyway(const heddle_expr *read, const heddle_expr *value)
 {
