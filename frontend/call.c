@@ -22,6 +22,7 @@ typedef struct binding {
 typedef struct passed {
 	heddle_tensor *tensor;
 	heddle_expr *expr;
+	bool grows; /* a result whose shape is the call's for the call only: statements after it may write further */
 } passed;
 
 typedef struct call {
@@ -733,7 +734,7 @@ static int take_output(call *k, int i)
 		t->declared = true;
 	}
 	t->zeroed |= from->zero_fill;
-	k->passed[from->position] = (passed){.tensor = t->tensor};
+	k->passed[from->position] = (passed){.tensor = t->tensor, .grows = !have};
 	return 0;
 }
 
@@ -741,13 +742,16 @@ static int take_output(call *k, int i)
 static void mark_written(checker *c, tensor_state *t, const heddle_location *where)
 {
 	tensor_write w = {.lower = HEDDLE_NEW_ARRAY(c->arena, heddle_expr *, t->rank + 1),
-			  .upper = t->tensor->extent,
+			  .upper = HEDDLE_NEW_ARRAY(c->arena, heddle_expr *, t->rank + 1),
 			  .box = true};
-	for (int d = 0; d < t->rank; d++)
-		w.lower[d] = whole(c, 0);
+	/* of all writes so far, which later ones add to: arrays of their own */
+	t->lower = HEDDLE_NEW_ARRAY(c->arena, heddle_expr *, t->rank + 1);
+	t->upper = HEDDLE_NEW_ARRAY(c->arena, heddle_expr *, t->rank + 1);
+	for (int d = 0; d < t->rank; d++) {
+		w.lower[d] = t->lower[d] = whole(c, 0);
+		w.upper[d] = t->upper[d] = t->tensor->extent[d];
+	}
 	HEDDLE_PUSH(c->scratch, t->write, t->n_write, w);
-	t->lower = w.lower;
-	t->upper = w.upper;
 	if (!t->defined)
 		t->first_write = *where;
 	t->defined = true;
@@ -911,8 +915,12 @@ static int inline_callee(call *k)
 		else
 			add_condition(k, rewrite(k, condition, false));
 	}
-	for (int i = 0; i < def->n_output; i++)
-		mark_written(c, &c->state[k->passed[def->n_input + i].tensor->position], output_location(k, i));
+	for (int i = 0; i < def->n_output; i++) {
+		const passed *result = &k->passed[def->n_input + i];
+		tensor_state *t = &c->state[result->tensor->position];
+		mark_written(c, t, output_location(k, i));
+		t->declared = t->declared && !result->grows;
+	}
 	k->outermost->n_inlined += def->n_statement;
 	return c->errors > before ? -1 : 0;
 }

@@ -692,9 +692,11 @@ static int check_target_type(scope *s, const value *v)
 		heddle_note(c->ctx, NULL, "`%s(..)` converts it", heddle_type_name(t->tensor->type));
 		return -1;
 	}
-	s->statement->value = convert(c, v->e,
-				      s->statement->assign == HEDDLE_ASSIGN_SET ? t->tensor->type
-										: heddle_type_arithmetic(t->tensor->type));
+	const heddle_assign assign = s->statement->assign;
+	const bool compares = assign == HEDDLE_ASSIGN_MIN || assign == HEDDLE_ASSIGN_MAX;
+	/* extremes are of what the tensor can hold, whether they are kept in it or in a register meanwhile */
+	heddle_expr *e = compares && !heddle_type_is_float(t->tensor->type) ? convert(c, v->e, t->tensor->type) : v->e;
+	s->statement->value = convert(c, e, assign == HEDDLE_ASSIGN_SET ? t->tensor->type : heddle_type_arithmetic(t->tensor->type));
 	return 0;
 }
 

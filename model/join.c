@@ -128,6 +128,9 @@ static bool in_one_step(const heddle_scop *scop, const heddle_stmt *a, const hed
 		heddle_dependence *dependence = &scop->dependence[at];
 		if (dependence->input)
 			continue;
+		/* a sum has no value before all of its steps are done, be it one */
+		if (a->reduction && dependence->from == 0 && !heddle_ends_in_step(a))
+			return false;
 		if (!private(a->kernel, dependence))
 			return false;
 		for (int d = 0; d < a->n_dim; d++)

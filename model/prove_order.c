@@ -22,11 +22,22 @@ int heddle_prove_threads(prover *p)
 
 /* ---- order --------------------------------------------------------------------------------------------------------------------- */
 
+/* { L[x] -> S[d] } of what a leaf has a part in: what starts or ends a sum, in all of its terms. */
+static __isl_give isl_map *parts_of(prover *p, const heddle_leaf *leaf)
+{
+	const bool ends = leaf->kind == HEDDLE_LEAF_INITIALISE || leaf->kind == HEDDLE_LEAF_COMBINE || leaf->kind == HEDDLE_LEAF_FINISH;
+	isl_map *parts = heddle_prove_instances(p, leaf);
+	for (int d = 0; d < leaf->stmt->n_dim && ends; d++)
+		if (leaf->stmt->dim[d].reduction)
+			parts = isl_map_eliminate(parts, isl_dim_out, (unsigned)d, 1);
+	return parts;
+}
+
 /* { A[x] -> B[x] } of instances of two leaves that depend on each other. */
 static __isl_give isl_map *dependent(prover *p, const heddle_leaf *a, const heddle_leaf *b, const heddle_dependence *dependence)
 {
-	isl_map *pairs = isl_map_apply_range(heddle_prove_instances(p, a), isl_map_copy(dependence->relation));
-	return isl_map_apply_range(pairs, isl_map_reverse(heddle_prove_instances(p, b)));
+	isl_map *pairs = isl_map_apply_range(parts_of(p, a), isl_map_copy(dependence->relation));
+	return isl_map_apply_range(pairs, isl_map_reverse(parts_of(p, b)));
 }
 
 /* Are there none in two leaves?  Full tiles and the rest of a statement are leaves of their own. */
