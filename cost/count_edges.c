@@ -112,7 +112,7 @@ static double reads_of_taps(const counter *c, const movement *m, int lockstep)
 	const heddle_stmt *stmt = m->shape->stmt;
 	const int64_t taps = taps_of(stmt, lockstep);
 	int64_t tile[HEDDLE_MAX_DIM], values[HEDDLE_MAX_DIM];
-	double ran = 0, sum = 0, tiles = 1;
+	double ran = 0, sum = 0;
 	if (taps < 1)
 		return 0;
 	for (int e = 0; e < m->tensor->rank; e++)
@@ -122,12 +122,12 @@ static double reads_of_taps(const counter *c, const movement *m, int lockstep)
 		if (count_moves(stmt, d))
 			return 0;
 		tile[d] = d != lockstep && stmt->dim[d].member >= 0 && m->shape->d[d].unrolled && m->shape->d[d].extent > 0 ? stmt->dim[d].layout.tile : 1;
-		tiles *= tile[d] > 1 ? 2 : 1;
 	}
+	const bool guarded = within_guards(c, stmt) < 1;
 	for (int kind = 0; kind < (1 << stmt->n_dim); kind++) { /* of the block, along each dimension: whole, or cut */
 		double blocks = 1;
-		bool whole = within_guards(c, stmt) == 1;
-		for (int d = 0; d < stmt->n_dim; d++) {
+		bool whole = !guarded;
+		for (int d = 0; d < stmt->n_dim && blocks > 0; d++) {
 			const int64_t rest = m->shape->d[d].extent % tile[d];
 			const bool cut = kind >> d & 1;
 			values[d] = cut ? rest : tile[d];
