@@ -1,7 +1,7 @@
 /* Accumulations that meet in an element become sums over what meets there.
  *
  *   y(4 * f + k) +=! x(f, k)      becomes      y(e) +=! e - 4 * f >= 0 && e - 4 * f < K ? x(f, e - 4 * f) : 0
- *   y(i / 2) +=! x(i)             becomes      y(e) +=! i / 2 == e ? x(i) : 0
+ *   y(i / 2) +=! x(i)             becomes      y(e) +=! 2 * e + r < N ? x(2 * e + r) : 0 where r in 0:2
  *
  * so that a left-hand index stands for elements, each of its own, and what meets there is a reduction like any other.  An index of the left
  * hand side goes where a subscript has it by itself, else all that a subscript has become reductions under its equation.
@@ -164,10 +164,20 @@ static bool is_same_number(const heddle_expr *a, const heddle_expr *b)
 	return a->kind == b->kind && a->type == b->type && (a->kind == HEDDLE_EXPR_INT ? a->i == b->i : a->kind == HEDDLE_EXPR_FLOAT && a->f == b->f);
 }
 
+static bool reads_any(const heddle_expr *e)
+{
+	if (e->kind == HEDDLE_EXPR_READ)
+		return true;
+	for (int i = 0; i < e->n_arg; i++)
+		if (reads_any(e->arg[i]))
+			return true;
+	return false;
+}
+
 /* guard ? value : identity, as one condition where the value is such a choice already. */
 static heddle_expr *guarded(rewriter *r, heddle_expr *guard, heddle_expr *value, heddle_expr *nothing)
 {
-	if (value->kind == HEDDLE_EXPR_SELECT && is_same_number(value->arg[2], nothing)) {
+	if (value->kind == HEDDLE_EXPR_SELECT && is_same_number(value->arg[2], nothing) && !reads_any(value->arg[0])) {
 		guard = both(r, guard, value->arg[0]);
 		value = value->arg[1];
 	}
@@ -181,10 +191,10 @@ static heddle_expr *guarded(rewriter *r, heddle_expr *guard, heddle_expr *value,
 }
 
 /* A name that neither indices nor any tensor or size has. */
-static const char *name_for(rewriter *r, const heddle_statement *s, const heddle_statement *out)
+static const char *name_for(rewriter *r, const char *stem, const heddle_statement *s, const heddle_statement *out)
 {
-	for (int n = 0;; n++) {
-		const char *name = rewrite_fresh_name(r, n ? heddle_arena_printf(r->arena, "e_%d", n) : "e");
+	for (int n = 1;; n++) {
+		const char *name = rewrite_fresh_name(r, n > 1 ? heddle_arena_printf(r->arena, "%s%d", stem, n) : stem);
 		bool used = false;
 		for (int i = 0; i < s->n_index; i++)
 			used = used || !strcmp(s->index[i]->name, name);
@@ -216,6 +226,30 @@ static int index_to_go(const heddle_statement *s, const scattered *sc, const hed
 	return -1;
 }
 
+/* Of a subscript (i + k) / c whose divided value is never below 0: the only index, and k and c; -1: it is no such one. */
+static int index_divided(const heddle_statement *s, const scattered *sc, const heddle_expr *subscript, const bool *gone, int64_t *k, int64_t *c)
+{
+	int64_t coefficient[2 * MOST_INDICES] = {0}, lower;
+	if (subscript->kind != HEDDLE_EXPR_BINARY || subscript->op != HEDDLE_OP_DIV || subscript->arg[1]->kind != HEDDLE_EXPR_INT ||
+	    subscript->arg[1]->i < 2 || !coefficients(subscript->arg[0], 1, coefficient) || divides(subscript->arg[0]))
+		return -1;
+	const heddle_expr *sum = subscript->arg[0];
+	const bool adds = sum->kind == HEDDLE_EXPR_BINARY && sum->op == HEDDLE_OP_ADD && sum->arg[1]->kind == HEDDLE_EXPR_INT;
+	const heddle_expr *plain = adds ? sum->arg[0] : sum;
+	*k = adds ? sum->arg[1]->i : 0;
+	*c = subscript->arg[1]->i;
+	if (plain->kind != HEDDLE_EXPR_INDEX)
+		return -1;
+	const heddle_index *index = plain->index;
+	if (index->position >= s->n_index || index->reduction || sc->known[index->position] || gone[index->position] || divides(index->upper) ||
+	    heddle_expr_evaluate(index->lower, NULL, &lower) < 0 || lower + *k < 0)
+		return -1;
+	for (int i = 0; i < s->n_index; i++)
+		if (i != index->position && (mentions(s->index[i]->lower, index) || mentions(s->index[i]->upper, index)))
+			return -1;
+	return index->position;
+}
+
 /* Indices of the elements instead of those that meet there: `by[i]` is what index i is then, of those that go, in terms of the others. */
 static void choose_elements(rewriter *r, const heddle_statement *s, const scattered *sc, heddle_statement *out, heddle_expr **by, bool *gone,
 			    heddle_expr **guard)
@@ -224,13 +258,31 @@ static void choose_elements(rewriter *r, const heddle_statement *s, const scatte
 		int64_t sign = 1;
 		if (sc->solved[e])
 			continue;
-		heddle_index *index = rewrite_new_index(r, name_for(r, s, out), rewrite_int(r, 0), s->target->extent[e], false);
+		heddle_index *index = rewrite_new_index(r, name_for(r, "e", s, out), rewrite_int(r, 0), s->target->extent[e], false);
 		index->location = s->location;
 		index->position = MOST_INDICES + e; /* until all have their places: none of the old ones */
 		HEDDLE_PUSH(r->arena, out->index, out->n_index, index);
 		out->lhs[e] = rewrite_index(r, index);
 		heddle_expr *now = rewrite_substitute(r, s->lhs[e], by);
-		const int x = index_to_go(s, sc, now, gone, &sign);
+		int64_t k = 0, c = 1;
+		int x = index_divided(s, sc, now, gone, &k, &c);
+		if (x >= 0) { /* c e + r - k, for what is left over by the division */
+			heddle_index *left = rewrite_new_index(r, name_for(r, "r", s, out), rewrite_int(r, 0), rewrite_int(r, c), true);
+			left->location = s->location;
+			left->position = MOST_INDICES + e;
+			HEDDLE_PUSH(r->arena, out->index, out->n_index, left);
+			heddle_expr *value = rewrite_binary(r, HEDDLE_OP_MUL, rewrite_int(r, c), out->lhs[e]);
+			value = rewrite_binary(r, HEDDLE_OP_ADD, value, rewrite_index(r, left));
+			value = rewrite_binary(r, HEDDLE_OP_SUB, value, rewrite_int(r, k));
+			heddle_expr *instead[2 * MOST_INDICES] = {NULL};
+			instead[x] = by[x] = value;
+			for (int i = 0; i < s->n_index; i++)
+				by[i] = gone[i] ? rewrite_substitute(r, by[i], instead) : by[i];
+			*guard = *guard ? rewrite_substitute(r, *guard, instead) : NULL;
+			gone[x] = true;
+			continue;
+		}
+		x = index_to_go(s, sc, now, gone, &sign);
 		if (x < 0) {
 			*guard = both(r, *guard, logical(r, HEDDLE_OP_EQ, now, out->lhs[e]));
 			continue;
@@ -282,6 +334,13 @@ static heddle_statement *gathered(rewriter *r, const heddle_statement *s, const 
 		if (kept[i]->reduction)
 			HEDDLE_PUSH(r->arena, out->index, out->n_index, kept[i]);
 	}
+	heddle_index **ordered = HEDDLE_NEW_ARRAY(r->arena, heddle_index *, out->n_index + 1); /* those of the left-hand side first */
+	int n = 0;
+	for (int reduction = 0; reduction < 2; reduction++)
+		for (int i = 0; i < out->n_index; i++)
+			if (out->index[i]->reduction == (reduction == 1))
+				ordered[n++] = out->index[i];
+	out->index = ordered;
 	for (int i = 0; i < s->n_index; i++) /* what a subscript has 0 times */
 		by[i] = sc->known[i] ? now[i] : rewrite_int(r, 0);
 	for (int e = 0; e < s->n_lhs; e++)

@@ -674,18 +674,40 @@ static const heddle_leaf *with_items(const heddle_nest_builder *b, const heddle_
 	return leaf;
 }
 
+static bool has_index(const heddle_expr *expr)
+{
+	if (expr->kind == HEDDLE_EXPR_INDEX)
+		return true;
+	for (int i = 0; i < expr->n_arg; i++)
+		if (has_index(expr->arg[i]))
+			return true;
+	return false;
+}
+
+/* Do ends of the left-hand dimensions' ranges move with each other? */
+static bool moves(const heddle_stmt *stmt)
+{
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (!stmt->dim[d].reduction && (has_index(stmt->source->index[d]->upper) || has_index(stmt->source->index[d]->lower)))
+			return true;
+	return false;
+}
+
 /* Sums of rounds that run over the end are all initialised: each item of a round that has any. */
 static __isl_give isl_set *with_all_items(heddle_nest_builder *b, const heddle_leaf *leaf, __isl_take isl_set *runs)
 {
 	bool any = false;
 	for (int i = 0; i < leaf->n_loop; i++) {
 		const int d = leaf->loop[i]->dim;
-		if (leaf->loop[i]->part != HEDDLE_PART_ITEM || d < 0 || leaf->stmt->dim[d].layout.rounds == 1 || cuts_rounds(b, leaf->stmt, d))
+		if (leaf->loop[i]->part != HEDDLE_PART_ITEM || d < 0 || leaf->stmt->dim[d].layout.rounds == 1)
+			continue;
+		/* those of a round that the end cuts are there one by one: all, unless another dimension's ends leave some out */
+		if (cuts_rounds(b, leaf->stmt, d) && !moves(leaf->stmt))
 			continue;
 		runs = isl_set_eliminate(runs, isl_dim_set, (unsigned)i, 1);
 		any = true;
 	}
-	return any ? isl_set_intersect(runs, layout_bounds(b, leaf, false)) : runs;
+	return any ? existing(b, leaf, isl_set_intersect(runs, layout_bounds(b, leaf, false)), true) : runs;
 }
 
 /* Leaves outside regions follow the blocks, local tile loops and rounds of their statement: the sums that are finished are those
