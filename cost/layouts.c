@@ -429,6 +429,21 @@ static bool is_long(const heddle_stmt *stmt)
 	return false;
 }
 
+/* Rows that a recurrence goes along: of each member of a tile it has a line of its own in hand, of each tensor.  0: it goes along none. */
+static int64_t lines_in_hand(const chooser *c, int x)
+{
+	int64_t lines = 0;
+	for (int a = 0; a < c->main->n_access; a++) {
+		const int row = c->main->access[a].tensor->rank ? heddle_row_dim(c->main, &c->main->access[a]) : -1;
+		bool seen = false;
+		for (int b = 0; b < a; b++)
+			seen = seen || c->main->access[b].tensor == c->main->access[a].tensor;
+		lines += row >= 0 && row != x && !seen && !c->main->dim[row].reduction && !c->main->dim[row].coincident &&
+			 choose_depends_on(c->main, &c->main->access[a], x);
+	}
+	return lines;
+}
+
 /* Every access has the same contiguous member, or none: threads along it. */
 static void columns(chooser *c, int x)
 {
@@ -436,6 +451,14 @@ static void columns(chooser *c, int x)
 	double others = choose_blocks_with(c, x, extent, -1, 1);
 	if (c->simd && known_rows(c, x))
 		return;
+	const int64_t lines = c->simd ? lines_in_hand(c, x) : 0;
+	if (lines > 0) {
+		/* so many lie apart in a cache whatever their distance is: rows of a power of two have their lines in one of its sets */
+		enum { APART = 8 };
+		const int64_t v = choose_power_below(lines > APART / 2 ? 2 : APART / lines);
+		choose_set_layout(c, c->main, x, 1, 1, choose_least(v, choose_power_below(extent)));
+		return;
+	}
 	if (c->simd) {
 		int64_t v = choose_least(c->main->reduction ? c->vector * 4 : c->vector, choose_power_below(extent));
 		if (c->main->reduction && wide_columns(c, x, choose_least(line_vector(c), v)))
