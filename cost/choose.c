@@ -244,3 +244,41 @@ double choose_effort(const heddle_expr *expr)
 		n += choose_effort(expr->arg[i]);
 	return n;
 }
+
+/* The two ends of `low <= value < high` among conditions that hold together; false: there is no such value that mentions the dimension. */
+static bool ends_of(const heddle_expr *condition, const heddle_expr *value, int64_t *low, int64_t *high)
+{
+	if (condition->kind != HEDDLE_EXPR_BINARY)
+		return false;
+	if (condition->op == HEDDLE_OP_AND) {
+		const bool first = ends_of(condition->arg[0], value, low, high);
+		return ends_of(condition->arg[1], value, low, high) || first;
+	}
+	if (condition->arg[1]->kind != HEDDLE_EXPR_INT || !heddle_expr_equal(condition->arg[0], value))
+		return false;
+	if (condition->op == HEDDLE_OP_GE)
+		*low = condition->arg[1]->i;
+	else if (condition->op == HEDDLE_OP_LT)
+		*high = condition->arg[1]->i;
+	return true;
+}
+
+static int64_t narrowest(const heddle_stmt *stmt, const heddle_expr *all, const heddle_expr *condition, int dim)
+{
+	int64_t low = INT64_MIN, high = INT64_MAX;
+	if (condition->kind == HEDDLE_EXPR_BINARY && condition->op == HEDDLE_OP_AND)
+		return choose_least(narrowest(stmt, all, condition->arg[0], dim), narrowest(stmt, all, condition->arg[1], dim));
+	if (condition->kind != HEDDLE_EXPR_BINARY || condition->op != HEDDLE_OP_GE || !choose_mentions(condition->arg[0], dim))
+		return INT64_MAX;
+	bool moves = false; /* with the terms of the sum */
+	for (int d = 0; d < stmt->n_dim; d++)
+		moves = moves || (stmt->dim[d].reduction && choose_mentions(condition->arg[0], d));
+	ends_of(all, condition->arg[0], &low, &high);
+	return moves && low != INT64_MIN && high != INT64_MAX && high > low ? high - low : INT64_MAX;
+}
+
+int64_t choose_results_at_once(const heddle_stmt *stmt, int dim)
+{
+	const heddle_expr *value = stmt->source->value;
+	return stmt->reduction && value->kind == HEDDLE_EXPR_SELECT ? narrowest(stmt, value->arg[0], value->arg[0], dim) : INT64_MAX;
+}

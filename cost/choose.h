@@ -64,6 +64,8 @@ bool choose_leaves_rows_out(const heddle_scop *scop, const heddle_stmt *stmt, co
 int choose_row_dim(const chooser *c, const heddle_stmt *stmt, const heddle_access *access);
 /* The member that is contiguous in the target, or in the first read where the target has none; -1: there is no member. */
 int choose_fast_member_dim(const heddle_stmt *stmt);
+/* Results along `dim` that one term of a guarded sum adds to at most, `0 <= e - 2 * t && e - 2 * t < 4`: 4; INT64_MAX: that is not seen. */
+int64_t choose_results_at_once(const heddle_stmt *stmt, int dim);
 /* Elements that a thread of many moves at once: of the chip's widest access, 8 at most, for more make the text long. */
 int64_t choose_wide(const heddle_scop *scop, heddle_type type);
 /* The extent of a reduction that is known to have at most `most` values; else 0. */

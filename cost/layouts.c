@@ -461,6 +461,11 @@ static void columns(chooser *c, int x)
 	}
 	if (c->simd) {
 		int64_t v = choose_least(c->main->reduction ? c->vector * 4 : c->vector, choose_power_below(extent));
+		const int64_t together = choose_results_at_once(c->main, x);
+		if (together < v) { /* longer vectors are never whole */
+			choose_set_layout(c, c->main, x, choose_least(4, choose_power_below(extent)), 1, choose_power_below(together > 1 ? together / 2 : 1));
+			return;
+		}
 		if (c->main->reduction && wide_columns(c, x, choose_least(line_vector(c), v)))
 			return;
 		int64_t items = most_items(c, v);

@@ -808,7 +808,7 @@ void choose_contraction_vectors(chooser *c, int x, int y)
 			along = d;
 	}
 	const double crossing = 1.075;
-	enum { GUARDED = 4, GATHERED = 2, PLAIN_ROUNDS = 4, TURNED_ROUNDS = 8 };
+	enum { GUARDED = 4, GATHERED = 2, PLAIN_ROUNDS = 4, TURNED_ROUNDS = 8, PARTLY = 4 }; /* PARTLY: no vector is ever whole */
 	int64_t v = choose_least(c->vector, choose_power_below(ex));
 	int64_t columns, rows;
 	const double instructions = register_tile(c, ex, ey, v, sums_some(c->main), false, false, &rows, &columns);
@@ -827,9 +827,22 @@ void choose_contraction_vectors(chooser *c, int x, int y)
 	const double vectors = (double)((ex + v - 1) / v), lanes = is_number(c->main->source->index[x]->upper) ? 0.5 * (double)(ex % v) : 0;
 	const double edge = ((double)(ex / v) + lanes) / vectors, guarded = sums_some(c->main) ? GUARDED : 1;
 	const double apart = leaves_out(c, x) ? GATHERED : strided(c, x) ? 1 : crossing;
-	const double factor = guarded > edge ? guarded : edge < 2 ? apart : edge;
+	const bool partly = choose_results_at_once(c->main, x) < v && choose_results_at_once(c->main, y) >= choose_least(c->vector, choose_power_below(ey));
+	const double factor = partly ? PARTLY * (double)v : guarded > edge ? guarded : edge < 2 ? apart : edge;
 	if (!packed && turned(c, x, y, factor * instructions)) {
 		blocks_along(c, y);
+		return;
+	}
+	if (partly) {
+		int most = y; /* whose results all take part */
+		for (int d = 0; d < c->main->n_dim; d++)
+			if (d != x && c->main->dim[d].member >= 0 && choose_results_at_once(c->main, d) == INT64_MAX &&
+			    choose_extent(c->scop, c->main, d) > choose_extent(c->scop, c->main, most))
+				most = d;
+		const int64_t extent = choose_extent(c->scop, c->main, most);
+		v = choose_least(c->vector, choose_power_below(extent));
+		choose_set_layout(c, c->main, most, choose_least(2, choose_power_below((extent + v - 1) / v)), 1, v);
+		blocks_along(c, most);
 		return;
 	}
 	while (!packed && rows > 2 && choose_blocks_with(c, x, columns * v, y, rows) < 2 * (double)c->units)

@@ -320,6 +320,12 @@ static void items(void **state)
 		 "tile=w:64 vector=w:64"},
 		{"def f(float(8, 64, 48, 48) x, float(64) g) -> (y) { y(n, c, h, w) = x(n, c, h, w) * g(c) }", "tile=w:48,h:4 vector=w:16"},
 		{"def f(float(4, 50) x, float(50) g) -> (y) { y(n, w) = x(n, w) * g(w) }", "tile=w:32 round=w:2 vector=w:16"},
+		/* rows that a recurrence goes along: as many as a cache keeps apart */
+		{"def f(float(16, 64, 2048) x, float(64) a) -> (y) { y(b, c, 0) = x(b, c, 0)  y(b, c, t) = a(c) * y(b, c, t - 1) + x(b, c, t) where t in 1:2048 }",
+		 "tile=c:4 vector=c:4"},
+		/* terms that meet in a few results each: no vector along those is ever whole */
+		{"def f(float(1000000, 8) x) -> (y) { y(4 * f + k) +=! x(f, k) }", "tile=e:16 vector=e:4"},
+		{"def f(float(4, 32, 512) x, float(32, 32, 4) w) -> (y) { y(n, m, 2 * t + k) +=! x(n, c, t) * w(c, m, k) }", "tile=m:32 vector=m:16"},
 		/* a little of many rows is not worth going down all of them */
 		{"def f(float(100000, 64) x) -> (y, last) { y(n, d) = x(n, d) * 2  last(d) = y(99999, d) }", "fuse=0,1; "},
 		/* what two statements read stays in the cache between them */
