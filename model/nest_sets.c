@@ -345,6 +345,23 @@ static bool finishes_all(const heddle_leaf *leaf)
 	       group->first_writer == stmt;
 }
 
+/* Is an index in it that is summed over, or one that is not? */
+static bool mentions(const heddle_expr *expr, const heddle_stmt *stmt, bool reduction)
+{
+	if (expr->kind == HEDDLE_EXPR_INDEX)
+		return stmt->dim[expr->index->position].reduction == reduction;
+	for (int i = 0; i < expr->n_arg; i++)
+		if (mentions(expr->arg[i], stmt, reduction))
+			return true;
+	return false;
+}
+
+/* Do the results along d that there are depend on which terms there are?  A sum ends for all of them. */
+static bool ends_with_terms(const heddle_stmt *stmt, int d)
+{
+	return mentions(stmt->source->index[d]->upper, stmt, true) || mentions(stmt->source->index[d]->lower, stmt, true);
+}
+
 static void leaf_sets(heddle_nest_builder *b, heddle_leaf *leaf)
 {
 	heddle_stmt *stmt = leaf->stmt;
@@ -372,7 +389,7 @@ static void leaf_sets(heddle_nest_builder *b, heddle_leaf *leaf)
 		/* the end of a loop over results that no block shares out makes no block one at an edge; lanes that exchange what they have summed
 		 * must not have such loops in parts, whose ends differ from lane to lane */
 		for (int d = 0; d < stmt->n_dim && b->kernel->lanes == 1 && !finishes_all(leaf); d++)
-			if (stmt->dim[d].member < 0 && !stmt->dim[d].reduction)
+			if (stmt->dim[d].member < 0 && !stmt->dim[d].reduction && !ends_with_terms(stmt, d))
 				leaf->box = isl_set_intersect(leaf->box, isl_set_preimage_multi_aff(heddle_stmt_range(b->scop, stmt, d),
 												    isl_multi_aff_copy(leaf->instance)));
 		leaf->domain = isl_set_copy(leaf->box);
@@ -674,21 +691,11 @@ static const heddle_leaf *with_items(const heddle_nest_builder *b, const heddle_
 	return leaf;
 }
 
-static bool has_index(const heddle_expr *expr)
-{
-	if (expr->kind == HEDDLE_EXPR_INDEX)
-		return true;
-	for (int i = 0; i < expr->n_arg; i++)
-		if (has_index(expr->arg[i]))
-			return true;
-	return false;
-}
-
 /* Do ends of the left-hand dimensions' ranges move with each other? */
 static bool moves(const heddle_stmt *stmt)
 {
 	for (int d = 0; d < stmt->n_dim; d++)
-		if (!stmt->dim[d].reduction && (has_index(stmt->source->index[d]->upper) || has_index(stmt->source->index[d]->lower)))
+		if (!stmt->dim[d].reduction && (mentions(stmt->source->index[d]->upper, stmt, false) || mentions(stmt->source->index[d]->lower, stmt, false)))
 			return true;
 	return false;
 }
