@@ -706,15 +706,12 @@ static __isl_give isl_set *with_all_items(heddle_nest_builder *b, const heddle_l
 	bool any = false;
 	for (int i = 0; i < leaf->n_loop; i++) {
 		const int d = leaf->loop[i]->dim;
-		if (leaf->loop[i]->part != HEDDLE_PART_ITEM || d < 0 || leaf->stmt->dim[d].layout.rounds == 1)
-			continue;
-		/* those of a round that the end cuts are there one by one: all, unless another dimension's ends leave some out */
-		if (cuts_rounds(b, leaf->stmt, d) && !moves(leaf->stmt))
+		if (leaf->loop[i]->part != HEDDLE_PART_ITEM || d < 0 || leaf->stmt->dim[d].layout.rounds == 1 || cuts_rounds(b, leaf->stmt, d))
 			continue;
 		runs = isl_set_eliminate(runs, isl_dim_set, (unsigned)i, 1);
 		any = true;
 	}
-	return any ? existing(b, leaf, isl_set_intersect(runs, layout_bounds(b, leaf, false)), true) : runs;
+	return any ? isl_set_intersect(runs, layout_bounds(b, leaf, false)) : runs;
 }
 
 /* Leaves outside regions follow the blocks, local tile loops and rounds of their statement: the sums that are finished are those
@@ -732,7 +729,12 @@ static void restrict_outer(heddle_nest_builder *b, heddle_leaf *leaf, int first)
 		prefix++;
 	const heddle_leaf *whole = with_items(b, leaf, first, prefix);
 	isl_multi_aff *instance = stmt_instance(b, whole);
-	isl_set *runs = isl_set_intersect(layout_bounds(b, whole, false), heddle_nest_in_domain(leaf->stmt->lhs, instance));
+	isl_set *runs = layout_bounds(b, whole, false);
+	/* where ends move with each other rounds go over sums that there are not: all that a thread has begin */
+	if (leaf->kind == HEDDLE_LEAF_INITIALISE && heddle_nest_has_rounds(leaf->stmt) && moves(leaf->stmt))
+		runs = existing(b, whole, runs, true);
+	else
+		runs = isl_set_intersect(runs, heddle_nest_in_domain(leaf->stmt->lhs, instance));
 	isl_multi_aff_free(instance);
 	if (leaf->kind == HEDDLE_LEAF_INITIALISE)
 		runs = with_all_items(b, whole, runs);
