@@ -245,22 +245,18 @@ double choose_effort(const heddle_expr *expr)
 	return n;
 }
 
-/* The two ends of `low <= value < high` among conditions that hold together; false: there is no such value that mentions the dimension. */
-static bool ends_of(const heddle_expr *condition, const heddle_expr *value, int64_t *low, int64_t *high)
+/* The ends of `low <= value < high` among conditions that hold together, as far as they are there. */
+static void find_ends(const heddle_expr *condition, const heddle_expr *value, int64_t *low, int64_t *high)
 {
 	if (condition->kind != HEDDLE_EXPR_BINARY)
-		return false;
+		return;
 	if (condition->op == HEDDLE_OP_AND) {
-		const bool first = ends_of(condition->arg[0], value, low, high);
-		return ends_of(condition->arg[1], value, low, high) || first;
+		find_ends(condition->arg[0], value, low, high);
+		find_ends(condition->arg[1], value, low, high);
+	} else if (condition->arg[1]->kind == HEDDLE_EXPR_INT && heddle_expr_equal(condition->arg[0], value)) {
+		*low = condition->op == HEDDLE_OP_GE ? condition->arg[1]->i : *low;
+		*high = condition->op == HEDDLE_OP_LT ? condition->arg[1]->i : *high;
 	}
-	if (condition->arg[1]->kind != HEDDLE_EXPR_INT || !heddle_expr_equal(condition->arg[0], value))
-		return false;
-	if (condition->op == HEDDLE_OP_GE)
-		*low = condition->arg[1]->i;
-	else if (condition->op == HEDDLE_OP_LT)
-		*high = condition->arg[1]->i;
-	return true;
 }
 
 static int64_t narrowest(const heddle_stmt *stmt, const heddle_expr *all, const heddle_expr *condition, int dim)
@@ -273,7 +269,7 @@ static int64_t narrowest(const heddle_stmt *stmt, const heddle_expr *all, const 
 	bool moves = false; /* with the terms of the sum */
 	for (int d = 0; d < stmt->n_dim; d++)
 		moves = moves || (stmt->dim[d].reduction && choose_mentions(condition->arg[0], d));
-	ends_of(all, condition->arg[0], &low, &high);
+	find_ends(all, condition->arg[0], &low, &high);
 	return moves && low != INT64_MIN && high != INT64_MAX && high > low ? high - low : INT64_MAX;
 }
 

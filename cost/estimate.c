@@ -105,24 +105,20 @@ static double run_bytes(const estimator *e, const heddle_stmt *stmt, const heddl
 	return bytes;
 }
 
-static double blocks(const estimator *e)
-{
-	double n = 1;
-	for (int m = 0; m < e->kernel->n_member; m++)
-		for (int d = 0; d < e->kernel->stmt[0]->n_dim; d++)
-			if (e->kernel->stmt[0]->dim[d].member == m)
-				n *= ceil(extent(e, e->kernel->stmt[0], d) / (double)e->kernel->member[m].layout.tile);
-	return n;
-}
-
-/* Of them those in which the statement has something to do: others of the kernel may go further. */
-static double blocks_of(const estimator *e, const heddle_stmt *stmt)
+/* Tiles that the statement has along the kernel's members. */
+static double tiles_of(const estimator *e, const heddle_stmt *stmt)
 {
 	double n = 1;
 	for (int d = 0; d < stmt->n_dim; d++)
 		if (stmt->dim[d].member >= 0)
 			n *= ceil(extent(e, stmt, d) / (double)e->kernel->member[stmt->dim[d].member].layout.tile);
-	return fmin(n, e->out->blocks);
+	return n;
+}
+
+/* Blocks in which the statement has something to do: others of the kernel may go further. */
+static double blocks_of(const estimator *e, const heddle_stmt *stmt)
+{
+	return fmin(tiles_of(e, stmt), e->out->blocks);
 }
 
 static double steps(const estimator *e, const heddle_stmt *stmt)
@@ -860,7 +856,7 @@ heddle_estimate *heddle_cost_estimate(heddle_arena *arena, const heddle_scop *sc
 	for (int i = 0; i < scop->n_kernel; i++) {
 		heddle_kernel_estimate k = {.threads = scop->kernel[i]->threads, .registers = BASE_REGISTERS};
 		estimator e = {arena, scop, scop->kernel[i], &k, heddle_cost_count(arena, scop, scop->kernel[i], language, size)};
-		k.blocks = blocks(&e);
+		k.blocks = tiles_of(&e, e.kernel->stmt[0]);
 		for (int g = 0; g < e.kernel->n_group; g++)
 			estimate_group(&e, e.kernel->group[g]);
 		estimate_work(&e);

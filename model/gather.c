@@ -159,11 +159,6 @@ static heddle_expr *identity(rewriter *r, heddle_assign assign, heddle_type type
 	return e;
 }
 
-static bool is_same_number(const heddle_expr *a, const heddle_expr *b)
-{
-	return a->kind == b->kind && a->type == b->type && (a->kind == HEDDLE_EXPR_INT ? a->i == b->i : a->kind == HEDDLE_EXPR_FLOAT && a->f == b->f);
-}
-
 static bool reads_any(const heddle_expr *e)
 {
 	if (e->kind == HEDDLE_EXPR_READ)
@@ -177,7 +172,7 @@ static bool reads_any(const heddle_expr *e)
 /* guard ? value : identity, as one condition where the value is such a choice already. */
 static heddle_expr *guarded(rewriter *r, heddle_expr *guard, heddle_expr *value, heddle_expr *nothing)
 {
-	if (value->kind == HEDDLE_EXPR_SELECT && is_same_number(value->arg[2], nothing) && !reads_any(value->arg[0])) {
+	if (value->kind == HEDDLE_EXPR_SELECT && heddle_expr_equal(value->arg[2], nothing) && !reads_any(value->arg[0])) {
 		guard = both(r, guard, value->arg[0]);
 		value = value->arg[1];
 	}
@@ -250,6 +245,17 @@ static int index_divided(const heddle_statement *s, const scattered *sc, const h
 	return index->position;
 }
 
+/* Index x goes: it is `value`, in what is said of others, too. */
+static void put_instead(rewriter *r, const heddle_statement *s, int x, heddle_expr *value, heddle_expr **by, bool *gone, heddle_expr **guard)
+{
+	heddle_expr *instead[2 * MOST_INDICES] = {NULL};
+	instead[x] = by[x] = value;
+	for (int i = 0; i < s->n_index; i++)
+		by[i] = gone[i] ? rewrite_substitute(r, by[i], instead) : by[i];
+	*guard = *guard ? rewrite_substitute(r, *guard, instead) : NULL;
+	gone[x] = true;
+}
+
 /* Indices of the elements instead of those that meet there: `by[i]` is what index i is then, of those that go, in terms of the others. */
 static void choose_elements(rewriter *r, const heddle_statement *s, const scattered *sc, heddle_statement *out, heddle_expr **by, bool *gone,
 			    heddle_expr **guard)
@@ -274,12 +280,7 @@ static void choose_elements(rewriter *r, const heddle_statement *s, const scatte
 			heddle_expr *value = rewrite_binary(r, HEDDLE_OP_MUL, rewrite_int(r, c), out->lhs[e]);
 			value = rewrite_binary(r, HEDDLE_OP_ADD, value, rewrite_index(r, left));
 			value = rewrite_binary(r, HEDDLE_OP_SUB, value, rewrite_int(r, k));
-			heddle_expr *instead[2 * MOST_INDICES] = {NULL};
-			instead[x] = by[x] = value;
-			for (int i = 0; i < s->n_index; i++)
-				by[i] = gone[i] ? rewrite_substitute(r, by[i], instead) : by[i];
-			*guard = *guard ? rewrite_substitute(r, *guard, instead) : NULL;
-			gone[x] = true;
+			put_instead(r, s, x, value, by, gone, guard);
 			continue;
 		}
 		x = index_to_go(s, sc, now, gone, &sign);
@@ -290,11 +291,7 @@ static void choose_elements(rewriter *r, const heddle_statement *s, const scatte
 		heddle_expr *without[2 * MOST_INDICES] = {NULL};
 		without[x] = rewrite_int(r, 0);
 		heddle_expr *rest = rewrite_substitute(r, now, without);
-		without[x] = by[x] = sign > 0 ? rewrite_binary(r, HEDDLE_OP_SUB, out->lhs[e], rest) : rewrite_binary(r, HEDDLE_OP_SUB, rest, out->lhs[e]);
-		for (int i = 0; i < s->n_index; i++)
-			by[i] = gone[i] ? rewrite_substitute(r, by[i], without) : by[i];
-		*guard = *guard ? rewrite_substitute(r, *guard, without) : NULL;
-		gone[x] = true;
+		put_instead(r, s, x, rewrite_binary(r, HEDDLE_OP_SUB, sign > 0 ? out->lhs[e] : rest, sign > 0 ? rest : out->lhs[e]), by, gone, guard);
 	}
 }
 

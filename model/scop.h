@@ -223,7 +223,7 @@ bool heddle_scop_is_open(const heddle_size *size);
 /* One convex set that holds `set`, made of the bounds of its pieces; how great open sizes may become is not among them, as what
  * differs by that bounds nothing that is met. */
 __isl_give isl_set *heddle_scop_hull(const heddle_scop *scop, __isl_take isl_set *set);
-/* An estimate of an extent for choices only: sizes at a typical value (given ones exactly). */
+/* An estimate of an extent for choices only: sizes at a typical value (given ones exactly); what would be below 0 is 0. */
 int64_t heddle_scop_estimate(const heddle_scop *scop, const heddle_expr *expr);
 int64_t heddle_scop_dim_extent(const heddle_scop *scop, const heddle_stmt *stmt, int dim);
 /* The relation's image and such are checked once per pass: -1 with E0600 (limit) or E0960 (internal). */
