@@ -47,6 +47,59 @@ static void becomes(const heddle_simplify_options *options, const char *body, co
 	becomes_on(options, "4", body, wanted);
 }
 
+/* Members that a selection leaves out, all or most of them; conditions inside of one over members; neighbours behind a cast. */
+static void members_left_out(void **state)
+{
+	(void)state;
+	becomes(&cuda_like, "for vector i in 0 .. 4 {\nC[thread / 16 * 4 + i] = thread / 16 * 4 + i <= block ? A[thread / 16 * 4 + i] : 0.0\n}\n",
+		"\tlet int32 at = thread / 16 * 4\n"
+		"\tif at + 2 < block {\n"
+		"\t\tlet float32x4 A_v = A[at : 4]\n"
+		"\t\tC[at : 4] = A_v\n"
+		"\t} else {\n"
+		"\t\tif at > block {\n"
+		"\t\t\tC[at : 4] = vector(0.0, 0.0, 0.0, 0.0)\n"
+		"\t\t} else {\n"
+		"\t\t\tfor serial i in 0 .. 4 uniform {\n"
+		"\t\t\t\tlet int32 thread_i = at + i\n"
+		"\t\t\t\tC[thread_i] = (thread_i <= block ? A[thread_i] : 0.0)\n"
+		"\t\t\t}\n"
+		"\t\t}\n"
+		"\t}\n");
+	becomes(&opencl_like, "for vector i in 0 .. 4 {\nC[i] = i + block == thread ? 1.0 : 0.0\n}\n",
+		"\tfor serial i in 0 .. 4 uniform {\n"
+		"\t\tC[i] = (i + block == thread ? 1.0 : 0.0)\n"
+		"\t}\n");
+	becomes(&opencl_like, "for vector i in 0 .. 4 {\nif i < thread {\nif block < int32(N) && i + block > 2 {\nC[i] = A[i]\n}\n}\n}\n",
+		"\tif block < int32(N) {\n"
+		"\t\tif thread > 3 {\n"
+		"\t\t\tif block > 2 {\n"
+		"\t\t\t\tC[0 : 4] = A[0 : 4]\n"
+		"\t\t\t} else {\n"
+		"\t\t\t\tfor serial i in 3 - block .. 4 {\n"
+		"\t\t\t\t\tC[i] = A[i]\n"
+		"\t\t\t\t}\n"
+		"\t\t\t}\n"
+		"\t\t} else {\n"
+		"\t\t\tfor serial i_1 in 0 .. thread {\n"
+		"\t\t\t\tif i_1 + block > 2 {\n"
+		"\t\t\t\t\tC[i_1] = A[i_1]\n"
+		"\t\t\t\t}\n"
+		"\t\t\t}\n"
+		"\t\t}\n"
+		"\t}\n");
+	becomes(&cuda_like, "if block < int32(N) {\nif thread < int32(D) {\nC[0] = 1.0\n}\n}\nif block < int32(N) {\nif thread < int32(D) {\nC[1] = 1.0\n}\n}\n",
+		"\tif block < int32(N) {\n"
+		"\t\tif thread < int32(D) {\n"
+		"\t\t\tC[0] = 1.0\n"
+		"\t\t\tC[1] = 1.0\n"
+		"\t\t}\n"
+		"\t}\n");
+	becomes(&cuda_like, "C[thread] = A[int64(thread * 2)] + A[int64(thread * 2 + 1)]\n",
+		"\tlet float32x2 A_v = A[int64(thread * 2) : 2]\n"
+		"\tC[thread] = extract(A_v, 0) + extract(A_v, 1)\n");
+}
+
 static void folding(void **state)
 {
 	(void)state;
@@ -720,7 +773,7 @@ static void register_rule(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(folding),
+		cmocka_unit_test(members_left_out), cmocka_unit_test(folding),
 		cmocka_unit_test(coordinates), cmocka_unit_test(unrolling), cmocka_unit_test(vectors),
 		cmocka_unit_test(neighbours),
 		cmocka_unit_test(shared_loads),
