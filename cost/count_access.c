@@ -232,32 +232,33 @@ static double strided_vectors(const movement *m)
 	return 2;
 }
 
+/* Do items of dimension o stand inside of those of d?  One thread takes the items of vectors inside of the others'. */
+static bool stands_inside(const counter *c, const heddle_stmt *stmt, int o, int d)
+{
+	const bool apart = c->kernel->threads == 1;
+	const int vectors = apart && stmt->dim[o].layout.vector > 1, own = apart && stmt->dim[d].layout.vector > 1;
+	return vectors > own || (vectors == own && o > d);
+}
+
 /* Is there a loop inside of the copies that items of d are?  Then the access stands in each copy. */
 static bool has_loop_inside(const counter *c, const movement *m, int d)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
-	const bool apart = c->kernel->threads == 1;
-	for (int o = 0; o < stmt->n_dim; o++) {
-		const heddle_dim *dim = &stmt->dim[o];
-		const int vectors = apart && dim->layout.vector > 1, own = apart && stmt->dim[d].layout.vector > 1;
-		const bool inside = vectors > own || (vectors == own && o > d);
-		if (m->shape->d[o].parts > 1 || (!dim->reduction && inside && !m->shape->d[o].unrolled && m->shape->d[o].items > 1))
+	for (int o = 0; o < stmt->n_dim; o++)
+		if (m->shape->d[o].parts > 1 ||
+		    (!stmt->dim[o].reduction && !m->shape->d[o].unrolled && m->shape->d[o].items > 1 && stands_inside(c, stmt, o, d)))
 			return true;
-	}
 	return false;
 }
 
 /* Are the items of d copies that stand one after another under one condition of the guard: inside of all that it asks about? */
 static bool is_inside_of_guard(const counter *c, const shape *s, int d)
 {
-	const bool apart = c->kernel->threads == 1;
 	if (s->stmt->dim[d].reduction || !s->d[d].unrolled || count_guards(s->stmt, d))
 		return false;
 	for (int o = 0; o < s->stmt->n_dim; o++) {
-		const heddle_dim *dim = &s->stmt->dim[o];
-		const int vectors = apart && dim->layout.vector > 1, own = apart && s->stmt->dim[d].layout.vector > 1;
-		const bool inside = vectors > own || (vectors == own && o > d);
-		if (count_guards(s->stmt, o) && (dim->layout.vector > 1 || (inside && dim->layout.items > 1)))
+		const heddle_layout *layout = &s->stmt->dim[o].layout;
+		if (count_guards(s->stmt, o) && (layout->vector > 1 || (layout->items > 1 && stands_inside(c, s->stmt, o, d))))
 			return false;
 	}
 	return true;
