@@ -11,6 +11,9 @@ the branches of blocks at an edge, where the sizes do not allow whole vectors.
   narrow     accesses to one tensor in one block of the text, taken together, touch only whole runs of bytes that begin and end at
              multiples of 16, in a tensor whose rows are multiples of 16 bytes too; yet they are less than 16 bytes wide, in the text
              and in some instruction of the kernel.
+  too few threads
+             the same where the sizes do not allow it: threads with 16 bytes each would be too few to keep memory busy, which takes
+             twice its bandwidth times its latency, by the descriptor, of 128 bytes that a thread has asked for on average.
   conflict   the banks need more cycles than the fewest for as many words, counted as harness/interpret_watch.c does: 32 banks of 4
              bytes serve so many lanes at once as ask for 128 bytes (so a warp of 64 goes in halves, which it counts as one).
   FMA        of the instructions of the innermost loop that has most of them; one that holds two operations counts as two, those that
@@ -29,6 +32,7 @@ import collections
 import datetime
 import glob
 import json
+import math
 import os
 import re
 import shutil
@@ -45,7 +49,10 @@ WIDE = 16
 BANKS, BANK_WIDTH = 32, 4
 FMA_WANTED = 0.85
 # The share of FMA is asked of this one; also at sizes where no chip lacks blocks, since tiles grow with them.
-GEMM, LARGE = ("layers/products.tc", "matmul"), "M=4096,N=4096,K=4096"
+GEMM = ("layers/products.tc", "matmul")
+LARGE = {GEMM: "M=4096,N=4096,K=4096",
+         # a thread for each result is just enough at its own sizes
+         ("layers/recurrent.tc", "selective_scan"): "B=16,T=256,C=4096,S=16"}
 
 
 def run(*words):
@@ -383,7 +390,16 @@ def bank_cycles(access):
 KERNEL = re.compile(r"__global__ void (?:__launch_bounds__\([^)]*\) )?(\w+)\(([^)]*)\)\n\{\n(.*?)\n\}\n", re.S)
 
 
-def read_text(source, manifest, kernels, launches):
+ASKED = 128  # bytes of global memory that a thread has asked for, on average of the time
+
+
+def is_enough(descriptor, threads):
+    """Do so many threads keep the chip's memory busy?"""
+    memory = descriptor["memory"]["global"]
+    return "latency" not in memory or threads * ASKED >= 2 * memory["bandwidth"]["value"] * memory["latency"]["value"]
+
+
+def read_text(source, manifest, kernels, launches, descriptor):
     """What the text of each launched kernel says: accesses left out, contiguous ones, narrow ones, conflicts."""
     rows = {}  # tensor -> bytes of a row
     for a in manifest["arguments"]:
@@ -391,6 +407,7 @@ def read_text(source, manifest, kernels, launches):
         if extent.isdigit():
             rows[a["name"]] = int(extent) * (int(re.sub(r"\D", "", a["type"]) or 8) // 8)
     threads = {launch["kernel"]: int(launch["block"][0]) for launch in launches}
+    grid = {launch["kernel"]: threads[launch["kernel"]] * math.prod(int(n) for n in launch["grid"]) for launch in launches}
     for name, parameters, body in KERNEL.findall(source):
         if name not in threads:
             continue
@@ -406,7 +423,8 @@ def read_text(source, manifest, kernels, launches):
                 key = f"{a.buffer} {'store' if a.store else 'load'}"
                 conflicts[key] = max(round(cycles / fewest, 2), conflicts.get(key, 0))
         k.update(left_out=walks[0].left_out, contiguous=contiguous, shared_accesses=len(shared) // 2, conflicts=conflicts,
-                 narrow=[{"tensor": t, "access": "store" if s else "load", "bytes": b, "count": n}
+                 narrow=[{"tensor": t, "access": "store" if s else "load", "bytes": b, "count": n,
+                          "few": not is_enough(descriptor, grid[name] * b / WIDE)}
                          for (t, s, b), n in sorted((found & again).items())])
 
 
@@ -669,7 +687,7 @@ def sizes_of(path):
                 lines.setdefault(pragma[1], ",".join(pragma[2].split()))
             if definition:
                 key = "bench" if "bench" in lines else "sizes"
-                result[definition[1]] = [(key, lines.get(key, "")), *([("large", LARGE)] if (path, definition[1]) == GEMM else [])]
+                result[definition[1]] = [(key, lines.get(key, "")), *([("large", LARGE[path, definition[1]])] if (path, definition[1]) in LARGE else [])]
                 lines = {}
     return result
 
@@ -688,8 +706,8 @@ def resources(k):
     return ", ".join(words)
 
 
-def narrow_of(k):
-    return ", ".join(f"{n['tensor']} {n['access']} {n['bytes']} B" for n in k["narrow"])
+def narrow_of(k, few):
+    return ", ".join(f"{n['tensor']} {n['access']} {n['bytes']} B" for n in k["narrow"] if n["few"] == few)
 
 
 def conflicts_of(k):
@@ -702,7 +720,8 @@ def against(k):
 
 def line_of(k):
     share = f"{k['loop_fma'] / k['loop_instructions'] * 100:3.0f} %" if k["loop_fma"] else "  -"
-    marks = [resources(k), k["narrow"] and "narrow: " + narrow_of(k), k["conflicts"] and "banks: " + conflicts_of(k)]
+    narrow_ones, few = narrow_of(k, False), narrow_of(k, True)
+    marks = [resources(k), narrow_ones and "narrow: " + narrow_ones, few and "too few threads: " + few, k["conflicts"] and "banks: " + conflicts_of(k)]
     return (f"{k['target']:13} {k['file'][:-3]:17} {k['kernel']:30} {k['sizes']:6}{'u' if k['fallback'] else ' '} {k['registers']:3} regs"
             f"{against(k):26}"
             f"{k['shared']:6} B shared, loads {widths(k['global_loads']):12} stores {widths(k['global_stores']):12} shared loads "
@@ -735,7 +754,7 @@ def tabulate(path, definition, target, key, sizes, work):
         return [], f"the compiler or the disassembler says nothing of {silent[0]}"
     with open(source) as f:
         text = f.read()
-    read_text(text, manifest, kernels, launches)
+    read_text(text, manifest, kernels, launches, descriptors[target])
     sine = {name for name, _, body in KERNEL.findall(text) if re.search(r"\b(sin|cos|tan|sincos)f?\(", body)}
     preferred = {launch["kernel"] for launch in launches}
     predicted = predictions(path, definition, target, sizes)
@@ -766,18 +785,20 @@ def summary_of(target, rows):
     print(f"\n{target}: {len(rows)} kernels, {len(rows) - len(preferred)} of them for bases that are not aligned; instructions from {read}")
     bad = {name(k): resources(k) for k in rows if k["spills"] or k["stack"]}
     result = {"target": target, "read": read, "kernels": len(rows), "spills_or_stack": listed(f"spills or stack: {len(bad)} kernels", bad)}
-    for key in ("bench", "sizes"):
+    for key, called in (("bench", "`#: bench`"), ("large", "larger"), ("sizes", "`#: sizes`")):
         own = [k for k in preferred if k["sizes"] == key]
-        found = {name(k): narrow_of(k) for k in own if k["narrow"]}
-        some, contiguous = (sum(n) for n in zip((0, 0), *((sum(n["count"] for n in k["narrow"]), k["contiguous"]) for k in own)))
+        found, few = ({name(k): narrow_of(k, small) for k in own if narrow_of(k, small)} for small in (False, True))
+        some = sum(n["count"] for k in own for n in k["narrow"] if not n["few"])
+        contiguous = sum(k["contiguous"] for k in own)
         conflicts = {name(k): conflicts_of(k) for k in own if k["conflicts"]}
         sharing = sum(k["shared_accesses"] > 0 for k in own)
         result[key] = {
             "kernels": len(own), "contiguous": contiguous, "narrow_count": some,
-            "narrow": listed(f"`#: {key}` sizes: {some} of {contiguous} contiguous accesses are narrower than {WIDE} bytes, in {len(found)} of "
+            "narrow": listed(f"{called} sizes: {some} of {contiguous} contiguous accesses are narrower than {WIDE} bytes, in {len(found)} of "
                              f"{len(own)} kernels", found),
+            "few": listed(f"{called} sizes: others that are, because threads would be too few: in {len(few)} kernels", few),
             "sharing": sharing,
-            "conflicts": listed(f"`#: {key}` sizes: conflicts of banks in {len(conflicts)} of {sharing} kernels with shared memory", conflicts)}
+            "conflicts": listed(f"{called} sizes: conflicts of banks in {len(conflicts)} of {sharing} kernels with shared memory", conflicts)}
     far = {name(k): f"{k['registers']} registers for {k['predicted_registers']}" for k in preferred if not is_near(k)}
     other = {name(k): f"{k['resident']} blocks for {k['predicted_resident']}" for k in preferred if k["resident"] != k["predicted_resident"]}
     result["registers_near"], result["resident_equal"] = (round(1 - len(bad_) / max(len(preferred), 1), 4) for bad_ in (far, other))

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What the vendors' compilers make of the default config of every definition of layers/, without a GPU: registers and resident blocks,
 # beside those of the model, spills, stack frame or private memory, how wide accesses are, conflicts of banks, the share of FMA in the
-# inner loop.  Sizes are those of the definition's `#: bench` line, else of its first `#: sizes` line.  One line for each kernel (u: of
+# inner loop.  Sizes are those of the definition's `#: bench` line, else of its first `#: sizes` line, and larger ones of two.  One line for each kernel (u: of
 # the variant for bases that are not aligned), then what is bad by name; written as JSON.  How things are counted stands in static.py.
 #
 # usage: bench/static.sh [--target BACKEND:CHIP]... [--only WORD] [--heddle PROGRAM] [--output FILE.json]

@@ -145,6 +145,15 @@ static double register_words(const estimator *e, const heddle_registers *r)
 	return n;
 }
 
+/* Position of the group in its kernel. */
+static int index_of(const estimator *e, const heddle_group *group)
+{
+	int g = 0;
+	while (e->kernel->group[g] != group)
+		g++;
+	return g;
+}
+
 static void estimate_group(estimator *e, const heddle_group *group)
 {
 	static const char *const space[] = {"global", "shared", "register"};
@@ -177,7 +186,12 @@ static void estimate_group(estimator *e, const heddle_group *group)
 				g.traffic += here * blocks_of(e, stmt);
 			}
 		g.footprint = most;
-		g.why = group->access->affine ? "used once per thread, or its tile does not fit" : "subscript known only at run time";
+		const heddle_movement *moved = &e->count.group[index_of(e, group)];
+		const bool left = group->tensor->role == HEDDLE_ROLE_TEMPORARY && moved->load_bytes + moved->store_bytes == 0;
+		g.traffic = left ? 0 : g.traffic;
+		g.why = left			? "each step leaves it in registers for the next one"
+			: group->access->affine ? "used once per thread, or its tile does not fit"
+						: "subscript known only at run time";
 	}
 	e->out->traffic += g.traffic;
 	HEDDLE_PUSH(e->arena, e->out->group, e->out->n_group, g);

@@ -4,6 +4,7 @@
 #include "cost/choose.h"
 #include "cost/cost.h"
 #include "cost/count.h"
+#include "model/simplify.h"
 
 #include <string.h>
 
@@ -128,6 +129,26 @@ static int64_t results_at_once(const chooser *c, int x, int64_t threads)
 	return along ? v : 1;
 }
 
+/* The same where lanes read short rows by vectors and sum them up, which one of them stores: threads that are fewer by so much still ask for enough at a time
+ * that memory is busy, of which half is there on average. */
+static int64_t sums_at_once(const chooser *c, int x, int64_t threads, int64_t lanes)
+{
+	const heddle_kernel *kernel = c->kernel;
+	const double wanted = 2 * heddle_cost_in_flight(c->scop->descriptor), asked = (double)heddle_simplify_ahead(wanted, 1);
+	const double blocks = choose_blocks_with(c, in_main(c, x), threads * c->vector, -1, 1);
+	bool sums = false, along = lanes < LEAST_LANES && wanted > 0 && choose_divisible(kernel->stmt[0], x, threads * c->vector) &&
+				   blocks * (double)(threads * lanes) * asked >= wanted;
+	for (int s = 0; s < kernel->n_stmt && along; s++) {
+		const heddle_stmt *stmt = kernel->stmt[s];
+		const int d = lane_dim(c, stmt), row = heddle_row_dim(stmt, &stmt->access[0]);
+		if (d < 0 || !stmt->dim[d].reduction)
+			continue;
+		sums = true;
+		along = row >= 0 && stmt->dim[row].member == kernel->stmt[0]->dim[x].member && heddle_cost_rows_aligned(stmt->access[0].tensor, c->vector);
+	}
+	return along && sums ? c->vector : 1;
+}
+
 /* Members have few elements per block; the lanes share what is inside. */
 static void rows(chooser *c)
 {
@@ -176,7 +197,10 @@ static void rows(chooser *c)
 		/* short rows by vectors leave few blocks: smaller ones, of whole warps */
 		while (vectors && lanes < LEAST_LANES && threads * lanes > warp && choose_blocks_with(c, in_main(c, x), threads, -1, 1) < 4 * (double)c->units)
 			threads /= 2;
-		choose_set_layout(c, kernel->stmt[0], x, 1, threads, vectors ? 1 : results_at_once(c, x, threads));
+		/* a warp each: as many results as others' blocks of several */
+		const int64_t few = choose_least(threads, (warp + lanes - 1) / lanes), v = vectors ? sums_at_once(c, x, few, lanes) : results_at_once(c, x, threads);
+		threads = vectors && v > 1 ? few : threads;
+		choose_set_layout(c, kernel->stmt[0], x, 1, threads, v);
 		lanes *= threads;
 	}
 	heddle_kernel_config *config = heddle_config_kernel(c->config, c->k);

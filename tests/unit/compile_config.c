@@ -388,7 +388,12 @@ static void threads(void **state)
 		 "split=none; fuse=0; k0: resident=2; k0.S0: tile=j:128,i:128,k:8 thread=j:16,i:8 vector=j:4,i:4; "},
 		/* short rows that follow one another are read by vectors, in blocks small enough for all units */
 		{"def f(float(4, 1024, 16) x) -> (y) { y(b, c) +=! x(b, c, s) }", "threads=32 resident=32; k0.S0: tile=s:16,c:8 thread=s:4,c:8 vector=s:4 reduce=s:lanes"},
-		{"def f(float(4, 65536, 16) x) -> (y) { y(b, c) +=! x(b, c, s) }", "tile=s:16,c:32 thread=s:4,c:32 vector=s:4 reduce=s:lanes"},
+		/* and where results are many several a thread, which it stores at once; a last block that is cut has one each */
+		{"def f(float(4, 65536, 16) x) -> (y) { y(b, c) +=! x(b, c, s) }", "tile=s:16,c:32 thread=s:4,c:8 vector=s:4,c:4 reduce=s:lanes"},
+		{"def f(float(4, 65534, 16) x) -> (y) { y(b, c) +=! x(b, c, s) }", "tile=s:16,c:32 thread=s:4,c:32 vector=s:4 reduce=s:lanes"},
+		{"def f(float(16, 64, 4096, 16) x, float(16, 64, 16) w) -> (y) { h(b, 0, c, s) = x(b, 0, c, s)\n"
+		 " h(b, t, c, s) = h(b, t - 1, c, s) * x(b, t, c, s) where t in 1:64\n y(b, t, c) +=! h(b, t, c, s) * w(b, t, s) }",
+		 "tile=s:16,c:32 thread=s:4,c:8 vector=s:4,c:4; k0.S1: tile=s:16 thread=s:4 vector=s:4 reduce=s:lanes"},
 		/* results enough for all threads take no lanes */
 		{"def f(float(64, 8, 65536) x) -> (s) { s(n, j) +=! x(n, i, j) }", "k0.S0: tile=j:1024 thread=j:256 vector=j:4"},
 		/* what a block's threads read alike takes none either */
