@@ -155,7 +155,7 @@ static double reads_at_edges(const counter *c, const movement *m)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	const int lockstep = heddle_lockstep_dim(stmt, NULL);
-	double once = within_guards(c, stmt), all = 1, whole = once, shared = 1;
+	double once = within_guards(c, stmt), all = 1, whole = once, shared = 1, inside = 1;
 	int64_t places = 1, others = 1; /* in the text, that read the same; of them those along other dimensions than the vectors' */
 	bool vectors = false, cut = once < 1;
 	if (c->kernel->threads > 1 || lockstep < 0)
@@ -179,7 +179,7 @@ static double reads_at_edges(const counter *c, const movement *m)
 		const bool depends = count_depends(m, d);
 		vectors = vectors || (depends && d == lockstep);
 		if (depends || !m->shape->d[d].unrolled) {
-			const double part = extent ? (double)(tiles * layout->tile) / (double)extent : 1;
+			const double part = extent && stmt->dim[d].member >= 0 ? (double)(tiles * layout->tile) / (double)extent : 1;
 			once *= part;
 			whole *= part;
 			continue;
@@ -194,6 +194,13 @@ static double reads_at_edges(const counter *c, const movement *m)
 		places *= items;
 		others *= d == lockstep ? 1 : items;
 		cut = cut || (items > 1 && !choose_divisible(stmt, d, layout->tile));
+		if (stmt->dim[d].member < 0) { /* a loop inside of whole blocks: what it leaves for its last tile shares along the others */
+			inside *= (double)(tiles + left);
+			whole *= (double)(tiles * items + left);
+			all *= (double)(tiles * items + left);
+			shared *= (double)(tiles + (rest > 0));
+			continue;
+		}
 		once *= (double)tiles;
 		whole *= (double)(tiles * items);
 		all *= (double)(tiles * items + left);
@@ -203,7 +210,7 @@ static double reads_at_edges(const counter *c, const movement *m)
 	if (shared == 0 || (!vectors && places > 1 && (!stmt->reduction || others == 1 || m->shape->guarded != 1)))
 		return 1;
 	if (!vectors || cut)
-		return (once + all - whole) / shared;
+		return (once * inside + all - whole) / shared;
 	/* whole vectors at the edge have one condition for all items */
 	const double extent = (double)m->shape->d[lockstep].extent;
 	const double rest = extent > 0 ? fmod(extent, (double)choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector)) / extent : 0;

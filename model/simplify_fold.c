@@ -298,7 +298,8 @@ static void emit_for(rewriter *r, const heddle_node *node, heddle_node *out)
 	heddle_node_append(s->p, out, loop);
 }
 
-/* `if (c) A  if (c) B` is `if (c) { A B }`, also with two branches each, and inside, where A ends as B begins. */
+/* `if (c) A  if (c) B` is `if (c) { A B }`, also with two branches each, and inside, where A ends as B begins; so it is where others stand
+ * between that leave each other's registers alone. */
 static bool joins_last(heddle_program *p, heddle_node *out, const heddle_node *test);
 
 /* Append what `from` does to the block `to`; where registers are declared each stays in a scope of its own. */
@@ -321,11 +322,92 @@ static void append_all(heddle_program *p, heddle_node *to, heddle_node *from)
 			heddle_node_append(p, to, from->child[k]);
 }
 
+/* May the two sets of subscripts name the same element? */
+static bool may_meet(int n, heddle_value *const *a, heddle_value *const *b)
+{
+	for (int k = 0; k < n; k++)
+		if (a[k]->kind == HEDDLE_VALUE_INT && b[k]->kind == HEDDLE_VALUE_INT && a[k]->i != b[k]->i)
+			return false;
+	return true;
+}
+
+/* Does the value read what the store may change, or ask other threads? */
+static bool meets_in(const heddle_node *store, const heddle_value *v)
+{
+	if (v->kind == HEDDLE_VALUE_SHUFFLE ||
+	    (v->kind == HEDDLE_VALUE_LOAD && v->buffer == store->buffer && may_meet(store->n_value - 1, &store->value[1], v->arg)))
+		return true;
+	for (int k = 0; k < v->n_arg; k++)
+		if (meets_in(store, v->arg[k]))
+			return true;
+	return false;
+}
+
+static bool meets(const heddle_node *store, const heddle_node *node)
+{
+	const bool stores = node->kind == HEDDLE_NODE_STORE;
+	if (stores && node->buffer == store->buffer && may_meet(store->n_value - 1, &store->value[1], &node->value[1]))
+		return true;
+	for (int k = 0; k < node->n_value; k++)
+		if (meets_in(store, node->value[k]))
+			return true;
+	for (int k = 0; k < node->n_child; k++)
+		if (meets(store, node->child[k]))
+			return true;
+	return false;
+}
+
+/* Is the array the block's own, or that of one inside of it? */
+static bool declares_inside(const heddle_node *node, const heddle_buffer *buffer)
+{
+	if (node->kind == HEDDLE_NODE_DECLARE && node->buffer == buffer)
+		return true;
+	for (int k = 0; k < node->n_child; k++)
+		if (declares_inside(node->child[k], buffer))
+			return true;
+	return false;
+}
+
+/* Does `a` change registers only, and none that `b` takes or changes? */
+static bool leaves(const heddle_node *a, const heddle_node *b)
+{
+	if (a->kind == HEDDLE_NODE_BARRIER || a->kind == HEDDLE_NODE_COPY || a->kind == HEDDLE_NODE_WAIT)
+		return false;
+	if (a->kind == HEDDLE_NODE_STORE && (a->buffer->role != HEDDLE_BUFFER_REGISTER || (!declares_inside(b, a->buffer) && meets(a, b))))
+		return false;
+	for (int k = 0; k < a->n_child; k++)
+		if (!leaves(a->child[k], b))
+			return false;
+	return true;
+}
+
+/* Has the condition two branches, or one that is all of such a condition: for whole vectors, and parts of them? */
+static bool is_parted(const heddle_node *test)
+{
+	const heddle_node *then = test->child[0];
+	return test->n_child == 2 || (then->n_child == 1 && then->child[0]->kind == HEDDLE_NODE_IF && is_parted(then->child[0]));
+}
+
+/* The node that `test` may join: where it has two branches past others that have nothing to do with it.  NULL: there is none. */
+static heddle_node *partner(const heddle_node *out, const heddle_node *test)
+{
+	enum { MOST_PAST = 8 };
+	for (int k = out->n_child - 1; k >= 0 && k >= out->n_child - MOST_PAST; k--) {
+		heddle_node *other = out->child[k];
+		if (other->kind != HEDDLE_NODE_IF)
+			return NULL;
+		if (other->n_child == test->n_child && heddle_value_equal(other->value[0], test->value[0]))
+			return other;
+		if (!is_parted(test) || !leaves(other, test) || !leaves(test, other))
+			return NULL;
+	}
+	return NULL;
+}
+
 static bool joins_last(heddle_program *p, heddle_node *out, const heddle_node *test)
 {
-	heddle_node *last = out->n_child ? out->child[out->n_child - 1] : NULL;
-	if (!last || last->kind != HEDDLE_NODE_IF || last->n_child != test->n_child || !simplify_is_pure(test->value[0]) ||
-	    !heddle_value_equal(last->value[0], test->value[0]))
+	heddle_node *last = simplify_is_pure(test->value[0]) ? partner(out, test) : NULL;
+	if (!last)
 		return false;
 	for (int k = 0; k < test->n_child; k++)
 		append_all(p, last->child[k], test->child[k]);
