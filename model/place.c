@@ -312,11 +312,15 @@ bool heddle_register_legal(heddle_scop *scop, heddle_kernel *kernel, heddle_tens
 			room = room && add_coordinate(&r, e, HEDDLE_PART_TILE, tiles_of(tensor, e, writer, d));
 	}
 	const bool array = heddle_array_bytes(&r) > 0;
+	const int lockstep = heddle_lockstep_dim(writer, NULL);
 	for (int part = (int)first_part(kernel); part < HEDDLE_PARTS; part++)
-		for (int e = 0; e < tensor->rank; e++) {
-			const heddle_layout *layout = &writer->dim[heddle_access_dim(writer, &writer->access[0], e)].layout;
-			room = room && add_coordinate(&r, e, (heddle_part)part, heddle_layout_extent(layout, (heddle_part)part));
-		}
+		for (int last = 0; last < 2; last++) /* members that are computed together lie side by side */
+			for (int e = 0; e < tensor->rank; e++) {
+				const int d = heddle_access_dim(writer, &writer->access[0], e);
+				if ((d == lockstep) == last)
+					room = room && add_coordinate(&r, e, (heddle_part)part,
+								      heddle_layout_extent(&writer->dim[d].layout, (heddle_part)part));
+			}
 	if (!room)
 		return false;
 	if (array ? heddle_array_bytes(&r) > HEDDLE_MAX_ARRAY_BYTES : elements(&r) > MAX_REGISTER_ELEMENTS)
