@@ -251,6 +251,19 @@ static bool has_loop_inside(const counter *c, const movement *m, int d)
 	return false;
 }
 
+/* Is there a loop of another reduction inside of the copies that items of reduction d are?  Windows are inside of the others. */
+static bool has_sum_inside(const movement *m, int d)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	const bool window = heddle_is_window(stmt, d);
+	for (int o = 0; o < stmt->n_dim; o++) {
+		const bool other = heddle_is_window(stmt, o);
+		if (stmt->dim[o].reduction && !m->shape->d[o].unrolled && m->shape->d[o].items > 1 && (other > window || (other == window && o > d)))
+			return true;
+	}
+	return false;
+}
+
 /* Are the items of d copies that stand one after another under one condition of the guard: inside of all that it asks about? */
 static bool is_inside_of_guard(const counter *c, const shape *s, int d)
 {
@@ -331,7 +344,7 @@ double count_repeats(const counter *c, const movement *m)
 		n *= m->shape->d[d].outer * (double)dim->layout.rounds;
 		if (!m->shape->d[d].unrolled)
 			n *= (double)m->shape->d[d].items;
-		else if (!depends && !dim->reduction && has_loop_inside(c, m, d))
+		else if (!depends && (dim->reduction ? has_sum_inside(m, d) : has_loop_inside(c, m, d)))
 			n *= (double)m->shape->d[d].items;
 		n *= depends ? 1 : m->shape->d[d].parts;
 		if (!m->whole)

@@ -248,7 +248,8 @@ static double reads_at_ends(const counter *c, const movement *m)
 		same *= (double)(layout->items * layout->vector);
 		beside *= (double)vector[d];
 	}
-	const double whole = count_whole(c, stmt, moving, tile), vectors = count_whole(c, stmt, moving, vector);
+	/* steps one by one are no tiles: each vector asks in all of them */
+	const double whole = stmt->dim[moving].layout.tile > 1 ? count_whole(c, stmt, moving, tile) : 0, vectors = count_whole(c, stmt, moving, vector);
 	/* without vectors one result asks for nothing: what it reads serves others */
 	return beside == 1 || whole < 0 || vectors < 0 ? 1 : whole + same * ((vectors - whole) / beside + 1 - vectors);
 }

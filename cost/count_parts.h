@@ -26,7 +26,7 @@ typedef struct shape {
 	double guarded;	  /* share of the instances where its guard holds; 1: it has none; -1: it is not known */
 	struct {
 		int64_t extent;
-		int64_t items; /* of a thread; no more than a reduction of known length needs */
+		int64_t items; /* of a thread; no more than a known length needs */
 		double outer; /* blocks, or rounds of the tile loop */
 		double share; /* of the instances of all tiles that exist */
 		double busy;  /* share of (outer, thread) pairs that have any */

@@ -396,10 +396,10 @@ static shape new_shape(const counter *c, const heddle_stmt *stmt)
 		s.d[d].share = tiles > 0 && s.d[d].outer > 0 ? values / (s.d[d].outer * (double)layout->tile) : 0;
 		int64_t busy = choose_least(layout->threads, (rest + layout->vector - 1) / layout->vector);
 		s.d[d].items = layout->items;
-		/* the loop of a reduction goes as far as is known to be needed */
+		/* loops go as far as is known to be needed */
 		int64_t lower = 0;
 		const int64_t known = heddle_expr_evaluate(index->lower, NULL, &lower) < 0 ? 0 : heddle_fixed_extent(index->upper) - lower;
-		if (stmt->dim[d].reduction && !moves && layout->threads == 1 && known > 0 && known < layout->tile) {
+		if (!moves && layout->threads == 1 && layout->rounds == 1 && known > 0 && known < layout->tile) {
 			s.d[d].items = (known + layout->vector - 1) / layout->vector;
 			s.d[d].share = (double)known / (double)(s.d[d].items * layout->vector);
 		}

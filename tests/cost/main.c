@@ -92,17 +92,30 @@ static int64_t choose(const heddle_definition *d, int64_t *size)
 	return 0;
 }
 
+/* The size that is so many times as great as the extent, which may be rounded up: N, or the chunks (N + 113) / 114.  NULL: it is another. */
+static const heddle_size *size_of(const heddle_expr *upper, int64_t *times)
+{
+	*times = 1;
+	if (upper->kind == HEDDLE_EXPR_BINARY && upper->op == HEDDLE_OP_DIV && heddle_expr_evaluate(upper->arg[1], NULL, times) == 0) {
+		upper = upper->arg[0];
+		if (upper->kind == HEDDLE_EXPR_BINARY && upper->op == HEDDLE_OP_ADD)
+			upper = upper->arg[0];
+	}
+	return upper->kind == HEDDLE_EXPR_SIZE && *times > 0 ? upper->size : NULL;
+}
+
 /* Sizes that are extents of dimensions become multiples of their tiles: then tiles are full. */
 static void fill_tiles(const one *o, const heddle_scop *scop)
 {
 	for (int s = 0; s < scop->n_stmt; s++)
 		for (int d = 0; d < scop->stmt[s]->n_dim; d++) {
-			const heddle_expr *upper = scop->stmt[s]->source->index[d]->upper;
-			int64_t tile = scop->stmt[s]->dim[d].layout.tile;
-			if (upper->kind != HEDDLE_EXPR_SIZE || tile < 2)
+			int64_t times;
+			const heddle_size *own = size_of(scop->stmt[s]->source->index[d]->upper, &times);
+			const int64_t tile = scop->stmt[s]->dim[d].layout.tile * times;
+			if (!own || tile < 2)
 				continue;
-			int64_t *size = &o->size[upper->size->position], whole = (*size + tile - 1) / tile * tile;
-			if (whole <= upper->size->max && whole % upper->size->divisor == 0)
+			int64_t *size = &o->size[own->position], whole = (*size + tile - 1) / tile * tile;
+			if (whole <= own->max && whole % own->divisor == 0)
 				*size = whole;
 		}
 }
@@ -141,7 +154,7 @@ static bool is_tied(const heddle_stmt *stmt, int d)
 /* Of dimensions that guards or ends tie together few are inside of all their ends where they are short: they become longer, others shorter. */
 static void choose_long(const one *o, const heddle_scop *scop)
 {
-	enum { TIMES = 8 };
+	enum { TIMES = 16 };
 	int64_t *before = HEDDLE_NEW_ARRAY(o->arena, int64_t, o->definition->n_size + 1);
 	const size_t bytes = sizeof(*before) * (size_t)o->definition->n_size;
 	bool tied[64] = {0}, any = false;
