@@ -13,7 +13,8 @@ typedef struct heddle_region {
 	int prefix;	   /* leading loops of its leaves: the tile loops */
 	int n_leaf;
 	heddle_leaf **leaf;
-	int part; /* 0 everything, 1 full tiles, 2 the rest */
+	int part; /* 0 everything, 1 full tiles, 2 the rest; of `parts` 3: 2 those that begin before what is to run, 3 the rest */
+	int parts; /* into how many the statement's tiles are taken apart, 0: they are not */
 } heddle_region;
 
 typedef struct heddle_nest_builder {

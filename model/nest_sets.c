@@ -632,7 +632,27 @@ static void split_rounds(heddle_nest_builder *b, const heddle_region *r)
 	isl_set_free(cut);
 }
 
-/* The tiles that a region runs: all, those that are full, or the rest. */
+/* Of a box { L[x] } what lies after some of the instances `runs`, further along a dimension inside of the members alone: where a range that ends
+ * leaves something out. */
+static __isl_give isl_set *beyond(heddle_nest_builder *b, const heddle_leaf *leaf, __isl_keep isl_set *box, __isl_keep isl_set *runs)
+{
+	isl_set *all = isl_set_empty(isl_set_get_space(box)), *missing = isl_set_subtract(isl_set_copy(box), isl_set_copy(runs));
+	for (int d = 0; d < leaf->stmt->n_dim; d++) {
+		if (leaf->stmt->dim[d].member >= 0)
+			continue;
+		isl_pw_aff *at = isl_pw_aff_from_aff(position(b, leaf, d));
+		isl_map *after = isl_pw_aff_gt_map(isl_pw_aff_copy(at), at);
+		for (int i = 0; i < leaf->n_loop; i++)
+			if (leaf->loop[i]->dim != d)
+				after = isl_map_equate(after, isl_dim_in, i, isl_dim_out, i);
+		after = isl_map_intersect_domain(after, isl_set_copy(missing));
+		all = isl_set_union(all, isl_map_domain(isl_map_intersect_range(after, isl_set_copy(runs))));
+	}
+	isl_set_free(missing);
+	return all;
+}
+
+/* The tiles that a region runs: all, those that are full, those that a range begins in, or the rest. */
 static bool apply_region(heddle_nest_builder *b, heddle_region *r)
 {
 	heddle_leaf *compute = r->compute;
@@ -641,9 +661,14 @@ static bool apply_region(heddle_nest_builder *b, heddle_region *r)
 		isl_set *layout = layout_bounds(b, compute, one_lane(b, compute));
 		layout = restrict_prefix(compute, layout, tiles);
 		isl_set *inner = heddle_nest_in_domain(compute->stmt->inner, compute->instance);
+		isl_set *ended = r->part > 1 && r->parts > 2 ? beyond(b, compute, layout, inner) : NULL;
 		isl_set *missing = prefix_of(b, isl_set_subtract(layout, inner), r->prefix);
 		isl_set *full = isl_set_coalesce(isl_set_subtract(isl_set_copy(tiles), missing));
 		tiles = r->part == 1 ? isl_set_intersect(tiles, full) : isl_set_subtract(tiles, full);
+		if (ended)
+			ended = prefix_of(b, ended, r->prefix);
+		if (ended)
+			tiles = r->part == 2 ? isl_set_subtract(tiles, ended) : isl_set_intersect(tiles, ended);
 	}
 	tiles = isl_set_coalesce(tiles);
 	bool empty = isl_set_is_empty(tiles) == isl_bool_true;
@@ -668,7 +693,7 @@ static bool apply_region(heddle_nest_builder *b, heddle_region *r)
 	}
 	/* the barrier after the last round keeps nothing apart */
 	heddle_leaf *last = r->leaf[r->n_leaf - 1];
-	if (last->kind == HEDDLE_LEAF_BARRIER && last != r->leaf[0] && r->part != 1 && at_most_once(tiles)) {
+	if (last->kind == HEDDLE_LEAF_BARRIER && last != r->leaf[0] && r->part == r->parts && at_most_once(tiles)) {
 		isl_set_free(last->domain);
 		last->domain = isl_set_empty(isl_set_get_space(last->box));
 	}

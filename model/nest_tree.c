@@ -344,7 +344,7 @@ heddle_nest *heddle_nest_add_rounds(heddle_nest_builder *b, heddle_nest *root)
 }
 
 /* Moves, barrier, computation, barrier: the body of the tile loops. */
-static void add_region(heddle_nest_builder *b, heddle_nest *root, heddle_nest *body, heddle_stmt *stmt, int part, bool again)
+static void add_region(heddle_nest_builder *b, heddle_nest *root, heddle_nest *body, heddle_stmt *stmt, int part, int parts)
 {
 	const bool outside = b->kernel->rounds_outside;
 	int first = b->mapped->n_leaf;
@@ -354,9 +354,9 @@ static void add_region(heddle_nest_builder *b, heddle_nest *root, heddle_nest *b
 	heddle_leaf *rest = NULL;
 	if (splits_rounds(b, stmt))
 		rest = heddle_nest_add_leaf(b, item_loops(b, body, stmt, true, true), HEDDLE_LEAF_COMPUTE, stmt, NULL);
-	if (apart && (prefix > 0 || again))
+	if (apart && (prefix > 0 || part < parts))
 		heddle_nest_add_leaf(b, body, HEDDLE_LEAF_BARRIER, stmt, NULL);
-	heddle_region r = {.compute = compute, .rest = rest, .prefix = prefix, .part = part};
+	heddle_region r = {.compute = compute, .rest = rest, .prefix = prefix, .part = part, .parts = parts};
 	for (int i = b->first; i < b->moved && outside; i++)
 		if (b->mapped->leaf[i]->stmt == stmt)
 			HEDDLE_PUSH(b->scop->arena, r.leaf, r.n_leaf, b->mapped->leaf[i]);
@@ -400,26 +400,37 @@ static void add_end(heddle_nest_builder *b, heddle_nest *at, heddle_stmt *stmt)
 		heddle_nest_add_leaf(b, item_loops(b, at, stmt, false, true), HEDDLE_LEAF_FINISH, stmt, NULL);
 }
 
-/* Where there are rounds steps are long enough for a test in each, and the text is not made twice. */
-static bool splits_tiles(const heddle_nest_builder *b, const heddle_stmt *stmt)
+/* Is there a dimension whose range may begin inside of a tile? */
+static bool begins_inside(const heddle_stmt *stmt)
 {
-	return b->interior && splittable(stmt) && !heddle_nest_has_rounds(stmt);
+	int64_t first;
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (stmt->dim[d].member < 0 && stmt->dim[d].layout.tile > 1 && heddle_expr_evaluate(stmt->source->index[d]->lower, NULL, &first) < 0)
+			return true;
+	return false;
+}
+
+/* Into how many parts tiles are taken: full ones, those that a range begins in, those that it ends in.  0: where there are rounds steps are long
+ * enough for a test in each, and the text is not made twice. */
+static int tile_parts(const heddle_nest_builder *b, const heddle_stmt *stmt)
+{
+	return b->interior && splittable(stmt) && !heddle_nest_has_rounds(stmt) ? (begins_inside(stmt) ? 3 : 2) : 0;
 }
 
 /* Everything of one statement, in the sequence of its kernel. */
 void heddle_nest_add_stmt(heddle_nest_builder *b, heddle_nest *root, heddle_stmt *stmt, bool barrier_each)
 {
 	heddle_nest *sequence = append(b, root, heddle_nest_new(b, HEDDLE_NEST_SEQUENCE));
-	bool split = splits_tiles(b, stmt);
+	int parts = tile_parts(b, stmt);
 	if (!stmt->reduction) {
 		/* Assignments: the tile loops of all local dimensions, full tiles first. */
 		bool ordered = false;
 		for (int d = 0; d < stmt->n_dim; d++)
 			ordered |= !stmt->dim[d].coincident;
-		split = split && !ordered;
-		for (int part = split ? 1 : 0; part <= (split ? 2 : 0); part++) {
+		parts = ordered ? 0 : parts;
+		for (int part = parts > 0; part <= parts; part++) {
 			heddle_nest *at = tile_loops(b, sequence, stmt, false);
-			add_region(b, root, tile_loops(b, at, stmt, true), stmt, part, part == 1);
+			add_region(b, root, tile_loops(b, at, stmt, true), stmt, part, parts);
 			if (barrier_each)
 				heddle_nest_add_leaf(b, at, HEDDLE_LEAF_BARRIER, stmt, NULL);
 		}
@@ -428,8 +439,8 @@ void heddle_nest_add_stmt(heddle_nest_builder *b, heddle_nest *root, heddle_stmt
 	}
 	heddle_nest *at = tile_loops(b, sequence, stmt, false);
 	heddle_nest_add_leaf(b, accumulator_loops(b, at, stmt), HEDDLE_LEAF_INITIALISE, stmt, NULL);
-	for (int part = split ? 1 : 0; part <= (split ? 2 : 0); part++)
-		add_region(b, root, tile_loops(b, at, stmt, true), stmt, part, part == 1);
+	for (int part = parts > 0; part <= parts; part++)
+		add_region(b, root, tile_loops(b, at, stmt, true), stmt, part, parts);
 	add_end(b, at, stmt);
 	if (barrier_each)
 		heddle_nest_add_leaf(b, at, HEDDLE_LEAF_BARRIER, stmt, NULL);
@@ -439,19 +450,19 @@ void heddle_nest_add_stmt(heddle_nest_builder *b, heddle_nest *root, heddle_stmt
 void heddle_nest_add_joined(heddle_nest_builder *b, heddle_nest *root, heddle_stmt *const *stmt, int n)
 {
 	heddle_nest *sequence = append(b, root, heddle_nest_new(b, HEDDLE_NEST_SEQUENCE));
-	bool split = splits_tiles(b, stmt[0]);
+	int parts = tile_parts(b, stmt[0]);
 	for (int s = 0; s < n; s++) {
-		split = split && !heddle_goes_in_order(stmt[s]) && !heddle_ends_in_step(stmt[s]);
+		parts = heddle_goes_in_order(stmt[s]) || heddle_ends_in_step(stmt[s]) ? 0 : parts;
 		if (stmt[s]->reduction && !heddle_ends_in_step(stmt[s]))
 			heddle_nest_add_leaf(b, accumulator_loops(b, sequence, stmt[s]), HEDDLE_LEAF_INITIALISE, stmt[s], NULL);
 	}
-	for (int part = split ? 1 : 0; part <= (split ? 2 : 0); part++) {
+	for (int part = parts > 0; part <= parts; part++) {
 		heddle_nest *body = tile_loops(b, tile_loops(b, sequence, stmt[0], false), stmt[0], true);
 		for (int s = 0; s < n; s++) {
 			const bool ends = heddle_ends_in_step(stmt[s]);
 			if (ends)
 				heddle_nest_add_leaf(b, accumulator_loops(b, body, stmt[s]), HEDDLE_LEAF_INITIALISE, stmt[s], NULL);
-			add_region(b, root, body, stmt[s], part, part == 1);
+			add_region(b, root, body, stmt[s], part, parts);
 			if (ends)
 				add_end(b, body, stmt[s]);
 		}

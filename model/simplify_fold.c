@@ -237,6 +237,17 @@ static const char *own_name(rewriter *r, const char *name, heddle_type type, int
 	return new;
 }
 
+/* The loop's variable is not below its lower bound: below none of those that it is the greatest of.  What does not move ranges say. */
+static void push_lower(rewriter *r, heddle_value *variable, heddle_value *lower)
+{
+	if (lower->kind == HEDDLE_VALUE_BINARY && lower->op == HEDDLE_OP_MAX) {
+		push_lower(r, variable, lower->arg[0]);
+		push_lower(r, variable, lower->arg[1]);
+	} else if (lower->kind != HEDDLE_VALUE_INT) {
+		simplify_push_fact(r, heddle_value_binary(r->s->p, HEDDLE_OP_LE, lower, variable), true);
+	}
+}
+
 static void emit_iteration(rewriter *r, const heddle_node *loop, heddle_type type, int64_t i, bool further, heddle_node *out)
 {
 	binding *env = r->env;
@@ -286,6 +297,7 @@ static void emit_for(rewriter *r, const heddle_node *node, heddle_node *out)
 	if (simplify_is_pure(lower) && simplify_is_pure(upper)) { /* or the body does not run */
 		simplify_push_fact(r, heddle_value_binary(s->p, HEDDLE_OP_LT, lower, upper), true);
 		simplify_push_fact(r, heddle_value_binary(s->p, HEDDLE_OP_LT, heddle_value_variable(s->p, type, 1, loop->name), upper), true);
+		push_lower(r, heddle_value_variable(s->p, type, 1, loop->name), lower);
 		simplify_use_facts(r);
 	}
 	heddle_node *body = emit_body(r, node->child[0]);
