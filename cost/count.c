@@ -78,7 +78,7 @@ static void count_read(counter *c, const shape *s, const heddle_access *access, 
 	/* what the caller gives as a number is an argument */
 	if (group->space == HEDDLE_SPACE_REGISTER || (!access->tensor->rank && access->tensor->role == HEDDLE_ROLE_INPUT))
 		return;
-	movement m = {.shape = s, .tensor = access->tensor, .subscript = count_subscripts(c, s->stmt, access)};
+	movement m = {.shape = s, .access = access, .tensor = access->tensor, .subscript = count_subscripts(c, s->stmt, access)};
 	if (group->space == HEDDLE_SPACE_SHARED)
 		m.tile = group;
 	for (int d = 0; d < s->stmt->n_dim; d++)

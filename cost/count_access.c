@@ -185,6 +185,8 @@ static bool stores_vectors(const counter *c, const shape *s)
 	return target->group->space == HEDDLE_SPACE_GLOBAL && count_access_width(c, &m) > 1;
 }
 
+static bool stands_inside(const counter *c, const heddle_stmt *stmt, int o, int d);
+
 /* Members of the vectors that rows are read by where vectors are gathered across them, as many iterations together as a vector has
  * members (model/simplify_turn.c); 1: they are not. */
 static int64_t turned_width(const counter *c, const movement *m)
@@ -198,8 +200,12 @@ static int64_t turned_width(const counter *c, const movement *m)
 		if (m->dims[d] && m->subscript[inner].coefficient[d] == 1 && stmt->dim[d].layout.vector == 1)
 			along = d;
 	const int64_t w = choose_least(stmt->dim[across].layout.vector, c->language->max_vector);
-	if (along < 0 || m->subscript[inner].coefficient[across] || m->shape->d[along].unrolled || stmt->dim[along].layout.items % w)
+	if (along < 0 || m->subscript[inner].coefficient[across] || stmt->dim[along].layout.items % w || !count_depends(m, across))
 		return 1;
+	/* iterations side by side: nothing is a loop inside of theirs, and where they are copies nothing else is copied in each */
+	for (int o = 0; o < stmt->n_dim; o++)
+		if (stmt->dim[o].layout.items > 1 && o != along && stands_inside(c, stmt, o, along) && (o != across || m->shape->d[along].unrolled || !m->shape->d[o].unrolled))
+			return 1;
 	for (int e = 0; e < m->tensor->rank; e++)
 		if (e != inner && m->subscript[e].coefficient[along])
 			return 1;
@@ -221,15 +227,18 @@ static int64_t strided_width(const counter *c, const movement *m)
 	return choose_least(m->shape->stmt->dim[d].layout.vector, c->language->max_vector);
 }
 
-/* Vectors of an access by strided_width for each vector of results: two taps side by side need the same ones. */
-static double strided_vectors(const movement *m)
+/* Vectors of an access by strided_width for each vector of results: two taps side by side need the same ones.  Members of those that a condition
+ * leaves some out of are read one by one. */
+static double strided_vectors(const counter *c, const movement *m)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	const linear *row = &m->subscript[heddle_tensor_inner(m->tensor)];
 	for (int d = 0; d < stmt->n_dim; d++)
-		if (stmt->dim[d].reduction && m->shape->d[d].extent == 2 && row->coefficient[d] == 1)
+		if (stmt->dim[d].reduction && m->shape->d[d].unrolled && m->shape->d[d].items == 2 && row->coefficient[d] == 1)
 			return 1;
-	return 2;
+	const double share = m->access && m->access->expr ? fabs(count_read_share(c, stmt, m->access->expr)) : 1;
+	const double whole = share < 1 ? count_read_vectors(c, stmt, m->access->expr, count_lockstep(m), strided_width(c, m)) : share;
+	return share > 0 && whole >= 0 && whole < share ? 1 + whole / share : 2;
 }
 
 /* Do items of dimension o stand inside of those of d?  One thread takes the items of vectors inside of the others'. */
@@ -292,17 +301,17 @@ static int last_in_steps(const counter *c, const movement *m)
 	return other >= 0 && other < last && stmt->dim[other].layout.tile == stmt->dim[last].layout.tile && stmt->dim[last].layout.vector == 1 ? last : -1;
 }
 
-/* Share of the accesses that a guard leaves, of so many that each thread makes without it.  In blocks where it holds everywhere nothing is
+/* Share of the accesses that a guard leaves, of so many that each thread makes without it; those of whole vectors count `wide` times.  In blocks where it holds everywhere nothing is
  * asked.  In others each vector is, and those that it leaves no member out of share no reads; members of the rest are asked one by one,
  * and read one by one. */
-static double guarded_share(const counter *c, const movement *m, double accesses)
+static double guarded_share(const counter *c, const movement *m, double accesses, double wide)
 {
 	const shape *s = m->shape;
 	int64_t vector[HEDDLE_MAX_DIM], block[HEDDLE_MAX_DIM];
 	const int lane = heddle_lockstep_dim(s->stmt, NULL);
 	double instances = 1, same = 1, whole = 1;
 	if (s->guarded <= 0 || s->guarded == 1 || accesses <= 0)
-		return fabs(s->guarded);
+		return wide * fabs(s->guarded);
 	for (int d = 0; d < s->stmt->n_dim; d++) {
 		const heddle_dim *dim = &s->stmt->dim[d];
 		const bool depends = count_depends(m, d);
@@ -319,7 +328,7 @@ static double guarded_share(const counter *c, const movement *m, double accesses
 	}
 	const double vectors = fmin(s->guarded, count_guarded(c, s->stmt, vector));
 	const double blocks = count_own_results(c->kernel) ? 0 : fmin(vectors, count_guarded(c, s->stmt, block));
-	double apart = ((vectors - blocks) / same + s->guarded - vectors) / whole;
+	double apart = (wide * (vectors - blocks) / same + s->guarded - vectors) / whole;
 	const int last = last_in_steps(c, m);
 	if (last >= 0) {
 		const double n = (double)s->d[last].items;
@@ -328,11 +337,11 @@ static double guarded_share(const counter *c, const movement *m, double accesses
 		const double rows = fmin(s->guarded, count_guarded(c, s->stmt, vector));
 		apart = (rows - blocks) / n + (s->guarded - rows) / (n / 2);
 	}
-	return blocks * count_shared_taps(c, m) + apart * instances / (accesses * (double)c->kernel->threads);
+	return wide * blocks * count_shared_taps(c, m) + apart * instances / (accesses * (double)c->kernel->threads);
 }
 
-/* How often all threads make the access that stands in the text: tiles, rounds, items that are a loop. */
-double count_repeats(const counter *c, const movement *m)
+/* How often all threads make the access that stands in the text: tiles, rounds, items that are a loop; that of whole vectors `wide` times. */
+static double repeats(const counter *c, const movement *m, double wide)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	double n = 1;
@@ -353,7 +362,12 @@ double count_repeats(const counter *c, const movement *m)
 			n *= fmin(1, m->shape->d[d].share);
 	}
 	n *= m->share;
-	return m->write || m->whole ? n : n * guarded_share(c, m, n * count_elements(m));
+	return n * (m->write || m->whole ? wide : guarded_share(c, m, n * count_elements(m), wide));
+}
+
+double count_repeats(const counter *c, const movement *m)
+{
+	return repeats(c, m, 1);
 }
 
 void count_go_on(double begin[SECTOR], double n, int64_t bytes)
@@ -621,7 +635,7 @@ void count_movement(counter *c, const movement *m, const heddle_group *group)
 	const int64_t strided = strided_width(c, m);
 	if (strided > 1) {
 		const count_begins b = m->tile ? (count_begins){{0}} : beginnings(c, m, strided, -1);
-		count_add_accesses(c, m, group, strided, count_elements(m) / (double)strided * strided_vectors(m) * count_repeats(c, m), m->tile ? NULL : &b);
+		count_add_accesses(c, m, group, strided, count_elements(m) / (double)strided * repeats(c, m, strided_vectors(c, m)), m->tile ? NULL : &b);
 	} else {
 		count_members(c, m, group);
 	}

@@ -231,7 +231,7 @@ static double reads_at_ends(const counter *c, const movement *m)
 			return 1;
 		moving = d;
 	}
-	if (moving < 0 || m->tile)
+	if (moving < 0 || m->tile || lockstep < 0)
 		return 1;
 	const heddle_index *index = stmt->source->index[moving];
 	int64_t tile[HEDDLE_MAX_DIM], vector[HEDDLE_MAX_DIM];
@@ -248,10 +248,38 @@ static double reads_at_ends(const counter *c, const movement *m)
 		same *= (double)(layout->items * layout->vector);
 		beside *= (double)vector[d];
 	}
-	/* steps one by one are no tiles: each vector asks in all of them */
-	const double whole = stmt->dim[moving].layout.tile > 1 ? count_whole(c, stmt, moving, tile) : 0, vectors = count_whole(c, stmt, moving, vector);
+	/* steps one by one are no tiles: each of several vectors that are one of the layout's asks in all of them */
+	const bool several = stmt->dim[moving].layout.tile == 1 && stmt->dim[lockstep].layout.vector > c->language->max_vector;
+	const double whole = several ? 0 : count_whole(c, stmt, moving, tile), vectors = count_whole(c, stmt, moving, vector);
 	/* without vectors one result asks for nothing: what it reads serves others */
 	return beside == 1 || whole < 0 || vectors < 0 ? 1 : whole + same * ((vectors - whole) / beside + 1 - vectors);
+}
+
+/* The same where terms are lanes of a vector.  A vector that an end cuts is gone through term by term for each result; one that it leaves whole is
+ * read for all results with that end. */
+static double reads_of_parts(const counter *c, const movement *m)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	const int moving = heddle_lockstep_dim(stmt, NULL);
+	if (c->kernel->threads > 1 || moving < 0 || m->tile || !stmt->dim[moving].reduction || !count_moves(stmt, moving))
+		return 1;
+	const heddle_index *index = stmt->source->index[moving];
+	int64_t tile[HEDDLE_MAX_DIM], vector[HEDDLE_MAX_DIM];
+	double tied = 1, all = 1;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const heddle_layout *layout = &stmt->dim[d].layout;
+		const bool moves = choose_mentions(index->upper, d) || choose_mentions(index->lower, d);
+		tile[d] = moves || d == moving ? layout->tile : 1;
+		vector[d] = d == moving ? layout->vector : 1;
+		if (d == moving || stmt->dim[d].reduction || count_depends(m, d) || !m->shape->d[d].unrolled)
+			continue;
+		if (layout->rounds > 1)
+			return 1;
+		all *= (double)m->shape->d[d].items;
+		tied *= moves ? (double)m->shape->d[d].items : 1;
+	}
+	const double whole = count_whole(c, stmt, moving, tile), vectors = count_whole(c, stmt, moving, vector);
+	return all == 1 || whole < 0 || vectors < 0 ? 1 : whole + tied * (vectors - whole) + all * (1 - vectors);
 }
 
 /* The same of many threads: in blocks at an edge each item computes its result, or adds to its sum, under a condition of its own, and reads what it
@@ -301,5 +329,5 @@ static double reads_of_items(const counter *c, const movement *m)
 
 double count_again(const counter *c, const movement *m)
 {
-	return reads_at_edges(c, m) * reads_of_items(c, m) * reads_at_ends(c, m);
+	return reads_at_edges(c, m) * reads_of_items(c, m) * reads_at_ends(c, m) * reads_of_parts(c, m);
 }

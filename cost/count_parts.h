@@ -59,6 +59,7 @@ enum { MOST_BESIDE = 15 };
 typedef struct movement {
 	const shape *shape;
 	const linear *subscript; /* [rank] */
+	const heddle_access *access; /* whose subscripts they are; NULL: it does not matter */
 	const heddle_tensor *tensor;
 	const heddle_group *tile; /* in this shared tile; NULL: global memory */
 	bool dims[HEDDLE_MAX_DIM]; /* which dimensions the leaf runs over */
@@ -199,6 +200,8 @@ double count_busy(const counter *c, const heddle_stmt *stmt);
 /* Share of the instances that read an element of the statement's value, where each part of it that reads it in another branch reads it
  * again; -1: data decide. */
 double count_read_share(const counter *c, const heddle_stmt *stmt, const heddle_expr *read);
+/* The same of those instances that are in vectors of so many members along d each of which reads. */
+double count_read_vectors(const counter *c, const heddle_stmt *stmt, const heddle_expr *read, int d, int64_t members);
 /* Does the guard depend on dimension d? */
 bool count_guards(const heddle_stmt *stmt, int d);
 /* The dimension that the statement's guard `d <= other`, or the other way around, compares d with; -1: it is another guard, or none. */

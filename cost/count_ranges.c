@@ -463,8 +463,28 @@ typedef struct conditions {
 	bool holds[MOST_CONJUNCTS];
 } conditions;
 
-/* Share of the instances where they do, by asking for each; -1: data decide. */
-static double asked_share(const counter *c, const heddle_stmt *stmt, const conditions *asked)
+/* Do all of them do as they should?  -1: data decide. */
+static int all_hold(const counter *c, const conditions *asked, const int64_t *at)
+{
+	bool all = true;
+	for (int k = 0; k < asked->n; k++) {
+		int64_t holds = 0;
+		if (heddle_expr_evaluate_at(asked->of[k], c->size, at, &holds) < 0)
+			return -1;
+		all = all && (holds != 0) == asked->holds[k];
+	}
+	return all;
+}
+
+/* Vectors along a dimension. */
+typedef struct vectors {
+	int dim;
+	int64_t members;
+} vectors;
+
+/* Share of the instances where they do, by asking for each; where `of` is given, of those in vectors in all of whose members they do.  -1: data
+ * decide. */
+static double asked_share(const counter *c, const heddle_stmt *stmt, const conditions *asked, const vectors *of)
 {
 	count_ends box[HEDDLE_MAX_DIM];
 	int64_t values = 1, step = 1, taken = 0, found = 0;
@@ -484,11 +504,14 @@ static double asked_share(const counter *c, const heddle_stmt *stmt, const condi
 			at[d] = box[d].lower + rest % (box[d].upper - box[d].lower);
 			rest /= box[d].upper - box[d].lower;
 		}
-		for (int k = 0; k < asked->n; k++) {
-			int64_t holds = 0;
-			if (heddle_expr_evaluate_at(asked->of[k], c->size, at, &holds) < 0)
+		const int64_t first = of ? at[of->dim] - (at[of->dim] - box[of->dim].lower) % of->members : 0;
+		for (int64_t k = 0; k < (of ? of->members : 1) && all; k++) {
+			if (of)
+				at[of->dim] = first + k;
+			const int holds = all_hold(c, asked, at);
+			if (holds < 0)
 				return -1;
-			all = all && (holds != 0) == asked->holds[k];
+			all = holds;
 		}
 		found += all;
 	}
@@ -524,7 +547,7 @@ double count_guarded(const counter *c, const heddle_stmt *stmt, const int64_t *g
 	if (!guard)
 		return 1;
 	if (!take_conjuncts(c, guard, &all) || all.n_multiple)
-		return group ? 0 : asked_share(c, stmt, &(conditions){.n = 1, .of = {guard}, .holds = {!otherwise}});
+		return group ? 0 : asked_share(c, stmt, &(conditions){.n = 1, .of = {guard}, .holds = {!otherwise}}, NULL);
 	/* instances where it does not hold are in whole groups where it holds for no value */
 	const double share = shares_of(c, stmt, &all, group, otherwise, false);
 	return otherwise ? 1 - share : share;
@@ -590,10 +613,10 @@ static bool is_read_anyway(const heddle_expr *read, const heddle_expr *value)
 
 /* Adds the shares of the instances at which it is read in the value, which is computed under these conditions; false: data decide. */
 static bool add_reads(const counter *c, const heddle_stmt *stmt, const heddle_expr *read, const heddle_expr *value, conditions *under,
-		      double *sum)
+		      const vectors *of, double *sum)
 {
 	if (value->kind == HEDDLE_EXPR_READ && heddle_expr_equal(read, value)) {
-		const double share = asked_share(c, stmt, under);
+		const double share = asked_share(c, stmt, under, of);
 		*sum += share;
 		return share >= 0;
 	}
@@ -605,7 +628,7 @@ static bool add_reads(const counter *c, const heddle_stmt *stmt, const heddle_ex
 			under->of[under->n] = value->arg[0];
 			under->holds[under->n++] = i == 1;
 		}
-		const bool known = add_reads(c, stmt, read, value->arg[i], under, sum);
+		const bool known = add_reads(c, stmt, read, value->arg[i], under, of, sum);
 		under->n -= decided;
 		if (!known)
 			return false;
@@ -617,5 +640,13 @@ double count_read_share(const counter *c, const heddle_stmt *stmt, const heddle_
 {
 	conditions under = {.n = 0};
 	double sum = 0;
-	return is_read_anyway(read, stmt->value) ? 1 : add_reads(c, stmt, read, stmt->value, &under, &sum) ? sum : -1;
+	return is_read_anyway(read, stmt->value) ? 1 : add_reads(c, stmt, read, stmt->value, &under, NULL, &sum) ? sum : -1;
+}
+
+double count_read_vectors(const counter *c, const heddle_stmt *stmt, const heddle_expr *read, int d, int64_t members)
+{
+	const vectors of = {d, members};
+	conditions under = {.n = 0};
+	double sum = 0;
+	return is_read_anyway(read, stmt->value) ? 1 : add_reads(c, stmt, read, stmt->value, &under, &of, &sum) ? sum : -1;
 }

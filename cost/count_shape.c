@@ -188,6 +188,74 @@ static bool rows_begin_at(const movement *m, int inner, int64_t w, const int64_t
 	return true;
 }
 
+/* Is the expression made of numbers, sizes and indices by sums and products; `*sizes`: is there a size in it? */
+static bool is_polynomial(const heddle_expr *expr, bool *sizes)
+{
+	*sizes = *sizes || expr->kind == HEDDLE_EXPR_SIZE;
+	if (expr->kind == HEDDLE_EXPR_BINARY ? expr->op > HEDDLE_OP_MUL
+					     : expr->kind != HEDDLE_EXPR_INT && expr->kind != HEDDLE_EXPR_SIZE && expr->kind != HEDDLE_EXPR_INDEX &&
+						       expr->kind != HEDDLE_EXPR_CAST && expr->kind != HEDDLE_EXPR_UNARY)
+		return false;
+	for (int i = 0; i < expr->n_arg; i++)
+		if (!is_polynomial(expr->arg[i], sizes))
+			return false;
+	return true;
+}
+
+/* Elements before the access's first one, of which w are a vector along d, are they a multiple of w under these sizes? */
+static bool begins_at(const counter *c, const movement *m, int d, int64_t w, const int64_t *member)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	int64_t first = 0, step[HEDDLE_MAX_DIM] = {0};
+	for (int e = 0; e < m->tensor->rank; e++) {
+		const linear at = count_linear(c, count_subscript(stmt, m->access, e));
+		const int64_t stride = count_stride(c, m->tensor, e);
+		first += at.constant * stride;
+		for (int o = 0; o < stmt->n_dim; o++)
+			step[o] += at.coefficient[o] * stride;
+	}
+	for (int o = 0; o < stmt->n_dim; o++) {
+		const bool one = o != d && member[o] >= 0;
+		first += one ? step[o] * member[o] : 0;
+		if ((o == d ? step[o] * w : steps_along(m->shape, o, step[o], member)) % w)
+			return false;
+	}
+	return first % w == 0;
+}
+
+/* Where open sizes are among the subscripts of a row: does the access begin at multiples of w elements whatever they are?  All that counts of
+ * them is what they leave when they are divided by w. */
+static bool begins_for_all(const counter *c, const movement *m, int inner, int d, int64_t w, const int64_t *member)
+{
+	enum { MOST_SIZES = 4, MOST_CASES = 256, FAR = 64 };
+	const heddle_definition *definition = c->scop->definition;
+	int64_t size[MOST_SIZES], cases = 1;
+	bool mentioned = false, any = false;
+	if (!m->access || m->tile || m->tensor->stride || definition->n_size > MOST_SIZES ||
+	    !is_polynomial(count_subscript(m->shape->stmt, m->access, inner), &mentioned) || !mentioned)
+		return false;
+	for (int e = 0; e < m->tensor->rank; e++)
+		if (!is_polynomial(m->tensor->extent[e], &any) || !is_polynomial(count_subscript(m->shape->stmt, m->access, e), &any))
+			return false;
+	for (int i = 0; i < definition->n_size; i++)
+		cases *= w;
+	counter other = *c;
+	other.size = size;
+	for (int64_t k = 0; k < cases && cases <= MOST_CASES; k++) {
+		int64_t rest = k;
+		bool allowed = true;
+		for (int i = 0; i < definition->n_size; i++) {
+			const heddle_expr one = {.kind = HEDDLE_EXPR_SIZE, .size = definition->size[i]};
+			size[i] = FAR * w + rest % w;
+			allowed = allowed && size[i] % known_power(&one, w) == 0;
+			rest /= w;
+		}
+		if (allowed && !begins_at(&other, m, d, w, member))
+			return false;
+	}
+	return cases <= MOST_CASES;
+}
+
 /* May a vector along d go past the end of the dimension, for all that is known before the sizes are? */
 static bool is_guarded(const heddle_stmt *stmt, int d)
 {
@@ -238,6 +306,8 @@ int64_t count_member_width(const counter *c, const movement *m, const int64_t *m
 			if (o != d && m->subscript[inner].coefficient[o] && !(m->tile && m->shape->stmt->dim[o].layout.tile == 1))
 				aligned = aligned && (m->subscript[inner].coefficient[o] * m->shape->stmt->dim[o].layout.vector) % (w * step) == 0;
 		if (aligned && (m->tile || m->subscript[inner].multiple % w == 0))
+			return w;
+		if (member && begins_for_all(c, m, inner, d, w, member))
 			return w;
 	}
 	return 1;

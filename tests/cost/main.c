@@ -6,9 +6,7 @@
  * whose layouts are drawn at random, and so many percent of their kernels must be equal.
  * Sizes are multiples of the tiles where that can be.  Where the model says `exact`, bytes, sectors and bank cycles must be
  * equal, else bytes within 2 %.  Left out, each with a word: gathers, and reads under a condition (the data decide).  Of tiles that
- * are read under conditions what is read is not compared, all else is.  Of drawn configs not equal yet: one
- * thread's taps of windows among lanes, sums along vectors that guards or moving ends cut, and reads of several members' rows where parts of a
- * vector are left over.
+ * are read under conditions what is read is not compared, all else is.
  * SPDX-License-Identifier: MIT
  */
 #include "compile/compile.h"
