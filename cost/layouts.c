@@ -468,6 +468,27 @@ static int64_t lines_in_hand(const chooser *c, int x)
 	return lines;
 }
 
+/* A block of a short row is over before it was worth its beginning: it takes several in turn, of the longest dimension, as long as there are blocks
+ * for all units.  Rows in parts would be gone through strip by strip: only those that are whole vectors. */
+static void several_rows(chooser *c, int x, int64_t v)
+{
+	enum { MOST_VECTORS = 16, ELEMENTS = 1024 };
+	const int64_t extent = choose_extent(c->scop, c->main, x);
+	int y = -1;
+	for (int d = 0; d < c->main->n_dim; d++)
+		if (d != x && c->main->dim[d].member >= 0 && (y < 0 || choose_extent(c->scop, c->main, d) > choose_extent(c->scop, c->main, y)))
+			y = d;
+	if (c->main->reduction || is_long(c->main) || !keeps_nothing(c->kernel) || y < 0 || extent % v || extent / v >= MOST_VECTORS)
+		return;
+	int64_t rows = choose_power_below(ELEMENTS / extent);
+	while (rows > 1 && (rows > choose_extent(c->scop, c->main, y) || choose_blocks_with(c, x, extent, y, rows) < 4 * (double)c->units))
+		rows /= 2;
+	if (rows < 2)
+		return;
+	choose_set_layout(c, c->main, x, extent / v, 1, v);
+	choose_set_rounds(c, c->main, y, rows, 1, 1, 1);
+}
+
 /* Every access has the same contiguous member, or none: threads along it. */
 static void columns(chooser *c, int x)
 {
@@ -506,6 +527,7 @@ static void columns(chooser *c, int x)
 			items = 1;
 		}
 		choose_set_rounds(c, c->main, x, rounds, c->main->reduction ? 1 : items, 1, v);
+		several_rows(c, x, v);
 		return;
 	}
 	int64_t v = in_vectors(c, x) ? c->vector : 1;

@@ -518,13 +518,14 @@ static int64_t constant_extent(affine_space *space, const heddle_index *index)
 	return upper.k;
 }
 
-/* Does the row take every value between its extremes?  A sum of indices with size-only ranges does when each coefficient is
- * at most one more than what the smaller ones span: 1 for the smallest, constant extents for all but the last.
+/* Does the row take every value between its extremes, or every so many-th one, `*step`?  A sum of indices with size-only ranges does when each
+ * coefficient is at most a step more than what the smaller ones span: the step itself for the smallest, constant extents for all but the last.
  * The indices are added to `used`; one that is there already ties two dimensions together. */
-static bool is_interval(affine_space *space, const affine_row *row, bool *used)
+static bool is_interval(affine_space *space, const affine_row *row, bool *used, int64_t *step)
 {
 	int64_t span = 0; /* of the indices so far, greatest - least */
 	int left = 0;
+	*step = 0;
 	bool done[AFFINE_VARIABLES] = {false};
 	for (int v = 0; v < space->n; v++) {
 		if (!row->c[v] || space->variable[v].size_only)
@@ -548,7 +549,8 @@ static bool is_interval(affine_space *space, const affine_row *row, bool *used)
 			}
 		}
 		done[next] = true;
-		if (coefficient > span + 1)
+		*step = *step ? *step : coefficient;
+		if (coefficient % *step || coefficient > span + *step)
 			return false;
 		int64_t extent = constant_extent(space, space->variable[next].index), t;
 		if (left > 1 && (extent < 1 || __builtin_mul_overflow(extent - 1, coefficient, &t) ||
@@ -606,7 +608,12 @@ static int record_write(inference *f)
 			errors++;
 			continue;
 		}
-		w.box = w.box && is_interval(f->space, &row, used);
+		int64_t step;
+		w.box = w.box && is_interval(f->space, &row, used, &step) && (step < 2 || w.step < 2);
+		if (w.box && step > 1) {
+			w.comb = i;
+			w.step = step;
+		}
 		w.lower[i] = affine_to_expr(f->space, &lower);
 		w.upper[i] = affine_to_expr(f->space, &upper);
 	}
@@ -635,6 +642,56 @@ static int record_write(inference *f)
 	}
 	HEDDLE_PUSH(f->c->scratch, t->write, t->n_write, w);
 	return 0;
+}
+
+/* Do two bounds differ by so much? */
+static bool lie_apart(affine_space *space, heddle_expr *a, heddle_expr *b, int64_t by)
+{
+	affine_row x, y;
+	return affine_from_expr(space, a, true, &x) && affine_from_expr(space, b, true, &y) && affine_add(&y, &x, -1) && affine_is_constant(&y) &&
+	       y.k == by;
+}
+
+/* The write that goes through the gaps of write number `first`, `by` elements after it; -1: there is none. */
+static int write_beside(affine_space *space, const tensor_state *t, int first, int64_t by)
+{
+	const tensor_write *w = &t->write[first];
+	for (int i = 0; i < t->n_write; i++) {
+		const tensor_write *other = &t->write[i];
+		bool beside = other->box && other->comb == w->comb && other->step == w->step; /* both have one */
+		for (int d = 0; d < t->rank && beside; d++)
+			beside = lie_apart(space, w->lower[d], other->lower[d], d == w->comb ? by : 0) &&
+				 lie_apart(space, w->upper[d], other->upper[d], d == w->comb ? by : 0);
+		if (beside)
+			return i;
+	}
+	return -1;
+}
+
+/* The writes, with those that fill each other's gaps, y(2 * i) and y(2 * i + 1), as one more that has none. */
+static tensor_state without_gaps(affine_space *space, const tensor_state *t)
+{
+	tensor_state all = *t;
+	all.write = HEDDLE_NEW_ARRAY(space->arena, tensor_write, 2 * t->n_write + 1);
+	if (t->n_write)
+		memcpy(all.write, t->write, sizeof(*t->write) * (size_t)t->n_write);
+	for (int i = 0; i < t->n_write; i++) {
+		const tensor_write *w = &t->write[i];
+		int last = i;
+		if (!w->box || w->step < 2 || w->step > t->n_write)
+			continue;
+		for (int64_t by = 1; by < w->step && last >= 0; by++)
+			last = write_beside(space, t, i, by);
+		if (last < 0)
+			continue;
+		tensor_write one = {.lower = w->lower, .upper = HEDDLE_NEW_ARRAY(space->arena, heddle_expr *, t->rank + 1), .box = true};
+		for (int d = 0; d < t->rank; d++)
+			one.upper[d] = d == w->comb ? t->write[last].upper[d] : w->upper[d];
+		all.write[all.n_write++] = one;
+	}
+	for (int i = 0; i < t->n_write; i++)
+		all.write[i].box = all.write[i].box && all.write[i].step < 2;
+	return all;
 }
 
 /* Do the boxes written reach from 0 to the extent in dimension `along`, each of them whole in all others? */
@@ -680,8 +737,9 @@ static bool covered_in(affine_space *space, const tensor_state *t, heddle_expr *
 			return false;
 	if (t->rank == 0)
 		return t->n_write > 0;
+	const tensor_state whole = without_gaps(space, t);
 	for (int d = 0; d < t->rank; d++)
-		if (covered_along(space, t, d, extent))
+		if (covered_along(space, &whole, d, extent))
 			return true;
 	return false;
 }

@@ -85,10 +85,9 @@ static void find_filled(picker *p)
 	const heddle_definition *d = p->definition;
 	for (int t = 0; t < d->n_tensor; ++t)
 		for (int e = 0; e < d->tensor[t]->rank && d->tensor[t]->zero_fill; ++e) {
-			const heddle_size *size = first_size(d->tensor[t]->extent[e]);
 			const heddle_tile_hint hint = hint_of(p->options, heddle_arena_printf(p->arena, "z%d", e));
-			for (int j = 0; j < p->n_dimension && size; ++j)
-				if (p->dimension[j].size == size->position && hint.tile > p->dimension[j].tile) {
+			for (int j = 0; j < p->n_dimension; ++j)
+				if (mentions_size(d->tensor[t]->extent[e], d->size[p->dimension[j].size]) && hint.tile > p->dimension[j].tile) {
 					p->dimension[j].tile = hint.tile;
 					p->dimension[j].rounds = hint.rounds > 1 ? hint.rounds : 1;
 				}
@@ -544,6 +543,25 @@ static int64_t drawn_target(const dimension *x, uint64_t random)
 	}
 }
 
+/* Sizes that end an index beside the one that is moved, as M does in 0:max(N, M): less than that one, as much, or more. */
+static void draw_beside(const picker *p, int64_t *size, uint64_t random)
+{
+	const heddle_definition *d = p->definition;
+	for (int i = 0; i < d->n_size; ++i) {
+		const dimension *of = NULL;
+		bool moved = false;
+		for (int k = 0; k < p->n_dimension; ++k) {
+			moved = moved || p->dimension[k].size == i;
+			of = mentions_size(p->dimension[k].index->upper, d->size[i]) ? &p->dimension[k] : of;
+		}
+		if (moved || !of)
+			continue;
+		const int64_t beside[] = {size[i], size[of->size] / 2, size[of->size], size[of->size] + of->tile + 1};
+		size[i] = allowed(d->size[i], beside[random % HEDDLE_COUNT(beside)]);
+		random /= HEDDLE_COUNT(beside);
+	}
+}
+
 /* Draws of extents for all indices; those that cost too much are left out, larger ones come later. */
 static void draw_cases(picker *p)
 {
@@ -558,6 +576,7 @@ static void draw_cases(picker *p)
 		for (int k = 0; k < p->n_dimension; ++k)
 			p->dimension[k].target = drawn_target(&p->dimension[k], heddle_random(draw + 1, (uint64_t)k));
 		reach_targets(p, size);
+		draw_beside(p, size, heddle_random(draw + 1, (uint64_t)p->n_dimension));
 		if (repair(p, size) && heddle_reference_cost(d, size) <= limit)
 			add_case(p, size, false);
 	}

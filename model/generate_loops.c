@@ -252,6 +252,43 @@ static void settle(bounds *b)
 		isl_aff_free(b->bound[i].rest);
 }
 
+/* Adds the loop of one part of what it runs to the others': from the least beginning to the greatest end. */
+static isl_stat add_part(__isl_take isl_basic_set *set, void *user)
+{
+	bounds *b = user, part = {.s = b->s, .depth = b->depth, .from_last = b->from_last};
+	heddle_program *p = b->s->g->program;
+	if (add_bounds(set, &part) != isl_stat_ok)
+		return isl_stat_error;
+	settle(&part);
+	if (part.only) {
+		part.lower = part.only;
+		part.upper = heddle_value_binary(p, HEDDLE_OP_ADD, part.only, heddle_value_int(p, b->s->g->index_type, 1));
+	}
+	if (!part.lower || !part.upper)
+		return isl_stat_error;
+	b->lower = both(p, HEDDLE_OP_MIN, b->lower, part.lower);
+	b->upper = both(p, HEDDLE_OP_MAX, b->upper, part.upper);
+	return isl_stat_ok;
+}
+
+/* Where all that runs is in no finite hull, as below max(N, M): the ends that it lacks are those of its parts.  What lies between them the leaves
+ * leave out. */
+static void settle_apart(bounds *b, heddle_leaf *const *leaf, int n)
+{
+	bounds parts = {.s = b->s, .depth = b->depth, .from_last = b->from_last};
+	isl_set *all = NULL;
+	for (int i = 0; i < n; i++) {
+		isl_set *one = outer_loops(leaf[i], b->depth + 1);
+		all = all ? isl_set_union(all, one) : one;
+	}
+	all = isl_set_coalesce(isl_set_remove_divs(all));
+	if (isl_set_foreach_basic_set(all, add_part, &parts) == isl_stat_ok) {
+		b->lower = b->lower ? b->lower : parts.lower;
+		b->upper = b->upper ? b->upper : parts.upper;
+	}
+	isl_set_free(all);
+}
+
 /* ---- loops ----------------------------------------------------------------------------------------------------------------- */
 
 static heddle_node *scan(scanner *s, const heddle_nest *nest, int depth, __isl_keep isl_set *known);
@@ -410,6 +447,8 @@ static heddle_node *scan_loop(scanner *s, const heddle_nest *nest, int depth, __
 	if (isl_set_is_empty(new) == isl_bool_false && isl_set_foreach_basic_set(new, add_bounds, &b) == isl_stat_ok) {
 		isl_set *inside = isl_set_intersect(isl_set_copy(wide), isl_set_copy(here));
 		settle(&b);
+		if (!b.only && !(b.lower && b.upper))
+			settle_apart(&b, leaf, n);
 		const bool bounded = b.lower && b.upper;
 		const bool one = bounded && b.upper->kind == HEDDLE_VALUE_INT && heddle_value_is_int(b.lower, b.upper->i - 1);
 		if (b.only || one) {
