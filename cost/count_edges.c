@@ -207,7 +207,9 @@ static double reads_at_edges(const counter *c, const movement *m)
 		shared *= (double)(tiles + (rest > 0));
 	}
 	/* single elements have names, but not those that other results of a sum ask for under conditions of their own */
-	if (shared == 0 || (!vectors && places > 1 && (!stmt->reduction || others == 1 || m->shape->guarded != 1)))
+	const int64_t members = choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector);
+	const bool parts = !stmt->dim[lockstep].reduction && m->shape->d[lockstep].extent % members != 0;
+	if (shared == 0 || (!vectors && places > 1 && (!stmt->reduction || others == 1 || m->shape->guarded != 1 || parts)))
 		return 1;
 	if (!vectors || cut)
 		return (once * inside + all - whole) / shared;
