@@ -469,6 +469,25 @@ static double words_through(const heddle_kernel *kernel, const register_demand *
 	return n;
 }
 
+/* Words that others of the same loop carry from step to step while statement s runs: all that they have results of. */
+static double words_carried(const heddle_kernel *kernel, const bool *joins, int s)
+{
+	double n = 0;
+	int first = s, end = s + 1;
+	while (joins[first])
+		first--;
+	while (end < kernel->n_stmt && joins[end])
+		end++;
+	for (int t = first; t < end; t++) {
+		const heddle_stmt *stmt = kernel->stmt[t];
+		double own = heddle_type_size(heddle_type_computed(stmt->access[0].tensor->type)) / 4.0;
+		for (int d = 0; d < stmt->n_dim; d++)
+			own *= (double)(stmt->dim[d].layout.items * stmt->dim[d].layout.vector);
+		n += t != s && carrying_dim(stmt) >= 0 ? own : 0;
+	}
+	return n;
+}
+
 /* Registers of a thread while the statement runs, `common` of them its kernel's.
  *
  * It cannot do without its sums and, where it has several, what the round that is computed, and a part of the next one, read of tiles, or
@@ -510,8 +529,11 @@ double choose_registers(const heddle_scop *scop, const heddle_kernel *kernel, do
 		accesses += demand[s].accesses;
 	}
 	const double common = base + kept + weight(&w->tile, 0) * tiles + weight(&w->access, 0) * fmin(accesses, MOST_ACCESSES);
-	for (int s = 0; s < kernel->n_stmt; s++)
-		most = fmax(most, statement_registers(w, &demand[s], common + words_through(kernel, demand, s), patient));
+	const bool *joins = heddle_joins(scop->arena, scop, kernel);
+	for (int s = 0; s < kernel->n_stmt; s++) {
+		const double through = words_through(kernel, demand, s) + words_carried(kernel, joins, s);
+		most = fmax(most, statement_registers(w, &demand[s], common + through, patient));
+	}
 	return most;
 }
 
