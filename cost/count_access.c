@@ -301,8 +301,8 @@ static int last_in_steps(const counter *c, const movement *m)
 	return other >= 0 && other < last && stmt->dim[other].layout.tile == stmt->dim[last].layout.tile && stmt->dim[last].layout.vector == 1 ? last : -1;
 }
 
-/* Share of the accesses that a guard leaves, of so many that each thread makes without it; those of whole vectors count `wide` times.  In blocks where it holds everywhere nothing is
- * asked.  In others each vector is, and those that it leaves no member out of share no reads; members of the rest are asked one by one,
+/* Share of the accesses that a guard leaves, of so many that each thread makes without it; those of whole vectors count `wide` times.  In blocks
+ * where it holds everywhere nothing is asked.  In others each vector is, and those that it leaves no member out of share no reads; members of the rest are asked one by one,
  * and read one by one. */
 static double guarded_share(const counter *c, const movement *m, double accesses, double wide)
 {

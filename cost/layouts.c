@@ -469,24 +469,26 @@ static int64_t lines_in_hand(const chooser *c, int x)
 }
 
 /* A block of a short row is over before it was worth its beginning: it takes several in turn, of the longest dimension, as long as there are blocks
- * for all units.  Rows in parts would be gone through strip by strip: only those that are whole vectors. */
-static void several_rows(chooser *c, int x, int64_t v)
+ * for all units.  Rows in parts would be gone through strip by strip: only those that are whole vectors, and no more than an item's text is short
+ * enough for.  False, and nothing is chosen: it is none of these. */
+static bool several_rows(chooser *c, int x, int64_t v, int64_t most)
 {
-	enum { MOST_VECTORS = 16, ELEMENTS = 1024 };
+	enum { ELEMENTS = 1024 };
 	const int64_t extent = choose_extent(c->scop, c->main, x);
 	int y = -1;
 	for (int d = 0; d < c->main->n_dim; d++)
 		if (d != x && c->main->dim[d].member >= 0 && (y < 0 || choose_extent(c->scop, c->main, d) > choose_extent(c->scop, c->main, y)))
 			y = d;
-	if (c->main->reduction || is_long(c->main) || !keeps_nothing(c->kernel) || y < 0 || extent % v || extent / v >= MOST_VECTORS)
-		return;
+	if (c->main->reduction || is_long(c->main) || !keeps_nothing(c->kernel) || y < 0 || extent % v || extent / v >= most)
+		return false;
 	int64_t rows = choose_power_below(ELEMENTS / extent);
 	while (rows > 1 && (rows > choose_extent(c->scop, c->main, y) || choose_blocks_with(c, x, extent, y, rows) < 4 * (double)c->units))
 		rows /= 2;
 	if (rows < 2)
-		return;
+		return false;
 	choose_set_layout(c, c->main, x, extent / v, 1, v);
 	choose_set_rounds(c, c->main, y, rows, 1, 1, 1);
+	return true;
 }
 
 /* Every access has the same contiguous member, or none: threads along it. */
@@ -514,6 +516,8 @@ static void columns(chooser *c, int x)
 		if (c->main->reduction && wide_columns(c, x, choose_least(line_vector(c), v)))
 			return;
 		int64_t items = most_items(c, v);
+		if (several_rows(c, x, v, items))
+			return;
 		while (items > 1 && ((double)(extent / (items * v)) * others < 4 * (double)c->units || items * v > extent))
 			items /= 2;
 		/* where one item's text is long already, a few rounds make the block worth its beginning */
@@ -527,7 +531,6 @@ static void columns(chooser *c, int x)
 			items = 1;
 		}
 		choose_set_rounds(c, c->main, x, rounds, c->main->reduction ? 1 : items, 1, v);
-		several_rows(c, x, v);
 		return;
 	}
 	int64_t v = in_vectors(c, x) ? c->vector : 1;
