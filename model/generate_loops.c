@@ -133,15 +133,21 @@ static __isl_give isl_set *outer_loops(const heddle_leaf *leaf, int n)
 	return n < leaf->n_loop ? isl_set_project_out(set, isl_dim_set, (unsigned)n, (unsigned)(leaf->n_loop - n)) : set;
 }
 
-/* { [x0 .. x_n-1] } that hold all of what the leaves run: one convex set. */
-static __isl_give isl_set *common(const heddle_scop *scop, heddle_leaf **leaf, int n_leaf, int n)
+/* { [x0 .. x_n-1] } of any of the leaves, without quotients. */
+static __isl_give isl_set *any_of(heddle_leaf *const *leaf, int n_leaf, int n)
 {
 	isl_set *all = NULL;
 	for (int i = 0; i < n_leaf; i++) {
 		isl_set *one = outer_loops(leaf[i], n);
 		all = all ? isl_set_union(all, one) : one;
 	}
-	return heddle_scop_hull(scop, isl_set_coalesce(isl_set_remove_divs(all)));
+	return isl_set_coalesce(isl_set_remove_divs(all));
+}
+
+/* The convex set around them. */
+static __isl_give isl_set *common(const heddle_scop *scop, heddle_leaf *const *leaf, int n_leaf, int n)
+{
+	return heddle_scop_hull(scop, any_of(leaf, n_leaf, n));
 }
 
 /* ---- bounds ---------------------------------------------------------------------------------------------------------------- */
@@ -276,12 +282,7 @@ static isl_stat add_part(__isl_take isl_basic_set *set, void *user)
 static void settle_apart(bounds *b, heddle_leaf *const *leaf, int n)
 {
 	bounds parts = {.s = b->s, .depth = b->depth, .from_last = b->from_last};
-	isl_set *all = NULL;
-	for (int i = 0; i < n; i++) {
-		isl_set *one = outer_loops(leaf[i], b->depth + 1);
-		all = all ? isl_set_union(all, one) : one;
-	}
-	all = isl_set_coalesce(isl_set_remove_divs(all));
+	isl_set *all = any_of(leaf, n, b->depth + 1);
 	if (isl_set_foreach_basic_set(all, add_part, &parts) == isl_stat_ok) {
 		b->lower = b->lower ? b->lower : parts.lower;
 		b->upper = b->upper ? b->upper : parts.upper;

@@ -181,6 +181,10 @@ static void items(void **state)
 		{"def f(float(8192, 32) b, float(8192, 96) a) -> (y) { y(n, i) = a(n, i) where i in 0:96  y(n, 96 + j) = b(n, j) where j in 0:32 }",
 		 "k0.S0: tile=i:96,n:8 round=n:8 vector=i:16; k1:; k1.S1: tile=j:32,n:32 round=n:32 vector=j:16"},
 		{"def f(float(8192, 512) x) -> (y) { y(t, d) = x(t, d) + 1.0 }", "k0.S0: tile=d:256 vector=d:16"},
+		/* nor more vectors of them than registers hold */
+		{"def f(float(8192, 96) g) -> (inout float(8192, 96) p, inout float(8192, 96) m, inout float(8192, 96) v) {\n"
+		 "m(n, d) = 0.9 * m(n, d) + 0.1 * g(n, d)\nv(n, d) = 0.99 * v(n, d) + 0.01 * g(n, d) * g(n, d)\n"
+		 "p(n, d) += -m(n, d) / (sqrt(v(n, d)) + 0.00000001) }", "k0.S0: tile=d:32 vector=d:16"},
 		{"def f(float(T, D) x) -> (y) { a(t, d) = x(t, d) + 1.0  y(t, d) = a(t, d) * a(t, d) }", "tile=d:256 vector=d:16"},
 		{"def f(float(T, D) x) -> (y) { a(t, d) = x(t, d) + 1.0  b(t, d) = a(t, d) * 3.0  y(t, d) = b(t, d) - a(t, d) }",
 		 "tile=d:128 vector=d:16"},
