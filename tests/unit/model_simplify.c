@@ -138,6 +138,28 @@ static void members_left_out(void **state)
 		"\t\tr[0] = r[0] + A[4]\n"
 		"\t}\n"
 		"\tC[0] = r[0] + r[1]\n");
+	becomes(&cuda_like,
+		"declare r\nr[0] = 0.0\nr[1] = 0.0\nif block < thread {\nr[0] = A[0]\n} else {\nr[0] = A[1]\n}\nif block + 1 < thread {\nr[1] = r[0]\n} else {\n"
+		"r[1] = A[3]\n}\nif block < thread {\nr[0] = r[0] + A[0]\n} else {\nr[0] = r[0] + A[4]\n}\nC[0] = r[0] + r[1]\n",
+		"\tdeclare r\n"
+		"\tr[0] = 0.0\n"
+		"\tr[1] = 0.0\n"
+		"\tif block < thread {\n"
+		"\t\tr[0] = A[0]\n"
+		"\t} else {\n"
+		"\t\tr[0] = A[1]\n"
+		"\t}\n"
+		"\tif block + 1 < thread {\n"
+		"\t\tr[1] = r[0]\n"
+		"\t} else {\n"
+		"\t\tr[1] = A[3]\n"
+		"\t}\n"
+		"\tif block < thread {\n"
+		"\t\tr[0] = r[0] + A[0]\n"
+		"\t} else {\n"
+		"\t\tr[0] = r[0] + A[4]\n"
+		"\t}\n"
+		"\tC[0] = r[0] + r[1]\n");
 	/* a loop's variable is not below any of what its lower bound is the greatest of */
 	becomes(&cuda_like, "for serial k in max(0, block - thread) .. 8 {\nif k + thread >= block {\nC[k] = A[k]\n}\n}\n",
 		"\tfor serial k in max(0, block - thread) .. 8 {\n"
