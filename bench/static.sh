@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # What the vendors' compilers make of the default config of every definition of layers/, without a GPU: registers and resident blocks,
 # beside those of the model, spills, stack frame or private memory, how wide accesses are, conflicts of banks, the share of FMA in the
-# inner loop.  Sizes are those of the definition's `#: bench` line, else of its first `#: sizes` line, and larger ones of two.  One line for each kernel (u: of
-# the variant for bases that are not aligned), then what is bad by name; written as JSON.  How things are counted stands in static.py.
+# inner loop.  Sizes are those of the definition's `#: bench` line, else of its first `#: sizes` line, and of two larger ones, too.  One
+# line for each kernel (u: of the variant for bases that are not aligned), then what is bad by name; written as JSON.  How things are
+# counted stands in static.py.
 #
 # usage: bench/static.sh [--target BACKEND:CHIP]... [--only WORD] [--heddle PROGRAM] [--output FILE.json]
 # WORD is in the name of the file or of the definition.  A target that is named must be there (exit code 4); by default cuda:a100,
