@@ -210,6 +210,8 @@ static bool begins_at(const counter *c, const movement *m, int d, int64_t w, con
 	for (int e = 0; e < m->tensor->rank; e++) {
 		const linear at = count_linear(c, count_subscript(stmt, m->access, e));
 		const int64_t stride = count_stride(c, m->tensor, e);
+		if (!at.affine)
+			return false;
 		first += at.constant * stride;
 		for (int o = 0; o < stmt->n_dim; o++)
 			step[o] += at.coefficient[o] * stride;

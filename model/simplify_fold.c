@@ -334,20 +334,29 @@ static void append_all(heddle_program *p, heddle_node *to, heddle_node *from)
 			heddle_node_append(p, to, from->child[k]);
 }
 
-/* May the two sets of subscripts name the same element? */
-static bool may_meet(int n, heddle_value *const *a, heddle_value *const *b)
+/* Elements of an array that an access of so many members takes, along its last dimension. */
+static int64_t elements_taken(const heddle_buffer *buffer, int width)
 {
-	for (int k = 0; k < n; k++)
-		if (a[k]->kind == HEDDLE_VALUE_INT && b[k]->kind == HEDDLE_VALUE_INT && a[k]->i != b[k]->i)
+	return width > buffer->width ? width / buffer->width : 1;
+}
+
+/* May accesses to the array by these subscripts, of so many members each, meet in an element? */
+static bool may_meet(const heddle_buffer *buffer, heddle_value *const *a, int width_a, heddle_value *const *b, int width_b)
+{
+	for (int k = 0; k < buffer->rank; k++) {
+		const bool last = k == buffer->rank - 1;
+		const int64_t of_a = last ? elements_taken(buffer, width_a) : 1, of_b = last ? elements_taken(buffer, width_b) : 1;
+		if (a[k]->kind == HEDDLE_VALUE_INT && b[k]->kind == HEDDLE_VALUE_INT && (a[k]->i >= b[k]->i + of_b || b[k]->i >= a[k]->i + of_a))
 			return false;
+	}
 	return true;
 }
 
 /* Does the value read what the store may change, or ask other threads? */
 static bool meets_in(const heddle_node *store, const heddle_value *v)
 {
-	if (v->kind == HEDDLE_VALUE_SHUFFLE ||
-	    (v->kind == HEDDLE_VALUE_LOAD && v->buffer == store->buffer && may_meet(store->n_value - 1, &store->value[1], v->arg)))
+	if (v->kind == HEDDLE_VALUE_SHUFFLE || (v->kind == HEDDLE_VALUE_LOAD && v->buffer == store->buffer &&
+						may_meet(v->buffer, &store->value[1], store->value[0]->width, v->arg, v->width)))
 		return true;
 	for (int k = 0; k < v->n_arg; k++)
 		if (meets_in(store, v->arg[k]))
@@ -357,8 +366,8 @@ static bool meets_in(const heddle_node *store, const heddle_value *v)
 
 static bool meets(const heddle_node *store, const heddle_node *node)
 {
-	const bool stores = node->kind == HEDDLE_NODE_STORE;
-	if (stores && node->buffer == store->buffer && may_meet(store->n_value - 1, &store->value[1], &node->value[1]))
+	if (node->kind == HEDDLE_NODE_STORE && node->buffer == store->buffer &&
+	    may_meet(node->buffer, &store->value[1], store->value[0]->width, &node->value[1], node->value[0]->width))
 		return true;
 	for (int k = 0; k < node->n_value; k++)
 		if (meets_in(store, node->value[k]))

@@ -97,6 +97,30 @@ static void members_left_out(void **state)
 		"\t}\n");
 	/* conditions of two branches join past others that leave their registers alone, not past those that do not */
 	becomes(&cuda_like,
+		"declare r\nr[0] = 0.0\nr[1] = 0.0\nif block < thread {\nr[1] = A[0]\n} else {\nr[1] = A[1]\n}\nif block + 1 < thread {\nr[0 : 2] = B[thread][0 : 2]\n} else {\n"
+		"r[3] = A[3]\n}\nif block < thread {\nr[1] = r[1] + A[0]\n} else {\nr[1] = r[1] + A[4]\n}\nC[0] = r[0] + r[1]\n",
+		"\tdeclare r\n"
+		"\tr[0] = 0.0\n"
+		"\tr[1] = 0.0\n"
+		"\tif block < thread {\n"
+		"\t\tr[1] = A[0]\n"
+		"\t} else {\n"
+		"\t\tr[1] = A[1]\n"
+		"\t}\n"
+		"\tif block + 1 < thread {\n"
+		"\t\tlet float32x2 t_1 = B[thread * int32(D) : 2]\n"
+		"\t\tr[0] = extract(t_1, 0)\n"
+		"\t\tr[1] = extract(t_1, 1)\n"
+		"\t} else {\n"
+		"\t\tr[3] = A[3]\n"
+		"\t}\n"
+		"\tif block < thread {\n"
+		"\t\tr[1] = r[1] + A[0]\n"
+		"\t} else {\n"
+		"\t\tr[1] = r[1] + A[4]\n"
+		"\t}\n"
+		"\tC[0] = r[0] + r[1]\n");
+	becomes(&cuda_like,
 		"declare r\nr[0] = 0.0\nr[1] = 0.0\nif block < thread {\nr[0] = A[0]\n} else {\nr[0] = A[1]\n}\nif block + 1 < thread {\nr[1] = A[2]\n} else {\n"
 		"r[1] = A[3]\n}\nif block < thread {\nr[0] = r[0] + A[0]\n} else {\nr[0] = r[0] + A[4]\n}\nC[0] = r[0] + r[1]\n",
 		"\tdeclare r\n"
