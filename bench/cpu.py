@@ -38,6 +38,15 @@ def product_peer(m, n, k, form):
     return run
 
 
+def batched_peer(batch, m, n, k, form):
+    def run():
+        r = output(f"{work}/batched", str(batch), str(m), str(n), str(k), str(os.cpu_count()), "11", form)
+        ways = {"OpenBLAS": max(r["openblas_in_turn_gflop_per_s"], r["openblas_shared_out_gflop_per_s"]), "oneDNN": r["onednn_gflop_per_s"]}
+        who = max(ways, key=ways.get)
+        return ways[who] * 1e9, who
+    return run
+
+
 def conv_peer(*shape):
     def run():
         r = output(f"{work}/conv", *map(str, shape), "11")
@@ -53,6 +62,9 @@ def copy_peer():
 PRODUCT = [("matmul", "nn", n, n, n) for n in (256, 512, 1000, 1024, 2048)]
 PRODUCT += [("matmul", "nn", 16, 4096, 1024), ("matmul", "nn", 4096, 64, 1024), ("matmul", "nn", 1024, 1024, 64)]
 PRODUCT += [("matmul_ta", "tn", 1024, 1024, 1024), ("matmul_tb", "nt", 1024, 1024, 1024), ("matmul_ta_tb", "tt", 1024, 1024, 1024)]
+# batch M N K: a batch of layers, and an attention's scores and values
+BATCHED = [("batched_matmul", "nn", 128, 128, 512, 256), ("batched_matmul", "nn", 8, 512, 512, 512),
+           ("batched_matmul_tb", "nt", 96, 256, 256, 64), ("batched_matmul", "nn", 96, 256, 64, 256)]
 # N C H W M kernel stride padding
 CONV = [("conv7x7_halving", 8, 3, 224, 224, 64, 7, 2, 3), ("conv1x1", 8, 64, 56, 56, 64, 1, 1, 0),
         ("conv3x3", 8, 64, 56, 56, 64, 3, 1, 1), ("conv1x1", 8, 64, 56, 56, 256, 1, 1, 0),
@@ -68,6 +80,10 @@ pairs = []
 for name, form, m, n, k in PRODUCT:
     pairs.append(("product", f"{name} {m}x{n}x{k}", "layers/products.tc", name, f"M={m},N={n},K={k}", "flops_per_second",
                   product_peer(m, n, k, form)))
+if os.path.exists(f"{work}/batched"):
+    for name, form, batch, m, n, k in BATCHED:
+        pairs.append(("product", f"{name} {batch}x{m}x{n}x{k}", "layers/products.tc", name, f"B={batch},M={m},N={n},K={k}",
+                      "flops_per_second", batched_peer(batch, m, n, k, form)))
 if os.path.exists(f"{work}/conv"):
     for name, *shape in CONV:
         n, c, h, w, m = shape[:5]

@@ -6,7 +6,7 @@
 #
 # usage: bench/cpu.sh [--rounds N] [--only WORD] [--target opencl:CHIP] [--heddle PROGRAM]
 # by default opencl:cpu, or opencl:cpu-avx2 where the processor has no longer vectors
-# needs cc, libopenblas-dev, PoCL and python3; libdnnl-dev for convolutions
+# needs cc, libopenblas-dev, PoCL and python3; libdnnl-dev for convolutions and products of batches
 # SPDX-License-Identifier: MIT
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -30,6 +30,11 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cc -O3 -march=native -fno-tree-loop-distribute-patterns -o "$work/stream" bench/stream.c -lpthread
 cc -O2 -o "$work/gemm" bench/peer_gemm.c -ldl -lm
-cc -O2 -o "$work/conv" bench/peer_conv.c -ldnnl -lm 2>"$work/conv.log" || echo "bench/cpu.sh: no convolutions: apt install libdnnl-dev" >&2
+if [ -e /usr/include/oneapi/dnnl/dnnl.h ]; then
+	cc -O2 -o "$work/conv" bench/peer_conv.c -ldnnl -lm
+	cc -O2 -o "$work/batched" bench/peer_batched.c -ldnnl -ldl -lm -lpthread
+else
+	echo "bench/cpu.sh: no convolutions and no products of batches: apt install libdnnl-dev" >&2
+fi
 mkdir -p bench/results
 python3 bench/cpu.py "$heddle" "$work" "$rounds" "$target" "$only"
