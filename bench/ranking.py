@@ -1,6 +1,6 @@
 """What bench/ranking.sh measures: see there.
 
-usage: bench/ranking.py HEDDLE TARGET CONFIGS ROUNDS FILE.json [WORD [build]]
+usage: bench/ranking.py HEDDLE TARGET CONFIGS ROUNDS FILE.json [WORD [build|again]]
 SPDX-License-Identifier: MIT
 """
 import hashlib
@@ -16,13 +16,14 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 heddle, target, configs, rounds, path = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5]
-only, build_only = (sys.argv[6:] + [""])[0], sys.argv[7:] == ["build"]
+only, build_only, again_only = (sys.argv[6:] + [""])[0], sys.argv[7:] == ["build"], sys.argv[7:] == ["again"]
 
 RATED, AGAIN, SPREAD = 16, 12, 2.0  # of the model's choice; measured again; least ratio of the worst to the best
 OF_KERNEL = re.compile(r"k\d+(\.\w+)*")  # the head of a part that says something of one kernel
 UNIFORM = 48  # drawn from the whole space and timed
 VECTORS, ITEMS, ROUNDS_OF = (1, 2, 4, 8, 16, 32), (1, 2, 3, 4, 6, 8, 12, 16, 32, 64), (1, 2, 4, 8, 16)  # members, items, rounds of a dimension
-ONCE, TURNS, CALLS, EACH = 1, 2, 2, 8  # runs of every config; rounds of one `heddle bench`, its calls, and the runs of a round
+# runs of every config; processes that those measured again are run in, and runs of each: where a process has its arrays may be worth half of a time
+ONCE, CALLS, EACH = 1, 5, 4
 LIMIT = 4  # seconds at least for one process, which compiles a config and runs it; many of those that are drawn exceed it and count as slower
 PATIENT = 5  # seconds of the clock for one of a processor
 PATIENCE = 1.5  # as long as compile's own choice takes alone, with all that is not its kernels: where there are many, compiling is long
@@ -181,19 +182,40 @@ def one_pair(file, name, sizes, choice, runs, limit):
     if not measured:
         return None
     order = [config for config in listed if config in measured] + sorted(set(measured) - set(listed), key=found.get)
-    again = set(sorted(measured, key=measured.get)[:AGAIN]) | set(order[:8]) | {choice["usual"]} & set(measured)
-    times = {config: [] for config in again}
-    for _ in range(CALLS):
-        for config, t in seconds(file, name, sizes, list(again), max(TURNS * EACH, -(-rounds // CALLS)), 4 * limit).items():
-            times[config] += t
-    final = {config: statistics.median(t) for config, t in times.items() if t}
+    final = measured_again(file, name, sizes, set(sorted(measured, key=measured.get)[:AGAIN]) | set(order[:8]) | {choice["usual"]} & set(measured), limit)
     best = min(final.values())
     return {"layer": name, "sizes": sizes, "configs": len(found), "drawn": len(choice["drawn"]), "drawn_in_time": sum(config in measured for config in choice["drawn"]),
-            "refused": choice["refused"], "slower": sorted(set(found) - set(measured)), "spread": max(measured.values()) / best,
-            "usual": best / final[choice["usual"]] if choice["usual"] in final else 0.0,
-            "first": best / final[order[0]], "best_of_4": best / min(final[c] for c in order[:4]),
-            "best_of_8": best / min(final[c] for c in order[:8]),
+            "refused": choice["refused"], "slower": sorted(set(found) - set(measured)), "spread": max(measured.values()) / best, "processes": CALLS,
+            **reached(final, choice["usual"], order),
             "all": sorted(([final.get(c, measured[c]), found[c], c] for c in measured), key=lambda row: row[0])}
+
+
+def measured_again(file, name, sizes, again, limit):
+    """Median seconds of each config, in turn in several processes."""
+    times = {config: [] for config in again}
+    for _ in range(CALLS):
+        for config, t in seconds(file, name, sizes, list(again), max(EACH, -(-rounds // CALLS)), 4 * limit).items():
+            times[config] += t
+    return {config: statistics.median(t) for config, t in times.items() if t}
+
+
+def reached(final, usual, order):
+    """What choices reach of the best of all that were measured again."""
+    best = min(final.values())
+    return {"usual": best / final[usual] if usual in final else 0.0, "first": best / final[order[0]],
+            "best_of_4": best / min(final[c] for c in order[:4]), "best_of_8": best / min(final[c] for c in order[:8])}
+
+
+def timed_again(file, name, sizes, before):
+    """A pair of a run that is over: those that were measured again are once more, and the 12 best of all."""
+    rating, rows = {row[2]: row[1] for row in before["all"]}, [row[2] for row in before["all"]]
+    top = call("plan", file, "--def", name, "-s", sizes, "-t", target, "--top", str(RATED))
+    listed = [choice["config"] for choice in top["top"][0]["choices"]]
+    usual = rated(file, name, sizes, "")["config"]
+    order = [config for config in listed if config in rating] + sorted(set(rows) - set(listed), key=rating.get)
+    final = measured_again(file, name, sizes, set(rows[:AGAIN]) | set(order[:8]) | ({usual} & set(rows)), 15)
+    return {**before, "processes": CALLS, **reached(final, usual, order),
+            "all": sorted(([final.get(row[2], row[0]), row[1], row[2]] for row in before["all"]), key=lambda row: row[0])}
 
 
 def report(r):
@@ -235,6 +257,11 @@ for layers, name, sizes in wanted:  # first everything is compiled, which may be
     ready[name, sizes] = {"layer": name, "sizes": sizes, "choice": choice, "runs": runs, "limit": limit}
     print(f"{name} {sizes}: {len(runs)} of {len(choice['found'])} configs compiled and run in time", flush=True)
     write()
+for layers, name, sizes in wanted if again_only else []:
+    if (name, sizes) in kept:
+        kept[name, sizes] = timed_again(f"{layers}.tc", name, sizes, kept[name, sizes])
+        report(kept[name, sizes])
+        write()
 results = []
 for layers, name, sizes in wanted if not build_only else []:
     if (name, sizes) not in kept and (name, sizes) in ready:

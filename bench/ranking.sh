@@ -4,9 +4,10 @@
 # eight again, in turn.  Printed, and written as JSON: what compile's own choice, the model's first, and the best of its first 4 and 8
 # reach of the best one found.  A pair counts where the worst config takes at least twice the time of the best.
 #
+# --again times the best of each pair of a run that is over once more, in forty minutes: machines have bad ones.
 # A run that was cut off goes on with the pairs that FILE.json lacks, as long as the program and the options are the same.
 #
-# usage: bench/ranking.sh [--configs N] [--rounds N] [--only WORD] [--build-only] [--target opencl:CHIP] [--heddle PROGRAM] [--output FILE.json]
+# usage: bench/ranking.sh [--configs N] [--rounds N] [--only WORD] [--build-only | --again] [--target opencl:CHIP] [--heddle PROGRAM] [--output FILE.json]
 # by default opencl:cpu, or opencl:cpu-avx2 where the processor has no longer vectors
 # needs PoCL and python3; about three minutes for a pair
 # SPDX-License-Identifier: MIT
@@ -24,11 +25,12 @@ while [ $# -gt 0 ]; do
 	--configs) configs=$2; shift 2 ;;
 	--rounds) rounds=$2; shift 2 ;;
 	--build-only) build=build; shift ;;
+	--again) build=again; shift ;;
 	--target) target=$2; shift 2 ;;
 	--heddle) heddle=$2; shift 2 ;;
 	--only) only=$2; shift 2 ;;
 	--output) output=$2; shift 2 ;;
-	*) echo "usage: bench/ranking.sh [--configs N] [--rounds N] [--only WORD] [--build-only] [--target opencl:CHIP] [--heddle PROGRAM] [--output FILE.json]" >&2; exit 2 ;;
+	*) echo "usage: bench/ranking.sh [--configs N] [--rounds N] [--only WORD] [--build-only | --again] [--target opencl:CHIP] [--heddle PROGRAM] [--output FILE.json]" >&2; exit 2 ;;
 	esac
 done
 [ -x "$heddle" ] || { echo "bench/ranking.sh: $heddle is not there: run ci/build.sh release, or name it with --heddle" >&2; exit 4; }
