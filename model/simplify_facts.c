@@ -235,6 +235,24 @@ static bool as_negative(const rewriter *r, const less *x, linear *out)
 	return out->fits;
 }
 
+/* What `sign` times a sum is at most, by the ranges of its terms; false: nothing is known. */
+static bool greatest(const rewriter *r, const linear *l, int sign, int64_t *most)
+{
+	int64_t bound;
+	*most = sign * l->c;
+	for (int i = 0; i < l->n; i++) {
+		const int64_t factor = sign * l->factor[i];
+		if (factor == 0)
+			continue;
+		heddle_range range = heddle_ranges_of(r->s->ranges, l->term[i]);
+		int64_t end = factor > 0 ? range.hi : range.lo;
+		if (end > INT32_MAX || end < INT32_MIN || __builtin_mul_overflow(end, factor, &bound) ||
+		    __builtin_add_overflow(*most, bound, most))
+			return false;
+	}
+	return true;
+}
+
 /* a < 0 is known: b < 0 holds when b - a is never above 0. */
 static bool implies_by_bound(const rewriter *r, const linear *a, const linear *wanted)
 {
@@ -249,17 +267,8 @@ static bool implies_by_bound(const rewriter *r, const linear *a, const linear *w
 	for (int i = 0; i < a->n; i++)
 		add_term(&b, a->term[i], a->mark[i], -a->factor[i]);
 	add_constant(&b, -a->c, 1);
-	int64_t most = b.c, bound;
-	for (int i = 0; i < b.n && b.fits; i++) {
-		if (b.factor[i] == 0)
-			continue;
-		heddle_range range = heddle_ranges_of(r->s->ranges, b.term[i]);
-		int64_t end = b.factor[i] > 0 ? range.hi : range.lo;
-		if (end > INT32_MAX || end < INT32_MIN || __builtin_mul_overflow(end, b.factor[i], &bound) ||
-		    __builtin_add_overflow(most, bound, &most))
-			return false;
-	}
-	return b.fits && most <= 0;
+	int64_t most;
+	return b.fits && greatest(r, &b, 1, &most) && most <= 0;
 }
 
 static uint64_t about(const heddle_value *v)
@@ -372,13 +381,47 @@ static heddle_range difference(const rewriter *r, const less *x)
 	return range;
 }
 
+/* The same by what quotients leave, where left - right has an f floor(y / d) whose f is a multiple of d: that is f / d (y - y mod d),
+ * and y's terms may cancel others.  `range` with the ends that this moves inward. */
+static heddle_range by_remainders(const rewriter *r, const less *x, heddle_range range)
+{
+	linear sum = {.fits = true}, whole = {.fits = true};
+	int64_t d, lo = 0, hi = 0, most;
+	bool quotients = false;
+	add_value(&sum, x->left, 1);
+	add_value(&sum, x->right, -1);
+	for (int i = 0; i < sum.n && sum.fits; i++) {
+		const int64_t factor = sum.factor[i];
+		heddle_value *y = factor < -INT32_MAX || factor > INT32_MAX ? NULL : simplify_quotient(r, sum.term[i], &d);
+		if (!y || factor == 0 || factor % d != 0) {
+			add_term(&whole, sum.term[i], sum.mark[i], factor);
+			continue;
+		}
+		const int64_t f = factor / d;
+		const heddle_range whole_y = heddle_ranges_of(r->s->ranges, y);
+		const int64_t step = heddle_gcd(whole_y.modulus, d), first = heddle_range_residue(whole_y, step), last = d - step + first;
+		add_value(&whole, y, f);
+		lo -= f * (f > 0 ? last : first);
+		hi -= f * (f > 0 ? first : last);
+		quotients = true;
+	}
+	add_constant(&whole, sum.c, 1);
+	if (!quotients || !sum.fits || !whole.fits)
+		return range;
+	if (greatest(r, &whole, 1, &most) && most < INT32_MAX && most + hi < range.hi)
+		range.hi = most + hi;
+	if (greatest(r, &whole, -1, &most) && most < INT32_MAX && lo - most > range.lo)
+		range.lo = lo - most;
+	return range;
+}
+
 /* A comparison that the facts about its two sides decide: 1, 0, or -1 for neither. */
 static int decide_by_facts(const rewriter *r, heddle_value *v)
 {
 	less x;
 	if (!as_less(r, v, &x))
 		return -1;
-	heddle_range range = difference(r, &x);
+	heddle_range range = by_remainders(r, &x, difference(r, &x));
 	int64_t lo = range.lo, hi = range.hi, m = range.modulus;
 	const uint64_t mine = r->facts ? about(v) : 0;
 	for (const fact *f = r->facts; f; f = f->up) {
@@ -473,10 +516,10 @@ heddle_value *simplify_with_facts(rewriter *r, heddle_value *v)
 			heddle_value *each = of_each(p, v, side, k);
 			if (each && simplify_is_known(r, each, NULL))
 				return simplify_with_facts(r, of_each(p, v, side, 1 - k));
-			if (each && r->facts && decide_by_facts(r, each) == 0)
+			if (each && decide_by_facts(r, each) == 0)
 				return heddle_value_int(p, HEDDLE_BOOL, 0);
 		}
-	int decided = r->facts ? decide_by_facts(r, v) : -1;
+	int decided = decide_by_facts(r, v);
 	const uint64_t mine = r->facts ? about(v) : 0;
 	for (const fact *f = r->facts; f && decided < 0; f = f->up)
 		if (!f->holds && (f->about & mine) && f->condition->kind == HEDDLE_VALUE_BINARY && f->condition->op == HEDDLE_OP_AND)
