@@ -772,18 +772,34 @@ static void note_early(inference *f, const heddle_expr *e)
 	}
 }
 
+/* The factor of the one index of a subscript; 0: it has none or several. */
+static int64_t lone_factor(const affine_space *space, const affine_row *row)
+{
+	int64_t factor = 0;
+	for (int v = 0; v < space->n; v++) {
+		if (row->c[v] == 0 || space->variable[v].size_only)
+			continue;
+		if (factor || space->variable[v].kind != AFFINE_INDEX)
+			return 0;
+		factor = row->c[v];
+	}
+	return factor;
+}
+
 /* Does the read take an element that an earlier instance of the same statement, in the order of its left-hand indices, writes
- * if any does: T(i - 1, j) in T(i, j)? */
+ * if any does: T(i - 1, j) in T(i, j), T(N - i, j) in T(N - 1 - i, j)? */
 static bool reads_earlier(inference *f, const heddle_expr *read)
 {
 	const heddle_statement *st = f->s->statement;
 	for (int d = 0; d < st->n_lhs; d++) {
 		affine_row row, own;
-		if (st->lhs[d]->kind != HEDDLE_EXPR_INDEX || !affine_from_expr(f->space, read->arg[d], true, &row) ||
-		    !affine_from_expr(f->space, st->lhs[d], true, &own) || !affine_add(&row, &own, -1) || !affine_is_constant(&row))
+		if (!affine_from_expr(f->space, read->arg[d], true, &row) || !affine_from_expr(f->space, st->lhs[d], true, &own))
+			return false;
+		const int64_t factor = lone_factor(f->space, &own);
+		if (!factor || !affine_add(&row, &own, -1) || !affine_is_constant(&row))
 			return false;
 		if (row.k)
-			return row.k < 0;
+			return (row.k < 0) == (factor > 0);
 	}
 	return false;
 }

@@ -545,6 +545,10 @@ static void test_zero_fill(void **state)
 		{"def f(float(N) A) -> (float(N) O) { O(i) = A(i) }", false, "N"},
 		{"def f(float(N,N) A) -> (O) { O(i) +=! A(i,j) where j in 0:i }", false, "N"},
 		{"def f(float(T) x) -> (h) {\nh(0) = x(0)\nh(t) = h(t-1)+x(t) where t in 1:T }", false, "max(1,T)"},
+		/* from the end to the start, which a mirrored subscript counts up to; one that is not goes on to what nothing wrote */
+		{"def f(float(T) x) -> (h) {\nh(T-1) = x(T-1)\nh(T-1-t) = h(T-t)+x(T-1-t) where t in 1:T }", false, "T"},
+		{"def f(float(T) x) -> (h) {\nh(0) = x(0)\nh(T-1-t) = h(T-2-t)+x(t) where t in 0:T-1 }", true, "max(1,T)"},
+		{"def f(float(T) x) -> (h) {\nh(T-1) = x(T-1)\nh(t) = h(t+1)+x(t) where t in 0:T-1 }", true, "T"},
 	};
 	for (size_t i = 0; i < HEDDLE_COUNT(cases); i++) {
 		heddle_ctx *ctx = heddle_ctx_new();
