@@ -219,6 +219,31 @@ static double reads_at_edges(const counter *c, const movement *m)
 	return 1 - rest + rest * all / shared;
 }
 
+/* Steps that a sum takes, one by one, for any of a thread's results, by those of one result: one end of it moves with them, and the result that
+ * goes furthest takes all of the steps.  0: it is not so. */
+static double steps_of_any(const counter *c, const movement *m, int moving)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	const heddle_index *index = stmt->source->index[moving];
+	const linear end[2] = {index->lower ? count_linear(c, index->lower) : (linear){.affine = true}, count_linear(c, index->upper)};
+	const double mean = count_mean(c, stmt, moving);
+	double further = 0;
+	int moves[2] = {0, 0};
+	if (stmt->dim[moving].layout.tile > 1 || !end[0].affine || !end[1].affine || mean <= 0)
+		return 0;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const heddle_layout *layout = &stmt->dim[d].layout;
+		const double half = (double)((layout->items - 1) * layout->threads * layout->vector + layout->vector - 1) / 2;
+		for (int e = 0; e < 2; e++) {
+			moves[e] += end[e].coefficient[d] != 0;
+			further += end[e].coefficient[d] && !count_depends(m, d) ? half * (double)llabs(end[e].coefficient[d]) : 0;
+		}
+		if ((end[0].coefficient[d] || end[1].coefficient[d]) && m->shape->d[d].extent % layout->tile)
+			return 0;
+	}
+	return moves[0] && moves[1] ? 0 : 1 + further / mean;
+}
+
 /* Of a sum whose ends move with results: tiles that they leave whole are read once for all results of a thread.  In others each vector of results
  * asks, and each member of those that are cut.  So many times as if all were whole. */
 static double reads_at_ends(const counter *c, const movement *m)
@@ -252,6 +277,9 @@ static double reads_at_ends(const counter *c, const movement *m)
 	}
 	/* steps one by one are no tiles: each of several vectors that are one of the layout's asks in all of them */
 	const bool several = stmt->dim[moving].layout.tile == 1 && stmt->dim[lockstep].layout.vector > c->language->max_vector;
+	const double steps = several ? 0 : steps_of_any(c, m, moving);
+	if (steps > 0)
+		return steps;
 	const double whole = several ? 0 : count_whole(c, stmt, moving, tile), vectors = count_whole(c, stmt, moving, vector);
 	/* without vectors one result asks for nothing: what it reads serves others */
 	return beside == 1 || whole < 0 || vectors < 0 ? 1 : whole + same * ((vectors - whole) / beside + 1 - vectors);

@@ -433,6 +433,8 @@ static heddle_node *share_children(sharer *x, heddle_node *node)
 			heddle_ranges_define(x->s->ranges, node->name, heddle_ranges_loop(x->s->ranges, node));
 			heddle_value *i = heddle_value_variable(x->s->p, node->value[0]->type, 1, node->name);
 			x->outer = new_path(x, heddle_value_binary(x->s->p, HEDDLE_OP_LT, i, node->value[1]), true, outer);
+			if (node->value[0]->kind != HEDDLE_VALUE_INT) /* ranges say what does not move */
+				x->outer = new_path(x, heddle_value_binary(x->s->p, HEDDLE_OP_LE, node->value[0], i), true, x->outer);
 		}
 		node->child[k] = share(x, node->child[k]);
 		x->outer = outer;
