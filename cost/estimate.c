@@ -18,6 +18,7 @@ typedef struct estimator {
 	const heddle_kernel *kernel;
 	heddle_kernel_estimate *out;
 	heddle_kernel_count count;
+	const int64_t *size;
 } estimator;
 
 static double quantity(const heddle_quantity *q, double otherwise)
@@ -70,6 +71,14 @@ static double width(const estimator *e, const heddle_stmt *stmt, const heddle_ex
 	}
 }
 
+/* Is dimension i of the tensor a row of which memory moves all whatever is asked for?  Then its neighbours follow at once. */
+static bool is_short_row(const estimator *e, const heddle_tensor *tensor, int i)
+{
+	const heddle_memory *memory = heddle_descriptor_memory(e->scop->descriptor, "global");
+	const double bytes = (double)heddle_scop_estimate(e->scop, tensor->extent[i]) * heddle_type_size(tensor->type);
+	return i == tensor->rank - 1 && i == heddle_tensor_inner(tensor) && memory && bytes <= quantity(&memory->sector, 0);
+}
+
 /* Bytes of the tensor that one block touches through an access. */
 static double footprint(const estimator *e, const heddle_stmt *stmt, const heddle_access *access, bool step)
 {
@@ -85,7 +94,7 @@ static double footprint(const estimator *e, const heddle_stmt *stmt, const heddl
 				here = here > range_in_block(e, stmt, d, step) ? here : range_in_block(e, stmt, d, step);
 			here -= 1;
 		}
-		bytes *= here + 1 < most ? here + 1 : most;
+		bytes *= here + 1 < most && !is_short_row(e, access->tensor, i) ? here + 1 : most;
 	}
 	return bytes;
 }
@@ -97,7 +106,8 @@ static double run_bytes(const estimator *e, const heddle_stmt *stmt, const heddl
 	double bytes = heddle_type_size(access->tensor->type);
 	for (int i = inner; i >= 0 && inner == rank - 1; i--) {
 		const heddle_expr *subscript = access->expr ? access->expr->arg[i] : stmt->source->lhs[i];
-		const double whole = (double)heddle_scop_estimate(e->scop, access->tensor->extent[i]), here = width(e, stmt, subscript, step) + 1;
+		const double whole = (double)heddle_scop_estimate(e->scop, access->tensor->extent[i]);
+		const double here = is_short_row(e, access->tensor, i) ? whole : width(e, stmt, subscript, step) + 1;
 		bytes *= here < 1 ? 1 : here < whole ? here : whole;
 		if (here < whole)
 			break;
@@ -508,6 +518,84 @@ static bool fills_lines(const estimator *e, const heddle_group *group)
 	return written;
 }
 
+/* Where a subscript is in a block: `first` to `last`, and so much further for each tile of the kernel's members, `span` in all. */
+typedef struct reach {
+	int64_t of_member[HEDDLE_MAX_DIM];
+	double first, last, span;
+} reach;
+
+static bool reach_of(const estimator *e, const heddle_stmt *stmt, const heddle_expr *subscript, reach *r)
+{
+	int64_t at[HEDDLE_MAX_DIM] = {0}, base = 0, next = 0;
+	if (heddle_expr_evaluate_at(subscript, e->size, at, &base) < 0)
+		return false;
+	*r = (reach){.first = (double)base, .last = (double)base};
+	for (int d = 0; d < stmt->n_dim; d++) {
+		at[d] = 1;
+		if (heddle_expr_evaluate_at(subscript, e->size, at, &next) < 0)
+			return false;
+		at[d] = 0;
+		const double width = (double)(next - base) * (extent(e, stmt, d) - 1);
+		if (stmt->dim[d].member >= 0) {
+			r->of_member[stmt->dim[d].member] += next - base;
+			r->span += fabs(width);
+		} else {
+			r->first += fmin(width, 0);
+			r->last += fmax(width, 0);
+		}
+	}
+	return true;
+}
+
+/* The share of what access `a` of a statement reads in all that `b` of another one reads, or of the same, so many elements further on:
+ * x(i + 2, j) beside x(i, j).  `*inside`: how many of the kernel's members have all their blocks between the two.  0: they have nothing in
+ * common, or it is not known. */
+static double read_beside(const estimator *e, const heddle_stmt *stmt, const heddle_access *a, const heddle_stmt *other, const heddle_access *b,
+			  int *inside)
+{
+	const int n = e->kernel->n_member;
+	double share = 1;
+	*inside = 0;
+	for (int i = 0; i < a->tensor->rank; i++) {
+		reach mine, theirs;
+		if (!reach_of(e, stmt, a->expr->arg[i], &mine) || !reach_of(e, other, b->expr->arg[i], &theirs) ||
+		    memcmp(mine.of_member, theirs.of_member, sizeof(mine.of_member)) != 0)
+			return 0;
+		if ((mine.first >= theirs.first && mine.last <= theirs.last) || is_short_row(e, a->tensor, i))
+			continue;
+		const double common = fmin(mine.last, theirs.last) - fmax(mine.first, theirs.first) + mine.span + 1;
+		share *= fmax(0, common) / (mine.last - mine.first + mine.span + 1);
+		for (int k = 0; k < n; k++)
+			if (mine.of_member[e->kernel->member_order[n - 1 - k]]) { /* the fastest that moves */
+				*inside = k > *inside ? k : *inside;
+				break;
+			}
+	}
+	return share;
+}
+
+/* The share of a group's elements that an earlier group of the kernel brought from memory. */
+static double brought_before(const estimator *e, int g, int *inside)
+{
+	const heddle_group *group = e->kernel->group[g];
+	double most = 0;
+	for (int s = 0; s < e->kernel->n_stmt; s++)
+		if (e->kernel->stmt[s]->access[0].tensor == group->tensor)
+			return 0;
+	for (int k = 0; k < g && group->access->affine && group->access->expr; k++) {
+		const heddle_group *other = e->kernel->group[k];
+		int between;
+		if (other->tensor != group->tensor || !other->access->affine || !other->access->expr)
+			continue;
+		const double share = read_beside(e, group->stmt, group->access, other->stmt, other->access, &between);
+		if (share > most) {
+			most = share;
+			*inside = between;
+		}
+	}
+	return most;
+}
+
 /* What a tensor's traffic takes: once from memory, again from where it stays; and how long runs of it are waited for. */
 static void traffic_seconds(estimator *e)
 {
@@ -525,9 +613,12 @@ static void traffic_seconds(estimator *e)
 			left -= again;
 		}
 		/* neighbours' tiles overlap, and a block may go over its own again */
+		int inside = 0;
 		const double once = fmin(left, choose_tensor_bytes(e->scop, kernel->group[g]->tensor));
+		const double before = once * brought_before(e, g, &inside);
 		fetch(e, g, left - once, kept_in(e, 0));
-		fetch(e, g, once, "global");
+		fetch(e, g, before, kept_in(e, inside));
+		fetch(e, g, once - before, "global");
 		e->out->memory_seconds += fills_lines(e, kernel->group[g]) ? once / bandwidth(e, "global") : 0;
 	}
 }
@@ -869,7 +960,7 @@ heddle_estimate *heddle_cost_estimate(heddle_arena *arena, const heddle_scop *sc
 	const int64_t *size = heddle_cost_sizes(arena, scop);
 	for (int i = 0; i < scop->n_kernel; i++) {
 		heddle_kernel_estimate k = {.threads = scop->kernel[i]->threads, .registers = BASE_REGISTERS};
-		estimator e = {arena, scop, scop->kernel[i], &k, heddle_cost_count(arena, scop, scop->kernel[i], language, size)};
+		estimator e = {arena, scop, scop->kernel[i], &k, heddle_cost_count(arena, scop, scop->kernel[i], language, size), size};
 		k.blocks = tiles_of(&e, e.kernel->stmt[0]);
 		for (int g = 0; g < e.kernel->n_group; g++)
 			estimate_group(&e, e.kernel->group[g]);
