@@ -302,10 +302,86 @@ static void refused(void **state)
 	end(&s);
 }
 
+#define MANY_SMALL "Z(b, i, j) +=! X(b, i, k) * Y(b, k, j)"
+
+static heddle_estimate *compiled(setting *s, const char *config)
+{
+	heddle_estimate *estimate = NULL;
+	heddle_program *p = heddle_compile(s->ctx, s->module->definition[0], &s->target,
+					   &(heddle_compile_options){.config = config, .estimate_arena = s->arena, .estimate = &estimate});
+	if (!p || !estimate)
+		fail_msg("%s", heddle_ctx_messages(s->ctx));
+	heddle_program_free(p);
+	return estimate;
+}
+
+/* Where the rules are far from what the chip can do, what the model rates much better is compiled, and shown, and --top names it; not where
+ * sizes are open. */
+static void instead_of_the_usual(void **state)
+{
+	static const char *const targets[] = {"cpu", "h100", "mi300x"};
+	(void)state;
+	for (size_t t = 0; t < HEDDLE_COUNT(targets); t++) {
+		setting s = begin("def f(float(100000, 3, 3) X, float(100000, 3, 3) Y) -> (Z) { " MANY_SMALL " }", targets[t]);
+		const char *rules = search(&s, &(heddle_search_options){.budget = 1}).choice[0].config;
+		assert_true(2 * compiled(&s, NULL)->seconds < compiled(&s, rules)->seconds);
+		heddle_program *own = heddle_compile(s.ctx, s.module->definition[0], &s.target, NULL);
+		const heddle_search found = search(&s, &(heddle_search_options){.top = 4});
+		assert_in_range(found.usual, 0, found.n_choice - 1);
+		assert_string_equal(found.choice[found.usual].config, own->config);
+		assert_string_not_equal(rules, own->config);
+		heddle_text shown[2] = {{0}, {0}};
+		for (int i = 0; i < 2; i++)
+			assert_null(heddle_compile(s.ctx, s.module->definition[0], &s.target,
+						   &(heddle_compile_options){.config = i ? own->config : NULL, .dump = "tile", .stop = "tile", .report = &shown[i]}));
+		assert_string_equal(heddle_text_str(&shown[0]), heddle_text_str(&shown[1]));
+		assert_int_equal(heddle_error_count(s.ctx), 0);
+		heddle_text_free(&shown[0]);
+		heddle_text_free(&shown[1]);
+		heddle_program_free(own);
+		end(&s);
+		s = begin("def f(float(B, 3, 3) X, float(B, 3, 3) Y) -> (Z) { " MANY_SMALL " }", targets[t]);
+		own = heddle_compile(s.ctx, s.module->definition[0], &s.target, NULL);
+		assert_string_equal(search(&s, &(heddle_search_options){.budget = 1}).choice[0].config, own->config);
+		heddle_program_free(own);
+		end(&s);
+	}
+}
+
+/* What one place reads another one need not bring from memory again: rows further on, a later pass over the same row, elements of a short row. */
+static void brought_once(void **state)
+{
+	static const struct {
+		const char *several, *one, *config;
+	} pair[] = {
+		{"def f(float(2050, 2048) x) -> (y) { y(i, j) = x(i, j) + x(i + 1, j) + x(i + 2, j) where i in 0:2048 }",
+		 "def f(float(2050, 2048) x) -> (y) { y(i, j) = x(i, j) where i in 0:2048 }", "k0: stream=y; k0.S0: tile=j:256 vector=j:16"},
+		{"def f(float(2048, 2048) x) -> (y) { s(i) +=! x(i, j)  y(i, j) = x(i, j) * s(i) }",
+		 "def f(float(2048, 2048) x, float(2048) s) -> (y) { y(i, j) = x(i, j) * s(i) }", ""},
+		{"def f(float(1000000, 3) a) -> (y) { y(i) = a(i, 0) + a(i, 1) + a(i, 2) }", "def f(float(1000000, 3) a) -> (y) { y(i) = a(i, 1) }",
+		 "k0: stream=y; k0.S0: tile=i:64 vector=i:16"},
+	};
+	(void)state;
+	for (size_t i = 0; i < HEDDLE_COUNT(pair); i++) {
+		double seconds[2];
+		for (int k = 0; k < 2; k++) {
+			setting s = begin(k ? pair[i].one : pair[i].several, "cpu");
+			const heddle_estimate *e = compiled(&s, pair[i].config);
+			seconds[k] = 0;
+			for (int n = 0; n < e->n_kernel; n++)
+				seconds[k] += e->kernel[n].memory_seconds + e->kernel[n].wait_seconds;
+			end(&s);
+		}
+		if (seconds[0] > 1.3 * seconds[1])
+			fail_msg("%s: %g s, %g s where it is read once", pair[i].several, seconds[0], seconds[1]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(order), cmocka_unit_test(the_same_every_time), cmocka_unit_test(given),
 					   cmocka_unit_test(what_the_model_knows), cmocka_unit_test(registers),
-					   cmocka_unit_test(what_compilers_are_told), cmocka_unit_test(refused), cmocka_unit_test(found_anew), cmocka_unit_test(recurrences)};
+					   cmocka_unit_test(what_compilers_are_told), cmocka_unit_test(refused), cmocka_unit_test(found_anew), cmocka_unit_test(recurrences),
+					   cmocka_unit_test(instead_of_the_usual), cmocka_unit_test(brought_once)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
