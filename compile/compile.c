@@ -3,7 +3,6 @@
  */
 #include "compile/compile.h"
 
-#include "compile/search.h"
 #include "cost/cost.h"
 #include "model/apart.h"
 #include "model/passes.h"
@@ -48,38 +47,16 @@ static heddle_program *finish(heddle_ctx *ctx, heddle_scop *scop, const heddle_t
 	return program;
 }
 
-/* What is asked once the config is complete. */
-typedef struct judgement {
-	heddle_arena *arena;
-	heddle_count_language counted;
-	heddle_estimate *estimate; /* NULL: not asked yet */
-	bool asks, far;
-} judgement;
-
-static bool good_enough(const heddle_scop *scop, const heddle_pass *pass, void *user)
-{
-	judgement *j = user;
-	if (!j->asks || strcmp(pass->name, "place") != 0)
-		return true;
-	j->estimate = heddle_cost_estimate(j->arena, scop, &j->counted);
-	j->far = heddle_search_is_worth(scop, j->estimate);
-	return !j->far;
-}
-
-/* One attempt: the passes with one way of completing the config.  `far`: where the config would be far from the best there is, nothing is
- * generated, and it becomes true; NULL: it is not asked. */
+/* One attempt: the passes with one way of completing the config. */
 static heddle_program *attempt(heddle_ctx *ctx, heddle_arena *arena, const heddle_definition *rewritten,
 			       const heddle_target *target, heddle_config *config, const heddle_compile_options *options,
-			       bool simple, bool *far)
+			       bool simple)
 {
 	heddle_scop *scop = heddle_scop_new(ctx, arena, rewritten, target->descriptor);
 	const heddle_language language = heddle_target_language(target);
 	const heddle_count_language counted = heddle_language_counted(&language);
 	heddle_apart apart = {0};
-	judgement judged = {.arena = options->estimate_arena ? options->estimate_arena : arena, .counted = counted, .asks = far != NULL};
 	heddle_pass_options passes = {.complete = simple ? heddle_cost_complete_simple : heddle_cost_complete,
-				      .goes_on = good_enough,
-				      .user = &judged,
 				      .dump = options->dump,
 				      .stop = options->stop,
 				      .times = options->times,
@@ -89,11 +66,6 @@ static heddle_program *attempt(heddle_ctx *ctx, heddle_arena *arena, const heddl
 				      .max_operations = options->max_operations};
 	scop->shuffles = language.shuffles && target->descriptor->shuffles;
 	int status = heddle_passes_run(scop, config, &passes);
-	if (judged.far) {
-		*far = true;
-		heddle_scop_free(scop);
-		return NULL;
-	}
 	if (status < 0)
 		status = heddle_apart_end(&apart, status);
 	const bool refused = status < 0;
@@ -101,7 +73,7 @@ static heddle_program *attempt(heddle_ctx *ctx, heddle_arena *arena, const heddl
 		scop->program = heddle_program_free(scop->program);
 	/* A refused config may have tiles of any size, and counting goes through all of one. */
 	if (options->estimate_arena && !refused && scop->n_kernel && scop->kernel[0]->n_group)
-		*options->estimate = judged.estimate ? judged.estimate : heddle_cost_estimate(options->estimate_arena, scop, &counted);
+		*options->estimate = heddle_cost_estimate(options->estimate_arena, scop, &counted);
 	if (options->examine)
 		options->examine(scop, options->user);
 	heddle_program *program = finish(ctx, scop, target, config, &apart);
@@ -153,19 +125,6 @@ int heddle_target_takes(heddle_ctx *ctx, const heddle_definition *definition, co
 	return heddle_note(ctx, NULL, "write float32 here, or take a chip with float64: heddle arch show NAME says which have it"), -1;
 }
 
-/* The definition as the config line has it, which is parsed and completed by what goes before all passes; NULL: it cannot be. */
-static heddle_definition *rewrite(heddle_ctx *ctx, heddle_arena *arena, const heddle_definition *definition, const heddle_target *target,
-				  const char *line, heddle_config **config)
-{
-	*config = heddle_config_parse(ctx, arena, line);
-	if (!*config)
-		return NULL;
-	heddle_cost_split(arena, *config, definition, target->descriptor);
-	heddle_cost_share(arena, *config, definition, target->descriptor);
-	heddle_cost_turn(arena, *config, definition, target->descriptor);
-	return heddle_definition_rewrite(ctx, arena, definition, *config);
-}
-
 heddle_program *heddle_compile(heddle_ctx *ctx, const heddle_definition *definition, const heddle_target *target,
 			       const heddle_compile_options *options)
 {
@@ -175,29 +134,15 @@ heddle_program *heddle_compile(heddle_ctx *ctx, const heddle_definition *definit
 	int before = heddle_error_count(ctx);
 	options = options ? options : &none;
 	definition = heddle_definition_gather(ctx, arena, definition);
-	const bool asks = !options->config || !*options->config, shows = options->dump || options->stop || options->times;
-	const int diagnostics = heddle_diagnostics_count(ctx);
-	bool far = false;
-	heddle_config *config = NULL;
-	heddle_definition *rewritten = rewrite(ctx, arena, definition, target, options->config, &config);
-	if (rewritten && asks && shows) { /* what is shown is what would be taken: that is found first */
-		const heddle_compile_options quiet = {.stop = "place", .timeout = options->timeout, .max_operations = options->max_operations};
-		attempt(ctx, arena, rewritten, target, config, &quiet, false, &far);
-		heddle_diagnostics_keep(ctx, diagnostics);
-		rewritten = rewrite(ctx, arena, definition, target, NULL, &config);
+	heddle_config *config = heddle_config_parse(ctx, arena, options->config);
+	if (config) {
+		heddle_cost_split(arena, config, definition, target->descriptor);
+		heddle_cost_share(arena, config, definition, target->descriptor);
+		heddle_cost_turn(arena, config, definition, target->descriptor);
 	}
-	if (rewritten && !far)
-		program = attempt(ctx, arena, rewritten, target, config, options, false, asks && !shows ? &far : NULL);
-	if (far) {
-		const char *line = heddle_search_instead(ctx, arena, definition, target);
-		for (int how = line ? 0 : 1; how < 2 && !program; how++) {
-			heddle_diagnostics_keep(ctx, diagnostics);
-			rewritten = rewrite(ctx, arena, definition, target, how ? NULL : line, &config);
-			program = rewritten ? attempt(ctx, arena, rewritten, target, config, options, false, NULL) : NULL;
-			if (options->stop && heddle_error_count(ctx) == before)
-				break; /* there is no program then */
-		}
-	}
+	heddle_definition *rewritten = config ? heddle_definition_rewrite(ctx, arena, definition, config) : NULL;
+	if (rewritten)
+		program = attempt(ctx, arena, rewritten, target, config, options, false);
 	if (rewritten && !program && before == 0 && (!options->config || !*options->config) && only_the_limit(ctx, before)) {
 		/* too much for isl: a simpler legal schedule, and said so */
 		heddle_diagnostics_clear(ctx);
@@ -206,7 +151,7 @@ heddle_program *heddle_compile(heddle_ctx *ctx, const heddle_definition *definit
 		config = heddle_config_new(arena);
 		config->has_split = true;
 		rewritten = heddle_definition_rewrite(ctx, arena, definition, config);
-		program = rewritten ? attempt(ctx, arena, rewritten, target, config, options, true, NULL) : NULL;
+		program = rewritten ? attempt(ctx, arena, rewritten, target, config, options, true) : NULL;
 	}
 	heddle_arena_free(arena);
 	return program;

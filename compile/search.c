@@ -10,11 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The usual config is far from what the chip could do where it takes so many times as long as the least.  Then so many configs are rated, and
- * one that takes less than 1 / GAIN of its time goes before it: the rules come from measurements, and the model may be wrong by less. */
-static const double FAR = 4, GAIN = 2;
-enum { TRIES = 100 };
-
 enum { USUAL_TOP = 10, USUAL_BUDGET = 400, MOST_ITEMS = 4096 };
 
 /* Not looked around in: what is so much slower than the best one. */
@@ -44,8 +39,6 @@ typedef struct searcher {
 	int budget;
 	int n;
 	candidate *all;
-	int n_tried; /* of `all`, when TRIES configs had been rated or refused */
-	bool worth;  /* another config than the usual one may be taken */
 	int n_seen;
 	const char **seen; /* lines as moves wrote them, rated or refused */
 	heddle_search *out;
@@ -64,18 +57,6 @@ static void keep(searcher *s, const char *line, heddle_estimate *estimate)
 			return;
 	candidate one = {line, estimate, estimate->seconds * (s->n ? 1 : 1 - DOUBTFUL), false};
 	HEDDLE_PUSH(s->arena, s->all, s->n, one);
-}
-
-bool heddle_search_is_worth(const heddle_scop *scop, const heddle_estimate *usual)
-{
-	for (int i = 0; i < scop->definition->n_size; i++)
-		if (scop->definition->size[i]->min != scop->definition->size[i]->max)
-			return false;
-	for (int s = 0; s < scop->n_stmt; s++)
-		for (int a = 0; a < scop->stmt[s]->n_access; a++)
-			if (!scop->stmt[s]->access[a].affine)
-				return false;
-	return usual->seconds > FAR * usual->least;
 }
 
 /* Complete and estimate `line`; 0 when it was rated. */
@@ -103,7 +84,6 @@ static int rate(searcher *s, const char *line)
 		} else if (estimate) {
 			heddle_text text = {0};
 			heddle_config_print(config, &text);
-			s->worth = s->n ? s->worth : heddle_search_is_worth(scop, estimate);
 			keep(s, heddle_arena_strdup(s->arena, heddle_text_str(&text)), estimate);
 			heddle_text_free(&text);
 		}
@@ -112,8 +92,6 @@ static int rate(searcher *s, const char *line)
 	heddle_arena_free(arena);
 	s->out->rated += status == 0;
 	s->out->refused += status < 0;
-	if (s->out->rated + s->out->refused <= TRIES)
-		s->n_tried = s->n;
 	return status;
 }
 
@@ -448,41 +426,6 @@ static bool compiles(searcher *s, const char *line)
 	return good;
 }
 
-/* Rates the usual config and looks around in what is best so far until the budget is spent; -1: the usual one is refused. */
-static int look_around(searcher *s, const char *given)
-{
-	int64_t *size = HEDDLE_NEW_ARRAY(s->arena, int64_t, s->definition->n_size + 1);
-	for (int i = 0; i < s->definition->n_size; i++)
-		size[i] = s->definition->size[i]->max;
-	s->size = size;
-	s->given = heddle_config_parse(s->ctx, s->arena, given);
-	if (!s->given || rate(s, given ? given : "") < 0)
-		return -1;
-	while (s->out->rated + s->out->refused < s->budget) {
-		int next = -1;
-		double best = s->all[0].seconds;
-		for (int i = 0; i < s->n; i++) {
-			best = s->all[i].seconds < best ? s->all[i].seconds : best;
-			if (!s->all[i].expanded && (next < 0 || before(&s->all[i], &s->all[next])))
-				next = i;
-		}
-		if (next < 0 || s->all[next].seconds > HOPELESS * best)
-			break;
-		s->all[next].expanded = true;
-		expand(s, s->all[next].line);
-	}
-	return 0;
-}
-
-/* The line of what goes before the usual config, NULL: none.  Of candidates in the order of their rating. */
-static const char *taken_instead(const searcher *s)
-{
-	const candidate *best = &s->all[0];
-	for (int i = 1; i < s->n_tried && s->worth; i++)
-		best = s->all[i].estimate->seconds < best->estimate->seconds ? &s->all[i] : best;
-	return best->estimate->seconds * GAIN < s->all[0].estimate->seconds ? best->line : NULL;
-}
-
 int heddle_search_configs(heddle_ctx *ctx, heddle_arena *arena, const heddle_definition *definition, const heddle_target *target,
 			  const heddle_search_options *options, heddle_search *out)
 {
@@ -491,11 +434,29 @@ int heddle_search_configs(heddle_ctx *ctx, heddle_arena *arena, const heddle_def
 	definition = heddle_definition_gather(ctx, own, definition);
 	searcher s = {.ctx = ctx, .arena = own, .results = arena, .definition = definition, .target = target, .out = out};
 	const int top = options->top > 0 ? options->top : USUAL_TOP;
+	int status = -1;
 	s.budget = options->budget > 0 ? options->budget : USUAL_BUDGET;
-	const int status = look_around(&s, options->config);
-	const char *usual = status == 0 ? s.all[0].line : NULL, *instead = status == 0 ? taken_instead(&s) : NULL;
-	if (instead && !(options->config && *options->config) && compiles(&s, instead))
-		usual = instead;
+	s.given = heddle_config_parse(ctx, own, options->config);
+	int64_t *size = HEDDLE_NEW_ARRAY(own, int64_t, definition->n_size + 1);
+	for (int i = 0; i < definition->n_size; i++)
+		size[i] = definition->size[i]->max;
+	s.size = size;
+	if (s.given)
+		status = rate(&s, options->config ? options->config : "");
+	const char *usual = status == 0 ? s.all[0].line : NULL;
+	while (status == 0 && out->rated + out->refused < s.budget) {
+		int next = -1;
+		double best = s.all[0].seconds;
+		for (int i = 0; i < s.n; i++) {
+			best = s.all[i].seconds < best ? s.all[i].seconds : best;
+			if (!s.all[i].expanded && (next < 0 || before(&s.all[i], &s.all[next])))
+				next = i;
+		}
+		if (next < 0 || s.all[next].seconds > HOPELESS * best)
+			break;
+		s.all[next].expanded = true;
+		expand(&s, s.all[next].line);
+	}
 	if (status == 0)
 		qsort(s.all, (size_t)s.n, sizeof(*s.all), by_time);
 	const candidate *last = NULL;
@@ -514,17 +475,4 @@ int heddle_search_configs(heddle_ctx *ctx, heddle_arena *arena, const heddle_def
 	}
 	heddle_arena_free(own);
 	return status;
-}
-
-const char *heddle_search_instead(heddle_ctx *ctx, heddle_arena *arena, const heddle_definition *definition, const heddle_target *target)
-{
-	heddle_search found = {0};
-	heddle_arena *own = heddle_arena_new();
-	const int diagnostics = heddle_diagnostics_count(ctx);
-	searcher s = {.ctx = ctx, .arena = own, .results = own, .definition = definition, .target = target, .out = &found, .budget = TRIES};
-	const char *line = look_around(&s, NULL) == 0 ? taken_instead(&s) : NULL;
-	line = line ? heddle_arena_strdup(arena, line) : NULL;
-	heddle_diagnostics_keep(ctx, diagnostics);
-	heddle_arena_free(own);
-	return line;
 }

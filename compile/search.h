@@ -9,7 +9,6 @@
 #define HEDDLE_SEARCH_H
 
 #include "compile/compile.h"
-#include "model/scop.h"
 
 typedef struct heddle_choice {
 	const char *config;	   /* complete */
@@ -32,13 +31,5 @@ typedef struct heddle_search {
 /* Rate configs of `definition` for `target`.  Results in `arena`.  0, or -1 with the diagnostics of the first config. */
 int heddle_search_configs(heddle_ctx *ctx, heddle_arena *arena, const heddle_definition *definition, const heddle_target *target,
 			  const heddle_search_options *options, heddle_search *out);
-
-/* Is the usual config so far from the least time that looking for another one is worth the time that takes?  Only where all sizes are known, as
- * what is best for typical ones may be bad for others, and no subscript is read from a tensor, of which the model only guesses. */
-bool heddle_search_is_worth(const heddle_scop *scop, const heddle_estimate *usual);
-
-/* What is taken instead of the usual config where that is worth a look: one that takes less than half of its time by the model, complete, the
- * best of the first hundred.  In `arena`; NULL: there is none.  Passes after `place` may still refuse it. */
-const char *heddle_search_instead(heddle_ctx *ctx, heddle_arena *arena, const heddle_definition *definition, const heddle_target *target);
 
 #endif

@@ -953,22 +953,6 @@ int64_t *heddle_cost_sizes(heddle_arena *arena, const heddle_scop *scop)
 	return size;
 }
 
-static double least_seconds(const heddle_scop *scop, const heddle_estimate *all)
-{
-	const heddle_memory *memory = heddle_descriptor_memory(scop->descriptor, "global");
-	const double bandwidth = memory ? quantity(&memory->bandwidth, 0) : 0;
-	double bytes = 0, compute = 0;
-	for (int t = 0; t < scop->definition->n_tensor; t++) {
-		const heddle_tensor *tensor = scop->definition->tensor[t];
-		bytes += tensor->role == HEDDLE_ROLE_TEMPORARY ? 0 : choose_tensor_bytes(scop, tensor) * (tensor->role == HEDDLE_ROLE_INOUT ? 2 : 1);
-	}
-	for (int k = 0; k < all->n_kernel; k++) {
-		const double rate = heddle_descriptor_rate(scop->descriptor, scop->kernel[k]->stmt[0]->access[0].tensor->type);
-		compute += rate > 0 ? all->kernel[k].flops / rate : 0;
-	}
-	return fmax(bandwidth > 0 ? bytes / bandwidth : 0, compute) + quantity(&scop->descriptor->launch_overhead, 0);
-}
-
 heddle_estimate *heddle_cost_estimate(heddle_arena *arena, const heddle_scop *scop, const heddle_count_language *language)
 {
 	heddle_estimate *all = HEDDLE_NEW(arena, heddle_estimate);
@@ -987,6 +971,5 @@ heddle_estimate *heddle_cost_estimate(heddle_arena *arena, const heddle_scop *sc
 		all->fits = all->fits && k.fits;
 		HEDDLE_PUSH(arena, all->kernel, all->n_kernel, k);
 	}
-	all->least = least_seconds(scop, all);
 	return all;
 }

@@ -43,7 +43,6 @@ typedef struct heddle_estimate {
 	int n_kernel;
 	heddle_kernel_estimate *kernel;
 	double seconds; /* launches included */
-	double least;	/* seconds that no config can do without: all arguments once at full bandwidth, or all flops at the full rate; a launch */
 } heddle_estimate;
 
 /* Estimate all kernels of a scop after pass `place`; sizes that are open count with a typical value.  In `arena`.

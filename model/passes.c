@@ -63,8 +63,6 @@ int heddle_passes_run(heddle_scop *scop, heddle_config *config, const heddle_pas
 		status = heddle_pass_run(scop, config, pass, options);
 		if (status == 0 && options->dump && options->out && !strcmp(options->dump, pass->name))
 			heddle_scop_print(scop, options->out);
-		if (status == 0 && options->goes_on && !options->goes_on(scop, pass, options->user))
-			break;
 		if (options->stop && !strcmp(options->stop, pass->name))
 			break;
 	}

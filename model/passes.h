@@ -27,8 +27,6 @@ typedef struct heddle_pass_options {
 	/* Completes one part of the config; 0 or -1. */
 	int (*complete)(heddle_scop *scop, heddle_config *config, heddle_config_need part, void *user);
 	void *user;
-	/* Asked after each pass: false ends the run there, with 0.  NULL: all passes run. */
-	bool (*goes_on)(const heddle_scop *scop, const heddle_pass *pass, void *user);
 	const char *dump;   /* name of the pass after which the scop or program is printed into `out` */
 	const char *stop;   /* name of the last pass to run */
 	bool times;	    /* print seconds per pass into `out` */

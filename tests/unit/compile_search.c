@@ -302,8 +302,6 @@ static void refused(void **state)
 	end(&s);
 }
 
-#define MANY_SMALL "Z(b, i, j) +=! X(b, i, k) * Y(b, k, j)"
-
 static heddle_estimate *compiled(setting *s, const char *config)
 {
 	heddle_estimate *estimate = NULL;
@@ -313,39 +311,6 @@ static heddle_estimate *compiled(setting *s, const char *config)
 		fail_msg("%s", heddle_ctx_messages(s->ctx));
 	heddle_program_free(p);
 	return estimate;
-}
-
-/* Where the rules are far from what the chip can do, what the model rates much better is compiled, and shown, and --top names it; not where
- * sizes are open. */
-static void instead_of_the_usual(void **state)
-{
-	static const char *const targets[] = {"cpu", "h100", "mi300x"};
-	(void)state;
-	for (size_t t = 0; t < HEDDLE_COUNT(targets); t++) {
-		setting s = begin("def f(float(100000, 3, 3) X, float(100000, 3, 3) Y) -> (Z) { " MANY_SMALL " }", targets[t]);
-		const char *rules = search(&s, &(heddle_search_options){.budget = 1}).choice[0].config;
-		assert_true(2 * compiled(&s, NULL)->seconds < compiled(&s, rules)->seconds);
-		heddle_program *own = heddle_compile(s.ctx, s.module->definition[0], &s.target, NULL);
-		const heddle_search found = search(&s, &(heddle_search_options){.top = 4});
-		assert_in_range(found.usual, 0, found.n_choice - 1);
-		assert_string_equal(found.choice[found.usual].config, own->config);
-		assert_string_not_equal(rules, own->config);
-		heddle_text shown[2] = {{0}, {0}};
-		for (int i = 0; i < 2; i++)
-			assert_null(heddle_compile(s.ctx, s.module->definition[0], &s.target,
-						   &(heddle_compile_options){.config = i ? own->config : NULL, .dump = "tile", .stop = "tile", .report = &shown[i]}));
-		assert_string_equal(heddle_text_str(&shown[0]), heddle_text_str(&shown[1]));
-		assert_int_equal(heddle_error_count(s.ctx), 0);
-		heddle_text_free(&shown[0]);
-		heddle_text_free(&shown[1]);
-		heddle_program_free(own);
-		end(&s);
-		s = begin("def f(float(B, 3, 3) X, float(B, 3, 3) Y) -> (Z) { " MANY_SMALL " }", targets[t]);
-		own = heddle_compile(s.ctx, s.module->definition[0], &s.target, NULL);
-		assert_string_equal(search(&s, &(heddle_search_options){.budget = 1}).choice[0].config, own->config);
-		heddle_program_free(own);
-		end(&s);
-	}
 }
 
 /* What one place reads another one need not bring from memory again: rows further on, a later pass over the same row, elements of a short row. */
@@ -382,6 +347,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {cmocka_unit_test(order), cmocka_unit_test(the_same_every_time), cmocka_unit_test(given),
 					   cmocka_unit_test(what_the_model_knows), cmocka_unit_test(registers),
 					   cmocka_unit_test(what_compilers_are_told), cmocka_unit_test(refused), cmocka_unit_test(found_anew), cmocka_unit_test(recurrences),
-					   cmocka_unit_test(instead_of_the_usual), cmocka_unit_test(brought_once)};
+					   cmocka_unit_test(brought_once)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
