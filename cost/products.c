@@ -304,6 +304,22 @@ static int64_t sector_step(const chooser *c, int d, int x, int y, int64_t step, 
 	return LEAST_STEPS * tile[d] <= choose_extent(c->scop, c->main, d) && blocks * bytes <= (double)unit ? tile[d] : step;
 }
 
+/* Products of which one is less than a warp has results: several of them a block, a thread for each result. */
+static square small_products(chooser *c, int x, int y)
+{
+	enum { THREADS = 128 };
+	const square q = {choose_power_above(choose_extent(c->scop, c->main, x)), choose_power_above(choose_extent(c->scop, c->main, y)), 1, 1, 1, 1};
+	int z = -1;
+	for (int d = 0; d < c->main->n_dim; d++)
+		if (d != x && d != y && c->main->dim[d].member >= 0 &&
+		    (z < 0 || choose_extent(c->scop, c->main, d) > choose_extent(c->scop, c->main, z)))
+			z = d;
+	const int64_t others = z < 0 ? 1 : choose_least(THREADS, choose_most_threads(c)) / (q.nx * q.ny);
+	if (others > 1)
+		choose_set_layout(c, c->main, z, 1, choose_least(others, choose_power_below(choose_extent(c->scop, c->main, z))), 1);
+	return q;
+}
+
 void choose_contraction_threads(chooser *c, int x, int y)
 {
 	/* Every dimension beyond a plain product's three costs registers for its addresses, and so does a range that moves. */
@@ -317,7 +333,9 @@ void choose_contraction_threads(chooser *c, int x, int y)
 	/* and what is computed before it is summed: compilers unroll the steps and keep all of it at once */
 	if (operations(c->main->value) > 1)
 		sums = 16;
-	const square q = best_square(c, x, y, sums);
+	const int64_t results = choose_power_above(choose_extent(c->scop, c->main, x)) * choose_power_above(choose_extent(c->scop, c->main, y));
+	const bool small = results < choose_least(choose_quantity(&c->scop->descriptor->warp, 1), choose_most_threads(c));
+	const square q = small ? small_products(c, x, y) : best_square(c, x, y, sums);
 	choose_set_layout(c, c->main, x, q.px / q.vx, q.nx, q.vx);
 	choose_set_layout(c, c->main, y, q.py / q.vy, q.ny, q.vy);
 	/* steps of the reductions: short ones whole, the first long one by 8 elements, by fewer where that made a step of more terms

@@ -342,11 +342,26 @@ static void brought_once(void **state)
 	}
 }
 
+/* Small products share a block. */
+static void small_products(void **state)
+{
+	static const char *const targets[] = {"h100", "mi300x", "rx7900xtx"};
+	(void)state;
+	for (size_t t = 0; t < HEDDLE_COUNT(targets); t++) {
+		setting s = begin("def f(float(B, 3, 3) X, float(B, 3, 3) Y) -> (Z) { Z(b, i, j) +=! X(b, i, k) * Y(b, k, j) }", targets[t]);
+		heddle_program *p = heddle_compile(s.ctx, s.module->definition[0], &s.target, NULL);
+		assert_non_null(p);
+		assert_int_equal(p->launch[0]->threads, 128);
+		heddle_program_free(p);
+		end(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(order), cmocka_unit_test(the_same_every_time), cmocka_unit_test(given),
 					   cmocka_unit_test(what_the_model_knows), cmocka_unit_test(registers),
 					   cmocka_unit_test(what_compilers_are_told), cmocka_unit_test(refused), cmocka_unit_test(found_anew), cmocka_unit_test(recurrences),
-					   cmocka_unit_test(brought_once)};
+					   cmocka_unit_test(brought_once), cmocka_unit_test(small_products)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
