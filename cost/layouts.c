@@ -200,7 +200,21 @@ static void rows(chooser *c)
 		/* a warp each: as many results as others' blocks of several */
 		const int64_t few = choose_least(threads, (warp + lanes - 1) / lanes), v = vectors ? sums_at_once(c, x, few, lanes) : results_at_once(c, x, threads);
 		threads = vectors && v > 1 ? few : threads;
+		while (threads > 1 && threads * v >= 2 * choose_extent(c->scop, kernel->stmt[0], x))
+			threads /= 2;
 		choose_set_layout(c, kernel->stmt[0], x, 1, threads, v);
+		lanes *= threads;
+	}
+	/* less than a warp: results along another dimension, too */
+	if (!c->simd && lanes < warp && lanes < most && x >= 0) {
+		const heddle_stmt *stmt = kernel->stmt[0];
+		int y = -1;
+		for (int d = 0; d < stmt->n_dim; d++)
+			if (d != x && stmt->dim[d].member >= 0 && (y < 0 || choose_extent(c->scop, stmt, d) > choose_extent(c->scop, stmt, y)))
+				y = d;
+		const int64_t threads = y < 0 ? 1 : choose_least(choose_least(128, most) / lanes, choose_power_below(choose_extent(c->scop, stmt, y)));
+		if (threads > 1)
+			choose_set_layout(c, kernel->stmt[0], y, 1, threads, 1);
 		lanes *= threads;
 	}
 	heddle_kernel_config *config = heddle_config_kernel(c->config, c->k);

@@ -346,15 +346,18 @@ static void brought_once(void **state)
 static void small_products(void **state)
 {
 	static const char *const targets[] = {"h100", "mi300x", "rx7900xtx"};
+	static const char *const texts[] = {"def f(float(B, 3, 3) X, float(B, 3, 3) Y) -> (Z) { Z(b, i, j) +=! X(b, i, k) * Y(b, k, j) }",
+					    "def f(float(B, 4, 4) A, float(B, 4) x) -> (y) { y(b, i) +=! A(b, i, j) * x(b, j) }"};
 	(void)state;
-	for (size_t t = 0; t < HEDDLE_COUNT(targets); t++) {
-		setting s = begin("def f(float(B, 3, 3) X, float(B, 3, 3) Y) -> (Z) { Z(b, i, j) +=! X(b, i, k) * Y(b, k, j) }", targets[t]);
-		heddle_program *p = heddle_compile(s.ctx, s.module->definition[0], &s.target, NULL);
-		assert_non_null(p);
-		assert_int_equal(p->launch[0]->threads, 128);
-		heddle_program_free(p);
-		end(&s);
-	}
+	for (size_t t = 0; t < HEDDLE_COUNT(targets); t++)
+		for (size_t k = 0; k < HEDDLE_COUNT(texts); k++) {
+			setting s = begin(texts[k], targets[t]);
+			heddle_program *p = heddle_compile(s.ctx, s.module->definition[0], &s.target, NULL);
+			assert_non_null(p);
+			assert_int_equal(p->launch[0]->threads, 128);
+			heddle_program_free(p);
+			end(&s);
+		}
 }
 
 int main(void)
