@@ -180,9 +180,11 @@ static bool is_load_of(const carrier *c, const element *x, const heddle_value *v
 	rewriter r = {.s = c->s};
 	if (v->kind != HEDDLE_VALUE_LOAD || v->buffer != store->buffer || v->width != width_of(store) || v->n_arg != store->n_value - 1)
 		return false;
-	for (int e = 0; e < v->n_arg; e++)
-		if (!heddle_value_equal(simplify_value(&r, v->arg[e]), subscript[e]))
+	for (int e = 0; e < v->n_arg; e++) {
+		heddle_value *own = simplify_value(&r, v->arg[e]);
+		if (!heddle_value_equal(own, subscript[e]) && !simplify_same_sum(own, subscript[e]))
 			return false;
+	}
 	return true;
 }
 

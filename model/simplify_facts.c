@@ -186,6 +186,19 @@ static void add_value(linear *l, heddle_value *v, int64_t factor)
 	}
 }
 
+bool simplify_same_sum(heddle_value *a, heddle_value *b)
+{
+	linear difference = {.fits = a->type == b->type && a->width == b->width};
+	if (!difference.fits || heddle_type_is_float(a->type))
+		return false;
+	add_value(&difference, a, 1);
+	add_value(&difference, b, -1);
+	for (int i = 0; i < difference.n; i++)
+		if (difference.factor[i] != 0)
+			return false;
+	return difference.fits && difference.c == 0;
+}
+
 heddle_value *simplify_quotient(const rewriter *r, heddle_value *v, int64_t *d)
 {
 	bool floors = v->kind == HEDDLE_VALUE_FLOOR_DIV || (v->kind == HEDDLE_VALUE_BINARY && v->op == HEDDLE_OP_DIV &&

@@ -138,6 +138,8 @@ bool simplify_stores_to(const heddle_node *node, const heddle_buffer *buffer);
 
 /* ---- simplify_facts.c ---- */
 
+/* Are two integers the same sum of terms, whatever order they are in?  Also where they wrap around. */
+bool simplify_same_sum(heddle_value *a, heddle_value *b);
 /* v = floor(x / d) with a constant d > 0: x, and d; NULL: it is not of this kind. */
 heddle_value *simplify_quotient(const rewriter *r, heddle_value *v, int64_t *d);
 /* `also`, NULL or a condition, and the facts say that all conjuncts of `v` hold. */
