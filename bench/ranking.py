@@ -182,10 +182,9 @@ def one_pair(file, name, sizes, choice, runs, limit):
     if not measured:
         return None
     order = [config for config in listed if config in measured] + sorted(set(measured) - set(listed), key=found.get)
-    final = measured_again(file, name, sizes, set(sorted(measured, key=measured.get)[:AGAIN]) | set(order[:8]) | {choice["usual"]} & set(measured), limit)
-    best = min(final.values())
+    final = measured_again(file, name, sizes, set(sorted(measured, key=measured.get)[:AGAIN]) | set(order[:8]) | {choice["usual"]} & set(measured), 4 * limit)
     return {"layer": name, "sizes": sizes, "configs": len(found), "drawn": len(choice["drawn"]), "drawn_in_time": sum(config in measured for config in choice["drawn"]),
-            "refused": choice["refused"], "slower": sorted(set(found) - set(measured)), "spread": max(measured.values()) / best, "processes": CALLS,
+            "refused": choice["refused"], "slower": sorted(set(found) - set(measured)), "spread": max(measured.values()) / min(final.values()), "processes": CALLS,
             **reached(final, choice["usual"], order),
             "all": sorted(([final.get(c, measured[c]), found[c], c] for c in measured), key=lambda row: row[0])}
 
@@ -194,7 +193,7 @@ def measured_again(file, name, sizes, again, limit):
     """Median seconds of each config, in turn in several processes."""
     times = {config: [] for config in again}
     for _ in range(CALLS):
-        for config, t in seconds(file, name, sizes, list(again), max(EACH, -(-rounds // CALLS)), 4 * limit).items():
+        for config, t in seconds(file, name, sizes, list(again), max(EACH, -(-rounds // CALLS)), limit).items():
             times[config] += t
     return {config: statistics.median(t) for config, t in times.items() if t}
 
@@ -213,7 +212,7 @@ def timed_again(file, name, sizes, before):
     listed = [choice["config"] for choice in top["top"][0]["choices"]]
     usual = rated(file, name, sizes, "")["config"]
     order = [config for config in listed if config in rating] + sorted(set(rows) - set(listed), key=rating.get)
-    final = measured_again(file, name, sizes, set(rows[:AGAIN]) | set(order[:8]) | ({usual} & set(rows)), 15)
+    final = measured_again(file, name, sizes, set(rows[:AGAIN]) | set(order[:8]) | ({usual} & set(rows)), 4 * LIMIT)
     return {**before, "processes": CALLS, **reached(final, usual, order),
             "all": sorted(([final.get(row[2], row[0]), row[1], row[2]] for row in before["all"]), key=lambda row: row[0])}
 
@@ -245,8 +244,10 @@ def write():
                    "pairs": [kept[pair[1:]] for pair in PAIRS if pair[1:] in kept], **({"ready": rest} if rest else {})}, out, indent=1)
 
 
+if again_only and not kept:
+    sys.exit(f"bench/ranking.py: {path} is no run of this program with these options: there is nothing to time again")
 wanted = [pair for pair in PAIRS if only in " ".join(pair) or pair[1:] in kept]
-for layers, name, sizes in wanted:  # first everything is compiled, which may be disturbed; then everything is timed, which may not
+for layers, name, sizes in wanted if not again_only else []:  # first everything is compiled, which may be disturbed; then everything is timed, which may not
     if (name, sizes) in kept or (name, sizes) in ready:
         continue
     choice = chosen(f"{layers}.tc", name, sizes)
@@ -258,7 +259,7 @@ for layers, name, sizes in wanted:  # first everything is compiled, which may be
     print(f"{name} {sizes}: {len(runs)} of {len(choice['found'])} configs compiled and run in time", flush=True)
     write()
 for layers, name, sizes in wanted if again_only else []:
-    if (name, sizes) in kept:
+    if (name, sizes) in kept and only in f"{layers} {name} {sizes}":
         kept[name, sizes] = timed_again(f"{layers}.tc", name, sizes, kept[name, sizes])
         report(kept[name, sizes])
         write()

@@ -4,7 +4,7 @@
 # eight again, in turn.  Printed, and written as JSON: what compile's own choice, the model's first, and the best of its first 4 and 8
 # reach of the best one found.  A pair counts where the worst config takes at least twice the time of the best.
 #
-# --again times the best of each pair of a run that is over once more, in forty minutes: machines have bad ones.
+# --again times the best of each pair of a run that is over once more: some processes are slower than others.
 # A run that was cut off goes on with the pairs that FILE.json lacks, as long as the program and the options are the same.
 #
 # usage: bench/ranking.sh [--configs N] [--rounds N] [--only WORD] [--build-only | --again] [--target opencl:CHIP] [--heddle PROGRAM] [--output FILE.json]
