@@ -206,6 +206,26 @@ int choose_fast_member_dim(const heddle_stmt *stmt)
 	return -1;
 }
 
+int choose_longest_member(const chooser *c, const heddle_stmt *stmt, int x, int y)
+{
+	int longest = -1;
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (d != x && d != y && stmt->dim[d].member >= 0 &&
+		    (longest < 0 || choose_extent(c->scop, stmt, d) > choose_extent(c->scop, stmt, longest)))
+			longest = d;
+	return longest;
+}
+
+int64_t choose_fill_block(chooser *c, const heddle_stmt *stmt, int x, int y, int64_t threads, int64_t most)
+{
+	const int z = choose_longest_member(c, stmt, x, y);
+	const int64_t others = z < 0 ? 1 : choose_least(choose_least(CHOOSE_BLOCK, most) / threads, choose_power_below(choose_extent(c->scop, stmt, z)));
+	if (others < 2)
+		return threads;
+	choose_set_layout(c, stmt, z, 1, others, 1);
+	return threads * others;
+}
+
 double choose_blocks_with(const chooser *c, int x, int64_t tx, int y, int64_t ty)
 {
 	double n = 1;

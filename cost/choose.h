@@ -11,6 +11,8 @@
 
 /* Bytes after which what fetches ahead stops. */
 enum { CHOOSE_PAGE = 4096 };
+/* Threads of a block whose size is free. */
+enum { CHOOSE_BLOCK = 128 };
 
 /* The kernel whose layout is being chosen. */
 typedef struct chooser {
@@ -64,6 +66,10 @@ bool choose_leaves_rows_out(const heddle_scop *scop, const heddle_stmt *stmt, co
 int choose_row_dim(const chooser *c, const heddle_stmt *stmt, const heddle_access *access);
 /* The member that is contiguous in the target, or in the first read where the target has none; -1: there is no member. */
 int choose_fast_member_dim(const heddle_stmt *stmt);
+/* The longest member beside dimensions x and y; -1: there is none. */
+int choose_longest_member(const chooser *c, const heddle_stmt *stmt, int x, int y);
+/* A block of `threads` along x and y is made one of CHOOSE_BLOCK or of `most`, by results along the longest other member.  Returns its threads. */
+int64_t choose_fill_block(chooser *c, const heddle_stmt *stmt, int x, int y, int64_t threads, int64_t most);
 /* Results along `dim` that one term of a guarded sum adds to at most, `0 <= e - 2 * t && e - 2 * t < 4`: 4; INT64_MAX: that is not seen. */
 int64_t choose_results_at_once(const heddle_stmt *stmt, int dim);
 /* Elements that a thread of many moves at once: of the chip's widest access, 8 at most, for more make the text long. */

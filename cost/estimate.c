@@ -518,7 +518,7 @@ static bool fills_lines(const estimator *e, const heddle_group *group)
 	return written;
 }
 
-/* Where a subscript is in a block: `first` to `last`, and so much further for each tile of the kernel's members, `span` in all. */
+/* Where a subscript is in a block: `first` to `last`, and so much further for each value of the kernel's members, `span` in all. */
 typedef struct reach {
 	int64_t of_member[HEDDLE_MAX_DIM];
 	double first, last, span;

@@ -192,31 +192,21 @@ static void rows(chooser *c)
 	if (c->simd)
 		short_rows(c, inner);
 	int x = choose_fast_member_dim(kernel->stmt[0]);
-	if (!c->simd && lanes < 128 && lanes < most && x >= 0) {
-		int64_t threads = choose_least(choose_least(128, most) / lanes, choose_power_below(choose_extent(c->scop, kernel->stmt[0], x)));
+	if (!c->simd && lanes < CHOOSE_BLOCK && lanes < most && x >= 0) {
+		int64_t threads = choose_least(choose_least(CHOOSE_BLOCK, most) / lanes, choose_power_below(choose_extent(c->scop, kernel->stmt[0], x)));
 		/* short rows by vectors leave few blocks: smaller ones, of whole warps */
 		while (vectors && lanes < LEAST_LANES && threads * lanes > warp && choose_blocks_with(c, in_main(c, x), threads, -1, 1) < 4 * (double)c->units)
 			threads /= 2;
 		/* a warp each: as many results as others' blocks of several */
 		const int64_t few = choose_least(threads, (warp + lanes - 1) / lanes), v = vectors ? sums_at_once(c, x, few, lanes) : results_at_once(c, x, threads);
 		threads = vectors && v > 1 ? few : threads;
-		while (threads > 1 && threads * v >= 2 * choose_extent(c->scop, kernel->stmt[0], x))
+		while (threads > 1 && threads * v >= 2 * choose_extent(c->scop, kernel->stmt[0], x)) /* half of them would have no result */
 			threads /= 2;
 		choose_set_layout(c, kernel->stmt[0], x, 1, threads, v);
 		lanes *= threads;
 	}
-	/* less than a warp: results along another dimension, too */
-	if (!c->simd && lanes < warp && lanes < most && x >= 0) {
-		const heddle_stmt *stmt = kernel->stmt[0];
-		int y = -1;
-		for (int d = 0; d < stmt->n_dim; d++)
-			if (d != x && stmt->dim[d].member >= 0 && (y < 0 || choose_extent(c->scop, stmt, d) > choose_extent(c->scop, stmt, y)))
-				y = d;
-		const int64_t threads = y < 0 ? 1 : choose_least(choose_least(128, most) / lanes, choose_power_below(choose_extent(c->scop, stmt, y)));
-		if (threads > 1)
-			choose_set_layout(c, kernel->stmt[0], y, 1, threads, 1);
-		lanes *= threads;
-	}
+	if (!c->simd && lanes < warp && x >= 0)
+		lanes = choose_fill_block(c, kernel->stmt[0], x, -1, lanes, most);
 	heddle_kernel_config *config = heddle_config_kernel(c->config, c->k);
 	if (!config->threads)
 		config->threads = (int)lanes;
@@ -489,10 +479,7 @@ static bool several_rows(chooser *c, int x, int64_t v, int64_t most)
 {
 	enum { ELEMENTS = 1024 };
 	const int64_t extent = choose_extent(c->scop, c->main, x);
-	int y = -1;
-	for (int d = 0; d < c->main->n_dim; d++)
-		if (d != x && c->main->dim[d].member >= 0 && (y < 0 || choose_extent(c->scop, c->main, d) > choose_extent(c->scop, c->main, y)))
-			y = d;
+	const int y = choose_longest_member(c, c->main, x, -1);
 	if (c->main->reduction || is_long(c->main) || !keeps_nothing(c->kernel) || y < 0 || extent % v || extent / v >= most)
 		return false;
 	int64_t rows = choose_power_below(ELEMENTS / extent);
@@ -561,13 +548,8 @@ static void columns(chooser *c, int x)
 		threads /= 2;
 	choose_set_layout(c, c->main, x, 1, threads, v);
 	/* short rows: several of them per block */
-	int y = -1;
-	for (int d = 0; d < c->main->n_dim; d++)
-		if (d != x && c->main->dim[d].member >= 0 &&
-		    (y < 0 || choose_extent(c->scop, c->main, d) > choose_extent(c->scop, c->main, y)))
-			y = d;
-	if (y >= 0 && threads < 128 && threads < most && !few)
-		choose_set_layout(c, c->main, y, 1, choose_least(choose_least(128, most) / threads, choose_power_below(choose_extent(c->scop, c->main, y))), 1);
+	if (!few)
+		choose_fill_block(c, c->main, x, -1, threads, most);
 }
 
 /* The largest part of an extent, `most` at most, that divides it, or a power of two where all that do are less than half of that. */

@@ -307,16 +307,8 @@ static int64_t sector_step(const chooser *c, int d, int x, int y, int64_t step, 
 /* Products of which one is less than a warp has results: several of them a block, a thread for each result. */
 static square small_products(chooser *c, int x, int y)
 {
-	enum { THREADS = 128 };
 	const square q = {choose_power_above(choose_extent(c->scop, c->main, x)), choose_power_above(choose_extent(c->scop, c->main, y)), 1, 1, 1, 1};
-	int z = -1;
-	for (int d = 0; d < c->main->n_dim; d++)
-		if (d != x && d != y && c->main->dim[d].member >= 0 &&
-		    (z < 0 || choose_extent(c->scop, c->main, d) > choose_extent(c->scop, c->main, z)))
-			z = d;
-	const int64_t others = z < 0 ? 1 : choose_least(THREADS, choose_most_threads(c)) / (q.nx * q.ny);
-	if (others > 1)
-		choose_set_layout(c, c->main, z, 1, choose_least(others, choose_power_below(choose_extent(c->scop, c->main, z))), 1);
+	choose_fill_block(c, c->main, x, y, q.nx * q.ny, choose_most_threads(c));
 	return q;
 }
 

@@ -406,7 +406,7 @@ static heddle_range by_remainders(const rewriter *r, const less *x, heddle_range
 	for (int i = 0; i < sum.n && sum.fits; i++) {
 		const int64_t factor = sum.factor[i];
 		heddle_value *y = factor < -INT32_MAX || factor > INT32_MAX ? NULL : simplify_quotient(r, sum.term[i], &d);
-		if (!y || factor == 0 || factor % d != 0) {
+		if (!y || factor == 0 || factor % d != 0 || heddle_ranges_overflow(r->s->ranges, y)) {
 			add_term(&whole, sum.term[i], sum.mark[i], factor);
 			continue;
 		}
