@@ -7,6 +7,8 @@
  * SPDX-License-Identifier: MIT
  */
 #define _GNU_SOURCE
+#include "peer.h"
+
 #include <dlfcn.h>
 #include <math.h>
 #include <oneapi/dnnl/dnnl.h>
@@ -14,11 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
-
-/* Seconds of calls before those that are timed: threads are spread and clocks raised by then. */
-#define WARM_UP 0.1
 
 enum { ROW_MAJOR = 101, PLAIN = 111, TRANSPOSED = 112, MOST_THREADS = 256 };
 
@@ -35,31 +33,6 @@ typedef struct products {
 	dnnl_stream_t stream;
 	dnnl_memory_t memory[3];
 } products;
-
-static double now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
-static float *filled(size_t n, unsigned seed)
-{
-	float *data = aligned_alloc(64, (n * sizeof(float) + 63) / 64 * 64);
-	if (!data)
-		exit(5);
-	for (size_t i = 0; i < n; i++) {
-		seed = seed * 1664525u + 1013904223u;
-		data[i] = (float)(seed >> 8) / 16777216.0f - 0.5f;
-	}
-	return data;
-}
 
 static void must(dnnl_status_t status, const char *what)
 {

@@ -7,29 +7,14 @@
  * SPDX-License-Identifier: MIT
  */
 #define _POSIX_C_SOURCE 200809L
+#include "peer.h"
+
 #include <math.h>
 #include <oneapi/dnnl/dnnl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
-
-/* Seconds of calls before those that are timed: threads are spread and clocks raised by then. */
-#define WARM_UP 0.1
 
 enum { MOST_ARGUMENTS = 4 };
-
-static double now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
 
 static void must(dnnl_status_t status, const char *what)
 {
@@ -55,13 +40,7 @@ static tensor make(dnnl_engine_t engine, const dnnl_dims_t size, dnnl_format_tag
 	dnnl_primitive_desc_t reorder;
 	for (int d = 0; d < 4; d++)
 		t.n *= (size_t)size[d];
-	t.data = aligned_alloc(64, (t.n * sizeof(float) + 63) / 64 * 64);
-	if (!t.data)
-		exit(5);
-	for (size_t i = 0; i < t.n; i++) {
-		seed = seed * 1664525u + 1013904223u;
-		t.data[i] = (float)(seed >> 8) / 16777216.0f - 0.5f;
-	}
+	t.data = filled(t.n, seed);
 	must(dnnl_memory_desc_init_by_tag(&plain, 4, size, dnnl_f32, tag), "a description");
 	must(dnnl_memory_create(&t.plain, &plain, engine, t.data), "a tensor");
 	t.blocked = t.plain;

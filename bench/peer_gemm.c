@@ -7,17 +7,15 @@
  * SPDX-License-Identifier: MIT
  */
 #define _GNU_SOURCE
+#include "peer.h"
+
 #include <dlfcn.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
-
-/* Seconds of calls before those that are timed: threads are spread and clocks raised by then. */
-#define WARM_UP 0.1
 
 enum { ROW_MAJOR = 101, PLAIN = 111, TRANSPOSED = 112 };
 
@@ -26,29 +24,6 @@ typedef void sgemm(int order, int transpose_a, int transpose_b, int m, int n, in
 
 typedef int dnnl_sgemm(char transpose_a, char transpose_b, int64_t m, int64_t n, int64_t k, float alpha, const float *a, int64_t lda,
 		       const float *b, int64_t ldb, float beta, float *c, int64_t ldc);
-
-static double now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
-static float *filled(size_t n, unsigned seed)
-{
-	float *data = aligned_alloc(64, (n * sizeof(float) + 63) / 64 * 64);
-	for (size_t i = 0; data && i < n; i++) {
-		seed = seed * 1664525u + 1013904223u;
-		data[i] = (float)(seed >> 8) / 16777216.0f - 0.5f;
-	}
-	return data;
-}
 
 /* One element the plain way, to know that the call meant what we think. */
 static int is_right(const float *a, const float *b, const float *c, int m, int n, int k, int ta, int tb)
@@ -104,7 +79,7 @@ int main(int argc, char **argv)
 	memcpy(&other, &product, sizeof(other));
 	float *a = filled((size_t)m * (size_t)k, 1), *b = filled((size_t)k * (size_t)n, 2), *c = filled((size_t)m * (size_t)n, 3);
 	double *seconds = malloc((size_t)repeat * sizeof(*seconds)), *theirs = malloc((size_t)repeat * sizeof(*theirs));
-	if (!a || !b || !c || !seconds || !theirs)
+	if (!seconds || !theirs)
 		return 5;
 	const double start = now();
 	for (int r = -1; r < repeat; r += r >= 0 || now() - start > WARM_UP) {
