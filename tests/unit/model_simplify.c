@@ -196,6 +196,32 @@ static void members_left_out(void **state)
 	becomes(&cuda_like, "if 48 < int32(D) * 2 - floor_div(int32(D), 32) * 64 {\nC[0] = A[0]\n} else {\nC[0] = A[1]\n}\n", "\tC[0] = A[1]\n");
 	becomes(&cuda_like, "if 47 < int32(D) * 2 - floor_div(int32(D), 32) * 64 {\nC[0] = A[0]\n} else {\nC[0] = A[1]\n}\n",
 		"\tif int32(D) * 2 - int32(D) / 32 * 64 > 47 {\n\t\tC[0] = A[0]\n\t} else {\n\t\tC[0] = A[1]\n\t}\n");
+	becomes(&cuda_like, "if 54 < int32(D) * 2 - floor_div(int32(D) + 3, 32) * 64 + 6 {\nC[0] = A[0]\n} else {\nC[0] = A[1]\n}\n", "\tC[0] = A[1]\n");
+	becomes(&cuda_like, "if 53 < int32(D) * 2 - floor_div(int32(D) + 3, 32) * 64 + 6 {\nC[0] = A[0]\n} else {\nC[0] = A[1]\n}\n",
+		"\tif int32(D) * 2 - (int32(D) + 3) / 32 * 64 > 32 {\n\t\tC[0] = A[0]\n\t} else {\n\t\tC[0] = A[1]\n\t}\n");
+	becomes(&cuda_like, "if int32(N) * 2 - floor_div(int32(N), 32) * 64 < 63 {\nC[0] = A[0]\n} else {\nC[0] = A[1]\n}\n", "\tC[0] = A[0]\n");
+	becomes(&cuda_like, "if int32(N) * 2 - floor_div(int32(N), 32) * 64 < 62 {\nC[0] = A[0]\n} else {\nC[0] = A[1]\n}\n",
+		"\tif int32(N) * 2 - int32(N) / 32 * 64 < 62 {\n\t\tC[0] = A[0]\n\t} else {\n\t\tC[0] = A[1]\n\t}\n");
+	/* what the first step of a loop asks as well is asked once: its variable is not below where it begins */
+	becomes(&cuda_like,
+		"declare r\nr[0] = 0.0\nfor serial k in block .. 64 {\nif k > block {\nr[0] = r[0] + A[k]\n} else {\nfor serial v in 0 .. min(2, k - block + 1) {\nr[0] = r[0] + A[k] * 2.0\n}\n}\n"
+		"if k > block + 2 {\nr[0] = r[0] + A[k] * 3.0\n}\n}\nC[0] = r[0]\n",
+		"\tdeclare r\n"
+		"\tr[0] = 0.0\n"
+		"\tfor serial k in block .. 64 {\n"
+		"\t\tlet float32 A_v = A[k]\n"
+		"\t\tif k > block {\n"
+		"\t\t\tr[0] = r[0] + A_v\n"
+		"\t\t} else {\n"
+		"\t\t\tfor serial v in 0 .. min(2, k - block + 1) {\n"
+		"\t\t\t\tr[0] = r[0] + A_v * 2.0\n"
+		"\t\t\t}\n"
+		"\t\t}\n"
+		"\t\tif k > block + 2 {\n"
+		"\t\t\tr[0] = r[0] + A_v * 3.0\n"
+		"\t\t}\n"
+		"\t}\n"
+		"\tC[0] = r[0]\n");
 	becomes(&cuda_like, "C[thread] = A[int64(thread * 2)] + A[int64(thread * 2 + 1)]\n",
 		"\tlet float32x2 A_v = A[int64(thread * 2) : 2]\n"
 		"\tC[thread] = extract(A_v, 0) + extract(A_v, 1)\n");
