@@ -336,6 +336,20 @@ static bool indexes_registers(const counter *c, const heddle_stmt *stmt, int d)
 	return any;
 }
 
+/* Does the statement read the rows of a shared tile along dimension d? */
+static bool reads_tiles_along(const counter *c, const heddle_stmt *stmt, int d)
+{
+	for (int a = 0; a < stmt->n_access; a++) {
+		const heddle_access *access = &stmt->access[a];
+		if (!access->group || access->group->space != HEDDLE_SPACE_SHARED || !access->tensor->rank)
+			continue;
+		const linear at = count_linear(c, count_subscript(stmt, access, heddle_tile_array_row(access->group)));
+		if (at.coefficient[d] || at.within[d])
+			return true;
+	}
+	return false;
+}
+
 bool count_own_results(const heddle_kernel *kernel)
 {
 	for (int k = 0; k < kernel->n_stmt && kernel->lanes > 1; k++)
@@ -419,7 +433,7 @@ static bool around(double *size, double n)
  * one thread takes the items of vectors inside of the others' items. */
 static void find_unrolled(const counter *c, shape *s)
 {
-	enum { MOST_MEMBERS = 16 };
+	enum { MOST_MEMBERS = 16, MOST_LANES = 8 };
 	const heddle_stmt *stmt = s->stmt;
 	const int lockstep = heddle_lockstep_dim(stmt, NULL);
 	const bool results = lockstep >= 0 && !stmt->dim[lockstep].reduction, wide = results && has_vectors(c, s);
@@ -442,10 +456,17 @@ static void find_unrolled(const counter *c, shape *s)
 		for (int d = stmt->n_dim - 1; d >= 0; d--) {
 			const heddle_dim *dim = &stmt->dim[d];
 			if (dim->reduction)
-				s->d[d].unrolled = (dim->reduce == HEDDLE_REDUCE_LANES && dim->layout.items <= 8) || heddle_is_window(stmt, d);
+				s->d[d].unrolled = heddle_is_window(stmt, d);
 			else if (inside == (c->kernel->threads == 1 && dim->layout.vector > 1))
 				s->d[d].unrolled = (around(&size, (double)dim->layout.items) && !rounds) || indexes_registers(c, stmt, d);
 		}
+	for (int d = stmt->n_dim - 1; d >= 0; d--) { /* around all results: lanes */
+		const heddle_dim *dim = &stmt->dim[d];
+		if (dim->reduce != HEDDLE_REDUCE_LANES || dim->layout.items > MOST_LANES || s->d[d].unrolled)
+			continue;
+		size *= d == lockstep ? 1 : (double)dim->layout.vector;
+		s->d[d].unrolled = around(&size, (double)dim->layout.items) || reads_tiles_along(c, stmt, d);
+	}
 }
 
 /* ---- shapes ----------------------------------------------------------------------------------------------------------- */

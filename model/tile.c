@@ -2,7 +2,7 @@
  *
  * Enters: kernels with members; a complete config.  Leaves: member.layout, dim.layout, threads, lanes.
  * Guaranteed: members are laid out the same in all statements of a kernel; thread counts fit the block and the descriptor's
- * limits; names in the config exist.
+ * limits; names in the config exist; tiles of one thread are no longer than dimensions are known to be.
  * SPDX-License-Identifier: MIT
  */
 #include "model/scop.h"
@@ -60,6 +60,22 @@ static int layout_from(heddle_scop *scop, const heddle_stmt *stmt, const heddle_
 	return 0;
 }
 
+/* How long dimension d is known to be, where it begins at 0 as tiles do; INT64_MAX: it is not known. */
+static int64_t known_extent(const heddle_stmt *stmt, int d)
+{
+	const heddle_index *index = stmt->source->index[d];
+	const int64_t extent = heddle_fixed_extent(index->upper);
+	int64_t lower;
+	return extent > 0 && heddle_expr_evaluate(index->lower, NULL, &lower) == 0 && lower == 0 ? extent : INT64_MAX;
+}
+
+/* A tile that one thread goes through, one by one, is no longer than what is there. */
+static void shorten(heddle_layout *layout, int64_t extent)
+{
+	if (layout->rounds * layout->threads * layout->vector == 1 && extent < layout->tile)
+		layout->tile = layout->items = extent;
+}
+
 int64_t heddle_layout_extent(const heddle_layout *layout, heddle_part part)
 {
 	switch (part) {
@@ -82,6 +98,7 @@ static int member_layouts(heddle_scop *scop, heddle_kernel *kernel)
 	for (int m = 0; m < kernel->n_member; m++) {
 		heddle_member *member = &kernel->member[m];
 		bool given = false;
+		int64_t longest = 0;
 		member->layout = (heddle_layout){1, 1, 1, 1, 1};
 		for (int s = 0; s < kernel->n_stmt; s++) {
 			const heddle_stmt *stmt = kernel->stmt[s];
@@ -91,6 +108,7 @@ static int member_layouts(heddle_scop *scop, heddle_kernel *kernel)
 				heddle_layout layout;
 				if (stmt->dim[i].member != m)
 					continue;
+				longest = known_extent(stmt, i) > longest ? known_extent(stmt, i) : longest;
 				if (heddle_named_get(&config->tile, name, 0) + heddle_named_get(&config->round, name, 0) +
 					    heddle_named_get(&config->thread, name, 0) + heddle_named_get(&config->vector, name, 0) == 0)
 					continue;
@@ -104,6 +122,7 @@ static int member_layouts(heddle_scop *scop, heddle_kernel *kernel)
 				given = true;
 			}
 		}
+		shorten(&member->layout, longest);
 	}
 	return 0;
 }
@@ -189,6 +208,7 @@ static int stmt_layouts(heddle_scop *scop, heddle_kernel *kernel, heddle_stmt *s
 		}
 		if (layout_from(scop, stmt, config, dim->name, &dim->layout) < 0)
 			return -1;
+		shorten(&dim->layout, known_extent(stmt, i));
 		if (dim->layout.rounds > 1)
 			return heddle_error(scop->ctx, 518, NULL, "config: `%s` of %s has no rounds: blocks are not cut along it", dim->name,
 					    stmt->name);

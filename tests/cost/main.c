@@ -2,8 +2,8 @@
  *
  *   test_cost_counts [-v] [-t TARGET] [-r DRAWS] [FILE.tc...]
  *
- * `#: config LINE` before a definition is its config on chips of many threads; else it is what is chosen; with -r as many configs for each
- * whose layouts are drawn at random.
+ * `#: config LINE` before a definition is its config on chips of many threads, `#: simd LINE` on others; else it is what is chosen; with -r as
+ * many configs for each whose layouts are drawn at random.
  * Sizes are multiples of the tiles where that can be.  Where the model says `exact`, bytes, sectors and bank cycles must be
  * equal, else bytes within 2 %.  Left out, each with a word: gathers, and reads under a condition (the data decide).  Of tiles that
  * are read under conditions what is read is not compared, all else is.
@@ -207,11 +207,12 @@ static void compare(const char *what, const one *o, int k, double model, uint64_
 	*good = *good && ok;
 }
 
-/* Of many threads, what the file's `#: config` before the definition says: what is chosen for sizes too large to count. */
+/* What the file's `#: config` or, for one thread a block, `#: simd` before the definition says; NULL: nothing. */
 static const char *config_of(const heddle_module *module, const heddle_definition *d, const heddle_target *target)
 {
-	for (int i = 0; i < module->n_pragma && target->descriptor->execution != HEDDLE_SIMD; i++)
-		if (module->definition[module->pragma[i].definition] == d && !strcmp(module->pragma[i].key, "config"))
+	const char *key = target->descriptor->execution == HEDDLE_SIMD ? "simd" : "config";
+	for (int i = 0; i < module->n_pragma; i++)
+		if (module->definition[module->pragma[i].definition] == d && !strcmp(module->pragma[i].key, key))
 			return module->pragma[i].text;
 	return NULL;
 }

@@ -295,7 +295,7 @@ static void refused(void **state)
 	setting s = begin(PRODUCT, "cpu");
 	heddle_estimate *estimate = NULL;
 	assert_null(heddle_compile(s.ctx, s.module->definition[0], &s.target,
-				   &(heddle_compile_options){.config = "k0.S0: tile=i:8,j:64,k:16384 vector=j:16; k0.B.0: space=shared",
+				   &(heddle_compile_options){.config = "k0.S0: tile=i:8,j:16384,k:64 vector=j:16 round=j:256; k0.B.0: space=shared",
 							     .estimate_arena = s.arena, .estimate = &estimate}));
 	assert_null(estimate);
 	assert_int_equal(heddle_diagnostics(s.ctx)->code, 524);

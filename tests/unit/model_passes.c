@@ -142,6 +142,40 @@ static void bounds(void **state)
 		     "min(");
 }
 
+/* Tiles that one thread goes through are no longer than dimensions are known to be. */
+static void short_dimensions(void **state)
+{
+	(void)state;
+	static const char window[] = "def f(float(N + 2) x, float(5) t) -> (y) { y(i) +=! x(i + k) * t(k) where i in 0:N, k in 0:3 }";
+	static const char later[] = "def f(float(N + 4) x, float(5) t) -> (y) { y(i) +=! x(i + k) * t(k) where i in 0:N, k in 2:5 }";
+	static const struct {
+		const char *text, *config;
+		int64_t tile, items, other;
+	} one[] = {{window, "fuse=0; k0.S0: tile=k:8", 3, 3, 1}, {window, "fuse=0; k0.S0: tile=k:3", 3, 3, 1}, {window, "fuse=0; k0.S0: tile=k:2", 2, 2, 1},
+		   {window, "fuse=0; k0.S0: tile=k:8 vector=k:4 reduce=k:lanes", 8, 2, 1},
+		   {window, "fuse=0; k0.S0: tile=i:8,k:1", 1, 1, 8}, /* how long N is nobody knows */
+		   {later, "fuse=0; k0.S0: tile=k:8", 8, 8, 1}}; /* tiles begin at 0 */
+	for (size_t i = 0; i < HEDDLE_COUNT(one); i++) {
+		bench b = bench_of(one[i].text, NULL, one[i].config, "tile");
+		assert_int_equal(b.status, 0);
+		const heddle_stmt *stmt = b.scop->kernel[0]->stmt[0];
+		assert_int_equal(stmt->dim[1].layout.tile, one[i].tile);
+		assert_int_equal(stmt->dim[1].layout.items, one[i].items);
+		assert_int_equal(stmt->dim[0].layout.tile, one[i].other);
+		bench_free(&b);
+	}
+	/* of members, where none of their statements has more */
+	static const char *const both[] = {"def f(float(3) x) -> (t, y) { t(i) = 2 * x(i) where i in 0:3 y(i) = t(i) + x(i) where i in 0:3 }",
+					   "def f(float(5) x) -> (t, y) { t(i) = 2 * x(i) where i in 0:3 y(i) = 2 * x(i) where i in 0:5 }"};
+	for (size_t i = 0; i < HEDDLE_COUNT(both); i++) {
+		bench b = bench_of(both[i], NULL, "fuse=0,0; k0.S0: tile=i:8", "tile");
+		assert_int_equal(b.status, 0);
+		assert_int_equal(b.scop->kernel[0]->member[0].layout.tile, i ? 5 : 3);
+		assert_int_equal(b.scop->kernel[0]->stmt[1]->dim[0].layout.items, i ? 5 : 3);
+		bench_free(&b);
+	}
+}
+
 /* Rounds are around the steps of what is staged once; whole ones run without conditions, in blocks that are cut along other
  * dimensions, too, where what is read there is in a tile. */
 static void rounds(void **state)
@@ -273,7 +307,7 @@ static void joins_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(stops), cmocka_unit_test(prints), cmocka_unit_test(limits),
-					   cmocka_unit_test(preconditions), cmocka_unit_test(loops), cmocka_unit_test(bounds),
+					   cmocka_unit_test(preconditions), cmocka_unit_test(loops), cmocka_unit_test(bounds), cmocka_unit_test(short_dimensions),
 					   cmocka_unit_test(rounds), cmocka_unit_test(lockstep), cmocka_unit_test(joined), cmocka_unit_test(recurrences), cmocka_unit_test(joins_many)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
