@@ -212,7 +212,7 @@ static int64_t turned_width(const counter *c, const movement *m)
 	return stores_vectors(c, m->shape) ? w : 1;
 }
 
-/* Members of the vectors by which elements of an input are read that lie two apart, two vectors for each (model/simplify_vector.c);
+/* Members of the vectors by which elements of an input are read that lie two apart, two vectors for each (model/simplify_vector_value.c);
  * 1: they are not. */
 static int64_t strided_width(const counter *c, const movement *m)
 {

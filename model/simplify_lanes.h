@@ -1,4 +1,4 @@
-/* What the two files of the step `vectorise` share: a loop over v in lockstep.
+/* What the files of the step `vectorise` share: a loop over v in lockstep.
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEDDLE_SIMPLIFY_LANES_H
@@ -40,8 +40,6 @@ bool lanes_depends(const lanes *l, const heddle_value *v);
 bool lanes_has_load(const heddle_value *v);
 /* The value at v = i. */
 heddle_value *lanes_at(lanes *l, heddle_value *v, int64_t i);
-/* Subscripts at v = 0 when the members of v are consecutive elements; NULL when they are not. */
-heddle_value **lanes_consecutive(lanes *l, const heddle_buffer *buffer, int n, heddle_value *const *subscript);
 bool lanes_touch_registers(const lanes *l, const heddle_node *node);
 bool lanes_store_in_one_element(const lanes *l, const heddle_node *node);
 /* The node in a loop over v, as it was. */
@@ -49,6 +47,23 @@ void lanes_append_scalar_loop(lanes *l, const heddle_node *node, bool unroll, he
 /* The statements of a block in lockstep; a store without conditions over v. */
 void lanes_emit_children(lanes *l, const heddle_node *block, heddle_node *out);
 void lanes_emit_plain_store(lanes *l, const heddle_node *node, heddle_node *out);
+
+/* ---- simplify_vector_value.c ------------------------------------------------------------------------------------------ */
+
+/* Subscripts at v = 0 when the members of v are consecutive elements; NULL when they are not. */
+heddle_value **lanes_consecutive(lanes *l, const heddle_buffer *buffer, int n, heddle_value *const *subscript);
+/* Is the address of the first member, of these subscripts, a multiple of the whole vector? */
+bool lanes_is_aligned(lanes *l, heddle_buffer *buffer, int n, heddle_value *const *first);
+/* Adds what of the value, the statement's, is loaded by vectors to those of the statement, before it is asked for. */
+void lanes_collect_wide(lanes *l, heddle_value *v);
+/* The value of member m. */
+heddle_value *lanes_member(lanes *l, heddle_value *v, int m);
+/* A vector of members, [width]. */
+heddle_value *lanes_build(lanes *l, heddle_value **m);
+/* The value of all members: of one that does not depend on v it is one element. */
+heddle_value *lanes_vector(lanes *l, heddle_value *v);
+/* The same as a vector of the whole width. */
+heddle_value *lanes_full(lanes *l, heddle_value *v);
 
 /* ---- simplify_guard.c ------------------------------------------------------------------------------------------------- */
 
