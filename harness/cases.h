@@ -59,6 +59,9 @@ int heddle_case_arrays(heddle_ctx *ctx, const heddle_module *module, const heddl
 		       const int64_t *size, heddle_fill fill, uint64_t seed, heddle_array **array);
 void heddle_case_arrays_free(const heddle_definition *definition, heddle_array **array);
 
+/* Can the indices that gathers read keep every subscript inside its tensor with these sizes?  Not where a row of a table has no columns. */
+bool heddle_case_gathers_fit(const heddle_definition *definition, const int64_t *size);
+
 /* May the definition be exact on whole numbers (no division, root, exponential)?  The reference has the last word. */
 bool heddle_definition_may_be_exact(const heddle_definition *definition);
 
