@@ -22,8 +22,12 @@ RATED, AGAIN, SPREAD = 16, 12, 2.0  # of the model's choice; measured again; lea
 OF_KERNEL = re.compile(r"k\d+(\.\w+)*")  # the head of a part that says something of one kernel
 UNIFORM = 48  # drawn from the whole space and timed
 VECTORS, ITEMS, ROUNDS_OF = (1, 2, 4, 8, 16, 32), (1, 2, 3, 4, 6, 8, 12, 16, 32, 64), (1, 2, 4, 8, 16)  # members, items, rounds of a dimension
-# runs of every config; processes that those measured again are run in, and runs of each: where a process has its arrays may be worth half of a time
-ONCE, CALLS, EACH = 1, 5, 4
+# runs of every config; processes that those measured again are run in, and runs of each: where a process has its arrays may be worth half of a
+# time.  Runs are in the queue together, those of a process in two parts: threads that have slept may share a processor, and the first run of
+# a part take twice as long.
+ONCE, CALLS, EACH, PARTS = 3, 5, 16, 2
+LARGE, CALLS_OF_LARGE = 32e6, 2  # bytes that caches do not hold, wherever they are
+moved = {}  # bytes of each pair, once it has run
 LIMIT = 4  # seconds at least for one process, which compiles a config and runs it; many of those that are drawn exceed it and count as slower
 PATIENT = 5  # seconds of the clock for one of a processor
 PATIENCE = 1.5  # as long as compile's own choice takes alone, with all that is not its kernels: where there are many, compiling is long
@@ -60,9 +64,11 @@ def call(*words, of_processor=None):
 
 def seconds(file, name, sizes, listed, repeat, limit, of_processor=None):
     """All measured times of each config, taking turns; none for what fails or takes longer than `limit` seconds."""
-    words = ["bench", file, "--def", name, "-s", sizes, "-t", target, "--repeat", str(repeat), "--timeout", str(limit)]
+    parts = PARTS if repeat > PARTS else 1
+    words = ["bench", file, "--def", name, "-s", sizes, "-t", target, "--repeat", str(repeat), "--rounds", str(parts), "--timeout", str(limit)]
     said = call(*words, *(word for config in listed for word in ("--config", config)), of_processor=of_processor)
     kernels = said["cases"][0]["kernels"] if said and said["cases"] else [{}] * len(listed)
+    moved[name, sizes] = said["cases"][0]["bytes"] if said and said["cases"] else moved.get((name, sizes), 0)
     return {config: kernel.get("all", []) for config, kernel in zip(listed, kernels)}
 
 
@@ -166,11 +172,11 @@ def built(file, name, sizes, choice):
     the runs that are timed later, one process at a time, only begin.  The limit is of processor time, so that other work does not
     change what is in it."""
     begin = resource.getrusage(resource.RUSAGE_CHILDREN)
-    seconds(file, name, sizes, [choice["usual"]], ONCE, 60)
+    seconds(file, name, sizes, [choice["usual"]], 1, 60)
     end = resource.getrusage(resource.RUSAGE_CHILDREN)
     limit = max(LIMIT, PATIENCE * (end.ru_utime + end.ru_stime - begin.ru_utime - begin.ru_stime))
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        done = pool.map(lambda config: seconds(file, name, sizes, [config], ONCE, PATIENT * limit, limit), choice["found"])
+        done = pool.map(lambda config: seconds(file, name, sizes, [config], 1, PATIENT * limit, limit), choice["found"])
     return [config for one in done for config, t in one.items() if t], limit
 
 
@@ -184,16 +190,20 @@ def one_pair(file, name, sizes, choice, runs, limit):
     order = [config for config in listed if config in measured] + sorted(set(measured) - set(listed), key=found.get)
     final = measured_again(file, name, sizes, set(sorted(measured, key=measured.get)[:AGAIN]) | set(order[:8]) | {choice["usual"]} & set(measured), 4 * limit)
     return {"layer": name, "sizes": sizes, "configs": len(found), "drawn": len(choice["drawn"]), "drawn_in_time": sum(config in measured for config in choice["drawn"]),
-            "refused": choice["refused"], "slower": sorted(set(found) - set(measured)), "spread": max(measured.values()) / min(final.values()), "processes": CALLS,
+            "refused": choice["refused"], "slower": sorted(set(found) - set(measured)), "spread": max(measured.values()) / min(final.values()), "processes": calls_of(name, sizes),
             **reached(final, choice["usual"], order),
             "all": sorted(([final.get(c, measured[c]), found[c], c] for c in measured), key=lambda row: row[0])}
+
+
+def calls_of(name, sizes):
+    return CALLS_OF_LARGE if moved.get((name, sizes), 0) > LARGE else CALLS
 
 
 def measured_again(file, name, sizes, again, limit):
     """Median seconds of each config, in turn in several processes."""
     times = {config: [] for config in again}
-    for _ in range(CALLS):
-        for config, t in seconds(file, name, sizes, list(again), max(EACH, -(-rounds // CALLS)), limit).items():
+    for _ in range(calls_of(name, sizes)):
+        for config, t in seconds(file, name, sizes, list(again), max(EACH, -(-rounds // CALLS_OF_LARGE)), limit).items():
             times[config] += t
     return {config: statistics.median(t) for config, t in times.items() if t}
 
@@ -213,7 +223,7 @@ def timed_again(file, name, sizes, before):
     usual = rated(file, name, sizes, "")["config"]
     order = [config for config in listed if config in rating] + sorted(set(rows) - set(listed), key=rating.get)
     final = measured_again(file, name, sizes, set(rows[:AGAIN]) | set(order[:8]) | ({usual} & set(rows)), 4 * LIMIT)
-    return {**before, "processes": CALLS, **reached(final, usual, order),
+    return {**before, "processes": calls_of(name, sizes), **reached(final, usual, order),
             "all": sorted(([final.get(row[2], row[0]), row[1], row[2]] for row in before["all"]), key=lambda row: row[0])}
 
 

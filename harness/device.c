@@ -637,23 +637,35 @@ static int build(session *s, const char **remark)
 }
 
 /* Threads that have not run for a while share a processor until the system moves them, and processors raise their clocks when they
- * have work: what is timed begins after some launches that are not. */
-static int warm_up(session *s)
+ * have work: what is timed begins after some launches that are not.  `*each`: seconds of one. */
+static int warm_up(session *s, double *each)
 {
 	enum { FIRST = 3, MORE = 16 };
 	const double seconds = 0.1, begin = heddle_now();
-	double unused[MORE];
-	int status = s->driver->launch(&s->device, s->n_launch, s->launch, FIRST, unused);
-	while (status == 0 && heddle_now() - begin < seconds)
-		status = s->driver->launch(&s->device, s->n_launch, s->launch, MORE, unused);
+	double one[MORE] = {0};
+	int status = s->driver->launch(&s->device, s->n_launch, s->launch, FIRST, one);
+	*each = one[FIRST - 1];
+	while (status == 0 && heddle_now() - begin < seconds) {
+		status = s->driver->launch(&s->device, s->n_launch, s->launch, MORE, one);
+		*each = one[MORE - 1];
+	}
 	return status;
 }
 
+/* They sleep again as soon as there is nothing more to launch: short launches that are timed are asked for together with some before them that
+ * are not. */
 static int time_it(session *s)
 {
-	s->run->seconds = HEDDLE_NEW_ARRAY(s->run->arena, double, s->run->repeat);
-	if (warm_up(s) != 0 || s->driver->launch(&s->device, s->n_launch, s->launch, s->run->repeat, s->run->seconds) != 0)
+	enum { BEFORE = 2 };
+	const double lasting = 0.02; /* seconds in which threads are moved */
+	double each = 0;
+	if (warm_up(s, &each) != 0)
 		return refused(s);
+	const int before = each < lasting ? BEFORE : 0;
+	double *seconds = HEDDLE_NEW_ARRAY(s->run->arena, double, s->run->repeat + before);
+	if (s->driver->launch(&s->device, s->n_launch, s->launch, s->run->repeat + before, seconds) != 0)
+		return refused(s);
+	s->run->seconds = seconds + before;
 	return 0;
 }
 
