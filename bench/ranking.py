@@ -22,9 +22,8 @@ RATED, AGAIN, SPREAD = 16, 12, 2.0  # of the model's choice; measured again; lea
 OF_KERNEL = re.compile(r"k\d+(\.\w+)*")  # the head of a part that says something of one kernel
 UNIFORM = 48  # drawn from the whole space and timed
 VECTORS, ITEMS, ROUNDS_OF = (1, 2, 4, 8, 16, 32), (1, 2, 3, 4, 6, 8, 12, 16, 32, 64), (1, 2, 4, 8, 16)  # members, items, rounds of a dimension
-# runs of every config; processes that those measured again are run in, and runs of each: where a process has its arrays may be worth half of a
-# time.  Runs are in the queue together, those of a process in two parts: threads that have slept may share a processor, and the first run of
-# a part take twice as long.
+# runs of every config; processes that those measured again are run in, and runs of each: arrays lie elsewhere in each.  Runs are in the
+# queue together, those of a process in two parts: one after a pause may take twice as long.
 ONCE, CALLS, EACH, PARTS = 3, 5, 16, 2
 LARGE, CALLS_OF_LARGE = 32e6, 2  # bytes that caches do not hold, wherever they are
 moved = {}  # bytes of each pair, once it has run
@@ -196,13 +195,15 @@ def one_pair(file, name, sizes, choice, runs, limit):
 
 
 def calls_of(name, sizes):
+    """Processes that a pair is measured again in, of which one has run."""
     return CALLS_OF_LARGE if moved.get((name, sizes), 0) > LARGE else CALLS
 
 
 def measured_again(file, name, sizes, again, limit):
     """Median seconds of each config, in turn in several processes."""
-    times = {config: [] for config in again}
-    for _ in range(calls_of(name, sizes)):
+    times, calls = {config: [] for config in again}, 0
+    while calls < calls_of(name, sizes):  # how large the tensors are the first one says
+        calls += 1
         for config, t in seconds(file, name, sizes, list(again), max(EACH, -(-rounds // CALLS_OF_LARGE)), limit).items():
             times[config] += t
     return {config: statistics.median(t) for config, t in times.items() if t}
