@@ -166,7 +166,7 @@ static void count_stmt(counter *c, int at)
 	c->out->cut = c->out->cut || !s.rectangular;
 	c->out->moving = c->out->moving || s.guarded < 0;
 	for (int d = 0; d < stmt->n_dim; d++)
-		c->out->exact = c->out->exact && s.d[d].share >= 1;
+		c->out->exact = c->out->exact && s.d[d].share >= 1 && s.d[d].members == stmt->dim[d].layout.vector;
 	bool *taken = HEDDLE_NEW_ARRAY(c->arena, bool, stmt->n_access);
 	for (int a = 1; a < stmt->n_access; a++)
 		taken[a] = is_repeated(c, at, a);

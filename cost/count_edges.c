@@ -1,6 +1,5 @@
-/* What is read more than once: copies of an access in the text that stand under conditions of their own, in blocks at an edge and at the ends of
- * sums that move with results.
- * SPDX-License-Identifier: MIT
+/* What is read more than once: copies of an access in the text that stand under conditions of their own, in blocks at
+ * an edge and at the ends of sums that move with results. SPDX-License-Identifier: MIT
  */
 #include "cost/count_parts.h"
 
@@ -16,8 +15,8 @@ bool count_reads_memory(const heddle_stmt *stmt)
 	return false;
 }
 
-/* Share of the blocks in which the guards of the kernel's other statements hold for all that they do: others are blocks at an edge.  What the
- * statement's own leaves is counted elsewhere. */
+/* Share of the blocks in which the guards of the kernel's other statements hold for all that they do: others are blocks
+ * at an edge.  What the statement's own leaves is counted elsewhere. */
 static double within_guards(const counter *c, const heddle_stmt *own)
 {
 	double share = 1;
@@ -28,7 +27,9 @@ static double within_guards(const counter *c, const heddle_stmt *own)
 		if (stmt == own)
 			continue;
 		for (int d = 0; d < stmt->n_dim; d++)
-			block[d] = !stmt->dim[d].reduction ? stmt->dim[d].layout.tile : s.d[d].extent > 0 ? s.d[d].extent : 1;
+			block[d] = !stmt->dim[d].reduction ? stmt->dim[d].layout.tile
+				   : s.d[d].extent > 0     ? s.d[d].extent
+							   : 1;
 		share = fmin(share, count_guarded(c, stmt, block));
 	}
 	return share;
@@ -48,8 +49,9 @@ static int find_element(const element *all, int n, const element *one, int rank)
 
 enum { MOST_ELEMENTS = 1024 };
 
-/* Reads of one step of a thread that has so many values of each dimension whose items are unrolled, and `taps` members of the lockstep
- * dimension.  `shared`: each element once; else each place by itself, but that what the first result takes it reads for all.  -1: too many. */
+/* Reads of one step of a thread that has so many values of each dimension whose items are unrolled, and `taps` members
+ * of the lockstep dimension.  `shared`: each element once; else each place by itself, but that what the first result
+ * takes it reads for all.  -1: too many. */
 static double reads_of_step(const movement *m, const int64_t *values, int lockstep, int64_t taps, bool shared)
 {
 	const int n_dim = m->shape->stmt->n_dim, rank = m->tensor->rank;
@@ -80,11 +82,12 @@ static double reads_of_step(const movement *m, const int64_t *values, int lockst
 	return reads;
 }
 
-/* Members of a window that are lanes of one vector; 0: it is another. */
+/* Members of a window that are lanes of one vector which they do not fill; 0: it is another. */
 static int64_t taps_of(const heddle_stmt *stmt, int lockstep)
 {
 	const heddle_dim *dim = lockstep >= 0 ? &stmt->dim[lockstep] : NULL;
-	return dim && dim->reduction && dim->layout.items == 1 ? choose_least(heddle_fixed_extent(stmt->source->index[lockstep]->upper), dim->layout.tile) : 0;
+	const int64_t known = dim ? heddle_fixed_extent(stmt->source->index[lockstep]->upper) : 0;
+	return dim && dim->reduction && dim->layout.items == 1 && known < dim->layout.vector ? known : 0;
 }
 
 double count_shared_taps(const counter *c, const movement *m)
@@ -105,8 +108,8 @@ double count_shared_taps(const counter *c, const movement *m)
 	return reads > 0 && all > 0 ? reads / all : 1;
 }
 
-/* The same of a window whose taps are lanes of a vector, of which the first result's have no condition: all others' are under one in blocks
- * at an edge.  0: it is not of this kind. */
+/* The same of a window whose taps are lanes of a vector, of which the first result's have no condition: all others' are
+ * under one in blocks at an edge.  0: it is not of this kind. */
 static double reads_of_taps(const counter *c, const movement *m, int lockstep)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
@@ -121,7 +124,10 @@ static double reads_of_taps(const counter *c, const movement *m, int lockstep)
 	for (int d = 0; d < stmt->n_dim; d++) {
 		if (count_moves(stmt, d))
 			return 0;
-		tile[d] = d != lockstep && stmt->dim[d].member >= 0 && m->shape->d[d].unrolled && m->shape->d[d].extent > 0 ? stmt->dim[d].layout.tile : 1;
+		tile[d] = d != lockstep && stmt->dim[d].member >= 0 && m->shape->d[d].unrolled &&
+					  m->shape->d[d].extent > 0
+				  ? stmt->dim[d].layout.tile
+				  : 1;
 	}
 	const bool guarded = within_guards(c, stmt) < 1;
 	for (int kind = 0; kind < (1 << stmt->n_dim); kind++) { /* of the block, along each dimension: whole, or cut */
@@ -131,7 +137,9 @@ static double reads_of_taps(const counter *c, const movement *m, int lockstep)
 			const int64_t rest = m->shape->d[d].extent % tile[d];
 			const bool cut = kind >> d & 1;
 			values[d] = cut ? rest : tile[d];
-			blocks *= tile[d] == 1 ? (cut ? 0 : 1) : cut ? (rest > 0 ? 1 : 0) : (double)(m->shape->d[d].extent / tile[d]);
+			blocks *= tile[d] == 1 ? (cut ? 0 : 1)
+				  : cut        ? (rest > 0 ? 1 : 0)
+					       : (double)(m->shape->d[d].extent / tile[d]);
 			whole = whole && !cut;
 		}
 		if (blocks == 0)
@@ -140,7 +148,8 @@ static double reads_of_taps(const counter *c, const movement *m, int lockstep)
 		if (reads < 0)
 			return 0;
 		sum += blocks * reads;
-		double once = count_depends(m, lockstep) ? m->shape->d[lockstep].share : 1; /* as it is counted where nothing is read again */
+		double once = count_depends(m, lockstep) ? m->shape->d[lockstep].share
+							 : 1; /* as it is counted where nothing is read again */
 		for (int d = 0; d < stmt->n_dim; d++)
 			once *= d != lockstep && count_depends(m, d) ? (double)values[d] / (double)tile[d] : 1;
 		ran += blocks * once * count_elements(m);
@@ -148,24 +157,217 @@ static double reads_of_taps(const counter *c, const movement *m, int lockstep)
 	return ran > 0 ? sum / ran : 0;
 }
 
-/* In blocks at an edge each item, and each member of what is left of a vector, has a condition or a loop of its own around what it reads: what
- * others of the thread read as well is read again, but for single elements that several of them ask for, which get a name.  So many times as
- * if it were shared everywhere, on average. */
+/* May results along d be left out in some block?  Where one tile holds all that there are it is known which. */
+static bool is_asked(const heddle_stmt *stmt, int d)
+{
+	const int64_t tile = stmt->dim[d].layout.tile, known = heddle_fixed_extent(stmt->source->index[d]->upper);
+	return !choose_divisible(stmt, d, tile) && !(known > 0 && known <= tile);
+}
+
+/* One coordinate of a result in the text of a block at an edge: an item of a dimension, of the vectors' dimension a
+ * vector, or a member of a vector that is gone through one by one. */
+typedef struct place_part {
+	int dim;
+	int64_t n, step; /* so many, so many values of the dimension apart */
+	bool several;    /* stand in the text, whatever their number in this block */
+	bool asked;      /* those after the first are under a condition of their own */
+} place_part;
+
+/* Those of a statement, from the outside in; their number.  `values`: of each dimension, in this block. */
+static int parts_of_place(const counter *c, const heddle_stmt *stmt, int lockstep, const int64_t *values,
+			  place_part part[2 * HEDDLE_MAX_DIM])
+{
+	int n = 0;
+	for (int vectors = 0; vectors < 2; vectors++)
+		for (int d = 0; d < stmt->n_dim; d++) {
+			const int64_t v = d == lockstep
+						  ? choose_least(stmt->dim[d].layout.vector, c->language->max_vector)
+						  : stmt->dim[d].layout.vector;
+			if (stmt->dim[d].member >= 0 && vectors == (stmt->dim[d].layout.vector > 1))
+				part[n++] = (place_part){d, (values[d] + v - 1) / v, v, stmt->dim[d].layout.tile > v,
+							 is_asked(stmt, d)};
+		}
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const int64_t v = stmt->dim[d].layout.vector;
+		if (stmt->dim[d].member >= 0 && v > 1 && d != lockstep)
+			part[n++] = (place_part){d, v, 1, true, is_asked(stmt, d)};
+	}
+	return n;
+}
+
+/* What a place in the text of such a block has to do with others. */
+typedef struct place_kind {
+	bool first;    /* nothing is asked before it, beyond what is for all vectors */
+	bool as_first; /* it reads what the first of all does */
+	bool as_under; /* it reads what the first vector under its conditions does, and is another one */
+	bool copy;     /* it reads what one beside it does that nothing is asked before, either */
+} place_kind;
+
+static place_kind kind_of_place(const movement *m, int lockstep, const place_part *part, const int64_t *at, int n)
+{
+	place_kind kind = {.first = true, .as_first = true};
+	bool within = true;
+	for (int k = 0; k < n; k++) {
+		const bool moved = at[k] > 0 && part[k].asked;
+		kind.first = kind.first && !moved;
+		kind.as_under = kind.as_under || (moved && part[k].dim == lockstep);
+		kind.copy = kind.copy || (at[k] > 0 && !part[k].asked && !count_depends(m, part[k].dim));
+	}
+	for (int e = 0; e < m->tensor->rank; e++) {
+		int64_t from_first = 0, from_within = 0;
+		for (int k = 0; k < n; k++) {
+			const int64_t moved =
+				part[k].asked ? m->subscript[e].coefficient[part[k].dim] * at[k] * part[k].step : 0;
+			from_first += moved;
+			from_within += part[k].dim == lockstep ? moved : 0;
+		}
+		kind.as_first = kind.as_first && from_first == 0;
+		within = within && from_within == 0;
+	}
+	kind.as_under = kind.as_under && within;
+	return kind;
+}
+
+/* Members of what is left of a vector are a loop: do others take what the place reads, so that it has a name outside of
+ * it? */
+static bool has_others(const movement *m, int lockstep, const place_part *part, const int64_t *at, int n, bool first)
+{
+	for (int k = 0; k < n; k++)
+		if (part[k].several && at[k] == 0 && !count_depends(m, part[k].dim) &&
+		    (first || part[k].dim == lockstep || !part[k].asked))
+			return true;
+	return false;
+}
+
+/* Elements that one thread reads in a block at an edge for one step of the sums of all its results.  Results after the
+ * first along a dimension are under a condition; of several vectors each is whole or not, inside of it.  What the very
+ * first reads, or the first one inside of a condition, others take; else it is read again.  -1: too many. */
+static double reads_under_conditions(const counter *c, const movement *m, int lockstep, const int64_t *values)
+{
+	place_part part[2 * HEDDLE_MAX_DIM];
+	const heddle_stmt *stmt = m->shape->stmt;
+	const int n = parts_of_place(c, stmt, lockstep, values, part);
+	const int64_t v = choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector);
+	/* vectors that may be cut are under conditions wherever they are */
+	const bool along = count_depends(m, lockstep), alone = along && !choose_divisible(stmt, lockstep, v);
+	int64_t at[2 * HEDDLE_MAX_DIM] = {0}, places = 1;
+	double reads = 0;
+	for (int k = 0; k < n; k++)
+		places *= part[k].n;
+	if (places > MOST_ELEMENTS)
+		return -1;
+	for (int64_t p = 0; p < places; p++) {
+		int64_t value[HEDDLE_MAX_DIM] = {0};
+		bool there = true;
+		for (int k = 0; k < n; k++)
+			value[part[k].dim] += at[k] * part[k].step;
+		for (int k = 0; k < n; k++)
+			there = there && value[part[k].dim] < values[part[k].dim];
+		const place_kind kind = kind_of_place(m, lockstep, part, at, n);
+		const int64_t left = choose_least(v, values[lockstep] - value[lockstep] / v * v);
+		if (there && !kind.copy && (alone || ((kind.first || !kind.as_first) && !kind.as_under)))
+			reads += along || (left < v && !has_others(m, lockstep, part, at, n, kind.first)) ? (double)left
+													  : 1;
+		for (int k = n - 1; k >= 0 && ++at[k] == part[k].n; k--)
+			at[k] = 0;
+	}
+	return reads;
+}
+
+/* Is it a sum whose results are a box, each of which asks for the terms one by one? */
+static bool has_plain_sums(const movement *m, int lockstep)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	bool plain = stmt->reduction && m->shape->guarded == 1 && !stmt->dim[lockstep].reduction;
+	for (int e = 0; e < m->tensor->rank; e++)
+		plain = plain && m->subscript[e].affine;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const heddle_layout *layout = &stmt->dim[d].layout;
+		plain = plain && !count_moves(stmt, d) && m->shape->d[d].extent > 0 && layout->rounds == 1;
+		if (stmt->dim[d].reduction)
+			plain = plain && layout->vector == 1 &&
+				!(m->shape->d[d].unrolled && m->shape->d[d].items > 1 && count_depends(m, d));
+	}
+	return plain;
+}
+
+/* The same of sums, by asking for each kind of block what is read in it; 0: it is not of this kind. */
+static double reads_of_sums(const counter *c, const movement *m, int lockstep)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	const double inside = within_guards(c, stmt);
+	int64_t values[HEDDLE_MAX_DIM] = {0};
+	double ran = 0, sum = 0;
+	int kinds = 1;
+	if (!has_plain_sums(m, lockstep))
+		return 0;
+	for (int d = 0; d < stmt->n_dim; d++)
+		kinds = stmt->dim[d].member >= 0 && m->shape->d[d].extent % stmt->dim[d].layout.tile ? 1 << (d + 1)
+												     : kinds;
+	for (int kind = 0; kind < kinds; kind++) { /* of the block, along each dimension: whole, or cut */
+		double blocks = 1, once = count_elements(m);
+		bool whole = true;
+		for (int d = 0; d < stmt->n_dim && blocks > 0; d++) {
+			const bool cut = kind >> d & 1;
+			const int64_t tile = stmt->dim[d].layout.tile, extent = m->shape->d[d].extent,
+				      rest = extent % tile;
+			if (stmt->dim[d].member < 0) {
+				blocks *= cut ? 0 : 1;
+				continue;
+			}
+			values[d] = cut ? rest : tile;
+			blocks *= cut ? (rest > 0 ? 1 : 0) : (double)(extent / tile);
+			whole = whole && !(cut && is_asked(stmt, d));
+			once *= cut && count_depends(m, d) ? (double)rest / (double)tile : 1;
+		}
+		if (blocks == 0)
+			continue;
+		const double apart = whole && inside == 1 ? once : reads_under_conditions(c, m, lockstep, values);
+		if (apart < 0)
+			return 0;
+		sum += blocks * (whole ? inside * once + (1 - inside) * apart : apart);
+		ran += blocks * once;
+	}
+	return ran > 0 ? sum / ran : 0;
+}
+
+/* Rounds of loops in blocks at an edge around what whole ones have once. */
+static double rounds_at_edges(const movement *m)
+{
+	double rounds = 1;
+	for (int d = 0; d < m->shape->stmt->n_dim; d++)
+		if (m->shape->d[d].unrolled && !m->shape->d[d].copied && !count_depends(m, d))
+			rounds *= (double)m->shape->d[d].items;
+	return rounds;
+}
+
+/* In blocks at an edge each item, and each member of what is left of a vector, has a condition or a loop of its own
+ * around what it reads: what others of the thread read as well is read again, but for single elements that several of
+ * them ask for, which get a name.  So many times as if it were shared everywhere, on average. */
 static double reads_at_edges(const counter *c, const movement *m)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	const int lockstep = heddle_lockstep_dim(stmt, NULL);
 	double once = within_guards(c, stmt), all = 1, whole = once, shared = 1, inside = 1;
-	int64_t places = 1, others = 1; /* in the text, that read the same; of them those along other dimensions than the vectors' */
+	int64_t places = 1,
+		others =
+			1; /* in the text, that read the same; of them those along other dimensions than the vectors' */
 	bool vectors = false, cut = once < 1;
 	if (c->kernel->threads > 1 || lockstep < 0)
 		return 1;
-	for (int g = 0; g < c->kernel->n_group; g++) /* tiles hold something for what does not exist, too: nothing is asked */
+	for (int g = 0; g < c->kernel->n_group;
+	     g++) /* tiles hold something for what does not exist, too: nothing is asked */
 		if (c->kernel->group[g]->stmt == stmt && c->kernel->group[g]->space == HEDDLE_SPACE_SHARED)
 			return 1;
+	const double sums = reads_of_sums(c, m, lockstep);
+	if (sums > 0)
+		return sums;
 	if (heddle_fixed_extent(stmt->source->index[lockstep]->upper) > 0) {
 		/* one by one whatever the block: members of what has no whole vector, and taps that a guard leaves */
-		const double again = stmt->dim[lockstep].reduction && m->shape->guarded == 1 ? reads_of_taps(c, m, lockstep) : 1;
+		const bool taps = stmt->dim[lockstep].reduction;
+		const double again = !taps                    ? rounds_at_edges(m)
+				     : m->shape->guarded == 1 ? reads_of_taps(c, m, lockstep)
+							      : 1;
 		if (again > 0)
 			return again;
 	}
@@ -175,16 +377,20 @@ static double reads_at_edges(const counter *c, const movement *m)
 			continue;
 		if (count_moves(stmt, d))
 			return 1;
-		const int64_t extent = m->shape->d[d].extent, tiles = extent / layout->tile, rest = extent % layout->tile;
+		const int64_t extent = m->shape->d[d].extent, tiles = extent / layout->tile,
+			      rest = extent % layout->tile;
 		const bool depends = count_depends(m, d);
 		vectors = vectors || (depends && d == lockstep);
 		if (depends || !m->shape->d[d].unrolled) {
-			const double part = extent && stmt->dim[d].member >= 0 ? (double)(tiles * layout->tile) / (double)extent : 1;
+			const double part = extent && stmt->dim[d].member >= 0
+						    ? (double)(tiles * layout->tile) / (double)extent
+						    : 1;
 			once *= part;
 			whole *= part;
 			continue;
 		}
-		if (heddle_fixed_extent(stmt->source->index[d]->upper) > 0 && tiles + (rest > 0) == 1) { /* all its items are there, in any block */
+		if (heddle_fixed_extent(stmt->source->index[d]->upper) > 0 &&
+		    tiles + (rest > 0) == 1) { /* all its items are there, in any block */
 			once *= rest ? 0 : 1;
 			whole *= rest ? 0 : 1;
 			continue;
@@ -194,7 +400,8 @@ static double reads_at_edges(const counter *c, const movement *m)
 		places *= items;
 		others *= d == lockstep ? 1 : items;
 		cut = cut || (items > 1 && !choose_divisible(stmt, d, layout->tile));
-		if (stmt->dim[d].member < 0) { /* a loop inside of whole blocks: what it leaves for its last tile shares along the others */
+		if (stmt->dim[d].member <
+		    0) { /* a loop inside of whole blocks: what it leaves for its last tile shares along the others */
 			inside *= (double)(tiles + left);
 			whole *= (double)(tiles * items + left);
 			all *= (double)(tiles * items + left);
@@ -206,26 +413,32 @@ static double reads_at_edges(const counter *c, const movement *m)
 		all *= (double)(tiles * items + left);
 		shared *= (double)(tiles + (rest > 0));
 	}
-	/* single elements have names, but not those that other results of a sum ask for under conditions of their own */
+	/* single elements have names, but not those that other results of a sum ask for under conditions of their own
+	 */
 	const int64_t members = choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector);
 	const bool parts = !stmt->dim[lockstep].reduction && m->shape->d[lockstep].extent % members != 0;
-	if (shared == 0 || (!vectors && places > 1 && (!stmt->reduction || others == 1 || m->shape->guarded != 1 || parts)))
+	if (shared == 0 ||
+	    (!vectors && places > 1 && (!stmt->reduction || others == 1 || m->shape->guarded != 1 || parts)))
 		return 1;
 	if (!vectors || cut)
 		return (once * inside + all - whole) / shared;
 	/* whole vectors at the edge have one condition for all items */
 	const double extent = (double)m->shape->d[lockstep].extent;
-	const double rest = extent > 0 ? fmod(extent, (double)choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector)) / extent : 0;
+	const double rest = extent > 0 ? fmod(extent, (double)choose_least(stmt->dim[lockstep].layout.vector,
+									   c->language->max_vector)) /
+						 extent
+				       : 0;
 	return 1 - rest + rest * all / shared;
 }
 
-/* Steps that a sum takes, one by one, for any of a thread's results, by those of one result: one end of it moves with them, and the result that
- * goes furthest takes all of the steps.  0: it is not so. */
+/* Steps that a sum takes, one by one, for any of a thread's results, by those of one result: one end of it moves with
+ * them, and the result that goes furthest takes all of the steps.  0: it is not so. */
 static double steps_of_any(const counter *c, const movement *m, int moving)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	const heddle_index *index = stmt->source->index[moving];
-	const linear end[2] = {index->lower ? count_linear(c, index->lower) : (linear){.affine = true}, count_linear(c, index->upper)};
+	const linear end[2] = {index->lower ? count_linear(c, index->lower) : (linear){.affine = true},
+			       count_linear(c, index->upper)};
 	const double mean = count_mean(c, stmt, moving);
 	double further = 0;
 	int moves[2] = {0, 0};
@@ -233,10 +446,13 @@ static double steps_of_any(const counter *c, const movement *m, int moving)
 		return 0;
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const heddle_layout *layout = &stmt->dim[d].layout;
-		const double half = (double)((layout->items - 1) * layout->threads * layout->vector + layout->vector - 1) / 2;
+		const double half =
+			(double)((layout->items - 1) * layout->threads * layout->vector + layout->vector - 1) / 2;
 		for (int e = 0; e < 2; e++) {
 			moves[e] += end[e].coefficient[d] != 0;
-			further += end[e].coefficient[d] && !count_depends(m, d) ? half * (double)llabs(end[e].coefficient[d]) : 0;
+			further += end[e].coefficient[d] && !count_depends(m, d)
+					   ? half * (double)llabs(end[e].coefficient[d])
+					   : 0;
 		}
 		if ((end[0].coefficient[d] || end[1].coefficient[d]) && m->shape->d[d].extent % layout->tile)
 			return 0;
@@ -244,8 +460,8 @@ static double steps_of_any(const counter *c, const movement *m, int moving)
 	return moves[0] && moves[1] ? 0 : 1 + further / mean;
 }
 
-/* Of a sum whose ends move with results: tiles that they leave whole are read once for all results of a thread.  In others each vector of results
- * asks, and each member of those that are cut.  So many times as if all were whole. */
+/* Of a sum whose ends move with results: tiles that they leave whole are read once for all results of a thread.  In
+ * others each vector of results asks, and each member of those that are cut.  So many times as if all were whole. */
 static double reads_at_ends(const counter *c, const movement *m)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
@@ -254,7 +470,8 @@ static double reads_at_ends(const counter *c, const movement *m)
 	for (int d = 0; d < stmt->n_dim; d++) {
 		if (!count_moves(stmt, d))
 			continue;
-		if (moving >= 0 || !stmt->dim[d].reduction || stmt->dim[d].layout.threads * stmt->dim[d].layout.vector > 1)
+		if (moving >= 0 || !stmt->dim[d].reduction ||
+		    stmt->dim[d].layout.threads * stmt->dim[d].layout.vector > 1)
 			return 1;
 		moving = d;
 	}
@@ -276,22 +493,25 @@ static double reads_at_ends(const counter *c, const movement *m)
 		beside *= (double)vector[d];
 	}
 	/* steps one by one are no tiles: each of several vectors that are one of the layout's asks in all of them */
-	const bool several = stmt->dim[moving].layout.tile == 1 && stmt->dim[lockstep].layout.vector > c->language->max_vector;
+	const bool several =
+		stmt->dim[moving].layout.tile == 1 && stmt->dim[lockstep].layout.vector > c->language->max_vector;
 	const double steps = several ? 0 : steps_of_any(c, m, moving);
 	if (steps > 0)
 		return steps;
-	const double whole = several ? 0 : count_whole(c, stmt, moving, tile), vectors = count_whole(c, stmt, moving, vector);
+	const double whole = several ? 0 : count_whole(c, stmt, moving, tile),
+		     vectors = count_whole(c, stmt, moving, vector);
 	/* without vectors one result asks for nothing: what it reads serves others */
 	return beside == 1 || whole < 0 || vectors < 0 ? 1 : whole + same * ((vectors - whole) / beside + 1 - vectors);
 }
 
-/* The same where terms are lanes of a vector.  A vector that an end cuts is gone through term by term for each result; one that it leaves whole is
- * read for all results with that end. */
+/* The same where terms are lanes of a vector.  A vector that an end cuts is gone through term by term for each result;
+ * one that it leaves whole is read for all results with that end. */
 static double reads_of_parts(const counter *c, const movement *m)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	const int moving = heddle_lockstep_dim(stmt, NULL);
-	if (c->kernel->threads > 1 || moving < 0 || m->tile || !stmt->dim[moving].reduction || !count_moves(stmt, moving))
+	if (c->kernel->threads > 1 || moving < 0 || m->tile || !stmt->dim[moving].reduction ||
+	    !count_moves(stmt, moving))
 		return 1;
 	const heddle_index *index = stmt->source->index[moving];
 	int64_t tile[HEDDLE_MAX_DIM], vector[HEDDLE_MAX_DIM];
@@ -312,52 +532,122 @@ static double reads_of_parts(const counter *c, const movement *m)
 	return all == 1 || whole < 0 || vectors < 0 ? 1 : whole + tied * (vectors - whole) + all * (1 - vectors);
 }
 
-/* The same of many threads: in blocks at an edge each item computes its result, or adds to its sum, under a condition of its own, and reads what it
- * takes there. */
+/* The last tile of a window may have fewer terms, whose reads results share less: what it reads by the share of its
+ * terms. */
+static double reads_of_rest(const movement *m)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	const double elements = count_elements(m);
+	double factor = 1;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const heddle_layout *layout = &stmt->dim[d].layout;
+		const int64_t extent = m->shape->d[d].extent, tiles = extent / layout->tile,
+			      rest = extent % layout->tile;
+		const bool window = stmt->dim[d].reduction && layout->items == layout->tile &&
+				    m->shape->d[d].unrolled && count_depends(m, d);
+		if (!window || count_moves(stmt, d) || tiles == 0 || rest == 0)
+			continue;
+		shape last = *m->shape;
+		movement there = *m;
+		last.d[d].items = rest;
+		there.shape = &last;
+		factor *= ((double)tiles * elements + count_elements(&there)) /
+			  (elements * (double)extent / (double)layout->tile);
+	}
+	return factor;
+}
+
+/* Reads that stand in the text of a block at an edge for what is read once in whole ones: where results of a window
+ * need the same they share it there only.  `named`: but for rounds of loops that there are at an edge only. */
+static double reads_apart(const movement *m, bool named)
+{
+	shape edge = *m->shape;
+	movement there = *m;
+	double reads = 1;
+	there.shape = &edge;
+	for (int d = 0; d < edge.stmt->n_dim; d++) {
+		const heddle_layout *layout = &edge.stmt->dim[d].layout;
+		const bool depends = count_depends(m, d), unrolled = edge.d[d].unrolled;
+		if (!named)
+			reads *= depends ? (double)((unrolled ? edge.d[d].items : 1) * edge.d[d].members) : 1;
+		else if (unrolled && !edge.d[d].copied && (depends || choose_divisible(edge.stmt, d, layout->tile)))
+			reads *= (double)edge.d[d].items;
+		edge.d[d].unrolled = unrolled && edge.d[d].copied;
+	}
+	return fmax(1, (named ? reads * count_elements(&there) : reads) / count_elements(m));
+}
+
+/* Of what an access of a tile reads along a vector: elements that are in no vector, by all.  Vectors are read under one
+ * condition, for all items. */
+static double single_elements(const movement *m, int lockstep)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	if (!m->tile || lockstep < 0 || stmt->dim[lockstep].layout.vector == 1 || !count_depends(m, lockstep))
+		return 1;
+	if (!stmt->dim[lockstep].reduction)
+		return 0;
+	const int row = heddle_tile_array_row(m->tile);
+	const int64_t members = m->shape->d[lockstep].members;
+	const bool beside =
+		m->subscript[row].coefficient[lockstep] == m->tile->phases && count_tile_begin(m, row, 2, NULL) == 0;
+	return beside ? (double)(members % 2) / (double)members : 1;
+}
+
+/* The same of many threads: in blocks at an edge each item computes its result, or adds to its sum, under a condition
+ * of its own, and reads what it takes there. */
 static double reads_of_items(const counter *c, const movement *m)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
+	/* what is no sum has a name for all copies, whose conditions all hold only where the first one's does */
+	const bool named = !stmt->reduction && stmt->access[0].group->space == HEDDLE_SPACE_GLOBAL;
 	const int lockstep = heddle_lockstep_dim(stmt, NULL);
 	double once = count_own_results(c->kernel) ? 0 : 1, all = 1, whole = once, shared = 1;
 	if (c->kernel->threads == 1 || (m->tile && !(stmt->reduction && count_reads_memory(stmt))))
 		return 1;
-	/* vectors are read under one condition, for all items */
-	if (lockstep >= 0 && stmt->dim[lockstep].layout.vector > 1 && count_depends(m, lockstep) && m->tile)
+	const double single = single_elements(m, lockstep);
+	if (single == 0)
 		return 1;
 	if (!stmt->reduction) {
-		if (count_own_results(c->kernel) || stmt->access[0].group->space != HEDDLE_SPACE_REGISTER)
+		if (count_own_results(c->kernel))
 			return 1;
 		int64_t any[HEDDLE_MAX_DIM];
 		for (int d = 0; d < HEDDLE_MAX_DIM; d++)
 			any[d] = -1;
-		if (count_member_width(c, m, any) > 1)
+		if (!named && count_member_width(c, m, any) > 1)
 			return 1;
 		once = whole = within_guards(c, stmt);
 	}
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const heddle_layout *layout = &stmt->dim[d].layout;
 		const shape *s = m->shape;
-		if (stmt->dim[d].member < 0 || choose_divisible(stmt, d, layout->tile))
+		if (stmt->dim[d].member < 0 || choose_divisible(stmt, d, layout->tile) ||
+		    count_guards(stmt, d)) /* what a guard leaves is counted by it */
 			continue;
 		if (count_moves(stmt, d) || layout->rounds > 1)
 			return 1;
 		const int64_t extent = s->d[d].extent, tiles = extent / layout->tile;
 		const bool depends = count_depends(m, d);
+		const double runs = s->d[d].harmless ? s->d[d].outer * (double)layout->tile : (double)extent;
 		if (depends || !s->d[d].unrolled) {
-			const double part = extent ? (double)(tiles * layout->tile) / (double)extent : 1;
+			const double part = runs > 0 ? (double)(tiles * layout->tile) / runs : 1;
 			once *= part;
 			whole *= part;
 			continue;
 		}
+		const bool again = !named || !s->d[d].copied;
 		once *= (double)(tiles * layout->threads);
-		whole *= (double)(tiles * layout->tile);
-		all *= (double)extent;
-		shared *= s->d[d].outer * (double)layout->threads * s->d[d].busy;
+		whole *= (double)(tiles * (again ? layout->tile : layout->threads));
+		all *= again ? runs : s->d[d].outer * (double)layout->threads * s->d[d].busy;
+		shared *= s->d[d].outer * (double)layout->threads * (s->d[d].harmless ? 1 : s->d[d].busy);
 	}
-	return shared > 0 ? (once + all - whole) / shared : 1;
+	/* where results of a window need the same they share it, but not at an edge */
+	return shared > 0 ? 1 - single +
+				    single * (once + (all - whole) * reads_apart(m, named) / reads_of_rest(m)) / shared
+			  : 1;
 }
 
 double count_again(const counter *c, const movement *m)
 {
-	return reads_at_edges(c, m) * reads_of_items(c, m) * reads_at_ends(c, m) * reads_of_parts(c, m);
+	return reads_at_edges(c, m) * reads_of_items(c, m) * reads_at_ends(c, m) * reads_of_parts(c, m) *
+	       reads_of_rest(m);
 }

@@ -1,5 +1,5 @@
-/* What stands where in the text of a statement: subscripts under the sizes, how wide its accesses are, what of it is unrolled.
- * SPDX-License-Identifier: MIT
+/* What stands where in the text of a statement: subscripts under the sizes, how wide its accesses are, what of it is
+ * unrolled. SPDX-License-Identifier: MIT
  */
 #include "cost/count_parts.h"
 
@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- expressions ---------------------------------------------------------------------------------------------------- */
+/* ---- expressions ----------------------------------------------------------------------------------------------------
+ */
 
 int64_t count_value(const counter *c, const heddle_expr *expr, int64_t otherwise)
 {
@@ -117,10 +118,34 @@ int64_t count_stride(const counter *c, const heddle_tensor *tensor, int e)
 	return stride;
 }
 
-/* ---- vectors --------------------------------------------------------------------------------------------------------------- */
+/* ---- vectors
+ * --------------------------------------------------------------------------------------------------------------- */
 
-/* The dimension whose vector loop runs in lockstep.  Loads of a tile come together along its rows, whichever vector loop goes
- * there. */
+/* Are members of a vector along d neighbours in the tensor? */
+static bool goes_along(const heddle_access *access, int d)
+{
+	const int row = heddle_tensor_inner(access->tensor);
+	return row >= 0 && access->affine && heddle_access_step(access, row, d) == 1;
+}
+
+/* The dimension whose vectors there are.  What one thread copies computes nothing: where neither side has neighbours
+ * along the lockstep's own loop it stays a loop, and one inside of it has the vectors. */
+static int vectors_dim(const shape *s, const bool *among)
+{
+	const heddle_stmt *stmt = s->stmt;
+	const int lockstep = heddle_lockstep_dim(stmt, among);
+	if (lockstep < 0 || !s->alone || stmt->reduction || stmt->n_access != 2 ||
+	    stmt->value->kind != HEDDLE_EXPR_READ || goes_along(&stmt->access[0], lockstep) ||
+	    goes_along(&stmt->access[1], lockstep))
+		return lockstep;
+	for (int d = 0; d < stmt->n_dim; d++)
+		if ((!among || among[d]) && stmt->dim[d].layout.vector > 1 && goes_along(&stmt->access[1], d))
+			return d;
+	return lockstep;
+}
+
+/* The dimension whose vector loop runs in lockstep.  Loads of a tile come together along its rows, whichever vector
+ * loop goes there. */
 int count_lockstep(const movement *m)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
@@ -128,24 +153,11 @@ int count_lockstep(const movement *m)
 		if (m->dims[d] && !stmt->dim[d].reduction && stmt->dim[d].layout.vector > 1 &&
 		    m->subscript[heddle_tile_array_row(m->tile)].coefficient[d] == m->tile->phases)
 			return d;
-	return heddle_lockstep_dim(stmt, m->dims);
+	return vectors_dim(m->shape, m->dims);
 }
 
-/* Do the tile's dimensions beside `inner` go in steps of w elements? */
-bool count_tile_aligned(const movement *m, int inner, int64_t w)
-{
-	int64_t pitch = 1;
-	bool aligned = true;
-	for (int i = m->tensor->rank - 1; i >= 0; i--) {
-		const int e = m->tile->order[i];
-		aligned = aligned && (e == inner || m->tile->size[e] == 1 || pitch % w == 0);
-		pitch = count_tile_pitch(m->tile, i, pitch);
-	}
-	return aligned;
-}
-
-/* Elements, as a sum of powers of two, by which starts of an access lie apart along dimension d, times `factor`.  `member`: which of those that
- * stand in the text it is, NULL or -1: any. */
+/* Elements, as a sum of powers of two, by which starts of an access lie apart along dimension d, times `factor`.
+ * `member`: which of those that stand in the text it is, NULL or -1: any. */
 static int64_t steps_along(const shape *s, int d, int64_t factor, const int64_t *member)
 {
 	const heddle_layout *layout = &s->stmt->dim[d].layout;
@@ -156,16 +168,50 @@ static int64_t steps_along(const shape *s, int d, int64_t factor, const int64_t 
 		steps |= factor * layout->vector;
 	if (!s->d[d].unrolled && layout->items > 1)
 		steps |= factor * layout->threads * layout->vector;
-	return s->d[d].outer > 1 || layout->rounds > 1 ? steps | factor * layout->items * layout->threads * layout->vector : steps;
+	return s->d[d].outer > 1 || layout->rounds > 1
+		       ? steps | factor * layout->items * layout->threads * layout->vector
+		       : steps;
+}
+
+/* The same within a tile: what is outside of it moves the tile. */
+static int64_t steps_within(const shape *s, int d, int64_t factor, const int64_t *member)
+{
+	const heddle_layout *layout = &s->stmt->dim[d].layout;
+	const int64_t beside = layout->threads * layout->vector;
+	if (member[d] < 0)
+		return layout->tile > 1 ? factor : 0;
+	return (layout->threads > 1 ? factor * layout->vector : 0) |
+	       (!s->d[d].unrolled && layout->items > 1 ? factor * beside : 0) |
+	       (layout->rounds > 1 ? factor * beside * layout->items : 0);
+}
+
+int64_t count_tile_begin(const movement *m, int inner, int64_t w, const int64_t *member)
+{
+	int64_t pitch = 1, fixed = 0;
+	for (int i = m->tensor->rank - 1; i >= 0; i--) {
+		const int e = m->tile->order[i];
+		int64_t step = member ? 0 : 1;
+		for (int d = 0; d < m->shape->stmt->n_dim && member; d++) {
+			const int64_t factor = m->dims[d] ? m->subscript[e].coefficient[d] : 0;
+			step |= m->subscript[e].within[d] ? 1 : steps_within(m->shape, d, llabs(factor), member);
+			fixed += e != inner && member[d] >= 0 ? factor * member[d] * pitch : 0;
+		}
+		if (e != inner && m->tile->size[e] > 1 && step && (step & -step) * pitch % w)
+			return -1;
+		pitch = count_tile_pitch(m->tile, i, pitch);
+	}
+	return (fixed % w + w) % w;
 }
 
 /* Do the rows that the access reads begin at multiples of w elements, a power of two? */
 static bool rows_begin_at(const movement *m, int inner, int64_t w, const int64_t *member)
 {
 	const heddle_tensor *tensor = m->tensor;
-	int64_t fixed[HEDDLE_MAX_DIM + 1] = {0}; /* elements before the row that stands in the text, by the extents in them that are not known */
+	int64_t fixed[HEDDLE_MAX_DIM + 1] = {
+		0}; /* elements before the row that stands in the text, by the extents in them that are not known */
 	int open = 0;
-	int64_t numbers = 1, power = 1; /* of the extents within: those that are known, and what the others are multiples of */
+	int64_t numbers = 1,
+		power = 1; /* of the extents within: those that are known, and what the others are multiples of */
 	for (int e = tensor->rank - 1; e >= 0; e--) {
 		const bool counted = tensor->extent[e]->kind == HEDDLE_EXPR_INT;
 		const int64_t unit = tensor->stride ? known_power(tensor->stride[e], w) : numbers * power;
@@ -192,9 +238,11 @@ static bool rows_begin_at(const movement *m, int inner, int64_t w, const int64_t
 static bool is_polynomial(const heddle_expr *expr, bool *sizes)
 {
 	*sizes = *sizes || expr->kind == HEDDLE_EXPR_SIZE;
-	if (expr->kind == HEDDLE_EXPR_BINARY ? expr->op > HEDDLE_OP_MUL
-					     : expr->kind != HEDDLE_EXPR_INT && expr->kind != HEDDLE_EXPR_SIZE && expr->kind != HEDDLE_EXPR_INDEX &&
-						       expr->kind != HEDDLE_EXPR_CAST && expr->kind != HEDDLE_EXPR_UNARY)
+	if (expr->kind == HEDDLE_EXPR_BINARY
+		    ? expr->op > HEDDLE_OP_MUL
+		    : expr->kind != HEDDLE_EXPR_INT && expr->kind != HEDDLE_EXPR_SIZE &&
+			      expr->kind != HEDDLE_EXPR_INDEX && expr->kind != HEDDLE_EXPR_CAST &&
+			      expr->kind != HEDDLE_EXPR_UNARY)
 		return false;
 	for (int i = 0; i < expr->n_arg; i++)
 		if (!is_polynomial(expr->arg[i], sizes))
@@ -202,7 +250,8 @@ static bool is_polynomial(const heddle_expr *expr, bool *sizes)
 	return true;
 }
 
-/* Elements before the access's first one, of which w are a vector along d, are they a multiple of w under these sizes? */
+/* Elements before the access's first one, of which w are a vector along d, are they a multiple of w under these sizes?
+ */
 static bool begins_at(const counter *c, const movement *m, int d, int64_t w, const int64_t *member)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
@@ -225,8 +274,8 @@ static bool begins_at(const counter *c, const movement *m, int d, int64_t w, con
 	return first % w == 0;
 }
 
-/* Where open sizes are among the subscripts of a row: does the access begin at multiples of w elements whatever they are?  All that counts of
- * them is what they leave when they are divided by w. */
+/* Where open sizes are among the subscripts of a row: does the access begin at multiples of w elements whatever they
+ * are?  All that counts of them is what they leave when they are divided by w. */
 static bool begins_for_all(const counter *c, const movement *m, int inner, int d, int64_t w, const int64_t *member)
 {
 	enum { MOST_SIZES = 4, MOST_CASES = 256, FAR = 64 };
@@ -237,7 +286,8 @@ static bool begins_for_all(const counter *c, const movement *m, int inner, int d
 	    !is_polynomial(count_subscript(m->shape->stmt, m->access, inner), &mentioned) || !mentioned)
 		return false;
 	for (int e = 0; e < m->tensor->rank; e++)
-		if (!is_polynomial(m->tensor->extent[e], &any) || !is_polynomial(count_subscript(m->shape->stmt, m->access, e), &any))
+		if (!is_polynomial(m->tensor->extent[e], &any) ||
+		    !is_polynomial(count_subscript(m->shape->stmt, m->access, e), &any))
 			return false;
 	for (int i = 0; i < definition->n_size; i++)
 		cases *= w;
@@ -270,17 +320,25 @@ int64_t count_side_by_side(const counter *c, const movement *m, int d)
 {
 	const heddle_layout *layout = &m->shape->stmt->dim[d].layout;
 	const int64_t vector = m->shape->d[d].parts > 1 ? 1 : layout->vector; /* else members are a loop */
-	return c->kernel->threads > 1 && layout->threads == 1 && m->shape->d[d].unrolled && vector == layout->vector ? layout->items * vector : vector;
+	return c->kernel->threads > 1 && layout->threads == 1 && m->shape->d[d].unrolled && vector == layout->vector
+		       ? layout->items * vector
+		       : vector;
 }
 
-/* Elements of one access: a vector where the members lie side by side and the language can.  `member`: as steps_along has it. */
+/* Elements of one access: a vector where the members lie side by side and the language can.  `member`: as steps_along
+ * has it. */
 int64_t count_member_width(const counter *c, const movement *m, const int64_t *member)
 {
 	int d = count_lockstep(m), rank = m->tensor->rank;
 	int inner = m->tile ? heddle_tile_array_row(m->tile) : heddle_tensor_inner(m->tensor);
 	const int64_t step = m->tile ? m->tile->phases : 1;
 	int64_t beside = 0;
-	for (int o = 0; o < m->shape->stmt->n_dim && member && inner >= 0; o++) { /* neighbours that are no lockstep's stand together, too */
+	const int64_t own = member && !m->tile ? count_member_width(c, m, NULL)
+					       : 1; /* of the vector loop: those stay as they are */
+	if (own > 1)
+		return own;
+	for (int o = 0; o < m->shape->stmt->n_dim && member && inner >= 0;
+	     o++) { /* neighbours that are no lockstep's stand together, too */
 		const int64_t n = count_side_by_side(c, m, o);
 		if (n > 1 && m->subscript[inner].coefficient[o] == step && m->dims[o]) {
 			d = o;
@@ -289,7 +347,8 @@ int64_t count_member_width(const counter *c, const movement *m, const int64_t *m
 	}
 	if (d < 0 || inner < 0 || m->subscript[inner].coefficient[d] != step)
 		return 1;
-	if (!m->write && !m->tile && m->shape->d[d].parts > 1 && m->shape->stmt->dim[d].layout.vector <= c->language->max_vector)
+	if (!m->write && !m->tile && m->shape->d[d].parts > 1 &&
+	    m->shape->stmt->dim[d].layout.vector <= c->language->max_vector)
 		return 1; /* members are a loop */
 	for (int e = 0; e < rank; e++)
 		if (e != inner && m->subscript[e].coefficient[d])
@@ -300,13 +359,19 @@ int64_t count_member_width(const counter *c, const movement *m, const int64_t *m
 		w /= 2;
 	if (c->language->unaligned)
 		return w;
-	/* everything else in the address goes in steps of the vector; else neighbours that stand together are read by narrower ones */
+	/* everything else in the address goes in steps of the vector; else neighbours that stand together are read by
+	 * narrower ones */
 	const bool narrower = !m->write && (m->tile || c->kernel->threads > 1);
 	for (; w > 1; w = narrower ? w / 2 : 1) {
-		bool aligned = m->tile ? count_tile_aligned(m, inner, w) : rows_begin_at(m, inner, w, member);
+		bool aligned =
+			m->tile ? count_tile_begin(m, inner, w, member) == 0 : rows_begin_at(m, inner, w, member);
 		for (int o = 0; o < m->shape->stmt->n_dim; o++)
-			if (o != d && m->subscript[inner].coefficient[o] && !(m->tile && m->shape->stmt->dim[o].layout.tile == 1))
-				aligned = aligned && (m->subscript[inner].coefficient[o] * m->shape->stmt->dim[o].layout.vector) % (w * step) == 0;
+			if (o != d && m->subscript[inner].coefficient[o] &&
+			    !(m->tile && m->shape->stmt->dim[o].layout.tile == 1))
+				aligned = aligned &&
+					  (m->subscript[inner].coefficient[o] * m->shape->stmt->dim[o].layout.vector) %
+							  (w * step) ==
+						  0;
 		if (aligned && (m->tile || m->subscript[inner].multiple % w == 0))
 			return w;
 		if (member && begins_for_all(c, m, inner, d, w, member))
@@ -320,7 +385,8 @@ int64_t count_access_width(const counter *c, const movement *m)
 	return count_member_width(c, m, NULL);
 }
 
-/* ---- what is unrolled --------------------------------------------------------------------------------------------------- */
+/* ---- what is unrolled
+ * --------------------------------------------------------------------------------------------------- */
 
 /* Do the statement's registers differ from one index of d to another? */
 static bool indexes_registers(const counter *c, const heddle_stmt *stmt, int d)
@@ -328,7 +394,8 @@ static bool indexes_registers(const counter *c, const heddle_stmt *stmt, int d)
 	bool any = stmt->reduction;
 	for (int a = 0; a < stmt->n_access && !any; a++) {
 		const heddle_access *access = &stmt->access[a];
-		for (int e = 0; access->group && access->group->space == HEDDLE_SPACE_REGISTER && e < access->tensor->rank; e++) {
+		for (int e = 0;
+		     access->group && access->group->space == HEDDLE_SPACE_REGISTER && e < access->tensor->rank; e++) {
 			const linear at = count_linear(c, count_subscript(stmt, access, e));
 			any = any || at.coefficient[d] || at.within[d];
 		}
@@ -390,7 +457,8 @@ bool count_lanes_apart(const counter *c, const shape *s)
 	return d >= 0 && !kept && is_guarded(s->stmt, d) && !has_vectors(c, s);
 }
 
-/* Nodes of the program that calls take where all of `members` stand, 4 for each member of a dimension that it depends on. */
+/* Nodes of the program that calls take where all of `members` stand, 4 for each member of a dimension that it depends
+ * on. */
 static double length_of_calls(const heddle_stmt *stmt, const heddle_expr *expr, int lockstep, int64_t members)
 {
 	double n = 0;
@@ -404,8 +472,8 @@ static double length_of_calls(const heddle_stmt *stmt, const heddle_expr *expr, 
 	return n;
 }
 
-/* Nodes of the program that one vector of results takes, or one result where there are no vectors: results that lie apart are stored one by
- * one, the vector having a name; each may have a guard. */
+/* Nodes of the program that one vector of results takes, or one result where there are no vectors: results that lie
+ * apart are stored one by one, the vector having a name; each may have a guard. */
 static double length_of_body(const counter *c, const shape *s, int lockstep, bool wide)
 {
 	const heddle_stmt *stmt = s->stmt;
@@ -423,78 +491,134 @@ static double length_of_body(const counter *c, const shape *s, int lockstep, boo
 /* A loop of n rounds around a body of `size` nodes; does it become their copies? */
 static bool around(double *size, double n)
 {
-	const bool unrolled = *size * n <= MOST_UNROLLED;
+	const bool unrolled = n <= 1 || *size * n <= MOST_UNROLLED;
 	*size = n > 1 ? (1 + *size) * n : *size;
 	return unrolled;
 }
 
-/* Reductions that are not shared by lanes and are no windows run their items one after another; so do others that index no registers and would
- * become long, and those that go over their tile in rounds without a sum.  Members are inside, those that run in lockstep around the others;
- * one thread takes the items of vectors inside of the others' items. */
-static void find_unrolled(const counter *c, shape *s)
+/* Reductions that are not shared by lanes and are no windows run their items one after another; so do others that index
+ * no registers and would become long, and those that go over their tile in rounds without a sum.  Members are inside,
+ * those that run in lockstep around the others; one thread takes the items of vectors inside of the others' items.
+ * Around a body of `size` nodes. `unrolled`: windows are. */
+static void unroll(const counter *c, const shape *s, double size, bool wide, bool unrolled[HEDDLE_MAX_DIM],
+		   double parts[HEDDLE_MAX_DIM])
 {
 	enum { MOST_MEMBERS = 16, MOST_LANES = 8 };
 	const heddle_stmt *stmt = s->stmt;
-	const int lockstep = heddle_lockstep_dim(stmt, NULL);
-	const bool results = lockstep >= 0 && !stmt->dim[lockstep].reduction, wide = results && has_vectors(c, s);
+	const int lockstep = heddle_lockstep_dim(stmt, NULL), vectors = vectors_dim(s, NULL);
 	bool rounds = false;
 	for (int d = 0; d < stmt->n_dim; d++) {
 		rounds = rounds || stmt->dim[d].layout.rounds > 1;
-		s->d[d].parts = 1;
+		parts[d] = 1;
 	}
-	double size = length_of_body(c, s, results ? lockstep : -1, wide);
 	for (int inside = 1; inside >= 0; inside--)
 		for (int d = stmt->n_dim - 1; d >= 0; d--) {
 			const heddle_dim *dim = &stmt->dim[d];
 			if (dim->reduction || inside != (d != lockstep))
 				continue;
-			const double n = ceil((double)dim->layout.vector / (d == lockstep && wide ? (double)c->language->max_vector : 1));
+			const double n = ceil((double)dim->layout.vector /
+					      (d == vectors && wide ? (double)c->language->max_vector : 1));
 			const bool written = n <= MOST_MEMBERS && around(&size, n); /* one by one, so many at most */
-			s->d[d].parts = written || indexes_registers(c, stmt, d) ? 1 : n;
+			parts[d] = written || indexes_registers(c, stmt, d) ? 1 : n;
 		}
 	for (int inside = 1; inside >= 0; inside--)
 		for (int d = stmt->n_dim - 1; d >= 0; d--) {
 			const heddle_dim *dim = &stmt->dim[d];
-			if (dim->reduction)
-				s->d[d].unrolled = heddle_is_window(stmt, d);
-			else if (inside == (c->kernel->threads == 1 && dim->layout.vector > 1))
-				s->d[d].unrolled = (around(&size, (double)dim->layout.items) && !rounds) || indexes_registers(c, stmt, d);
+			if (!dim->reduction && inside == (c->kernel->threads == 1 && dim->layout.vector > 1))
+				unrolled[d] = (around(&size, (double)dim->layout.items) && !rounds) ||
+					      indexes_registers(c, stmt, d);
 		}
 	for (int d = stmt->n_dim - 1; d >= 0; d--) { /* around all results: lanes */
 		const heddle_dim *dim = &stmt->dim[d];
-		if (dim->reduce != HEDDLE_REDUCE_LANES || dim->layout.items > MOST_LANES || s->d[d].unrolled)
+		if (dim->reduce != HEDDLE_REDUCE_LANES || dim->layout.items > MOST_LANES || unrolled[d])
 			continue;
 		size *= d == lockstep ? 1 : (double)dim->layout.vector;
-		s->d[d].unrolled = around(&size, (double)dim->layout.items) || reads_tiles_along(c, stmt, d);
+		unrolled[d] = around(&size, (double)dim->layout.items) || reads_tiles_along(c, stmt, d);
 	}
 }
 
-/* ---- shapes ----------------------------------------------------------------------------------------------------------- */
+static void find_unrolled(const counter *c, shape *s)
+{
+	const int lockstep = heddle_lockstep_dim(s->stmt, NULL), n = s->stmt->n_dim;
+	bool unrolled[HEDDLE_MAX_DIM], copied[HEDDLE_MAX_DIM];
+	double parts[HEDDLE_MAX_DIM], other[HEDDLE_MAX_DIM];
+	for (int d = 0; d < n; d++) {
+		s->d[d].parts = 1; /* has_vectors asks */
+		unrolled[d] = copied[d] = s->stmt->dim[d].reduction && heddle_is_window(s->stmt, d);
+	}
+	const bool results = lockstep >= 0 && !s->stmt->dim[lockstep].reduction, wide = results && has_vectors(c, s);
+	const double size = length_of_body(c, s, results ? lockstep : -1, wide);
+	unroll(c, s, size, wide, unrolled, parts);
+	unroll(c, s, size + 1, wide, copied, other); /* under a condition */
+	for (int d = 0; d < n; d++) {
+		s->d[d].parts = parts[d];
+		s->d[d].unrolled = unrolled[d];
+		s->d[d].copied = copied[d];
+	}
+}
+
+/* May the statement run for results along d that do not exist (heddle_nest_harmless)?  What it reads along d is in
+ * tiles, which have zeros there. */
+static bool is_harmless(const counter *c, const heddle_stmt *stmt, int d)
+{
+	bool all = true, any = false;
+	if (!stmt->reduction || stmt->value != stmt->source->value || stmt->dim[d].member < 0)
+		return false;
+	for (int a = 1; a < stmt->n_access; a++) {
+		const heddle_access *access = &stmt->access[a];
+		const bool shared = access->group->space == HEDDLE_SPACE_SHARED;
+		if (access->expr && !count_is_read_anyway(stmt, access->expr))
+			return false;
+		for (int e = 0; e < access->tensor->rank && !shared; e++) {
+			const linear at = count_linear(c, count_subscript(stmt, access, e));
+			if (!access->affine || at.coefficient[d] || at.within[d])
+				return false;
+		}
+		all = all && shared;
+		any = any || shared;
+	}
+	for (int o = 0; o < stmt->n_dim && !all; o++)
+		if (o != d && (choose_mentions(stmt->source->index[o]->upper, d) ||
+			       choose_mentions(stmt->source->index[o]->lower, d)))
+			return false;
+	return any;
+}
+
+/* ---- shapes
+ * ----------------------------------------------------------------------------------------------------------- */
 
 static shape new_shape(const counter *c, const heddle_stmt *stmt)
 {
-	shape s = {.stmt = stmt, .rectangular = isl_set_plain_is_equal(stmt->domain, stmt->all) == isl_bool_true};
+	shape s = {.stmt = stmt,
+		   .alone = c->kernel->threads == 1,
+		   .rectangular = isl_set_plain_is_equal(stmt->domain, stmt->all) == isl_bool_true};
 	s.guarded = count_guarded(c, stmt, NULL);
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const heddle_index *index = stmt->source->index[d];
 		const heddle_layout *layout = &stmt->dim[d].layout;
 		const bool moves = count_moves(stmt, d);
+		s.d[d].harmless = c->kernel->threads > 1 && is_harmless(c, stmt, d);
 		const count_ends box = count_box(c, stmt, d);
 		s.rectangular = s.rectangular && !moves;
 		s.d[d].extent = box.upper < box.lower ? 0 : box.upper - box.lower;
 		double tiles = ceil((double)s.d[d].extent / (double)layout->tile);
 		int64_t rest = s.d[d].extent - ((int64_t)tiles - 1) * layout->tile;
-		s.d[d].outer = stmt->dim[d].member < 0 && (moves || stmt->dim[d].reduction) ? count_rounds(c, stmt, d) : tiles;
+		s.d[d].outer =
+			stmt->dim[d].member < 0 && (moves || stmt->dim[d].reduction) ? count_rounds(c, stmt, d) : tiles;
 		const double values = moves ? count_mean(c, stmt, d) : (double)s.d[d].extent;
 		s.d[d].share = tiles > 0 && s.d[d].outer > 0 ? values / (s.d[d].outer * (double)layout->tile) : 0;
 		int64_t busy = choose_least(layout->threads, (rest + layout->vector - 1) / layout->vector);
 		s.d[d].items = layout->items;
+		s.d[d].members = layout->vector;
 		/* loops go as far as is known to be needed */
 		int64_t lower = 0;
-		const int64_t known = heddle_expr_evaluate(index->lower, NULL, &lower) < 0 ? 0 : heddle_fixed_extent(index->upper) - lower;
+		const int64_t known = heddle_expr_evaluate(index->lower, NULL, &lower) < 0
+					      ? 0
+					      : heddle_fixed_extent(index->upper) - lower;
 		if (!moves && layout->threads == 1 && layout->rounds == 1 && known > 0 && known < layout->tile) {
 			s.d[d].items = (known + layout->vector - 1) / layout->vector;
-			s.d[d].share = (double)known / (double)(s.d[d].items * layout->vector);
+			s.d[d].members = c->kernel->threads > 1 ? choose_least(layout->vector, known) : layout->vector;
+			s.d[d].share = (double)known / (double)(s.d[d].items * s.d[d].members);
 		}
 		s.d[d].busy = tiles > 0 ? (tiles - 1 + (double)busy / (double)layout->threads) / tiles : 0;
 	}
