@@ -248,8 +248,10 @@ static double reads_under_conditions(const counter *c, const movement *m, int lo
 	const heddle_stmt *stmt = m->shape->stmt;
 	const int n = parts_of_place(c, stmt, lockstep, values, part);
 	const int64_t v = choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector);
-	/* vectors that may be cut are under conditions wherever they are */
-	const bool along = count_depends(m, lockstep), alone = along && !choose_divisible(stmt, lockstep, v);
+	/* vectors that may be cut are under conditions wherever they are, and all that is read with them where the text cannot tell that there are
+	 * any: along the outermost of several coordinates of a block */
+	const bool along = count_depends(m, lockstep), outermost = stmt->dim[lockstep].member == 0 && c->kernel->n_member > 1;
+	const bool alone = (along || outermost) && !choose_divisible(stmt, lockstep, v);
 	int64_t at[2 * HEDDLE_MAX_DIM] = {0}, places = 1;
 	double reads = 0;
 	for (int k = 0; k < n; k++)
@@ -266,7 +268,7 @@ static double reads_under_conditions(const counter *c, const movement *m, int lo
 		const place_kind kind = kind_of_place(m, lockstep, part, at, n);
 		const int64_t left = choose_least(v, values[lockstep] - value[lockstep] / v * v);
 		if (there && !kind.copy && (alone || ((kind.first || !kind.as_first) && !kind.as_under)))
-			reads += along || (left < v && !has_others(m, lockstep, part, at, n, kind.first)) ? (double)left
+			reads += along || (left < v && (alone || !has_others(m, lockstep, part, at, n, kind.first))) ? (double)left
 													  : 1;
 		for (int k = n - 1; k >= 0 && ++at[k] == part[k].n; k--)
 			at[k] = 0;
@@ -274,7 +276,7 @@ static double reads_under_conditions(const counter *c, const movement *m, int lo
 	return reads;
 }
 
-/* Is it a sum whose results are a box, each of which asks for the terms one by one? */
+/* Is it a sum whose results are a box that a block has, each of which asks for the terms one by one? */
 static bool has_plain_sums(const movement *m, int lockstep)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
@@ -287,6 +289,8 @@ static bool has_plain_sums(const movement *m, int lockstep)
 		if (stmt->dim[d].reduction)
 			plain = plain && layout->vector == 1 &&
 				!(m->shape->d[d].unrolled && m->shape->d[d].items > 1 && count_depends(m, d));
+		else /* loops inside of blocks: theirs are others' */
+			plain = plain && stmt->dim[d].member >= 0;
 	}
 	return plain;
 }
@@ -311,7 +315,7 @@ static double reads_of_sums(const counter *c, const movement *m, int lockstep)
 			const bool cut = kind >> d & 1;
 			const int64_t tile = stmt->dim[d].layout.tile, extent = m->shape->d[d].extent,
 				      rest = extent % tile;
-			if (stmt->dim[d].member < 0) {
+			if (stmt->dim[d].reduction) {
 				blocks *= cut ? 0 : 1;
 				continue;
 			}
