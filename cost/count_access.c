@@ -52,13 +52,15 @@ static double distinct(const shape *s, const linear *subscript, const bool *mask
 	return (part ? product : n) * apart;
 }
 
-/* Do vectors of the terms of a sum lie along subscript e?  Those of several results are each read by itself. */
+/* Are terms of a sum, along the tensor's rows, members of vectors which are each read by itself: of neighbours, or under conditions? */
 static bool reads_terms(const movement *m, int e)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	const int lockstep = m->shape->alone && !m->tile ? heddle_lockstep_dim(stmt, NULL) : -1;
-	return lockstep >= 0 && stmt->dim[lockstep].reduction && e == heddle_tensor_inner(m->tensor) &&
-	       m->subscript[e].coefficient[lockstep] == 1 && m->dims[lockstep];
+	if (lockstep < 0 || !stmt->dim[lockstep].reduction || !m->dims[lockstep] || e != heddle_tensor_inner(m->tensor))
+		return false;
+	const bool asked = m->access && m->access->expr && !count_is_read_anyway(stmt, m->access->expr);
+	return m->subscript[e].coefficient[lockstep] == 1 || (m->subscript[e].coefficient[lockstep] && asked);
 }
 
 double count_elements(const movement *m)
