@@ -173,6 +173,12 @@ typedef struct place_part {
 	bool asked;      /* those after the first are under a condition of their own */
 } place_part;
 
+bool count_may_be_none(const counter *c, const heddle_stmt *stmt, int lockstep)
+{
+	const int64_t v = choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector);
+	return c->kernel->threads == 1 && c->kernel->n_member > 1 && stmt->dim[lockstep].member == 0 && !choose_divisible(stmt, lockstep, v);
+}
+
 /* Those of a statement, from the outside in; their number.  `values`: of each dimension, in this block. */
 static int parts_of_place(const counter *c, const heddle_stmt *stmt, int lockstep, const int64_t *values,
 			  place_part part[2 * HEDDLE_MAX_DIM])
@@ -248,10 +254,9 @@ static double reads_under_conditions(const counter *c, const movement *m, int lo
 	const heddle_stmt *stmt = m->shape->stmt;
 	const int n = parts_of_place(c, stmt, lockstep, values, part);
 	const int64_t v = choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector);
-	/* vectors that may be cut are under conditions wherever they are, and all that is read with them where the text cannot tell that there are
-	 * any: along the outermost of several coordinates of a block */
-	const bool along = count_depends(m, lockstep), outermost = stmt->dim[lockstep].member == 0 && c->kernel->n_member > 1;
-	const bool alone = (along || outermost) && !choose_divisible(stmt, lockstep, v);
+	/* vectors that may be cut are under conditions wherever they are */
+	const bool along = count_depends(m, lockstep);
+	const bool alone = along ? !choose_divisible(stmt, lockstep, v) : count_may_be_none(c, stmt, lockstep);
 	int64_t at[2 * HEDDLE_MAX_DIM] = {0}, places = 1;
 	double reads = 0;
 	for (int k = 0; k < n; k++)

@@ -518,8 +518,9 @@ static void unroll(const counter *c, const shape *s, double size, bool wide, boo
 				continue;
 			const double n = ceil((double)dim->layout.vector /
 					      (d == vectors && wide ? (double)c->language->max_vector : 1));
-			const bool written = n <= MOST_MEMBERS && around(&size, n); /* one by one, so many at most */
-			parts[d] = written || indexes_registers(c, stmt, d) ? 1 : n;
+			/* one by one: so many at most, or what indexes registers */
+			const bool few = n <= MOST_MEMBERS, registers = indexes_registers(c, stmt, d);
+			parts[d] = ((few || registers) && around(&size, n)) || registers ? 1 : n;
 		}
 	for (int inside = 1; inside >= 0; inside--)
 		for (int d = stmt->n_dim - 1; d >= 0; d--) {
