@@ -1,9 +1,9 @@
 /* The cost model's counts against the interpreter's, for all definitions of the layers on three descriptors.
  *
- *   test_cost_counts [-v] [-t TARGET] [-r DRAWS] [FILE.tc...]
+ *   test_cost_counts [-v] [-t TARGET] [-r [FIRST-]LAST] [FILE.tc...]
  *
- * `#: config LINE` before a definition is its config on chips of many threads, `#: simd LINE` on others; else it is what is chosen; with -r as
- * many configs for each whose layouts are drawn at random.
+ * `#: config LINE` before a definition is its config on chips of many threads, `#: simd LINE` on others; else it is what is chosen; with -r
+ * configs number FIRST (1) to LAST whose layouts are drawn at random.
  * Sizes are multiples of the tiles where that can be.  Where the model says `exact`, bytes, sectors and bank cycles must be
  * equal, else bytes within 2 %.  Left out, each with a word: gathers, and reads under a condition (the data decide).  Of tiles that
  * are read under conditions what is read is not compared, all else is.
@@ -38,6 +38,7 @@ typedef struct one {
 } one;
 
 static bool verbose;
+static int first_draw = 1, draws; /* 0: none */
 static int checked, cut, cut_failed, part, failed, left_out, refused, exact_ones, same_transactions;
 
 static double instances(const heddle_definition *d, const int64_t *size)
@@ -407,7 +408,7 @@ static void run(heddle_ctx *ctx, heddle_module *module, const heddle_definition 
 	heddle_arena_free(o.arena);
 }
 
-static void run_file(const char *path, const char *only, int draws)
+static void run_file(const char *path, const char *only)
 {
 	static const char *const chips[] = {"cuda:h100", "hip:mi300x", "opencl:cpu"};
 	heddle_ctx *ctx = heddle_ctx_new();
@@ -416,7 +417,7 @@ static void run_file(const char *path, const char *only, int draws)
 	for (int d = 0; module && d < module->n_definition; d++)
 		for (size_t t = 0; t < HEDDLE_COUNT(chips); t++)
 			if (!only || !strcmp(only, chips[t]))
-				for (int n = draws > 0; n <= draws; n++)
+				for (int n = draws > 0 ? first_draw : 0; n <= draws; n++)
 					run(ctx, module, module->definition[d], chips[t], n);
 	free(text);
 	heddle_module_free(module);
@@ -431,16 +432,16 @@ static int by_name(const void *a, const void *b)
 int main(int argc, char **argv)
 {
 	const char *only = NULL;
-	int files = 0, draws = 0;
+	int files = 0;
 	for (int i = 1; i < argc; i++) {
 		if (!strcmp(argv[i], "-v"))
 			verbose = true;
 		else if (!strcmp(argv[i], "-t") && i + 1 < argc)
 			only = argv[++i];
 		else if (!strcmp(argv[i], "-r") && i + 1 < argc)
-			draws = atoi(argv[++i]);
+			draws = sscanf(argv[++i], "%d-%d", &first_draw, &draws) == 2 ? draws : (first_draw = 1, atoi(argv[i]));
 		else
-			run_file(argv[i], only, draws), files++;
+			run_file(argv[i], only), files++;
 	}
 	if (!files) {
 		char *name[256];
@@ -454,7 +455,7 @@ int main(int argc, char **argv)
 		for (int i = 0; i < n; i++) {
 			char path[4096];
 			snprintf(path, sizeof(path), "%s/layers/%s", HEDDLE_SOURCE_DIR, name[i]);
-			run_file(path, only, draws);
+			run_file(path, only);
 			free(name[i]);
 		}
 	}
