@@ -253,10 +253,10 @@ static double reads_under_conditions(const counter *c, const movement *m, int lo
 	place_part part[2 * HEDDLE_MAX_DIM];
 	const heddle_stmt *stmt = m->shape->stmt;
 	const int n = parts_of_place(c, stmt, lockstep, values, part);
-	const int64_t v = choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector);
+	const int64_t v = lockstep < 0 ? 1 : choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector);
 	/* vectors that may be cut are under conditions wherever they are */
-	const bool along = count_depends(m, lockstep);
-	const bool alone = along ? !choose_divisible(stmt, lockstep, v) : count_may_be_none(c, stmt, lockstep);
+	const bool along = lockstep >= 0 && count_depends(m, lockstep);
+	const bool alone = along ? !choose_divisible(stmt, lockstep, v) : lockstep >= 0 && count_may_be_none(c, stmt, lockstep);
 	int64_t at[2 * HEDDLE_MAX_DIM] = {0}, places = 1;
 	double reads = 0;
 	for (int k = 0; k < n; k++)
@@ -271,7 +271,7 @@ static double reads_under_conditions(const counter *c, const movement *m, int lo
 		for (int k = 0; k < n; k++)
 			there = there && value[part[k].dim] < values[part[k].dim];
 		const place_kind kind = kind_of_place(m, lockstep, part, at, n);
-		const int64_t left = choose_least(v, values[lockstep] - value[lockstep] / v * v);
+		const int64_t left = lockstep < 0 ? 1 : choose_least(v, values[lockstep] - value[lockstep] / v * v);
 		if (there && !kind.copy && (alone || ((kind.first || !kind.as_first) && !kind.as_under)))
 			reads += along || (left < v && (alone || !has_others(m, lockstep, part, at, n, kind.first))) ? (double)left
 													  : 1;
@@ -285,7 +285,7 @@ static double reads_under_conditions(const counter *c, const movement *m, int lo
 static bool has_plain_sums(const movement *m, int lockstep)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
-	bool plain = stmt->reduction && m->shape->guarded == 1 && !stmt->dim[lockstep].reduction;
+	bool plain = stmt->reduction && m->shape->guarded == 1 && !(lockstep >= 0 && stmt->dim[lockstep].reduction);
 	for (int e = 0; e < m->tensor->rank; e++)
 		plain = plain && m->subscript[e].affine;
 	for (int d = 0; d < stmt->n_dim; d++) {
@@ -358,19 +358,18 @@ static double reads_at_edges(const counter *c, const movement *m)
 	const heddle_stmt *stmt = m->shape->stmt;
 	const int lockstep = heddle_lockstep_dim(stmt, NULL);
 	double once = within_guards(c, stmt), all = 1, whole = once, shared = 1, inside = 1;
-	int64_t places = 1,
-		others =
-			1; /* in the text, that read the same; of them those along other dimensions than the vectors' */
+	/* in the text, that read the same; of them those along other dimensions than the vectors' */
+	int64_t places = 1, others = 1;
 	bool vectors = false, cut = once < 1;
-	if (c->kernel->threads > 1 || lockstep < 0)
+	if (c->kernel->threads > 1)
 		return 1;
-	for (int g = 0; g < c->kernel->n_group;
-	     g++) /* tiles hold something for what does not exist, too: nothing is asked */
+	/* tiles hold something for what does not exist, too: nothing is asked */
+	for (int g = 0; g < c->kernel->n_group; g++)
 		if (c->kernel->group[g]->stmt == stmt && c->kernel->group[g]->space == HEDDLE_SPACE_SHARED)
 			return 1;
 	const double sums = reads_of_sums(c, m, lockstep);
-	if (sums > 0)
-		return sums;
+	if (sums > 0 || lockstep < 0)
+		return sums > 0 ? sums : 1;
 	if (heddle_fixed_extent(stmt->source->index[lockstep]->upper) > 0) {
 		/* one by one whatever the block: members of what has no whole vector, and taps that a guard leaves */
 		const bool taps = stmt->dim[lockstep].reduction;
