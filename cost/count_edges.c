@@ -305,6 +305,9 @@ static double reads_of_sums(const counter *c, const movement *m, int lockstep)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	const double inside = within_guards(c, stmt);
+	/* members of what fills no vector are a loop, in blocks of any kind */
+	const int64_t known = lockstep < 0 ? 0 : heddle_fixed_extent(stmt->source->index[lockstep]->upper);
+	const bool filled = known == 0 || known >= stmt->dim[lockstep].layout.vector;
 	int64_t values[HEDDLE_MAX_DIM] = {0};
 	double ran = 0, sum = 0;
 	int kinds = 1;
@@ -315,7 +318,7 @@ static double reads_of_sums(const counter *c, const movement *m, int lockstep)
 												     : kinds;
 	for (int kind = 0; kind < kinds; kind++) { /* of the block, along each dimension: whole, or cut */
 		double blocks = 1, once = count_elements(m);
-		bool whole = true;
+		bool whole = filled;
 		for (int d = 0; d < stmt->n_dim && blocks > 0; d++) {
 			const bool cut = kind >> d & 1;
 			const int64_t tile = stmt->dim[d].layout.tile, extent = m->shape->d[d].extent,
