@@ -37,7 +37,7 @@ typedef struct shape {
 	struct {
 		int64_t extent;
 		int64_t items;   /* of a thread; no more than a known length needs */
-		int64_t members; /* of its vectors, in the same way; of one thread all */
+		int64_t members; /* of its vectors, in the same way; of results, and of one thread, all */
 		double outer;    /* blocks, or rounds of the tile loop */
 		double share;    /* of the instances of all tiles that exist */
 		double busy;     /* share of (outer, thread) pairs that have any */
