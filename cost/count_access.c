@@ -1,5 +1,5 @@
-/* Counting one access of a statement: how often the threads make it, of how many elements at once, and what a warp asks
- * for together. SPDX-License-Identifier: MIT
+/* Counting one access of a statement: how often the threads make it, of how many elements at once, and what a warp asks for together.
+ * SPDX-License-Identifier: MIT
  */
 #include "cost/count_parts.h"
 
@@ -10,17 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the unrolled part ----------------------------------------------------------------------------------------------
- */
+/* ---- the unrolled part ---------------------------------------------------------------------------------------------- */
 
-/* Different values of a subscript over items and members of the dimensions in `mask`; `each`: no two instances have the
- * same. */
+/* Different values of a subscript over items and members of the dimensions in `mask`; `each`: no two instances have the same. */
 static double distinct(const shape *s, const linear *subscript, const bool *mask, bool each)
 {
 	int64_t value[MOST_DISTINCT];
 	int n = 1;
-	double product = 1, apart = 1; /* members of what is not affine are read one by one, and those of no whole
-					  vector, tap by tap */
+	double product = 1, apart = 1; /* members of what is not affine are read one by one, and those of no whole vector, tap by tap */
 	bool part = each;
 	value[0] = 0;
 	for (int d = 0; d < s->stmt->n_dim; d++) {
@@ -52,7 +49,8 @@ static double distinct(const shape *s, const linear *subscript, const bool *mask
 	return (part ? product : n) * apart;
 }
 
-/* Are terms of a sum, along the tensor's rows, members of vectors which are each read by itself: of neighbours, or under conditions? */
+/* Are terms of a sum, along the tensor's rows, members of vectors which are each read by itself: of neighbours, or
+ * under conditions? */
 static bool reads_terms(const movement *m, int e)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
@@ -78,8 +76,7 @@ double count_elements(const movement *m)
 	return n;
 }
 
-/* Elements of the tile's array from one of tensor dimension order[i] to the next, where `inner` are those from one of
- * order[i + 1]. */
+/* Elements of the tile's array from one of tensor dimension order[i] to the next, where `inner` are those from one of order[i + 1]. */
 int64_t count_tile_pitch(const heddle_group *tile, int i, int64_t inner)
 {
 	const int row = heddle_tile_array_row(tile), e = tile->order[i];
@@ -96,8 +93,7 @@ int64_t count_row_offset(const heddle_group *tile, int64_t value)
 	return tile->phases == 1 ? value : phase * (heddle_tile_row_length(tile) + tile->pad) + place;
 }
 
-/* ---- requests
- * --------------------------------------------------------------------------------------------------------- */
+/* ---- requests --------------------------------------------------------------------------------------------------------- */
 
 /* Byte address of thread t's first element, without what all threads share; false: it takes no part. */
 static bool address(const counter *c, const movement *m, int t, int64_t *at)
@@ -143,8 +139,7 @@ double count_sectors(const int64_t *at, int n, int64_t bytes)
 	int64_t seen[8 * MOST_WARP];
 	int found = 0;
 	for (int t = 0; t < n; t++)
-		for (int64_t s = affine_floor_div(at[t], SECTOR); s <= affine_floor_div(at[t] + bytes - 1, SECTOR);
-		     s++) {
+		for (int64_t s = affine_floor_div(at[t], SECTOR); s <= affine_floor_div(at[t] + bytes - 1, SECTOR); s++) {
 			int j = found - 1;
 			while (j >= 0 && seen[j] != s)
 				j--;
@@ -160,8 +155,7 @@ double count_bank_cycles(const int64_t *at, int n, int64_t bytes)
 	int64_t word[BANKS][MOST_WARP];
 	int found[BANKS] = {0}, most = 0;
 	for (int t = 0; t < n; t++)
-		for (int64_t w = affine_floor_div(at[t], BANK_WIDTH);
-		     w <= affine_floor_div(at[t] + bytes - 1, BANK_WIDTH); w++) {
+		for (int64_t w = affine_floor_div(at[t], BANK_WIDTH); w <= affine_floor_div(at[t] + bytes - 1, BANK_WIDTH); w++) {
 			int bank = (int)(((w % BANKS) + BANKS) % BANKS), j = found[bank] - 1;
 			while (j >= 0 && word[bank][j] != w)
 				j--;
@@ -198,8 +192,7 @@ static round_of one_round(const counter *c, const movement *m, int64_t width, in
 static bool stores_vectors(const counter *c, const shape *s)
 {
 	const heddle_access *target = &s->stmt->access[0];
-	movement m = {
-		.shape = s, .tensor = target->tensor, .subscript = count_subscripts(c, s->stmt, target), .write = true};
+	movement m = {.shape = s, .tensor = target->tensor, .subscript = count_subscripts(c, s->stmt, target), .write = true};
 	for (int d = 0; d < s->stmt->n_dim; d++)
 		m.dims[d] = true;
 	return target->group->space == HEDDLE_SPACE_GLOBAL && count_access_width(c, &m) > 1;
@@ -207,13 +200,12 @@ static bool stores_vectors(const counter *c, const shape *s)
 
 static bool stands_inside(const counter *c, const heddle_stmt *stmt, int o, int d);
 
-/* Members of the vectors that rows are read by where vectors are gathered across them, as many iterations together as a
- * vector has members (model/simplify_turn.c); 1: they are not. */
+/* Members of the vectors that rows are read by where vectors are gathered across them, as many iterations together as a vector has
+ * members (model/simplify_turn.c); 1: they are not. */
 static int64_t turned_width(const counter *c, const movement *m)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
-	const int across = count_lockstep(m),
-		  inner = m->tile ? heddle_tile_array_row(m->tile) : heddle_tensor_inner(m->tensor);
+	const int across = count_lockstep(m), inner = m->tile ? heddle_tile_array_row(m->tile) : heddle_tensor_inner(m->tensor);
 	int along = -1;
 	if (m->write || !c->language->zips || !c->language->unaligned || across < 0 || inner < 0 || stmt->reduction)
 		return 1;
@@ -221,14 +213,11 @@ static int64_t turned_width(const counter *c, const movement *m)
 		if (m->dims[d] && m->subscript[inner].coefficient[d] == 1 && stmt->dim[d].layout.vector == 1)
 			along = d;
 	const int64_t w = choose_least(stmt->dim[across].layout.vector, c->language->max_vector);
-	if (along < 0 || m->subscript[inner].coefficient[across] || stmt->dim[along].layout.items % w ||
-	    !count_depends(m, across))
+	if (along < 0 || m->subscript[inner].coefficient[across] || stmt->dim[along].layout.items % w || !count_depends(m, across))
 		return 1;
-	/* iterations side by side: nothing is a loop inside of theirs, and where they are copies nothing else is copied
-	 * in each */
+	/* iterations side by side: nothing is a loop inside of theirs, and where they are copies nothing else is copied in each */
 	for (int o = 0; o < stmt->n_dim; o++)
-		if (stmt->dim[o].layout.items > 1 && o != along && stands_inside(c, stmt, o, along) &&
-		    (o != across || m->shape->d[along].unrolled || !m->shape->d[o].unrolled))
+		if (stmt->dim[o].layout.items > 1 && o != along && stands_inside(c, stmt, o, along) && (o != across || m->shape->d[along].unrolled || !m->shape->d[o].unrolled))
 			return 1;
 	for (int e = 0; e < m->tensor->rank; e++)
 		if (e != inner && m->subscript[e].coefficient[along])
@@ -236,14 +225,14 @@ static int64_t turned_width(const counter *c, const movement *m)
 	return stores_vectors(c, m->shape) ? w : 1;
 }
 
-/* Members of the vectors by which elements of an input are read that lie two apart, two vectors for each
- * (model/simplify_vector_value.c); 1: they are not. */
+/* Members of the vectors by which elements of an input are read that lie two apart, two vectors for each (model/simplify_vector_value.c);
+ * 1: they are not. */
 static int64_t strided_width(const counter *c, const movement *m)
 {
 	const int d = count_lockstep(m), inner = heddle_tensor_inner(m->tensor);
-	if (m->write || m->tile || !c->language->zips || !c->language->unaligned || d < 0 ||
-	    inner != m->tensor->rank - 1 || m->tensor->role != HEDDLE_ROLE_INPUT || m->tensor->type == HEDDLE_BOOL ||
-	    m->subscript[inner].coefficient[d] != 2 || m->shape->d[d].extent < m->shape->stmt->dim[d].layout.vector)
+	if (m->write || m->tile || !c->language->zips || !c->language->unaligned || d < 0 || inner != m->tensor->rank - 1 ||
+	    m->tensor->role != HEDDLE_ROLE_INPUT || m->tensor->type == HEDDLE_BOOL || m->subscript[inner].coefficient[d] != 2 ||
+	    m->shape->d[d].extent < m->shape->stmt->dim[d].layout.vector)
 		return 1;
 	for (int e = 0; e < inner; e++)
 		if (m->subscript[e].coefficient[d])
@@ -251,20 +240,17 @@ static int64_t strided_width(const counter *c, const movement *m)
 	return choose_least(m->shape->stmt->dim[d].layout.vector, c->language->max_vector);
 }
 
-/* Vectors of an access by strided_width for each vector of results: two taps side by side need the same ones.  Members
- * of those that a condition leaves some out of are read one by one. */
+/* Vectors of an access by strided_width for each vector of results: two taps side by side need the same ones.  Members of those that a condition
+ * leaves some out of are read one by one. */
 static double strided_vectors(const counter *c, const movement *m)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	const linear *row = &m->subscript[heddle_tensor_inner(m->tensor)];
 	for (int d = 0; d < stmt->n_dim; d++)
-		if (stmt->dim[d].reduction && m->shape->d[d].unrolled && m->shape->d[d].items == 2 &&
-		    row->coefficient[d] == 1)
+		if (stmt->dim[d].reduction && m->shape->d[d].unrolled && m->shape->d[d].items == 2 && row->coefficient[d] == 1)
 			return 1;
 	const double share = m->access && m->access->expr ? fabs(count_read_share(c, stmt, m->access->expr)) : 1;
-	const double whole =
-		share < 1 ? count_read_vectors(c, stmt, m->access->expr, count_lockstep(m), strided_width(c, m))
-			  : share;
+	const double whole = share < 1 ? count_read_vectors(c, stmt, m->access->expr, count_lockstep(m), strided_width(c, m)) : share;
 	return share > 0 && whole >= 0 && whole < share ? 1 + whole / share : 2;
 }
 
@@ -281,45 +267,40 @@ static bool has_loop_inside(const counter *c, const movement *m, int d)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	for (int o = 0; o < stmt->n_dim; o++)
-		if (m->shape->d[o].parts > 1 || (!stmt->dim[o].reduction && !m->shape->d[o].unrolled &&
-						 m->shape->d[o].items > 1 && stands_inside(c, stmt, o, d)))
+		if (m->shape->d[o].parts > 1 ||
+		    (!stmt->dim[o].reduction && !m->shape->d[o].unrolled && m->shape->d[o].items > 1 && stands_inside(c, stmt, o, d)))
 			return true;
 	return false;
 }
 
-/* Is there a loop of another reduction inside of the copies that items of reduction d are?  Windows are inside of the
- * others. */
+/* Is there a loop of another reduction inside of the copies that items of reduction d are?  Windows are inside of the others. */
 static bool has_sum_inside(const movement *m, int d)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	const bool window = heddle_is_window(stmt, d);
 	for (int o = 0; o < stmt->n_dim; o++) {
 		const bool other = heddle_is_window(stmt, o);
-		if (stmt->dim[o].reduction && !m->shape->d[o].unrolled && m->shape->d[o].items > 1 &&
-		    (other > window || (other == window && o > d)))
+		if (stmt->dim[o].reduction && !m->shape->d[o].unrolled && m->shape->d[o].items > 1 && (other > window || (other == window && o > d)))
 			return true;
 	}
 	return false;
 }
 
-/* Are the items of d copies that stand one after another under one condition of the guard: inside of all that it asks
- * about? */
+/* Are the items of d copies that stand one after another under one condition of the guard: inside of all that it asks about? */
 static bool is_inside_of_guard(const counter *c, const shape *s, int d)
 {
 	if (s->stmt->dim[d].reduction || !s->d[d].unrolled || count_guards(s->stmt, d))
 		return false;
 	for (int o = 0; o < s->stmt->n_dim; o++) {
 		const heddle_layout *layout = &s->stmt->dim[o].layout;
-		if (count_guards(s->stmt, o) &&
-		    (layout->vector > 1 || (layout->items > 1 && stands_inside(c, s->stmt, o, d))))
+		if (count_guards(s->stmt, o) && (layout->vector > 1 || (layout->items > 1 && stands_inside(c, s->stmt, o, d))))
 			return false;
 	}
 	return true;
 }
 
-/* Of a guard `s <= t` along tiles alike: in a block on the diagonal the items of s that it leaves for one of t are
- * those up to it, under one condition, and share what does not depend on s.  That dimension, where it goes fastest; -1:
- * it is not so. */
+/* Of a guard `s <= t` along tiles alike: in a block on the diagonal the items of s that it leaves for one of t are those up to it, under one
+ * condition, and share what does not depend on s.  That dimension, where it goes fastest; -1: it is not so. */
 static int last_in_steps(const counter *c, const movement *m)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
@@ -330,10 +311,7 @@ static int last_in_steps(const counter *c, const movement *m)
 	for (int d = 0; d < stmt->n_dim; d++)
 		last = !stmt->dim[d].reduction && m->shape->d[d].unrolled && m->shape->d[d].items > 1 ? d : last;
 	const int other = last >= 0 && !count_depends(m, last) ? count_guard_beside(stmt, last) : -1;
-	return other >= 0 && other < last && stmt->dim[other].layout.tile == stmt->dim[last].layout.tile &&
-			       stmt->dim[last].layout.vector == 1
-		       ? last
-		       : -1;
+	return other >= 0 && other < last && stmt->dim[other].layout.tile == stmt->dim[last].layout.tile && stmt->dim[last].layout.vector == 1 ? last : -1;
 }
 
 /* Are there blocks in which the guard holds for some results only? */
@@ -361,9 +339,7 @@ static double guarded_share(const counter *c, const movement *m, double accesses
 		const bool depends = count_depends(m, d);
 		instances *= m->dims[d] ? (double)s->d[d].extent : 1;
 		const bool members = d == lane && !dim->reduction, asked = members && count_guards(s->stmt, d);
-		vector[d] = asked && !(m->apart && c->kernel->threads > 1)
-				    ? choose_least(dim->layout.vector, c->language->max_vector)
-				    : 1;
+		vector[d] = asked && !(m->apart && c->kernel->threads > 1) ? choose_least(dim->layout.vector, c->language->max_vector) : 1;
 		block[d] = !dim->reduction ? dim->layout.tile : s->d[d].extent > 0 ? s->d[d].extent : 1;
 		same *= depends ? 1 : (double)vector[d];
 		if (!depends && is_inside_of_guard(c, s, d) && !(d == lane && count_may_be_none(c, s->stmt, d)))
@@ -387,8 +363,7 @@ static double guarded_share(const counter *c, const movement *m, double accesses
 	return wide * blocks * count_shared_taps(c, m) + apart * instances / (accesses * (double)c->kernel->threads);
 }
 
-/* How often all threads make the access that stands in the text: tiles, rounds, items that are a loop; that of whole
- * vectors `wide` times. */
+/* How often all threads make the access that stands in the text: tiles, rounds, items that are a loop; that of whole vectors `wide` times. */
 static double repeats(const counter *c, const movement *m, double wide)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
@@ -428,8 +403,7 @@ void count_go_on(double begin[SECTOR], double n, int64_t bytes)
 	const double whole = floor(n / SECTOR), rest = n - whole * SECTOR; /* after so many rounds all has come back */
 	for (int from = 0; from < SECTOR; from++)
 		for (int64_t i = 0; i < SECTOR; i++)
-			after[((from + i * step) % SECTOR + SECTOR) % SECTOR] +=
-				begin[from] * (whole + ((double)i < rest ? 1 : 0)) / n;
+			after[((from + i * step) % SECTOR + SECTOR) % SECTOR] += begin[from] * (whole + ((double)i < rest ? 1 : 0)) / n;
 	memcpy(begin, after, sizeof(after));
 }
 
@@ -439,15 +413,14 @@ static void go_on(count_begins *b, const movement *m, double n, int64_t elements
 	count_go_on(b->at, n, elements * heddle_type_size(m->tensor->type));
 }
 
-/* Where accesses of so many elements begin: their tiles, rounds and items, and `place` of the row, where windows give
- * those along it; -1: they do not. */
+/* Where accesses of so many elements begin: their tiles, rounds and items, and `place` of the row, where windows give those along it; -1: they
+ * do not. */
 static count_begins beginnings(const counter *c, const movement *m, int64_t width, int64_t place)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	const int row = heddle_tensor_inner(m->tensor), size = heddle_type_size(m->tensor->type);
 	int lane = count_lockstep(m);
-	for (int d = 0;
-	     d < stmt->n_dim && width > 1 && row >= 0 && (lane < 0 || m->subscript[row].coefficient[lane] != 1); d++)
+	for (int d = 0; d < stmt->n_dim && width > 1 && row >= 0 && (lane < 0 || m->subscript[row].coefficient[lane] != 1); d++)
 		lane = count_side_by_side(c, m, d) > 1 && m->subscript[row].coefficient[d] == 1 ? d : lane;
 	count_begins b = {{0}};
 	int64_t first = place < 0 ? 0 : place;
@@ -477,8 +450,7 @@ static count_begins beginnings(const counter *c, const movement *m, int64_t widt
 	return b;
 }
 
-void count_add_accesses(counter *c, const movement *m, const heddle_group *group, int64_t width, double rounds,
-			const count_begins *b)
+void count_add_accesses(counter *c, const movement *m, const heddle_group *group, int64_t width, double rounds, const count_begins *b)
 {
 	heddle_movement *to = m->tile ? &c->out->shared : &c->out->global;
 	round_of r = one_round(c, m, width, 0);
@@ -521,8 +493,8 @@ static int row_of(const movement *m)
 	return m->tile ? heddle_tile_array_row(m->tile) : heddle_tensor_inner(m->tensor);
 }
 
-/* Elements of the rows that a thread reads for all results of a window, as places in the tile's array, or in the
- * tensor's rows but for a multiple of any vector; 0: there is no window, or too much. */
+/* Elements of the rows that a thread reads for all results of a window, as places in the tile's array, or in the tensor's rows but for a
+ * multiple of any vector; 0: there is no window, or too much. */
 static int window_places(const movement *m, int64_t place[MOST_PLACES])
 {
 	enum { LONGEST = 64, FIRST = 1024 };
@@ -538,8 +510,7 @@ static int window_places(const movement *m, int64_t place[MOST_PLACES])
 			      members = m->shape->d[d].members;
 		const int before = n;
 		window = window || (step && stmt->dim[d].reduction && heddle_is_window(stmt, d));
-		window = window || (m->tile && step == phases && layout->vector * layout->threads == 1 &&
-				    items > 1); /* items lie side by side */
+		window = window || (m->tile && step == phases && layout->vector * layout->threads == 1 && items > 1); /* items lie side by side */
 		for (int k = 0; k < before; k++)
 			place[k] += m->tile && step < 0
 					    ? -step * (choose_least(layout->tile, m->shape->d[d].extent) - 1)
@@ -694,20 +665,15 @@ static void count_members(counter *c, const movement *m, const heddle_group *gro
 	const int64_t all = rows_apart(m, n);
 	double share[MOST_WIDTH + 1] = {0};
 	/* many threads read as wide as they can what nothing is stored to in between */
-	const bool freely = count_own_results(c->kernel) ? false
-			    : c->kernel->threads > 1     ? m->tensor != s->stmt->access[0].tensor
-							 : reads_first(c, s);
+	const bool freely = count_own_results(c->kernel) ? false : c->kernel->threads > 1 ? m->tensor != s->stmt->access[0].tensor : reads_first(c, s);
 	const bool alike = all == 1 || all > MOST_MEMBERS || m->write || !freely || c->language->unaligned;
 	const int lockstep = count_lockstep(m);
 	int64_t any[HEDDLE_MAX_DIM];
 	for (int d = 0; d < HEDDLE_MAX_DIM; d++)
 		any[d] = -1;
-	/* results that lie apart are a loop around others, whose members stand together where an access is the same for
-	 * all results of the loop */
-	const bool together = !m->write && !m->tile &&
-			      (c->kernel->threads > 1 ? freely
-						      : (m->once && lockstep >= 0 && !count_depends(m, lockstep) &&
-							 !count_along_target(c, s->stmt, lockstep)));
+	/* results that lie apart are a loop around others, whose members stand together where an access is the same for all results of the loop */
+	const bool together = !m->write && !m->tile && (c->kernel->threads > 1 ? freely : (m->once && lockstep >= 0 && !count_depends(m, lockstep) &&
+										 !count_along_target(c, s->stmt, lockstep)));
 	if (alike)
 		share[count_member_width(c, m, together ? any : NULL)] = 1;
 	for (int64_t k = 0; k < all && !alike; k++) {
@@ -719,17 +685,14 @@ static void count_members(counter *c, const movement *m, const heddle_group *gro
 		if (share[width] == 0)
 			continue;
 		const count_begins b = m->tile ? (count_begins){{0}} : beginnings(c, m, width, -1);
-		count_add_accesses(c, m, group, width,
-				   share[width] * count_elements(m) / (double)width * count_repeats(c, m),
-				   m->tile ? NULL : &b);
+		count_add_accesses(c, m, group, width, share[width] * count_elements(m) / (double)width * count_repeats(c, m), m->tile ? NULL : &b);
 	}
 }
 
 void count_movement(counter *c, const movement *m, const heddle_group *group)
 {
 	int64_t place[MOST_PLACES];
-	const int places =
-		(m->tile || (c->kernel->threads > 1 && row_of(m) >= 0)) && !m->write ? window_places(m, place) : 0;
+	const int places = (m->tile || (c->kernel->threads > 1 && row_of(m) >= 0)) && !m->write ? window_places(m, place) : 0;
 	if (places) {
 		count_window(c, m, group, place, places);
 		return;
@@ -737,9 +700,7 @@ void count_movement(counter *c, const movement *m, const heddle_group *group)
 	const int64_t strided = strided_width(c, m);
 	if (strided > 1) {
 		const count_begins b = m->tile ? (count_begins){{0}} : beginnings(c, m, strided, -1);
-		count_add_accesses(c, m, group, strided,
-				   count_elements(m) / (double)strided * repeats(c, m, strided_vectors(c, m)),
-				   m->tile ? NULL : &b);
+		count_add_accesses(c, m, group, strided, count_elements(m) / (double)strided * repeats(c, m, strided_vectors(c, m)), m->tile ? NULL : &b);
 	} else {
 		count_members(c, m, group);
 	}

@@ -1,5 +1,6 @@
-/* What is read more than once: copies of an access in the text that stand under conditions of their own, in blocks at
- * an edge and at the ends of sums that move with results. SPDX-License-Identifier: MIT
+/* What is read more than once: copies of an access in the text that stand under conditions of their own, in blocks at an edge and at the ends of
+ * sums that move with results.
+ * SPDX-License-Identifier: MIT
  */
 #include "cost/count_parts.h"
 
@@ -15,8 +16,8 @@ bool count_reads_memory(const heddle_stmt *stmt)
 	return false;
 }
 
-/* Share of the blocks in which the guards of the kernel's other statements hold for all that they do: others are blocks
- * at an edge.  What the statement's own leaves is counted elsewhere. */
+/* Share of the blocks in which the guards of the kernel's other statements hold for all that they do: others are blocks at an edge.  What the
+ * statement's own leaves is counted elsewhere. */
 static double within_guards(const counter *c, const heddle_stmt *own)
 {
 	double share = 1;
@@ -27,9 +28,7 @@ static double within_guards(const counter *c, const heddle_stmt *own)
 		if (stmt == own)
 			continue;
 		for (int d = 0; d < stmt->n_dim; d++)
-			block[d] = !stmt->dim[d].reduction ? stmt->dim[d].layout.tile
-				   : s.d[d].extent > 0     ? s.d[d].extent
-							   : 1;
+			block[d] = !stmt->dim[d].reduction ? stmt->dim[d].layout.tile : s.d[d].extent > 0 ? s.d[d].extent : 1;
 		share = fmin(share, count_guarded(c, stmt, block));
 	}
 	return share;
@@ -49,9 +48,8 @@ static int find_element(const element *all, int n, const element *one, int rank)
 
 enum { MOST_ELEMENTS = 1024 };
 
-/* Reads of one step of a thread that has so many values of each dimension whose items are unrolled, and `taps` members
- * of the lockstep dimension.  `shared`: each element once; else each place by itself, but that what the first result
- * takes it reads for all.  -1: too many. */
+/* Reads of one step of a thread that has so many values of each dimension whose items are unrolled, and `taps` members of the lockstep
+ * dimension.  `shared`: each element once; else each place by itself, but that what the first result takes it reads for all.  -1: too many. */
 static double reads_of_step(const movement *m, const int64_t *values, int lockstep, int64_t taps, bool shared)
 {
 	const int n_dim = m->shape->stmt->n_dim, rank = m->tensor->rank;
@@ -108,8 +106,8 @@ double count_shared_taps(const counter *c, const movement *m)
 	return reads > 0 && all > 0 ? reads / all : 1;
 }
 
-/* The same of a window whose taps are lanes of a vector, of which the first result's have no condition: all others' are
- * under one in blocks at an edge.  0: it is not of this kind. */
+/* The same of a window whose taps are lanes of a vector, of which the first result's have no condition: all others' are under one in blocks
+ * at an edge.  0: it is not of this kind. */
 static double reads_of_taps(const counter *c, const movement *m, int lockstep)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
@@ -124,10 +122,7 @@ static double reads_of_taps(const counter *c, const movement *m, int lockstep)
 	for (int d = 0; d < stmt->n_dim; d++) {
 		if (count_moves(stmt, d))
 			return 0;
-		tile[d] = d != lockstep && stmt->dim[d].member >= 0 && m->shape->d[d].unrolled &&
-					  m->shape->d[d].extent > 0
-				  ? stmt->dim[d].layout.tile
-				  : 1;
+		tile[d] = d != lockstep && stmt->dim[d].member >= 0 && m->shape->d[d].unrolled && m->shape->d[d].extent > 0 ? stmt->dim[d].layout.tile : 1;
 	}
 	const bool guarded = within_guards(c, stmt) < 1;
 	for (int kind = 0; kind < (1 << stmt->n_dim); kind++) { /* of the block, along each dimension: whole, or cut */
@@ -137,9 +132,7 @@ static double reads_of_taps(const counter *c, const movement *m, int lockstep)
 			const int64_t rest = m->shape->d[d].extent % tile[d];
 			const bool cut = kind >> d & 1;
 			values[d] = cut ? rest : tile[d];
-			blocks *= tile[d] == 1 ? (cut ? 0 : 1)
-				  : cut        ? (rest > 0 ? 1 : 0)
-					       : (double)(m->shape->d[d].extent / tile[d]);
+			blocks *= tile[d] == 1 ? (cut ? 0 : 1) : cut ? (rest > 0 ? 1 : 0) : (double)(m->shape->d[d].extent / tile[d]);
 			whole = whole && !cut;
 		}
 		if (blocks == 0)
@@ -148,8 +141,7 @@ static double reads_of_taps(const counter *c, const movement *m, int lockstep)
 		if (reads < 0)
 			return 0;
 		sum += blocks * reads;
-		double once = count_depends(m, lockstep) ? m->shape->d[lockstep].share
-							 : 1; /* as it is counted where nothing is read again */
+		double once = count_depends(m, lockstep) ? m->shape->d[lockstep].share : 1; /* as it is counted where nothing is read again */
 		for (int d = 0; d < stmt->n_dim; d++)
 			once *= d != lockstep && count_depends(m, d) ? (double)values[d] / (double)tile[d] : 1;
 		ran += blocks * once * count_elements(m);
@@ -176,7 +168,8 @@ typedef struct place_part {
 bool count_may_be_none(const counter *c, const heddle_stmt *stmt, int lockstep)
 {
 	const int64_t v = choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector);
-	return c->kernel->threads == 1 && c->kernel->n_member > 1 && stmt->dim[lockstep].member == 0 && !choose_divisible(stmt, lockstep, v);
+	return c->kernel->threads == 1 && c->kernel->n_member > 1 && stmt->dim[lockstep].member == 0 &&
+	       !choose_divisible(stmt, lockstep, v);
 }
 
 /* Those of a statement, from the outside in; their number.  `values`: of each dimension, in this block. */
@@ -256,13 +249,15 @@ static double reads_under_conditions(const counter *c, const movement *m, int lo
 	const int64_t v = lockstep < 0 ? 1 : choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector);
 	/* vectors that may be cut are under conditions wherever they are */
 	const bool along = lockstep >= 0 && count_depends(m, lockstep);
-	const bool alone = along ? !choose_divisible(stmt, lockstep, v) : lockstep >= 0 && count_may_be_none(c, stmt, lockstep);
+	const bool alone =
+		along ? !choose_divisible(stmt, lockstep, v) : lockstep >= 0 && count_may_be_none(c, stmt, lockstep);
 	int64_t at[2 * HEDDLE_MAX_DIM] = {0}, places = 1;
 	double reads = 0;
-	for (int k = 0; k < n; k++)
+	for (int k = 0; k < n; k++) {
 		places *= part[k].n;
-	if (places > MOST_ELEMENTS)
-		return -1;
+		if (part[k].n > MOST_ELEMENTS || places > MOST_ELEMENTS)
+			return -1;
+	}
 	for (int64_t p = 0; p < places; p++) {
 		int64_t value[HEDDLE_MAX_DIM] = {0};
 		bool there = true;
@@ -273,8 +268,9 @@ static double reads_under_conditions(const counter *c, const movement *m, int lo
 		const place_kind kind = kind_of_place(m, lockstep, part, at, n);
 		const int64_t left = lockstep < 0 ? 1 : choose_least(v, values[lockstep] - value[lockstep] / v * v);
 		if (there && !kind.copy && (alone || ((kind.first || !kind.as_first) && !kind.as_under)))
-			reads += along || (left < v && (alone || !has_others(m, lockstep, part, at, n, kind.first))) ? (double)left
-													  : 1;
+			reads += along || (left < v && (alone || !has_others(m, lockstep, part, at, n, kind.first)))
+					 ? (double)left
+					 : 1;
 		for (int k = n - 1; k >= 0 && ++at[k] == part[k].n; k--)
 			at[k] = 0;
 	}
@@ -388,20 +384,16 @@ static double reads_at_edges(const counter *c, const movement *m)
 			continue;
 		if (count_moves(stmt, d))
 			return 1;
-		const int64_t extent = m->shape->d[d].extent, tiles = extent / layout->tile,
-			      rest = extent % layout->tile;
+		const int64_t extent = m->shape->d[d].extent, tiles = extent / layout->tile, rest = extent % layout->tile;
 		const bool depends = count_depends(m, d);
 		vectors = vectors || (depends && d == lockstep);
 		if (depends || !m->shape->d[d].unrolled) {
-			const double part = extent && stmt->dim[d].member >= 0
-						    ? (double)(tiles * layout->tile) / (double)extent
-						    : 1;
+			const double part = extent && stmt->dim[d].member >= 0 ? (double)(tiles * layout->tile) / (double)extent : 1;
 			once *= part;
 			whole *= part;
 			continue;
 		}
-		if (heddle_fixed_extent(stmt->source->index[d]->upper) > 0 &&
-		    tiles + (rest > 0) == 1) { /* all its items are there, in any block */
+		if (heddle_fixed_extent(stmt->source->index[d]->upper) > 0 && tiles + (rest > 0) == 1) { /* all its items are there, in any block */
 			once *= rest ? 0 : 1;
 			whole *= rest ? 0 : 1;
 			continue;
@@ -411,8 +403,7 @@ static double reads_at_edges(const counter *c, const movement *m)
 		places *= items;
 		others *= d == lockstep ? 1 : items;
 		cut = cut || (items > 1 && !choose_divisible(stmt, d, layout->tile));
-		if (stmt->dim[d].member <
-		    0) { /* a loop inside of whole blocks: what it leaves for its last tile shares along the others */
+		if (stmt->dim[d].member < 0) { /* a loop inside of whole blocks: what it leaves for its last tile shares along the others */
 			inside *= (double)(tiles + left);
 			whole *= (double)(tiles * items + left);
 			all *= (double)(tiles * items + left);
@@ -424,32 +415,26 @@ static double reads_at_edges(const counter *c, const movement *m)
 		all *= (double)(tiles * items + left);
 		shared *= (double)(tiles + (rest > 0));
 	}
-	/* single elements have names, but not those that other results of a sum ask for under conditions of their own
-	 */
+	/* single elements have names, but not those that other results of a sum ask for under conditions of their own */
 	const int64_t members = choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector);
 	const bool parts = !stmt->dim[lockstep].reduction && m->shape->d[lockstep].extent % members != 0;
-	if (shared == 0 ||
-	    (!vectors && places > 1 && (!stmt->reduction || others == 1 || m->shape->guarded != 1 || parts)))
+	if (shared == 0 || (!vectors && places > 1 && (!stmt->reduction || others == 1 || m->shape->guarded != 1 || parts)))
 		return 1;
 	if (!vectors || cut)
 		return (once * inside + all - whole) / shared;
 	/* whole vectors at the edge have one condition for all items */
 	const double extent = (double)m->shape->d[lockstep].extent;
-	const double rest = extent > 0 ? fmod(extent, (double)choose_least(stmt->dim[lockstep].layout.vector,
-									   c->language->max_vector)) /
-						 extent
-				       : 0;
+	const double rest = extent > 0 ? fmod(extent, (double)choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector)) / extent : 0;
 	return 1 - rest + rest * all / shared;
 }
 
-/* Steps that a sum takes, one by one, for any of a thread's results, by those of one result: one end of it moves with
- * them, and the result that goes furthest takes all of the steps.  0: it is not so. */
+/* Steps that a sum takes, one by one, for any of a thread's results, by those of one result: one end of it moves with them, and the result that
+ * goes furthest takes all of the steps.  0: it is not so. */
 static double steps_of_any(const counter *c, const movement *m, int moving)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	const heddle_index *index = stmt->source->index[moving];
-	const linear end[2] = {index->lower ? count_linear(c, index->lower) : (linear){.affine = true},
-			       count_linear(c, index->upper)};
+	const linear end[2] = {index->lower ? count_linear(c, index->lower) : (linear){.affine = true}, count_linear(c, index->upper)};
 	const double mean = count_mean(c, stmt, moving);
 	double further = 0;
 	int moves[2] = {0, 0};
@@ -457,13 +442,10 @@ static double steps_of_any(const counter *c, const movement *m, int moving)
 		return 0;
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const heddle_layout *layout = &stmt->dim[d].layout;
-		const double half =
-			(double)((layout->items - 1) * layout->threads * layout->vector + layout->vector - 1) / 2;
+		const double half = (double)((layout->items - 1) * layout->threads * layout->vector + layout->vector - 1) / 2;
 		for (int e = 0; e < 2; e++) {
 			moves[e] += end[e].coefficient[d] != 0;
-			further += end[e].coefficient[d] && !count_depends(m, d)
-					   ? half * (double)llabs(end[e].coefficient[d])
-					   : 0;
+			further += end[e].coefficient[d] && !count_depends(m, d) ? half * (double)llabs(end[e].coefficient[d]) : 0;
 		}
 		if ((end[0].coefficient[d] || end[1].coefficient[d]) && m->shape->d[d].extent % layout->tile)
 			return 0;
@@ -471,8 +453,8 @@ static double steps_of_any(const counter *c, const movement *m, int moving)
 	return moves[0] && moves[1] ? 0 : 1 + further / mean;
 }
 
-/* Of a sum whose ends move with results: tiles that they leave whole are read once for all results of a thread.  In
- * others each vector of results asks, and each member of those that are cut.  So many times as if all were whole. */
+/* Of a sum whose ends move with results: tiles that they leave whole are read once for all results of a thread.  In others each vector of results
+ * asks, and each member of those that are cut.  So many times as if all were whole. */
 static double reads_at_ends(const counter *c, const movement *m)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
@@ -481,8 +463,7 @@ static double reads_at_ends(const counter *c, const movement *m)
 	for (int d = 0; d < stmt->n_dim; d++) {
 		if (!count_moves(stmt, d))
 			continue;
-		if (moving >= 0 || !stmt->dim[d].reduction ||
-		    stmt->dim[d].layout.threads * stmt->dim[d].layout.vector > 1)
+		if (moving >= 0 || !stmt->dim[d].reduction || stmt->dim[d].layout.threads * stmt->dim[d].layout.vector > 1)
 			return 1;
 		moving = d;
 	}
@@ -504,25 +485,22 @@ static double reads_at_ends(const counter *c, const movement *m)
 		beside *= (double)vector[d];
 	}
 	/* steps one by one are no tiles: each of several vectors that are one of the layout's asks in all of them */
-	const bool several =
-		stmt->dim[moving].layout.tile == 1 && stmt->dim[lockstep].layout.vector > c->language->max_vector;
+	const bool several = stmt->dim[moving].layout.tile == 1 && stmt->dim[lockstep].layout.vector > c->language->max_vector;
 	const double steps = several ? 0 : steps_of_any(c, m, moving);
 	if (steps > 0)
 		return steps;
-	const double whole = several ? 0 : count_whole(c, stmt, moving, tile),
-		     vectors = count_whole(c, stmt, moving, vector);
+	const double whole = several ? 0 : count_whole(c, stmt, moving, tile), vectors = count_whole(c, stmt, moving, vector);
 	/* without vectors one result asks for nothing: what it reads serves others */
 	return beside == 1 || whole < 0 || vectors < 0 ? 1 : whole + same * ((vectors - whole) / beside + 1 - vectors);
 }
 
-/* The same where terms are lanes of a vector.  A vector that an end cuts is gone through term by term for each result;
- * one that it leaves whole is read for all results with that end. */
+/* The same where terms are lanes of a vector.  A vector that an end cuts is gone through term by term for each result; one that it leaves whole is
+ * read for all results with that end. */
 static double reads_of_parts(const counter *c, const movement *m)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	const int moving = heddle_lockstep_dim(stmt, NULL);
-	if (c->kernel->threads > 1 || moving < 0 || m->tile || !stmt->dim[moving].reduction ||
-	    !count_moves(stmt, moving))
+	if (c->kernel->threads > 1 || moving < 0 || m->tile || !stmt->dim[moving].reduction || !count_moves(stmt, moving))
 		return 1;
 	const heddle_index *index = stmt->source->index[moving];
 	int64_t tile[HEDDLE_MAX_DIM], vector[HEDDLE_MAX_DIM];

@@ -7,23 +7,14 @@
 #include "cost/choose.h"
 #include "cost/count.h"
 
-enum {
-	SECTOR = 32,
-	BANKS = 32,
-	BANK_WIDTH = 4,
-	MOST_DISTINCT = 4096,
-	MOST_WARP = 64,
-	MOST_UNROLLED = 32,
-	MOST_PLACES = 64
-};
+enum { SECTOR = 32, BANKS = 32, BANK_WIDTH = 4, MOST_DISTINCT = 4096, MOST_WARP = 64, MOST_UNROLLED = 32, MOST_PLACES = 64 };
 
-/* An integer expression of the statement's dimensions: constant + sum coefficient d; where that is not all of it,
- * `within` says which dimensions the rest depends on. */
+/* An integer expression of the statement's dimensions: constant + sum coefficient d; where that is not all of it, `within` says which
+ * dimensions the rest depends on. */
 typedef struct linear {
 	bool affine;
 	int64_t constant;
-	int64_t multiple; /* power of two that the constant is known to be a multiple of before the sizes are; 0: it is
-			     0 */
+	int64_t multiple; /* power of two that the constant is known to be a multiple of before the sizes are; 0: it is 0 */
 	int64_t coefficient[HEDDLE_MAX_DIM];
 	bool within[HEDDLE_MAX_DIM];
 } linear;
@@ -57,13 +48,12 @@ typedef struct counter {
 	const int64_t *size;
 	int warp;
 	heddle_kernel_count *out;
-	shape *shapes; /* [kernel->n_stmt], of those that were asked for, others have no `stmt`; NULL: they are not kept
-			*/
+	shape *shapes; /* [kernel->n_stmt], of those that were asked for, others have no `stmt`; NULL: they are not kept */
 	const bool *joins; /* [kernel->n_stmt]: which go on in the loops of the one before */
 } counter;
 
-/* One access of all threads of a block: threads that take part, requests, transactions; of banks, those if no lanes
- * met, and those if the lanes of a warp that are at work stood together. */
+/* One access of all threads of a block: threads that take part, requests, transactions; of banks, those if no lanes met, and those if the
+ * lanes of a warp that are at work stood together. */
 typedef struct round_of {
 	double threads, requests, transactions, together, packed;
 } round_of;
@@ -73,16 +63,16 @@ enum { MOST_BESIDE = 15 };
 /* What a leaf does to one tensor. */
 typedef struct movement {
 	const shape *shape;
-	const linear *subscript;     /* [rank] */
+	const linear *subscript; /* [rank] */
 	const heddle_access *access; /* whose subscripts they are; NULL: it does not matter */
 	const heddle_tensor *tensor;
-	const heddle_group *tile;  /* in this shared tile; NULL: global memory */
+	const heddle_group *tile; /* in this shared tile; NULL: global memory */
 	bool dims[HEDDLE_MAX_DIM]; /* which dimensions the leaf runs over */
 	bool write;
-	bool once;                   /* by the first lane only, where lanes have the same */
-	bool whole;                  /* runs for instances that do not exist, too */
-	bool apart;                  /* each member has a guard of its own */
-	double share;                /* of the instances that make it */
+	bool once;  /* by the first lane only, where lanes have the same */
+	bool whole; /* runs for instances that do not exist, too */
+	bool apart; /* each member has a guard of its own */
+	double share; /* of the instances that make it */
 	int64_t beside[MOST_BESIDE]; /* other accesses of the statement: elements of the row from this one */
 	int n_beside;
 } movement;
@@ -115,8 +105,7 @@ int count_lockstep(const movement *m);
 int64_t count_tile_begin(const movement *m, int inner, int64_t w, const int64_t *member);
 /* Values of dimension d that a thread has in a row and that stand in the text. */
 int64_t count_side_by_side(const counter *c, const movement *m, int d);
-/* Elements of one access; `member`: which of the values that stand in the text it is of each dimension, NULL or -1:
- * any. */
+/* Elements of one access; `member`: which of the values that stand in the text it is of each dimension, NULL or -1: any. */
 int64_t count_member_width(const counter *c, const movement *m, const int64_t *member);
 /* The same of any member. */
 int64_t count_access_width(const counter *c, const movement *m);
@@ -131,8 +120,7 @@ shape count_shape(const counter *c, const heddle_stmt *stmt);
 
 /* ---- count_access.c ---- */
 
-/* Elements of the array from one of tensor dimension order[i] to the next, where `inner` are those from one of order[i
- * + 1]. */
+/* Elements of the array from one of tensor dimension order[i] to the next, where `inner` are those from one of order[i + 1]. */
 int64_t count_tile_pitch(const heddle_group *tile, int i, int64_t inner);
 /* Where an element of a row lies in the array's rows, whose phases are taken apart. */
 int64_t count_row_offset(const heddle_group *tile, int64_t value);
@@ -146,10 +134,8 @@ void count_go_on(double begin[SECTOR], double n, int64_t bytes);
 double count_elements(const movement *m);
 /* How often all threads make the access that stands in the text: tiles, rounds, items that are a loop. */
 double count_repeats(const counter *c, const movement *m);
-/* Adds so many rounds of an access of all threads, `width` elements each; b: where they begin, NULL: it does not
- * matter. */
-void count_add_accesses(counter *c, const movement *m, const heddle_group *group, int64_t width, double rounds,
-			const count_begins *b);
+/* Adds so many rounds of an access of all threads, `width` elements each; b: where they begin, NULL: it does not matter. */
+void count_add_accesses(counter *c, const movement *m, const heddle_group *group, int64_t width, double rounds, const count_begins *b);
 /* Adds what a movement takes. */
 void count_movement(counter *c, const movement *m, const heddle_group *group);
 
@@ -157,13 +143,12 @@ void count_movement(counter *c, const movement *m, const heddle_group *group);
 
 /* The subscripts of an access, [rank], in the counter's arena. */
 linear *count_subscripts(const counter *c, const heddle_stmt *stmt, const heddle_access *access);
-/* A subscript over the kernel's members instead of the statement's dimensions; those of `joined` statements that are
- * none are the same ones. */
+/* A subscript over the kernel's members instead of the statement's dimensions; those of `joined` statements that are none are the same ones. */
 linear count_over_members(const heddle_stmt *stmt, linear a, bool joined);
 /* Are accesses a of s and b of t to the same elements? */
 bool count_the_same(counter *c, const heddle_stmt *s, int a, const heddle_stmt *t, int b, bool joined);
-/* Everything of the statement is unrolled, but for rounds that those in a row go through together: they are one stretch
- * of code.  So is a step of `joined` ones. */
+/* Everything of the statement is unrolled, but for rounds that those in a row go through together: they are one stretch of code.  So is a
+ * step of `joined` ones. */
 bool count_is_straight(const counter *c, const heddle_stmt *stmt, bool joined);
 /* Lanes whose accesses of so many bytes the banks serve at once: of a warp of more the next ones come later. */
 int count_lanes_at_once(const counter *c, int64_t bytes);
@@ -172,11 +157,11 @@ int count_warp(const heddle_scop *scop);
 
 /* ---- count_carry.c ---- */
 
-/* Does the access read what the step before has stored, which is in a register?  Then `*share`, of the steps that have
- * the read, becomes the share of those that ask memory: the first one, or none. */
+/* Does the access read what the step before has stored, which is in a register?  Then `*share`, of the steps that have the read, becomes the
+ * share of those that ask memory: the first one, or none. */
 bool count_first_share(counter *c, const shape *s, const heddle_access *access, double *share);
-/* Share of the reads of an access that ask memory: none of what another statement has stored in the same step and
- * carries to the next, but in blocks that carry nothing; all of the others. */
+/* Share of the reads of an access that ask memory: none of what another statement has stored in the same step and carries to the next, but
+ * in blocks that carry nothing; all of the others. */
 double count_asked(counter *c, const shape *s, const heddle_access *access);
 /* Does what statement `at` stores stay in registers, all of it? */
 bool count_stays(counter *c, int at);
@@ -187,8 +172,8 @@ bool count_stays(counter *c, int at);
 bool count_reads_memory(const heddle_stmt *stmt);
 /* How many times as often a read is made as if each step asked once for what its places in the text share. */
 double count_again(const counter *c, const movement *m);
-/* May a block of one thread have none of the vectors of the lockstep dimension, as far as the text can tell?  It cannot along the outermost of several
- * coordinates of a block.  Then nothing has a name for all vectors. */
+/* May a block of one thread have none of the vectors of the lockstep dimension, as far as the text can tell?  It cannot
+ * along the outermost of several coordinates of a block.  Then nothing has a name for all vectors. */
 bool count_may_be_none(const counter *c, const heddle_stmt *stmt, int lockstep);
 /* Where a window's taps are lanes: the reads of a step whose places share what they read, to those that are counted
  * place by place; else 1. */
@@ -211,19 +196,19 @@ count_ends count_box(const counter *c, const heddle_stmt *stmt, int d);
 double count_mean(const counter *c, const heddle_stmt *stmt, int d);
 /* Rounds of its tile loop, on average over their tiles. */
 double count_rounds(const counter *c, const heddle_stmt *stmt, int d);
-/* Share of its tile loops that run tile at[d], where the others that its ends and the guard tie it to are in their
- * tiles at[...], or, where those are not known, in any. */
+/* Share of its tile loops that run tile at[d], where the others that its ends and the guard tie it to are in their tiles at[...], or, where those
+ * are not known, in any. */
 double count_runs(const counter *c, const heddle_stmt *stmt, int d, const bool *known, const int64_t *at);
-/* Share of the instances where the guard holds that went into the domain, of a statement without one 1; -1: not known.
- * Where `group` is given, of those that are in whole groups of group[d] values along d for all of which it holds. */
+/* Share of the instances where the guard holds that went into the domain, of a statement without one 1; -1: not known.  Where
+ * `group` is given, of those that are in whole groups of group[d] values along d for all of which it holds. */
 double count_guarded(const counter *c, const heddle_stmt *stmt, const int64_t *group);
-/* Share of the instances that the moving ends of dimension d leave that are in whole groups of group[o] values along
- * each dimension o; -1: not known. */
+/* Share of the instances that the moving ends of dimension d leave that are in whole groups of group[o] values along each dimension o; -1: not
+ * known. */
 double count_whole(const counter *c, const heddle_stmt *stmt, int d, const int64_t *group);
 /* Share of the blocks with instances where the guard holds, as far as it is one of members only. */
 double count_busy(const counter *c, const heddle_stmt *stmt);
-/* Share of the instances that read an element of the statement's value, where each part of it that reads it in another
- * branch reads it again; -1: data decide. */
+/* Share of the instances that read an element of the statement's value, where each part of it that reads it in another branch reads it
+ * again; -1: data decide. */
 double count_read_share(const counter *c, const heddle_stmt *stmt, const heddle_expr *read);
 /* Does the statement read that element whatever conditions are in its value? */
 bool count_is_read_anyway(const heddle_stmt *stmt, const heddle_expr *read);
@@ -231,8 +216,7 @@ bool count_is_read_anyway(const heddle_stmt *stmt, const heddle_expr *read);
 double count_read_vectors(const counter *c, const heddle_stmt *stmt, const heddle_expr *read, int d, int64_t members);
 /* Does the guard depend on dimension d? */
 bool count_guards(const heddle_stmt *stmt, int d);
-/* The dimension that the statement's guard `d <= other`, or the other way around, compares d with; -1: it is another
- * guard, or none. */
+/* The dimension that the statement's guard `d <= other`, or the other way around, compares d with; -1: it is another guard, or none. */
 int count_guard_beside(const heddle_stmt *stmt, int d);
 
 /* ---- count_fill.c ---- */

@@ -1,9 +1,9 @@
 /* Ranges whose ends move with other dimensions, and guards: how many instances there are.
  *
- * Of a range that moves a statement has so many values on average, and its tile loop so many rounds; of a guard that is
- * taken into the domain the share of the instances where it holds.  Both by going over values of the dimensions that
- * they depend on, of long ones over samples; the longest dimension of a guard is solved for. SPDX-License-Identifier:
- * MIT
+ * Of a range that moves a statement has so many values on average, and its tile loop so many rounds; of a guard that is taken into the
+ * domain the share of the instances where it holds.  Both by going over values of the dimensions that they depend on, of long ones over
+ * samples; the longest dimension of a guard is solved for.
+ * SPDX-License-Identifier: MIT
  */
 #include "cost/count_parts.h"
 
@@ -40,21 +40,18 @@ linear count_quotient(const counter *c, const heddle_expr *expr, int64_t *diviso
 	while (expr->kind == HEDDLE_EXPR_CAST)
 		expr = expr->arg[0];
 	*divisor = 1;
-	if (expr->kind != HEDDLE_EXPR_BINARY || expr->op != HEDDLE_OP_DIV ||
-	    heddle_expr_evaluate(expr->arg[1], c->size, &by) < 0 || by < 1)
+	if (expr->kind != HEDDLE_EXPR_BINARY || expr->op != HEDDLE_OP_DIV || heddle_expr_evaluate(expr->arg[1], c->size, &by) < 0 || by < 1)
 		return count_linear(c, expr);
 	*divisor = by;
 	return count_linear(c, expr->arg[0]);
 }
 
 /* greater - less >= apart. */
-static bool add_conjunct(const counter *c, conjuncts *all, const heddle_expr *greater, const heddle_expr *less,
-			 int64_t apart)
+static bool add_conjunct(const counter *c, conjuncts *all, const heddle_expr *greater, const heddle_expr *less, int64_t apart)
 {
 	int64_t up, down;
 	linear a = count_quotient(c, greater, &up), b = count_quotient(c, less, &down);
-	if (!a.affine || !b.affine || all->n == MOST_CONJUNCTS || (up > 1 && !count_is_constant(&b)) ||
-	    (down > 1 && !count_is_constant(&a)))
+	if (!a.affine || !b.affine || all->n == MOST_CONJUNCTS || (up > 1 && !count_is_constant(&b)) || (down > 1 && !count_is_constant(&a)))
 		return false;
 	const linear zero = {.affine = true};
 	linear *l = &all->of[all->n++];
@@ -80,9 +77,8 @@ static bool add_multiple(const counter *c, conjuncts *all, const heddle_expr *va
 	int64_t by = 0, left = 0;
 	while (value->kind == HEDDLE_EXPR_CAST)
 		value = value->arg[0];
-	if (value->kind != HEDDLE_EXPR_BINARY || value->op != HEDDLE_OP_MOD ||
-	    heddle_expr_evaluate(value->arg[1], c->size, &by) < 0 || heddle_expr_evaluate(rest, c->size, &left) < 0 ||
-	    left || by < 1 || by > MOST_WARP || all->n_multiple == MOST_CONJUNCTS)
+	if (value->kind != HEDDLE_EXPR_BINARY || value->op != HEDDLE_OP_MOD || heddle_expr_evaluate(value->arg[1], c->size, &by) < 0 ||
+	    heddle_expr_evaluate(rest, c->size, &left) < 0 || left || by < 1 || by > MOST_WARP || all->n_multiple == MOST_CONJUNCTS)
 		return false;
 	all->multiple[all->n_multiple].of = count_linear(c, value->arg[0]);
 	all->multiple[all->n_multiple].divisor = by;
@@ -109,8 +105,7 @@ static bool take_conjuncts(const counter *c, const heddle_expr *guard, conjuncts
 	case HEDDLE_OP_LT:
 		return add_conjunct(c, all, b, a, 1);
 	case HEDDLE_OP_EQ:
-		return add_multiple(c, all, a, b) || add_multiple(c, all, b, a) ||
-		       (add_conjunct(c, all, a, b, 0) && add_conjunct(c, all, b, a, 0));
+		return add_multiple(c, all, a, b) || add_multiple(c, all, b, a) || (add_conjunct(c, all, a, b, 0) && add_conjunct(c, all, b, a, 0));
 	default:
 		return false;
 	}
@@ -138,8 +133,7 @@ static parents parents_of(const heddle_stmt *stmt, int d, const conjuncts *guard
 	return p;
 }
 
-/* The guard that went into the statement's domain, NULL: there is none.  `*otherwise`: instances are where it does not
- * hold. */
+/* The guard that went into the statement's domain, NULL: there is none.  `*otherwise`: instances are where it does not hold. */
 static const heddle_expr *guard_of(const heddle_stmt *stmt, bool *otherwise)
 {
 	const heddle_expr *select = stmt->source->value;
@@ -183,10 +177,8 @@ static count_ends guarded_ends(const conjuncts *guard, int d, const int64_t *at,
 	return ends;
 }
 
-/* The furthest ends where each of the parents is in a range of its own: at corners, since bounds are affine, or extrema
- * of such. */
-static count_ends ends_within(const counter *c, const heddle_stmt *stmt, int d, const parents *p,
-			      const conjuncts *guard, const count_ends *range)
+/* The furthest ends where each of the parents is in a range of its own: at corners, since bounds are affine, or extrema of such. */
+static count_ends ends_within(const counter *c, const heddle_stmt *stmt, int d, const parents *p, const conjuncts *guard, const count_ends *range)
 {
 	count_ends all = {INT64_MAX, INT64_MIN};
 	for (unsigned corner = 0; corner < 1u << p->n; corner++) {
@@ -301,8 +293,7 @@ static tied tied_of(const counter *c, const heddle_stmt *stmt, int d, const bool
 	return t;
 }
 
-/* Are there values, of dimension d in a range and of those that it is tied to in theirs, whose multiples are what the
- * guard asks for? */
+/* Are there values, of dimension d in a range and of those that it is tied to in theirs, whose multiples are what the guard asks for? */
 static bool reach_multiples(const tied *t, int d, count_ends own, const count_ends *range)
 {
 	for (int k = 0; k < t->guard.n_multiple; k++) {
@@ -328,8 +319,7 @@ static bool reach_multiples(const tied *t, int d, count_ends own, const count_en
 			for (int64_t x = r.lower; x < r.upper && x < r.lower + divisor; x++)
 				for (int64_t b = 0; b < divisor; b++)
 					if (reached >> b & 1)
-						next |= 1ull << (b + factor * x -
-								 affine_floor_div(b + factor * x, divisor) * divisor);
+						next |= 1ull << (b + factor * x - affine_floor_div(b + factor * x, divisor) * divisor);
 			reached = next;
 		}
 		if (!(reached & 1))
@@ -339,8 +329,7 @@ static bool reach_multiples(const tied *t, int d, count_ends own, const count_en
 }
 
 /* Does the loop run its tile number `tile`, where those that it is tied to are in ranges of theirs? */
-static bool runs_tile(const counter *c, const heddle_stmt *stmt, int d, const tied *t, int64_t tile,
-		      const count_ends *range)
+static bool runs_tile(const counter *c, const heddle_stmt *stmt, int d, const tied *t, int64_t tile, const count_ends *range)
 {
 	const int64_t size = stmt->dim[d].layout.tile;
 	count_ends own = ends_within(c, stmt, d, &t->to, &t->guard, range);
@@ -350,10 +339,9 @@ static bool runs_tile(const counter *c, const heddle_stmt *stmt, int d, const ti
 	return own.lower < own.upper && reach_multiples(t, d, own, range);
 }
 
-/* Goes over the tiles of what dimension d is tied to, those of `at` where that is `known`, or over samples of them:
- * `range` becomes theirs. Of number `s`; returns how many there are. */
-static int64_t tied_tiles(const counter *c, const heddle_stmt *stmt, const tied *t, const bool *known,
-			  const int64_t *at, int64_t s, count_ends *range)
+/* Goes over the tiles of what dimension d is tied to, those of `at` where that is `known`, or over samples of them: `range` becomes theirs.
+ * Of number `s`; returns how many there are. */
+static int64_t tied_tiles(const counter *c, const heddle_stmt *stmt, const tied *t, const bool *known, const int64_t *at, int64_t s, count_ends *range)
 {
 	int64_t all = 1;
 	for (int k = 0; k < t->to.n; k++) {
@@ -379,8 +367,7 @@ double count_rounds(const counter *c, const heddle_stmt *stmt, int d)
 	for (int64_t s = 0; s < all; s++) {
 		tied_tiles(c, stmt, &t, NULL, NULL, s, range);
 		const count_ends ends = ends_within(c, stmt, d, &t.to, &t.guard, range);
-		const int64_t first = affine_floor_div(ends.lower - t.box.lower, size),
-			      last = -affine_floor_div(t.box.lower - ends.upper, size);
+		const int64_t first = affine_floor_div(ends.lower - t.box.lower, size), last = -affine_floor_div(t.box.lower - ends.upper, size);
 		if (ends.upper <= ends.lower)
 			continue;
 		if (!t.guard.n_multiple)
@@ -406,8 +393,7 @@ double count_runs(const counter *c, const heddle_stmt *stmt, int d, const bool *
 	return all > 0 ? sum / (double)all : 0;
 }
 
-/* ---- guards
- * -------------------------------------------------------------------------------------------------------------- */
+/* ---- guards -------------------------------------------------------------------------------------------------------------- */
 
 /* Dimensions that conjuncts tie together, and those conjuncts. */
 typedef struct component {
@@ -431,10 +417,8 @@ static component component_of(const heddle_stmt *stmt, const conjuncts *all, int
 	return x;
 }
 
-/* Groups of `group` values along dimension d, of n in its box, for all of which the component's conjuncts hold, with
- * the others as they are. */
-static int64_t solved(const conjuncts *all, const component *x, int d, count_ends box, const int64_t *at, int64_t group,
-		      int64_t n)
+/* Groups of `group` values along dimension d, of n in its box, for all of which the component's conjuncts hold, with the others as they are. */
+static int64_t solved(const conjuncts *all, const component *x, int d, count_ends box, const int64_t *at, int64_t group, int64_t n)
 {
 	int64_t first = 0, last = n - 1;
 	for (int k = 0; k < all->n; k++) {
@@ -455,10 +439,9 @@ static int64_t solved(const conjuncts *all, const component *x, int d, count_end
 	return last < first ? 0 : last - first + 1;
 }
 
-/* The share of the component's values that are in whole groups for all values of which its conjuncts hold; `any`: in
- * groups for some value of which they do, each by itself. */
-static double share_of(const counter *c, const heddle_stmt *stmt, const conjuncts *given, const component *x,
-		       const int64_t *group, bool any)
+/* The share of the component's values that are in whole groups for all values of which its conjuncts hold; `any`: in groups for some value of
+ * which they do, each by itself. */
+static double share_of(const counter *c, const heddle_stmt *stmt, const conjuncts *given, const component *x, const int64_t *group, bool any)
 {
 	conjuncts all = *given;
 	count_ends box[HEDDLE_MAX_DIM];
@@ -498,8 +481,7 @@ static double share_of(const counter *c, const heddle_stmt *stmt, const conjunct
 		}
 		const int64_t size = group ? group[longest] : 1;
 		if (whole)
-			found += solved(&all, x, longest, box[longest], at, size,
-					any ? groups[longest] : (box[longest].upper - box[longest].lower) / size);
+			found += solved(&all, x, longest, box[longest], at, size, any ? groups[longest] : (box[longest].upper - box[longest].lower) / size);
 	}
 	return (any ? 1 : values) * (double)found / ((double)taken * (double)groups[longest]);
 }
@@ -530,8 +512,8 @@ typedef struct vectors {
 	int64_t members;
 } vectors;
 
-/* Share of the instances where they do, by asking for each; where `of` is given, of those in vectors in all of whose
- * members they do.  -1: data decide. */
+/* Share of the instances where they do, by asking for each; where `of` is given, of those in vectors in all of whose members they do.  -1: data
+ * decide. */
 static double asked_share(const counter *c, const heddle_stmt *stmt, const conditions *asked, const vectors *of)
 {
 	count_ends box[HEDDLE_MAX_DIM];
@@ -567,8 +549,7 @@ static double asked_share(const counter *c, const heddle_stmt *stmt, const condi
 }
 
 /* The product of the components' shares; `members`: only of those that kernels share out to blocks. */
-static double shares_of(const counter *c, const heddle_stmt *stmt, const conjuncts *all, const int64_t *group, bool any,
-			bool members)
+static double shares_of(const counter *c, const heddle_stmt *stmt, const conjuncts *all, const int64_t *group, bool any, bool members)
 {
 	bool done[HEDDLE_MAX_DIM] = {0};
 	double share = 1;
@@ -580,8 +561,7 @@ static double shares_of(const counter *c, const heddle_stmt *stmt, const conjunc
 			bool grouped = false, asked = true; /* not grouped: its conjuncts bound loops over tiles */
 			for (int o = 0; o < stmt->n_dim; o++) {
 				done[o] = done[o] || x.in[o];
-				grouped = grouped || (group && x.in[o] && group[o] > 1 &&
-						      (!stmt->dim[o].reduction || stmt->dim[o].layout.tile > 1));
+				grouped = grouped || (group && x.in[o] && group[o] > 1 && (!stmt->dim[o].reduction || stmt->dim[o].layout.tile > 1));
 				asked = asked && (!members || !x.in[o] || stmt->dim[o].member >= 0);
 			}
 			share *= asked ? share_of(c, stmt, all, &x, grouped ? group : NULL, any) : 1;
@@ -597,8 +577,7 @@ double count_guarded(const counter *c, const heddle_stmt *stmt, const int64_t *g
 	if (!guard)
 		return 1;
 	if (!take_conjuncts(c, guard, &all) || all.n_multiple)
-		return group ? 0
-			     : asked_share(c, stmt, &(conditions){.n = 1, .of = {guard}, .holds = {!otherwise}}, NULL);
+		return group ? 0 : asked_share(c, stmt, &(conditions){.n = 1, .of = {guard}, .holds = {!otherwise}}, NULL);
 	/* instances where it does not hold are in whole groups where it holds for no value */
 	const double share = shares_of(c, stmt, &all, group, otherwise, false);
 	return otherwise ? 1 - share : share;
@@ -614,8 +593,7 @@ double count_whole(const counter *c, const heddle_stmt *stmt, int d, const int64
 		one[o] = 1;
 	/* ends that do not move are those of the box */
 	if ((heddle_expr_evaluate(index->upper, c->size, &most) < 0 && !add_conjunct(c, &all, index->upper, &own, 1)) ||
-	    (index->lower && heddle_expr_evaluate(index->lower, c->size, &most) < 0 &&
-	     !add_conjunct(c, &all, &own, index->lower, 0)))
+	    (index->lower && heddle_expr_evaluate(index->lower, c->size, &most) < 0 && !add_conjunct(c, &all, &own, index->lower, 0)))
 		return -1;
 	const double some = shares_of(c, stmt, &all, one, false, false);
 	return some > 0 ? shares_of(c, stmt, &all, group, false, false) / some : 1;
@@ -645,9 +623,8 @@ int count_guard_beside(const heddle_stmt *stmt, int d)
 {
 	bool otherwise = false;
 	const heddle_expr *guard = guard_of(stmt, &otherwise);
-	if (!guard || otherwise || guard->kind != HEDDLE_EXPR_BINARY ||
-	    (guard->op != HEDDLE_OP_LE && guard->op != HEDDLE_OP_GE) || guard->arg[0]->kind != HEDDLE_EXPR_INDEX ||
-	    guard->arg[1]->kind != HEDDLE_EXPR_INDEX)
+	if (!guard || otherwise || guard->kind != HEDDLE_EXPR_BINARY || (guard->op != HEDDLE_OP_LE && guard->op != HEDDLE_OP_GE) ||
+	    guard->arg[0]->kind != HEDDLE_EXPR_INDEX || guard->arg[1]->kind != HEDDLE_EXPR_INDEX)
 		return -1;
 	const int a = guard->arg[0]->index->position, b = guard->arg[1]->index->position;
 	return a == d ? b : b == d ? a : -1;
@@ -664,10 +641,9 @@ static bool is_read_anyway(const heddle_expr *read, const heddle_expr *value)
 	return false;
 }
 
-/* Adds the shares of the instances at which it is read in the value, which is computed under these conditions; false:
- * data decide. */
-static bool add_reads(const counter *c, const heddle_stmt *stmt, const heddle_expr *read, const heddle_expr *value,
-		      conditions *under, const vectors *of, double *sum)
+/* Adds the shares of the instances at which it is read in the value, which is computed under these conditions; false: data decide. */
+static bool add_reads(const counter *c, const heddle_stmt *stmt, const heddle_expr *read, const heddle_expr *value, conditions *under,
+		      const vectors *of, double *sum)
 {
 	if (value->kind == HEDDLE_EXPR_READ && heddle_expr_equal(read, value)) {
 		const double share = asked_share(c, stmt, under, of);
@@ -694,9 +670,7 @@ double count_read_share(const counter *c, const heddle_stmt *stmt, const heddle_
 {
 	conditions under = {.n = 0};
 	double sum = 0;
-	return is_read_anyway(read, stmt->value)                           ? 1
-	       : add_reads(c, stmt, read, stmt->value, &under, NULL, &sum) ? sum
-									   : -1;
+	return is_read_anyway(read, stmt->value) ? 1 : add_reads(c, stmt, read, stmt->value, &under, NULL, &sum) ? sum : -1;
 }
 
 double count_read_vectors(const counter *c, const heddle_stmt *stmt, const heddle_expr *read, int d, int64_t members)
@@ -704,9 +678,7 @@ double count_read_vectors(const counter *c, const heddle_stmt *stmt, const heddl
 	const vectors of = {d, members};
 	conditions under = {.n = 0};
 	double sum = 0;
-	return is_read_anyway(read, stmt->value)                          ? 1
-	       : add_reads(c, stmt, read, stmt->value, &under, &of, &sum) ? sum
-									  : -1;
+	return is_read_anyway(read, stmt->value) ? 1 : add_reads(c, stmt, read, stmt->value, &under, &of, &sum) ? sum : -1;
 }
 
 bool count_is_read_anyway(const heddle_stmt *stmt, const heddle_expr *read)

@@ -1,5 +1,5 @@
-/* What stands where in the text of a statement: subscripts under the sizes, how wide its accesses are, what of it is
- * unrolled. SPDX-License-Identifier: MIT
+/* What stands where in the text of a statement: subscripts under the sizes, how wide its accesses are, what of it is unrolled.
+ * SPDX-License-Identifier: MIT
  */
 #include "cost/count_parts.h"
 
@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- expressions ----------------------------------------------------------------------------------------------------
- */
+/* ---- expressions ---------------------------------------------------------------------------------------------------- */
 
 int64_t count_value(const counter *c, const heddle_expr *expr, int64_t otherwise)
 {
@@ -118,8 +117,7 @@ int64_t count_stride(const counter *c, const heddle_tensor *tensor, int e)
 	return stride;
 }
 
-/* ---- vectors
- * --------------------------------------------------------------------------------------------------------------- */
+/* ---- vectors --------------------------------------------------------------------------------------------------------------- */
 
 /* Are members of a vector along d neighbours in the tensor? */
 static bool goes_along(const heddle_access *access, int d)
@@ -156,8 +154,8 @@ int count_lockstep(const movement *m)
 	return vectors_dim(m->shape, m->dims);
 }
 
-/* Elements, as a sum of powers of two, by which starts of an access lie apart along dimension d, times `factor`.
- * `member`: which of those that stand in the text it is, NULL or -1: any. */
+/* Elements, as a sum of powers of two, by which starts of an access lie apart along dimension d, times `factor`.  `member`: which of those that
+ * stand in the text it is, NULL or -1: any. */
 static int64_t steps_along(const shape *s, int d, int64_t factor, const int64_t *member)
 {
 	const heddle_layout *layout = &s->stmt->dim[d].layout;
@@ -168,9 +166,7 @@ static int64_t steps_along(const shape *s, int d, int64_t factor, const int64_t 
 		steps |= factor * layout->vector;
 	if (!s->d[d].unrolled && layout->items > 1)
 		steps |= factor * layout->threads * layout->vector;
-	return s->d[d].outer > 1 || layout->rounds > 1
-		       ? steps | factor * layout->items * layout->threads * layout->vector
-		       : steps;
+	return s->d[d].outer > 1 || layout->rounds > 1 ? steps | factor * layout->items * layout->threads * layout->vector : steps;
 }
 
 /* The same within a tile: what is outside of it moves the tile. */
@@ -207,11 +203,9 @@ int64_t count_tile_begin(const movement *m, int inner, int64_t w, const int64_t 
 static bool rows_begin_at(const movement *m, int inner, int64_t w, const int64_t *member)
 {
 	const heddle_tensor *tensor = m->tensor;
-	int64_t fixed[HEDDLE_MAX_DIM + 1] = {
-		0}; /* elements before the row that stands in the text, by the extents in them that are not known */
+	int64_t fixed[HEDDLE_MAX_DIM + 1] = {0}; /* elements before the row that stands in the text, by the extents in them that are not known */
 	int open = 0;
-	int64_t numbers = 1,
-		power = 1; /* of the extents within: those that are known, and what the others are multiples of */
+	int64_t numbers = 1, power = 1; /* of the extents within: those that are known, and what the others are multiples of */
 	for (int e = tensor->rank - 1; e >= 0; e--) {
 		const bool counted = tensor->extent[e]->kind == HEDDLE_EXPR_INT;
 		const int64_t unit = tensor->stride ? known_power(tensor->stride[e], w) : numbers * power;
@@ -238,11 +232,9 @@ static bool rows_begin_at(const movement *m, int inner, int64_t w, const int64_t
 static bool is_polynomial(const heddle_expr *expr, bool *sizes)
 {
 	*sizes = *sizes || expr->kind == HEDDLE_EXPR_SIZE;
-	if (expr->kind == HEDDLE_EXPR_BINARY
-		    ? expr->op > HEDDLE_OP_MUL
-		    : expr->kind != HEDDLE_EXPR_INT && expr->kind != HEDDLE_EXPR_SIZE &&
-			      expr->kind != HEDDLE_EXPR_INDEX && expr->kind != HEDDLE_EXPR_CAST &&
-			      expr->kind != HEDDLE_EXPR_UNARY)
+	if (expr->kind == HEDDLE_EXPR_BINARY ? expr->op > HEDDLE_OP_MUL
+					     : expr->kind != HEDDLE_EXPR_INT && expr->kind != HEDDLE_EXPR_SIZE && expr->kind != HEDDLE_EXPR_INDEX &&
+						       expr->kind != HEDDLE_EXPR_CAST && expr->kind != HEDDLE_EXPR_UNARY)
 		return false;
 	for (int i = 0; i < expr->n_arg; i++)
 		if (!is_polynomial(expr->arg[i], sizes))
@@ -250,8 +242,7 @@ static bool is_polynomial(const heddle_expr *expr, bool *sizes)
 	return true;
 }
 
-/* Elements before the access's first one, of which w are a vector along d, are they a multiple of w under these sizes?
- */
+/* Elements before the access's first one, of which w are a vector along d, are they a multiple of w under these sizes? */
 static bool begins_at(const counter *c, const movement *m, int d, int64_t w, const int64_t *member)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
@@ -274,8 +265,8 @@ static bool begins_at(const counter *c, const movement *m, int d, int64_t w, con
 	return first % w == 0;
 }
 
-/* Where open sizes are among the subscripts of a row: does the access begin at multiples of w elements whatever they
- * are?  All that counts of them is what they leave when they are divided by w. */
+/* Where open sizes are among the subscripts of a row: does the access begin at multiples of w elements whatever they are?  All that counts of
+ * them is what they leave when they are divided by w. */
 static bool begins_for_all(const counter *c, const movement *m, int inner, int d, int64_t w, const int64_t *member)
 {
 	enum { MOST_SIZES = 4, MOST_CASES = 256, FAR = 64 };
@@ -286,8 +277,7 @@ static bool begins_for_all(const counter *c, const movement *m, int inner, int d
 	    !is_polynomial(count_subscript(m->shape->stmt, m->access, inner), &mentioned) || !mentioned)
 		return false;
 	for (int e = 0; e < m->tensor->rank; e++)
-		if (!is_polynomial(m->tensor->extent[e], &any) ||
-		    !is_polynomial(count_subscript(m->shape->stmt, m->access, e), &any))
+		if (!is_polynomial(m->tensor->extent[e], &any) || !is_polynomial(count_subscript(m->shape->stmt, m->access, e), &any))
 			return false;
 	for (int i = 0; i < definition->n_size; i++)
 		cases *= w;
@@ -320,13 +310,10 @@ int64_t count_side_by_side(const counter *c, const movement *m, int d)
 {
 	const heddle_layout *layout = &m->shape->stmt->dim[d].layout;
 	const int64_t vector = m->shape->d[d].parts > 1 ? 1 : layout->vector; /* else members are a loop */
-	return c->kernel->threads > 1 && layout->threads == 1 && m->shape->d[d].unrolled && vector == layout->vector
-		       ? layout->items * vector
-		       : vector;
+	return c->kernel->threads > 1 && layout->threads == 1 && m->shape->d[d].unrolled && vector == layout->vector ? layout->items * vector : vector;
 }
 
-/* Elements of one access: a vector where the members lie side by side and the language can.  `member`: as steps_along
- * has it. */
+/* Elements of one access: a vector where the members lie side by side and the language can.  `member`: as steps_along has it. */
 int64_t count_member_width(const counter *c, const movement *m, const int64_t *member)
 {
 	int d = count_lockstep(m), rank = m->tensor->rank;
@@ -347,8 +334,7 @@ int64_t count_member_width(const counter *c, const movement *m, const int64_t *m
 	}
 	if (d < 0 || inner < 0 || m->subscript[inner].coefficient[d] != step)
 		return 1;
-	if (!m->write && !m->tile && m->shape->d[d].parts > 1 &&
-	    m->shape->stmt->dim[d].layout.vector <= c->language->max_vector)
+	if (!m->write && !m->tile && m->shape->d[d].parts > 1 && m->shape->stmt->dim[d].layout.vector <= c->language->max_vector)
 		return 1; /* members are a loop */
 	for (int e = 0; e < rank; e++)
 		if (e != inner && m->subscript[e].coefficient[d])
@@ -359,19 +345,14 @@ int64_t count_member_width(const counter *c, const movement *m, const int64_t *m
 		w /= 2;
 	if (c->language->unaligned)
 		return w;
-	/* everything else in the address goes in steps of the vector; else neighbours that stand together are read by
-	 * narrower ones */
+	/* everything else in the address goes in steps of the vector; else neighbours that stand together are read by narrower ones */
 	const bool narrower = !m->write && (m->tile || c->kernel->threads > 1);
 	for (; w > 1; w = narrower ? w / 2 : 1) {
 		bool aligned =
 			m->tile ? count_tile_begin(m, inner, w, member) == 0 : rows_begin_at(m, inner, w, member);
 		for (int o = 0; o < m->shape->stmt->n_dim; o++)
-			if (o != d && m->subscript[inner].coefficient[o] &&
-			    !(m->tile && m->shape->stmt->dim[o].layout.tile == 1))
-				aligned = aligned &&
-					  (m->subscript[inner].coefficient[o] * m->shape->stmt->dim[o].layout.vector) %
-							  (w * step) ==
-						  0;
+			if (o != d && m->subscript[inner].coefficient[o] && !(m->tile && m->shape->stmt->dim[o].layout.tile == 1))
+				aligned = aligned && (m->subscript[inner].coefficient[o] * m->shape->stmt->dim[o].layout.vector) % (w * step) == 0;
 		if (aligned && (m->tile || m->subscript[inner].multiple % w == 0))
 			return w;
 		if (member && begins_for_all(c, m, inner, d, w, member))
@@ -385,8 +366,7 @@ int64_t count_access_width(const counter *c, const movement *m)
 	return count_member_width(c, m, NULL);
 }
 
-/* ---- what is unrolled
- * --------------------------------------------------------------------------------------------------- */
+/* ---- what is unrolled --------------------------------------------------------------------------------------------------- */
 
 /* Do the statement's registers differ from one index of d to another? */
 static bool indexes_registers(const counter *c, const heddle_stmt *stmt, int d)
@@ -394,8 +374,7 @@ static bool indexes_registers(const counter *c, const heddle_stmt *stmt, int d)
 	bool any = stmt->reduction;
 	for (int a = 0; a < stmt->n_access && !any; a++) {
 		const heddle_access *access = &stmt->access[a];
-		for (int e = 0;
-		     access->group && access->group->space == HEDDLE_SPACE_REGISTER && e < access->tensor->rank; e++) {
+		for (int e = 0; access->group && access->group->space == HEDDLE_SPACE_REGISTER && e < access->tensor->rank; e++) {
 			const linear at = count_linear(c, count_subscript(stmt, access, e));
 			any = any || at.coefficient[d] || at.within[d];
 		}
@@ -457,8 +436,7 @@ bool count_lanes_apart(const counter *c, const shape *s)
 	return d >= 0 && !kept && is_guarded(s->stmt, d) && !has_vectors(c, s);
 }
 
-/* Nodes of the program that calls take where all of `members` stand, 4 for each member of a dimension that it depends
- * on. */
+/* Nodes of the program that calls take where all of `members` stand, 4 for each member of a dimension that it depends on. */
 static double length_of_calls(const heddle_stmt *stmt, const heddle_expr *expr, int lockstep, int64_t members)
 {
 	double n = 0;
@@ -472,8 +450,8 @@ static double length_of_calls(const heddle_stmt *stmt, const heddle_expr *expr, 
 	return n;
 }
 
-/* Nodes of the program that one vector of results takes, or one result where there are no vectors: results that lie
- * apart are stored one by one, the vector having a name; each may have a guard. */
+/* Nodes of the program that one vector of results takes, or one result where there are no vectors: results that lie apart are stored one by
+ * one, the vector having a name; each may have a guard. */
 static double length_of_body(const counter *c, const shape *s, int lockstep, bool wide)
 {
 	const heddle_stmt *stmt = s->stmt;
@@ -604,8 +582,7 @@ static shape new_shape(const counter *c, const heddle_stmt *stmt)
 		s.d[d].extent = box.upper < box.lower ? 0 : box.upper - box.lower;
 		double tiles = ceil((double)s.d[d].extent / (double)layout->tile);
 		int64_t rest = s.d[d].extent - ((int64_t)tiles - 1) * layout->tile;
-		s.d[d].outer =
-			stmt->dim[d].member < 0 && (moves || stmt->dim[d].reduction) ? count_rounds(c, stmt, d) : tiles;
+		s.d[d].outer = stmt->dim[d].member < 0 && (moves || stmt->dim[d].reduction) ? count_rounds(c, stmt, d) : tiles;
 		const double values = moves ? count_mean(c, stmt, d) : (double)s.d[d].extent;
 		s.d[d].share = tiles > 0 && s.d[d].outer > 0 ? values / (s.d[d].outer * (double)layout->tile) : 0;
 		int64_t busy = choose_least(layout->threads, (rest + layout->vector - 1) / layout->vector);
@@ -613,12 +590,12 @@ static shape new_shape(const counter *c, const heddle_stmt *stmt)
 		s.d[d].members = layout->vector;
 		/* loops go as far as is known to be needed */
 		int64_t lower = 0;
-		const int64_t known = heddle_expr_evaluate(index->lower, NULL, &lower) < 0
-					      ? 0
-					      : heddle_fixed_extent(index->upper) - lower;
+		const int64_t known = heddle_expr_evaluate(index->lower, NULL, &lower) < 0 ? 0 : heddle_fixed_extent(index->upper) - lower;
 		if (!moves && layout->threads == 1 && layout->rounds == 1 && known > 0 && known < layout->tile) {
 			s.d[d].items = (known + layout->vector - 1) / layout->vector;
-			s.d[d].members = c->kernel->threads > 1 && stmt->dim[d].reduction ? choose_least(layout->vector, known) : layout->vector;
+			s.d[d].members = c->kernel->threads > 1 && stmt->dim[d].reduction
+						 ? choose_least(layout->vector, known)
+						 : layout->vector;
 			s.d[d].share = (double)known / (double)(s.d[d].items * s.d[d].members);
 		}
 		s.d[d].busy = tiles > 0 ? (tiles - 1 + (double)busy / (double)layout->threads) / tiles : 0;

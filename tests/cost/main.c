@@ -438,9 +438,15 @@ int main(int argc, char **argv)
 			verbose = true;
 		else if (!strcmp(argv[i], "-t") && i + 1 < argc)
 			only = argv[++i];
-		else if (!strcmp(argv[i], "-r") && i + 1 < argc)
-			draws = sscanf(argv[++i], "%d-%d", &first_draw, &draws) == 2 ? draws : (first_draw = 1, atoi(argv[i]));
-		else
+		else if (!strcmp(argv[i], "-r") && i + 1 < argc) {
+			const int read = sscanf(argv[++i], "%d-%d", &first_draw, &draws);
+			if (read < 1 || first_draw < 1 || (read == 2 && draws < first_draw)) {
+				fprintf(stderr, "test_cost_counts: -r takes numbers of draws, 3 or 15-18, not %s\n", argv[i]);
+				return 2;
+			}
+			if (read == 1)
+				draws = first_draw, first_draw = 1;
+		} else
 			run_file(argv[i], only), files++;
 	}
 	if (!files) {
