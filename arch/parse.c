@@ -279,6 +279,9 @@ static const heddle_descriptor *parse_file(heddle_ctx *ctx, const heddle_source 
 bool heddle_yaml_is_deep(const heddle_source *source)
 {
 	yaml_parser_t parser;
+	const heddle_embedded *own = heddle_embedded_find(source->name);
+	if (own && own->data == source->text)
+		return false; /* what the program itself has, of which every run reads some */
 	if (!yaml_parser_initialize(&parser))
 		return false; /* told by who parses it */
 	yaml_parser_set_input_string(&parser, (const unsigned char *)source->text, source->length);

@@ -48,7 +48,7 @@ typedef struct heddle_variant {
 } heddle_variant;
 
 /* The programs behind one entry, which runs the first one whose conditions hold: the ranges and divisors of its sizes, and the
- * alignments that it asks of base addresses (heddle_buffer_alignment).  All have the definition's inputs, outputs and scalars,
+ * alignments that it asks of base addresses (heddle_buffer_alignments).  All have the definition's inputs, outputs and scalars,
  * and its sizes under the same names; temporaries and launches are their own. */
 typedef struct heddle_variants {
 	heddle_arena *arena; /* of the list; the programs have their own */

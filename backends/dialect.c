@@ -140,6 +140,10 @@ const char *heddle_dialect_word(const heddle_dialect *dialect, const char *forma
 {
 	char key[128];
 	va_list args;
+	if (!strchr(format, '%')) { /* nearly all that printing asks for */
+		const dialect_word *plain = find_word(dialect, format);
+		return plain ? plain->text : NULL;
+	}
 	va_start(args, format);
 	vsnprintf(key, sizeof(key), format, args);
 	va_end(args);
@@ -552,7 +556,9 @@ static bool parameter_value(const parameter *p, int choice, int part, char *out,
 		n -= k + 1;
 	}
 	n = strcspn(s, "/,");
-	snprintf(out, size, "%.*s", (int)n, s);
+	n = n < size ? n : size - 1;
+	memcpy(out, s, n); /* and not snprintf: preludes have thousands of them */
+	out[n] = '\0';
 	return true;
 }
 

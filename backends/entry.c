@@ -39,7 +39,9 @@ typedef struct entry {
 	heddle_program_size *size; /* [n_size] with the values that any variant takes, in the host's names */
 	bool has_workspace;	   /* some variant needs one */
 	bool widest;		   /* the last variant is for everything that any of them is for */
+	int **alignments;	   /* [variants->n][n_buffer] what each view asks of addresses; NULL in the header */
 	heddle_program program;	   /* the view that is printed */
+	const int *align;	   /* ... and its alignments */
 	int n_name;
 	host_name *name;
 	const char *workspace, *bytes, *stream;
@@ -100,7 +102,11 @@ static const char *name_of(const entry *e, const heddle_buffer *buffer)
 }
 
 /* What is printed from now on is of this variant. */
-static void enter(entry *e, int variant) { e->program = e->view[variant]; }
+static void enter(entry *e, int variant)
+{
+	e->program = e->view[variant];
+	e->align = e->alignments ? e->alignments[variant] : NULL;
+}
 
 static bool in_memory_or_scalar(const heddle_buffer *buffer)
 {
@@ -156,6 +162,9 @@ static void begin(entry *e, heddle_ctx *ctx, heddle_arena *arena, const heddle_d
 		for (int i = 0; i < e->view[v].n_size; i++)
 			e->view[v].size[i] = variants->item[v].program->size[i];
 	}
+	e->alignments = target ? HEDDLE_NEW_ARRAY(arena, int *, variants->n) : NULL;
+	for (int v = 0; v < variants->n && target; v++)
+		e->alignments[v] = heddle_buffer_alignments(arena, target, variants->item[v].program);
 	enter(e, variants->n - 1);
 	e->size = HEDDLE_NEW_ARRAY(arena, heddle_program_size, e->program.n_size + 1);
 	e->widest = heddle_variants_is_widest(variants, variants->n - 1);
@@ -422,7 +431,7 @@ static void check_pointers(entry *e)
 	bool addresses = !heddle_dialect_flag(e->dialect, "language.byte_offsets");
 	for (int i = 0; i < e->program.n_buffer; i++) {
 		const heddle_buffer *buffer = e->program.buffer[i];
-		int align = heddle_buffer_alignment(e->target, &e->program, buffer);
+		const int align = e->align[i];
 		if (!in_entry(buffer))
 			continue;
 		const char *some = not_empty(e, buffer), *name = name_of(e, buffer);
@@ -438,7 +447,7 @@ static int workspace_alignment(entry *e)
 	int most = 1;
 	for (int i = 0; i < e->program.n_buffer; i++) {
 		const heddle_buffer *buffer = e->program.buffer[i];
-		int align = heddle_buffer_alignment(e->target, &e->program, buffer);
+		const int align = e->align[i];
 		if (buffer->role == HEDDLE_BUFFER_TEMPORARY && align > most)
 			most = align;
 	}
@@ -469,7 +478,7 @@ static const char *condition_of(entry *e, int variant)
 	enter(e, variant);
 	for (int i = 0; i < e->program.n_buffer; i++) {
 		const heddle_buffer *buffer = e->program.buffer[i];
-		int align = heddle_buffer_alignment(e->target, &e->program, buffer);
+		const int align = e->align[i];
 		if (in_entry(buffer) && align > heddle_type_size(buffer->type))
 			text = heddle_arena_printf(e->arena, "%s%s%s %% %d == 0", text, *text ? " && " : "", address_of(e, name_of(e, buffer)),
 						   align);

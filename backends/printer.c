@@ -273,36 +273,44 @@ void heddle_kernel_memory(heddle_arena *arena, const heddle_target *target, cons
 }
 
 typedef struct align_use {
-	const heddle_buffer *buffer;
-	int width; /* of the widest access, in members */
+	const heddle_program *program;
+	int *width; /* [n_buffer] of the widest access, in members */
 } align_use;
+
+static void widen(align_use *use, const heddle_buffer *buffer, int width)
+{
+	for (int i = 0; i < use->program->n_buffer; i++)
+		if (use->program->buffer[i] == buffer && width > use->width[i])
+			use->width[i] = width;
+}
 
 static void find_wide_load(void *user, const heddle_value *v, bool data)
 {
-	align_use *use = user;
 	(void)data;
-	if (v->kind == HEDDLE_VALUE_LOAD && v->buffer == use->buffer && v->width > use->width)
-		use->width = v->width;
+	if (v->kind == HEDDLE_VALUE_LOAD && v->width > v->buffer->width)
+		widen(user, v->buffer, v->width);
 }
 
 static void find_wide_store(void *user, const heddle_node *node)
 {
-	align_use *use = user;
-	if (node->kind == HEDDLE_NODE_STORE && node->buffer == use->buffer && node->value[0]->width > use->width)
-		use->width = node->value[0]->width;
+	if (node->kind == HEDDLE_NODE_STORE && node->value[0]->width > node->buffer->width)
+		widen(user, node->buffer, node->value[0]->width);
 }
 
-int heddle_buffer_alignment(const heddle_target *target, const heddle_program *program, const heddle_buffer *buffer)
+int *heddle_buffer_alignments(heddle_arena *arena, const heddle_target *target, const heddle_program *program)
 {
-	const int size = heddle_type_size(buffer->type);
-	align_use use = {buffer, buffer->width};
-	if (heddle_dialect_language(target->dialect).unaligned_vectors)
-		return size;
-	for (int i = 0; i < program->n_launch; i++)
-		visit_node(&(visitor){find_wide_load, find_wide_store, &use}, program->launch[i]->body);
-	if (use.width == buffer->width)
-		return size;
-	return use.width * size < buffer->align ? use.width * size : buffer->align;
+	int *align = HEDDLE_NEW_ARRAY(arena, int, program->n_buffer + 1);
+	for (int i = 0; i < program->n_buffer; i++)
+		align[i] = program->buffer[i]->width;
+	const bool any = heddle_dialect_language(target->dialect).unaligned_vectors;
+	for (int i = 0; i < program->n_launch && !any; i++)
+		visit_node(&(visitor){find_wide_load, find_wide_store, &(align_use){program, align}}, program->launch[i]->body);
+	for (int i = 0; i < program->n_buffer; i++) {
+		const heddle_buffer *buffer = program->buffer[i];
+		const int size = heddle_type_size(buffer->type), wide = align[i] * size;
+		align[i] = align[i] == buffer->width ? size : wide < buffer->align ? wide : buffer->align;
+	}
+	return align;
 }
 
 /* Warps that each of a unit's schedulers has where so many blocks are resident. */

@@ -57,8 +57,9 @@ bool heddle_is_companion(const heddle_dialect *dialect, const heddle_program *pr
 void heddle_kernel_arguments(heddle_arena *arena, const heddle_program *program, const heddle_launch *launch,
 			     kernel_arguments *arguments);
 void heddle_kernel_memory(heddle_arena *arena, const heddle_target *target, const heddle_launch *launch, kernel_memory *memory);
-/* Bytes that the base address must be a multiple of: of the widest vector where the language wants that, else of an element. */
-int heddle_buffer_alignment(const heddle_target *target, const heddle_program *program, const heddle_buffer *buffer);
+/* [n_buffer] Bytes that each buffer's base address must be a multiple of: of the widest vector where the language wants that, else
+ * of an element. */
+int *heddle_buffer_alignments(heddle_arena *arena, const heddle_target *target, const heddle_program *program);
 
 /* One device kernel.  0 or -1 with a diagnostic. */
 int heddle_kernel_print(heddle_ctx *ctx, const heddle_target *target, const heddle_program *program,

@@ -64,11 +64,11 @@ void heddle_variants_add(heddle_variants *variants, heddle_program *program)
 }
 
 /* Some tensor's address must be aligned to more than its elements.  The workspace's alignment is asked of the caller. */
-static bool needs_alignment(const heddle_target *target, const heddle_program *p)
+static bool needs_alignment(heddle_arena *arena, const heddle_target *target, const heddle_program *p)
 {
+	const int *align = heddle_buffer_alignments(arena, target, p);
 	for (int i = 0; i < p->n_buffer; i++)
-		if (heddle_is_global(p->buffer[i]) && is_parameter(p->buffer[i]) &&
-		    heddle_buffer_alignment(target, p, p->buffer[i]) > heddle_type_size(p->buffer[i]->type))
+		if (heddle_is_global(p->buffer[i]) && is_parameter(p->buffer[i]) && align[i] > heddle_type_size(p->buffer[i]->type))
 			return true;
 	return false;
 }
@@ -79,9 +79,9 @@ static void add_scalar(const heddle_target *target, heddle_variants *variants)
 	const int n = variants->n;
 	for (int i = n - 1; i >= 0; i--) {
 		heddle_program *p = variants->item[i].program;
-		bool covered = !needs_alignment(target, p);
+		bool covered = !needs_alignment(variants->arena, target, p);
 		for (int j = i + 1; j < variants->n && !covered; j++)
-			covered = contains(variants->item[j].program, p) && !needs_alignment(target, variants->item[j].program);
+			covered = contains(variants->item[j].program, p) && !needs_alignment(variants->arena, target, variants->item[j].program);
 		if (covered)
 			continue;
 		const heddle_variant new = {heddle_program_scalar(p),
@@ -187,11 +187,19 @@ int heddle_variants_extent_size(const heddle_variants *variants, const char *buf
 	return -1;
 }
 
-/* `misalign` elements past an aligned address. */
-static bool is_aligned(const heddle_target *target, const heddle_program *p, const heddle_buffer *buffer, int misalign)
+/* All tensors, each `misalign` elements past an aligned address. */
+static bool are_aligned(const heddle_target *target, const heddle_program *p, int misalign)
 {
-	int bytes = misalign * heddle_type_size(buffer->type);
-	return !is_parameter(buffer) || buffer->role == HEDDLE_BUFFER_SCALAR || bytes % heddle_buffer_alignment(target, p, buffer) == 0;
+	heddle_arena *arena = heddle_arena_new();
+	const int *align = heddle_buffer_alignments(arena, target, p);
+	bool all = true;
+	for (int i = 0; i < p->n_buffer && all; i++) {
+		const heddle_buffer *buffer = p->buffer[i];
+		all = !is_parameter(buffer) || buffer->role == HEDDLE_BUFFER_SCALAR ||
+		      misalign * heddle_type_size(buffer->type) % align[i] == 0;
+	}
+	heddle_arena_free(arena);
+	return all;
 }
 
 int heddle_variants_choose(const heddle_variants *variants, const heddle_target *target, const int64_t *size, int misalign)
@@ -201,9 +209,7 @@ int heddle_variants_choose(const heddle_variants *variants, const heddle_target 
 		bool fits = true;
 		for (int k = 0; k < p->n_size && fits; k++)
 			fits = size_takes(&p->size[k], size[k]);
-		for (int k = 0; k < p->n_buffer && fits; k++)
-			fits = is_aligned(target, p, p->buffer[k], misalign);
-		if (fits)
+		if (fits && are_aligned(target, p, misalign))
 			return i;
 	}
 	return -1;

@@ -50,12 +50,17 @@ void heddle_text_vprintf(heddle_text *text, const char *format, va_list args)
 {
 	va_list again;
 	va_copy(again, args);
-	int n = vsnprintf(NULL, 0, format, args);
-	if (n >= 0) {
+	reserve(text, 0);
+	const size_t room = text->capacity - text->length;
+	int n = vsnprintf(text->data + text->length, room, format, args);
+	if (n >= 0 && (size_t)n >= room) {
 		reserve(text, (size_t)n);
 		vsnprintf(text->data + text->length, (size_t)n + 1, format, again);
-		text->length += (size_t)n;
 	}
+	if (n >= 0)
+		text->length += (size_t)n;
+	else
+		text->data[text->length] = '\0';
 	va_end(again);
 }
 

@@ -26,15 +26,15 @@ static heddle_formula formula(heddle_arena *arena, const heddle_program *program
 	return text ? text : "0";
 }
 
-static void add_tensor(heddle_manifest *m, heddle_argument **list, int *n, const heddle_target *target, const heddle_program *program,
-		       const heddle_buffer *buffer, bool *failed)
+static void add_tensor(heddle_manifest *m, heddle_argument **list, int *n, const heddle_program *program, const heddle_buffer *buffer,
+		       int align, bool *failed)
 {
 	heddle_argument argument = {
 		.name = heddle_arena_strdup(m->arena, buffer->name),
 		.role = role_of(buffer),
 		.type = buffer->type,
 		.rank = buffer->rank,
-		.align = heddle_buffer_alignment(target, program, buffer),
+		.align = align,
 	};
 	if (argument.role == HEDDLE_ARGUMENT_SCALAR)
 		argument.rank = 0;
@@ -50,12 +50,13 @@ static void add_tensor(heddle_manifest *m, heddle_argument **list, int *n, const
 	HEDDLE_PUSH(m->arena, *list, *n, argument);
 }
 
-static const heddle_buffer *find_buffer(const heddle_program *program, const char *name)
+/* The buffer's place in the program, -1: there is none. */
+static int find_buffer(const heddle_program *program, const char *name)
 {
 	for (int i = 0; i < program->n_buffer; i++)
 		if (!strcmp(program->buffer[i]->name, name))
-			return program->buffer[i];
-	return NULL;
+			return i;
+	return -1;
 }
 
 /* "M==64&&N==32": the sizes are the variant's. */
@@ -83,7 +84,7 @@ static heddle_formula for_all(heddle_manifest *m, const heddle_variants *variant
 	const char *text = NULL;
 	for (int v = variants->n - 1; v >= 0; v--) {
 		const heddle_program *p = variants->item[v].program;
-		const heddle_buffer *buffer = find_buffer(p, name);
+		const heddle_buffer *buffer = p->buffer[find_buffer(p, name)];
 		if (variants->item[v].why)
 			continue; /* a copy for the same sizes */
 		const char *own = formula(m->arena, p, stride ? buffer->stride[k] : buffer->extent[k], failed);
@@ -111,6 +112,7 @@ static void generalise(heddle_manifest *m, const heddle_variants *variants, bool
 static void add_arguments(heddle_manifest *m, const heddle_target *target, const heddle_variants *variants, bool *failed)
 {
 	const heddle_program *program = variants->item[variants->n - 1].program;
+	const int *align = heddle_buffer_alignments(m->arena, target, program);
 	for (int pass = 0; pass < 3; pass++) {
 		for (int i = 0; i < program->n_buffer; i++) {
 			const heddle_buffer *buffer = program->buffer[i];
@@ -118,7 +120,7 @@ static void add_arguments(heddle_manifest *m, const heddle_target *target, const
 				continue;
 			int where = buffer->role == HEDDLE_BUFFER_SCALAR ? 1 : buffer->role == HEDDLE_BUFFER_TEMPORARY ? 2 : 0;
 			if (where == pass)
-				add_tensor(m, &m->argument, &m->n_argument, target, program, buffer, failed);
+				add_tensor(m, &m->argument, &m->n_argument, program, buffer, align[i], failed);
 		}
 		for (int i = 0; pass == 1 && i < program->n_size; i++) {
 			const heddle_program_size all = heddle_variants_size(variants, i);
@@ -246,14 +248,15 @@ static void add_variant(heddle_manifest *m, const heddle_target *target, const h
 	v.precondition = preconditions_of(m->arena, program, &v.n_precondition, failed);
 	v.workspace_bytes = formula(m->arena, program, program->workspace, failed);
 	v.align = HEDDLE_NEW_ARRAY(m->arena, int, m->n_argument + 1);
+	const int *align = heddle_buffer_alignments(m->arena, target, program);
 	for (int i = 0; i < m->n_argument; i++) {
-		const heddle_buffer *buffer = find_buffer(program, m->argument[i].name);
-		int align = buffer && m->argument[i].role != HEDDLE_ARGUMENT_TEMPORARY ? heddle_buffer_alignment(target, program, buffer) : 0;
-		v.align[i] = align != m->argument[i].align ? align : 0;
+		const int buffer = find_buffer(program, m->argument[i].name);
+		const int bytes = buffer >= 0 && m->argument[i].role != HEDDLE_ARGUMENT_TEMPORARY ? align[buffer] : 0;
+		v.align[i] = bytes != m->argument[i].align ? bytes : 0;
 	}
 	for (int i = 0; i < program->n_buffer; i++)
 		if (program->buffer[i]->role == HEDDLE_BUFFER_TEMPORARY)
-			add_tensor(m, &v.temporary, &v.n_temporary, target, program, program->buffer[i], failed);
+			add_tensor(m, &v.temporary, &v.n_temporary, program, program->buffer[i], align[i], failed);
 	for (int i = 0; i < program->n_launch; i++)
 		add_launch(m, &v.launch, &v.n_launch, target, program, program->launch[i], failed);
 	HEDDLE_PUSH(m->arena, m->variant, m->n_variant, v);

@@ -30,8 +30,8 @@ static heddle_value *index_int(maker *m, int64_t i)
 static __isl_give isl_set *runs(maker *m)
 {
 	if (!m->runs) {
-		m->runs = isl_set_intersect_params(isl_set_copy(m->leaf->spread), isl_set_copy(m->g->mapped->context));
-		m->runs = isl_set_intersect_params(m->runs, isl_set_copy(m->g->branch->blocks));
+		m->runs = heddle_plainly_intersect_params(isl_set_copy(m->leaf->spread), isl_set_copy(m->g->mapped->context));
+		m->runs = heddle_plainly_intersect_params(m->runs, isl_set_copy(m->g->branch->blocks));
 	}
 	return isl_set_copy(m->runs);
 }
@@ -72,7 +72,7 @@ static __isl_give isl_pw_aff *access_aff(maker *m, const heddle_access *access, 
 		isl_set_free(chosen);
 		return at;
 	}
-	chosen = isl_set_intersect(chosen, runs(m));
+	chosen = heddle_plainly_intersect(chosen, runs(m));
 	bool never = isl_set_is_empty(chosen) == isl_bool_true;
 	isl_set_free(chosen);
 	if (never) { /* the branch of `?:` that reads is not taken in these blocks: any subscript will do */
@@ -578,7 +578,7 @@ static heddle_node *store(maker *m)
 /* The condition for being in `part` when known to be in `whole`; NULL when it always holds in this branch. */
 static heddle_value *membership(maker *m, __isl_keep isl_set *whole, __isl_keep isl_set *part)
 {
-	isl_set *here = isl_set_intersect_params(isl_set_copy(whole), isl_set_copy(m->g->branch->blocks));
+	isl_set *here = heddle_plainly_intersect_params(isl_set_copy(whole), isl_set_copy(m->g->branch->blocks));
 	heddle_value *condition = NULL;
 	if (!heddle_plainly_inside(here, part) && isl_set_is_subset(here, part) == isl_bool_false) {
 		isl_set *inside = isl_set_gist(isl_set_copy(part), isl_set_copy(here));
@@ -596,7 +596,7 @@ static heddle_value *zero(maker *m, heddle_type type)
 /* { L[x] -> [c] }: the first or last element of the row that is copied. */
 static __isl_give isl_pw_aff *row_end(maker *m, int column, bool last)
 {
-	isl_set *copied = isl_set_intersect_params(isl_set_copy(m->leaf->domain), isl_set_copy(m->g->branch->blocks));
+	isl_set *copied = heddle_plainly_intersect_params(isl_set_copy(m->leaf->domain), isl_set_copy(m->g->branch->blocks));
 	isl_map *row = isl_map_from_domain(copied);
 	row = isl_map_add_dims(row, isl_dim_out, 1);
 	row = isl_map_equate(row, isl_dim_in, column, isl_dim_out, 0);

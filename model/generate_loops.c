@@ -352,7 +352,7 @@ static int64_t stride_of(scanner *s, const heddle_leaf *leaf, int depth, heddle_
 		isl_aff *x = isl_aff_var_on_domain(isl_local_space_from_space(isl_set_get_space(set)), isl_dim_set, (unsigned)depth);
 		*offset = heddle_generate_aff(s->g, isl_aff_copy(first), s->x);
 		isl_aff *apart = isl_aff_mod_val(isl_aff_sub(x, first), isl_val_copy(stride));
-		*inside = isl_set_intersect(*inside, isl_set_from_basic_set(isl_aff_zero_basic_set(apart)));
+		*inside = heddle_plainly_intersect(*inside, isl_set_from_basic_set(isl_aff_zero_basic_set(apart)));
 	}
 	isl_val_free(stride);
 	isl_stride_info_free(info);
@@ -446,7 +446,7 @@ static heddle_node *scan_loop(scanner *s, const heddle_nest *nest, int depth, __
 	bounds b = {.s = s, .depth = depth, .from_last = nest->part == HEDDLE_PART_ROUND};
 	heddle_node *node = heddle_node_block(p);
 	if (isl_set_is_empty(new) == isl_bool_false && isl_set_foreach_basic_set(new, add_bounds, &b) == isl_stat_ok) {
-		isl_set *inside = isl_set_intersect(isl_set_copy(wide), isl_set_copy(here));
+		isl_set *inside = heddle_plainly_intersect(isl_set_copy(wide), isl_set_copy(here));
 		settle(&b);
 		if (!b.only && !(b.lower && b.upper))
 			settle_apart(&b, leaf, n);
@@ -490,7 +490,7 @@ static heddle_node *scan(scanner *s, const heddle_nest *nest, int depth, __isl_k
 heddle_node *heddle_generate_branch(heddle_generator *g)
 {
 	scanner s = {.g = g};
-	isl_set *known = isl_set_intersect(isl_set_copy(g->mapped->context), isl_set_copy(g->branch->blocks));
+	isl_set *known = heddle_plainly_intersect(isl_set_copy(g->mapped->context), isl_set_copy(g->branch->blocks));
 	known = isl_set_from_params(isl_set_coalesce(known));
 	heddle_node *node = scan(&s, g->branch->nest, 0, known);
 	isl_set_free(known);

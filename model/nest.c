@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "model/nest_parts.h"
+#include "model/plain.h"
 
 #include <isl/space.h>
 #include <isl/val.h>
@@ -104,7 +105,7 @@ static void prune(heddle_nest *nest, __isl_keep isl_set *blocks)
 		heddle_nest *child = nest->child[i];
 		bool empty = child->n_child == 0;
 		if (child->kind == HEDDLE_NEST_LEAF) {
-			isl_set *here = isl_set_intersect_params(isl_set_copy(child->leaf->domain), isl_set_copy(blocks));
+			isl_set *here = heddle_plainly_intersect_params(isl_set_copy(child->leaf->domain), isl_set_copy(blocks));
 			empty = isl_set_is_empty(here) == isl_bool_true;
 			isl_set_free(here);
 		}
@@ -150,7 +151,7 @@ static __isl_give isl_set *without_inner_sizes(heddle_nest_builder *b, __isl_tak
 		plain[s] = isl_set_universe(isl_set_get_space(stmt->all));
 		for (int d = 0; d < stmt->n_dim; d++)
 			if (stmt->dim[d].member >= 0)
-				plain[s] = isl_set_intersect(plain[s], heddle_stmt_range(b->scop, stmt, d));
+				plain[s] = heddle_plainly_intersect(plain[s], heddle_stmt_range(b->scop, stmt, d));
 		plain[s] = isl_set_gist_params(plain[s], isl_set_copy(b->scop->context));
 	}
 	for (int i = (int)isl_set_dim(set, isl_dim_param) - 1; set && i >= 0; i--) {
@@ -178,7 +179,7 @@ static __isl_give isl_set *cut_blocks(heddle_nest_builder *b, int first)
 			continue;
 		isl_set *runs = isl_set_copy(leaf->domain);
 		if (leaf->kind == HEDDLE_LEAF_COMPUTE)
-			runs = isl_set_intersect(runs, heddle_nest_in_domain(leaf->stmt->domain, leaf->instance));
+			runs = heddle_plainly_intersect(runs, heddle_nest_in_domain(leaf->stmt->domain, leaf->instance));
 		isl_set *missing = isl_set_subtract(heddle_nest_in_rounds(b, leaf, isl_set_copy(leaf->box)), runs);
 		missing = heddle_nest_without_threads(b, isl_set_params(missing));
 		cut = isl_set_coalesce(isl_set_union(cut, missing));
@@ -289,7 +290,7 @@ static __isl_give isl_set *launched(heddle_nest_builder *b)
 {
 	heddle_kernel *kernel = b->kernel;
 	isl_set *all = isl_set_universe(isl_set_get_space(b->scop->context));
-	all = isl_set_intersect_params(all, isl_set_copy(b->scop->context));
+	all = heddle_plainly_intersect_params(all, isl_set_copy(b->scop->context));
 	for (int m = 0; m < kernel->n_member; m++) {
 		const char *name = kernel->member[m].name;
 		isl_set *any = NULL;
@@ -302,11 +303,11 @@ static __isl_give isl_set *launched(heddle_nest_builder *b)
 			while (stmt->dim[d].member != m)
 				d++;
 			isl_set *here = isl_set_read_from_str(b->scop->isl, heddle_text_str(&text));
-			here = isl_set_params(isl_set_intersect(here, last_of(b, stmt, d)));
+			here = isl_set_params(heddle_plainly_intersect(here, last_of(b, stmt, d)));
 			any = any ? isl_set_union(any, here) : here;
 		}
 		heddle_text_free(&text);
-		all = isl_set_intersect(all, isl_set_coalesce(any));
+		all = heddle_plainly_intersect(all, isl_set_coalesce(any));
 	}
 	return isl_set_coalesce(all);
 }
@@ -319,8 +320,8 @@ static bool make_params(heddle_nest_builder *b)
 	b->mapped->params = heddle_scop_params(b->scop, heddle_text_str(&names));
 	heddle_text_printf(&text, "%s{ : 1 = 1%s }", b->mapped->params, heddle_text_str(&bounds));
 	b->mapped->context = isl_set_read_from_str(b->scop->isl, heddle_text_str(&text));
-	b->mapped->context = isl_set_intersect(b->mapped->context, isl_set_copy(b->scop->context));
-	b->mapped->context = isl_set_intersect(b->mapped->context, launched(b));
+	b->mapped->context = heddle_plainly_intersect(b->mapped->context, isl_set_copy(b->scop->context));
+	b->mapped->context = heddle_plainly_intersect(b->mapped->context, launched(b));
 	heddle_text_free(&names);
 	heddle_text_free(&bounds);
 	heddle_text_free(&text);
@@ -356,7 +357,7 @@ heddle_mapped *heddle_map_kernel(heddle_scop *scop, heddle_kernel *kernel)
 	if (heddle_scop_check(scop, "map") < 0)
 		return heddle_mapped_free(mapped);
 	isl_set *blocks = heddle_nest_without_threads(&b, isl_set_copy(mapped->context));
-	isl_set *cut = isl_set_intersect(without_inner_sizes(&b, cut_blocks(&b, 0)), isl_set_copy(blocks));
+	isl_set *cut = heddle_plainly_intersect(without_inner_sizes(&b, cut_blocks(&b, 0)), isl_set_copy(blocks));
 	isl_set *interior = isl_set_coalesce(isl_set_subtract(isl_set_copy(blocks), isl_set_copy(cut)));
 	bool all = isl_set_is_empty(cut) == isl_bool_true, none = isl_set_is_empty(interior) == isl_bool_true;
 	none |= !all && free_of_conditions(&b, 0);

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "model/nest_parts.h"
+#include "model/plain.h"
 
 #include <isl/constraint.h>
 #include <isl/local_space.h>
@@ -135,7 +136,7 @@ static __isl_give isl_set *layout_bounds(heddle_nest_builder *b, const heddle_le
 	isl_set *bounds = isl_set_from_basic_set(loop_bounds(b, leaf));
 	if (one_lane)
 		bounds = isl_set_fix_si(bounds, isl_dim_param, (unsigned)isl_set_find_dim_by_name(bounds, isl_dim_param, "c_lane"), 0);
-	return isl_set_intersect_params(bounds, isl_set_copy(b->mapped->context));
+	return heddle_plainly_intersect_params(bounds, isl_set_copy(b->mapped->context));
 }
 
 /* Only one lane may write what all lanes hold. */
@@ -255,7 +256,7 @@ static void move_sets(heddle_nest_builder *b, heddle_leaf *leaf)
 		leaf->position = isl_multi_aff_set_aff(leaf->position, e, at);
 	}
 	isl_basic_set *inside = below_size(below_size(loop_bounds(b, leaf), r, rows), c, heddle_tile_run_length(group));
-	leaf->domain = isl_set_intersect_params(isl_set_from_basic_set(inside), isl_set_copy(b->mapped->context));
+	leaf->domain = heddle_plainly_intersect_params(isl_set_from_basic_set(inside), isl_set_copy(b->mapped->context));
 	leaf->element = isl_multi_aff_add(tile_start(b, leaf, group), isl_multi_aff_copy(leaf->position));
 	/* inside the tensor */
 	heddle_stmt shape = {.all = leaf->domain};
@@ -264,10 +265,10 @@ static void move_sets(heddle_nest_builder *b, heddle_leaf *leaf)
 		isl_pw_aff *x = isl_pw_aff_from_aff(isl_multi_aff_get_aff(leaf->element, e));
 		isl_pw_aff *extent = heddle_scop_bound(b->scop, &shape, group->tensor->extent[e]);
 		isl_set *low = isl_pw_aff_nonneg_set(isl_pw_aff_copy(x));
-		leaf->valid = isl_set_intersect(leaf->valid, isl_set_intersect(low, isl_pw_aff_lt_set(x, extent)));
+		leaf->valid = heddle_plainly_intersect(leaf->valid, heddle_plainly_intersect(low, isl_pw_aff_lt_set(x, extent)));
 	}
 	if (copy)
-		leaf->domain = isl_set_coalesce(isl_set_intersect(leaf->domain, isl_set_copy(leaf->valid)));
+		leaf->domain = isl_set_coalesce(heddle_plainly_intersect(leaf->domain, isl_set_copy(leaf->valid)));
 	if (leaf->fill)
 		leaf->domain = isl_set_coalesce(isl_set_subtract(leaf->domain, isl_set_copy(leaf->valid)));
 	leaf->box = isl_set_copy(leaf->domain);
@@ -331,7 +332,7 @@ static __isl_give isl_set *guarded_rows(heddle_nest_builder *b, const heddle_lea
 	isl_set *runs = isl_set_copy(leaf->box);
 	for (int d = 0; d < stmt->n_dim; d++)
 		if (stmt->dim[d].member >= 0 && !heddle_nest_harmless(b, stmt, d))
-			runs = isl_set_intersect(runs, isl_set_preimage_multi_aff(heddle_stmt_range(b->scop, stmt, d),
+			runs = heddle_plainly_intersect(runs, isl_set_preimage_multi_aff(heddle_stmt_range(b->scop, stmt, d),
 										  isl_multi_aff_copy(leaf->instance)));
 	return runs;
 }
@@ -390,15 +391,15 @@ static void leaf_sets(heddle_nest_builder *b, heddle_leaf *leaf)
 		 * must not have such loops in parts, whose ends differ from lane to lane */
 		for (int d = 0; d < stmt->n_dim && b->kernel->lanes == 1 && !finishes_all(leaf); d++)
 			if (stmt->dim[d].member < 0 && !stmt->dim[d].reduction && !ends_with_terms(stmt, d))
-				leaf->box = isl_set_intersect(leaf->box, isl_set_preimage_multi_aff(heddle_stmt_range(b->scop, stmt, d),
+				leaf->box = heddle_plainly_intersect(leaf->box, isl_set_preimage_multi_aff(heddle_stmt_range(b->scop, stmt, d),
 												    isl_multi_aff_copy(leaf->instance)));
 		leaf->domain = isl_set_copy(leaf->box);
 		if (!finishes_all(leaf))
-			leaf->domain = isl_set_intersect(leaf->domain, heddle_nest_in_domain(stmt->lhs, leaf->instance));
+			leaf->domain = heddle_plainly_intersect(leaf->domain, heddle_nest_in_domain(stmt->lhs, leaf->instance));
 		return;
 	case HEDDLE_LEAF_COMPUTE:
 		leaf->instance = stmt_instance(b, leaf);
-		leaf->box = isl_set_intersect(layout_bounds(b, leaf, lane), heddle_nest_in_domain(stmt->inner, leaf->instance));
+		leaf->box = heddle_plainly_intersect(layout_bounds(b, leaf, lane), heddle_nest_in_domain(stmt->inner, leaf->instance));
 		leaf->domain = isl_set_intersect(isl_set_copy(leaf->box), heddle_nest_in_domain(stmt->domain, leaf->instance));
 		return;
 	}
@@ -448,7 +449,7 @@ static __isl_give isl_set *restrict_prefix(heddle_leaf *leaf, __isl_take isl_set
 	isl_size have = isl_set_dim(wide, isl_dim_set);
 	wide = isl_set_add_dims(wide, isl_dim_set, (unsigned)(leaf->n_loop - have));
 	wide = isl_set_set_tuple_name(wide, leaf->name);
-	return isl_set_coalesce(isl_set_intersect(set, wide));
+	return isl_set_coalesce(heddle_plainly_intersect(set, wide));
 }
 
 /* Does a block run no two of these tiles? */
@@ -477,7 +478,7 @@ static bool fill_is_read(heddle_nest_builder *b, const heddle_region *r, const h
 	isl_map *position = isl_map_from_multi_aff(isl_multi_aff_copy(fill->position));
 	isl_set *filled = places_in_rounds(b, fill, position, r->prefix);
 	if (b->blocks)
-		filled = isl_set_intersect_params(filled, isl_set_copy(b->blocks));
+		filled = heddle_plainly_intersect_params(filled, isl_set_copy(b->blocks));
 	bool read = false;
 	for (int a = 1; a < compute->stmt->n_access && !read; a++) {
 		const heddle_access *access = &compute->stmt->access[a];
@@ -583,8 +584,8 @@ static bool split_by_quotients(heddle_nest_builder *b, const heddle_region *r, i
 		unsigned rest = (unsigned)(r->compute->n_loop - prefix);
 		before = isl_set_project_out(before, isl_dim_set, (unsigned)prefix, rest);
 		after = isl_set_project_out(after, isl_dim_set, (unsigned)prefix, rest);
-		*full = isl_set_intersect(*full, before);
-		*cut = isl_set_union(*cut, isl_set_intersect(isl_set_copy(needed), after));
+		*full = heddle_plainly_intersect(*full, before);
+		*cut = isl_set_union(*cut, heddle_plainly_intersect(isl_set_copy(needed), after));
 	}
 	return true;
 }
@@ -594,7 +595,7 @@ static __isl_give isl_set *existing(heddle_nest_builder *b, const heddle_leaf *l
 {
 	for (int d = 0; d < leaf->stmt->n_dim; d++)
 		if (cut ? cuts_rounds(b, leaf->stmt, d) : leaf->stmt->dim[d].layout.rounds > 1)
-			box = isl_set_intersect(box, isl_set_preimage_multi_aff(heddle_stmt_range(b->scop, leaf->stmt, d),
+			box = heddle_plainly_intersect(box, isl_set_preimage_multi_aff(heddle_stmt_range(b->scop, leaf->stmt, d),
 										isl_multi_aff_copy(leaf->instance)));
 	return box;
 }
@@ -614,11 +615,11 @@ static void split_rounds(heddle_nest_builder *b, const heddle_region *r)
 	isl_set *kept = existing(b, whole, isl_set_copy(whole->box), true), *full = NULL, *cut = NULL;
 	/* in an interior block, too, only where an instance runs: what makes a block one was found with these */
 	isl_set *runs = heddle_nest_in_domain(whole->stmt->domain, whole->instance);
-	isl_set *needed = prefix_of(b, isl_set_intersect(isl_set_intersect(isl_set_copy(kept), isl_set_copy(whole->domain)), runs), prefix);
+	isl_set *needed = prefix_of(b, heddle_plainly_intersect(heddle_plainly_intersect(isl_set_copy(kept), isl_set_copy(whole->domain)), runs), prefix);
 	if (!split_by_quotients(b, r, prefix, needed, &full, &cut)) {
 		cut = prefix_of(b, isl_set_subtract(isl_set_copy(whole->box), isl_set_copy(kept)), prefix);
 		full = isl_set_subtract(isl_set_copy(needed), isl_set_copy(cut));
-		cut = isl_set_intersect(isl_set_copy(needed), cut);
+		cut = heddle_plainly_intersect(isl_set_copy(needed), cut);
 	}
 	isl_set_free(kept);
 	isl_set_free(needed);
@@ -664,11 +665,11 @@ static bool apply_region(heddle_nest_builder *b, heddle_region *r)
 		isl_set *ended = r->part > 1 && r->parts > 2 ? beyond(b, compute, layout, inner) : NULL;
 		isl_set *missing = prefix_of(b, isl_set_subtract(layout, inner), r->prefix);
 		isl_set *full = isl_set_coalesce(isl_set_subtract(isl_set_copy(tiles), missing));
-		tiles = r->part == 1 ? isl_set_intersect(tiles, full) : isl_set_subtract(tiles, full);
+		tiles = r->part == 1 ? heddle_plainly_intersect(tiles, full) : isl_set_subtract(tiles, full);
 		if (ended)
 			ended = prefix_of(b, ended, r->prefix);
 		if (ended)
-			tiles = r->part == 2 ? isl_set_subtract(tiles, ended) : isl_set_intersect(tiles, ended);
+			tiles = r->part == 2 ? isl_set_subtract(tiles, ended) : heddle_plainly_intersect(tiles, ended);
 	}
 	tiles = isl_set_coalesce(tiles);
 	bool empty = isl_set_is_empty(tiles) == isl_bool_true;
@@ -736,7 +737,7 @@ static __isl_give isl_set *with_all_items(heddle_nest_builder *b, const heddle_l
 		runs = isl_set_eliminate(runs, isl_dim_set, (unsigned)i, 1);
 		any = true;
 	}
-	return any ? isl_set_intersect(runs, layout_bounds(b, leaf, false)) : runs;
+	return any ? heddle_plainly_intersect(runs, layout_bounds(b, leaf, false)) : runs;
 }
 
 /* Leaves outside regions follow the blocks, local tile loops and rounds of their statement: the sums that are finished are those
@@ -759,7 +760,7 @@ static void restrict_outer(heddle_nest_builder *b, heddle_leaf *leaf, int first)
 	if (leaf->kind == HEDDLE_LEAF_INITIALISE && heddle_nest_has_rounds(leaf->stmt) && moves(leaf->stmt))
 		runs = existing(b, whole, runs, true);
 	else
-		runs = isl_set_intersect(runs, heddle_nest_in_domain(leaf->stmt->lhs, instance));
+		runs = heddle_plainly_intersect(runs, heddle_nest_in_domain(leaf->stmt->lhs, instance));
 	isl_multi_aff_free(instance);
 	if (leaf->kind == HEDDLE_LEAF_INITIALISE)
 		runs = with_all_items(b, whole, runs);

@@ -258,3 +258,51 @@ bool heddle_plainly_subset(__isl_keep isl_map *a, __isl_keep isl_map *b)
 	isl_set_free(of_b);
 	return inside;
 }
+
+/* ---- intersections ------------------------------------------------------------------------------------------------------------ */
+
+/* The only piece of a set that has one, NULL: it has none or several. */
+static __isl_give isl_basic_set *only_piece(__isl_keep isl_set *set)
+{
+	if (isl_set_n_basic_set(set) != 1)
+		return NULL;
+	isl_basic_set_list *list = isl_set_get_basic_set_list(set);
+	isl_basic_set *only = isl_basic_set_list_get_at(list, 0);
+	isl_basic_set_list_free(list);
+	return only;
+}
+
+__isl_give isl_set *heddle_plainly_intersect(__isl_take isl_set *a, __isl_take isl_set *b)
+{
+	isl_basic_set *one = NULL, *other = NULL;
+	if (isl_set_has_equal_space(a, b) == isl_bool_true) {
+		one = only_piece(a);
+		other = one ? only_piece(b) : NULL;
+	}
+	if (!other) {
+		isl_basic_set_free(one);
+		return isl_set_intersect(a, b);
+	}
+	isl_set_free(a);
+	isl_set_free(b);
+	return isl_set_from_basic_set(isl_basic_set_intersect(one, other));
+}
+
+__isl_give isl_set *heddle_plainly_intersect_params(__isl_take isl_set *set, __isl_take isl_set *params)
+{
+	isl_basic_set *one = NULL, *other = NULL;
+	isl_space *space = isl_set_get_space(set), *of_params = isl_set_get_space(params);
+	if (isl_space_has_equal_params(space, of_params) == isl_bool_true) {
+		one = only_piece(set);
+		other = one ? only_piece(params) : NULL;
+	}
+	isl_space_free(space);
+	isl_space_free(of_params);
+	if (!other) {
+		isl_basic_set_free(one);
+		return isl_set_intersect_params(set, params);
+	}
+	isl_set_free(set);
+	isl_set_free(params);
+	return isl_set_from_basic_set(isl_basic_set_intersect_params(one, other));
+}

@@ -11,8 +11,18 @@
 typedef struct entry {
 	const char *name;
 	heddle_range range;
-	int64_t step; /* see heddle_ranges_step */
+	int64_t step;  /* see heddle_ranges_step */
+	int64_t scope; /* of this variable and those before it: a number that no other scope of the stack has had */
 } entry;
+
+/* Values never change and passes ask for the same ones over and over, also as parts of others: the last answers are kept. */
+typedef struct answer {
+	const heddle_value *value;
+	int64_t scope;
+	heddle_range range;
+} answer;
+
+enum { ANSWERS = 1021 }; /* a prime, so that values at equal distances have places of their own */
 
 struct heddle_ranges {
 	const heddle_program *program;
@@ -20,6 +30,8 @@ struct heddle_ranges {
 	heddle_range block;
 	int n, capacity;
 	entry *entry;
+	int64_t n_scope;
+	answer *answer; /* [ANSWERS], each at a place that its value's address gives */
 };
 
 /* ---- bounds that saturate ----------------------------------------------------------------------------------------------- */
@@ -334,10 +346,8 @@ static heddle_range unchecked(const heddle_ranges *ranges, const heddle_value *v
 	}
 }
 
-heddle_range heddle_ranges_of(const heddle_ranges *ranges, const heddle_value *value)
+static heddle_range checked(const heddle_ranges *ranges, const heddle_value *value)
 {
-	if (heddle_type_is_float(value->type) || value->width != 1)
-		return heddle_range_between(INT64_MIN, INT64_MAX);
 	heddle_range r = unchecked(ranges, value);
 	if (value->type == HEDDLE_INT64) {
 		/* Without a bound the value may have wrapped around, and then only what 2^64 is a multiple of is known. */
@@ -348,6 +358,21 @@ heddle_range heddle_ranges_of(const heddle_ranges *ranges, const heddle_value *v
 		return (heddle_range){INT64_MIN, INT64_MAX, r.modulus, r.residue};
 	}
 	return heddle_range_fits(r, value->type) ? r : type_range(value->type);
+}
+
+heddle_range heddle_ranges_of(const heddle_ranges *ranges, const heddle_value *value)
+{
+	if (heddle_type_is_float(value->type) || value->width != 1)
+		return heddle_range_between(INT64_MIN, INT64_MAX);
+	if (value->n_arg == 0)
+		return checked(ranges, value);
+	const int64_t scope = ranges->n ? ranges->entry[ranges->n - 1].scope : 0;
+	answer *known = &ranges->answer[(uintptr_t)value / sizeof(void *) % ANSWERS];
+	if (known->value != value || known->scope != scope) {
+		const heddle_range range = checked(ranges, value);
+		*known = (answer){value, scope, range};
+	}
+	return known->range;
 }
 
 #define MOST_STEP (INT64_C(1) << 20)
@@ -451,6 +476,8 @@ heddle_ranges *heddle_ranges_new(const heddle_program *program, const heddle_lau
 {
 	heddle_ranges *r = heddle_xalloc(sizeof(*r));
 	memset(r, 0, sizeof(*r));
+	r->answer = heddle_xalloc(sizeof(answer) * ANSWERS);
+	memset(r->answer, 0, sizeof(answer) * ANSWERS);
 	r->program = program;
 	r->launch = launch;
 	r->block = heddle_range_between(0, INT32_MAX);
@@ -463,8 +490,10 @@ heddle_ranges *heddle_ranges_new(const heddle_program *program, const heddle_lau
 
 heddle_ranges *heddle_ranges_free(heddle_ranges *ranges)
 {
-	if (ranges)
+	if (ranges) {
+		free(ranges->answer);
 		free(ranges->entry);
+	}
 	free(ranges);
 	return NULL;
 }
@@ -477,7 +506,7 @@ void heddle_ranges_define(heddle_ranges *r, const char *name, heddle_range range
 	}
 	const entry *before = find(r, name);
 	const int64_t step = before ? before->step : step_of_range(range);
-	r->entry[r->n++] = (entry){name, range, step};
+	r->entry[r->n++] = (entry){name, range, step, ++r->n_scope};
 }
 
 void heddle_ranges_let(heddle_ranges *r, const char *name, const heddle_value *value)

@@ -352,30 +352,48 @@ static bool may_meet(const heddle_buffer *buffer, heddle_value *const *a, int wi
 	return true;
 }
 
-/* Does the value read what the store may change, or ask other threads? */
-static bool meets_in(const heddle_node *store, const heddle_value *v)
+/* An element or vector of a register array that is taken or changed. */
+typedef struct touch {
+	const heddle_buffer *buffer;
+	heddle_value *const *subscript;
+	int width;
+} touch;
+
+/* What a node and all in it touch: many stores of another are compared with it. */
+typedef struct touches {
+	heddle_arena *arena;
+	bool shuffles; /* other threads are asked */
+	int n;
+	touch *touch;
+} touches;
+
+static void add_taken(touches *t, const heddle_value *v)
 {
-	if (v->kind == HEDDLE_VALUE_SHUFFLE || (v->kind == HEDDLE_VALUE_LOAD && v->buffer == store->buffer &&
-						may_meet(v->buffer, &store->value[1], store->value[0]->width, v->arg, v->width)))
-		return true;
+	t->shuffles |= v->kind == HEDDLE_VALUE_SHUFFLE;
+	if (v->kind == HEDDLE_VALUE_LOAD && v->buffer->role == HEDDLE_BUFFER_REGISTER)
+		HEDDLE_PUSH(t->arena, t->touch, t->n, ((touch){v->buffer, v->arg, v->width}));
 	for (int k = 0; k < v->n_arg; k++)
-		if (meets_in(store, v->arg[k]))
-			return true;
-	return false;
+		add_taken(t, v->arg[k]);
 }
 
-static bool meets(const heddle_node *store, const heddle_node *node)
+static void add_touches(touches *t, const heddle_node *node)
 {
-	if (node->kind == HEDDLE_NODE_STORE && node->buffer == store->buffer &&
-	    may_meet(node->buffer, &store->value[1], store->value[0]->width, &node->value[1], node->value[0]->width))
-		return true;
+	if (node->kind == HEDDLE_NODE_STORE && node->buffer->role == HEDDLE_BUFFER_REGISTER)
+		HEDDLE_PUSH(t->arena, t->touch, t->n, ((touch){node->buffer, &node->value[1], node->value[0]->width}));
 	for (int k = 0; k < node->n_value; k++)
-		if (meets_in(store, node->value[k]))
-			return true;
+		add_taken(t, node->value[k]);
 	for (int k = 0; k < node->n_child; k++)
-		if (meets(store, node->child[k]))
+		add_touches(t, node->child[k]);
+}
+
+/* May the store change what is touched? */
+static bool meets(const heddle_node *store, const touches *t)
+{
+	for (int k = 0; k < t->n; k++)
+		if (t->touch[k].buffer == store->buffer &&
+		    may_meet(store->buffer, &store->value[1], store->value[0]->width, t->touch[k].subscript, t->touch[k].width))
 			return true;
-	return false;
+	return t->shuffles;
 }
 
 /* Is the array the block's own, or that of one inside of it? */
@@ -389,17 +407,27 @@ static bool declares_inside(const heddle_node *node, const heddle_buffer *buffer
 	return false;
 }
 
-/* Does `a` change registers only, and none that `b` takes or changes? */
-static bool leaves(const heddle_node *a, const heddle_node *b)
+/* Does `a` change registers only, and none that `b`, which touches these, takes or changes? */
+static bool leaves(const heddle_node *a, const heddle_node *b, const touches *of_b)
 {
 	if (a->kind == HEDDLE_NODE_BARRIER || a->kind == HEDDLE_NODE_COPY || a->kind == HEDDLE_NODE_WAIT)
 		return false;
-	if (a->kind == HEDDLE_NODE_STORE && (a->buffer->role != HEDDLE_BUFFER_REGISTER || (!declares_inside(b, a->buffer) && meets(a, b))))
+	if (a->kind == HEDDLE_NODE_STORE && (a->buffer->role != HEDDLE_BUFFER_REGISTER || (meets(a, of_b) && !declares_inside(b, a->buffer))))
 		return false;
 	for (int k = 0; k < a->n_child; k++)
-		if (!leaves(a->child[k], b))
+		if (!leaves(a->child[k], b, of_b))
 			return false;
 	return true;
+}
+
+static bool leave_each_other(const heddle_node *a, const heddle_node *b)
+{
+	touches of_a = {.arena = heddle_arena_new()}, of_b = {.arena = of_a.arena};
+	add_touches(&of_a, a);
+	add_touches(&of_b, b);
+	const bool each = leaves(a, b, &of_b) && leaves(b, a, &of_a);
+	heddle_arena_free(of_a.arena);
+	return each;
 }
 
 /* Has the condition two branches, or one that is all of such a condition: for whole vectors, and parts of them? */
@@ -419,7 +447,7 @@ static heddle_node *partner(const heddle_node *out, const heddle_node *test)
 			return NULL;
 		if (other->n_child == test->n_child && heddle_value_equal(other->value[0], test->value[0]))
 			return other;
-		if (!is_parted(test) || !leaves(other, test) || !leaves(test, other))
+		if (!is_parted(test) || !leave_each_other(other, test))
 			return NULL;
 	}
 	return NULL;

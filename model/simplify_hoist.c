@@ -47,6 +47,9 @@ typedef struct hoister {
 	int *bucket;
 	int n_summary, summary_capacity;
 	summary *summary; /* of one value and all in it, each before what is in it */
+	int n_counted;	     /* values that were counted */
+	int n_plain, plain_capacity;
+	const heddle_value **plain; /* nodes' values with nothing in them to count: a set, each at the first free place from its own */
 	int n_wish;
 	const char **wish; /* base names of the lets made */
 	const char **name; /* what became of them */
@@ -184,6 +187,36 @@ static int target_of(const hoister *h, const candidate *c)
 	return target;
 }
 
+/* ---- values with nothing to count --------------------------------------------------------------------------------------------- */
+
+/* Where the value is in the set, or the free place where it would be. */
+static size_t plain_at(const hoister *h, const heddle_value *v)
+{
+	size_t at = (uintptr_t)v / sizeof(void *) * 31 % (size_t)h->plain_capacity;
+	while (h->plain[at] && h->plain[at] != v)
+		at = (at + 1) % (size_t)h->plain_capacity;
+	return at;
+}
+
+static bool is_plain(const hoister *h, const heddle_value *v) { return h->n_plain && h->plain[plain_at(h, v)]; }
+
+static void add_plain(hoister *h, const heddle_value *v)
+{
+	if (2 * h->n_plain >= h->plain_capacity) {
+		const heddle_value **old = h->plain;
+		const int n = h->plain_capacity;
+		h->plain_capacity = n ? 4 * n : 1024;
+		h->plain = heddle_xalloc(sizeof(*h->plain) * (size_t)h->plain_capacity);
+		memset(h->plain, 0, sizeof(*h->plain) * (size_t)h->plain_capacity);
+		for (int i = 0; i < n; i++)
+			if (old[i])
+				h->plain[plain_at(h, old[i])] = old[i];
+		free(old);
+	}
+	h->plain[plain_at(h, v)] = v;
+	h->n_plain++;
+}
+
 /* ---- census --------------------------------------------------------------------------------------------------------------------- */
 
 static int summarise(hoister *h, const heddle_value *v)
@@ -207,6 +240,7 @@ static void count(hoister *h, heddle_value *v, const summary *all, int at, const
 {
 	const uint64_t hash = all->hash;
 	int *bucket = &h->bucket[hash % N_BUCKET];
+	h->n_counted++;
 	for (int k = *bucket; k >= 0; k = h->candidate[k].next) {
 		candidate *c = &h->candidate[k];
 		if (c->hash != hash || !heddle_value_equal(c->value, v))
@@ -243,9 +277,14 @@ static int census_value(hoister *h, heddle_value *v, int number, int at, const h
 static void census_node(hoister *h, heddle_node *node, int at, bool loop)
 {
 	for (int k = 0; k < node->n_value; k++) {
+		if (is_plain(h, node->value[k]))
+			continue;
 		bool linear = node->kind == HEDDLE_NODE_STORE && k == 1 && node->n_value == 2;
+		const int counted = h->n_counted;
 		h->n_summary = 0;
 		census_value(h, node->value[k], summarise(h, node->value[k]), at, linear ? node->buffer : NULL);
+		if (h->n_counted == counted)
+			add_plain(h, node->value[k]);
 	}
 	if (node->kind == HEDDLE_NODE_LET)
 		define(h, node->name, at);
@@ -291,6 +330,7 @@ static int greatest(const hoister *h)
 /* ---- replacing ------------------------------------------------------------------------------------------------------------------- */
 
 typedef struct replacement {
+	const hoister *h;
 	heddle_program *p;
 	const heddle_value *value;
 	heddle_value *variable;
@@ -323,7 +363,8 @@ static heddle_value *replaced(replacement *r, heddle_value *v)
 static void replace_in(replacement *r, heddle_node *node)
 {
 	for (int k = 0; k < node->n_value; k++)
-		node->value[k] = replaced(r, node->value[k]);
+		if (!is_plain(r->h, node->value[k]))
+			node->value[k] = replaced(r, node->value[k]);
 	for (int k = 0; k < node->n_child; k++)
 		replace_in(r, node->child[k]);
 }
@@ -448,7 +489,7 @@ static void give_name(hoister *h, candidate *c)
 	/* Names are given at the end, in the order of the text; until then "$number". */
 	const char *wish = wish_for(h, c), *name = heddle_arena_printf(s->p->arena, "$%d", h->n_wish);
 	HEDDLE_PUSH(s->p->arena, h->wish, h->n_wish, wish);
-	replacement r = {s->p, c->value, heddle_value_variable(s->p, c->value->type, 1, name), false};
+	replacement r = {h, s->p, c->value, heddle_value_variable(s->p, c->value->type, 1, name), false};
 	int first = -1;
 	for (int k = 0; k < block->n_child; k++) {
 		r.found = false;
@@ -499,6 +540,7 @@ void simplify_hoist(simplify *s)
 	h.name = HEDDLE_NEW_ARRAY(s->p->arena, const char *, h.n_wish ? h.n_wish : 1);
 	give_final_names(&h, s->launch->body);
 	free(h.bucket);
+	free(h.plain);
 	free(h.place);
 	free(h.candidate);
 	free(h.summary);

@@ -114,6 +114,9 @@ static void confirmed(void **state)
 	for (int i = 0; i < 4000; i++) {
 		isl_set *first = read_set(isl, draw(&seed, a, sizeof(a))), *second = read_set(isl, draw(&seed, b, sizeof(b)));
 		isl_set *both = isl_set_intersect(isl_set_copy(first), isl_set_copy(second));
+		isl_set *plain_both = heddle_plainly_intersect(isl_set_copy(first), isl_set_copy(second));
+		assert_int_equal(isl_set_is_equal(plain_both, both), isl_bool_true);
+		isl_set_free(plain_both);
 		if (heddle_plainly_inside(first, second)) {
 			plain++;
 			assert_int_equal(isl_set_is_subset(first, second), isl_bool_true);
@@ -142,8 +145,29 @@ static void confirmed(void **state)
 	assert_true(boxes > 10);
 }
 
+/* Also where the parameters are not the same ones, and where there are several pieces. */
+static void of_params(void **state)
+{
+	(void)state;
+	isl_ctx *isl = begin();
+	static const char *const sets[] = {"[N] -> { A[x] : 0 <= x < N }", "[N, M] -> { A[x] : 0 <= x < N + M }", "{ A[x] : x = 3 or x > 7 }",
+					   "[M, N] -> { A[x] : 2x = N }"};
+	static const char *const params[] = {"[N] -> { : N > 4 }", "[M, N] -> { : N = 2 * M }", "[N] -> { : N < 3 or N > 5 }", "[N] -> { : N < 0 }"};
+	for (size_t i = 0; i < sizeof(sets) / sizeof(*sets); i++)
+		for (size_t k = 0; k < sizeof(params) / sizeof(*params); k++) {
+			isl_set *set = read_set(isl, sets[i]), *of = read_set(isl, params[k]);
+			isl_set *expected = isl_set_intersect_params(isl_set_copy(set), isl_set_copy(of));
+			set = heddle_plainly_intersect_params(set, of);
+			assert_int_equal(isl_set_is_equal(set, expected), isl_bool_true);
+			isl_set_free(set);
+			isl_set_free(expected);
+		}
+	isl_ctx_free(isl);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(seen), cmocka_unit_test(boxes), cmocka_unit_test(confirmed)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(seen), cmocka_unit_test(boxes), cmocka_unit_test(confirmed),
+					   cmocka_unit_test(of_params)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

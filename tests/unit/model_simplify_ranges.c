@@ -130,6 +130,35 @@ static void sharp_enough(void **state)
 	heddle_ctx_free(ctx);
 }
 
+/* A value that has been asked about is asked about again where its variable is another one, or none. */
+static void scopes(void **state)
+{
+	(void)state;
+	heddle_ctx *ctx = heddle_ctx_new();
+	heddle_program *p = program_of(ctx, "program t\nsize K 1..9\n");
+	heddle_ranges *ranges = heddle_ranges_new(p, NULL);
+	heddle_value *x = heddle_value_variable(p, HEDDLE_INT32, 1, "x"), *ten = heddle_value_int(p, HEDDLE_INT32, 10);
+	heddle_value *scaled = heddle_value_binary(p, HEDDLE_OP_MUL, x, ten), *v = heddle_value_binary(p, HEDDLE_OP_ADD, scaled, x);
+	assert_int_equal(heddle_ranges_of(ranges, v).hi, INT32_MAX);
+	const int outside = heddle_ranges_mark(ranges);
+	heddle_ranges_define(ranges, "x", heddle_range_between(1, 2));
+	assert_int_equal(heddle_ranges_of(ranges, v).hi, 22);
+	const int mark = heddle_ranges_mark(ranges);
+	heddle_ranges_define(ranges, "x", heddle_range_between(3, 4));
+	assert_int_equal(heddle_ranges_of(ranges, v).lo, 33);
+	heddle_ranges_unwind(ranges, mark);
+	heddle_ranges_define(ranges, "x", heddle_range_between(5, 6)); /* as deep as the one before */
+	assert_int_equal(heddle_ranges_of(ranges, v).lo, 55);
+	assert_int_equal(heddle_ranges_of(ranges, scaled).lo, 50);
+	heddle_ranges_unwind(ranges, mark);
+	assert_int_equal(heddle_ranges_of(ranges, v).hi, 22);
+	heddle_ranges_unwind(ranges, outside);
+	assert_int_equal(heddle_ranges_of(ranges, v).hi, INT32_MAX);
+	heddle_ranges_free(ranges);
+	heddle_program_free(p);
+	heddle_ctx_free(ctx);
+}
+
 static void coefficients(void **state)
 {
 	(void)state;
@@ -153,6 +182,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(contains_all_values),
 		cmocka_unit_test(sharp_enough),
+		cmocka_unit_test(scopes),
 		cmocka_unit_test(coefficients),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
