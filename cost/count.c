@@ -103,6 +103,11 @@ static void count_read(counter *c, const shape *s, const heddle_access *access, 
 		m.beside[m.n_beside++] = apart;
 		taken[a] = true;
 	}
+	for (int a = 1; &s->stmt->access[a] < access && !m.tile && c->kernel->threads == 1 && m.n_beside < MOST_BESIDE; a++) {
+		const int64_t apart = elements_beside(c, s->stmt, (int)(access - s->stmt->access), a);
+		if (apart && s->stmt->access[a].group->space == HEDDLE_SPACE_GLOBAL)
+			m.beside[m.n_beside++] = apart; /* counted for itself, but vectors of both may be the same */
+	}
 	if (access->tensor->rank)
 		count_movement(c, &m, group);
 	else

@@ -222,6 +222,10 @@ static int64_t turned_width(const counter *c, const movement *m)
 	for (int e = 0; e < m->tensor->rank; e++)
 		if (e != inner && m->subscript[e].coefficient[along])
 			return 1;
+	/* the vectors that iterations store lie in rows of their own */
+	const heddle_access *target = &stmt->access[0];
+	if (target->tensor->rank && count_subscripts(c, stmt, target)[target->tensor->rank - 1].coefficient[along])
+		return 1;
 	return stores_vectors(c, m->shape) ? w : 1;
 }
 
@@ -250,8 +254,13 @@ static double strided_vectors(const counter *c, const movement *m)
 		if (stmt->dim[d].reduction && m->shape->d[d].unrolled && m->shape->d[d].items == 2 && row->coefficient[d] == 1)
 			return 1;
 	const double share = m->access && m->access->expr ? fabs(count_read_share(c, stmt, m->access->expr)) : 1;
-	const double whole = share < 1 ? count_read_vectors(c, stmt, m->access->expr, count_lockstep(m), strided_width(c, m)) : share;
-	return share > 0 && whole >= 0 && whole < share ? 1 + whole / share : 2;
+	const int64_t w = strided_width(c, m);
+	const double whole = share < 1 ? count_read_vectors(c, stmt, m->access->expr, count_lockstep(m), w) : share;
+	const double vectors = share > 0 && whole >= 0 && whole < share ? 1 + whole / share : 2;
+	for (int b = 0; b < m->n_beside && vectors == 2; b++) /* one ends with the vector that the other begins with */
+		if (m->beside[b] == w - 1 || m->beside[b] == 1 - w)
+			return 1;
+	return vectors;
 }
 
 /* Do items of dimension o stand inside of those of d?  One thread takes the items of vectors inside of the others'. */
@@ -343,7 +352,7 @@ static double guarded_share(const counter *c, const movement *m, double accesses
 		block[d] = !dim->reduction ? dim->layout.tile : s->d[d].extent > 0 ? s->d[d].extent : 1;
 		same *= depends ? 1 : (double)vector[d];
 		if (!depends && is_inside_of_guard(c, s, d) && !(d == lane && count_may_be_none(c, s->stmt, d)))
-			whole *= (double)dim->layout.items;
+			whole *= (double)dim->layout.items * (c->kernel->threads == 1 ? s->d[d].share : 1);
 		/* vectors along what no guard asks about are whole wherever they are asked for; of many threads where
 		 * blocks are not at an edge by it */
 		if (members && !asked && !depends && (c->kernel->threads == 1 || !guards_blocks(s->stmt)))

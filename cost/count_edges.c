@@ -267,7 +267,7 @@ static double reads_under_conditions(const counter *c, const movement *m, int lo
 			there = there && value[part[k].dim] < values[part[k].dim];
 		const place_kind kind = kind_of_place(m, lockstep, part, at, n);
 		const int64_t left = lockstep < 0 ? 1 : choose_least(v, values[lockstep] - value[lockstep] / v * v);
-		if (there && !kind.copy && (alone || ((kind.first || !kind.as_first) && !kind.as_under)))
+		if (there && (along || !kind.copy) && (alone || ((kind.first || !kind.as_first) && !kind.as_under)))
 			reads += along || (left < v && (alone || !has_others(m, lockstep, part, at, n, kind.first)))
 					 ? (double)left
 					 : 1;
