@@ -352,7 +352,7 @@ static double guarded_share(const counter *c, const movement *m, double accesses
 		block[d] = !dim->reduction ? dim->layout.tile : s->d[d].extent > 0 ? s->d[d].extent : 1;
 		same *= depends ? 1 : (double)vector[d];
 		if (!depends && is_inside_of_guard(c, s, d) && !(d == lane && count_may_be_none(c, s->stmt, d)))
-			whole *= (double)dim->layout.items * (c->kernel->threads == 1 ? s->d[d].share : 1);
+			whole *= (double)dim->layout.items;
 		/* vectors along what no guard asks about are whole wherever they are asked for; of many threads where
 		 * blocks are not at an edge by it */
 		if (members && !asked && !depends && (c->kernel->threads == 1 || !guards_blocks(s->stmt)))

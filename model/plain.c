@@ -37,7 +37,9 @@ static int64_t element(__isl_keep isl_mat *mat, int row, int column)
 	isl_val *v = isl_mat_get_element_val(mat, row, column);
 	const int64_t most = column ? MOST_COEFFICIENT : MOST_BOUND;
 	int64_t i = UNBOUNDED;
-	if (isl_val_cmp_si(v, (long)most) <= 0 && isl_val_cmp_si(v, (long)-most) >= 0)
+	if (isl_val_is_zero(v) == isl_bool_true) /* most are */
+		i = 0;
+	else if (isl_val_cmp_si(v, (long)most) <= 0 && isl_val_cmp_si(v, (long)-most) >= 0)
 		i = isl_val_get_num_si(v);
 	isl_val_free(v);
 	return i;
