@@ -488,6 +488,8 @@ static void unroll(const counter *c, const shape *s, double size, bool wide, boo
 	for (int d = 0; d < stmt->n_dim; d++) {
 		rounds = rounds || stmt->dim[d].layout.rounds > 1;
 		parts[d] = 1;
+		if (stmt->dim[d].reduce == HEDDLE_REDUCE_LANES && d != lockstep) /* lanes beside vectors of results are loops inside */
+			around(&size, (double)stmt->dim[d].layout.vector);
 	}
 	for (int inside = 1; inside >= 0; inside--)
 		for (int d = stmt->n_dim - 1; d >= 0; d--) {
@@ -511,7 +513,6 @@ static void unroll(const counter *c, const shape *s, double size, bool wide, boo
 		const heddle_dim *dim = &stmt->dim[d];
 		if (dim->reduce != HEDDLE_REDUCE_LANES || dim->layout.items > MOST_LANES || unrolled[d])
 			continue;
-		size *= d == lockstep ? 1 : (double)dim->layout.vector;
 		unrolled[d] = around(&size, (double)dim->layout.items) || reads_tiles_along(c, stmt, d);
 	}
 }
