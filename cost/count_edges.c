@@ -37,11 +37,12 @@ static double within_guards(const counter *c, const heddle_stmt *own)
 /* Elements of a tensor that a place in the text reads: its subscripts, without what all places share. */
 typedef struct element {
 	int64_t at[HEDDLE_MAX_DIM];
+	int64_t branch; /* places under different conditions have nothing of each other; 0: under none */
 } element;
 
 static int find_element(const element *all, int n, const element *one, int rank)
 {
-	while (n > 0 && memcmp(all[n - 1].at, one->at, sizeof(*one->at) * (size_t)rank) != 0)
+	while (n > 0 && (all[n - 1].branch != one->branch || memcmp(all[n - 1].at, one->at, sizeof(*one->at) * (size_t)rank) != 0))
 		n--;
 	return n - 1;
 }
@@ -49,10 +50,14 @@ static int find_element(const element *all, int n, const element *one, int rank)
 enum { MOST_ELEMENTS = 1024 };
 
 /* Reads of one step of a thread that has so many values of each dimension whose items are unrolled, and `taps` members of the lockstep
- * dimension.  `shared`: each element once; else each place by itself, but that what the first result takes it reads for all.  -1: too many. */
-static double reads_of_step(const movement *m, const int64_t *values, int lockstep, int64_t taps, bool shared)
+ * dimension.  `shared`: each element once; else each place by itself, but that what the first result takes it reads for all.  What is read under a
+ * condition is shared by places that have the same one.  -1: too many. */
+static double reads_of_step(const counter *c, const movement *m, const int64_t *values, int lockstep, int64_t taps, bool shared)
 {
-	const int n_dim = m->shape->stmt->n_dim, rank = m->tensor->rank;
+	const int n_dim = m->shape->stmt->n_dim;
+	const heddle_stmt *stmt = m->shape->stmt;
+	const bool asked = m->access && m->access->expr && count_read_share(c, stmt, m->access->expr) != 1;
+	const int rank = asked ? n_dim : m->tensor->rank;
 	element *seen = heddle_xalloc(sizeof(*seen) * MOST_ELEMENTS);
 	int64_t at[HEDDLE_MAX_DIM] = {0}, places = 1;
 	int n = 0;
@@ -63,11 +68,20 @@ static double reads_of_step(const movement *m, const int64_t *values, int lockst
 		reads = -1;
 	for (int64_t p = 0; p < places && reads >= 0; p++) {
 		bool first = true;
-		element one = {{0}};
+		element one = {{0}, 0};
 		for (int d = 0; d < n_dim; d++) {
 			first = first && (d == lockstep || at[d] == 0);
-			for (int e = 0; e < rank; e++)
+			for (int e = 0; e < rank && !asked; e++)
 				one.at[e] += m->subscript[e].coefficient[d] * at[d];
+			one.at[d] = asked ? (count_depends(m, d) ? at[d] : 0) : one.at[d];
+		}
+		/* of a loop inside of blocks those after the first ask in all blocks whether they exist: around what stands inside */
+		int64_t outside = 1;
+		for (int d = 0; d < n_dim; d++) {
+			const heddle_dim *dim = &stmt->dim[d];
+			if (d != lockstep && !dim->reduction && dim->member < 0 && at[d] > 0 && !choose_divisible(stmt, d, dim->layout.tile))
+				one.branch = outside;
+			outside = outside * (d == lockstep ? taps : values[d]) + at[d];
 		}
 		const bool known = find_element(seen, n, &one, rank) >= 0;
 		if (!known && (shared || first))
@@ -100,8 +114,8 @@ double count_shared_taps(const counter *c, const movement *m)
 		if (!m->subscript[e].affine)
 			return 1;
 	for (int d = 0; d < stmt->n_dim; d++)
-		values[d] = stmt->dim[d].member >= 0 && m->shape->d[d].unrolled ? stmt->dim[d].layout.tile : 1;
-	const double reads = reads_of_step(m, values, lockstep, taps, true);
+		values[d] = !stmt->dim[d].reduction && m->shape->d[d].unrolled ? stmt->dim[d].layout.tile : 1;
+	const double reads = reads_of_step(c, m, values, lockstep, taps, true);
 	const double all = count_elements(m) * (count_depends(m, lockstep) ? m->shape->d[lockstep].share : 1);
 	return reads > 0 && all > 0 ? reads / all : 1;
 }
@@ -137,7 +151,7 @@ static double reads_of_taps(const counter *c, const movement *m, int lockstep)
 		}
 		if (blocks == 0)
 			continue;
-		const double reads = reads_of_step(m, values, lockstep, taps, whole);
+		const double reads = reads_of_step(c, m, values, lockstep, taps, whole);
 		if (reads < 0)
 			return 0;
 		sum += blocks * reads;
