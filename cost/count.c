@@ -96,17 +96,15 @@ static void count_read(counter *c, const shape *s, const heddle_access *access, 
 	c->out->moving = c->out->moving || (m.tile && !s->rectangular);
 	m.apart = count_lanes_apart(c, s);
 	m.once = !s->stmt->reduction && s->stmt->access[0].group->space == HEDDLE_SPACE_GLOBAL; /* read where it is stored */
-	for (int a = 1; a < s->stmt->n_access && !m.tile && c->kernel->threads > 1 && m.n_beside < MOST_BESIDE; a++) {
-		const int64_t apart = taken[a] ? 0 : elements_beside(c, s->stmt, (int)(access - s->stmt->access), a);
+	/* of one thread each is counted for itself, but a vector may be that of one before it */
+	const bool alone = c->kernel->threads == 1;
+	const int own = (int)(access - s->stmt->access);
+	for (int a = 1; a < (alone ? own : s->stmt->n_access) && !m.tile && m.n_beside < MOST_BESIDE; a++) {
+		const int64_t apart = !alone && taken[a] ? 0 : elements_beside(c, s->stmt, own, a);
 		if (!apart || s->stmt->access[a].group->space != HEDDLE_SPACE_GLOBAL)
 			continue;
 		m.beside[m.n_beside++] = apart;
-		taken[a] = true;
-	}
-	for (int a = 1; &s->stmt->access[a] < access && !m.tile && c->kernel->threads == 1 && m.n_beside < MOST_BESIDE; a++) {
-		const int64_t apart = elements_beside(c, s->stmt, (int)(access - s->stmt->access), a);
-		if (apart && s->stmt->access[a].group->space == HEDDLE_SPACE_GLOBAL)
-			m.beside[m.n_beside++] = apart; /* counted for itself, but vectors of both may be the same */
+		taken[a] = taken[a] || !alone;
 	}
 	if (access->tensor->rank)
 		count_movement(c, &m, group);

@@ -333,7 +333,7 @@ static __isl_give isl_set *guarded_rows(heddle_nest_builder *b, const heddle_lea
 	for (int d = 0; d < stmt->n_dim; d++)
 		if (stmt->dim[d].member >= 0 && !heddle_nest_harmless(b, stmt, d))
 			runs = heddle_plainly_intersect(runs, isl_set_preimage_multi_aff(heddle_stmt_range(b->scop, stmt, d),
-										  isl_multi_aff_copy(leaf->instance)));
+											 isl_multi_aff_copy(leaf->instance)));
 	return runs;
 }
 
@@ -392,7 +392,7 @@ static void leaf_sets(heddle_nest_builder *b, heddle_leaf *leaf)
 		for (int d = 0; d < stmt->n_dim && b->kernel->lanes == 1 && !finishes_all(leaf); d++)
 			if (stmt->dim[d].member < 0 && !stmt->dim[d].reduction && !ends_with_terms(stmt, d))
 				leaf->box = heddle_plainly_intersect(leaf->box, isl_set_preimage_multi_aff(heddle_stmt_range(b->scop, stmt, d),
-												    isl_multi_aff_copy(leaf->instance)));
+													   isl_multi_aff_copy(leaf->instance)));
 		leaf->domain = isl_set_copy(leaf->box);
 		if (!finishes_all(leaf))
 			leaf->domain = heddle_plainly_intersect(leaf->domain, heddle_nest_in_domain(stmt->lhs, leaf->instance));
@@ -596,7 +596,7 @@ static __isl_give isl_set *existing(heddle_nest_builder *b, const heddle_leaf *l
 	for (int d = 0; d < leaf->stmt->n_dim; d++)
 		if (cut ? cuts_rounds(b, leaf->stmt, d) : leaf->stmt->dim[d].layout.rounds > 1)
 			box = heddle_plainly_intersect(box, isl_set_preimage_multi_aff(heddle_stmt_range(b->scop, leaf->stmt, d),
-										isl_multi_aff_copy(leaf->instance)));
+										       isl_multi_aff_copy(leaf->instance)));
 	return box;
 }
 

@@ -274,17 +274,21 @@ static __isl_give isl_basic_set *only_piece(__isl_keep isl_set *set)
 	return only;
 }
 
+/* The only pieces of two sets that have one each. */
+static bool only_pieces(__isl_keep isl_set *a, __isl_keep isl_set *b, __isl_give isl_basic_set **one, __isl_give isl_basic_set **other)
+{
+	*one = only_piece(a);
+	*other = *one ? only_piece(b) : NULL;
+	if (!*other)
+		*one = isl_basic_set_free(*one);
+	return *one != NULL;
+}
+
 __isl_give isl_set *heddle_plainly_intersect(__isl_take isl_set *a, __isl_take isl_set *b)
 {
-	isl_basic_set *one = NULL, *other = NULL;
-	if (isl_set_has_equal_space(a, b) == isl_bool_true) {
-		one = only_piece(a);
-		other = one ? only_piece(b) : NULL;
-	}
-	if (!other) {
-		isl_basic_set_free(one);
+	isl_basic_set *one, *other;
+	if (isl_set_has_equal_space(a, b) != isl_bool_true || !only_pieces(a, b, &one, &other))
 		return isl_set_intersect(a, b);
-	}
 	isl_set_free(a);
 	isl_set_free(b);
 	return isl_set_from_basic_set(isl_basic_set_intersect(one, other));
@@ -292,18 +296,13 @@ __isl_give isl_set *heddle_plainly_intersect(__isl_take isl_set *a, __isl_take i
 
 __isl_give isl_set *heddle_plainly_intersect_params(__isl_take isl_set *set, __isl_take isl_set *params)
 {
-	isl_basic_set *one = NULL, *other = NULL;
 	isl_space *space = isl_set_get_space(set), *of_params = isl_set_get_space(params);
-	if (isl_space_has_equal_params(space, of_params) == isl_bool_true) {
-		one = only_piece(set);
-		other = one ? only_piece(params) : NULL;
-	}
+	const bool alike = isl_space_has_equal_params(space, of_params) == isl_bool_true;
+	isl_basic_set *one, *other;
 	isl_space_free(space);
 	isl_space_free(of_params);
-	if (!other) {
-		isl_basic_set_free(one);
+	if (!alike || !only_pieces(set, params, &one, &other))
 		return isl_set_intersect_params(set, params);
-	}
 	isl_set_free(set);
 	isl_set_free(params);
 	return isl_set_from_basic_set(isl_basic_set_intersect_params(one, other));

@@ -18,7 +18,7 @@ bool heddle_plainly_subset(__isl_keep isl_map *a, __isl_keep isl_map *b);
 bool heddle_plainly_box(__isl_keep isl_set *set, __isl_keep isl_set *known, int64_t extent);
 
 /* As isl_set_intersect and isl_set_intersect_params, but nothing looks for a point in what two convex sets have in common: a set
- * that is empty may be one piece, without that being known.  `params` has the set's parameters. */
+ * that is empty may be one piece, without that being known. */
 __isl_give isl_set *heddle_plainly_intersect(__isl_take isl_set *a, __isl_take isl_set *b);
 __isl_give isl_set *heddle_plainly_intersect_params(__isl_take isl_set *set, __isl_take isl_set *params);
 

@@ -146,7 +146,7 @@ static void confirmed(void **state)
 }
 
 /* Also where the parameters are not the same ones, and where there are several pieces. */
-static void of_params(void **state)
+static void of_parameters(void **state)
 {
 	(void)state;
 	isl_ctx *isl = begin();
@@ -162,12 +162,21 @@ static void of_params(void **state)
 			isl_set_free(set);
 			isl_set_free(expected);
 		}
+	for (size_t i = 0; i < sizeof(sets) / sizeof(*sets); i++)
+		for (size_t k = 0; k < sizeof(sets) / sizeof(*sets); k++) {
+			isl_set *a = read_set(isl, sets[i]), *b = read_set(isl, sets[k]);
+			isl_set *expected = isl_set_intersect(isl_set_copy(a), isl_set_copy(b));
+			a = heddle_plainly_intersect(a, b);
+			assert_int_equal(isl_set_is_equal(a, expected), isl_bool_true);
+			isl_set_free(a);
+			isl_set_free(expected);
+		}
 	isl_ctx_free(isl);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(seen), cmocka_unit_test(boxes), cmocka_unit_test(confirmed),
-					   cmocka_unit_test(of_params)};
+					   cmocka_unit_test(of_parameters)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,7 @@ static const heddle_simplify_options cuda_like = {.max_vector = 4, .max_bytes = 
 static const heddle_simplify_options opencl_like = {.vector_arithmetic = true, .unaligned_vectors = true, .max_vector = 16};
 
 #define DECLARATIONS                                                                                                   \
-	"program t\nsize N 0..4096\nsize D 0..4096 *8\nsize L 0..2147418112\n"                                           \
+	"program t warp 32\nsize N 0..4096\nsize D 0..4096 *8\nsize L 0..2147418112\n"                                           \
 	"buffer input A float32 [64] align 16\nbuffer input B float32 [N][D] align 16\nbuffer input H float64 [64] align 16\n" \
 	"buffer output C float32 [64] align 16\nbuffer output G float32 [65536][65536] align 16\n"                       \
 	"buffer shared S float32 [8][8] pad 1 align 4\nbuffer shared W float32 [8][12] align 4\nbuffer register r float32 [4]\nbuffer register s float32\nbuffer register Q float32 [3][2]\n"
@@ -138,6 +138,28 @@ static void members_left_out(void **state)
 		"\t\tr[1] = A[2]\n"
 		"\t} else {\n"
 		"\t\tr[1] = A[3]\n"
+		"\t}\n"
+		"\tC[0] = r[0] + r[1]\n");
+	becomes(&cuda_like,
+		"declare r\nr[0] = 0.0\nr[1] = 0.0\nif block < thread {\nr[0] = A[0]\n} else {\nr[0] = A[1]\n}\nif block < 3 {\nr[1] = shuffle(r[1], 1)\n} else {\n"
+		"r[1] = A[3]\n}\nif block < thread {\nr[0] = r[0] + A[0]\n} else {\nr[0] = r[0] + A[4]\n}\nC[0] = r[0] + r[1]\n",
+		"\tdeclare r\n"
+		"\tr[0] = 0.0\n"
+		"\tr[1] = 0.0\n"
+		"\tif block < thread {\n"
+		"\t\tr[0] = A[0]\n"
+		"\t} else {\n"
+		"\t\tr[0] = A[1]\n"
+		"\t}\n"
+		"\tif block < 3 {\n"
+		"\t\tr[1] = shuffle(r[1], 1)\n"
+		"\t} else {\n"
+		"\t\tr[1] = A[3]\n"
+		"\t}\n"
+		"\tif block < thread {\n"
+		"\t\tr[0] = r[0] + A[0]\n"
+		"\t} else {\n"
+		"\t\tr[0] = r[0] + A[4]\n"
 		"\t}\n"
 		"\tC[0] = r[0] + r[1]\n");
 	becomes(&cuda_like,
