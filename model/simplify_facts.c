@@ -266,22 +266,32 @@ static bool greatest(const rewriter *r, const linear *l, int sign, int64_t *most
 	return true;
 }
 
-/* a < 0 is known: b < 0 holds when b - a is never above 0. */
+/* a < 0 is known: b < 0 holds when b - k a is never above k - 1. */
+static bool implies_times(const rewriter *r, const linear *a, const linear *wanted, int64_t k)
+{
+	linear b = *wanted;
+	for (int i = 0; i < a->n; i++)
+		add_scaled(&b, a->term[i], a->mark[i], a->factor[i], -k);
+	add_constant(&b, a->c, -k);
+	int64_t most;
+	return b.fits && greatest(r, &b, 1, &most) && most < k;
+}
+
+/* a < 0 is known, of tiles perhaps: b < 0 holds by itself, or by k times it, where that leaves a term of b's out. */
 static bool implies_by_bound(const rewriter *r, const linear *a, const linear *wanted)
 {
 	/* without anything in common ranges alone would say it */
 	bool common = false;
-	for (int i = 0; i < a->n && !common; i++)
-		for (int j = 0; j < wanted->n && !common; j++)
-			common = a->mark[i] == wanted->mark[j];
-	if (!common)
-		return false;
-	linear b = *wanted;
+	int64_t times = 1;
 	for (int i = 0; i < a->n; i++)
-		add_term(&b, a->term[i], a->mark[i], -a->factor[i]);
-	add_constant(&b, -a->c, 1);
-	int64_t most;
-	return b.fits && greatest(r, &b, 1, &most) && most <= 0;
+		for (int j = 0; j < wanted->n; j++) {
+			if (a->mark[i] != wanted->mark[j])
+				continue;
+			common = true;
+			if (a->factor[i] && wanted->factor[j] % a->factor[i] == 0 && wanted->factor[j] / a->factor[i] > times)
+				times = wanted->factor[j] / a->factor[i];
+		}
+	return common && (implies_times(r, a, wanted, 1) || (times > 1 && implies_times(r, a, wanted, times)));
 }
 
 static uint64_t about(const heddle_value *v)

@@ -76,6 +76,14 @@ static bool is_natural(const lanes *l, const heddle_value *v)
 	return grows && is_natural(l, v->arg[0]) && is_natural(l, v->arg[1]);
 }
 
+/* Is it so small that what begins a tile, of sizes that leave room for it, can be added? */
+static bool is_within_tile(const lanes *l, const heddle_value *v)
+{
+	enum { TILE = 1 << 15 };
+	const heddle_range range = heddle_ranges_of(l->s->ranges, v);
+	return range.lo >= 0 && range.hi < TILE;
+}
+
 /* a - b + c with the constants together; NULL where it could overflow. */
 static heddle_value *difference(lanes *l, heddle_value *a, heddle_value *b, int64_t c)
 {
@@ -85,10 +93,18 @@ static heddle_value *difference(lanes *l, heddle_value *a, heddle_value *b, int6
 		c += b->op == HEDDLE_OP_ADD ? -b->arg[1]->i : b->arg[1]->i;
 		b = b->arg[0];
 	}
+	if (heddle_value_is_int(b, 0) && c == 0) /* it is computed anyway */
+		return a;
 	heddle_value *room = heddle_value_binary(p, HEDDLE_OP_SUB, a, b);
 	heddle_value *sum = heddle_value_binary(p, HEDDLE_OP_ADD, room, heddle_value_int(p, room->type, c));
 	if (!heddle_ranges_overflow(l->s->ranges, room) && !heddle_ranges_overflow(l->s->ranges, sum))
 		return sum;
+	while (a->kind == HEDDLE_VALUE_BINARY && a->op == HEDDLE_OP_SUB && (heddle_value_is_int(b, 0) || is_within_tile(l, b))) {
+		b = heddle_value_is_int(b, 0) ? a->arg[1] : heddle_value_binary(p, HEDDLE_OP_ADD, a->arg[1], b); /* u - w - b is u - (w + b) */
+		a = a->arg[0];
+		room = heddle_value_binary(p, HEDDLE_OP_SUB, a, b);
+		sum = heddle_value_binary(p, HEDDLE_OP_ADD, room, heddle_value_int(p, room->type, c));
+	}
 	/* Of two that are not negative, and do not overflow themselves, the difference is no greater than the first. */
 	int64_t most = heddle_ranges_of(l->s->ranges, a).hi;
 	bool fits = room->type == HEDDLE_INT32 && is_natural(l, a) && is_natural(l, b) && most <= INT32_MAX && most + c <= INT32_MAX;

@@ -95,7 +95,7 @@ static bool is_small(simplify *s, const heddle_buffer *buffer)
 
 /* ---- sums of products --------------------------------------------------------------------------------------------------------- */
 
-enum { MOST_FACTORS = 4, MOST_TERMS = 12 };
+enum { MOST_FACTORS = 6, MOST_TERMS = 12 };
 
 /* coefficient * factor[0] * ... */
 typedef struct term {

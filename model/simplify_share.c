@@ -17,7 +17,7 @@
 #include <string.h>
 
 /* Loads that one stretch may share: beyond, registers would be short anyway. */
-enum { MOST_SHARED = 1024 };
+enum { MOST_SHARED = 8192 };
 
 /* The branches around a place, from the innermost out. */
 typedef struct path {

@@ -5,6 +5,8 @@
  *
  *   let v = X[i : 4]; ... extract(v, 0) ... extract(v, 1) ...
  *
+ * A branch that follows takes from the vector what it reads of it, too, where nothing there is stored to the array.
+ *
  * Vector loops make most vectors; this is for the second operand of a product, whose own vector loop was unrolled inside the
  * first one's, and for what a thread's rows have one value each of.  A block of one thread has vectors to compute with, which
  * scalars of global memory are multiplied into as they are.
@@ -266,6 +268,11 @@ static bool widen_from(widener *w, narrow_load *first, int width)
 	return true;
 }
 
+static heddle_value *member_of(heddle_program *p, const narrow_load *l)
+{
+	return heddle_value_extract(p, heddle_value_variable(p, l->load->type, l->whole->width, l->vector), l->member);
+}
+
 typedef struct place {
 	widener *w;
 	int at;
@@ -278,12 +285,70 @@ static heddle_value *from_vector(heddle_value *v, void *user)
 		return v;
 	for (int k = 0; k < here->w->n; k++) {
 		const narrow_load *l = &here->w->load[k];
-		if (!l->vector || here->at < l->at || here->at > l->last || !heddle_value_equal(l->load, v))
-			continue;
-		heddle_program *p = here->w->s->p;
-		return heddle_value_extract(p, heddle_value_variable(p, v->type, l->whole->width, l->vector), l->member);
+		if (l->vector && here->at >= l->at && here->at <= l->last && heddle_value_equal(l->load, v))
+			return member_of(here->w->s->p, l);
 	}
 	return v;
+}
+
+/* Loads that are members of vectors which stand before a branch. */
+typedef struct named {
+	widener *w;
+	int n;
+	narrow_load *load;
+} named;
+
+static heddle_value *from_named(heddle_value *v, void *user)
+{
+	const named *all = user;
+	if (!is_narrow_load(all->w, v))
+		return v;
+	for (int k = 0; k < all->n; k++)
+		if (heddle_value_equal(all->load[k].load, v))
+			return member_of(all->w->s->p, &all->load[k]);
+	return v;
+}
+
+/* Those of the stretch that has been widened, ending before child `to`, which nothing is stored to after them. */
+static void take_named(const widener *w, int to, named *all)
+{
+	all->n = 0;
+	for (int k = 0; k < w->n; k++) {
+		const narrow_load *l = &w->load[k];
+		if (!l->vector || l->stores != stores_before(w, l->load->buffer, to))
+			continue;
+		if (!all->load)
+			all->load = HEDDLE_NEW_ARRAY(w->s->p->arena, narrow_load, MOST_LOADS);
+		all->load[all->n++] = *l;
+	}
+}
+
+static bool waits(const heddle_node *node)
+{
+	bool any = node->kind == HEDDLE_NODE_BARRIER || node->kind == HEDDLE_NODE_COPY || node->kind == HEDDLE_NODE_WAIT;
+	for (int k = 0; k < node->n_child; k++)
+		any = any || waits(node->child[k]);
+	return any;
+}
+
+static void map_inside(heddle_program *p, heddle_node *node, named *all)
+{
+	for (int v = 0; v < node->n_value; v++)
+		node->value[v] = heddle_value_map(p, node->value[v], from_named, all);
+	for (int k = 0; k < node->n_child; k++)
+		map_inside(p, node->child[k], all);
+}
+
+/* A branch takes what it reads from vectors that have names.  What it stores to, and all memory where threads wait for each other, is then another. */
+static void take_from_named(widener *w, heddle_node *node, named *all)
+{
+	int left = 0;
+	for (int k = 0; k < all->n && !waits(node); k++)
+		if (!simplify_stores_to(node, all->load[k].load->buffer))
+			all->load[left++] = all->load[k];
+	all->n = left;
+	if (left > 0 && node->kind == HEDDLE_NODE_IF)
+		map_inside(w->s->p, node, all);
 }
 
 /* Children from .. to of w->block, appended to `out`. */
@@ -333,6 +398,7 @@ static void widen(widener *w, heddle_node *node)
 		return;
 	}
 	heddle_node *out = simplify_node_like(s->p, node);
+	named all = {.w = w};
 	for (int k = 0; k < node->n_child;) {
 		const int end = simplify_straight_end(node, k);
 		for (int i = k; i < end; i++)
@@ -341,8 +407,10 @@ static void widen(widener *w, heddle_node *node)
 		if (end > k) {
 			w->block = node;
 			widen_stretch(w, k, end, out);
+			take_named(w, end, &all);
 			k = end;
 		} else {
+			take_from_named(w, node->child[k], &all);
 			widen(w, node->child[k]);
 			heddle_node_append(s->p, out, node->child[k++]);
 		}

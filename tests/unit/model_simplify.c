@@ -426,6 +426,27 @@ static void neighbours(void **state)
 	becomes(&cuda_like, "C[0] = W[0][0]\nW[0][1] = 2.0\nC[1] = W[0][1]\n", "\tC[0] = W[0][0]\n\tW[0][1] = 2.0\n\tC[1] = W[0][1]\n");
 	becomes(&cuda_like, "C[0] = W[0][0]\nC[1] = thread < 5 ? W[0][1] : 0.0\n", "\tC[0] = W[0][0]\n\tC[1] = (thread < 5 ? W[0][1] : 0.0)\n");
 	becomes(&scalar_language, "C[0] = W[0][0]\nC[1] = W[0][1]\n", "\tC[0] = W[0][0]\n\tC[1] = W[0][1]\n");
+	/* branches take from a vector that stands before them what nothing has been stored to since */
+	becomes(&cuda_like, "C[0] = W[0][0] + W[0][1]\nif thread < 5 {\nC[1] = W[0][1]\n} else {\nC[2] = W[0][0]\n}\nif thread < 7 {\nif block < 2 {\nC[3] = W[0][1]\n}\n}\n",
+		"\tlet float32x2 W_v = W[0][0 : 2]\n"
+		"\tC[0] = extract(W_v, 0) + extract(W_v, 1)\n"
+		"\tif thread < 5 {\n\t\tC[1] = extract(W_v, 1)\n\t} else {\n\t\tC[2] = extract(W_v, 0)\n\t}\n"
+		"\tif thread < 7 {\n\t\tif block < 2 {\n\t\t\tC[3] = extract(W_v, 1)\n\t\t}\n\t}\n");
+	becomes(&cuda_like, "C[0] = W[0][0] + W[0][1]\nif thread < 5 {\nW[0][1] = 2.0\nC[1] = W[0][1]\n}\nif block < 2 {\nC[2] = W[0][1]\n}\n",
+		"\tlet float32x2 W_v = W[0][0 : 2]\n"
+		"\tC[0] = extract(W_v, 0) + extract(W_v, 1)\n"
+		"\tif thread < 5 {\n\t\tW[0][1] = 2.0\n\t\tC[1] = W[0][1]\n\t}\n"
+		"\tif block < 2 {\n\t\tC[2] = W[0][1]\n\t}\n");
+	becomes(&cuda_like, "C[0] = W[0][0] + W[0][1]\nW[0][1] = 2.0\nif thread < 5 {\nC[1] = W[0][1]\n}\n",
+		"\tlet float32x2 W_v = W[0][0 : 2]\n"
+		"\tC[0] = extract(W_v, 0) + extract(W_v, 1)\n"
+		"\tW[0][1] = 2.0\n"
+		"\tif thread < 5 {\n\t\tC[1] = W[0][1]\n\t}\n");
+	becomes(&cuda_like, "C[0] = W[0][0] + W[0][1]\nbarrier\nif thread < 5 {\nC[1] = W[0][1]\n}\n",
+		"\tlet float32x2 W_v = W[0][0 : 2]\n"
+		"\tC[0] = extract(W_v, 0) + extract(W_v, 1)\n"
+		"\tbarrier\n"
+		"\tif thread < 5 {\n\t\tC[1] = W[0][1]\n\t}\n");
 }
 
 /* A load under a condition shares with one that happens anyway; not with another one under a condition, nor over a store. */
@@ -529,6 +550,15 @@ static void guards(void **state)
 		"\t\t\tC[v] = A[v]\n"
 		"\t\t}\n"
 		"\t}\n");
+	/* What is too great to be known is computed anyway; one more of it is not, where it could be too great. */
+	becomes(&opencl_like, "for vector v in 0 .. 8 {\nif v >= int32(L) - thread * 65536 * 1024 - block * 65536 * 1024 {\nC[v] = A[v]\n}\n}\n",
+		"\tlet int32 L_left = int32(L) - thread * 65536 * 1024 - block * 65536 * 1024\n"
+		"\tif L_left < 1 {\n\t\tC[0 : 8] = A[0 : 8]\n\t} else {\n"
+		"\t\tfor serial v in max(0, L_left) .. 8 {\n\t\t\tC[v] = A[v]\n\t\t}\n\t}\n");
+	becomes(&opencl_like, "for vector v in 0 .. 8 {\nif v > int32(L) - thread * 65536 * 1024 - block * 65536 * 1024 {\nC[v] = A[v]\n}\n}\n",
+		"\tlet int32 L_left = int32(L) - thread * 65536 * 1024 - block * 65536 * 1024\n"
+		"\tif L_left < 0 {\n\t\tC[0 : 8] = A[0 : 8]\n\t} else {\n"
+		"\t\tfor serial v in 0 .. 8 uniform {\n\t\t\tif v > L_left {\n\t\t\t\tC[v] = A[v]\n\t\t\t}\n\t\t}\n\t}\n");
 }
 
 /* What the branches around say is not asked again. */
@@ -559,6 +589,16 @@ static void facts(void **state)
 		"for serial i in 0 .. 4 {\nif i * 8 + 7 < int32(D) {\nC[i] = 1.0\n} else {\ndeclare r\nr[0] = 1.0\n"
 		"for serial j in 0 .. min(8, int32(D) - i * 8) {\nC[j] = r[0]\n}\n}\n}\n",
 		"\tfor serial i in 0 .. 4 {\n\t\tif i * 8 + 7 < int32(D) {\n\t\t\tC[i] = 1.0\n\t\t}\n\t}\n");
+}
+
+/* What is known of a tile says it of its elements: so many times as much. */
+static void facts_of_tiles(void **state)
+{
+	(void)state;
+	becomes(&scalar_language, "for serial i in block * 4 .. block * 4 + 4 {\nfor serial j in 0 .. 2 {\nif i * 2 + j - block * 8 < 8 {\nC[j] = 1.0\n}\n}\n}\n",
+		"\tfor serial i in block * 4 .. block * 4 + 4 {\n\t\tfor serial j in 0 .. 2 {\n\t\t\tC[j] = 1.0\n\t\t}\n\t}\n");
+	becomes(&scalar_language, "for serial i in block * 4 .. block * 4 + 4 {\nfor serial j in 0 .. 3 {\nif i * 2 + j - block * 8 < 8 {\nC[j] = 1.0\n}\n}\n}\n",
+		"\tfor serial i in block * 4 .. block * 4 + 4 {\n\t\tfor serial j in 0 .. 3 {\n\t\t\tif i * 2 + j - block * 8 < 8 {\n\t\t\t\tC[j] = 1.0\n\t\t\t}\n\t\t}\n\t}\n");
 }
 
 /* Text as a person would write it. */
@@ -926,7 +966,7 @@ int main(void)
 		cmocka_unit_test(coordinates), cmocka_unit_test(unrolling), cmocka_unit_test(vectors),
 		cmocka_unit_test(neighbours),
 		cmocka_unit_test(shared_loads),
-		cmocka_unit_test(vector_arithmetic), cmocka_unit_test(guards), cmocka_unit_test(facts), cmocka_unit_test(wording), cmocka_unit_test(indices), cmocka_unit_test(rounds), cmocka_unit_test(turning), cmocka_unit_test(copies), cmocka_unit_test(turning_some),
+		cmocka_unit_test(vector_arithmetic), cmocka_unit_test(guards), cmocka_unit_test(facts), cmocka_unit_test(facts_of_tiles), cmocka_unit_test(wording), cmocka_unit_test(indices), cmocka_unit_test(rounds), cmocka_unit_test(turning), cmocka_unit_test(copies), cmocka_unit_test(turning_some),
 		cmocka_unit_test(loading_ahead), cmocka_unit_test(from_step_to_step),
 		cmocka_unit_test(register_rule),
 	};
