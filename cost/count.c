@@ -71,8 +71,8 @@ bool count_is_straight(const counter *c, const heddle_stmt *stmt, bool joined)
 	return true;
 }
 
-/* `taken`: accesses that have been counted; those beside this one are, with it. */
-static void count_read(counter *c, const shape *s, const heddle_access *access, bool *taken)
+/* `part`: of the instances that make it; `taken`: accesses that have been counted; those beside this one are, with it. */
+static void count_read(counter *c, const shape *s, const heddle_access *access, double part, bool *taken)
 {
 	const heddle_group *group = access->group;
 	/* what the caller gives as a number is an argument */
@@ -88,7 +88,7 @@ static void count_read(counter *c, const shape *s, const heddle_access *access, 
 	const bool first = count_first_share(c, s, access, &m.share);
 	c->out->exact = c->out->exact && (first || m.share == 1);
 	c->out->cut = c->out->cut || (!first && m.share != 1);
-	m.share = fabs(m.share) * count_asked(c, s, access);
+	m.share = fabs(m.share) * count_asked(c, s, access) * part;
 	if (m.share == 0)
 		return;
 	m.share *= count_again(c, &m);
@@ -140,10 +140,29 @@ bool count_the_same(counter *c, const heddle_stmt *s, int a, const heddle_stmt *
 	return same;
 }
 
-/* An earlier access of the statement, or of the stretch that it belongs to, reads the same elements: they are in registers. */
-static bool is_repeated(counter *c, int at, int a)
+/* Share of the instances in blocks at an edge, where vectors that may be cut are under conditions of their own: what an earlier statement has read
+ * is read again. */
+static double again_at_edges(const counter *c, const heddle_stmt *stmt)
+{
+	const int lockstep = heddle_lockstep_dim(stmt, NULL);
+	const shape s = count_shape(c, stmt);
+	double whole = 1;
+	if (c->kernel->threads > 1 || lockstep < 0 || stmt->dim[lockstep].reduction || choose_divisible(stmt, lockstep, stmt->dim[lockstep].layout.vector))
+		return 0;
+	/* the conditions of a single vector are those of one branch, which all statements share; but for what is left of it */
+	const bool several = stmt->dim[lockstep].layout.tile > choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector);
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (stmt->dim[d].member >= 0 && s.d[d].extent > 0 && (several || d == lockstep))
+			whole *= 1 - (double)(s.d[d].extent % stmt->dim[d].layout.tile) / (double)s.d[d].extent;
+	return 1 - whole;
+}
+
+/* An earlier access of the statement, or of the stretch that it belongs to, reads the same elements: they are in registers.  `*again`: the share
+ * of the instances that read them nevertheless. */
+static bool is_repeated(counter *c, int at, int a, double *again)
 {
 	const heddle_stmt *stmt = c->kernel->stmt[at];
+	*again = 0;
 	for (int b = 1; b < a; b++)
 		if (count_the_same(c, stmt, a, stmt, b, false))
 			return true;
@@ -154,8 +173,10 @@ static bool is_repeated(counter *c, int at, int a)
 		if (joined && !c->joins[s + 1])
 			break;
 		for (int b = 1; b < c->kernel->stmt[s]->n_access; b++)
-			if (count_the_same(c, stmt, a, c->kernel->stmt[s], b, joined))
+			if (count_the_same(c, stmt, a, c->kernel->stmt[s], b, joined)) {
+				*again = joined ? 0 : again_at_edges(c, stmt);
 				return true;
+			}
 	}
 	return false;
 }
@@ -171,12 +192,14 @@ static void count_stmt(counter *c, int at)
 	for (int d = 0; d < stmt->n_dim; d++)
 		c->out->exact = c->out->exact && s.d[d].share >= 1 && s.d[d].members == stmt->dim[d].layout.vector;
 	bool *taken = HEDDLE_NEW_ARRAY(c->arena, bool, stmt->n_access);
+	double *again = HEDDLE_NEW_ARRAY(c->arena, double, stmt->n_access);
 	for (int a = 1; a < stmt->n_access; a++)
-		taken[a] = is_repeated(c, at, a);
+		taken[a] = is_repeated(c, at, a, &again[a]);
 	for (int a = 1; a < stmt->n_access; a++)
-		if (!taken[a]) {
+		if (!taken[a] || again[a] > 0) {
+			const double part = taken[a] ? again[a] : 1;
 			taken[a] = true;
-			count_read(c, &s, &stmt->access[a], taken);
+			count_read(c, &s, &stmt->access[a], part, taken);
 		}
 	for (int g = 0; g < c->kernel->n_group; g++)
 		if (c->kernel->group[g]->stmt == stmt && c->kernel->group[g]->space == HEDDLE_SPACE_SHARED)

@@ -198,8 +198,6 @@ static bool stores_vectors(const counter *c, const shape *s)
 	return target->group->space == HEDDLE_SPACE_GLOBAL && count_access_width(c, &m) > 1;
 }
 
-static bool stands_inside(const counter *c, const heddle_stmt *stmt, int o, int d);
-
 /* Members of the vectors that rows are read by where vectors are gathered across them, as many iterations together as a vector has
  * members (model/simplify_turn.c); 1: they are not. */
 static int64_t turned_width(const counter *c, const movement *m)
@@ -210,14 +208,19 @@ static int64_t turned_width(const counter *c, const movement *m)
 	if (m->write || !c->language->zips || !c->language->unaligned || across < 0 || inner < 0 || stmt->reduction)
 		return 1;
 	for (int d = 0; d < stmt->n_dim; d++)
-		if (m->dims[d] && m->subscript[inner].coefficient[d] == 1 && stmt->dim[d].layout.vector == 1)
+		if (m->dims[d] && m->subscript[inner].coefficient[d] == 1 && d != across)
 			along = d;
 	const int64_t w = choose_least(stmt->dim[across].layout.vector, c->language->max_vector);
-	if (along < 0 || m->subscript[inner].coefficient[across] || stmt->dim[along].layout.items % w || !count_depends(m, across))
+	if (along < 0 || m->subscript[inner].coefficient[across] || !count_depends(m, across))
+		return 1;
+	const heddle_layout *rows = &stmt->dim[along].layout;
+	const bool members = rows->vector > 1; /* of vectors: they stand inside of all items */
+	if ((members ? rows->vector : rows->items) % w)
 		return 1;
 	/* iterations side by side: nothing is a loop inside of theirs, and where they are copies nothing else is copied in each */
-	for (int o = 0; o < stmt->n_dim; o++)
-		if (stmt->dim[o].layout.items > 1 && o != along && stands_inside(c, stmt, o, along) && (o != across || m->shape->d[along].unrolled || !m->shape->d[o].unrolled))
+	for (int o = 0; o < stmt->n_dim && !members; o++)
+		if (stmt->dim[o].layout.items > 1 && o != along && count_stands_inside(c, stmt, o, along) &&
+		    (o != across || m->shape->d[along].unrolled || !m->shape->d[o].unrolled))
 			return 1;
 	for (int e = 0; e < m->tensor->rank; e++)
 		if (e != inner && m->subscript[e].coefficient[along])
@@ -260,11 +263,11 @@ static double strided_vectors(const counter *c, const movement *m)
 	for (int b = 0; b < m->n_beside && vectors == 2; b++) /* one ends with the vector that the other begins with */
 		if (m->beside[b] == w - 1 || m->beside[b] == 1 - w)
 			return 1;
-	return vectors;
+	const int64_t extent = m->shape->d[count_lockstep(m)].extent;
+	return vectors == 2 ? 2 - (double)(extent % w) / (double)extent : vectors;
 }
 
-/* Do items of dimension o stand inside of those of d?  One thread takes the items of vectors inside of the others'. */
-static bool stands_inside(const counter *c, const heddle_stmt *stmt, int o, int d)
+bool count_stands_inside(const counter *c, const heddle_stmt *stmt, int o, int d)
 {
 	const bool apart = c->kernel->threads == 1;
 	const int vectors = apart && stmt->dim[o].layout.vector > 1, own = apart && stmt->dim[d].layout.vector > 1;
@@ -277,7 +280,7 @@ static bool has_loop_inside(const counter *c, const movement *m, int d)
 	const heddle_stmt *stmt = m->shape->stmt;
 	for (int o = 0; o < stmt->n_dim; o++)
 		if (m->shape->d[o].parts > 1 ||
-		    (!stmt->dim[o].reduction && !m->shape->d[o].unrolled && m->shape->d[o].items > 1 && stands_inside(c, stmt, o, d)))
+		    (!stmt->dim[o].reduction && !m->shape->d[o].unrolled && m->shape->d[o].items > 1 && count_stands_inside(c, stmt, o, d)))
 			return true;
 	return false;
 }
@@ -295,14 +298,29 @@ static bool has_sum_inside(const movement *m, int d)
 	return false;
 }
 
+/* Are there blocks in which the guard holds for some results only? */
+static bool guards_blocks(const heddle_stmt *stmt)
+{
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (!stmt->dim[d].reduction && stmt->dim[d].layout.tile > 1 && count_guards(stmt, d))
+			return true;
+	return false;
+}
+
+/* Of many threads, do the results along d ask each for itself whether they exist in the blocks that the guard cuts? */
+static bool asks_each(const counter *c, const heddle_stmt *stmt, int d)
+{
+	return c->kernel->threads > 1 && guards_blocks(stmt) && !choose_divisible(stmt, d, stmt->dim[d].layout.tile);
+}
+
 /* Are the items of d copies that stand one after another under one condition of the guard: inside of all that it asks about? */
 static bool is_inside_of_guard(const counter *c, const shape *s, int d)
 {
-	if (s->stmt->dim[d].reduction || !s->d[d].unrolled || count_guards(s->stmt, d))
+	if (s->stmt->dim[d].reduction || !s->d[d].unrolled || count_guards(s->stmt, d) || asks_each(c, s->stmt, d))
 		return false;
 	for (int o = 0; o < s->stmt->n_dim; o++) {
 		const heddle_layout *layout = &s->stmt->dim[o].layout;
-		if (count_guards(s->stmt, o) && (layout->vector > 1 || (layout->items > 1 && stands_inside(c, s->stmt, o, d))))
+		if (count_guards(s->stmt, o) && (layout->vector > 1 || (layout->items > 1 && count_stands_inside(c, s->stmt, o, d))))
 			return false;
 	}
 	return true;
@@ -321,15 +339,6 @@ static int last_in_steps(const counter *c, const movement *m)
 		last = !stmt->dim[d].reduction && m->shape->d[d].unrolled && m->shape->d[d].items > 1 ? d : last;
 	const int other = last >= 0 && !count_depends(m, last) ? count_guard_beside(stmt, last) : -1;
 	return other >= 0 && other < last && stmt->dim[other].layout.tile == stmt->dim[last].layout.tile && stmt->dim[last].layout.vector == 1 ? last : -1;
-}
-
-/* Are there blocks in which the guard holds for some results only? */
-static bool guards_blocks(const heddle_stmt *stmt)
-{
-	for (int d = 0; d < stmt->n_dim; d++)
-		if (!stmt->dim[d].reduction && stmt->dim[d].layout.tile > 1 && count_guards(stmt, d))
-			return true;
-	return false;
 }
 
 /* Share of the accesses that a guard leaves, of so many that each thread makes without it; those of whole vectors count
@@ -353,13 +362,12 @@ static double guarded_share(const counter *c, const movement *m, double accesses
 		same *= depends ? 1 : (double)vector[d];
 		if (!depends && is_inside_of_guard(c, s, d) && !(d == lane && count_may_be_none(c, s->stmt, d)))
 			whole *= (double)dim->layout.items;
-		/* vectors along what no guard asks about are whole wherever they are asked for; of many threads where
-		 * blocks are not at an edge by it */
-		if (members && !asked && !depends && (c->kernel->threads == 1 || !guards_blocks(s->stmt)))
+		/* vectors along what no guard asks about are whole wherever they are asked for */
+		if (members && !asked && !depends && !asks_each(c, s->stmt, d))
 			whole *= (double)choose_least(dim->layout.vector, c->language->max_vector);
 	}
 	const double vectors = fmin(s->guarded, count_guarded(c, s->stmt, vector));
-	const double blocks = count_own_results(c->kernel) ? 0 : fmin(vectors, count_guarded(c, s->stmt, block));
+	const double blocks = count_own_results(c->kernel) ? 0 : fmin(vectors, count_inside(c, s->stmt, block));
 	double apart = (wide * (vectors - blocks) / same + s->guarded - vectors) / whole;
 	const int last = last_in_steps(c, m);
 	if (last >= 0) {
@@ -503,27 +511,29 @@ static int row_of(const movement *m)
 }
 
 /* Elements of the rows that a thread reads for all results of a window, as places in the tile's array, or in the tensor's rows but for a
- * multiple of any vector; 0: there is no window, or too much. */
-static int window_places(const movement *m, int64_t place[MOST_PLACES])
+ * multiple of any vector; 0: there is no window, or too much.  `only`: [n_dim] by dimension the item whose places they are, -1: all; NULL: all. */
+static int window_places(const movement *m, const int64_t *only, int64_t place[MOST_PLACES])
 {
 	enum { LONGEST = 64, FIRST = 1024 };
 	const heddle_stmt *stmt = m->shape->stmt;
 	const linear *row = &m->subscript[row_of(m)];
 	const int64_t phases = m->tile ? m->tile->phases : 1;
+	const int lockstep = heddle_lockstep_dim(stmt, NULL);
 	bool window = m->n_beside > 0;
 	int n = 1;
 	place[0] = m->tile ? 0 : FIRST + (row->constant % LONGEST + LONGEST) % LONGEST;
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const heddle_layout *layout = &stmt->dim[d].layout;
-		const int64_t step = row->coefficient[d], items = m->shape->d[d].unrolled ? m->shape->d[d].items : 1,
+		const bool one = only && only[d] >= 0;
+		const int64_t step = row->coefficient[d], items = m->shape->d[d].unrolled && !one ? m->shape->d[d].items : 1,
 			      members = m->shape->d[d].members;
 		const int before = n;
 		window = window || (step && stmt->dim[d].reduction && heddle_is_window(stmt, d));
-		window = window || (m->tile && step == phases && layout->vector * layout->threads == 1 && items > 1); /* items lie side by side */
+		/* items lie side by side, or members that do not run in lockstep */
+		window = window || (m->tile && step == phases && layout->threads == 1 && (layout->vector == 1 ? items > 1 : d != lockstep && !m->shape->alone));
 		for (int k = 0; k < before; k++)
-			place[k] += m->tile && step < 0
-					    ? -step * (choose_least(layout->tile, m->shape->d[d].extent) - 1)
-					    : 0;
+			place[k] += (m->tile && step < 0 ? -step * (choose_least(layout->tile, m->shape->d[d].extent) - 1) : 0) +
+				    (one ? step * only[d] * layout->threads * layout->vector : 0);
 		for (int64_t i = 1; i < items * members && step; i++)
 			for (int k = 0; k < before; k++) {
 				const int64_t x = place[k] +
@@ -608,11 +618,31 @@ static int64_t vectors_begin(const movement *m, int64_t w, const int64_t *member
 	return aligned ? begin : -1;
 }
 
-/* Loads of neighbours become vectors (model/simplify_widen.c): the widest first, of places that no vector has yet. */
-static void count_window(counter *c, const movement *m, const heddle_group *group, const int64_t *place, int n)
+/* Vectors that have names. */
+typedef struct seen_vectors {
+	int n;
+	int64_t place[MOST_PLACES], width[MOST_PLACES];
+} seen_vectors;
+
+/* Is it one of them?  It is, from now on. */
+static bool has_seen(seen_vectors *seen, int64_t place, int64_t width)
+{
+	for (int k = 0; k < seen->n; k++)
+		if (seen->place[k] == place && seen->width[k] == width)
+			return true;
+	if (seen->n < MOST_PLACES) {
+		seen->place[seen->n] = place;
+		seen->width[seen->n++] = width;
+	}
+	return false;
+}
+
+/* Loads of neighbours become vectors (model/simplify_widen.c): the widest first, of places that no vector has yet.  `share`: of the steps;
+ * `seen`: vectors that have been counted, NULL: none. */
+static void count_window(counter *c, const movement *m, const heddle_group *group, const int64_t *place, int n, double share, seen_vectors *seen)
 {
 	enum { WIDTHS = 8 };
-	double others = count_repeats(c, m), accesses[WIDTHS] = {0};
+	double others = count_repeats(c, m) * share, accesses[WIDTHS] = {0};
 	count_begins all[WIDTHS] = {{{0}}};
 	const int row = row_of(m);
 	int64_t apart[HEDDLE_MAX_DIM], rows = m->tile ? rows_apart(m, apart) : 1;
@@ -643,6 +673,11 @@ static void count_window(counter *c, const movement *m, const heddle_group *grou
 						member[found++] = j;
 				if (found < w)
 					continue;
+				const bool again = seen && alike && w > 1 && has_seen(seen, left[k], w);
+				for (int j = 0; j < found && again; j++)
+					left[member[j]] = -1;
+				if (again)
+					continue;
 				const count_begins one = m->tile ? all[wide] : beginnings(c, m, w, left[k]);
 				for (int b = 0; b < SECTOR; b++)
 					all[wide].at[b] =
@@ -659,10 +694,53 @@ static void count_window(counter *c, const movement *m, const heddle_group *grou
 					   m->tile ? NULL : &all[wide]);
 }
 
-/* Does nothing that it stores, and no condition, stand between what the statement reads? */
-static bool reads_first(const counter *c, const shape *s)
+/* Terms of a window of which any step may have fewer, for all that is known before the sizes are, stand each under a condition of its own, but for
+ * the first: they share what that one reads, and vectors, where the condition of one term is that of those before it, too. */
+static bool asks_terms(const movement *m, int d)
 {
-	return s->stmt->reduction || s->stmt->access[0].group->space == HEDDLE_SPACE_REGISTER || stores_vectors(c, s);
+	const heddle_stmt *stmt = m->shape->stmt;
+	const heddle_layout *layout = &stmt->dim[d].layout;
+	return m->tile && stmt->dim[d].reduction && heddle_is_window(stmt, d) && m->shape->d[d].unrolled && layout->vector * layout->threads == 1 &&
+	       !choose_divisible(stmt, d, layout->tile) && heddle_fixed_extent(stmt->source->index[d]->upper) == 0 && !count_moves(stmt, d);
+}
+
+/* Adds what a window reads whose terms are so, term after term; false: they are not. */
+static bool count_terms_apart(counter *c, const movement *m, const heddle_group *group)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	int64_t only[HEDDLE_MAX_DIM] = {0}, terms = 1, first[MOST_PLACES], place[MOST_PLACES];
+	seen_vectors seen = {.n = 0};
+	int asked = 0;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		only[d] = asks_terms(m, d) ? 0 : -1;
+		asked += only[d] == 0;
+		terms *= only[d] < 0 ? 1 : m->shape->d[d].items;
+	}
+	const int n_first = window_places(m, only, first);
+	for (int64_t t = 0; t < terms && terms > 1; t++) {
+		double share = 1;
+		int64_t rest = t;
+		for (int d = 0; d < stmt->n_dim; d++) {
+			const int64_t items = m->shape->d[d].items, extent = m->shape->d[d].extent;
+			if (only[d] < 0)
+				continue;
+			only[d] = rest % items;
+			rest /= items;
+			/* of all steps those that have the term, by those that they have on average */
+			share *= (double)(extent / items + (extent % items > only[d])) * (double)items / (double)extent;
+		}
+		int n = window_places(m, only, place), left = 0;
+		for (int k = 0; k < n; k++) {
+			bool known = false;
+			for (int j = 0; j < n_first && t > 0; j++)
+				known = known || first[j] == place[k];
+			if (!known)
+				place[left++] = place[k];
+		}
+		if (left > 0)
+			count_window(c, m, group, place, left, share, asked == 1 && t > 0 ? &seen : NULL);
+	}
+	return terms > 1;
 }
 
 /* Those that stand in the text in rows of their own, each by vectors as wide as its row's beginning allows. */
@@ -674,7 +752,7 @@ static void count_members(counter *c, const movement *m, const heddle_group *gro
 	const int64_t all = rows_apart(m, n);
 	double share[MOST_WIDTH + 1] = {0};
 	/* many threads read as wide as they can what nothing is stored to in between */
-	const bool freely = count_own_results(c->kernel) ? false : c->kernel->threads > 1 ? m->tensor != s->stmt->access[0].tensor : reads_first(c, s);
+	const bool freely = c->kernel->threads > 1 && !count_own_results(c->kernel) && m->tensor != s->stmt->access[0].tensor;
 	const bool alike = all == 1 || all > MOST_MEMBERS || m->write || !freely || c->language->unaligned;
 	const int lockstep = count_lockstep(m);
 	int64_t any[HEDDLE_MAX_DIM];
@@ -701,9 +779,10 @@ static void count_members(counter *c, const movement *m, const heddle_group *gro
 void count_movement(counter *c, const movement *m, const heddle_group *group)
 {
 	int64_t place[MOST_PLACES];
-	const int places = (m->tile || (c->kernel->threads > 1 && row_of(m) >= 0)) && !m->write ? window_places(m, place) : 0;
+	const int places = (m->tile || (c->kernel->threads > 1 && row_of(m) >= 0)) && !m->write ? window_places(m, NULL, place) : 0;
 	if (places) {
-		count_window(c, m, group, place, places);
+		if (!count_terms_apart(c, m, group))
+			count_window(c, m, group, place, places, 1, NULL);
 		return;
 	}
 	const int64_t strided = strided_width(c, m);

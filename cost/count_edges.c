@@ -1,5 +1,5 @@
-/* What is read more than once: copies of an access in the text that stand under conditions of their own, in blocks at an edge and at the ends of
- * sums that move with results.
+/* What is read more than once: copies of an access in the text that stand under conditions of their own, in blocks at an edge and in tiles that
+ * have fewer terms or results than others.
  * SPDX-License-Identifier: MIT
  */
 #include "cost/count_parts.h"
@@ -50,9 +50,9 @@ static int find_element(const element *all, int n, const element *one, int rank)
 enum { MOST_ELEMENTS = 1024 };
 
 /* Reads of one step of a thread that has so many values of each dimension whose items are unrolled, and `taps` members of the lockstep
- * dimension.  `shared`: each element once; else each place by itself, but that what the first result takes it reads for all.  What is read under a
- * condition is shared by places that have the same one.  -1: too many. */
-static double reads_of_step(const counter *c, const movement *m, const int64_t *values, int lockstep, int64_t taps, bool shared)
+ * dimension.  `shared`: each element once; else each place by itself, but that what the first result takes it reads for all where all steps are
+ * `alike`.  What is read under a condition is shared by places that have the same one.  -1: too many. */
+static double reads_of_step(const counter *c, const movement *m, const int64_t *values, int lockstep, int64_t taps, bool shared, bool alike)
 {
 	const int n_dim = m->shape->stmt->n_dim;
 	const heddle_stmt *stmt = m->shape->stmt;
@@ -84,7 +84,7 @@ static double reads_of_step(const counter *c, const movement *m, const int64_t *
 			outside = outside * (d == lockstep ? taps : values[d]) + at[d];
 		}
 		const bool known = find_element(seen, n, &one, rank) >= 0;
-		if (!known && (shared || first))
+		if (!known && (shared || (first && alike)))
 			seen[n++] = one;
 		reads += known ? 0 : 1;
 		for (int d = n_dim - 1; d >= 0 && ++at[d] == (d == lockstep ? taps : values[d]); d--)
@@ -115,20 +115,39 @@ double count_shared_taps(const counter *c, const movement *m)
 			return 1;
 	for (int d = 0; d < stmt->n_dim; d++)
 		values[d] = !stmt->dim[d].reduction && m->shape->d[d].unrolled ? stmt->dim[d].layout.tile : 1;
-	const double reads = reads_of_step(c, m, values, lockstep, taps, true);
+	const double reads = reads_of_step(c, m, values, lockstep, taps, true, true);
 	const double all = count_elements(m) * (count_depends(m, lockstep) ? m->shape->d[lockstep].share : 1);
 	return reads > 0 && all > 0 ? reads / all : 1;
 }
 
-/* The same of a window whose taps are lanes of a vector, of which the first result's have no condition: all others' are under one in blocks
- * at an edge.  0: it is not of this kind. */
+/* The same of vectors of a window's taps, one after another, of which the last one is not filled. */
+static double reads_of_vectors(const counter *c, const movement *m, const int64_t *values, int lockstep, int64_t taps, bool shared)
+{
+	const int64_t v = m->shape->stmt->dim[lockstep].layout.vector;
+	const int row = heddle_tensor_inner(m->tensor);
+	const bool beside = row >= 0 && m->subscript[row].coefficient[lockstep] == 1;
+	double sum = 0;
+	for (int64_t first = 0; first < taps; first += v) {
+		/* neighbours of a whole vector are read as one, which overlaps others */
+		const int64_t here = choose_least(v, taps - first), at_once = beside && here == v ? v : 1;
+		const double reads = reads_of_step(c, m, values, lockstep, here / at_once, shared, taps <= v);
+		if (reads < 0)
+			return -1;
+		sum += reads * (double)at_once;
+	}
+	return sum;
+}
+
+/* The same of a window whose taps are lanes of vectors which they do not fill, of which the first result's have no condition: all others' are under
+ * one in blocks at an edge.  0: it is not of this kind. */
 static double reads_of_taps(const counter *c, const movement *m, int lockstep)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
-	const int64_t taps = taps_of(stmt, lockstep);
+	const heddle_layout *lanes = &stmt->dim[lockstep].layout;
+	const int64_t taps = heddle_fixed_extent(stmt->source->index[lockstep]->upper);
 	int64_t tile[HEDDLE_MAX_DIM], values[HEDDLE_MAX_DIM];
 	double ran = 0, sum = 0;
-	if (taps < 1)
+	if (taps < 1 || taps > lanes->tile || taps % lanes->vector == 0 || lanes->threads > 1 || (lanes->items > 1 && m->shape->d[lockstep].unrolled))
 		return 0;
 	for (int e = 0; e < m->tensor->rank; e++)
 		if (!m->subscript[e].affine)
@@ -151,11 +170,12 @@ static double reads_of_taps(const counter *c, const movement *m, int lockstep)
 		}
 		if (blocks == 0)
 			continue;
-		const double reads = reads_of_step(c, m, values, lockstep, taps, whole);
+		const double reads = reads_of_vectors(c, m, values, lockstep, taps, whole);
 		if (reads < 0)
 			return 0;
 		sum += blocks * reads;
-		double once = count_depends(m, lockstep) ? m->shape->d[lockstep].share : 1; /* as it is counted where nothing is read again */
+		double once = (double)m->shape->d[lockstep].items; /* steps */
+		once *= count_depends(m, lockstep) ? m->shape->d[lockstep].share : 1; /* as it is counted where nothing is read again */
 		for (int d = 0; d < stmt->n_dim; d++)
 			once *= d != lockstep && count_depends(m, d) ? (double)values[d] / (double)tile[d] : 1;
 		ran += blocks * once * count_elements(m);
@@ -267,6 +287,9 @@ static double reads_under_conditions(const counter *c, const movement *m, int lo
 		along ? !choose_divisible(stmt, lockstep, v) : lockstep >= 0 && count_may_be_none(c, stmt, lockstep);
 	int64_t at[2 * HEDDLE_MAX_DIM] = {0}, places = 1;
 	double reads = 0;
+	bool copied = false; /* beside vectors of another dimension members of what is left of one are no loop: the first is there in any case */
+	for (int d = 0; d < stmt->n_dim; d++)
+		copied = copied || (d != lockstep && stmt->dim[d].member >= 0 && stmt->dim[d].layout.vector > 1);
 	for (int k = 0; k < n; k++) {
 		places *= part[k].n;
 		if (part[k].n > MOST_ELEMENTS || places > MOST_ELEMENTS)
@@ -282,7 +305,7 @@ static double reads_under_conditions(const counter *c, const movement *m, int lo
 		const place_kind kind = kind_of_place(m, lockstep, part, at, n);
 		const int64_t left = lockstep < 0 ? 1 : choose_least(v, values[lockstep] - value[lockstep] / v * v);
 		if (there && (along || !kind.copy) && (alone || ((kind.first || !kind.as_first) && !kind.as_under)))
-			reads += along || (left < v && (alone || !has_others(m, lockstep, part, at, n, kind.first)))
+			reads += along || (left < v && (alone || (!copied && !has_others(m, lockstep, part, at, n, kind.first))))
 					 ? (double)left
 					 : 1;
 		for (int k = n - 1; k >= 0 && ++at[k] == part[k].n; k--)
@@ -370,7 +393,7 @@ static double reads_at_edges(const counter *c, const movement *m)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	const int lockstep = heddle_lockstep_dim(stmt, NULL);
-	double once = within_guards(c, stmt), all = 1, whole = once, shared = 1, inside = 1;
+	double once = within_guards(c, stmt), all = 1, whole = once, shared = 1, inside = 1, rounds = 1;
 	/* in the text, that read the same; of them those along other dimensions than the vectors' */
 	int64_t places = 1, others = 1;
 	bool vectors = false, cut = once < 1;
@@ -410,6 +433,7 @@ static double reads_at_edges(const counter *c, const movement *m)
 		if (heddle_fixed_extent(stmt->source->index[d]->upper) > 0 && tiles + (rest > 0) == 1) { /* all its items are there, in any block */
 			once *= rest ? 0 : 1;
 			whole *= rest ? 0 : 1;
+			rounds *= m->shape->d[d].copied ? 1 : (double)m->shape->d[d].items;
 			continue;
 		}
 		const int64_t v = d == lockstep ? choose_least(layout->vector, c->language->max_vector) : 1;
@@ -434,105 +458,14 @@ static double reads_at_edges(const counter *c, const movement *m)
 	const bool parts = !stmt->dim[lockstep].reduction && m->shape->d[lockstep].extent % members != 0;
 	if (shared == 0 || (!vectors && places > 1 && (!stmt->reduction || others == 1 || m->shape->guarded != 1 || parts)))
 		return 1;
+	if (rounds > 1) /* what is there in any block is a loop in those at an edge */
+		return (once * inside + (all - whole) * rounds) / shared;
 	if (!vectors || cut)
 		return (once * inside + all - whole) / shared;
 	/* whole vectors at the edge have one condition for all items */
 	const double extent = (double)m->shape->d[lockstep].extent;
 	const double rest = extent > 0 ? fmod(extent, (double)choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector)) / extent : 0;
 	return 1 - rest + rest * all / shared;
-}
-
-/* Steps that a sum takes, one by one, for any of a thread's results, by those of one result: one end of it moves with them, and the result that
- * goes furthest takes all of the steps.  0: it is not so. */
-static double steps_of_any(const counter *c, const movement *m, int moving)
-{
-	const heddle_stmt *stmt = m->shape->stmt;
-	const heddle_index *index = stmt->source->index[moving];
-	const linear end[2] = {index->lower ? count_linear(c, index->lower) : (linear){.affine = true}, count_linear(c, index->upper)};
-	const double mean = count_mean(c, stmt, moving);
-	double further = 0;
-	int moves[2] = {0, 0};
-	if (stmt->dim[moving].layout.tile > 1 || !end[0].affine || !end[1].affine || mean <= 0)
-		return 0;
-	for (int d = 0; d < stmt->n_dim; d++) {
-		const heddle_layout *layout = &stmt->dim[d].layout;
-		const double half = (double)((layout->items - 1) * layout->threads * layout->vector + layout->vector - 1) / 2;
-		for (int e = 0; e < 2; e++) {
-			moves[e] += end[e].coefficient[d] != 0;
-			further += end[e].coefficient[d] && !count_depends(m, d) ? half * (double)llabs(end[e].coefficient[d]) : 0;
-		}
-		if ((end[0].coefficient[d] || end[1].coefficient[d]) && m->shape->d[d].extent % layout->tile)
-			return 0;
-	}
-	return moves[0] && moves[1] ? 0 : 1 + further / mean;
-}
-
-/* Of a sum whose ends move with results: tiles that they leave whole are read once for all results of a thread.  In others each vector of results
- * asks, and each member of those that are cut.  So many times as if all were whole. */
-static double reads_at_ends(const counter *c, const movement *m)
-{
-	const heddle_stmt *stmt = m->shape->stmt;
-	const int lockstep = heddle_lockstep_dim(stmt, NULL);
-	int moving = -1;
-	for (int d = 0; d < stmt->n_dim; d++) {
-		if (!count_moves(stmt, d))
-			continue;
-		if (moving >= 0 || !stmt->dim[d].reduction || stmt->dim[d].layout.threads * stmt->dim[d].layout.vector > 1)
-			return 1;
-		moving = d;
-	}
-	if (moving < 0 || m->tile || lockstep < 0)
-		return 1;
-	const heddle_index *index = stmt->source->index[moving];
-	int64_t tile[HEDDLE_MAX_DIM], vector[HEDDLE_MAX_DIM];
-	double same = 1, beside = 1;
-	for (int d = 0; d < stmt->n_dim; d++) {
-		const heddle_layout *layout = &stmt->dim[d].layout;
-		const bool tied = choose_mentions(index->upper, d) || choose_mentions(index->lower, d);
-		tile[d] = tied || d == moving ? layout->tile : 1;
-		vector[d] = tied && d == lockstep ? choose_least(layout->vector, c->language->max_vector) : 1;
-		if (!tied || count_depends(m, d))
-			continue;
-		if (layout->rounds > 1)
-			return 1;
-		same *= (double)(layout->items * layout->vector);
-		beside *= (double)vector[d];
-	}
-	/* steps one by one are no tiles: each of several vectors that are one of the layout's asks in all of them */
-	const bool several = stmt->dim[moving].layout.tile == 1 && stmt->dim[lockstep].layout.vector > c->language->max_vector;
-	const double steps = several ? 0 : steps_of_any(c, m, moving);
-	if (steps > 0)
-		return steps;
-	const double whole = several ? 0 : count_whole(c, stmt, moving, tile), vectors = count_whole(c, stmt, moving, vector);
-	/* without vectors one result asks for nothing: what it reads serves others */
-	return beside == 1 || whole < 0 || vectors < 0 ? 1 : whole + same * ((vectors - whole) / beside + 1 - vectors);
-}
-
-/* The same where terms are lanes of a vector.  A vector that an end cuts is gone through term by term for each result; one that it leaves whole is
- * read for all results with that end. */
-static double reads_of_parts(const counter *c, const movement *m)
-{
-	const heddle_stmt *stmt = m->shape->stmt;
-	const int moving = heddle_lockstep_dim(stmt, NULL);
-	if (c->kernel->threads > 1 || moving < 0 || m->tile || !stmt->dim[moving].reduction || !count_moves(stmt, moving))
-		return 1;
-	const heddle_index *index = stmt->source->index[moving];
-	int64_t tile[HEDDLE_MAX_DIM], vector[HEDDLE_MAX_DIM];
-	double tied = 1, all = 1;
-	for (int d = 0; d < stmt->n_dim; d++) {
-		const heddle_layout *layout = &stmt->dim[d].layout;
-		const bool moves = choose_mentions(index->upper, d) || choose_mentions(index->lower, d);
-		tile[d] = moves || d == moving ? layout->tile : 1;
-		vector[d] = d == moving ? layout->vector : 1;
-		if (d == moving || stmt->dim[d].reduction || count_depends(m, d) || !m->shape->d[d].unrolled)
-			continue;
-		if (layout->rounds > 1)
-			return 1;
-		all *= (double)m->shape->d[d].items;
-		tied *= moves ? (double)m->shape->d[d].items : 1;
-	}
-	const double whole = count_whole(c, stmt, moving, tile), vectors = count_whole(c, stmt, moving, vector);
-	return all == 1 || whole < 0 || vectors < 0 ? 1 : whole + tied * (vectors - whole) + all * (1 - vectors);
 }
 
 /* The last tile of a window may have fewer terms, whose reads results share less: what it reads by the share of its
@@ -596,6 +529,98 @@ static double single_elements(const movement *m, int lockstep)
 	return beside ? (double)(members % 2) / (double)members : 1;
 }
 
+/* Values of each dimension that stand in the text, beside each other; of those of results that are asked for in blocks at an edge (`asked`) so
+ * many exist as `there` says. */
+typedef struct copies {
+	int64_t n[HEDDLE_MAX_DIM], there[HEDDLE_MAX_DIM];
+	bool asked[HEDDLE_MAX_DIM];
+} copies;
+
+/* Reads of one step where the first copy of what is asked for is computed whatever the block, and all others under a condition of their own, which
+ * use what it reads, but nothing of each other.  `whole`: nothing is asked.  -1: too many. */
+static double reads_beside_first(const movement *m, const copies *of, bool whole)
+{
+	const int n_dim = m->shape->stmt->n_dim, rank = m->tensor->rank;
+	int64_t places = 1;
+	double reads = 0;
+	int n = 0;
+	for (int d = 0; d < n_dim; d++)
+		if ((places *= of->n[d]) > MOST_ELEMENTS)
+			return -1;
+	element *seen = heddle_xalloc(sizeof(*seen) * MOST_ELEMENTS);
+	for (int under = 0; under < 2; under++) /* the first copies, then those under conditions */
+		for (int64_t p = 0; p < places; p++) {
+			element one = {{0}, 0};
+			int64_t rest = p;
+			bool first = true, there = true;
+			for (int d = 0; d < n_dim; d++) {
+				const heddle_layout *layout = &m->shape->stmt->dim[d].layout;
+				const int64_t k = rest % of->n[d];
+				rest /= of->n[d];
+				for (int e = 0; e < rank; e++)
+					one.at[e] += m->subscript[e].coefficient[d] *
+						     (k / layout->vector * layout->threads * layout->vector + k % layout->vector);
+				first = first && (whole || !of->asked[d] || k == 0);
+				there = there && (!of->asked[d] || k < of->there[d]);
+			}
+			if (!there || first == (under == 1) || find_element(seen, n, &one, rank) >= 0)
+				continue;
+			if (first)
+				seen[n++] = one;
+			reads++;
+		}
+	free(seen);
+	return reads;
+}
+
+/* Of a sum of many threads that asks for no thread's results, since tiles hold something for those that do not exist: so many times as if all were
+ * shared.  0: it is another. */
+static double reads_of_first(const counter *c, const movement *m)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	const shape *s = m->shape;
+	copies of = {{0}, {0}, {0}};
+	double sum = 0, ran = 0;
+	bool harmless = false;
+	if (!stmt->reduction || s->guarded != 1 || count_own_results(c->kernel))
+		return 0;
+	for (int e = 0; e < m->tensor->rank; e++)
+		if (!m->subscript[e].affine)
+			return 0;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const heddle_dim *dim = &stmt->dim[d];
+		if (count_moves(stmt, d) || dim->layout.rounds > 1 || s->d[d].parts > 1)
+			return 0;
+		of.n[d] = of.there[d] = s->d[d].unrolled ? s->d[d].items * s->d[d].members : s->d[d].members;
+		of.asked[d] = dim->member >= 0 && !s->d[d].harmless && is_asked(stmt, d);
+		harmless = harmless || s->d[d].harmless;
+		if (of.asked[d] && (dim->layout.threads > 1 || !s->d[d].unrolled))
+			return 0;
+	}
+	for (int kind = 0; kind < (1 << stmt->n_dim) && harmless; kind++) { /* of the block, along each dimension: whole, or cut */
+		double blocks = 1, once = count_elements(m);
+		bool whole = true;
+		for (int d = 0; d < stmt->n_dim && blocks > 0; d++) {
+			const int64_t tile = stmt->dim[d].layout.tile, rest = s->d[d].extent % tile;
+			const bool cut = kind >> d & 1;
+			if (stmt->dim[d].member < 0) {
+				blocks *= cut ? 0 : 1;
+				continue;
+			}
+			blocks *= cut ? (rest > 0 ? 1 : 0) : (double)(s->d[d].extent / tile);
+			whole = whole && !(cut && is_asked(stmt, d));
+			of.there[d] = cut ? rest : of.n[d];
+			once *= cut && of.asked[d] && count_depends(m, d) ? (double)rest / (double)tile : 1;
+		}
+		const double reads = blocks > 0 ? reads_beside_first(m, &of, whole) : 0;
+		if (reads < 0)
+			return 0;
+		sum += blocks * reads;
+		ran += blocks * once;
+	}
+	return ran > 0 ? sum / ran : 0;
+}
+
 /* The same of many threads: in blocks at an edge each item computes its result, or adds to its sum, under a condition
  * of its own, and reads what it takes there. */
 static double reads_of_items(const counter *c, const movement *m)
@@ -607,9 +632,9 @@ static double reads_of_items(const counter *c, const movement *m)
 	double once = count_own_results(c->kernel) ? 0 : 1, all = 1, whole = once, shared = 1;
 	if (c->kernel->threads == 1 || (m->tile && !(stmt->reduction && count_reads_memory(stmt))))
 		return 1;
-	const double single = single_elements(m, lockstep);
-	if (single == 0)
-		return 1;
+	const double single = single_elements(m, lockstep), first = single == 1 ? reads_of_first(c, m) : 0;
+	if (single == 0 || first > 0)
+		return single == 0 ? 1 : first;
 	if (!stmt->reduction) {
 		if (count_own_results(c->kernel))
 			return 1;
@@ -649,8 +674,46 @@ static double reads_of_items(const counter *c, const movement *m)
 			  : 1;
 }
 
+/* A loop inside of blocks whose last tile has fewer results than others goes through it under conditions, each inside of the copies around it: what
+ * they share is read in each.  So many times as if it were shared everywhere. */
+static double reads_of_last_tile(const counter *c, const movement *m)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	const int lockstep = heddle_lockstep_dim(stmt, NULL);
+	double factor = 1;
+	if (c->kernel->threads > 1 || !stmt->reduction || m->shape->guarded != 1 || (lockstep >= 0 && stmt->dim[lockstep].reduction))
+		return 1;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const heddle_dim *dim = &stmt->dim[d];
+		const int64_t extent = m->shape->d[d].extent, rest = extent % dim->layout.tile;
+		double around_it = 1;
+		if (dim->reduction || dim->member >= 0 || rest == 0 || extent < dim->layout.tile || !m->shape->d[d].unrolled || count_moves(stmt, d))
+			continue;
+		for (int o = 0; o < stmt->n_dim; o++) {
+			const bool around = !stmt->dim[o].reduction && stmt->dim[o].member >= 0 && count_stands_inside(c, stmt, d, o);
+			around_it *= around && m->shape->d[o].unrolled && !count_depends(m, o) ? (double)m->shape->d[o].items : 1;
+		}
+		factor *= 1 + (around_it - 1) * (double)rest / (double)extent;
+	}
+	return factor;
+}
+
+/* Of terms that are lanes of vectors those that fill none are gone through one by one, by each result. */
+static double reads_of_last_terms(const counter *c, const movement *m)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	const int d = heddle_lockstep_dim(stmt, NULL);
+	double results = 1;
+	if (c->kernel->threads > 1 || m->tile || d < 0 || !stmt->dim[d].reduction || count_moves(stmt, d) || m->shape->guarded != 1 ||
+	    heddle_fixed_extent(stmt->source->index[d]->upper) > 0 || !count_depends(m, d) || m->shape->d[d].extent < 1)
+		return 1;
+	for (int o = 0; o < stmt->n_dim; o++)
+		if (!stmt->dim[o].reduction && m->shape->d[o].unrolled && !count_depends(m, o))
+			results *= (double)(m->shape->d[o].items * m->shape->d[o].members);
+	return 1 + (results - 1) * (double)(m->shape->d[d].extent % stmt->dim[d].layout.vector) / (double)m->shape->d[d].extent;
+}
+
 double count_again(const counter *c, const movement *m)
 {
-	return reads_at_edges(c, m) * reads_of_items(c, m) * reads_at_ends(c, m) * reads_of_parts(c, m) *
-	       reads_of_rest(m);
+	return reads_of_last_terms(c, m) * reads_of_last_tile(c, m) * reads_at_edges(c, m) * reads_of_items(c, m) * reads_of_rest(m) * count_at_ends(c, m);
 }

@@ -130,6 +130,8 @@ double count_sectors(const int64_t *at, int n, int64_t bytes);
 double count_bank_cycles(const int64_t *at, int n, int64_t bytes);
 /* Shares of the accesses that begin so many bytes into a sector, after n rounds of each that go on by so many bytes. */
 void count_go_on(double begin[SECTOR], double n, int64_t bytes);
+/* Do items of dimension o stand inside of those of d?  One thread takes the items of vectors inside of the others'. */
+bool count_stands_inside(const counter *c, const heddle_stmt *stmt, int o, int d);
 /* Elements that one thread touches in the unrolled part. */
 double count_elements(const movement *m);
 /* How often all threads make the access that stands in the text: tiles, rounds, items that are a loop. */
@@ -179,6 +181,11 @@ bool count_may_be_none(const counter *c, const heddle_stmt *stmt, int lockstep);
  * place by place; else 1. */
 double count_shared_taps(const counter *c, const movement *m);
 
+/* ---- count_ends.c ---- */
+
+/* The same of sums whose ends move with results. */
+double count_at_ends(const counter *c, const movement *m);
+
 /* ---- count_ranges.c ---- */
 
 /* First value, and the one after the last. */
@@ -202,6 +209,9 @@ double count_runs(const counter *c, const heddle_stmt *stmt, int d, const bool *
 /* Share of the instances where the guard holds that went into the domain, of a statement without one 1; -1: not known.  Where
  * `group` is given, of those that are in whole groups of group[d] values along d for all of which it holds. */
 double count_guarded(const counter *c, const heddle_stmt *stmt, const int64_t *group);
+/* The same of whole blocks, `block` values along each dimension, which go through the last tile of a reduction apart where it has fewer terms: what
+ * there is of it is with those blocks in whose other tiles the guard holds everywhere. */
+double count_inside(const counter *c, const heddle_stmt *stmt, const int64_t *block);
 /* Share of the instances that the moving ends of dimension d leave that are in whole groups of group[o] values along each dimension o; -1: not
  * known. */
 double count_whole(const counter *c, const heddle_stmt *stmt, int d, const int64_t *group);

@@ -548,6 +548,15 @@ static double asked_share(const counter *c, const heddle_stmt *stmt, const condi
 	return taken > 0 ? (double)found / (double)taken : 0;
 }
 
+/* The same, by values where no group is one that the statement has: then its conjuncts bound loops over tiles. */
+static double share_in_groups(const counter *c, const heddle_stmt *stmt, const conjuncts *all, const component *x, const int64_t *group, bool any)
+{
+	bool grouped = false;
+	for (int o = 0; o < stmt->n_dim; o++)
+		grouped = grouped || (group && x->in[o] && group[o] > 1 && (!stmt->dim[o].reduction || stmt->dim[o].layout.tile > 1));
+	return share_of(c, stmt, all, x, grouped ? group : NULL, any);
+}
+
 /* The product of the components' shares; `members`: only of those that kernels share out to blocks. */
 static double shares_of(const counter *c, const heddle_stmt *stmt, const conjuncts *all, const int64_t *group, bool any, bool members)
 {
@@ -558,13 +567,12 @@ static double shares_of(const counter *c, const heddle_stmt *stmt, const conjunc
 			if (!all->of[k].coefficient[d] || done[d])
 				continue;
 			const component x = component_of(stmt, all, d);
-			bool grouped = false, asked = true; /* not grouped: its conjuncts bound loops over tiles */
+			bool asked = true;
 			for (int o = 0; o < stmt->n_dim; o++) {
 				done[o] = done[o] || x.in[o];
-				grouped = grouped || (group && x.in[o] && group[o] > 1 && (!stmt->dim[o].reduction || stmt->dim[o].layout.tile > 1));
 				asked = asked && (!members || !x.in[o] || stmt->dim[o].member >= 0);
 			}
-			share *= asked ? share_of(c, stmt, all, &x, grouped ? group : NULL, any) : 1;
+			share *= asked ? share_in_groups(c, stmt, all, &x, group, any) : 1;
 		}
 	return share;
 }
@@ -581,6 +589,110 @@ double count_guarded(const counter *c, const heddle_stmt *stmt, const int64_t *g
 	/* instances where it does not hold are in whole groups where it holds for no value */
 	const double share = shares_of(c, stmt, &all, group, otherwise, false);
 	return otherwise ? 1 - share : share;
+}
+
+/* How a guard's conjuncts have a box: they hold in all of it, or nowhere. */
+typedef struct held {
+	bool whole, empty;
+} held;
+
+static held held_in(const heddle_stmt *stmt, const conjuncts *all, const component *x, const count_ends *range)
+{
+	held h = {true, false};
+	for (int k = 0; k < all->n; k++) {
+		int64_t least = all->of[k].constant, most = least;
+		for (int d = 0; d < stmt->n_dim && x->mine[k]; d++) {
+			const int64_t factor = all->of[k].coefficient[d];
+			least += factor * (factor > 0 ? range[d].lower : range[d].upper - 1);
+			most += factor * (factor > 0 ? range[d].upper - 1 : range[d].lower);
+		}
+		h.whole = h.whole && (!x->mine[k] || least >= 0);
+		h.empty = h.empty || (x->mine[k] && most < 0);
+	}
+	return h;
+}
+
+/* Number `number` of the boxes into which dimensions are cut, so many values along each; by dimension its range.  Does it lack none of them? */
+static bool box_number(const counter *c, const heddle_stmt *stmt, const bool *in, const int64_t *size, int64_t number, count_ends *range)
+{
+	bool full = true;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		if (!in[d])
+			continue;
+		const count_ends box = count_box(c, stmt, d);
+		const int64_t n = (box.upper - box.lower + size[d] - 1) / size[d], first = box.lower + number % n * size[d];
+		number /= n;
+		range[d] = (count_ends){first, choose_least(first + size[d], box.upper)};
+		full = full && range[d].upper - first == size[d];
+	}
+	return full;
+}
+
+static double values_in(const heddle_stmt *stmt, const bool *in, const count_ends *range)
+{
+	double n = 1;
+	for (int d = 0; d < stmt->n_dim; d++)
+		n *= in[d] ? (double)(range[d].upper - range[d].lower) : 1;
+	return n;
+}
+
+/* Of a component with reductions: the share of its values in blocks of results that are whole, in which each whole tile of terms is either there
+ * for all results or for none; of tiles that have fewer terms than others those that are there for all.  -1: it has none, or too many. */
+static double inside_of(const counter *c, const heddle_stmt *stmt, const conjuncts *all, const component *x, const int64_t *block)
+{
+	enum { MOST_BOXES = 256 };
+	count_ends range[HEDDLE_MAX_DIM] = {{0, 0}};
+	int64_t size[HEDDLE_MAX_DIM], blocks = 1, steps = 1;
+	bool result[HEDDLE_MAX_DIM] = {0}, term[HEDDLE_MAX_DIM] = {0}, any = false;
+	double total = 1, found = 0;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const count_ends box = count_box(c, stmt, d);
+		const int64_t extent = box.upper - box.lower;
+		if (!x->in[d])
+			continue;
+		if (extent < 1)
+			return -1;
+		*(stmt->dim[d].reduction ? &term[d] : &result[d]) = true;
+		any = any || term[d];
+		size[d] = term[d] ? choose_least(stmt->dim[d].layout.tile, extent) : block[d];
+		*(term[d] ? &steps : &blocks) *= (extent + size[d] - 1) / size[d];
+		total *= (double)extent;
+		if (steps > MOST_BOXES || blocks > MOST_BOXES)
+			return -1;
+	}
+	for (int64_t b = 0; b < blocks && any; b++) {
+		bool inside = box_number(c, stmt, result, size, b, range);
+		double values = 0;
+		for (int64_t s = 0; s < steps && inside; s++) {
+			const bool full = box_number(c, stmt, term, size, s, range);
+			const held h = held_in(stmt, all, x, range);
+			inside = h.whole || h.empty || !full;
+			values += h.whole ? values_in(stmt, x->in, range) : 0;
+		}
+		found += inside ? values : 0;
+	}
+	return any ? found / total : -1;
+}
+
+double count_inside(const counter *c, const heddle_stmt *stmt, const int64_t *block)
+{
+	bool otherwise = false, done[HEDDLE_MAX_DIM] = {0};
+	const heddle_expr *guard = guard_of(stmt, &otherwise);
+	conjuncts all = {0};
+	double share = 1;
+	if (!guard || otherwise || !take_conjuncts(c, guard, &all) || all.n_multiple)
+		return count_guarded(c, stmt, block);
+	for (int k = 0; k < all.n; k++)
+		for (int d = 0; d < stmt->n_dim; d++) {
+			if (!all.of[k].coefficient[d] || done[d])
+				continue;
+			const component x = component_of(stmt, &all, d);
+			const double inside = inside_of(c, stmt, &all, &x, block);
+			for (int o = 0; o < stmt->n_dim; o++)
+				done[o] = done[o] || x.in[o];
+			share *= inside >= 0 ? inside : share_in_groups(c, stmt, &all, &x, block, false);
+		}
+	return share;
 }
 
 double count_whole(const counter *c, const heddle_stmt *stmt, int d, const int64_t *group)

@@ -126,18 +126,29 @@ static bool goes_along(const heddle_access *access, int d)
 	return row >= 0 && access->affine && heddle_access_step(access, row, d) == 1;
 }
 
-/* The dimension whose vectors there are.  What one thread copies computes nothing: where neither side has neighbours
- * along the lockstep's own loop it stays a loop, and one inside of it has the vectors. */
+/* Does anything that the statement reads or stores have neighbours along d, as in registers, or is every second one read? */
+static bool has_neighbours(const heddle_stmt *stmt, int d)
+{
+	for (int a = 0; a < stmt->n_access; a++) {
+		const heddle_access *access = &stmt->access[a];
+		const int row = heddle_tensor_inner(access->tensor);
+		if (access->group->space == HEDDLE_SPACE_REGISTER || goes_along(access, d) ||
+		    (a > 0 && row >= 0 && access->affine && heddle_access_step(access, row, d) == 2))
+			return true;
+	}
+	return false;
+}
+
+/* The dimension whose vectors there are.  Where one thread stores what it computes and has no neighbours along the lockstep's own loop on either
+ * side, that stays a loop, and one inside of it has the vectors. */
 static int vectors_dim(const shape *s, const bool *among)
 {
 	const heddle_stmt *stmt = s->stmt;
 	const int lockstep = heddle_lockstep_dim(stmt, among);
-	if (lockstep < 0 || !s->alone || stmt->reduction || stmt->n_access != 2 ||
-	    stmt->value->kind != HEDDLE_EXPR_READ || goes_along(&stmt->access[0], lockstep) ||
-	    goes_along(&stmt->access[1], lockstep))
+	if (lockstep < 0 || stmt->reduction || stmt->access[0].group->space != HEDDLE_SPACE_GLOBAL || has_neighbours(stmt, lockstep))
 		return lockstep;
 	for (int d = 0; d < stmt->n_dim; d++)
-		if ((!among || among[d]) && stmt->dim[d].layout.vector > 1 && goes_along(&stmt->access[1], d))
+		if ((!among || among[d]) && stmt->dim[d].layout.vector > 1 && has_neighbours(stmt, d))
 			return d;
 	return lockstep;
 }
@@ -498,8 +509,8 @@ static void unroll(const counter *c, const shape *s, double size, bool wide, boo
 				continue;
 			const double n = ceil((double)dim->layout.vector /
 					      (d == vectors && wide ? (double)c->language->max_vector : 1));
-			/* one by one: so many at most, or what indexes registers */
-			const bool few = n <= MOST_MEMBERS, registers = indexes_registers(c, stmt, d);
+			/* one by one: so many at most, but inside of vectors; or what indexes registers */
+			const bool few = n <= MOST_MEMBERS || (wide && d != lockstep), registers = indexes_registers(c, stmt, d);
 			parts[d] = ((few || registers) && around(&size, n)) || registers ? 1 : n;
 		}
 	for (int inside = 1; inside >= 0; inside--)
@@ -517,6 +528,16 @@ static void unroll(const counter *c, const shape *s, double size, bool wide, boo
 	}
 }
 
+/* Nodes more in blocks at an edge: conditions, and of one thread the loop over what is left of a vector. */
+static double length_of_conditions(const counter *c, const heddle_stmt *stmt, int lockstep)
+{
+	const bool cut = c->kernel->threads == 1 && lockstep >= 0 && is_guarded(stmt, lockstep);
+	bool others = false;
+	for (int d = 0; d < stmt->n_dim; d++)
+		others = others || (d != lockstep && !stmt->dim[d].reduction && !choose_divisible(stmt, d, stmt->dim[d].layout.tile));
+	return cut ? 3 + others : 1;
+}
+
 static void find_unrolled(const counter *c, shape *s)
 {
 	const int lockstep = heddle_lockstep_dim(s->stmt, NULL), n = s->stmt->n_dim;
@@ -529,7 +550,7 @@ static void find_unrolled(const counter *c, shape *s)
 	const bool results = lockstep >= 0 && !s->stmt->dim[lockstep].reduction, wide = results && has_vectors(c, s);
 	const double size = length_of_body(c, s, results ? lockstep : -1, wide);
 	unroll(c, s, size, wide, unrolled, parts);
-	unroll(c, s, size + 1, wide, copied, other); /* under a condition */
+	unroll(c, s, size + length_of_conditions(c, s->stmt, results && wide ? lockstep : -1), wide, copied, other);
 	for (int d = 0; d < n; d++) {
 		s->d[d].parts = parts[d];
 		s->d[d].unrolled = unrolled[d];

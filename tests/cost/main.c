@@ -398,7 +398,7 @@ static void run(heddle_ctx *ctx, heddle_module *module, const heddle_definition 
 				cut += c->cut;
 				cut_failed += c->cut && !fine;
 				if (!fine)
-					printf("       %s on %s: %s\n", d->name, chip, p->launch[k]->config);
+					printf("       %s on %s: %s\n", d->name, chip, p->config);
 			}
 			heddle_case_arrays_free(d, array);
 		}
@@ -414,6 +414,10 @@ static void run_file(const char *path, const char *only)
 	heddle_ctx *ctx = heddle_ctx_new();
 	char *text = heddle_file_read(ctx, path, NULL);
 	heddle_module *module = text ? heddle_module_parse(ctx, path, text, NULL) : NULL;
+	if (!module) {
+		printf("    !! %s is not read: %s\n", path, heddle_diagnostics(ctx) ? heddle_diagnostics(ctx)->message : "no message");
+		failed++;
+	}
 	for (int d = 0; module && d < module->n_definition; d++)
 		for (size_t t = 0; t < HEDDLE_COUNT(chips); t++)
 			if (!only || !strcmp(only, chips[t]))
