@@ -5,26 +5,36 @@
 
 #include <stdlib.h>
 
+/* Where a range begins and ends. */
+typedef struct range_ends {
+	linear lower, upper;
+} range_ends;
+
+static range_ends ends_of(const counter *c, const heddle_index *index)
+{
+	return (range_ends){index->lower ? count_linear(c, index->lower) : (linear){.affine = true}, count_linear(c, index->upper)};
+}
+
 /* Steps that a sum takes for any of a thread's results, by those of one result: one end of it moves with them, and the result that
  * goes furthest takes all of the steps.  0: it is not so. */
 static double steps_of_any(const counter *c, const movement *m, int moving)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
-	const heddle_index *index = stmt->source->index[moving];
-	const linear end[2] = {index->lower ? count_linear(c, index->lower) : (linear){.affine = true}, count_linear(c, index->upper)};
+	const range_ends ends = ends_of(c, stmt->source->index[moving]);
+	const linear *const end[2] = {&ends.lower, &ends.upper};
 	const double mean = count_mean(c, stmt, moving);
 	double further = 0;
 	int moves[2] = {0, 0};
-	if (!end[0].affine || !end[1].affine || mean <= 0)
+	if (!end[0]->affine || !end[1]->affine || mean <= 0)
 		return 0;
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const heddle_layout *layout = &stmt->dim[d].layout;
 		const double half = (double)((layout->items - 1) * layout->threads * layout->vector + layout->vector - 1) / 2;
 		for (int e = 0; e < 2; e++) {
-			moves[e] += end[e].coefficient[d] != 0;
-			further += end[e].coefficient[d] && !count_depends(m, d) ? half * (double)llabs(end[e].coefficient[d]) : 0;
+			moves[e] += end[e]->coefficient[d] != 0;
+			further += end[e]->coefficient[d] && !count_depends(m, d) ? half * (double)llabs(end[e]->coefficient[d]) : 0;
 		}
-		if ((end[0].coefficient[d] || end[1].coefficient[d]) && m->shape->d[d].extent % layout->tile)
+		if ((end[0]->coefficient[d] || end[1]->coefficient[d]) && m->shape->d[d].extent % layout->tile)
 			return 0;
 	}
 	return moves[0] && moves[1] ? 0 : 1 + further / mean;
@@ -33,8 +43,8 @@ static double steps_of_any(const counter *c, const movement *m, int moving)
 /* The constant in the end that moves. */
 static int64_t ends_with(const counter *c, const heddle_index *index)
 {
-	const linear lower = index->lower ? count_linear(c, index->lower) : (linear){.affine = true}, upper = count_linear(c, index->upper);
-	return count_is_constant(&lower) ? upper.constant : lower.constant;
+	const range_ends ends = ends_of(c, index);
+	return count_is_constant(&ends.lower) ? ends.upper.constant : ends.lower.constant;
 }
 
 /* Of a sum whose ends move with results: tiles that they leave whole are read once for all results of a thread.  In others each vector of results
@@ -91,9 +101,8 @@ static double reads_at_ends(const counter *c, const movement *m)
  * tiles or vectors of terms are told apart by what their items are, so that what they read looks different. */
 static bool furthest_in_vectors(const counter *c, const heddle_stmt *stmt, int moving)
 {
-	const heddle_index *index = stmt->source->index[moving];
-	const linear lower = index->lower ? count_linear(c, index->lower) : (linear){.affine = true}, upper = count_linear(c, index->upper);
-	linear steps = count_add(upper, lower, -1);
+	const range_ends ends = ends_of(c, stmt->source->index[moving]);
+	linear steps = count_add(ends.upper, ends.lower, -1);
 	const int64_t v = stmt->dim[moving].layout.vector;
 	if (!steps.affine)
 		return false;

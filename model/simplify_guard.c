@@ -76,7 +76,7 @@ static bool is_natural(const lanes *l, const heddle_value *v)
 	return grows && is_natural(l, v->arg[0]) && is_natural(l, v->arg[1]);
 }
 
-/* Is it so small that what begins a tile, of sizes that leave room for it, can be added? */
+/* Is it so small that where a tile begins can be added?  Sizes that are counted with 32 bits end 65,535 below the greatest (model/generate.c). */
 static bool is_within_tile(const lanes *l, const heddle_value *v)
 {
 	enum { TILE = 1 << 15 };

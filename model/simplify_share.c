@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Loads that one stretch may share: beyond, registers would be short anyway. */
+/* Loads that one stretch may share: each is looked for among all others. */
 enum { MOST_SHARED = 8192 };
 
 /* The branches around a place, from the innermost out. */

@@ -342,8 +342,9 @@ static void map_inside(heddle_program *p, heddle_node *node, named *all)
 /* A branch takes what it reads from vectors that have names.  What it stores to, and all memory where threads wait for each other, is then another. */
 static void take_from_named(widener *w, heddle_node *node, named *all)
 {
+	const int n = waits(node) ? 0 : all->n;
 	int left = 0;
-	for (int k = 0; k < all->n && !waits(node); k++)
+	for (int k = 0; k < n; k++)
 		if (!simplify_stores_to(node, all->load[k].load->buffer))
 			all->load[left++] = all->load[k];
 	all->n = left;
