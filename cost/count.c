@@ -64,7 +64,7 @@ bool count_is_straight(const counter *c, const heddle_stmt *stmt, bool joined)
 	shape s = count_shape(c, stmt);
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const heddle_layout *layout = &stmt->dim[d].layout;
-		const bool once = s.d[d].unrolled || (layout->items == 1 && s.d[d].parts <= 1);
+		const bool once = (s.d[d].unrolled || layout->items == 1) && s.d[d].parts <= 1;
 		if ((stmt->dim[d].member < 0 && !joined) || !once || (layout->rounds > 1 && !c->kernel->rounds_outside))
 			return false;
 	}

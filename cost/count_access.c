@@ -12,18 +12,20 @@
 
 /* ---- the unrolled part ---------------------------------------------------------------------------------------------- */
 
-/* Different values of a subscript over items and members of the dimensions in `mask`; `each`: no two instances have the same. */
-static double distinct(const shape *s, const linear *subscript, const bool *mask, bool each)
+/* Different values of a subscript over items and members of the dimensions in `mask`; `each`: no two instances have the same.  `row`: it is that of a
+ * row, along which vectors are read, each for itself. */
+static double distinct(const shape *s, const linear *subscript, const bool *mask, bool each, bool row)
 {
 	int64_t value[MOST_DISTINCT];
 	int n = 1;
-	double product = 1, apart = 1; /* members of what is not affine are read one by one, and those of no whole vector, tap by tap */
+	double product = 1, apart = 1; /* members of what is not affine are read one by one, and those of no whole vector, tap by tap; vectors at once */
 	bool part = each;
 	value[0] = 0;
 	for (int d = 0; d < s->stmt->n_dim; d++) {
 		const heddle_layout *layout = &s->stmt->dim[d].layout;
-		const int64_t members = s->d[d].members;
+		const int64_t at_once = row && subscript->coefficient[d] == 1 ? s->d[d].at_once : 1, members = s->d[d].members / at_once;
 		int64_t items = s->d[d].unrolled ? s->d[d].items : 1;
+		apart *= mask[d] ? (double)at_once : 1;
 		if (mask[d] && subscript->within[d])
 			apart *= (double)(items * members);
 		if (!mask[d] || !subscript->coefficient[d] || subscript->within[d] || items * members == 1)
@@ -35,7 +37,7 @@ static double distinct(const shape *s, const linear *subscript, const bool *mask
 		int before = n;
 		for (int64_t i = 0; i < items; i++)
 			for (int64_t v = 0; v < members; v++) {
-				int64_t shift = subscript->coefficient[d] * (i * layout->threads * layout->vector + v);
+				int64_t shift = subscript->coefficient[d] * (i * layout->threads * layout->vector + v * at_once);
 				for (int k = 0; k < before && shift; k++) {
 					int64_t x = value[k] + shift;
 					int j = n - 1;
@@ -71,7 +73,7 @@ double count_elements(const movement *m)
 			mask[d] = m->dims[d] && !used[d];
 			used[d] |= m->subscript[e].coefficient[d] != 0 || m->subscript[e].within[d];
 		}
-		n *= distinct(m->shape, &m->subscript[e], mask, m->write || reads_terms(m, e));
+		n *= distinct(m->shape, &m->subscript[e], mask, m->write || reads_terms(m, e), !m->tile && e == heddle_tensor_inner(m->tensor));
 	}
 	return n;
 }
@@ -219,8 +221,9 @@ static int64_t turned_width(const counter *c, const movement *m)
 		return 1;
 	/* iterations side by side: nothing is a loop inside of theirs, and where they are copies nothing else is copied in each */
 	for (int o = 0; o < stmt->n_dim && !members; o++)
-		if (stmt->dim[o].layout.items > 1 && o != along && count_stands_inside(c, stmt, o, along) &&
-		    (o != across || m->shape->d[along].unrolled || !m->shape->d[o].unrolled))
+		if ((o != along && o != across && stmt->dim[o].layout.vector > 1) ||
+		    (stmt->dim[o].layout.items > 1 && o != along && count_stands_inside(c, stmt, o, along) &&
+		     (o != across || m->shape->d[along].unrolled || !m->shape->d[o].unrolled)))
 			return 1;
 	for (int e = 0; e < m->tensor->rank; e++)
 		if (e != inner && m->subscript[e].coefficient[along])
@@ -274,8 +277,7 @@ bool count_stands_inside(const counter *c, const heddle_stmt *stmt, int o, int d
 	return vectors > own || (vectors == own && o > d);
 }
 
-/* Is there a loop inside of the copies that items of d are?  Then the access stands in each copy. */
-static bool has_loop_inside(const counter *c, const movement *m, int d)
+bool count_has_loop_inside(const counter *c, const movement *m, int d)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	for (int o = 0; o < stmt->n_dim; o++)
@@ -341,6 +343,35 @@ static int last_in_steps(const counter *c, const movement *m)
 	return other >= 0 && other < last && stmt->dim[other].layout.tile == stmt->dim[last].layout.tile && stmt->dim[last].layout.vector == 1 ? last : -1;
 }
 
+/* Of a sum whose terms begin later from one result of a thread to the next: the first one has all of them, whatever block it is in, and others
+ * take what it reads.  The dimension along which results lie so; -1: there is none. */
+static int first_in_steps(const counter *c, const movement *m)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	const int lockstep = heddle_lockstep_dim(stmt, NULL);
+	int first = -1;
+	if (c->kernel->threads > 1 || !stmt->reduction || m->tile || (lockstep >= 0 && stmt->dim[lockstep].reduction))
+		return -1;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const heddle_layout *layout = &stmt->dim[d].layout;
+		if (stmt->dim[d].reduction || count_depends(m, d) || !count_guards(stmt, d) || layout->tile == 1)
+			continue;
+		const int64_t at_once = d == lockstep ? choose_least(layout->vector, c->language->max_vector) : layout->vector;
+		if (first >= 0 || layout->tile == at_once || layout->rounds > 1 || !m->shape->d[d].unrolled)
+			return -1;
+		const int terms = count_guard_begins(c, stmt, d);
+		/* its own terms begin with a tile; what stands in one condition with those of the others asks for more than they do */
+		if (terms < 0 || (d == lockstep ? layout->tile % stmt->dim[terms].layout.tile : stmt->dim[terms].layout.tile > 1))
+			return -1;
+		first = d;
+	}
+	/* results beside it are asked for around its vectors, but each in one condition with its single ones */
+	for (int d = 0; d < stmt->n_dim && first >= 0; d++)
+		if (!stmt->dim[d].reduction && count_depends(m, d) && count_guards(stmt, d) && stmt->dim[d].layout.tile > 1 && first != lockstep)
+			return -1;
+	return first;
+}
+
 /* Share of the accesses that a guard leaves, of so many that each thread makes without it; those of whole vectors count
  * `wide` times.  In blocks where it holds everywhere nothing is asked.  In others each vector is, and those that it
  * leaves no member out of share no reads; members of the rest are asked one by one, and read one by one. */
@@ -367,7 +398,7 @@ static double guarded_share(const counter *c, const movement *m, double accesses
 			whole *= (double)choose_least(dim->layout.vector, c->language->max_vector);
 	}
 	const double vectors = fmin(s->guarded, count_guarded(c, s->stmt, vector));
-	const double blocks = count_own_results(c->kernel) ? 0 : fmin(vectors, count_inside(c, s->stmt, block));
+	double blocks = count_own_results(c->kernel) ? 0 : fmin(vectors, count_inside(c, s->stmt, block, false));
 	double apart = (wide * (vectors - blocks) / same + s->guarded - vectors) / whole;
 	const int last = last_in_steps(c, m);
 	if (last >= 0) {
@@ -377,6 +408,16 @@ static double guarded_share(const counter *c, const movement *m, double accesses
 		const double rows = fmin(s->guarded, count_guarded(c, s->stmt, vector));
 		apart = (rows - blocks) / n + (s->guarded - rows) / (n / 2);
 	}
+	const int first = first_in_steps(c, m);
+	if (first >= 0 && wide == 1) {
+		for (int d = 0; d < s->stmt->n_dim; d++)
+			block[d] = d == first ? s->stmt->dim[d].layout.tile : 1;
+		return count_any(c, s->stmt, block) * instances * s->d[first].outer / ((double)s->d[first].extent * whole * accesses);
+	}
+	/* accesses are those of all blocks, of which those that lack results are no whole ones */
+	for (int d = 0; d < s->stmt->n_dim; d++)
+		if (!s->stmt->dim[d].reduction && !count_depends(m, d) && s->d[d].unrolled && s->d[d].busy > 0)
+			blocks *= s->d[d].share / s->d[d].busy;
 	return wide * blocks * count_shared_taps(c, m) + apart * instances / (accesses * (double)c->kernel->threads);
 }
 
@@ -393,14 +434,14 @@ static double repeats(const counter *c, const movement *m, double wide)
 		n *= m->shape->d[d].outer * (double)dim->layout.rounds;
 		if (!m->shape->d[d].unrolled)
 			n *= (double)m->shape->d[d].items;
-		else if (!depends && (dim->reduction ? has_sum_inside(m, d) : has_loop_inside(c, m, d)))
+		else if (!depends && (dim->reduction ? has_sum_inside(m, d) : count_has_loop_inside(c, m, d)))
 			n *= (double)m->shape->d[d].items;
 		n *= depends ? 1 : m->shape->d[d].parts;
 		if (!m->whole && !(m->access && m->shape->d[d].harmless))
-			n *= depends || !m->shape->d[d].unrolled ? m->shape->d[d].share : m->shape->d[d].busy;
+			n *= depends || !m->shape->d[d].unrolled || m->shape->d[d].parts > 1 ? m->shape->d[d].share : m->shape->d[d].busy;
 		else if (m->whole && dim->member < 0 &&
 			 dim->layout.threads == 1) /* members that do not exist add what their tiles are filled with */
-			n *= fmin(1, m->shape->d[d].share);
+			n *= depends || !m->shape->d[d].unrolled ? fmin(1, m->shape->d[d].share) : 1;
 	}
 	n *= m->share;
 	return n * (m->write || m->whole ? wide : guarded_share(c, m, n * count_elements(m), wide));
@@ -651,7 +692,7 @@ static void count_window(counter *c, const movement *m, const heddle_group *grou
 		bool mask[HEDDLE_MAX_DIM] = {0};
 		for (int d = 0; d < m->shape->stmt->n_dim && e != row; d++)
 			mask[d] = m->dims[d] && !m->subscript[row].coefficient[d];
-		others *= e == row ? 1 : distinct(m->shape, &m->subscript[e], mask, false);
+		others *= e == row ? 1 : distinct(m->shape, &m->subscript[e], mask, false, false);
 	}
 	while (most + 1 < WIDTHS && (INT64_C(2) << most) <= c->language->max_vector &&
 	       (!c->language->max_bytes ||

@@ -29,7 +29,7 @@ static double within_guards(const counter *c, const heddle_stmt *own)
 			continue;
 		for (int d = 0; d < stmt->n_dim; d++)
 			block[d] = !stmt->dim[d].reduction ? stmt->dim[d].layout.tile : s.d[d].extent > 0 ? s.d[d].extent : 1;
-		share = fmin(share, count_guarded(c, stmt, block));
+		share = fmin(share, count_inside(c, stmt, block, true));
 	}
 	return share;
 }
@@ -92,6 +92,15 @@ static double reads_of_step(const counter *c, const movement *m, const int64_t *
 	}
 	free(seen);
 	return reads;
+}
+
+/* The sum whose terms are lanes of vectors; -1: there is none. */
+static int lanes_of(const heddle_stmt *stmt)
+{
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (stmt->dim[d].reduction && stmt->dim[d].layout.vector > 1)
+			return d;
+	return -1;
 }
 
 /* Members of a window that are lanes of one vector which they do not fill; 0: it is another. */
@@ -197,6 +206,7 @@ typedef struct place_part {
 	int64_t n, step; /* so many, so many values of the dimension apart */
 	bool several;    /* stand in the text, whatever their number in this block */
 	bool asked;      /* those after the first are under a condition of their own */
+	bool inside;     /* they stand inside of what each vector is asked for */
 } place_part;
 
 bool count_may_be_none(const counter *c, const heddle_stmt *stmt, int lockstep)
@@ -210,20 +220,21 @@ bool count_may_be_none(const counter *c, const heddle_stmt *stmt, int lockstep)
 static int parts_of_place(const counter *c, const heddle_stmt *stmt, int lockstep, const int64_t *values,
 			  place_part part[2 * HEDDLE_MAX_DIM])
 {
+	const bool single = lockstep < 0 || stmt->dim[lockstep].layout.tile <= choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector);
 	int n = 0;
 	for (int vectors = 0; vectors < 2; vectors++)
 		for (int d = 0; d < stmt->n_dim; d++) {
 			const int64_t v = d == lockstep
 						  ? choose_least(stmt->dim[d].layout.vector, c->language->max_vector)
 						  : stmt->dim[d].layout.vector;
-			if (stmt->dim[d].member >= 0 && vectors == (stmt->dim[d].layout.vector > 1))
-				part[n++] = (place_part){d, (values[d] + v - 1) / v, v, stmt->dim[d].layout.tile > v,
-							 is_asked(stmt, d)};
+			if (!stmt->dim[d].reduction && vectors == (stmt->dim[d].layout.vector > 1))
+				part[n++] = (place_part){d, (values[d] + v - 1) / v, v, stmt->dim[d].layout.tile > v, is_asked(stmt, d),
+							 d != lockstep && (single || count_stands_inside(c, stmt, d, lockstep))};
 		}
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const int64_t v = stmt->dim[d].layout.vector;
 		if (stmt->dim[d].member >= 0 && v > 1 && d != lockstep)
-			part[n++] = (place_part){d, v, 1, true, is_asked(stmt, d)};
+			part[n++] = (place_part){d, v, 1, true, is_asked(stmt, d), true};
 	}
 	return n;
 }
@@ -234,6 +245,7 @@ typedef struct place_kind {
 	bool as_first; /* it reads what the first of all does */
 	bool as_under; /* it reads what the first vector under its conditions does, and is another one */
 	bool copy;     /* it reads what one beside it does that nothing is asked before, either */
+	bool inside;   /* the same, under the condition of one vector */
 } place_kind;
 
 static place_kind kind_of_place(const movement *m, int lockstep, const place_part *part, const int64_t *at, int n)
@@ -244,7 +256,9 @@ static place_kind kind_of_place(const movement *m, int lockstep, const place_par
 		const bool moved = at[k] > 0 && part[k].asked;
 		kind.first = kind.first && !moved;
 		kind.as_under = kind.as_under || (moved && part[k].dim == lockstep);
-		kind.copy = kind.copy || (at[k] > 0 && !part[k].asked && !count_depends(m, part[k].dim));
+		const bool copy = at[k] > 0 && !part[k].asked && !count_depends(m, part[k].dim);
+		kind.copy = kind.copy || copy;
+		kind.inside = kind.inside || (copy && part[k].inside);
 	}
 	for (int e = 0; e < m->tensor->rank; e++) {
 		int64_t from_first = 0, from_within = 0;
@@ -287,9 +301,6 @@ static double reads_under_conditions(const counter *c, const movement *m, int lo
 		along ? !choose_divisible(stmt, lockstep, v) : lockstep >= 0 && count_may_be_none(c, stmt, lockstep);
 	int64_t at[2 * HEDDLE_MAX_DIM] = {0}, places = 1;
 	double reads = 0;
-	bool copied = false; /* beside vectors of another dimension members of what is left of one are no loop: the first is there in any case */
-	for (int d = 0; d < stmt->n_dim; d++)
-		copied = copied || (d != lockstep && stmt->dim[d].member >= 0 && stmt->dim[d].layout.vector > 1);
 	for (int k = 0; k < n; k++) {
 		places *= part[k].n;
 		if (part[k].n > MOST_ELEMENTS || places > MOST_ELEMENTS)
@@ -304,14 +315,61 @@ static double reads_under_conditions(const counter *c, const movement *m, int lo
 			there = there && value[part[k].dim] < values[part[k].dim];
 		const place_kind kind = kind_of_place(m, lockstep, part, at, n);
 		const int64_t left = lockstep < 0 ? 1 : choose_least(v, values[lockstep] - value[lockstep] / v * v);
-		if (there && (along || !kind.copy) && (alone || ((kind.first || !kind.as_first) && !kind.as_under)))
-			reads += along || (left < v && (alone || (!copied && !has_others(m, lockstep, part, at, n, kind.first))))
+		if (there && !(along ? kind.inside && left == v : kind.copy) && (alone || ((kind.first || !kind.as_first) && !kind.as_under)))
+			reads += along || (left < v && (alone || !has_others(m, lockstep, part, at, n, kind.first)))
 					 ? (double)left
 					 : 1;
 		for (int k = n - 1; k >= 0 && ++at[k] == part[k].n; k--)
 			at[k] = 0;
 	}
 	return reads;
+}
+
+/* Is there a sum of which a tile may be cut, for all that is known before the sizes are?  `*whole`: share of the terms that are in whole ones. */
+static bool cuts_terms(const movement *m, double *whole)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	bool cuts = false;
+	*whole = 1;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const int64_t extent = m->shape->d[d].extent, tile = stmt->dim[d].layout.tile;
+		if (!stmt->dim[d].reduction || tile == 1 || choose_divisible(stmt, d, tile))
+			continue;
+		*whole *= extent > 0 ? (double)(extent - extent % tile) / (double)extent : 1;
+		cuts = true;
+	}
+	return cuts;
+}
+
+/* Of a loop over results inside of blocks: reads of what they share, for all of the loop.  Its last tile and that of a sum are gone through together,
+ * each result under the condition that one of the two is cut: there nothing is shared. */
+static double reads_of_loop(const movement *m, int d)
+{
+	const heddle_layout *layout = &m->shape->stmt->dim[d].layout;
+	const int64_t tiles = m->shape->d[d].extent / layout->tile, rest = m->shape->d[d].extent % layout->tile;
+	double whole;
+	if (!cuts_terms(m, &whole) || !is_asked(m->shape->stmt, d))
+		return (double)(tiles + (rest > 0));
+	return whole * (double)tiles + (1 - whole) * (double)(tiles * layout->items) + (double)(rest / layout->vector + rest % layout->vector);
+}
+
+/* So many times as if all that results of loops inside of blocks share were read once for each tile. */
+static double reads_of_loops(const counter *c, const movement *m)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	const int lockstep = heddle_lockstep_dim(stmt, NULL);
+	double factor = 1;
+	if (c->kernel->threads > 1 || m->tile || !stmt->reduction || m->shape->guarded != 1 || (lockstep >= 0 && stmt->dim[lockstep].reduction))
+		return 1;
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (count_moves(stmt, d))
+			return 1;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const int64_t extent = m->shape->d[d].extent, tile = stmt->dim[d].layout.tile;
+		if (!stmt->dim[d].reduction && stmt->dim[d].member < 0 && m->shape->d[d].unrolled && !count_depends(m, d) && extent > 0)
+			factor *= reads_of_loop(m, d) / (double)((extent + tile - 1) / tile);
+	}
+	return factor;
 }
 
 /* Is it a sum whose results are a box that a block has, each of which asks for the terms one by one? */
@@ -327,8 +385,8 @@ static bool has_plain_sums(const movement *m, int lockstep)
 		if (stmt->dim[d].reduction)
 			plain = plain && layout->vector == 1 &&
 				!(m->shape->d[d].unrolled && m->shape->d[d].items > 1 && count_depends(m, d));
-		else /* loops inside of blocks: theirs are others' */
-			plain = plain && stmt->dim[d].member >= 0;
+		else /* loops inside of blocks: theirs are others', but where nothing is a vector */
+			plain = plain && (stmt->dim[d].member >= 0 || (lockstep < 0 && m->shape->d[d].unrolled));
 	}
 	return plain;
 }
@@ -337,15 +395,17 @@ static bool has_plain_sums(const movement *m, int lockstep)
 static double reads_of_sums(const counter *c, const movement *m, int lockstep)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
-	const double inside = within_guards(c, stmt);
-	/* members of what fills no vector are a loop, in blocks of any kind */
-	const int64_t known = lockstep < 0 ? 0 : heddle_fixed_extent(stmt->source->index[lockstep]->upper);
-	const bool filled = known == 0 || known >= stmt->dim[lockstep].layout.vector;
+	const double inside = within_guards(c, stmt), loops = reads_of_loops(c, m);
+	bool filled = true; /* vectors that nothing fills are cut in blocks of any kind */
 	int64_t values[HEDDLE_MAX_DIM] = {0};
 	double ran = 0, sum = 0;
 	int kinds = 1;
 	if (!has_plain_sums(m, lockstep))
 		return 0;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const int64_t known = heddle_fixed_extent(stmt->source->index[d]->upper);
+		filled = filled && (stmt->dim[d].reduction || known == 0 || known >= stmt->dim[d].layout.vector);
+	}
 	for (int d = 0; d < stmt->n_dim; d++)
 		kinds = stmt->dim[d].member >= 0 && m->shape->d[d].extent % stmt->dim[d].layout.tile ? 1 << (d + 1)
 												     : kinds;
@@ -356,8 +416,9 @@ static double reads_of_sums(const counter *c, const movement *m, int lockstep)
 			const bool cut = kind >> d & 1;
 			const int64_t tile = stmt->dim[d].layout.tile, extent = m->shape->d[d].extent,
 				      rest = extent % tile;
-			if (stmt->dim[d].reduction) {
+			if (stmt->dim[d].member < 0) {
 				blocks *= cut ? 0 : 1;
+				values[d] = tile;
 				continue;
 			}
 			values[d] = cut ? rest : tile;
@@ -370,32 +431,34 @@ static double reads_of_sums(const counter *c, const movement *m, int lockstep)
 		const double apart = whole && inside == 1 ? once : reads_under_conditions(c, m, lockstep, values);
 		if (apart < 0)
 			return 0;
-		sum += blocks * (whole ? inside * once + (1 - inside) * apart : apart);
+		sum += blocks * (whole ? inside * once * loops + (1 - inside) * apart : apart);
 		ran += blocks * once;
 	}
 	return ran > 0 ? sum / ran : 0;
 }
 
 /* Rounds of loops in blocks at an edge around what whole ones have once. */
-static double rounds_at_edges(const movement *m)
+static double rounds_at_edges(const counter *c, const movement *m)
 {
 	double rounds = 1;
 	for (int d = 0; d < m->shape->stmt->n_dim; d++)
-		if (m->shape->d[d].unrolled && !m->shape->d[d].copied && !count_depends(m, d))
+		if (m->shape->d[d].unrolled && !m->shape->d[d].copied && !count_depends(m, d) && !count_has_loop_inside(c, m, d))
 			rounds *= (double)m->shape->d[d].items;
 	return rounds;
 }
 
 /* In blocks at an edge each item, and each member of what is left of a vector, has a condition or a loop of its own
  * around what it reads: what others of the thread read as well is read again, but for single elements that several of
- * them ask for, which get a name.  So many times as if it were shared everywhere, on average. */
-static double reads_at_edges(const counter *c, const movement *m)
+ * them ask for, which get a name.  So many times as if it were shared everywhere, on average.  `*loops`: with what loops inside of blocks do not
+ * share. */
+static double reads_at_edges(const counter *c, const movement *m, bool *loops)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	const int lockstep = heddle_lockstep_dim(stmt, NULL);
 	double once = within_guards(c, stmt), all = 1, whole = once, shared = 1, inside = 1, rounds = 1;
 	/* in the text, that read the same; of them those along other dimensions than the vectors' */
 	int64_t places = 1, others = 1;
+	double rolled = 1, named = once;
 	bool vectors = false, cut = once < 1;
 	if (c->kernel->threads > 1)
 		return 1;
@@ -403,17 +466,22 @@ static double reads_at_edges(const counter *c, const movement *m)
 	for (int g = 0; g < c->kernel->n_group; g++)
 		if (c->kernel->group[g]->stmt == stmt && c->kernel->group[g]->space == HEDDLE_SPACE_SHARED)
 			return 1;
+	if (m->shape->guarded != 1 && once == 1) /* blocks that lack results are none of its whole ones */
+		return 1;
 	const double sums = reads_of_sums(c, m, lockstep);
+	*loops = sums > 0;
 	if (sums > 0 || lockstep < 0)
 		return sums > 0 ? sums : 1;
-	if (heddle_fixed_extent(stmt->source->index[lockstep]->upper) > 0) {
-		/* one by one whatever the block: members of what has no whole vector, and taps that a guard leaves */
-		const bool taps = stmt->dim[lockstep].reduction;
-		const double again = !taps                    ? rounds_at_edges(m)
-				     : m->shape->guarded == 1 ? reads_of_taps(c, m, lockstep)
-							      : 1;
+	const int64_t known = heddle_fixed_extent(stmt->source->index[lockstep]->upper);
+	const int64_t members = choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector);
+	const int lanes = lanes_of(stmt);
+	/* one by one whatever the block: taps that a guard leaves, and members of what has no whole vector */
+	if (lanes >= 0 && heddle_fixed_extent(stmt->source->index[lanes]->upper) > 0) {
+		const double again = m->shape->guarded == 1 ? reads_of_taps(c, m, lanes) : 1;
 		if (again > 0)
 			return again;
+	} else if (known > 0 && known % members) {
+		return rounds_at_edges(c, m);
 	}
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const heddle_layout *layout = &stmt->dim[d].layout;
@@ -423,26 +491,31 @@ static double reads_at_edges(const counter *c, const movement *m)
 			return 1;
 		const int64_t extent = m->shape->d[d].extent, tiles = extent / layout->tile, rest = extent % layout->tile;
 		const bool depends = count_depends(m, d);
-		vectors = vectors || (depends && d == lockstep);
+		vectors = vectors || (depends && d == lockstep && !choose_divisible(stmt, d, members));
 		if (depends || !m->shape->d[d].unrolled) {
 			const double part = extent && stmt->dim[d].member >= 0 ? (double)(tiles * layout->tile) / (double)extent : 1;
 			once *= part;
 			whole *= part;
+			named *= part;
 			continue;
 		}
 		if (heddle_fixed_extent(stmt->source->index[d]->upper) > 0 && tiles + (rest > 0) == 1) { /* all its items are there, in any block */
 			once *= rest ? 0 : 1;
 			whole *= rest ? 0 : 1;
-			rounds *= m->shape->d[d].copied ? 1 : (double)m->shape->d[d].items;
+			rounds *= m->shape->d[d].copied || count_has_loop_inside(c, m, d) ? 1 : (double)m->shape->d[d].items;
 			continue;
 		}
 		const int64_t v = d == lockstep ? choose_least(layout->vector, c->language->max_vector) : 1;
 		const int64_t items = layout->tile / v, left = rest / v + rest % v;
+		/* with names copies read once, and each round of what is a loop there */
+		const int64_t beside = m->shape->d[d].copied ? layout->tile : layout->tile / layout->items;
+		named *= (double)(tiles * (layout->tile / beside));
+		rolled *= (double)(tiles * (layout->tile / beside) + (rest + beside - 1) / beside);
 		places *= items;
 		others *= d == lockstep ? 1 : items;
 		cut = cut || (items > 1 && !choose_divisible(stmt, d, layout->tile));
 		if (stmt->dim[d].member < 0) { /* a loop inside of whole blocks: what it leaves for its last tile shares along the others */
-			inside *= (double)(tiles + left);
+			inside *= stmt->reduction ? reads_of_loop(m, d) : (double)(tiles + left);
 			whole *= (double)(tiles * items + left);
 			all *= (double)(tiles * items + left);
 			shared *= (double)(tiles + (rest > 0));
@@ -454,10 +527,12 @@ static double reads_at_edges(const counter *c, const movement *m)
 		shared *= (double)(tiles + (rest > 0));
 	}
 	/* single elements have names, but not those that other results of a sum ask for under conditions of their own */
-	const int64_t members = choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector);
 	const bool parts = !stmt->dim[lockstep].reduction && m->shape->d[lockstep].extent % members != 0;
-	if (shared == 0 || (!vectors && places > 1 && (!stmt->reduction || others == 1 || m->shape->guarded != 1 || parts)))
+	if (shared == 0)
 		return 1;
+	if (!vectors && places > 1 && (!stmt->reduction || others == 1 || m->shape->guarded != 1 || parts))
+		return stmt->reduction ? 1 : (once + rolled - named) / shared;
+	*loops = rounds > 1 || !vectors || cut;
 	if (rounds > 1) /* what is there in any block is a loop in those at an edge */
 		return (once * inside + (all - whole) * rounds) / shared;
 	if (!vectors || cut)
@@ -715,5 +790,8 @@ static double reads_of_last_terms(const counter *c, const movement *m)
 
 double count_again(const counter *c, const movement *m)
 {
-	return reads_of_last_terms(c, m) * reads_of_last_tile(c, m) * reads_at_edges(c, m) * reads_of_items(c, m) * reads_of_rest(m) * count_at_ends(c, m);
+	bool loops = false;
+	const double edges = reads_at_edges(c, m, &loops);
+	return reads_of_last_terms(c, m) * reads_of_last_tile(c, m) * edges * (loops ? 1 : reads_of_loops(c, m)) * reads_of_items(c, m) * reads_of_rest(m) *
+	       count_at_ends(c, m);
 }

@@ -21,30 +21,28 @@ static double steps_of_any(const counter *c, const movement *m, int moving)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	const range_ends ends = ends_of(c, stmt->source->index[moving]);
-	const linear *const end[2] = {&ends.lower, &ends.upper};
+	const count_ends box = count_box(c, stmt, moving);
 	const double mean = count_mean(c, stmt, moving);
-	double further = 0;
-	int moves[2] = {0, 0};
-	if (!end[0]->affine || !end[1]->affine || mean <= 0)
+	const double all = (double)(box.upper - box.lower);
+	double further = 0; /* of results of a thread between which others' lie, on average */
+	int64_t group[HEDDLE_MAX_DIM];
+	bool moves[2] = {false, false};
+	if (!ends.lower.affine || !ends.upper.affine || mean <= 0)
 		return 0;
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const heddle_layout *layout = &stmt->dim[d].layout;
-		const double half = (double)((layout->items - 1) * layout->threads * layout->vector + layout->vector - 1) / 2;
-		for (int e = 0; e < 2; e++) {
-			moves[e] += end[e]->coefficient[d] != 0;
-			further += end[e]->coefficient[d] && !count_depends(m, d) ? half * (double)llabs(end[e]->coefficient[d]) : 0;
-		}
-		if ((end[0]->coefficient[d] || end[1]->coefficient[d]) && m->shape->d[d].extent % layout->tile)
+		const int64_t lower = ends.lower.coefficient[d], upper = ends.upper.coefficient[d];
+		const bool shares = (lower || upper) && !count_depends(m, d), apart = shares && layout->threads > 1;
+		group[d] = shares && !apart ? layout->tile : 1;
+		further += apart ? (double)((layout->tile - (layout->threads - 1) * layout->vector - 1) * (llabs(lower) + llabs(upper))) / 2 : 0;
+		moves[0] = moves[0] || (shares && lower);
+		moves[1] = moves[1] || (shares && upper);
+		/* which one is the last result of a block at an edge is not known */
+		if (shares && (lower < 0 || upper > 0 || apart) && m->shape->d[d].extent % layout->tile)
 			return 0;
 	}
-	return moves[0] && moves[1] ? 0 : 1 + further / mean;
-}
-
-/* The constant in the end that moves. */
-static int64_t ends_with(const counter *c, const heddle_index *index)
-{
-	const range_ends ends = ends_of(c, index);
-	return count_is_constant(&ends.lower) ? ends.upper.constant : ends.lower.constant;
+	const double begun = moves[0] && moves[1] ? -1 : count_begun(c, stmt, moving, group);
+	return begun < 0 ? 0 : (begun * all + further) / mean;
 }
 
 /* Of a sum whose ends move with results: tiles that they leave whole are read once for all results of a thread.  In others each vector of results
@@ -88,8 +86,7 @@ static double reads_at_ends(const counter *c, const movement *m)
 	 * single result does.  Members ask each where the loop over them has no bound of its own, which is where all that is cut is in one tile of
 	 * terms and the bound is one more than what is computed anyway; two members know which one is left. */
 	const int64_t terms = stmt->dim[moving].layout.tile, results = stmt->dim[lockstep].layout.tile;
-	const bool bounded = terms <= results || terms % results || ends_with(c, index) > 0;
-	const bool themselves = beside > 1 && terms > 1 && (results == (int64_t)beside || !bounded || (terms == results && beside == 2));
+	const bool themselves = beside > 1 && terms > 1 && (results == (int64_t)beside || (terms == results && beside == 2));
 	const double steps = themselves ? 0 : steps_of_any(c, m, moving);
 	if (steps > 0)
 		return steps;

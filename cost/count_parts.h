@@ -29,6 +29,7 @@ typedef struct shape {
 		int64_t extent;
 		int64_t items;   /* of a thread; no more than a known length needs */
 		int64_t members; /* of its vectors, in the same way; of results, and of one thread, all */
+		int64_t at_once; /* of those so many are one access where they lie side by side, of one thread */
 		double outer;    /* blocks, or rounds of the tile loop */
 		double share;    /* of the instances of all tiles that exist */
 		double busy;     /* share of (outer, thread) pairs that have any */
@@ -132,6 +133,8 @@ double count_bank_cycles(const int64_t *at, int n, int64_t bytes);
 void count_go_on(double begin[SECTOR], double n, int64_t bytes);
 /* Do items of dimension o stand inside of those of d?  One thread takes the items of vectors inside of the others'. */
 bool count_stands_inside(const counter *c, const heddle_stmt *stmt, int o, int d);
+/* Is there a loop inside of the copies that items of d are?  Then the access stands in each copy. */
+bool count_has_loop_inside(const counter *c, const movement *m, int d);
 /* Elements that one thread touches in the unrolled part. */
 double count_elements(const movement *m);
 /* How often all threads make the access that stands in the text: tiles, rounds, items that are a loop. */
@@ -210,11 +213,13 @@ double count_runs(const counter *c, const heddle_stmt *stmt, int d, const bool *
  * `group` is given, of those that are in whole groups of group[d] values along d for all of which it holds. */
 double count_guarded(const counter *c, const heddle_stmt *stmt, const int64_t *group);
 /* The same of whole blocks, `block` values along each dimension, which go through the last tile of a reduction apart where it has fewer terms: what
- * there is of it is with those blocks in whose other tiles the guard holds everywhere. */
-double count_inside(const counter *c, const heddle_stmt *stmt, const int64_t *block);
+ * there is of it is with those blocks in whose other tiles the guard holds everywhere.  `results`: the share of the results that are in such blocks. */
+double count_inside(const counter *c, const heddle_stmt *stmt, const int64_t *block, bool results);
 /* Share of the instances that the moving ends of dimension d leave that are in whole groups of group[o] values along each dimension o; -1: not
  * known. */
 double count_whole(const counter *c, const heddle_stmt *stmt, int d, const int64_t *group);
+/* Share of the groups of group[o] values along each dimension o that have some which the moving ends of dimension d leave; -1: not known. */
+double count_begun(const counter *c, const heddle_stmt *stmt, int d, const int64_t *group);
 /* Share of the blocks with instances where the guard holds, as far as it is one of members only. */
 double count_busy(const counter *c, const heddle_stmt *stmt);
 /* Share of the instances that read an element of the statement's value, where each part of it that reads it in another branch reads it
@@ -224,6 +229,11 @@ double count_read_share(const counter *c, const heddle_stmt *stmt, const heddle_
 bool count_is_read_anyway(const heddle_stmt *stmt, const heddle_expr *read);
 /* The same of those instances that are in vectors of so many members along d each of which reads. */
 double count_read_vectors(const counter *c, const heddle_stmt *stmt, const heddle_expr *read, int d, int64_t members);
+/* Share of the groups of group[d] values along d in which the guard holds for some, each conjunct by itself; without one it does in all. */
+double count_any(const counter *c, const heddle_stmt *stmt, const int64_t *group);
+/* The dimension of a sum whose terms begin at a later one from one value of d to the next, where that is all that the guard asks of d; -1: it is
+ * not. */
+int count_guard_begins(const counter *c, const heddle_stmt *stmt, int d);
 /* Does the guard depend on dimension d? */
 bool count_guards(const heddle_stmt *stmt, int d);
 /* The dimension that the statement's guard `d <= other`, or the other way around, compares d with; -1: it is another guard, or none. */

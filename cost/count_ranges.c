@@ -638,12 +638,12 @@ static double values_in(const heddle_stmt *stmt, const bool *in, const count_end
 
 /* Of a component with reductions: the share of its values in blocks of results that are whole, in which each whole tile of terms is either there
  * for all results or for none; of tiles that have fewer terms than others those that are there for all.  -1: it has none, or too many. */
-static double inside_of(const counter *c, const heddle_stmt *stmt, const conjuncts *all, const component *x, const int64_t *block)
+static double inside_of(const counter *c, const heddle_stmt *stmt, const conjuncts *all, const component *x, const int64_t *block, bool results)
 {
 	enum { MOST_BOXES = 256 };
 	count_ends range[HEDDLE_MAX_DIM] = {{0, 0}};
 	int64_t size[HEDDLE_MAX_DIM], blocks = 1, steps = 1;
-	bool result[HEDDLE_MAX_DIM] = {0}, term[HEDDLE_MAX_DIM] = {0}, any = false;
+	bool result[HEDDLE_MAX_DIM] = {0}, term[HEDDLE_MAX_DIM] = {0}, any = false, open = false;
 	double total = 1, found = 0;
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const count_ends box = count_box(c, stmt, d);
@@ -654,9 +654,10 @@ static double inside_of(const counter *c, const heddle_stmt *stmt, const conjunc
 			return -1;
 		*(stmt->dim[d].reduction ? &term[d] : &result[d]) = true;
 		any = any || term[d];
+		open = open || (term[d] && !heddle_fixed_extent(stmt->source->index[d]->upper));
 		size[d] = term[d] ? choose_least(stmt->dim[d].layout.tile, extent) : block[d];
 		*(term[d] ? &steps : &blocks) *= (extent + size[d] - 1) / size[d];
-		total *= (double)extent;
+		total *= results && term[d] ? 1 : (double)extent;
 		if (steps > MOST_BOXES || blocks > MOST_BOXES)
 			return -1;
 	}
@@ -666,15 +667,15 @@ static double inside_of(const counter *c, const heddle_stmt *stmt, const conjunc
 		for (int64_t s = 0; s < steps && inside; s++) {
 			const bool full = box_number(c, stmt, term, size, s, range);
 			const held h = held_in(stmt, all, x, range);
-			inside = h.whole || h.empty || !full;
-			values += h.whole ? values_in(stmt, x->in, range) : 0;
+			inside = h.whole || h.empty || (!full && open);
+			values += h.whole && !results ? values_in(stmt, x->in, range) : 0;
 		}
-		found += inside ? values : 0;
+		found += inside ? (results ? values_in(stmt, result, range) : values) : 0;
 	}
 	return any ? found / total : -1;
 }
 
-double count_inside(const counter *c, const heddle_stmt *stmt, const int64_t *block)
+double count_inside(const counter *c, const heddle_stmt *stmt, const int64_t *block, bool results)
 {
 	bool otherwise = false, done[HEDDLE_MAX_DIM] = {0};
 	const heddle_expr *guard = guard_of(stmt, &otherwise);
@@ -687,7 +688,7 @@ double count_inside(const counter *c, const heddle_stmt *stmt, const int64_t *bl
 			if (!all.of[k].coefficient[d] || done[d])
 				continue;
 			const component x = component_of(stmt, &all, d);
-			const double inside = inside_of(c, stmt, &all, &x, block);
+			const double inside = inside_of(c, stmt, &all, &x, block, results);
 			for (int o = 0; o < stmt->n_dim; o++)
 				done[o] = done[o] || x.in[o];
 			share *= inside >= 0 ? inside : share_in_groups(c, stmt, &all, &x, block, false);
@@ -695,20 +696,33 @@ double count_inside(const counter *c, const heddle_stmt *stmt, const int64_t *bl
 	return share;
 }
 
-double count_whole(const counter *c, const heddle_stmt *stmt, int d, const int64_t *group)
+/* The ends of dimension d, those that move, as what a guard would ask for; false: they are something else. */
+static bool take_ends(const counter *c, const heddle_stmt *stmt, int d, conjuncts *all)
 {
 	heddle_index *index = stmt->source->index[d];
 	const heddle_expr own = {.kind = HEDDLE_EXPR_INDEX, .index = index};
-	int64_t one[HEDDLE_MAX_DIM], most;
+	int64_t most;
+	/* ends that do not move are those of the box */
+	return (heddle_expr_evaluate(index->upper, c->size, &most) >= 0 || add_conjunct(c, all, index->upper, &own, 1)) &&
+	       (!index->lower || heddle_expr_evaluate(index->lower, c->size, &most) >= 0 || add_conjunct(c, all, &own, index->lower, 0));
+}
+
+double count_whole(const counter *c, const heddle_stmt *stmt, int d, const int64_t *group)
+{
+	int64_t one[HEDDLE_MAX_DIM];
 	conjuncts all = {0};
 	for (int o = 0; o < stmt->n_dim; o++)
 		one[o] = 1;
-	/* ends that do not move are those of the box */
-	if ((heddle_expr_evaluate(index->upper, c->size, &most) < 0 && !add_conjunct(c, &all, index->upper, &own, 1)) ||
-	    (index->lower && heddle_expr_evaluate(index->lower, c->size, &most) < 0 && !add_conjunct(c, &all, &own, index->lower, 0)))
+	if (!take_ends(c, stmt, d, &all))
 		return -1;
 	const double some = shares_of(c, stmt, &all, one, false, false);
 	return some > 0 ? shares_of(c, stmt, &all, group, false, false) / some : 1;
+}
+
+double count_begun(const counter *c, const heddle_stmt *stmt, int d, const int64_t *group)
+{
+	conjuncts all = {0};
+	return take_ends(c, stmt, d, &all) ? shares_of(c, stmt, &all, group, true, false) : -1;
 }
 
 double count_busy(const counter *c, const heddle_stmt *stmt)
@@ -722,6 +736,35 @@ double count_busy(const counter *c, const heddle_stmt *stmt)
 	for (int d = 0; d < stmt->n_dim; d++)
 		tile[d] = stmt->dim[d].layout.tile;
 	return shares_of(c, stmt, &all, tile, true, true); /* rounds of a loop are counted where it is */
+}
+
+double count_any(const counter *c, const heddle_stmt *stmt, const int64_t *group)
+{
+	bool otherwise = false;
+	const heddle_expr *guard = guard_of(stmt, &otherwise);
+	conjuncts all = {0};
+	return !guard || otherwise || !take_conjuncts(c, guard, &all) || all.n_multiple ? 1 : shares_of(c, stmt, &all, group, true, false);
+}
+
+int count_guard_begins(const counter *c, const heddle_stmt *stmt, int d)
+{
+	bool otherwise = false;
+	const heddle_expr *guard = guard_of(stmt, &otherwise);
+	conjuncts all = {0};
+	int terms = -1;
+	if (!guard || otherwise || !take_conjuncts(c, guard, &all) || all.n_multiple)
+		return -1;
+	for (int k = 0; k < all.n; k++) {
+		const linear *l = &all.of[k];
+		int sum = -1;
+		for (int o = 0; o < stmt->n_dim; o++)
+			if (stmt->dim[o].reduction && l->coefficient[o])
+				sum = sum >= 0 || heddle_is_window(stmt, o) ? HEDDLE_MAX_DIM : o;
+		if (l->coefficient[d] > 0 || (l->coefficient[d] && (sum < 0 || sum == HEDDLE_MAX_DIM || (terms >= 0 && terms != sum))))
+			return -1;
+		terms = l->coefficient[d] ? sum : terms;
+	}
+	return terms;
 }
 
 bool count_guards(const heddle_stmt *stmt, int d)

@@ -331,8 +331,7 @@ int64_t count_member_width(const counter *c, const movement *m, const int64_t *m
 	int inner = m->tile ? heddle_tile_array_row(m->tile) : heddle_tensor_inner(m->tensor);
 	const int64_t step = m->tile ? m->tile->phases : 1;
 	int64_t beside = 0;
-	const int64_t own = member && !m->tile ? count_member_width(c, m, NULL)
-					       : 1; /* of the vector loop: those stay as they are */
+	const int64_t own = member ? count_member_width(c, m, NULL) : 1; /* of the vector loop: those stay as they are */
 	if (own > 1)
 		return own;
 	for (int o = 0; o < m->shape->stmt->n_dim && member && inner >= 0;
@@ -448,29 +447,29 @@ bool count_lanes_apart(const counter *c, const shape *s)
 }
 
 /* Nodes of the program that calls take where all of `members` stand, 4 for each member of a dimension that it depends on. */
-static double length_of_calls(const heddle_stmt *stmt, const heddle_expr *expr, int lockstep, int64_t members)
+static double length_of_calls(const heddle_stmt *stmt, const heddle_expr *expr, int vectors, int64_t members)
 {
 	double n = 0;
 	if (expr->kind == HEDDLE_EXPR_CALL) {
 		bool within[HEDDLE_MAX_DIM] = {0};
 		mark(expr, within);
-		n = 4 * (double)(lockstep >= 0 && within[lockstep] ? members : 1);
+		n = 4 * (double)(vectors >= 0 && within[vectors] ? members : 1);
 	}
 	for (int i = 0; i < expr->n_arg; i++)
-		n += length_of_calls(stmt, expr->arg[i], lockstep, members);
+		n += length_of_calls(stmt, expr->arg[i], vectors, members);
 	return n;
 }
 
 /* Nodes of the program that one vector of results takes, or one result where there are no vectors: results that lie apart are stored one by
  * one, the vector having a name; each may have a guard. */
-static double length_of_body(const counter *c, const shape *s, int lockstep, bool wide)
+static double length_of_body(const counter *c, const shape *s, int vectors, bool wide)
 {
 	const heddle_stmt *stmt = s->stmt;
 	movement m = {.shape = s, .tensor = stmt->access[0].tensor, .write = true};
 	for (int d = 0; d < stmt->n_dim; d++)
 		m.dims[d] = true;
-	const int64_t members = wide ? choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector) : 1;
-	const double calls = length_of_calls(stmt, stmt->value, lockstep, members);
+	const int64_t members = wide ? choose_least(stmt->dim[vectors].layout.vector, c->language->max_vector) : 1;
+	const double calls = length_of_calls(stmt, stmt->value, vectors, members);
 	if (!wide)
 		return calls + 1;
 	m.subscript = count_subscripts(c, stmt, &stmt->access[0]);
@@ -529,28 +528,28 @@ static void unroll(const counter *c, const shape *s, double size, bool wide, boo
 }
 
 /* Nodes more in blocks at an edge: conditions, and of one thread the loop over what is left of a vector. */
-static double length_of_conditions(const counter *c, const heddle_stmt *stmt, int lockstep)
+static double length_of_conditions(const counter *c, const heddle_stmt *stmt, int vectors)
 {
-	const bool cut = c->kernel->threads == 1 && lockstep >= 0 && is_guarded(stmt, lockstep);
+	const bool cut = c->kernel->threads == 1 && vectors >= 0 && is_guarded(stmt, vectors);
 	bool others = false;
 	for (int d = 0; d < stmt->n_dim; d++)
-		others = others || (d != lockstep && !stmt->dim[d].reduction && !choose_divisible(stmt, d, stmt->dim[d].layout.tile));
+		others = others || (d != vectors && !stmt->dim[d].reduction && !choose_divisible(stmt, d, stmt->dim[d].layout.tile));
 	return cut ? 3 + others : 1;
 }
 
 static void find_unrolled(const counter *c, shape *s)
 {
-	const int lockstep = heddle_lockstep_dim(s->stmt, NULL), n = s->stmt->n_dim;
+	const int vectors = vectors_dim(s, NULL), n = s->stmt->n_dim;
 	bool unrolled[HEDDLE_MAX_DIM], copied[HEDDLE_MAX_DIM];
 	double parts[HEDDLE_MAX_DIM], other[HEDDLE_MAX_DIM];
 	for (int d = 0; d < n; d++) {
 		s->d[d].parts = 1; /* has_vectors asks */
 		unrolled[d] = copied[d] = s->stmt->dim[d].reduction && heddle_is_window(s->stmt, d);
 	}
-	const bool results = lockstep >= 0 && !s->stmt->dim[lockstep].reduction, wide = results && has_vectors(c, s);
-	const double size = length_of_body(c, s, results ? lockstep : -1, wide);
+	const bool results = vectors >= 0 && !s->stmt->dim[vectors].reduction, wide = results && has_vectors(c, s);
+	const double size = length_of_body(c, s, results ? vectors : -1, wide);
 	unroll(c, s, size, wide, unrolled, parts);
-	unroll(c, s, size + length_of_conditions(c, s->stmt, results && wide ? lockstep : -1), wide, copied, other);
+	unroll(c, s, size + length_of_conditions(c, s->stmt, results && wide ? vectors : -1), wide, copied, other);
 	for (int d = 0; d < n; d++) {
 		s->d[d].parts = parts[d];
 		s->d[d].unrolled = unrolled[d];
@@ -622,6 +621,11 @@ static shape new_shape(const counter *c, const heddle_stmt *stmt)
 		}
 		s.d[d].busy = tiles > 0 ? (tiles - 1 + (double)busy / (double)layout->threads) / tiles : 0;
 	}
+	for (int d = 0; d < stmt->n_dim; d++)
+		s.d[d].at_once = 1;
+	const int vectors = s.alone ? vectors_dim(&s, NULL) : -1;
+	if (vectors >= 0 && !stmt->dim[vectors].reduction && s.d[vectors].extent >= s.d[vectors].members)
+		s.d[vectors].at_once = choose_least(stmt->dim[vectors].layout.vector, c->language->max_vector);
 	find_unrolled(c, &s);
 	return s;
 }

@@ -406,9 +406,18 @@ bool heddle_ranges_overflow(const heddle_ranges *ranges, const heddle_value *val
 	return !heddle_range_fits(unchecked(ranges, value), value->type);
 }
 
+bool heddle_ranges_natural(const heddle_ranges *ranges, const heddle_value *v)
+{
+	const bool grows = v->kind == HEDDLE_VALUE_BINARY && (v->op == HEDDLE_OP_ADD || v->op == HEDDLE_OP_MUL);
+	return heddle_ranges_of(ranges, v).lo >= 0 ||
+	       (grows && heddle_ranges_natural(ranges, v->arg[0]) && heddle_ranges_natural(ranges, v->arg[1]));
+}
+
 heddle_range heddle_ranges_loop(const heddle_ranges *ranges, const heddle_node *loop)
 {
 	heddle_range lower = heddle_ranges_of(ranges, loop->value[0]), upper = heddle_ranges_of(ranges, loop->value[1]);
+	if (heddle_ranges_natural(ranges, loop->value[0])) /* bounds are index arithmetic */
+		lower = heddle_range_narrowed(lower, 0, INT64_MAX);
 	heddle_range r = {lower.lo, add_bound(upper.hi, -1), heddle_gcd(lower.modulus, loop->i), lower.residue};
 	if (r.hi < r.lo)
 		r.hi = r.lo; /* it never runs; any range is right */

@@ -48,6 +48,8 @@ heddle_range heddle_ranges_of(const heddle_ranges *ranges, const heddle_value *v
 int64_t heddle_ranges_step(const heddle_ranges *ranges, const heddle_value *value);
 /* The last operation of the value may leave the value's type. */
 bool heddle_ranges_overflow(const heddle_ranges *ranges, const heddle_value *value);
+/* The index is not below 0: sums and products of such do not wrap around, for sizes are small enough. */
+bool heddle_ranges_natural(const heddle_ranges *ranges, const heddle_value *value);
 /* Of the iterator of a loop, inside it. */
 heddle_range heddle_ranges_loop(const heddle_ranges *ranges, const heddle_node *loop);
 /* 1 when the condition surely holds, 0 when it surely does not, -1 otherwise. */

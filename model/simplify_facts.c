@@ -319,17 +319,37 @@ static fact new_fact(const rewriter *r, heddle_value *condition, bool holds)
 	return f;
 }
 
-/* x < min(a, b) is x < a and x < b, and so is max(a, b) < x: the comparison of the extremum on `side` with its operand k in
- * its place; NULL: there is none. */
-static heddle_value *of_each(heddle_program *p, heddle_value *v, int side, int k)
+static bool is_int32(int64_t lo, int64_t hi)
 {
+	return lo >= INT32_MIN && hi <= INT32_MAX;
+}
+
+/* x < min(a, b) is x < a and x < b, and so is max(a, b) < x: the comparison of the extremum on `side` with its operand k in
+ * its place; of min(a, b) + c with a number, where that does not overflow, the one of min(a, b) with what is c less.  `either`: the same of
+ * min(a, b) < x, for which one of the two is enough.  NULL: there is none. */
+static heddle_value *with_operand(const rewriter *r, heddle_value *v, int side, int k, bool either)
+{
+	heddle_program *p = r->s->p;
 	if (v->kind != HEDDLE_VALUE_BINARY || v->op < HEDDLE_OP_LT || v->op > HEDDLE_OP_GE || heddle_type_is_float(v->arg[0]->type))
 		return NULL; /* floats: an operand that is NaN is not compared */
 	const bool swap = v->op == HEDDLE_OP_GT || v->op == HEDDLE_OP_GE;
-	heddle_value *x = v->arg[side];
-	if (x->kind != HEDDLE_VALUE_BINARY || x->op != (side == swap ? HEDDLE_OP_MAX : HEDDLE_OP_MIN))
+	heddle_value *x = v->arg[side], *other = v->arg[1 - side];
+	if (other->kind == HEDDLE_VALUE_INT && x->kind == HEDDLE_VALUE_BINARY && x->op == HEDDLE_OP_ADD && x->arg[1]->kind == HEDDLE_VALUE_INT &&
+	    is_int32(other->i, other->i) && is_int32(x->arg[1]->i, x->arg[1]->i) && !heddle_ranges_overflow(r->s->ranges, x)) {
+		const int64_t rest = other->i - x->arg[1]->i;
+		other = heddle_value_int(p, other->type, rest);
+		x = x->arg[0];
+		if (!is_int32(rest, rest))
+			return NULL;
+	}
+	if (x->kind != HEDDLE_VALUE_BINARY || x->op != ((side == swap) == either ? HEDDLE_OP_MIN : HEDDLE_OP_MAX))
 		return NULL;
-	return heddle_value_binary(p, v->op, side ? v->arg[0] : x->arg[k], side ? x->arg[k] : v->arg[1]);
+	return heddle_value_binary(p, v->op, side ? other : x->arg[k], side ? x->arg[k] : other);
+}
+
+static heddle_value *of_each(const rewriter *r, heddle_value *v, int side, int k)
+{
+	return with_operand(r, v, side, k, false);
 }
 
 /* `also`, NULL or a condition, and the facts say that all conjuncts of `v` hold. */
@@ -338,9 +358,14 @@ bool simplify_is_known(const rewriter *r, heddle_value *v, heddle_value *also)
 	if (v->kind == HEDDLE_VALUE_BINARY && v->op == HEDDLE_OP_AND)
 		return simplify_is_known(r, v->arg[0], also) && simplify_is_known(r, v->arg[1], also);
 	for (int side = 0; side < 2; side++) {
-		heddle_value *first = of_each(r->s->p, v, side, 0);
-		if (first && simplify_is_known(r, first, also) && simplify_is_known(r, of_each(r->s->p, v, side, 1), also))
+		heddle_value *first = of_each(r, v, side, 0);
+		if (first && simplify_is_known(r, first, also) && simplify_is_known(r, of_each(r, v, side, 1), also))
 			return true;
+		for (int k = 0; k < 2; k++) {
+			heddle_value *one = with_operand(r, v, side, k, true);
+			if (one && simplify_is_known(r, one, also))
+				return true;
+		}
 	}
 	less x;
 	const less *compared = (also || r->facts) && as_less(r, v, &x) ? &x : NULL;
@@ -536,9 +561,9 @@ heddle_value *simplify_with_facts(rewriter *r, heddle_value *v)
 		return heddle_value_int(p, HEDDLE_BOOL, 0);
 	for (int side = 0; side < 2; side++)
 		for (int k = 0; k < 2; k++) {
-			heddle_value *each = of_each(p, v, side, k);
+			heddle_value *each = of_each(r, v, side, k);
 			if (each && simplify_is_known(r, each, NULL))
-				return simplify_with_facts(r, of_each(p, v, side, 1 - k));
+				return simplify_with_facts(r, of_each(r, v, side, 1 - k));
 			if (each && decide_by_facts(r, each) == 0)
 				return heddle_value_int(p, HEDDLE_BOOL, 0);
 		}
@@ -561,11 +586,6 @@ static const char *name_of(const heddle_value *x)
 	       : x->kind == HEDDLE_VALUE_THREAD	  ? "thread"
 	       : x->kind == HEDDLE_VALUE_VARIABLE ? x->name
 						  : NULL;
-}
-
-static bool is_int32(int64_t lo, int64_t hi)
-{
-	return lo >= INT32_MIN && hi <= INT32_MAX;
 }
 
 /* x = right, or not. */
@@ -640,7 +660,7 @@ void simplify_push_fact(rewriter *r, heddle_value *condition, bool holds)
 	}
 	for (int side = 0; holds && side < 2; side++)
 		for (int k = 0; k < 2; k++) {
-			heddle_value *each = of_each(r->s->p, condition, side, k);
+			heddle_value *each = of_each(r, condition, side, k);
 			if (each)
 				simplify_push_fact(r, each, true);
 		}
@@ -655,8 +675,9 @@ void simplify_push_fact(rewriter *r, heddle_value *condition, bool holds)
 void simplify_use_facts(rewriter *r)
 {
 	for (const fact *f = r->facts; f; f = f->up) {
-		heddle_value *one = f->holds ? f->condition : only_unknown(r, f->condition);
-		if (one)
-			narrow_variables(r, one, f->holds);
+		/* of a negated conjunction the one that is left decides conditions, but makes no number of a variable: what this branch reads with
+		 * what is around it would look different */
+		if (f->holds || f->condition->kind != HEDDLE_VALUE_BINARY || f->condition->op != HEDDLE_OP_AND)
+			narrow_variables(r, f->condition, f->holds);
 	}
 }

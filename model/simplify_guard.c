@@ -8,6 +8,7 @@
  *
  *   part = X; for v in 0 .. min(width, bound): part[v] = ...; X = part;
  *
+ * inside of a loop that S is all of, which then goes around; or min(width - 1, bound - 1) + 1, where the bound may be too great;
  * or, where there are no vectors to copy with, by one branch for each number of members that the failed test leaves possible.
  * SPDX-License-Identifier: MIT
  */
@@ -67,15 +68,6 @@ static int direction(const lanes *l, const heddle_value *c)
 	return (a > b) == less ? 1 : -1;
 }
 
-/* Not below 0, for subscript arithmetic does not wrap around. */
-static bool is_natural(const lanes *l, const heddle_value *v)
-{
-	if (heddle_ranges_of(l->s->ranges, v).lo >= 0)
-		return true;
-	bool grows = v->kind == HEDDLE_VALUE_BINARY && (v->op == HEDDLE_OP_ADD || v->op == HEDDLE_OP_MUL);
-	return grows && is_natural(l, v->arg[0]) && is_natural(l, v->arg[1]);
-}
-
 /* Is it so small that where a tile begins can be added?  Sizes that are counted with 32 bits end 65,535 below the greatest (model/generate.c). */
 static bool is_within_tile(const lanes *l, const heddle_value *v)
 {
@@ -107,13 +99,14 @@ static heddle_value *difference(lanes *l, heddle_value *a, heddle_value *b, int6
 	}
 	/* Of two that are not negative, and do not overflow themselves, the difference is no greater than the first. */
 	int64_t most = heddle_ranges_of(l->s->ranges, a).hi;
-	bool fits = room->type == HEDDLE_INT32 && is_natural(l, a) && is_natural(l, b) && most <= INT32_MAX && most + c <= INT32_MAX;
+	bool fits = room->type == HEDDLE_INT32 && heddle_ranges_natural(l->s->ranges, a) && heddle_ranges_natural(l->s->ranges, b) &&
+		    most <= INT32_MAX && most + c <= INT32_MAX;
 	return fits ? sum : NULL;
 }
 
-/* The members of one comparison are those below a bound (direction 1) or from a bound on (-1); NULL where the arithmetic could
- * overflow. */
-static heddle_value *bound_of(lanes *l, const heddle_value *c, int way)
+/* The members of one comparison are those below a bound (direction 1) or from a bound on (-1), which is what is returned and `more`; NULL where the
+ * arithmetic could overflow. */
+static heddle_value *bound_of(lanes *l, const heddle_value *c, int way, int64_t more)
 {
 	heddle_program *p = l->p;
 	int64_t a, b, step;
@@ -128,7 +121,7 @@ static heddle_value *bound_of(lanes *l, const heddle_value *c, int way)
 	bool below = step > 0;
 	step = below ? step : -step;
 	/* v < ceil(room / step) or floor(room / step) + 1; else v >= floor(-room / step) + 1 or ceil(-room / step) */
-	heddle_value *room = difference(l, below ? high : low, below ? low : high, strict == below ? step - 1 : step);
+	heddle_value *room = difference(l, below ? high : low, below ? low : high, (strict == below ? step - 1 : step) - step * more);
 	if (!room)
 		return NULL;
 	heddle_value *bound = step == 1 ? room
@@ -162,6 +155,7 @@ typedef struct part {
 
 typedef struct parts {
 	lanes *l;
+	const heddle_node *statement;
 	int n;
 	part part[MOST_PARTS];
 	bool failed;
@@ -175,12 +169,15 @@ static bool same_subscripts(int n, heddle_value *const *a, heddle_value *const *
 	return true;
 }
 
-static bool depends_on_inner(const lanes *l, int n, heddle_value *const *subscript)
+/* Does a loop inside of the statement change the subscripts? */
+static bool changes_inside(const heddle_node *node, int n, heddle_value *const *subscript)
 {
-	for (int k = 0; k < n; k++)
-		for (int i = 0; i < l->n_inner; i++)
-			if (heddle_value_depends(subscript[k], l->inner[i]))
-				return true;
+	for (int k = 0; k < n && node->kind == HEDDLE_NODE_FOR; k++)
+		if (heddle_value_depends(subscript[k], node->name))
+			return true;
+	for (int k = 0; k < node->n_child; k++)
+		if (changes_inside(node->child[k], n, subscript))
+			return true;
 	return false;
 }
 
@@ -197,7 +194,7 @@ static void add_part(parts *ps, heddle_buffer *buffer, int n, heddle_value *cons
 	if (buffer->role != HEDDLE_BUFFER_REGISTER || !any_depends(ps->l, n, subscript))
 		return;
 	heddle_value **first = lanes_consecutive(ps->l, buffer, n, subscript);
-	if (!first || depends_on_inner(ps->l, n, first) || ps->n == MOST_PARTS) {
+	if (!first || changes_inside(ps->statement, n, first) || ps->n == MOST_PARTS) {
 		ps->failed = true;
 		return;
 	}
@@ -337,12 +334,18 @@ static void append_bounded_loop(lanes *l, const heddle_node *node, heddle_node *
 	heddle_value *from = heddle_value_int(p, l->type, 0), *to = heddle_value_int(p, l->type, l->width), *bound = NULL;
 	bool single = node->kind == HEDDLE_NODE_IF && node->n_child == 1 && !lanes_has_load(node->value[0]);
 	int way = single ? direction(l, node->value[0]) : 0;
-	if (single)
-		bound = bound_of(l, node->value[0], way);
-	if (bound && way > 0)
-		to = heddle_value_binary(p, HEDDLE_OP_MIN, to, bound);
-	else if (bound)
-		from = heddle_value_binary(p, HEDDLE_OP_MAX, from, bound);
+	/* what is one less fits where the bound itself may not */
+	for (int more = 0; more < 2 && way && !bound; more++) {
+		bound = bound_of(l, node->value[0], way, more);
+		heddle_value **end = way > 0 ? &to : &from;
+		heddle_value *limit = heddle_value_int(p, l->type, (*end)->i - more);
+		if (bound)
+			*end = heddle_value_binary(p, way > 0 ? HEDDLE_OP_MIN : HEDDLE_OP_MAX, limit, bound);
+		if (bound && more && way < 0)
+			*end = heddle_value_binary(p, HEDDLE_OP_MIN, *end, heddle_value_int(p, l->type, l->width - 1));
+		if (bound && more)
+			*end = heddle_value_binary(p, HEDDLE_OP_ADD, *end, heddle_value_int(p, l->type, 1));
+	}
 	append_loop(l, bound ? node->child[0] : block_of(l, node), from, to, node, out);
 }
 
@@ -376,7 +379,7 @@ static int begins_with_store(const heddle_node *node, const heddle_buffer *buffe
 static bool by_loop(lanes *l, const heddle_node *node, heddle_node *out)
 {
 	heddle_program *p = l->p;
-	parts ps = {.l = l};
+	parts ps = {.l = l, .statement = node};
 	if (!lanes_touch_registers(l, node)) {
 		append_bounded_loop(l, node, out);
 		return true;
@@ -436,7 +439,7 @@ static void by_branches(lanes *l, const heddle_node *node, bool all_failed, hedd
 {
 	const heddle_value *c = node->kind == HEDDLE_NODE_IF ? node->value[0] : NULL;
 	int way = c && node->n_child == 1 ? direction(l, c) : 0;
-	heddle_value *bound = way ? bound_of(l, c, way) : NULL;
+	heddle_value *bound = way ? bound_of(l, c, way, 0) : NULL;
 	if (!c || node->n_child != 1 || (!way && !all_failed)) {
 		append_members(l, block_of(l, node), 0, l->width, out);
 		return;
@@ -459,9 +462,38 @@ static void by_branches(lanes *l, const heddle_node *node, bool all_failed, hedd
 	}
 }
 
-/* The members of `node` that take part; `all_failed`: not all of them do. */
+/* The loop that is all of what an IF on v does, and goes the same rounds whatever it is asked; NULL: it does something else. */
+static const heddle_node *loop_inside(const heddle_node *node)
+{
+	const heddle_node *inner = node->kind == HEDDLE_NODE_IF && node->n_child == 1 ? node->child[0] : NULL;
+	while (inner && inner->kind == HEDDLE_NODE_BLOCK)
+		inner = inner->n_child == 1 ? inner->child[0] : NULL;
+	const bool fixed = inner && inner->kind == HEDDLE_NODE_FOR && inner->value[0]->kind == HEDDLE_VALUE_INT &&
+			   inner->value[1]->kind == HEDDLE_VALUE_INT && !heddle_value_depends(node->value[0], inner->name);
+	return fixed ? inner : NULL;
+}
+
+/* The members of `node` that take part; `all_failed`: not all of them do.  A loop inside goes around: members are parallel, and what is copied for
+ * them is then that of one of its rounds. */
 static void emit_partly(lanes *l, const heddle_node *node, bool all_failed, heddle_node *out)
 {
+	const heddle_node *loop = l->arithmetic && lanes_touch_registers(l, node) ? loop_inside(node) : NULL;
+	if (loop) {
+		heddle_node *around = simplify_node_like(l->p, loop), *test = simplify_node_like(l->p, node);
+		*around = *loop;
+		*test = *node;
+		test->child = HEDDLE_NEW_ARRAY(l->p->arena, heddle_node *, 1);
+		test->child[0] = loop->child[0];
+		around->child = HEDDLE_NEW_ARRAY(l->p->arena, heddle_node *, 1);
+		around->child[0] = heddle_node_block(l->p);
+		around->loop = loop->loop == HEDDLE_LOOP_VECTOR ? HEDDLE_LOOP_UNROLL : loop->loop;
+		const int mark = heddle_ranges_mark(l->s->ranges);
+		heddle_ranges_define(l->s->ranges, loop->name, heddle_ranges_loop(l->s->ranges, loop));
+		emit_partly(l, test, all_failed, around->child[0]);
+		heddle_ranges_unwind(l->s->ranges, mark);
+		heddle_node_append(l->p, out, around);
+		return;
+	}
 	if (!by_loop(l, node, out))
 		by_branches(l, node, all_failed, out);
 }

@@ -150,7 +150,7 @@ heddle_value *simplify_opposite(heddle_program *p, heddle_value *v);
 heddle_value *simplify_with_facts(rewriter *r, heddle_value *v);
 /* A fact for what is emitted until r->facts is set back; it lives in the arena.  !(a || b) is !a and !b. */
 void simplify_push_fact(rewriter *r, heddle_value *condition, bool holds);
-/* What negated facts say of variables, now that more is known. */
+/* What facts say of variables, now that more is known; of a conjunction that does not hold nothing is. */
 void simplify_use_facts(rewriter *r);
 
 #endif

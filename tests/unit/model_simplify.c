@@ -550,7 +550,7 @@ static void guards(void **state)
 		"\t\t\tC[v] = A[v]\n"
 		"\t\t}\n"
 		"\t}\n");
-	/* What is too great to be known is computed anyway; one more of it is not, where it could be too great. */
+	/* What is too great to be known is computed anyway; one more of it could be too great, one more than what is left of it is not. */
 	becomes(&opencl_like, "for vector v in 0 .. 8 {\nif v >= int32(L) - thread * 65536 * 1024 - block * 65536 * 1024 {\nC[v] = A[v]\n}\n}\n",
 		"\tlet int32 L_left = int32(L) - thread * 65536 * 1024 - block * 65536 * 1024\n"
 		"\tif L_left < 1 {\n\t\tC[0 : 8] = A[0 : 8]\n\t} else {\n"
@@ -558,7 +558,11 @@ static void guards(void **state)
 	becomes(&opencl_like, "for vector v in 0 .. 8 {\nif v > int32(L) - thread * 65536 * 1024 - block * 65536 * 1024 {\nC[v] = A[v]\n}\n}\n",
 		"\tlet int32 L_left = int32(L) - thread * 65536 * 1024 - block * 65536 * 1024\n"
 		"\tif L_left < 0 {\n\t\tC[0 : 8] = A[0 : 8]\n\t} else {\n"
-		"\t\tfor serial v in 0 .. 8 uniform {\n\t\t\tif v > L_left {\n\t\t\t\tC[v] = A[v]\n\t\t\t}\n\t\t}\n\t}\n");
+		"\t\tfor serial v in min(max(-1, L_left), 7) + 1 .. 8 {\n\t\t\tC[v] = A[v]\n\t\t}\n\t}\n");
+	becomes(&opencl_like, "for vector v in 0 .. 8 {\nif v <= int32(L) - thread * 65536 * 1024 - block * 65536 * 1024 {\nC[v] = A[v]\n}\n}\n",
+		"\tlet int32 L_left = int32(L) - thread * 65536 * 1024 - block * 65536 * 1024\n"
+		"\tif L_left >= 7 {\n\t\tC[0 : 8] = A[0 : 8]\n\t} else {\n"
+		"\t\tfor serial v in 0 .. min(7, L_left) + 1 {\n\t\t\tC[v] = A[v]\n\t\t}\n\t}\n");
 }
 
 /* What the branches around say is not asked again. */
