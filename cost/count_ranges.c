@@ -145,6 +145,14 @@ static const heddle_expr *guard_of(const heddle_stmt *stmt, bool *otherwise)
 	return select->arg[0];
 }
 
+/* The conjuncts of the guard that holds wherever there is an instance; false: there is no guard, or it is something else. */
+static bool take_guard(const counter *c, const heddle_stmt *stmt, conjuncts *all)
+{
+	bool otherwise = false;
+	const heddle_expr *guard = guard_of(stmt, &otherwise);
+	return guard && !otherwise && take_conjuncts(c, guard, all);
+}
+
 bool count_moves(const heddle_stmt *stmt, int d)
 {
 	return parents_of(stmt, d, NULL).n > 0;
@@ -277,10 +285,8 @@ typedef struct tied {
 /* `known`: dimensions whose tile is; NULL: none. */
 static tied tied_of(const counter *c, const heddle_stmt *stmt, int d, const bool *known)
 {
-	bool otherwise = false;
-	const heddle_expr *guard = guard_of(stmt, &otherwise);
 	tied t = {.box = count_box(c, stmt, d)};
-	if (!guard || otherwise || !take_conjuncts(c, guard, &t.guard))
+	if (!take_guard(c, stmt, &t.guard))
 		t.guard.n = t.guard.n_multiple = 0;
 	t.to = parents_of(stmt, d, &t.guard);
 	for (int k = 0; k < t.to.n; k++) {
@@ -677,11 +683,10 @@ static double inside_of(const counter *c, const heddle_stmt *stmt, const conjunc
 
 double count_inside(const counter *c, const heddle_stmt *stmt, const int64_t *block, bool results)
 {
-	bool otherwise = false, done[HEDDLE_MAX_DIM] = {0};
-	const heddle_expr *guard = guard_of(stmt, &otherwise);
+	bool done[HEDDLE_MAX_DIM] = {0};
 	conjuncts all = {0};
 	double share = 1;
-	if (!guard || otherwise || !take_conjuncts(c, guard, &all) || all.n_multiple)
+	if (!take_guard(c, stmt, &all) || all.n_multiple)
 		return count_guarded(c, stmt, block);
 	for (int k = 0; k < all.n; k++)
 		for (int d = 0; d < stmt->n_dim; d++) {
@@ -727,11 +732,9 @@ double count_begun(const counter *c, const heddle_stmt *stmt, int d, const int64
 
 double count_busy(const counter *c, const heddle_stmt *stmt)
 {
-	bool otherwise = false;
-	const heddle_expr *guard = guard_of(stmt, &otherwise);
 	int64_t tile[HEDDLE_MAX_DIM];
 	conjuncts all = {0};
-	if (!guard || otherwise || !take_conjuncts(c, guard, &all))
+	if (!take_guard(c, stmt, &all))
 		return 1;
 	for (int d = 0; d < stmt->n_dim; d++)
 		tile[d] = stmt->dim[d].layout.tile;
@@ -740,19 +743,15 @@ double count_busy(const counter *c, const heddle_stmt *stmt)
 
 double count_any(const counter *c, const heddle_stmt *stmt, const int64_t *group)
 {
-	bool otherwise = false;
-	const heddle_expr *guard = guard_of(stmt, &otherwise);
 	conjuncts all = {0};
-	return !guard || otherwise || !take_conjuncts(c, guard, &all) || all.n_multiple ? 1 : shares_of(c, stmt, &all, group, true, false);
+	return take_guard(c, stmt, &all) && !all.n_multiple ? shares_of(c, stmt, &all, group, true, false) : 1;
 }
 
 int count_guard_begins(const counter *c, const heddle_stmt *stmt, int d)
 {
-	bool otherwise = false;
-	const heddle_expr *guard = guard_of(stmt, &otherwise);
 	conjuncts all = {0};
 	int terms = -1;
-	if (!guard || otherwise || !take_conjuncts(c, guard, &all) || all.n_multiple)
+	if (!take_guard(c, stmt, &all) || all.n_multiple)
 		return -1;
 	for (int k = 0; k < all.n; k++) {
 		const linear *l = &all.of[k];

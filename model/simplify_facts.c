@@ -337,10 +337,10 @@ static heddle_value *with_operand(const rewriter *r, heddle_value *v, int side, 
 	if (other->kind == HEDDLE_VALUE_INT && x->kind == HEDDLE_VALUE_BINARY && x->op == HEDDLE_OP_ADD && x->arg[1]->kind == HEDDLE_VALUE_INT &&
 	    is_int32(other->i, other->i) && is_int32(x->arg[1]->i, x->arg[1]->i) && !heddle_ranges_overflow(r->s->ranges, x)) {
 		const int64_t rest = other->i - x->arg[1]->i;
-		other = heddle_value_int(p, other->type, rest);
-		x = x->arg[0];
 		if (!is_int32(rest, rest))
 			return NULL;
+		other = heddle_value_int(p, other->type, rest);
+		x = x->arg[0];
 	}
 	if (x->kind != HEDDLE_VALUE_BINARY || x->op != ((side == swap) == either ? HEDDLE_OP_MIN : HEDDLE_OP_MAX))
 		return NULL;

@@ -24,8 +24,6 @@ typedef struct lanes {
 	int width;
 	bool arithmetic;
 	bool any; /* an access was made wide */
-	int n_inner;
-	const char **inner; /* names of the loops inside */
 	/* of the statement in hand */
 	const heddle_node *statement;
 	int n_wide;

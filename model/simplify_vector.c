@@ -147,6 +147,8 @@ typedef struct census {
 	int n;
 	access *access;
 	bool bad;
+	int n_inner;
+	const char **inner; /* names of the loops inside */
 } census;
 
 static void count_value(census *c, const heddle_node *node, heddle_value *v, int depth)
@@ -175,7 +177,7 @@ static void count_node(census *c, const heddle_node *node, int depth)
 	}
 	case HEDDLE_NODE_FOR:
 		c->bad |= lanes_depends(c->l, node->value[0]) || lanes_depends(c->l, node->value[1]);
-		HEDDLE_PUSH(c->arena, c->l->inner, c->l->n_inner, node->name);
+		HEDDLE_PUSH(c->arena, c->inner, c->n_inner, node->name);
 		break;
 	case HEDDLE_NODE_LET: /* one with loads: integers are inlined */
 	case HEDDLE_NODE_DECLARE:
@@ -208,8 +210,8 @@ static bool own_elements_by(const census *c, const heddle_buffer *buffer, int d)
 	}
 	if (!first || lanes_has_load(first) || !heddle_value_coefficient(first, c->l->name, &a) || a == 0)
 		return false;
-	for (int k = 0; k < c->l->n_inner; k++)
-		if (heddle_value_depends(first, c->l->inner[k]))
+	for (int k = 0; k < c->n_inner; k++)
+		if (heddle_value_depends(first, c->inner[k]))
 			return false;
 	return true;
 }
