@@ -309,16 +309,33 @@ static bool guards_blocks(const heddle_stmt *stmt)
 	return false;
 }
 
-/* Of many threads, do the results along d ask each for itself whether they exist in the blocks that the guard cuts? */
-static bool asks_each(const counter *c, const heddle_stmt *stmt, int d)
+/* Does the statement read a shared tile by vectors along d?  Then what all of the vector's results ask is asked around it. */
+static bool reads_tile_vectors(const counter *c, const shape *s, int d)
 {
-	return c->kernel->threads > 1 && guards_blocks(stmt) && !choose_divisible(stmt, d, stmt->dim[d].layout.tile);
+	for (int a = 1; a < s->stmt->n_access; a++) {
+		const heddle_access *access = &s->stmt->access[a];
+		movement m = {.shape = s, .access = access, .tensor = access->tensor, .tile = access->group};
+		if (!access->tensor->rank || access->group->space != HEDDLE_SPACE_SHARED)
+			continue;
+		m.subscript = count_subscripts(c, s->stmt, access);
+		for (int k = 0; k < s->stmt->n_dim; k++)
+			m.dims[k] = true;
+		if (count_lockstep(&m) == d && count_access_width(c, &m) > 1)
+			return true;
+	}
+	return false;
+}
+
+/* Of many threads, do the results along d ask each for itself whether they exist in the blocks that the guard cuts? */
+static bool asks_each(const counter *c, const shape *s, int d)
+{
+	return c->kernel->threads > 1 && guards_blocks(s->stmt) && !choose_divisible(s->stmt, d, s->stmt->dim[d].layout.tile) && !reads_tile_vectors(c, s, d);
 }
 
 /* Are the items of d copies that stand one after another under one condition of the guard: inside of all that it asks about? */
 static bool is_inside_of_guard(const counter *c, const shape *s, int d)
 {
-	if (s->stmt->dim[d].reduction || !s->d[d].unrolled || count_guards(s->stmt, d) || asks_each(c, s->stmt, d))
+	if (s->stmt->dim[d].reduction || !s->d[d].unrolled || count_guards(s->stmt, d) || asks_each(c, s, d))
 		return false;
 	for (int o = 0; o < s->stmt->n_dim; o++) {
 		const heddle_layout *layout = &s->stmt->dim[o].layout;
@@ -394,7 +411,7 @@ static double guarded_share(const counter *c, const movement *m, double accesses
 		if (!depends && is_inside_of_guard(c, s, d) && !(d == lane && count_may_be_none(c, s->stmt, d)))
 			whole *= (double)dim->layout.items;
 		/* vectors along what no guard asks about are whole wherever they are asked for */
-		if (members && !asked && !depends && !asks_each(c, s->stmt, d))
+		if (members && !asked && !depends && !asks_each(c, s, d))
 			whole *= (double)choose_least(dim->layout.vector, c->language->max_vector);
 	}
 	const double vectors = fmin(s->guarded, count_guarded(c, s->stmt, vector));
