@@ -416,6 +416,15 @@ static double guarded_share(const counter *c, const movement *m, double accesses
 	}
 	const double vectors = fmin(s->guarded, count_guarded(c, s->stmt, vector));
 	double blocks = count_own_results(c->kernel) ? 0 : fmin(vectors, count_inside(c, s->stmt, block, false));
+	/* blocks that lack results along what no guard asks about are no whole ones, either; accesses are those of all blocks */
+	double whole_ones = blocks;
+	for (int d = 0; d < s->stmt->n_dim; d++) {
+		const heddle_dim *dim = &s->stmt->dim[d];
+		const bool asked = dim->member < 0 || count_guards(s->stmt, d);
+		const double part = dim->reduction || asked || !s->d[d].extent ? 1 : 1 - (double)(s->d[d].extent % dim->layout.tile) / (double)s->d[d].extent;
+		blocks *= part;
+		whole_ones *= part * (!dim->reduction && !count_depends(m, d) && s->d[d].unrolled && s->d[d].busy > 0 ? s->d[d].share / s->d[d].busy : 1);
+	}
 	double apart = (wide * (vectors - blocks) / same + s->guarded - vectors) / whole;
 	const int last = last_in_steps(c, m);
 	if (last >= 0) {
@@ -431,11 +440,7 @@ static double guarded_share(const counter *c, const movement *m, double accesses
 			block[d] = d == first ? s->stmt->dim[d].layout.tile : 1;
 		return count_any(c, s->stmt, block) * instances * s->d[first].outer / ((double)s->d[first].extent * whole * accesses);
 	}
-	/* accesses are those of all blocks, of which those that lack results are no whole ones */
-	for (int d = 0; d < s->stmt->n_dim; d++)
-		if (!s->stmt->dim[d].reduction && !count_depends(m, d) && s->d[d].unrolled && s->d[d].busy > 0)
-			blocks *= s->d[d].share / s->d[d].busy;
-	return wide * blocks * count_shared_taps(c, m) + apart * instances / (accesses * (double)c->kernel->threads);
+	return wide * whole_ones * count_shared_taps(c, m) + apart * instances / (accesses * (double)c->kernel->threads);
 }
 
 /* How often all threads make the access that stands in the text: tiles, rounds, items that are a loop; that of whole vectors `wide` times. */
