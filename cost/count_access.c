@@ -767,7 +767,30 @@ static bool asks_terms(const movement *m, int d)
 	       !choose_divisible(stmt, d, layout->tile) && heddle_fixed_extent(stmt->source->index[d]->upper) == 0 && !count_moves(stmt, d);
 }
 
-/* Adds what a window reads whose terms are so, term after term; false: they are not. */
+/* Share of the reads that are made where a block has all of its results, and a step all of its terms: those ask for nothing. */
+static double whole_steps(const counter *c, const movement *m)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	double share = m->shape->guarded == 1 && !count_own_results(c->kernel) ? 1 : 0;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const heddle_layout *layout = &stmt->dim[d].layout;
+		const int64_t extent = m->shape->d[d].extent, tiles = extent / layout->tile, known = heddle_fixed_extent(stmt->source->index[d]->upper);
+		const double outer = m->shape->d[d].outer;
+		if (extent % layout->tile == 0 || count_moves(stmt, d))
+			continue;
+		if (known > 0 && known < layout->tile) /* loops end where it does, but not threads, nor vectors of results */
+			share *= layout->threads == 1 && (stmt->dim[d].reduction || known % layout->vector == 0) ? 1 : 0;
+		else if (stmt->dim[d].member >= 0 && m->shape->d[d].harmless)
+			share *= (double)tiles / outer;
+		else if (count_depends(m, d) || !m->shape->d[d].unrolled)
+			share *= (double)(tiles * layout->tile) / (double)extent;
+		else
+			share *= (double)tiles / (outer * m->shape->d[d].busy);
+	}
+	return share;
+}
+
+/* Adds what a window reads whose terms are so, term after term where a step may lack some; false: they are not. */
 static bool count_terms_apart(counter *c, const movement *m, const heddle_group *group)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
@@ -779,7 +802,10 @@ static bool count_terms_apart(counter *c, const movement *m, const heddle_group 
 		asked += only[d] == 0;
 		terms *= only[d] < 0 ? 1 : m->shape->d[d].items;
 	}
-	const int n_first = window_places(m, only, first);
+	const double whole = terms > 1 ? whole_steps(c, m) : 0;
+	const int n_all = window_places(m, NULL, place), n_first = window_places(m, only, first);
+	if (whole > 0)
+		count_window(c, m, group, place, n_all, whole, NULL);
 	for (int64_t t = 0; t < terms && terms > 1; t++) {
 		double share = 1;
 		int64_t rest = t;
@@ -800,8 +826,8 @@ static bool count_terms_apart(counter *c, const movement *m, const heddle_group 
 			if (!known)
 				place[left++] = place[k];
 		}
-		if (left > 0)
-			count_window(c, m, group, place, left, share, asked == 1 && t > 0 ? &seen : NULL);
+		if (left > 0 && share > whole)
+			count_window(c, m, group, place, left, share - whole, asked == 1 && t > 0 ? &seen : NULL);
 	}
 	return terms > 1;
 }
