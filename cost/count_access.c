@@ -593,7 +593,7 @@ static int window_places(const movement *m, const int64_t *only, int64_t place[M
 		const int before = n;
 		window = window || (step && stmt->dim[d].reduction && heddle_is_window(stmt, d));
 		/* items lie side by side, or members that do not run in lockstep */
-		window = window || (m->tile && step == phases && layout->threads == 1 && (layout->vector == 1 ? items > 1 : d != lockstep && !m->shape->alone));
+		window = window || (m->tile && step == phases && (layout->vector == 1 ? items > 1 && layout->threads == 1 : d != lockstep && !m->shape->alone));
 		for (int k = 0; k < before; k++)
 			place[k] += (m->tile && step < 0 ? -step * (choose_least(layout->tile, m->shape->d[d].extent) - 1) : 0) +
 				    (one ? step * only[d] * layout->threads * layout->vector : 0);
