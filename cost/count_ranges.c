@@ -334,6 +334,41 @@ static bool reach_multiples(const tied *t, int d, count_ends own, const count_en
 	return true;
 }
 
+/* Are there such values for which all of the guard holds that asks about them alone, tried one by one; -1: they are too many. */
+static int reach_all(const tied *t, int d, count_ends own, const count_ends *range)
+{
+	enum { MOST_TRIED = 1024 };
+	int64_t n = own.upper - own.lower;
+	for (int p = 0; p < t->to.n; p++)
+		n = times(n, range[p].upper - range[p].lower);
+	if (n > MOST_TRIED)
+		return -1;
+	for (int64_t k = 0; k < n; k++) {
+		int64_t at[HEDDLE_MAX_DIM] = {0}, rest = k;
+		bool known[HEDDLE_MAX_DIM] = {0}, all = true;
+		for (int p = -1; p < t->to.n; p++) {
+			const count_ends r = p < 0 ? own : range[p];
+			const int o = p < 0 ? d : t->to.dim[p];
+			known[o] = true;
+			at[o] = r.lower + rest % (r.upper - r.lower);
+			rest /= r.upper - r.lower;
+		}
+		for (int c = 0; c < t->guard.n + t->guard.n_multiple && all; c++) {
+			const linear *l = c < t->guard.n ? &t->guard.of[c] : &t->guard.multiple[c - t->guard.n].of;
+			int64_t value = l->constant;
+			bool asked = true;
+			for (int o = 0; o < HEDDLE_MAX_DIM; o++) {
+				asked = asked && (known[o] || !l->coefficient[o]);
+				value += l->coefficient[o] * at[o];
+			}
+			all = !asked || (c < t->guard.n ? value >= 0 : value % t->guard.multiple[c - t->guard.n].divisor == 0);
+		}
+		if (all)
+			return 1;
+	}
+	return 0;
+}
+
 /* Does the loop run its tile number `tile`, where those that it is tied to are in ranges of theirs? */
 static bool runs_tile(const counter *c, const heddle_stmt *stmt, int d, const tied *t, int64_t tile, const count_ends *range)
 {
@@ -342,7 +377,8 @@ static bool runs_tile(const counter *c, const heddle_stmt *stmt, int d, const ti
 	if (own.lower < t->box.lower + tile * size)
 		own.lower = t->box.lower + tile * size;
 	own.upper = choose_least(own.upper, t->box.lower + (tile + 1) * size);
-	return own.lower < own.upper && reach_multiples(t, d, own, range);
+	const int all = own.lower < own.upper && t->guard.n_multiple ? reach_all(t, d, own, range) : -1;
+	return own.lower < own.upper && (all < 0 ? reach_multiples(t, d, own, range) : all);
 }
 
 /* Goes over the tiles of what dimension d is tied to, those of `at` where that is `known`, or over samples of them: `range` becomes theirs.
