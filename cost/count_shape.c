@@ -537,6 +537,19 @@ static double length_of_conditions(const counter *c, const heddle_stmt *stmt, in
 	return cut ? 3 + others : 1;
 }
 
+/* Are there blocks that have all of their results?  Loops end where a dimension of known length does, but neither threads nor vectors. */
+static bool any_whole(const shape *s)
+{
+	bool any = true;
+	for (int d = 0; d < s->stmt->n_dim; d++) {
+		const heddle_layout *layout = &s->stmt->dim[d].layout;
+		const int64_t known = heddle_fixed_extent(s->stmt->source->index[d]->upper);
+		if (s->stmt->dim[d].member >= 0 && known > 0 && known < layout->tile)
+			any = any && layout->threads == 1 && known % layout->vector == 0;
+	}
+	return any;
+}
+
 static void find_unrolled(const counter *c, shape *s)
 {
 	const int vectors = vectors_dim(s, NULL), n = s->stmt->n_dim;
@@ -550,9 +563,10 @@ static void find_unrolled(const counter *c, shape *s)
 	const double size = length_of_body(c, s, results ? vectors : -1, wide);
 	unroll(c, s, size, wide, unrolled, parts);
 	unroll(c, s, size + length_of_conditions(c, s->stmt, results && wide ? vectors : -1), wide, copied, other);
+	const bool apart = any_whole(s);
 	for (int d = 0; d < n; d++) {
-		s->d[d].parts = parts[d];
-		s->d[d].unrolled = unrolled[d];
+		s->d[d].parts = apart ? parts[d] : other[d];
+		s->d[d].unrolled = apart ? unrolled[d] : copied[d];
 		s->d[d].copied = copied[d];
 	}
 }
