@@ -575,7 +575,7 @@ static int row_of(const movement *m)
 
 /* Elements of the rows that a thread reads for all results of a window, as places in the tile's array, or in the tensor's rows but for a
  * multiple of any vector; 0: there is no window, or too much.  `only`: [n_dim] by dimension the item whose places they are, -1: all; NULL: all. */
-static int window_places(const movement *m, const int64_t *only, int64_t place[MOST_PLACES])
+static int window_places(const counter *c, const movement *m, const int64_t *only, int64_t place[MOST_PLACES])
 {
 	enum { LONGEST = 64, FIRST = 1024 };
 	const heddle_stmt *stmt = m->shape->stmt;
@@ -592,8 +592,9 @@ static int window_places(const movement *m, const int64_t *only, int64_t place[M
 			      members = m->shape->d[d].members;
 		const int before = n;
 		window = window || (step && stmt->dim[d].reduction && heddle_is_window(stmt, d));
-		/* items lie side by side, or members that do not run in lockstep */
-		window = window || (m->tile && step == phases && (layout->vector == 1 ? items > 1 && layout->threads == 1 : d != lockstep && !m->shape->alone));
+		/* items lie side by side, or members that do not run in lockstep, which needs whole vectors */
+		const bool apart = layout->vector > 1 && !m->shape->alone && (d != lockstep || (items > 1 && m->shape->d[d].parts <= 1 && count_access_width(c, m) < layout->vector));
+		window = window || (m->tile && step == phases && (apart || (layout->vector == 1 && items > 1 && layout->threads == 1)));
 		for (int k = 0; k < before; k++)
 			place[k] += (m->tile && step < 0 ? -step * (choose_least(layout->tile, m->shape->d[d].extent) - 1) : 0) +
 				    (one ? step * only[d] * layout->threads * layout->vector : 0);
@@ -803,7 +804,7 @@ static bool count_terms_apart(counter *c, const movement *m, const heddle_group 
 		terms *= only[d] < 0 ? 1 : m->shape->d[d].items;
 	}
 	const double whole = terms > 1 ? whole_steps(c, m) : 0;
-	const int n_all = window_places(m, NULL, place), n_first = window_places(m, only, first);
+	const int n_all = window_places(c, m, NULL, place), n_first = window_places(c, m, only, first);
 	if (whole > 0)
 		count_window(c, m, group, place, n_all, whole, NULL);
 	for (int64_t t = 0; t < terms && terms > 1; t++) {
@@ -818,7 +819,7 @@ static bool count_terms_apart(counter *c, const movement *m, const heddle_group 
 			/* of all steps those that have the term, by those that they have on average */
 			share *= (double)(extent / items + (extent % items > only[d])) * (double)items / (double)extent;
 		}
-		int n = window_places(m, only, place), left = 0;
+		int n = window_places(c, m, only, place), left = 0;
 		for (int k = 0; k < n; k++) {
 			bool known = false;
 			for (int j = 0; j < n_first && t > 0; j++)
@@ -868,7 +869,7 @@ static void count_members(counter *c, const movement *m, const heddle_group *gro
 void count_movement(counter *c, const movement *m, const heddle_group *group)
 {
 	int64_t place[MOST_PLACES];
-	const int places = (m->tile || (c->kernel->threads > 1 && row_of(m) >= 0)) && !m->write ? window_places(m, NULL, place) : 0;
+	const int places = (m->tile || (c->kernel->threads > 1 && row_of(m) >= 0)) && !m->write ? window_places(c, m, NULL, place) : 0;
 	if (places) {
 		if (!count_terms_apart(c, m, group))
 			count_window(c, m, group, place, places, 1, NULL);

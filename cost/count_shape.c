@@ -509,7 +509,8 @@ static void unroll(const counter *c, const shape *s, double size, bool wide, boo
 			const double n = ceil((double)dim->layout.vector /
 					      (d == vectors && wide ? (double)c->language->max_vector : 1));
 			/* one by one: so many at most, but inside of vectors; or what indexes registers */
-			const bool few = n <= MOST_MEMBERS || (wide && d != lockstep), registers = indexes_registers(c, stmt, d);
+			const bool few = n <= MOST_MEMBERS || (wide && d != lockstep);
+			const bool registers = indexes_registers(c, stmt, d) || reads_tiles_along(c, stmt, d);
 			parts[d] = ((few || registers) && around(&size, n)) || registers ? 1 : n;
 		}
 	for (int inside = 1; inside >= 0; inside--)
@@ -517,7 +518,7 @@ static void unroll(const counter *c, const shape *s, double size, bool wide, boo
 			const heddle_dim *dim = &stmt->dim[d];
 			if (!dim->reduction && inside == (c->kernel->threads == 1 && dim->layout.vector > 1))
 				unrolled[d] = (around(&size, (double)dim->layout.items) && !rounds) ||
-					      indexes_registers(c, stmt, d);
+					      indexes_registers(c, stmt, d) || reads_tiles_along(c, stmt, d);
 		}
 	for (int d = stmt->n_dim - 1; d >= 0; d--) { /* around all results: lanes */
 		const heddle_dim *dim = &stmt->dim[d];
