@@ -568,6 +568,60 @@ static double reads_of_rest(const movement *m)
 	return factor;
 }
 
+/* Reads that stand in the text where each copy of what may be left out is under a condition, and a name is under one that follows from those of
+ * all that use it: where there is none, each reads for itself.  0: too many, or not affine. */
+static double reads_with_names(const movement *m)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	int64_t n[HEDDLE_MAX_DIM], places = 1;
+	double reads = 0;
+	int found = 0;
+	for (int e = 0; e < m->tensor->rank; e++)
+		if (!m->subscript[e].affine)
+			return 0;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		n[d] = !count_depends(m, d) ? 1 : m->shape->d[d].unrolled ? m->shape->d[d].items * m->shape->d[d].members : m->shape->d[d].members;
+		if ((places *= n[d]) > MOST_ELEMENTS)
+			return 0;
+	}
+	element *seen = heddle_xalloc(sizeof(*seen) * MOST_ELEMENTS), *when = heddle_xalloc(sizeof(*when) * MOST_ELEMENTS);
+	int64_t *users = heddle_xalloc(sizeof(*users) * MOST_ELEMENTS);
+	for (int64_t p = 0; p < places; p++) {
+		element one = {{0}, 0}, under = {{0}, 0};
+		int64_t rest = p;
+		for (int d = 0; d < stmt->n_dim; d++) {
+			const heddle_layout *layout = &stmt->dim[d].layout;
+			const int64_t k = rest % n[d];
+			rest /= n[d];
+			for (int e = 0; e < m->tensor->rank; e++)
+				one.at[e] += m->subscript[e].coefficient[d] * (k / layout->vector * layout->threads * layout->vector + k % layout->vector);
+			under.at[d] = is_asked(stmt, d) ? k : 0;
+		}
+		const int at = find_element(seen, found, &one, m->tensor->rank);
+		if (at < 0) {
+			seen[found] = one;
+			when[found] = under;
+			users[found++] = 1;
+			continue;
+		}
+		users[at]++;
+		bool before = true, after = true; /* its condition follows from the other's, or the other way around */
+		for (int d = 0; d < stmt->n_dim; d++) {
+			before = before && under.at[d] <= when[at].at[d];
+			after = after && under.at[d] >= when[at].at[d];
+		}
+		when[at].branch |= !before && !after;
+		for (int d = 0; d < stmt->n_dim && before; d++)
+			when[at].at[d] = under.at[d];
+	}
+	for (int k = 0; k < found; k++)
+		reads += when[k].branch ? (double)users[k] : 1;
+	free(seen);
+	free(when);
+	free(users);
+	return reads;
+}
+
 /* Reads that stand in the text of a block at an edge for what is read once in whole ones: where results of a window
  * need the same they share it there only.  `named`: but for rounds of loops that there are at an edge only. */
 static double reads_apart(const movement *m, bool named)
@@ -585,7 +639,8 @@ static double reads_apart(const movement *m, bool named)
 			reads *= (double)edge.d[d].items;
 		edge.d[d].unrolled = unrolled && edge.d[d].copied;
 	}
-	return fmax(1, (named ? reads * count_elements(&there) : reads) / count_elements(m));
+	const double names = named ? reads_with_names(&there) : 0;
+	return fmax(1, (named ? reads * (names > 0 ? names : count_elements(&there)) : reads) / count_elements(m));
 }
 
 /* Of what an access of a tile reads along a vector: elements that are in no vector, by all.  Vectors are read under one
