@@ -645,9 +645,11 @@ static double reads_apart(const movement *m, bool named)
 
 /* Of what an access of a tile reads along a vector: elements that are in no vector, by all.  Vectors are read under one
  * condition, for all items. */
-static double single_elements(const movement *m, int lockstep)
+static double single_elements(const counter *c, const movement *m, int lockstep)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
+	if (m->tile && count_access_width(c, m) > 1 && count_lockstep(m) >= 0 && !stmt->dim[count_lockstep(m)].reduction)
+		return 0;
 	if (!m->tile || lockstep < 0 || stmt->dim[lockstep].layout.vector == 1 || !count_depends(m, lockstep))
 		return 1;
 	if (!stmt->dim[lockstep].reduction)
@@ -762,7 +764,7 @@ static double reads_of_items(const counter *c, const movement *m)
 	double once = count_own_results(c->kernel) ? 0 : 1, all = 1, whole = once, shared = 1;
 	if (c->kernel->threads == 1 || (m->tile && !(stmt->reduction && count_reads_memory(stmt))))
 		return 1;
-	const double single = single_elements(m, lockstep), first = single == 1 ? reads_of_first(c, m) : 0;
+	const double single = single_elements(c, m, lockstep), first = single == 1 ? reads_of_first(c, m) : 0;
 	if (single == 0 || first > 0)
 		return single == 0 ? 1 : first;
 	if (!stmt->reduction) {
