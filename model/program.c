@@ -682,15 +682,25 @@ static heddle_value *rebuild(heddle_program *p, const heddle_value *v, heddle_va
 	}
 }
 
-heddle_value *heddle_value_map(heddle_program *p, heddle_value *v, heddle_value *(*rename)(heddle_value *, void *), void *user)
+heddle_value *heddle_value_map_within(heddle_program *p, heddle_value *v, heddle_value *(*rename)(heddle_value *, void *),
+				      void (*within)(const heddle_value *, bool, void *), void *user)
 {
 	heddle_value **arg = v->n_arg ? HEDDLE_NEW_ARRAY(p->arena, heddle_value *, v->n_arg) : NULL;
 	bool changed = false;
+	if (within)
+		within(v, true, user);
 	for (int k = 0; k < v->n_arg; k++) {
-		arg[k] = heddle_value_map(p, v->arg[k], rename, user);
+		arg[k] = heddle_value_map_within(p, v->arg[k], rename, within, user);
 		changed |= arg[k] != v->arg[k];
 	}
+	if (within)
+		within(v, false, user);
 	return rename(changed ? rebuild(p, v, arg) : v, user);
+}
+
+heddle_value *heddle_value_map(heddle_program *p, heddle_value *v, heddle_value *(*rename)(heddle_value *, void *), void *user)
+{
+	return heddle_value_map_within(p, v, rename, NULL, user);
 }
 
 /* ---- nodes --------------------------------------------------------------------------------------------------------------- */

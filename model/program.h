@@ -218,6 +218,9 @@ bool heddle_value_equal(const heddle_value *a, const heddle_value *b);
 int heddle_value_evaluate(const heddle_value *v, const int64_t *size, int64_t *result);
 /* A copy in which `rename(value, user)` may stand in for any sub-value (called bottom-up; return its argument to keep). */
 heddle_value *heddle_value_map(heddle_program *p, heddle_value *v, heddle_value *(*rename)(heddle_value *, void *), void *user);
+/* The same; `within` is told when the parts of a value begin (true) and end. */
+heddle_value *heddle_value_map_within(heddle_program *p, heddle_value *v, heddle_value *(*rename)(heddle_value *, void *),
+				      void (*within)(const heddle_value *, bool, void *), void *user);
 
 /* Of truths the sum and the greatest are their OR, which bytes would count, the product and the least their AND; other
  * operations stay. */

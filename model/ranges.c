@@ -12,6 +12,7 @@ typedef struct entry {
 	const char *name;
 	heddle_range range;
 	int64_t step;  /* see heddle_ranges_step */
+	bool settled;  /* see heddle_ranges_settled */
 	int64_t scope; /* of this variable and those before it: a number that no other scope of the stack has had */
 } entry;
 
@@ -515,7 +516,24 @@ void heddle_ranges_define(heddle_ranges *r, const char *name, heddle_range range
 	}
 	const entry *before = find(r, name);
 	const int64_t step = before ? before->step : step_of_range(range);
-	r->entry[r->n++] = (entry){name, range, step, ++r->n_scope};
+	r->entry[r->n++] = (entry){name, range, step, false, ++r->n_scope};
+}
+
+void heddle_ranges_narrow(heddle_ranges *r, const char *name, heddle_range range)
+{
+	const entry *before = find(r, name);
+	const bool settled = range.lo == range.hi && (!before || before->settled || before->range.lo != before->range.hi);
+	heddle_ranges_define(r, name, range);
+	r->entry[r->n - 1].settled = settled;
+}
+
+bool heddle_ranges_settled(const heddle_ranges *ranges, const heddle_value *v)
+{
+	const entry *e = v->kind == HEDDLE_VALUE_VARIABLE ? find(ranges, v->name) : NULL;
+	bool any = e && e->settled;
+	for (int k = 0; k < v->n_arg && !any; k++)
+		any = heddle_ranges_settled(ranges, v->arg[k]);
+	return any;
 }
 
 void heddle_ranges_let(heddle_ranges *r, const char *name, const heddle_value *value)

@@ -35,6 +35,11 @@ heddle_ranges *heddle_ranges_new(const heddle_program *program, const heddle_lau
 heddle_ranges *heddle_ranges_free(heddle_ranges *ranges);
 /* Also "block" and "thread", for what a branch says of them. */
 void heddle_ranges_define(heddle_ranges *ranges, const char *name, heddle_range range);
+/* The same of a variable that has a range, of which a comparison leaves this. */
+void heddle_ranges_narrow(heddle_ranges *ranges, const char *name, heddle_range range);
+/* Is there a variable in it of which comparisons have left one number?  An address with that in its place would look different from the one
+ * around the branch, which may be the same. */
+bool heddle_ranges_settled(const heddle_ranges *ranges, const heddle_value *value);
 /* A variable that stands for the value. */
 void heddle_ranges_let(heddle_ranges *ranges, const char *name, const heddle_value *value);
 /* Position of the stack of variables; unwinding to it forgets those defined since. */

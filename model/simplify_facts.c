@@ -641,12 +641,12 @@ static void narrow_variables(rewriter *r, heddle_value *v, bool holds)
 	if (name_of(x) && a > 0 && is_int32(right.lo, right.hi)) {
 		int64_t most = floor_of((holds ? right.hi : right.lo) - k.c - 1, a);
 		heddle_range range = heddle_ranges_of(ranges, x);
-		heddle_ranges_define(ranges, name_of(x), heddle_range_narrowed(range, holds ? INT64_MIN : most + 1, holds ? most : INT64_MAX));
+		heddle_ranges_narrow(ranges, name_of(x), heddle_range_narrowed(range, holds ? INT64_MIN : most + 1, holds ? most : INT64_MAX));
 	}
 	if (name_of(y) && b > 0 && is_int32(left.lo, left.hi)) {
 		int64_t limit = floor_of((holds ? left.lo : left.hi) + k.c, b);
 		heddle_range range = heddle_ranges_of(ranges, y);
-		heddle_ranges_define(ranges, name_of(y), heddle_range_narrowed(range, holds ? limit + 1 : INT64_MIN, holds ? INT64_MAX : limit));
+		heddle_ranges_narrow(ranges, name_of(y), heddle_range_narrowed(range, holds ? limit + 1 : INT64_MIN, holds ? INT64_MAX : limit));
 	}
 }
 

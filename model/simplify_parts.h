@@ -59,6 +59,7 @@ typedef struct rewriter {
 	simplify *s;
 	binding *env;	       /* what variables stand for */
 	fact *facts;
+	int addresses;	       /* > 0: in the subscripts of a load from memory */
 	bool unroll;	       /* expand UNROLL loops */
 	bool plain_division;   /* floor divisions of what is not negative become plain ones */
 	bool inline_integers;  /* integer lets without loads are put where they are used */

@@ -278,7 +278,7 @@ static heddle_value *fold_value(heddle_value *v, void *user)
 	}
 	if (v->type == HEDDLE_INT32 || v->type == HEDDLE_INT64) {
 		heddle_range range = heddle_ranges_of(r->s->ranges, v);
-		if (range.lo == range.hi && range.modulus == 0)
+		if (range.lo == range.hi && range.modulus == 0 && !(r->addresses > 0 && heddle_ranges_settled(r->s->ranges, v)))
 			return heddle_value_int(r->s->p, v->type, range.lo);
 	}
 	if (v->kind == HEDDLE_VALUE_CAST && v->type == HEDDLE_INT64 && v->arg[0]->kind == HEDDLE_VALUE_CAST &&
@@ -299,7 +299,14 @@ static heddle_value *fold_value(heddle_value *v, void *user)
 	return v;
 }
 
+static void in_address(const heddle_value *v, bool begins, void *user)
+{
+	rewriter *r = user;
+	if (v->kind == HEDDLE_VALUE_LOAD && v->buffer->role != HEDDLE_BUFFER_REGISTER && v->buffer->role != HEDDLE_BUFFER_SCALAR)
+		r->addresses += begins ? 1 : -1;
+}
+
 heddle_value *simplify_value(rewriter *r, heddle_value *value)
 {
-	return heddle_value_map(r->s->p, value, fold_value, r);
+	return heddle_value_map_within(r->s->p, value, fold_value, in_address, r);
 }
