@@ -648,16 +648,21 @@ static double reads_apart(const movement *m, bool named)
 static double single_elements(const counter *c, const movement *m, int lockstep)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
-	if (m->tile && count_access_width(c, m) > 1 && count_lockstep(m) >= 0 && !stmt->dim[count_lockstep(m)].reduction)
-		return 0;
-	if (!m->tile || lockstep < 0 || stmt->dim[lockstep].layout.vector == 1 || !count_depends(m, lockstep))
+	int along = lockstep;
+	if (!m->tile)
 		return 1;
-	if (!stmt->dim[lockstep].reduction)
+	if (count_access_width(c, m) > 1 && count_lockstep(m) >= 0 && !stmt->dim[count_lockstep(m)].reduction)
+		return 0;
+	for (int d = 0; d < stmt->n_dim; d++) /* lanes of terms beside vectors of results */
+		if (stmt->dim[d].reduce == HEDDLE_REDUCE_LANES && (along < 0 || !count_depends(m, along)))
+			along = d;
+	if (along < 0 || stmt->dim[along].layout.vector == 1 || !count_depends(m, along))
+		return 1;
+	if (!stmt->dim[along].reduction)
 		return 0;
 	const int row = heddle_tile_array_row(m->tile);
-	const int64_t members = m->shape->d[lockstep].members;
-	const bool beside =
-		m->subscript[row].coefficient[lockstep] == m->tile->phases && count_tile_begin(m, row, 2, NULL) == 0;
+	const int64_t members = m->shape->d[along].members;
+	const bool beside = m->subscript[row].coefficient[along] == m->tile->phases && count_tile_begin(m, row, 2, NULL) == 0;
 	return beside ? (double)(members % 2) / (double)members : 1;
 }
 
