@@ -569,8 +569,9 @@ static double reads_of_rest(const movement *m)
 }
 
 /* Reads that stand in the text where each copy of what may be left out is under a condition, and a name is under one that follows from those of
- * all that use it: where there is none, each reads for itself.  0: too many, or not affine. */
-static double reads_with_names(const movement *m)
+ * all that use it: where there is none, each reads for itself.  Of those of each dimension so many exist as `there` says, 0: all.  0: too many,
+ * or not affine. */
+static double reads_with_names(const movement *m, const int64_t *there)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	int64_t n[HEDDLE_MAX_DIM], places = 1;
@@ -589,14 +590,19 @@ static double reads_with_names(const movement *m)
 	for (int64_t p = 0; p < places; p++) {
 		element one = {{0}, 0}, under = {{0}, 0};
 		int64_t rest = p;
+		bool exists = true;
 		for (int d = 0; d < stmt->n_dim; d++) {
 			const heddle_layout *layout = &stmt->dim[d].layout;
-			const int64_t k = rest % n[d];
+			const int64_t k = rest % n[d], known = heddle_fixed_extent(stmt->source->index[d]->upper);
+			const bool lacks = layout->threads > 1 && known % (layout->threads * layout->vector) > 0; /* some threads have fewer */
+			exists = exists && (there[d] == 0 || k < there[d]);
 			rest /= n[d];
 			for (int e = 0; e < m->tensor->rank; e++)
 				one.at[e] += m->subscript[e].coefficient[d] * (k / layout->vector * layout->threads * layout->vector + k % layout->vector);
-			under.at[d] = is_asked(stmt, d) ? k : 0;
+			under.at[d] = lacks || is_asked(stmt, d) ? k : 0;
 		}
+		if (!exists)
+			continue;
 		const int at = find_element(seen, found, &one, m->tensor->rank);
 		if (at < 0) {
 			seen[found] = one;
@@ -622,6 +628,35 @@ static double reads_with_names(const movement *m)
 	return reads;
 }
 
+/* The same of blocks at an edge, or of all where none is whole, by what they would read of all elements on average: those that lack results along
+ * a dimension that one thread has all of need less of a window.  0: not known. */
+static double names_at_edges(const movement *m)
+{
+	const shape *s = m->shape;
+	const int n_dim = s->stmt->n_dim;
+	double sum = 0, ran = 0;
+	for (int kind = 0; kind < (1 << n_dim); kind++) { /* of the block, along each dimension: whole, or cut */
+		double blocks = 1, once = count_elements(m);
+		int64_t there[HEDDLE_MAX_DIM] = {0};
+		for (int d = 0; d < n_dim && blocks > 0; d++) {
+			const heddle_layout *layout = &s->stmt->dim[d].layout;
+			const int64_t rest = s->d[d].extent % layout->tile, tiles = s->d[d].extent / layout->tile;
+			const bool written_out = s->d[d].unrolled || layout->items == 1, depends = count_depends(m, d);
+			const bool cut = kind >> d & 1, apart = rest > 0 && tiles > 0 && layout->threads == 1 && written_out && depends && is_asked(s->stmt, d);
+			blocks *= cut ? (apart ? 1 : 0) : apart ? (double)tiles : 1;
+			there[d] = cut ? rest : 0;
+			once *= cut ? (double)rest / (double)layout->tile : 1;
+		}
+		const double reads = blocks > 0 && (kind > 0 || !count_any_whole(s)) ? reads_with_names(m, there) : -1;
+		if (reads == 0)
+			return 0;
+		sum += reads > 0 ? blocks * reads : 0;
+		ran += reads > 0 ? blocks * once : 0;
+	}
+	const int64_t all[HEDDLE_MAX_DIM] = {0};
+	return ran > 0 ? sum / ran * count_elements(m) : reads_with_names(m, all);
+}
+
 /* Reads that stand in the text of a block at an edge for what is read once in whole ones: where results of a window
  * need the same they share it there only.  `named`: but for rounds of loops that there are at an edge only. */
 static double reads_apart(const movement *m, bool named)
@@ -639,7 +674,7 @@ static double reads_apart(const movement *m, bool named)
 			reads *= (double)edge.d[d].items;
 		edge.d[d].unrolled = unrolled && edge.d[d].copied;
 	}
-	const double names = named ? reads_with_names(&there) : 0;
+	const double names = named ? names_at_edges(&there) : 0;
 	return fmax(1, (named ? reads * (names > 0 ? names : count_elements(&there)) : reads) / count_elements(m));
 }
 

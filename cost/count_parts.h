@@ -116,6 +116,8 @@ bool count_own_results(const heddle_kernel *kernel);
 bool count_along_target(const counter *c, const heddle_stmt *stmt, int d);
 /* Are the members of a vector stored one by one, each under a guard of its own? */
 bool count_lanes_apart(const counter *c, const shape *s);
+/* Are there blocks that have all of their results?  Loops end where a dimension of known length does, but neither threads nor vectors. */
+bool count_any_whole(const shape *s);
 /* A statement's dimensions under the sizes. */
 shape count_shape(const counter *c, const heddle_stmt *stmt);
 

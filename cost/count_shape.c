@@ -538,8 +538,7 @@ static double length_of_conditions(const counter *c, const heddle_stmt *stmt, in
 	return cut ? 3 + others : 1;
 }
 
-/* Are there blocks that have all of their results?  Loops end where a dimension of known length does, but neither threads nor vectors. */
-static bool any_whole(const shape *s)
+bool count_any_whole(const shape *s)
 {
 	bool any = true;
 	for (int d = 0; d < s->stmt->n_dim; d++) {
@@ -564,7 +563,7 @@ static void find_unrolled(const counter *c, shape *s)
 	const double size = length_of_body(c, s, results ? vectors : -1, wide);
 	unroll(c, s, size, wide, unrolled, parts);
 	unroll(c, s, size + length_of_conditions(c, s->stmt, results && wide ? vectors : -1), wide, copied, other);
-	const bool apart = any_whole(s);
+	const bool apart = count_any_whole(s);
 	for (int d = 0; d < n; d++) {
 		s->d[d].parts = apart ? parts[d] : other[d];
 		s->d[d].unrolled = apart ? unrolled[d] : copied[d];
