@@ -309,8 +309,7 @@ static bool guards_blocks(const heddle_stmt *stmt)
 	return false;
 }
 
-/* Does the statement read a shared tile by vectors along d?  Then what all of the vector's results ask is asked around it. */
-static bool reads_tile_vectors(const counter *c, const shape *s, int d)
+bool count_reads_tile_vectors(const counter *c, const shape *s, int d)
 {
 	for (int a = 1; a < s->stmt->n_access; a++) {
 		const heddle_access *access = &s->stmt->access[a];
@@ -329,7 +328,7 @@ static bool reads_tile_vectors(const counter *c, const shape *s, int d)
 /* Of many threads, do the results along d ask each for itself whether they exist in the blocks that the guard cuts? */
 static bool asks_each(const counter *c, const shape *s, int d)
 {
-	return c->kernel->threads > 1 && guards_blocks(s->stmt) && !choose_divisible(s->stmt, d, s->stmt->dim[d].layout.tile) && !reads_tile_vectors(c, s, d);
+	return c->kernel->threads > 1 && guards_blocks(s->stmt) && !choose_divisible(s->stmt, d, s->stmt->dim[d].layout.tile) && !count_reads_tile_vectors(c, s, d);
 }
 
 /* Are the items of d copies that stand one after another under one condition of the guard: inside of all that it asks about? */

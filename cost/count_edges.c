@@ -793,6 +793,21 @@ static double reads_of_first(const counter *c, const movement *m)
 	return ran > 0 ? sum / ran : 0;
 }
 
+/* Do the results along d, of which nothing is asked, stand inside of all conditions of others? */
+static bool is_inside_of_others(const counter *c, const shape *s, int d)
+{
+	for (int o = 0; o < s->stmt->n_dim; o++) {
+		const heddle_dim *dim = &s->stmt->dim[o];
+		const bool asked = dim->member >= 0 && !s->d[o].harmless && !choose_divisible(s->stmt, o, dim->layout.tile);
+		const bool items = s->d[o].unrolled && dim->layout.items > 1 && count_stands_inside(c, s->stmt, o, d);
+		/* members of the lockstep dimension are inside of all, but for vectors that a tile has of them */
+		const bool members = dim->layout.vector > 1 && o == heddle_lockstep_dim(s->stmt, NULL) && !count_reads_tile_vectors(c, s, o);
+		if (o != d && asked && (items || members))
+			return false;
+	}
+	return true;
+}
+
 /* The same of many threads: in blocks at an edge each item computes its result, or adds to its sum, under a condition
  * of its own, and reads what it takes there. */
 static double reads_of_items(const counter *c, const movement *m)
@@ -834,10 +849,15 @@ static double reads_of_items(const counter *c, const movement *m)
 			whole *= part;
 			continue;
 		}
-		const bool again = !named || !s->d[d].copied;
+		/* of what nothing is asked about, those that stand inside of all conditions share, and so do members of a tile's vector */
+		const bool inside = !named && s->d[d].harmless && is_inside_of_others(c, s, d);
+		const bool vectors = !named && s->d[d].harmless && count_reads_tile_vectors(c, s, d), again = named ? !s->d[d].copied : !inside;
+		const int64_t places = again ? layout->tile / (vectors ? layout->vector : 1) : layout->threads;
 		once *= (double)(tiles * layout->threads);
-		whole *= (double)(tiles * (again ? layout->tile : layout->threads));
-		all *= again ? runs : s->d[d].outer * (double)layout->threads * s->d[d].busy;
+		whole *= (double)(tiles * places);
+		all *= !again	 ? s->d[d].outer * (double)layout->threads * (s->d[d].harmless && !named ? 1 : s->d[d].busy)
+		       : vectors ? s->d[d].outer * (double)places
+				 : runs;
 		shared *= s->d[d].outer * (double)layout->threads * (s->d[d].harmless ? 1 : s->d[d].busy);
 	}
 	/* where results of a window need the same they share it, but not at an edge */
