@@ -39,6 +39,15 @@ static int add_alike(alike *all, int n, int most, int rank, const alike *one)
 	return n + 1;
 }
 
+/* Do ends or a guard tie dimension d to one of `those`? */
+static bool is_tied(const counter *c, const heddle_stmt *stmt, int d, const bool *those)
+{
+	bool tied = false;
+	for (int o = 0; o < stmt->n_dim && !tied; o++)
+		tied = those[o] && count_is_tied(c, stmt, d, o);
+	return tied;
+}
+
 /* What the tile has along dimension e of its tensor over the steps, and where it begins by it; their number, 0: too many steps to ask each.
  * `*mean`: elements that the tensor has, on average. */
 static int parts_along(const counter *c, const shape *s, const heddle_group *group, int e, alike part[MOST_PARTS], double *mean)
@@ -46,7 +55,7 @@ static int parts_along(const counter *c, const shape *s, const heddle_group *gro
 	const heddle_tensor *tensor = group->tensor;
 	const int64_t extent = count_value(c, tensor->extent[e], group->size[e]), stride = count_stride(c, tensor, e) * heddle_type_size(tensor->type);
 	int64_t at[HEDDLE_MAX_DIM] = {0}, tiles[HEDDLE_MAX_DIM], divisor;
-	bool along[HEDDLE_MAX_DIM];
+	bool along[HEDDLE_MAX_DIM], weighs[HEDDLE_MAX_DIM]; /* it, and other loops over tiles whose rounds move with it */
 	const linear start = count_quotient(c, count_subscript(s->stmt, group->access, e), &divisor);
 	double rounds = 1, sum = 0, ran = 0;
 	int n = 0;
@@ -55,6 +64,8 @@ static int parts_along(const counter *c, const shape *s, const heddle_group *gro
 		tiles[d] = (s->d[d].extent + s->stmt->dim[d].layout.tile - 1) / s->stmt->dim[d].layout.tile;
 		rounds *= along[d] ? (double)tiles[d] : 1;
 	}
+	for (int d = 0; d < s->stmt->n_dim; d++)
+		weighs[d] = !along[d] && s->stmt->dim[d].member < 0 && is_tied(c, s->stmt, d, along);
 	*mean = (double)group->size[e];
 	if (rounds > MOST_DISTINCT || rounds < 1 || !start.affine)
 		return 0;
@@ -64,7 +75,10 @@ static int parts_along(const counter *c, const shape *s, const heddle_group *gro
 		for (int d = 0; d < s->stmt->n_dim; d++) {
 			int64_t tile = s->stmt->dim[d].layout.tile, factor = start.coefficient[d];
 			first += factor * tile * at[d] + (factor < 0 ? factor * (tile - 1) : 0);
-			runs *= along[d] ? count_runs(c, s->stmt, d, along, at) : 1;
+			if (weighs[d])
+				runs *= count_rounds(c, s->stmt, d, along, at);
+			else if (along[d] && !is_tied(c, s->stmt, d, weighs))
+				runs *= count_runs(c, s->stmt, d, along, at);
 		}
 		first = affine_floor_div(first, divisor);
 		const int64_t from = first < 0 ? -first : 0, to = choose_least(group->size[e], extent - first);

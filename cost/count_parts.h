@@ -204,12 +204,14 @@ typedef struct count_ends {
 linear count_quotient(const counter *c, const heddle_expr *expr, int64_t *divisor);
 /* Do the ends of dimension d move with others? */
 bool count_moves(const heddle_stmt *stmt, int d);
+/* Do they move with dimension o, or does the guard that instances have ask for both together? */
+bool count_is_tied(const counter *c, const heddle_stmt *stmt, int d, int o);
 /* The furthest ends that dimension d has. */
 count_ends count_box(const counter *c, const heddle_stmt *stmt, int d);
 /* Values of dimension d, on average over those that its ends move with. */
 double count_mean(const counter *c, const heddle_stmt *stmt, int d);
-/* Rounds of its tile loop, on average over their tiles. */
-double count_rounds(const counter *c, const heddle_stmt *stmt, int d);
+/* Rounds of its tile loop, on average over their tiles; those that are `known` (NULL: none) are in tile at[...]. */
+double count_rounds(const counter *c, const heddle_stmt *stmt, int d, const bool *known, const int64_t *at);
 /* Share of its tile loops that run tile at[d], where the others that its ends and the guard tie it to are in their tiles at[...], or, where those
  * are not known, in any. */
 double count_runs(const counter *c, const heddle_stmt *stmt, int d, const bool *known, const int64_t *at);

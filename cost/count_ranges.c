@@ -158,6 +158,18 @@ bool count_moves(const heddle_stmt *stmt, int d)
 	return parents_of(stmt, d, NULL).n > 0;
 }
 
+bool count_is_tied(const counter *c, const heddle_stmt *stmt, int d, int o)
+{
+	conjuncts guard = {0};
+	if (!take_guard(c, stmt, &guard))
+		guard.n = guard.n_multiple = 0;
+	const parents p = parents_of(stmt, d, &guard);
+	bool tied = false;
+	for (int k = 0; k < p.n; k++)
+		tied = tied || p.dim[k] == o;
+	return tied;
+}
+
 static count_ends ends_at(const counter *c, const heddle_stmt *stmt, int d, const int64_t *at)
 {
 	const heddle_index *index = stmt->source->index[d];
@@ -399,15 +411,15 @@ static int64_t tied_tiles(const counter *c, const heddle_stmt *stmt, const tied 
 	return all;
 }
 
-double count_rounds(const counter *c, const heddle_stmt *stmt, int d)
+double count_rounds(const counter *c, const heddle_stmt *stmt, int d, const bool *known, const int64_t *at)
 {
-	const tied t = tied_of(c, stmt, d, NULL);
+	const tied t = tied_of(c, stmt, d, known);
 	const int64_t size = stmt->dim[d].layout.tile;
 	count_ends range[MOST_PARENTS] = {{0, 0}};
-	const int64_t all = tied_tiles(c, stmt, &t, NULL, NULL, 0, range);
+	const int64_t all = tied_tiles(c, stmt, &t, known, at, 0, range);
 	double sum = 0;
 	for (int64_t s = 0; s < all; s++) {
-		tied_tiles(c, stmt, &t, NULL, NULL, s, range);
+		tied_tiles(c, stmt, &t, known, at, s, range);
 		const count_ends ends = ends_within(c, stmt, d, &t.to, &t.guard, range);
 		const int64_t first = affine_floor_div(ends.lower - t.box.lower, size), last = -affine_floor_div(t.box.lower - ends.upper, size);
 		if (ends.upper <= ends.lower)

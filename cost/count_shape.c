@@ -617,7 +617,7 @@ static shape new_shape(const counter *c, const heddle_stmt *stmt)
 		s.d[d].extent = box.upper < box.lower ? 0 : box.upper - box.lower;
 		double tiles = ceil((double)s.d[d].extent / (double)layout->tile);
 		int64_t rest = s.d[d].extent - ((int64_t)tiles - 1) * layout->tile;
-		s.d[d].outer = stmt->dim[d].member < 0 && (moves || stmt->dim[d].reduction) ? count_rounds(c, stmt, d) : tiles;
+		s.d[d].outer = stmt->dim[d].member < 0 && (moves || stmt->dim[d].reduction) ? count_rounds(c, stmt, d, NULL, NULL) : tiles;
 		const double values = moves ? count_mean(c, stmt, d) : (double)s.d[d].extent;
 		s.d[d].share = tiles > 0 && s.d[d].outer > 0 ? values / (s.d[d].outer * (double)layout->tile) : 0;
 		int64_t busy = choose_least(layout->threads, (rest + layout->vector - 1) / layout->vector);
