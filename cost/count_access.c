@@ -681,19 +681,22 @@ static int64_t vectors_begin(const movement *m, int64_t w, const int64_t *member
 	return aligned ? begin : -1;
 }
 
-/* Vectors that have names. */
+enum { MOST_SEEN = 512 };
+
+/* Vectors that have names, by the number of their row. */
 typedef struct seen_vectors {
 	int n;
-	int64_t place[MOST_PLACES], width[MOST_PLACES];
+	int64_t row[MOST_SEEN], place[MOST_SEEN], width[MOST_SEEN];
 } seen_vectors;
 
 /* Is it one of them?  It is, from now on. */
-static bool has_seen(seen_vectors *seen, int64_t place, int64_t width)
+static bool has_seen(seen_vectors *seen, int64_t row, int64_t place, int64_t width)
 {
 	for (int k = 0; k < seen->n; k++)
-		if (seen->place[k] == place && seen->width[k] == width)
+		if (seen->row[k] == row && seen->place[k] == place && seen->width[k] == width)
 			return true;
-	if (seen->n < MOST_PLACES) {
+	if (seen->n < MOST_SEEN) {
+		seen->row[seen->n] = row;
 		seen->place[seen->n] = place;
 		seen->width[seen->n++] = width;
 	}
@@ -736,7 +739,7 @@ static void count_window(counter *c, const movement *m, const heddle_group *grou
 						member[found++] = j;
 				if (found < w)
 					continue;
-				const bool again = seen && alike && w > 1 && has_seen(seen, left[k], w);
+				const bool again = seen && w > 1 && has_seen(seen, r, left[k], w);
 				for (int j = 0; j < found && again; j++)
 					left[member[j]] = -1;
 				if (again)

@@ -28,7 +28,7 @@ typedef struct shape {
 	struct {
 		int64_t extent;
 		int64_t items;   /* of a thread; no more than a known length needs */
-		int64_t members; /* of its vectors, in the same way; of one thread all */
+		int64_t members; /* of its vectors, in the same way; of one thread, and where others do no harm, all */
 		int64_t at_once; /* of those so many are one access where they lie side by side, of one thread */
 		double outer;    /* blocks, or rounds of the tile loop */
 		double share;    /* of the instances of all tiles that exist */

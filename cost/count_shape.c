@@ -628,7 +628,7 @@ static shape new_shape(const counter *c, const heddle_stmt *stmt)
 		const int64_t known = heddle_expr_evaluate(index->lower, NULL, &lower) < 0 ? 0 : heddle_fixed_extent(index->upper) - lower;
 		if (!moves && layout->threads == 1 && layout->rounds == 1 && known > 0 && known < layout->tile) {
 			s.d[d].items = (known + layout->vector - 1) / layout->vector;
-			s.d[d].members = c->kernel->threads > 1 ? choose_least(layout->vector, known) : layout->vector;
+			s.d[d].members = c->kernel->threads > 1 && !s.d[d].harmless ? choose_least(layout->vector, known) : layout->vector;
 			s.d[d].share = (double)known / (double)(s.d[d].items * s.d[d].members);
 		}
 		s.d[d].busy = tiles > 0 ? (tiles - 1 + (double)busy / (double)layout->threads) / tiles : 0;
