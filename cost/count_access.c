@@ -344,8 +344,7 @@ static bool is_inside_of_guard(const counter *c, const shape *s, int d)
 	return true;
 }
 
-/* Of a guard `s <= t` along tiles alike: in a block on the diagonal the items of s that it leaves for one of t are those up to it, under one
- * condition, and share what does not depend on s.  That dimension, where it goes fastest; -1: it is not so. */
+/* Of a guard `s <= t` the dimension that goes fastest, where the access does not depend on it; -1: it is not so. */
 static int last_in_steps(const counter *c, const movement *m)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
@@ -356,7 +355,39 @@ static int last_in_steps(const counter *c, const movement *m)
 	for (int d = 0; d < stmt->n_dim; d++)
 		last = !stmt->dim[d].reduction && m->shape->d[d].unrolled && m->shape->d[d].items > 1 ? d : last;
 	const int other = last >= 0 && !count_depends(m, last) ? count_guard_beside(stmt, last) : -1;
-	return other >= 0 && other < last && stmt->dim[other].layout.tile == stmt->dim[last].layout.tile && stmt->dim[last].layout.vector == 1 ? last : -1;
+	return other >= 0 && other < last && stmt->dim[last].layout.vector * stmt->dim[other].layout.vector == 1 ? last : -1;
+}
+
+/* Reads of what depends on `other` in blocks on the diagonal of such a guard, by all instances of a box.  For each of the other's items those are
+ * under one condition, and share, for which it holds in all blocks that there are; each of the others asks for itself. */
+static double reads_in_steps(const counter *c, const movement *m, int last, int other)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	const int64_t a = stmt->dim[other].layout.tile, b = stmt->dim[last].layout.tile, n = m->shape->d[other].extent, k = m->shape->d[last].extent;
+	const int64_t sign = count_guard_rises(c, stmt, last) ? -1 : 1;
+	/* it holds for item i of one and j of the other where sign (j - i) is at most how far the blocks lie apart: for some from `first` on, for
+	 * all from `whole` on */
+	const int64_t first = sign > 0 ? 1 - a : 1 - b, whole = sign > 0 ? b - 1 : a - 1;
+	int64_t least = INT64_MAX;
+	double reads = 0;
+	for (int pass = 0; pass < 2; pass++)
+		for (int64_t i0 = 0; i0 < n; i0 += a)
+			for (int64_t j0 = affine_floor_div(sign > 0 ? i0 - whole : i0 + first, b) * b; j0 <= (sign > 0 ? i0 - first : i0 + whole); j0 += b) {
+				const int64_t apart = sign * (i0 - j0);
+				if (j0 < 0 || j0 >= k || apart < first || apart >= whole)
+					continue;
+				least = choose_least(least, apart);
+				for (int64_t i = 0; i < a && i0 + i < n && pass == 1; i++) {
+					bool shared = false;
+					for (int64_t j = 0; j < b && j0 + j < k; j++) {
+						const int64_t step = sign * (j - i);
+						shared = shared || step <= least;
+						reads += step > least && step <= apart ? 1 : 0;
+					}
+					reads += shared ? 1 : 0;
+				}
+			}
+	return n > 0 && k > 0 ? reads / ((double)n * (double)k) : 0;
 }
 
 /* Of a sum whose terms begin later from one result of a thread to the next: the first one has all of them, whatever block it is in, and others
@@ -426,13 +457,8 @@ static double guarded_share(const counter *c, const movement *m, double accesses
 	}
 	double apart = (wide * (vectors - blocks) / same + s->guarded - vectors) / whole;
 	const int last = last_in_steps(c, m);
-	if (last >= 0) {
-		const double n = (double)s->d[last].items;
-		for (int d = 0; d < s->stmt->n_dim; d++)
-			vector[d] = d == last ? s->d[last].items : 1;
-		const double rows = fmin(s->guarded, count_guarded(c, s->stmt, vector));
-		apart = (rows - blocks) / n + (s->guarded - rows) / (n / 2);
-	}
+	if (last >= 0)
+		apart = reads_in_steps(c, m, last, count_guard_beside(s->stmt, last));
 	const int first = first_in_steps(c, m);
 	if (first >= 0 && wide == 1) {
 		for (int d = 0; d < s->stmt->n_dim; d++)

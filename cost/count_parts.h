@@ -244,6 +244,8 @@ int count_guard_begins(const counter *c, const heddle_stmt *stmt, int d);
 bool count_guards(const heddle_stmt *stmt, int d);
 /* The dimension that the statement's guard `d <= other`, or the other way around, compares d with; -1: it is another guard, or none. */
 int count_guard_beside(const heddle_stmt *stmt, int d);
+/* Does such a guard hold from a value of d on? */
+bool count_guard_rises(const counter *c, const heddle_stmt *stmt, int d);
 
 /* ---- count_fill.c ---- */
 

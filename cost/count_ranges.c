@@ -832,6 +832,12 @@ int count_guard_beside(const heddle_stmt *stmt, int d)
 	return a == d ? b : b == d ? a : -1;
 }
 
+bool count_guard_rises(const counter *c, const heddle_stmt *stmt, int d)
+{
+	conjuncts all = {0};
+	return take_guard(c, stmt, &all) && all.n == 1 && all.of[0].coefficient[d] > 0;
+}
+
 /* Is the element read whenever the value is computed? */
 static bool is_read_anyway(const heddle_expr *read, const heddle_expr *value)
 {
