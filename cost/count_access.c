@@ -616,6 +616,9 @@ static int window_places(const counter *c, const movement *m, const int64_t *onl
 		const int64_t step = row->coefficient[d], items = m->shape->d[d].unrolled && !one ? m->shape->d[d].items : 1,
 			      members = m->shape->d[d].members;
 		const int before = n;
+		/* copies around a loop stand each in one of its own */
+		if (m->tile && step && items > 1 && !stmt->dim[d].reduction && count_has_loop_inside(c, m, d))
+			return 0;
 		window = window || (step && stmt->dim[d].reduction && heddle_is_window(stmt, d));
 		/* items lie side by side, or members that do not run in lockstep, which needs whole vectors */
 		const bool apart = layout->vector > 1 && !m->shape->alone && (d != lockstep || (items > 1 && m->shape->d[d].parts <= 1 && count_access_width(c, m) < layout->vector));

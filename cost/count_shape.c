@@ -460,6 +460,24 @@ static double length_of_calls(const heddle_stmt *stmt, const heddle_expr *expr, 
 	return n;
 }
 
+/* Vectors that many threads read, who compute with their members one by one. */
+static double vectors_with_names(const counter *c, const shape *s)
+{
+	const heddle_stmt *stmt = s->stmt;
+	double n = 0;
+	for (int a = 1; a < stmt->n_access && !s->alone && stmt->value->kind != HEDDLE_EXPR_READ; a++) {
+		const heddle_access *access = &stmt->access[a];
+		movement m = {.shape = s, .access = access, .tensor = access->tensor};
+		if (!access->tensor->rank || !access->affine || access->group->space != HEDDLE_SPACE_GLOBAL)
+			continue;
+		m.subscript = count_subscripts(c, stmt, access);
+		for (int d = 0; d < stmt->n_dim; d++)
+			m.dims[d] = true;
+		n += count_access_width(c, &m) > 1;
+	}
+	return n;
+}
+
 /* Nodes of the program that one vector of results takes, or one result where there are no vectors: results that lie apart are stored one by
  * one, the vector having a name; each may have a guard. */
 static double length_of_body(const counter *c, const shape *s, int vectors, bool wide)
@@ -473,7 +491,7 @@ static double length_of_body(const counter *c, const shape *s, int vectors, bool
 	if (!wide)
 		return calls + 1;
 	m.subscript = count_subscripts(c, stmt, &stmt->access[0]);
-	return calls + (count_access_width(c, &m) > 1 ? 1 : 1 + (double)members);
+	return calls + vectors_with_names(c, s) + (count_access_width(c, &m) > 1 ? 1 : 1 + (double)members);
 }
 
 /* A loop of n rounds around a body of `size` nodes; does it become their copies? */
