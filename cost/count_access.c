@@ -309,32 +309,63 @@ static bool guards_blocks(const heddle_stmt *stmt)
 	return false;
 }
 
-bool count_reads_tile_vectors(const counter *c, const shape *s, int d)
+/* Of the taps of windows that stand in the text the share whose vectors of w elements of the tile's rows begin where vectors may. */
+static double taps_in_vectors(const movement *m, int64_t w)
 {
+	const heddle_stmt *stmt = m->shape->stmt;
+	const int row = heddle_tile_array_row(m->tile);
+	int64_t taps = 1, good = 0;
+	for (int d = 0; d < stmt->n_dim; d++)
+		taps *= stmt->dim[d].reduction && m->shape->d[d].unrolled && m->subscript[row].coefficient[d] ? m->shape->d[d].items : 1;
+	for (int64_t t = 0; t < taps; t++) {
+		int64_t rest = t, place = 0;
+		for (int d = 0; d < stmt->n_dim; d++)
+			if (stmt->dim[d].reduction && m->shape->d[d].unrolled && m->subscript[row].coefficient[d]) {
+				place += m->subscript[row].coefficient[d] * (rest % m->shape->d[d].items);
+				rest /= m->shape->d[d].items;
+			}
+		good += place >= 0 && count_row_offset(m->tile, place) % w == 0;
+	}
+	return (double)good / (double)taps;
+}
+
+double count_tile_vectors(const counter *c, const shape *s, int d)
+{
+	double most = 0;
 	for (int a = 1; a < s->stmt->n_access; a++) {
 		const heddle_access *access = &s->stmt->access[a];
 		movement m = {.shape = s, .access = access, .tensor = access->tensor, .tile = access->group};
 		if (!access->tensor->rank || access->group->space != HEDDLE_SPACE_SHARED)
 			continue;
-		m.subscript = count_subscripts(c, s->stmt, access);
+		linear *subscript = count_subscripts(c, s->stmt, access);
+		m.subscript = subscript;
 		for (int k = 0; k < s->stmt->n_dim; k++)
 			m.dims[k] = true;
-		if (count_lockstep(&m) == d && count_access_width(c, &m) > 1)
-			return true;
+		if (count_lockstep(&m) != d)
+			continue;
+		movement first = m;
+		linear *without = HEDDLE_NEW_ARRAY(c->arena, linear, access->tensor->rank);
+		memcpy(without, subscript, sizeof(*without) * (size_t)access->tensor->rank);
+		for (int k = 0; k < s->stmt->n_dim; k++)
+			if (s->stmt->dim[k].reduction && s->d[k].unrolled && s->stmt->dim[k].layout.vector == 1)
+				without[heddle_tile_array_row(m.tile)].coefficient[k] = 0;
+		first.subscript = without;
+		const int64_t w = count_access_width(c, &first);
+		most = w > 1 ? fmax(most, taps_in_vectors(&m, w)) : most;
 	}
-	return false;
+	return most;
 }
 
 /* Of many threads, do the results along d ask each for itself whether they exist in the blocks that the guard cuts? */
-static bool asks_each(const counter *c, const shape *s, int d)
+static bool asks_each(const counter *c, const shape *s, int d, bool apart)
 {
-	return c->kernel->threads > 1 && guards_blocks(s->stmt) && !choose_divisible(s->stmt, d, s->stmt->dim[d].layout.tile) && !count_reads_tile_vectors(c, s, d);
+	return c->kernel->threads > 1 && guards_blocks(s->stmt) && !choose_divisible(s->stmt, d, s->stmt->dim[d].layout.tile) && (apart || count_tile_vectors(c, s, d) == 0);
 }
 
 /* Are the items of d copies that stand one after another under one condition of the guard: inside of all that it asks about? */
-static bool is_inside_of_guard(const counter *c, const shape *s, int d)
+static bool is_inside_of_guard(const counter *c, const shape *s, int d, bool apart)
 {
-	if (s->stmt->dim[d].reduction || !s->d[d].unrolled || count_guards(s->stmt, d) || asks_each(c, s, d))
+	if (s->stmt->dim[d].reduction || !s->d[d].unrolled || count_guards(s->stmt, d) || asks_each(c, s, d, apart))
 		return false;
 	for (int o = 0; o < s->stmt->n_dim; o++) {
 		const heddle_layout *layout = &s->stmt->dim[o].layout;
@@ -438,10 +469,10 @@ static double guarded_share(const counter *c, const movement *m, double accesses
 		vector[d] = asked && !(m->apart && c->kernel->threads > 1) ? choose_least(dim->layout.vector, c->language->max_vector) : 1;
 		block[d] = !dim->reduction ? dim->layout.tile : s->d[d].extent > 0 ? s->d[d].extent : 1;
 		same *= depends ? 1 : (double)vector[d];
-		if (!depends && is_inside_of_guard(c, s, d) && !(d == lane && count_may_be_none(c, s->stmt, d)))
+		if (!depends && is_inside_of_guard(c, s, d, m->apart) && !(d == lane && count_may_be_none(c, s->stmt, d)))
 			whole *= (double)dim->layout.items;
 		/* vectors along what no guard asks about are whole wherever they are asked for */
-		if (members && !asked && !depends && !asks_each(c, s, d))
+		if (members && !asked && !depends && !asks_each(c, s, d, m->apart))
 			whole *= (double)choose_least(dim->layout.vector, c->language->max_vector);
 	}
 	const double vectors = fmin(s->guarded, count_guarded(c, s->stmt, vector));
@@ -468,6 +499,20 @@ static double guarded_share(const counter *c, const movement *m, double accesses
 	return wide * whole_ones * count_shared_taps(c, m) + apart * instances / (accesses * (double)c->kernel->threads);
 }
 
+/* The same; members are apart but at those taps of a window at which a tile has whole vectors. */
+static double guarded_share_of_taps(const counter *c, const movement *m, double accesses, double wide)
+{
+	const int lane = heddle_lockstep_dim(m->shape->stmt, NULL);
+	const bool mixed = c->kernel->threads > 1 && lane >= 0 && (m->apart || m->shape->stmt->reduction);
+	const double whole = mixed ? count_tile_vectors(c, m->shape, lane) : 0;
+	movement together = *m, apart = *m;
+	if (whole == 0)
+		return guarded_share(c, m, accesses, wide);
+	together.apart = false;
+	apart.apart = true;
+	return whole * guarded_share(c, &together, accesses, wide) + (whole < 1 ? (1 - whole) * guarded_share(c, &apart, accesses, wide) : 0);
+}
+
 /* How often all threads make the access that stands in the text: tiles, rounds, items that are a loop; that of whole vectors `wide` times. */
 static double repeats(const counter *c, const movement *m, double wide)
 {
@@ -491,7 +536,7 @@ static double repeats(const counter *c, const movement *m, double wide)
 			n *= depends || !m->shape->d[d].unrolled ? fmin(1, m->shape->d[d].share) : 1;
 	}
 	n *= m->share;
-	return n * (m->write || m->whole ? wide : guarded_share(c, m, n * count_elements(m), wide));
+	return n * (m->write || m->whole ? wide : guarded_share_of_taps(c, m, n * count_elements(m), wide));
 }
 
 double count_repeats(const counter *c, const movement *m)

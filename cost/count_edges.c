@@ -801,7 +801,7 @@ static bool is_inside_of_others(const counter *c, const shape *s, int d)
 		const bool asked = dim->member >= 0 && !s->d[o].harmless && !choose_divisible(s->stmt, o, dim->layout.tile);
 		const bool items = s->d[o].unrolled && dim->layout.items > 1 && count_stands_inside(c, s->stmt, o, d);
 		/* members of the lockstep dimension are inside of all, but for vectors that a tile has of them */
-		const bool members = dim->layout.vector > 1 && o == heddle_lockstep_dim(s->stmt, NULL) && !count_reads_tile_vectors(c, s, o);
+		const bool members = dim->layout.vector > 1 && o == heddle_lockstep_dim(s->stmt, NULL) && count_tile_vectors(c, s, o) == 0;
 		if (o != d && asked && (items || members))
 			return false;
 	}
@@ -851,7 +851,7 @@ static double reads_of_items(const counter *c, const movement *m)
 		}
 		/* of what nothing is asked about, those that stand inside of all conditions share, and so do members of a tile's vector */
 		const bool inside = !named && s->d[d].harmless && is_inside_of_others(c, s, d);
-		const bool vectors = !named && s->d[d].harmless && count_reads_tile_vectors(c, s, d), again = named ? !s->d[d].copied : !inside;
+		const bool vectors = !named && s->d[d].harmless && count_tile_vectors(c, s, d) > 0, again = named ? !s->d[d].copied : !inside;
 		const int64_t places = again ? layout->tile / (vectors ? layout->vector : 1) : layout->threads;
 		once *= (double)(tiles * layout->threads);
 		whole *= (double)(tiles * places);
