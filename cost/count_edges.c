@@ -708,9 +708,31 @@ typedef struct copies {
 	bool asked[HEDDLE_MAX_DIM];
 } copies;
 
+/* Do the results along d, of which nothing is asked, stand inside of all conditions of others? */
+static bool is_inside_of_others(const counter *c, const shape *s, int d)
+{
+	for (int o = 0; o < s->stmt->n_dim; o++) {
+		const heddle_dim *dim = &s->stmt->dim[o];
+		const bool asked = dim->member >= 0 && !s->d[o].harmless && !choose_divisible(s->stmt, o, dim->layout.tile);
+		const bool items = s->d[o].unrolled && dim->layout.items > 1 && count_stands_inside(c, s->stmt, o, d);
+		/* members of the lockstep dimension are inside of all, but for vectors that a tile has of them */
+		const bool members = dim->layout.vector > 1 && o == heddle_lockstep_dim(s->stmt, NULL) && count_tile_vectors(c, s, o) == 0;
+		if (o != d && asked && (items || members))
+			return false;
+	}
+	return true;
+}
+
+/* Do the members of vectors along d, of which nothing is asked, stand inside of all conditions: in lockstep, or read by vectors of a tile? */
+static bool shares_members(const counter *c, const shape *s, int d)
+{
+	return s->stmt->dim[d].layout.vector > 1 && s->d[d].harmless && (d == heddle_lockstep_dim(s->stmt, NULL) || count_tile_vectors(c, s, d) > 0);
+}
+
 /* Reads of one step where the first copy of what is asked for is computed whatever the block, and all others under a condition of their own, which
- * use what it reads, but nothing of each other.  `whole`: nothing is asked.  -1: too many. */
-static double reads_beside_first(const movement *m, const copies *of, bool whole)
+ * use what it reads, but nothing of each other; but copies of which nothing is asked that stand inside of a condition share there.  `whole`: nothing
+ * is asked.  -1: too many. */
+static double reads_beside_first(const counter *c, const movement *m, const copies *of, bool whole)
 {
 	const int n_dim = m->shape->stmt->n_dim, rank = m->tensor->rank;
 	int64_t places = 1;
@@ -719,11 +741,16 @@ static double reads_beside_first(const movement *m, const copies *of, bool whole
 	for (int d = 0; d < n_dim; d++)
 		if ((places *= of->n[d]) > MOST_ELEMENTS)
 			return -1;
+	bool inside[HEDDLE_MAX_DIM], members[HEDDLE_MAX_DIM];
+	for (int d = 0; d < n_dim; d++) {
+		inside[d] = m->shape->d[d].harmless && is_inside_of_others(c, m->shape, d);
+		members[d] = shares_members(c, m->shape, d);
+	}
 	element *seen = heddle_xalloc(sizeof(*seen) * MOST_ELEMENTS);
 	for (int under = 0; under < 2; under++) /* the first copies, then those under conditions */
 		for (int64_t p = 0; p < places; p++) {
 			element one = {{0}, 0};
-			int64_t rest = p;
+			int64_t rest = p, branch = 0;
 			bool first = true, there = true;
 			for (int d = 0; d < n_dim; d++) {
 				const heddle_layout *layout = &m->shape->stmt->dim[d].layout;
@@ -734,10 +761,15 @@ static double reads_beside_first(const movement *m, const copies *of, bool whole
 						     (k / layout->vector * layout->threads * layout->vector + k % layout->vector);
 				first = first && (whole || !of->asked[d] || k == 0);
 				there = there && (!of->asked[d] || k < of->there[d]);
+				const int64_t item = inside[d] ? 0 : k / layout->vector, member = members[d] ? 0 : k % layout->vector;
+				branch = branch * of->n[d] + (of->asked[d] ? k : item * layout->vector + member);
 			}
-			if (!there || first == (under == 1) || find_element(seen, n, &one, rank) >= 0)
+			one.branch = first ? 0 : branch + 1;
+			element sure = one;
+			sure.branch = 0;
+			if (!there || first == (under == 1) || find_element(seen, n, &one, rank) >= 0 || (!first && find_element(seen, n, &sure, rank) >= 0))
 				continue;
-			if (first)
+			if (n < MOST_ELEMENTS)
 				seen[n++] = one;
 			reads++;
 		}
@@ -784,28 +816,13 @@ static double reads_of_first(const counter *c, const movement *m)
 			of.there[d] = cut ? rest : of.n[d];
 			once *= cut && of.asked[d] && count_depends(m, d) ? (double)rest / (double)tile : 1;
 		}
-		const double reads = blocks > 0 ? reads_beside_first(m, &of, whole) : 0;
+		const double reads = blocks > 0 ? reads_beside_first(c, m, &of, whole) : 0;
 		if (reads < 0)
 			return 0;
 		sum += blocks * reads;
 		ran += blocks * once;
 	}
 	return ran > 0 ? sum / ran : 0;
-}
-
-/* Do the results along d, of which nothing is asked, stand inside of all conditions of others? */
-static bool is_inside_of_others(const counter *c, const shape *s, int d)
-{
-	for (int o = 0; o < s->stmt->n_dim; o++) {
-		const heddle_dim *dim = &s->stmt->dim[o];
-		const bool asked = dim->member >= 0 && !s->d[o].harmless && !choose_divisible(s->stmt, o, dim->layout.tile);
-		const bool items = s->d[o].unrolled && dim->layout.items > 1 && count_stands_inside(c, s->stmt, o, d);
-		/* members of the lockstep dimension are inside of all, but for vectors that a tile has of them */
-		const bool members = dim->layout.vector > 1 && o == heddle_lockstep_dim(s->stmt, NULL) && count_tile_vectors(c, s, o) == 0;
-		if (o != d && asked && (items || members))
-			return false;
-	}
-	return true;
 }
 
 /* The same of many threads: in blocks at an edge each item computes its result, or adds to its sum, under a condition
@@ -851,7 +868,7 @@ static double reads_of_items(const counter *c, const movement *m)
 		}
 		/* of what nothing is asked about, those that stand inside of all conditions share, and so do members of a tile's vector */
 		const bool inside = !named && s->d[d].harmless && is_inside_of_others(c, s, d);
-		const bool vectors = !named && s->d[d].harmless && count_tile_vectors(c, s, d) > 0, again = named ? !s->d[d].copied : !inside;
+		const bool vectors = !named && shares_members(c, s, d), again = named ? !s->d[d].copied : !inside;
 		const int64_t places = again ? layout->tile / (vectors ? layout->vector : 1) : layout->threads;
 		once *= (double)(tiles * layout->threads);
 		whole *= (double)(tiles * places);
