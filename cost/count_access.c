@@ -503,13 +503,17 @@ static double guarded_share(const counter *c, const movement *m, double accesses
 static double guarded_share_of_taps(const counter *c, const movement *m, double accesses, double wide)
 {
 	const int lane = heddle_lockstep_dim(m->shape->stmt, NULL);
-	const bool mixed = c->kernel->threads > 1 && lane >= 0 && (m->apart || m->shape->stmt->reduction);
-	const double whole = mixed ? count_tile_vectors(c, m->shape, lane) : 0;
+	const heddle_stmt *stmt = m->shape->stmt;
+	const bool any = c->kernel->threads > 1 && lane >= 0 && (m->apart || stmt->reduction);
+	const double whole = any ? count_tile_vectors(c, m->shape, lane) : 0;
 	movement together = *m, apart = *m;
 	if (whole == 0)
 		return guarded_share(c, m, accesses, wide);
 	together.apart = false;
 	apart.apart = true;
+	/* sums in registers that other statements read are no vectors: they are asked for one by one */
+	if (stmt->reduction && stmt->access[0].group->space == HEDDLE_SPACE_REGISTER)
+		return guarded_share(c, &apart, accesses, wide);
 	return whole * guarded_share(c, &together, accesses, wide) + (whole < 1 ? (1 - whole) * guarded_share(c, &apart, accesses, wide) : 0);
 }
 
