@@ -907,19 +907,23 @@ static double reads_of_last_tile(const counter *c, const movement *m)
 	return factor;
 }
 
-/* Of terms that are lanes of vectors those that fill none are gone through one by one, by each result. */
+/* Of terms that are lanes of vectors those that fill none are gone through one by one, by each result; what does not depend on them is read for each,
+ * too. */
 static double reads_of_last_terms(const counter *c, const movement *m)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	const int d = heddle_lockstep_dim(stmt, NULL);
 	double results = 1;
-	if (c->kernel->threads > 1 || m->tile || d < 0 || !stmt->dim[d].reduction || count_moves(stmt, d) || m->shape->guarded != 1 ||
-	    heddle_fixed_extent(stmt->source->index[d]->upper) > 0 || !count_depends(m, d) || m->shape->d[d].extent < 1)
+	if (m->tile || d < 0 || !stmt->dim[d].reduction || count_moves(stmt, d) || m->shape->guarded != 1 ||
+	    heddle_fixed_extent(stmt->source->index[d]->upper) > 0 || m->shape->d[d].extent < 1)
 		return 1;
+	const int64_t v = stmt->dim[d].layout.vector, rest = m->shape->d[d].extent % v, vectors = m->shape->d[d].extent / v;
+	if (!count_depends(m, d))
+		return c->kernel->threads > 1 && rest > 0 ? (double)(vectors + rest) / (double)(vectors + 1) : 1;
 	for (int o = 0; o < stmt->n_dim; o++)
 		if (!stmt->dim[o].reduction && m->shape->d[o].unrolled && !count_depends(m, o))
 			results *= (double)(m->shape->d[o].items * m->shape->d[o].members);
-	return 1 + (results - 1) * (double)(m->shape->d[d].extent % stmt->dim[d].layout.vector) / (double)m->shape->d[d].extent;
+	return 1 + (results - 1) * (double)rest / (double)m->shape->d[d].extent;
 }
 
 double count_again(const counter *c, const movement *m)

@@ -516,7 +516,8 @@ static void unroll(const counter *c, const shape *s, double size, bool wide, boo
 	for (int d = 0; d < stmt->n_dim; d++) {
 		rounds = rounds || stmt->dim[d].layout.rounds > 1;
 		parts[d] = 1;
-		if (stmt->dim[d].reduce == HEDDLE_REDUCE_LANES && d != lockstep) /* lanes beside vectors of results are loops inside */
+		/* lanes beside vectors of results are loops inside, and many threads have them one by one */
+		if (stmt->dim[d].reduce == HEDDLE_REDUCE_LANES && (d != lockstep || c->kernel->threads > 1))
 			around(&size, (double)stmt->dim[d].layout.vector);
 	}
 	for (int inside = 1; inside >= 0; inside--)
