@@ -723,10 +723,16 @@ static bool is_inside_of_others(const counter *c, const shape *s, int d)
 	return true;
 }
 
-/* Do the members of vectors along d, of which nothing is asked, stand inside of all conditions: in lockstep, or read by vectors of a tile? */
+/* Do the members of vectors along d, of which nothing is asked, stand inside of all conditions?  Those that a tile has vectors of do, and others in
+ * lockstep, but where they are around members of another dimension. */
 static bool shares_members(const counter *c, const shape *s, int d)
 {
-	return s->stmt->dim[d].layout.vector > 1 && s->d[d].harmless && (d == heddle_lockstep_dim(s->stmt, NULL) || count_tile_vectors(c, s, d) > 0);
+	bool shares = s->stmt->dim[d].layout.vector > 1 && s->d[d].harmless;
+	if (!shares || count_tile_vectors(c, s, d) > 0)
+		return shares;
+	for (int o = 0; o < s->stmt->n_dim; o++)
+		shares = shares && (o == d || s->stmt->dim[o].member < 0 || s->d[o].harmless || s->stmt->dim[o].layout.vector == 1);
+	return shares && d == heddle_lockstep_dim(s->stmt, NULL);
 }
 
 /* Reads of one step where the first copy of what is asked for is computed whatever the block, and all others under a condition of their own, which
