@@ -804,7 +804,9 @@ static double reads_of_first(const counter *c, const movement *m)
 		of.n[d] = of.there[d] = s->d[d].unrolled ? s->d[d].items * s->d[d].members : s->d[d].members;
 		of.asked[d] = dim->member >= 0 && !s->d[d].harmless && is_asked(stmt, d);
 		harmless = harmless || s->d[d].harmless;
-		if (of.asked[d] && (dim->layout.threads > 1 || !s->d[d].unrolled))
+		const int64_t known = heddle_fixed_extent(stmt->source->index[d]->upper);
+		const bool idle = dim->member >= 0 && !s->d[d].harmless && known > 0 && known % (dim->layout.threads * dim->layout.vector) > 0;
+		if ((of.asked[d] && (dim->layout.threads > 1 || !s->d[d].unrolled)) || (idle && dim->layout.threads > 1))
 			return 0;
 	}
 	for (int kind = 0; kind < (1 << stmt->n_dim) && harmless; kind++) { /* of the block, along each dimension: whole, or cut */
@@ -863,6 +865,12 @@ static double reads_of_items(const counter *c, const movement *m)
 			continue;
 		if (count_moves(stmt, d) || layout->rounds > 1)
 			return 1;
+		const int64_t known = heddle_fixed_extent(stmt->source->index[d]->upper);
+		if (known > 0 && known < layout->tile && layout->threads == 1 && !named) { /* all of them are there in any block, of which none may be whole */
+			once *= known % layout->vector ? 0 : 1;
+			whole *= known % layout->vector ? 0 : 1;
+			continue;
+		}
 		const int64_t extent = s->d[d].extent, tiles = extent / layout->tile;
 		const bool depends = count_depends(m, d);
 		const double runs = s->d[d].harmless ? s->d[d].outer * (double)layout->tile : (double)extent;
