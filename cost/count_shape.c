@@ -460,14 +460,14 @@ static double length_of_calls(const heddle_stmt *stmt, const heddle_expr *expr, 
 	return n;
 }
 
-/* Vectors that many threads read, who compute with their members one by one. */
-static double vectors_with_names(const counter *c, const shape *s)
+/* Vectors that many threads read, who compute with their members one by one, or store them so. */
+static double vectors_with_names(const counter *c, const shape *s, bool stored)
 {
 	const heddle_stmt *stmt = s->stmt;
 	double n = 0;
-	for (int a = 1; a < stmt->n_access && !s->alone && stmt->value->kind != HEDDLE_EXPR_READ; a++) {
+	for (int a = 1; a < stmt->n_access && !(stored && stmt->value->kind == HEDDLE_EXPR_READ); a++) {
 		const heddle_access *access = &stmt->access[a];
-		movement m = {.shape = s, .access = access, .tensor = access->tensor};
+		movement m = {.shape = s, .tensor = access->tensor, .write = true};
 		if (!access->tensor->rank || !access->affine || access->group->space != HEDDLE_SPACE_GLOBAL)
 			continue;
 		m.subscript = count_subscripts(c, stmt, access);
@@ -491,7 +491,10 @@ static double length_of_body(const counter *c, const shape *s, int vectors, bool
 	if (!wide)
 		return calls + 1;
 	m.subscript = count_subscripts(c, stmt, &stmt->access[0]);
-	return calls + vectors_with_names(c, s) + (count_access_width(c, &m) > 1 ? 1 : 1 + (double)members);
+	const bool stored = count_access_width(c, &m) > 1;
+	if (s->alone)
+		return calls + (stored ? 1 : 1 + (double)members);
+	return calls + vectors_with_names(c, s, stored) + (stored ? 1 : (double)members);
 }
 
 /* A loop of n rounds around a body of `size` nodes; does it become their copies? */
