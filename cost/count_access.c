@@ -389,23 +389,25 @@ static int last_in_steps(const counter *c, const movement *m)
 	return other >= 0 && other < last && stmt->dim[last].layout.vector * stmt->dim[other].layout.vector == 1 ? last : -1;
 }
 
-/* Reads of what depends on `other` in blocks on the diagonal of such a guard, by all instances of a box.  For each of the other's items those are
- * under one condition, and share, for which it holds in all blocks that there are; each of the others asks for itself. */
-static double reads_in_steps(const counter *c, const movement *m, int last, int other)
+/* Reads of what depends on `other` in blocks at an edge of such a guard, by all instances of a box: in those on the diagonal, and where it holds
+ * for all (`*whole`), were they at an edge, too.  For each of the other's items those are under one condition, and share, for which it holds in all
+ * blocks that there are; each of the others asks for itself. */
+static double reads_in_steps(const counter *c, const movement *m, int last, int other, double *whole)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	const int64_t a = stmt->dim[other].layout.tile, b = stmt->dim[last].layout.tile, n = m->shape->d[other].extent, k = m->shape->d[last].extent;
 	const int64_t sign = count_guard_rises(c, stmt, last) ? -1 : 1;
 	/* it holds for item i of one and j of the other where sign (j - i) is at most how far the blocks lie apart: for some from `first` on, for
-	 * all from `whole` on */
-	const int64_t first = sign > 0 ? 1 - a : 1 - b, whole = sign > 0 ? b - 1 : a - 1;
+	 * all from `rest` on */
+	const int64_t first = sign > 0 ? 1 - a : 1 - b, rest = sign > 0 ? b - 1 : a - 1;
 	int64_t least = INT64_MAX;
-	double reads = 0;
+	double reads = 0, inside = 0, each = 0;
 	for (int pass = 0; pass < 2; pass++)
-		for (int64_t i0 = 0; i0 < n; i0 += a)
-			for (int64_t j0 = affine_floor_div(sign > 0 ? i0 - whole : i0 + first, b) * b; j0 <= (sign > 0 ? i0 - first : i0 + whole); j0 += b) {
+		for (int64_t i0 = 0; i0 < n; i0 += a) {
+			const int64_t from = affine_floor_div(sign > 0 ? i0 - rest : i0 + first, b) * b;
+			for (int64_t j0 = from; j0 <= (sign > 0 ? i0 - first : i0 + rest); j0 += b) {
 				const int64_t apart = sign * (i0 - j0);
-				if (j0 < 0 || j0 >= k || apart < first || apart >= whole)
+				if (j0 < 0 || j0 >= k || apart < first || apart >= rest)
 					continue;
 				least = choose_least(least, apart);
 				for (int64_t i = 0; i < a && i0 + i < n && pass == 1; i++) {
@@ -418,7 +420,21 @@ static double reads_in_steps(const counter *c, const movement *m, int last, int 
 					reads += shared ? 1 : 0;
 				}
 			}
-	return n > 0 && k > 0 ? reads / ((double)n * (double)k) : 0;
+			/* blocks further from the diagonal than that */
+			const int64_t blocks = sign > 0 ? affine_floor_div(choose_least(i0 - rest, k - 1), b) + 1 : (k + b - 1) / b - affine_floor_div(i0 + rest + b - 1, b);
+			inside += pass == 1 && blocks > 0 ? (double)blocks : 0;
+		}
+	for (int64_t i = 0; i < a; i++) {
+		bool shared = false;
+		for (int64_t j = 0; j < b; j++) {
+			shared = shared || sign * (j - i) <= least;
+			each += sign * (j - i) > least ? 1 : 0;
+		}
+		each += shared ? 1 : 0;
+	}
+	const double all = (double)n * (double)k;
+	*whole = all > 0 ? inside * each / all : 0;
+	return all > 0 ? reads / all : 0;
 }
 
 /* Of a sum whose terms begin later from one result of a thread to the next: the first one has all of them, whatever block it is in, and others
@@ -478,18 +494,22 @@ static double guarded_share(const counter *c, const movement *m, double accesses
 	const double vectors = fmin(s->guarded, count_guarded(c, s->stmt, vector));
 	double blocks = count_own_results(c->kernel) ? 0 : fmin(vectors, count_inside(c, s->stmt, block, false));
 	/* blocks that lack results along what no guard asks about are no whole ones, either; accesses are those of all blocks */
-	double whole_ones = blocks;
+	double whole_ones = blocks, full = 1;
 	for (int d = 0; d < s->stmt->n_dim; d++) {
 		const heddle_dim *dim = &s->stmt->dim[d];
 		const bool asked = dim->member < 0 || count_guards(s->stmt, d);
 		const double part = dim->reduction || asked || !s->d[d].extent ? 1 : 1 - (double)(s->d[d].extent % dim->layout.tile) / (double)s->d[d].extent;
 		blocks *= part;
+		full *= part;
 		whole_ones *= part * (!dim->reduction && !count_depends(m, d) && s->d[d].unrolled && s->d[d].busy > 0 ? s->d[d].share / s->d[d].busy : 1);
 	}
 	double apart = (wide * (vectors - blocks) / same + s->guarded - vectors) / whole;
 	const int last = last_in_steps(c, m);
-	if (last >= 0)
-		apart = reads_in_steps(c, m, last, count_guard_beside(s->stmt, last));
+	if (last >= 0) {
+		double others;
+		apart = reads_in_steps(c, m, last, count_guard_beside(s->stmt, last), &others);
+		apart += (1 - full) * others;
+	}
 	const int first = first_in_steps(c, m);
 	if (first >= 0 && wide == 1) {
 		for (int d = 0; d < s->stmt->n_dim; d++)
