@@ -1,7 +1,8 @@
 /* The cost model's counts against the interpreter's, for all definitions of the layers on three descriptors.
  *
- *   test_cost_counts [-v] [-t TARGET] [-r [FIRST-]LAST] [FILE.tc...]
+ *   test_cost_counts [-v] [-t TARGET] [-r [FIRST-]LAST] [-c CONFIGS] [FILE.tc...]
  *
+ * CONFIGS has lines of a layer's file and definition, `config` or `simd` as below, and a config of it; those that begin with # are comments.
  * `#: config LINE` before a definition is its config on chips of many threads, `#: simd LINE` on others; else it is what is chosen; with -r
  * configs number FIRST (1) to LAST whose layouts are drawn at random.
  * Sizes are multiples of the tiles where that can be.  Where the model says `exact`, bytes, sectors and bank cycles must be
@@ -38,6 +39,7 @@ typedef struct one {
 } one;
 
 static bool verbose;
+static const char *given; /* the config, where CONFIGS says it */
 static int first_draw = 1, draws; /* 0: none */
 static int checked, cut, cut_failed, part, failed, left_out, refused, exact_ones, same_transactions;
 
@@ -331,7 +333,7 @@ static void run(heddle_ctx *ctx, heddle_module *module, const heddle_definition 
 	o.size = HEDDLE_NEW_ARRAY(o.arena, int64_t, d->n_size + 1);
 	heddle_program *p = NULL;
 	const bool sized = choose(d, o.size) || d->n_size == 0;
-	const char *config = n && sized ? drawn(ctx, d, &target, &o, n) : config_of(module, d, &target);
+	const char *config = n && sized ? drawn(ctx, d, &target, &o, n) : given ? given : config_of(module, d, &target);
 	if (sized && (config || !n))
 		p = heddle_compile(ctx, d, &target, &(heddle_compile_options){.config = config, .examine = examine, .user = &o});
 	if (n && !p) {
@@ -430,6 +432,58 @@ static void run_file(const char *path, const char *only)
 	heddle_ctx_free(ctx);
 }
 
+/* A line of CONFIGS, on the targets that it is for. */
+static void run_line(const char *line, const char *only)
+{
+	static const char *const chips[] = {"cuda:h100", "hip:mi300x", "opencl:cpu"};
+	char file[256], name[256], key[16], path[4096];
+	int config = 0;
+	if (line[0] == '#')
+		return;
+	heddle_ctx *ctx = heddle_ctx_new();
+	const bool read = sscanf(line, "%255s %255s %15s %n", file, name, key, &config) == 3 && config > 0;
+	snprintf(path, sizeof(path), "%s/layers/%s", HEDDLE_SOURCE_DIR, read ? file : "");
+	char *text = read ? heddle_file_read(ctx, path, NULL) : NULL;
+	heddle_module *module = text ? heddle_module_parse(ctx, path, text, NULL) : NULL;
+	int d = 0, runs = 0;
+	while (module && d < module->n_definition && strcmp(module->definition[d]->name, name))
+		d++;
+	for (size_t t = 0; module && d < module->n_definition && t < HEDDLE_COUNT(chips); t++) {
+		heddle_target target;
+		if ((only && strcmp(only, chips[t])) || heddle_target_parse(ctx, chips[t], &target) < 0 ||
+		    strcmp(key, target.descriptor->execution == HEDDLE_SIMD ? "simd" : "config"))
+			continue;
+		given = line + config;
+		run(ctx, module, module->definition[d], chips[t], 0);
+		given = NULL;
+		runs++;
+	}
+	if (!runs && !only) {
+		printf("    !! this names no layer, or no kind of target: %s\n", line);
+		failed++;
+	}
+	free(text);
+	heddle_module_free(module);
+	heddle_ctx_free(ctx);
+}
+
+static void run_lines(const char *path, const char *only)
+{
+	char line[4096];
+	FILE *f = fopen(path, "r");
+	if (!f) {
+		printf("    !! %s cannot be read\n", path);
+		failed++;
+		return;
+	}
+	while (fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\n")] = 0;
+		if (line[0])
+			run_line(line, only);
+	}
+	fclose(f);
+}
+
 static int by_name(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
@@ -444,6 +498,8 @@ int main(int argc, char **argv)
 			verbose = true;
 		else if (!strcmp(argv[i], "-t") && i + 1 < argc)
 			only = argv[++i];
+		else if (!strcmp(argv[i], "-c") && i + 1 < argc)
+			run_lines(argv[++i], only), files++;
 		else if (!strcmp(argv[i], "-r") && i + 1 < argc) {
 			const int read = sscanf(argv[++i], "%d-%d", &first_draw, &draws);
 			if (read < 1 || first_draw < 1 || (read == 2 && draws < first_draw)) {
