@@ -690,7 +690,8 @@ static int window_places(const counter *c, const movement *m, const int64_t *onl
 			return 0;
 		window = window || (step && stmt->dim[d].reduction && heddle_is_window(stmt, d));
 		/* items lie side by side, or members that do not run in lockstep, which needs whole vectors */
-		const bool apart = layout->vector > 1 && !m->shape->alone && (d != lockstep || (items > 1 && m->shape->d[d].parts <= 1 && count_access_width(c, m) < layout->vector));
+		const bool beside = d != lockstep || (items > 1 && m->shape->d[d].parts <= 1);
+		const bool apart = layout->vector > 1 && !m->shape->alone && beside && m->tile && count_access_width(c, m) < layout->vector;
 		window = window || (m->tile && step == phases && (apart || (layout->vector == 1 && items > 1 && layout->threads == 1)));
 		for (int k = 0; k < before; k++)
 			place[k] += (m->tile && step < 0 ? -step * (choose_least(layout->tile, m->shape->d[d].extent) - 1) : 0) +
