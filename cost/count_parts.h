@@ -137,9 +137,6 @@ void count_go_on(double begin[SECTOR], double n, int64_t bytes);
 bool count_stands_inside(const counter *c, const heddle_stmt *stmt, int o, int d);
 /* Is there a loop inside of the copies that items of d are?  Then the access stands in each copy. */
 bool count_has_loop_inside(const counter *c, const movement *m, int d);
-/* Of the taps that stand in the text the share at which the statement reads a shared tile by vectors along d: what all of a vector's results ask is
- * asked around them there. */
-double count_tile_vectors(const counter *c, const shape *s, int d);
 /* Elements that one thread touches in the unrolled part. */
 double count_elements(const movement *m);
 /* How often all threads make the access that stands in the text: tiles, rounds, items that are a loop. */
@@ -193,6 +190,14 @@ double count_shared_taps(const counter *c, const movement *m);
 
 /* The same of sums whose ends move with results. */
 double count_at_ends(const counter *c, const movement *m);
+
+/* ---- count_guards.c ---- */
+
+/* Of the taps that stand in the text the share at which the statement reads a shared tile by vectors along d: what all of a vector's results ask is
+ * asked around them there. */
+double count_tile_vectors(const counter *c, const shape *s, int d);
+/* Share of the accesses that a guard leaves, of so many that each thread makes without it; those of whole vectors count `wide` times. */
+double count_guarded_share(const counter *c, const movement *m, double accesses, double wide);
 
 /* ---- count_ranges.c ---- */
 
