@@ -87,9 +87,8 @@ static bool is_inside_of_guard(const counter *c, const shape *s, int d, bool apa
 static int last_in_steps(const counter *c, const movement *m)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
-	const int lockstep = heddle_lockstep_dim(stmt, NULL);
 	int last = -1;
-	if (c->kernel->threads > 1 || !stmt->reduction || lockstep < 0 || !stmt->dim[lockstep].reduction)
+	if (c->kernel->threads > 1 || !stmt->reduction)
 		return -1;
 	for (int d = 0; d < stmt->n_dim; d++)
 		last = !stmt->dim[d].reduction && m->shape->d[d].unrolled && m->shape->d[d].items > 1 ? d : last;
