@@ -568,6 +568,13 @@ static double reads_of_rest(const movement *m)
 	return factor;
 }
 
+/* Do some threads have fewer results along d than others, or none, in any block? */
+static bool has_idle_threads(const heddle_stmt *stmt, int d)
+{
+	const heddle_layout *layout = &stmt->dim[d].layout;
+	return layout->threads > 1 && heddle_fixed_extent(stmt->source->index[d]->upper) % (layout->threads * layout->vector) > 0;
+}
+
 /* Reads that stand in the text where each copy of what may be left out is under a condition, and a name is under one that follows from those of
  * all that use it: where there is none, each reads for itself.  Of those of each dimension so many exist as `there` says, 0: all.  0: too many,
  * or not affine. */
@@ -593,13 +600,12 @@ static double reads_with_names(const movement *m, const int64_t *there)
 		bool exists = true;
 		for (int d = 0; d < stmt->n_dim; d++) {
 			const heddle_layout *layout = &stmt->dim[d].layout;
-			const int64_t k = rest % n[d], known = heddle_fixed_extent(stmt->source->index[d]->upper);
-			const bool lacks = layout->threads > 1 && known % (layout->threads * layout->vector) > 0; /* some threads have fewer */
+			const int64_t k = rest % n[d];
 			exists = exists && (there[d] == 0 || k < there[d]);
 			rest /= n[d];
 			for (int e = 0; e < m->tensor->rank; e++)
 				one.at[e] += m->subscript[e].coefficient[d] * (k / layout->vector * layout->threads * layout->vector + k % layout->vector);
-			under.at[d] = lacks || is_asked(stmt, d) ? k : 0;
+			under.at[d] = has_idle_threads(stmt, d) || is_asked(stmt, d) ? k : 0;
 		}
 		if (!exists)
 			continue;
@@ -804,9 +810,8 @@ static double reads_of_first(const counter *c, const movement *m)
 		of.n[d] = of.there[d] = s->d[d].unrolled ? s->d[d].items * s->d[d].members : s->d[d].members;
 		of.asked[d] = dim->member >= 0 && !s->d[d].harmless && is_asked(stmt, d);
 		harmless = harmless || s->d[d].harmless;
-		const int64_t known = heddle_fixed_extent(stmt->source->index[d]->upper);
-		const bool idle = dim->member >= 0 && !s->d[d].harmless && known > 0 && known % (dim->layout.threads * dim->layout.vector) > 0;
-		if ((of.asked[d] && (dim->layout.threads > 1 || !s->d[d].unrolled)) || (idle && dim->layout.threads > 1))
+		const bool idle = dim->member >= 0 && !s->d[d].harmless && has_idle_threads(stmt, d);
+		if (idle || (of.asked[d] && (dim->layout.threads > 1 || !s->d[d].unrolled)))
 			return 0;
 	}
 	for (int kind = 0; kind < (1 << stmt->n_dim) && harmless; kind++) { /* of the block, along each dimension: whole, or cut */

@@ -17,19 +17,24 @@ static bool guards_blocks(const heddle_stmt *stmt)
 	return false;
 }
 
-/* Of the taps of windows that stand in the text the share whose vectors of w elements of the tile's rows begin where vectors may. */
+/* Do terms along d that stand in the text read one place of the tile's rows after another? */
+static bool has_taps(const movement *m, int d)
+{
+	return m->shape->stmt->dim[d].reduction && m->shape->d[d].unrolled && m->subscript[heddle_tile_array_row(m->tile)].coefficient[d];
+}
+
+/* Of those terms the share whose vectors of w elements begin where vectors may. */
 static double taps_in_vectors(const movement *m, int64_t w)
 {
-	const heddle_stmt *stmt = m->shape->stmt;
-	const int row = heddle_tile_array_row(m->tile);
+	const int n_dim = m->shape->stmt->n_dim;
 	int64_t taps = 1, good = 0;
-	for (int d = 0; d < stmt->n_dim; d++)
-		taps *= stmt->dim[d].reduction && m->shape->d[d].unrolled && m->subscript[row].coefficient[d] ? m->shape->d[d].items : 1;
+	for (int d = 0; d < n_dim; d++)
+		taps *= has_taps(m, d) ? m->shape->d[d].items : 1;
 	for (int64_t t = 0; t < taps; t++) {
 		int64_t rest = t, place = 0;
-		for (int d = 0; d < stmt->n_dim; d++)
-			if (stmt->dim[d].reduction && m->shape->d[d].unrolled && m->subscript[row].coefficient[d]) {
-				place += m->subscript[row].coefficient[d] * (rest % m->shape->d[d].items);
+		for (int d = 0; d < n_dim; d++)
+			if (has_taps(m, d)) {
+				place += m->subscript[heddle_tile_array_row(m->tile)].coefficient[d] * (rest % m->shape->d[d].items);
 				rest /= m->shape->d[d].items;
 			}
 		good += place >= 0 && count_row_offset(m->tile, place) % w == 0;
@@ -55,7 +60,7 @@ double count_tile_vectors(const counter *c, const shape *s, int d)
 		linear *without = HEDDLE_NEW_ARRAY(c->arena, linear, access->tensor->rank);
 		memcpy(without, subscript, sizeof(*without) * (size_t)access->tensor->rank);
 		for (int k = 0; k < s->stmt->n_dim; k++)
-			if (s->stmt->dim[k].reduction && s->d[k].unrolled && s->stmt->dim[k].layout.vector == 1)
+			if (has_taps(&m, k) && s->stmt->dim[k].layout.vector == 1)
 				without[heddle_tile_array_row(m.tile)].coefficient[k] = 0;
 		first.subscript = without;
 		const int64_t w = count_access_width(c, &first);
@@ -96,20 +101,35 @@ static int last_in_steps(const counter *c, const movement *m)
 	return other >= 0 && other < last && stmt->dim[last].layout.vector * stmt->dim[other].layout.vector == 1 ? last : -1;
 }
 
+/* Reads of a block of n x k items that lies so far `apart` of such a guard, which holds for i and j where sign (j - i) is no more: of each i those
+ * are under one condition, and share, for which it holds in all blocks, the `least` of which lie apart; each of the others asks for itself. */
+static double reads_of_steps(int64_t n, int64_t k, int64_t sign, int64_t least, int64_t apart)
+{
+	double reads = 0;
+	for (int64_t i = 0; i < n; i++) {
+		bool shared = false;
+		for (int64_t j = 0; j < k; j++) {
+			const int64_t step = sign * (j - i);
+			shared = shared || step <= least;
+			reads += step > least && step <= apart ? 1 : 0;
+		}
+		reads += shared ? 1 : 0;
+	}
+	return reads;
+}
+
 /* Reads of what depends on `other` in blocks at an edge of such a guard, by all instances of a box: in those on the diagonal, and where it holds
- * for all (`*whole`), were they at an edge, too.  For each of the other's items those are under one condition, and share, for which it holds in all
- * blocks that there are; each of the others asks for itself. */
+ * for all (`*whole`), were they at an edge, too. */
 static double reads_in_steps(const counter *c, const movement *m, int last, int other, double *whole)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	const int64_t a = stmt->dim[other].layout.tile, b = stmt->dim[last].layout.tile, n = m->shape->d[other].extent, k = m->shape->d[last].extent;
 	const int64_t sign = count_guard_rises(c, stmt, last) ? -1 : 1;
-	/* it holds for item i of one and j of the other where sign (j - i) is at most how far the blocks lie apart: for some from `first` on, for
-	 * all from `rest` on */
+	/* it holds for some from where blocks lie so far apart (`first`), for all from `rest` on */
 	const int64_t first = sign > 0 ? 1 - a : 1 - b, rest = sign > 0 ? b - 1 : a - 1;
 	int64_t least = INT64_MAX;
-	double reads = 0, inside = 0, each = 0;
-	for (int pass = 0; pass < 2; pass++)
+	double reads = 0, inside = 0;
+	for (int pass = 0; pass < 2; pass++) /* the least, then by it */
 		for (int64_t i0 = 0; i0 < n; i0 += a) {
 			const int64_t from = affine_floor_div(sign > 0 ? i0 - rest : i0 + first, b) * b;
 			for (int64_t j0 = from; j0 <= (sign > 0 ? i0 - first : i0 + rest); j0 += b) {
@@ -117,30 +137,14 @@ static double reads_in_steps(const counter *c, const movement *m, int last, int 
 				if (j0 < 0 || j0 >= k || apart < first || apart >= rest)
 					continue;
 				least = choose_least(least, apart);
-				for (int64_t i = 0; i < a && i0 + i < n && pass == 1; i++) {
-					bool shared = false;
-					for (int64_t j = 0; j < b && j0 + j < k; j++) {
-						const int64_t step = sign * (j - i);
-						shared = shared || step <= least;
-						reads += step > least && step <= apart ? 1 : 0;
-					}
-					reads += shared ? 1 : 0;
-				}
+				reads += pass == 1 ? reads_of_steps(choose_least(a, n - i0), choose_least(b, k - j0), sign, least, apart) : 0;
 			}
 			/* blocks further from the diagonal than that */
 			const int64_t blocks = sign > 0 ? affine_floor_div(choose_least(i0 - rest, k - 1), b) + 1 : (k + b - 1) / b - affine_floor_div(i0 + rest + b - 1, b);
 			inside += pass == 1 && blocks > 0 ? (double)blocks : 0;
 		}
-	for (int64_t i = 0; i < a; i++) {
-		bool shared = false;
-		for (int64_t j = 0; j < b; j++) {
-			shared = shared || sign * (j - i) <= least;
-			each += sign * (j - i) > least ? 1 : 0;
-		}
-		each += shared ? 1 : 0;
-	}
 	const double all = (double)n * (double)k;
-	*whole = all > 0 ? inside * each / all : 0;
+	*whole = all > 0 ? inside * reads_of_steps(a, b, sign, least, INT64_MAX) / all : 0;
 	return all > 0 ? reads / all : 0;
 }
 
