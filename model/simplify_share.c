@@ -48,6 +48,7 @@ typedef struct sharer {
 	int n_inner, inner_capacity;
 	const char **inner; /* names that the child defines inside */
 	bool adds;	    /* what is seen is added to a sum, under conditions */
+	bool often;	    /* it is in a loop that runs more than once */
 } sharer;
 
 static bool is_memory(const heddle_buffer *buffer)
@@ -257,7 +258,7 @@ static void see(sharer *x, heddle_value *v, int at, const path *when)
 	for (int k = sure_operands(v); k < v->n_arg; k++)
 		see_unsure(x, v->arg[k], at);
 	if (shareable && x->n < MOST_SHARED)
-		x->load[x->n++] = (shared_load){.load = v, .first = at, .last = at, .count = 1, .open = true, .sure = !when, .adds = x->adds,
+		x->load[x->n++] = (shared_load){.load = v, .first = at, .last = at, .count = x->often ? 2 : 1, .open = true, .sure = !when, .adds = x->adds,
 						   .when = is_known_path(when) ? when : NULL, .ahead = ahead_of(v)};
 }
 
@@ -293,8 +294,11 @@ static void see_node(sharer *x, const heddle_node *node, int at, const path *whe
 	if (node->kind == HEDDLE_NODE_FOR && simplify_trips(node->value[0], node->value[1], node->i) <= 0)
 		when = new_path(x, askable(x, heddle_value_binary(x->s->p, HEDDLE_OP_LT, node->value[0], node->value[1])), true, when);
 	heddle_value *condition = node->kind == HEDDLE_NODE_IF ? askable(x, node->value[0]) : NULL;
+	const bool often = x->often;
+	x->often = often || (node->kind == HEDDLE_NODE_FOR && simplify_trips(node->value[0], node->value[1], node->i) > 1);
 	for (int k = 0; k < node->n_child; k++)
 		see_node(x, node->child[k], at, node->kind == HEDDLE_NODE_IF ? new_path(x, condition, k == 0, when) : when);
+	x->often = often;
 	if (node->kind == HEDDLE_NODE_STORE)
 		close_buffer(x, node->buffer);
 }

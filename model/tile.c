@@ -69,6 +69,17 @@ static int64_t known_extent(const heddle_stmt *stmt, int d)
 	return extent > 0 && heddle_expr_evaluate(index->lower, NULL, &lower) == 0 && lower == 0 ? extent : INT64_MAX;
 }
 
+/* Terms that are fewer than the lanes of a vector fill none: one thread goes through them one by one. */
+static void drop_lanes(heddle_dim *dim, int64_t extent)
+{
+	heddle_layout *layout = &dim->layout;
+	if (dim->reduce != HEDDLE_REDUCE_LANES || layout->threads > 1 || extent >= layout->vector)
+		return;
+	layout->items *= layout->vector;
+	layout->vector = 1;
+	dim->reduce = HEDDLE_REDUCE_SEQUENTIAL;
+}
+
 /* A tile that one thread goes through, one by one, is no longer than what is there. */
 static void shorten(heddle_layout *layout, int64_t extent)
 {
@@ -208,7 +219,6 @@ static int stmt_layouts(heddle_scop *scop, heddle_kernel *kernel, heddle_stmt *s
 		}
 		if (layout_from(scop, stmt, config, dim->name, &dim->layout) < 0)
 			return -1;
-		shorten(&dim->layout, known_extent(stmt, i));
 		if (dim->layout.rounds > 1)
 			return heddle_error(scop->ctx, 518, NULL, "config: `%s` of %s has no rounds: blocks are not cut along it", dim->name,
 					    stmt->name);
@@ -219,6 +229,8 @@ static int stmt_layouts(heddle_scop *scop, heddle_kernel *kernel, heddle_stmt *s
 					    "config: `%s` of %s cannot be spread over threads or vectors like this; "
 					    "a reduction needs reduce=%s:lanes",
 					    dim->name, stmt->name, dim->name);
+		drop_lanes(dim, known_extent(stmt, i));
+		shorten(&dim->layout, known_extent(stmt, i));
 		laned += dim->layout.threads > 1;
 		if (dim->layout.threads > 1 && dim->layout.threads != kernel->lanes)
 			return heddle_error(scop->ctx, 519, NULL, "config: `%s` of %s takes %lld threads, the kernel has %lld lanes",
