@@ -78,13 +78,12 @@ static double reads_at_ends(const counter *c, const movement *m)
 		same *= (double)(layout->items * layout->vector);
 		beside *= (double)vector[d];
 	}
-	/* lanes of terms are copies; which results have them is known where tiles of both begin together */
-	const heddle_layout *of = &stmt->dim[moving].layout;
-	const bool known = of->items == 1 && tile[moving] == tile[lockstep], lanes = of->vector > 1 && !known;
-	if (of->vector > 1 && (vector[lockstep] == 1 || (known && !count_depends(m, lockstep))))
+	/* lanes of terms are copies: which results have them is known where tiles of both begin together */
+	const heddle_layout *terms_of = &stmt->dim[moving].layout;
+	if (terms_of->vector > 1 && terms_of->items == 1 && tile[lockstep] == terms_of->tile && vector[lockstep] > 1 && !count_depends(m, lockstep))
 		return 1;
 	if (vector[lockstep] > 1 && count_depends(m, lockstep)) { /* each member of one that is cut reads for each of the others */
-		const double vectors = others > 1 ? count_whole(c, stmt, moving, lanes ? tile : vector) : 1;
+		const double vectors = others > 1 ? count_whole(c, stmt, moving, vector) : 1;
 		return vectors < 0 ? 1 : vectors + (1 - vectors) * others;
 	}
 	/* Of several vectors the one that goes furthest asks for nothing, or for its members in any case: what it reads serves others; so does what a
@@ -92,7 +91,7 @@ static double reads_at_ends(const counter *c, const movement *m)
 	 * terms and the bound is one more than what is computed anyway; two members know which one is left. */
 	const int64_t terms = stmt->dim[moving].layout.tile, results = stmt->dim[lockstep].layout.tile;
 	const bool themselves = beside > 1 && terms > 1 && (results == (int64_t)beside || (terms == results && beside == 2));
-	const double steps = themselves || lanes ? 0 : steps_of_any(c, m, moving);
+	const double steps = themselves ? 0 : steps_of_any(c, m, moving);
 	if (steps > 0)
 		return steps;
 	const double whole = count_whole(c, stmt, moving, tile), vectors = count_whole(c, stmt, moving, vector);
@@ -153,58 +152,7 @@ static double reads_of_parts(const counter *c, const movement *m)
 	return whole + (steps > 0 ? steps - whole : tied * (vectors - whole)) + all * (1 - vectors);
 }
 
-/* The same where terms are lanes beside vectors of results, each a copy in the text.  Terms of vectors that are whole for all results of a thread are
- * read once, and so are those of others in lanes that some result fills whatever vector it is; of the rest each result reads its own. */
-static double reads_of_lanes(const counter *c, const movement *m)
-{
-	const heddle_stmt *stmt = m->shape->stmt;
-	const int lockstep = heddle_lockstep_dim(stmt, NULL);
-	int moving = -1, of = -1;
-	if (c->kernel->threads > 1 || lockstep < 0 || m->tile || stmt->dim[lockstep].reduction)
-		return 1;
-	for (int d = 0; d < stmt->n_dim; d++)
-		if (stmt->dim[d].reduction && stmt->dim[d].layout.vector > 1 && count_moves(stmt, d))
-			moving = d;
-	if (moving < 0)
-		return 1;
-	const heddle_layout *lanes = &stmt->dim[moving].layout;
-	const range_ends ends = ends_of(c, stmt->source->index[moving]);
-	const linear length = count_add(ends.upper, ends.lower, -1);
-	for (int d = 0; d < stmt->n_dim; d++)
-		if (length.coefficient[d] || length.within[d]) {
-			const bool one = of < 0 && !stmt->dim[d].reduction && llabs(length.coefficient[d]) == 1 && !length.within[d];
-			if (!one || count_depends(m, d) || stmt->dim[d].layout.vector > 1 || !m->shape->d[d].unrolled)
-				return 1;
-			of = d;
-		}
-	const int64_t results = of < 0 ? 0 : stmt->dim[of].layout.tile, extent = of < 0 ? 0 : m->shape->d[of].extent;
-	if (!length.affine || results < 2 || extent % results)
-		return 1;
-	const int64_t step = length.coefficient[of], v = lanes->vector, least = step > 0 ? 0 : results - 1;
-	int64_t first = v; /* lanes of which some result has a term in any such vector */
-	double reads = 0, terms = 0;
-	for (int pass = 0; pass < 2; pass++)
-		for (int64_t at = 0; at < extent; at += results) {
-			const int64_t fewest = length.constant + step * (at + least), most = fewest + results - 1;
-			const int64_t whole = fewest > 0 ? fewest / lanes->tile * lanes->tile : 0;
-			for (int64_t from = whole; from < whole + (most - whole + lanes->tile - 1) / lanes->tile * lanes->tile; from += v) {
-				const int64_t shared = choose_least(v, most > from ? most - from : 0);
-				if (pass == 0)
-					first = choose_least(first, shared);
-				reads += pass == 1 ? (double)choose_least(first, shared) : 0;
-				for (int64_t i = 0; i < results && pass == 1; i++) {
-					const int64_t own = choose_least(v, fewest + i - from);
-					reads += own > first ? (double)(own - first) : 0;
-				}
-			}
-			reads += pass == 1 ? (double)whole : 0;
-			for (int64_t i = 0; i < results && pass == 1; i++)
-				terms += fewest + i > 0 ? (double)(fewest + i) : 0;
-		}
-	return terms > 0 ? reads * (double)results / terms : 1;
-}
-
 double count_at_ends(const counter *c, const movement *m)
 {
-	return reads_at_ends(c, m) * reads_of_parts(c, m) * reads_of_lanes(c, m);
+	return reads_at_ends(c, m) * reads_of_parts(c, m);
 }

@@ -151,6 +151,13 @@ static heddle_nest *item_loops(heddle_nest_builder *b, heddle_nest *parent, cons
 		for (int d = 0; d < stmt->n_dim && reductions; d++)
 			if (stmt->dim[d].reduction && heddle_is_window(stmt, d) == (windows == 1))
 				parent = add_loop(b, parent, stmt, d, HEDDLE_PART_ITEM, reduction_loop(b, stmt, d));
+	/* the outermost vector loop is the one that runs in lockstep; lanes of terms beside it are sums of their own: what each asks, and what its
+	 * results share, stands once */
+	const int lockstep = heddle_lockstep_dim(stmt, NULL);
+	const bool apart = b->kernel->threads == 1 && lockstep >= 0 && !stmt->dim[lockstep].reduction;
+	for (int d = 0; d < stmt->n_dim && reductions && apart; d++)
+		if (stmt->dim[d].reduction)
+			parent = add_loop(b, parent, stmt, d, HEDDLE_PART_VEC, HEDDLE_LOOP_UNROLL);
 	const heddle_loop_kind items = one_by_one && heddle_nest_has_rounds(stmt) ? HEDDLE_LOOP_SERIAL : HEDDLE_LOOP_UNROLL;
 	/* one thread alone takes vectors inside, next to each other: what they share, and conditions on the rest, stand once */
 	for (int vectors = 0; vectors < 2; vectors++)
@@ -158,14 +165,12 @@ static heddle_nest *item_loops(heddle_nest_builder *b, heddle_nest *parent, cons
 			if (!stmt->dim[d].reduction && !(one_by_one && stmt->dim[d].layout.rounds > 1) &&
 			    vectors == (b->kernel->threads == 1 && stmt->dim[d].layout.vector > 1))
 				parent = add_loop(b, parent, stmt, d, HEDDLE_PART_ITEM, items);
-	/* the outermost vector loop is the one that runs in lockstep */
-	const int lockstep = heddle_lockstep_dim(stmt, NULL);
 	if (lockstep >= 0 && !stmt->dim[lockstep].reduction)
 		parent = add_loop(b, parent, stmt, lockstep, HEDDLE_PART_VEC, HEDDLE_LOOP_VECTOR);
 	for (int d = 0; d < stmt->n_dim; d++)
 		if (!stmt->dim[d].reduction && d != lockstep)
 			parent = add_loop(b, parent, stmt, d, HEDDLE_PART_VEC, HEDDLE_LOOP_VECTOR);
-	for (int d = 0; d < stmt->n_dim && reductions; d++)
+	for (int d = 0; d < stmt->n_dim && reductions && !apart; d++)
 		if (stmt->dim[d].reduction)
 			parent = add_loop(b, parent, stmt, d, HEDDLE_PART_VEC, HEDDLE_LOOP_VECTOR);
 	return parent;
