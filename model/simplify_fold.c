@@ -586,6 +586,14 @@ static int factors_of(heddle_value *v, heddle_value **factor, int n)
 	return n + 1;
 }
 
+/* Is it the factor, or, as known ones are multiplied in the grid, one of what it is the product of? */
+static bool is_factor_of(const heddle_value *by, const heddle_value *factor)
+{
+	if (by->kind != HEDDLE_VALUE_INT || factor->kind != HEDDLE_VALUE_INT)
+		return heddle_value_equal(factor, by);
+	return by->i > 1 && factor->i % by->i == 0;
+}
+
 /* The only factor of the grid that `v` = block / a / b, a and b being the others, does not divide by: v is below it.  NULL: it
  * is not of this kind. */
 static heddle_value *blocks_along(rewriter *r, heddle_value *v)
@@ -598,12 +606,16 @@ static heddle_value *blocks_along(rewriter *r, heddle_value *v)
 	for (int k = 0; k < n; k++)
 		factor[k] = simplify_narrow(s, simplify_value(r, heddle_value_cast(s->p, v->type, factor[k])));
 	while (v->kind == HEDDLE_VALUE_FLOOR_DIV || (v->kind == HEDDLE_VALUE_BINARY && v->op == HEDDLE_OP_DIV)) {
+		heddle_value *by = simplify_narrow(s, v->arg[1]);
 		int k = 0;
-		while (k < n && !heddle_value_equal(factor[k], simplify_narrow(s, v->arg[1])))
+		while (k < n && !is_factor_of(by, factor[k]))
 			k++;
 		if (k == n)
 			return NULL;
-		factor[k] = factor[--n];
+		if (heddle_value_equal(by, factor[k]))
+			factor[k] = factor[--n];
+		else
+			factor[k] = heddle_value_int(s->p, factor[k]->type, factor[k]->i / by->i);
 		v = v->arg[0];
 	}
 	while (v->kind == HEDDLE_VALUE_CAST)
