@@ -103,43 +103,19 @@ static int lanes_of(const heddle_stmt *stmt)
 	return -1;
 }
 
-/* Members of a window that are lanes of one vector which they do not fill; 0: it is another. */
-static int64_t taps_of(const heddle_stmt *stmt, int lockstep)
-{
-	const heddle_dim *dim = lockstep >= 0 ? &stmt->dim[lockstep] : NULL;
-	const int64_t known = dim ? heddle_fixed_extent(stmt->source->index[lockstep]->upper) : 0;
-	return dim && dim->reduction && dim->layout.items == 1 && known < dim->layout.vector ? known : 0;
-}
-
-double count_shared_taps(const counter *c, const movement *m)
-{
-	const heddle_stmt *stmt = m->shape->stmt;
-	const int lockstep = heddle_lockstep_dim(stmt, NULL);
-	const int64_t taps = taps_of(stmt, lockstep);
-	int64_t values[HEDDLE_MAX_DIM];
-	if (taps < 1 || c->kernel->threads > 1)
-		return 1;
-	for (int e = 0; e < m->tensor->rank; e++)
-		if (!m->subscript[e].affine)
-			return 1;
-	for (int d = 0; d < stmt->n_dim; d++)
-		values[d] = !stmt->dim[d].reduction && m->shape->d[d].unrolled ? stmt->dim[d].layout.tile : 1;
-	const double reads = reads_of_step(c, m, values, lockstep, taps, true, true);
-	const double all = count_elements(m) * (count_depends(m, lockstep) ? m->shape->d[lockstep].share : 1);
-	return reads > 0 && all > 0 ? reads / all : 1;
-}
-
 /* The same of vectors of a window's taps, one after another, of which the last one is not filled. */
-static double reads_of_vectors(const counter *c, const movement *m, const int64_t *values, int lockstep, int64_t taps, bool shared)
+static double reads_of_vectors(const counter *c, const movement *m, const int64_t *values, int lockstep, int64_t taps, bool shared, bool alike)
 {
 	const int64_t v = m->shape->stmt->dim[lockstep].layout.vector;
 	const int row = heddle_tensor_inner(m->tensor);
 	const bool beside = row >= 0 && m->subscript[row].coefficient[lockstep] == 1;
 	double sum = 0;
+	if (shared && !beside)
+		return reads_of_step(c, m, values, lockstep, taps, true, true);
 	for (int64_t first = 0; first < taps; first += v) {
 		/* neighbours of a whole vector are read as one, which overlaps others */
 		const int64_t here = choose_least(v, taps - first), at_once = beside && here == v ? v : 1;
-		const double reads = reads_of_step(c, m, values, lockstep, here / at_once, shared, taps <= v);
+		const double reads = reads_of_step(c, m, values, lockstep, here / at_once, shared, alike && taps <= v);
 		if (reads < 0)
 			return -1;
 		sum += reads * (double)at_once;
@@ -153,20 +129,32 @@ static double reads_of_taps(const counter *c, const movement *m, int lockstep)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	const heddle_layout *lanes = &stmt->dim[lockstep].layout;
-	const int64_t taps = heddle_fixed_extent(stmt->source->index[lockstep]->upper);
+	const int64_t known = heddle_fixed_extent(stmt->source->index[lockstep]->upper), extent = m->shape->d[lockstep].extent;
+	const bool filled = extent > 0 && extent % lanes->vector == 0;
+	const bool steps = filled && lanes->items > 1 && m->shape->d[lockstep].unrolled; /* stand in the text */
+	const int64_t taps = !filled ? known : steps ? lanes->items * lanes->vector : lanes->vector; /* of a step */
 	int64_t tile[HEDDLE_MAX_DIM], values[HEDDLE_MAX_DIM];
 	double ran = 0, sum = 0;
-	if (taps < 1 || taps > lanes->tile || taps % lanes->vector == 0 || lanes->threads > 1 || (lanes->items > 1 && m->shape->d[lockstep].unrolled))
+	if (taps < 1 || taps > lanes->tile || lanes->threads > 1 || (!steps && lanes->items > 1 && m->shape->d[lockstep].unrolled))
 		return 0;
 	for (int e = 0; e < m->tensor->rank; e++)
 		if (!m->subscript[e].affine)
 			return 0;
 	for (int d = 0; d < stmt->n_dim; d++) {
-		if (count_moves(stmt, d))
+		if (count_moves(stmt, d) || (d != lockstep && stmt->dim[d].reduction && stmt->dim[d].layout.vector > 1))
 			return 0;
 		tile[d] = d != lockstep && stmt->dim[d].member >= 0 && m->shape->d[d].unrolled && m->shape->d[d].extent > 0 ? stmt->dim[d].layout.tile : 1;
 	}
 	const bool guarded = within_guards(c, stmt) < 1;
+	const int results = heddle_lockstep_dim(stmt, NULL);
+	bool window = false, cuts = guarded || known > 0;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		cuts = cuts || m->shape->d[d].extent % tile[d] != 0;
+		for (int e = 0; e < m->tensor->rank; e++)
+			window = window || (d != lockstep && m->subscript[e].coefficient[d] && m->subscript[e].coefficient[lockstep]);
+	}
+	if (!cuts || (known == 0 && !window))
+		return 0;
 	for (int kind = 0; kind < (1 << stmt->n_dim); kind++) { /* of the block, along each dimension: whole, or cut */
 		double blocks = 1;
 		bool whole = !guarded;
@@ -179,12 +167,14 @@ static double reads_of_taps(const counter *c, const movement *m, int lockstep)
 		}
 		if (blocks == 0)
 			continue;
-		const double reads = reads_of_vectors(c, m, values, lockstep, taps, whole);
+		/* members of results' vectors that are cut are asked one by one */
+		const bool alike = known > 0 || (results != lockstep && !(kind >> results & 1));
+		const double reads = reads_of_vectors(c, m, values, lockstep, taps, whole, alike);
 		if (reads < 0)
 			return 0;
 		sum += blocks * reads;
-		double once = (double)m->shape->d[lockstep].items; /* steps */
-		once *= count_depends(m, lockstep) ? m->shape->d[lockstep].share : 1; /* as it is counted where nothing is read again */
+		double once = filled ? 1 : (double)m->shape->d[lockstep].items; /* steps */
+		once *= filled ? 1 : count_depends(m, lockstep) ? m->shape->d[lockstep].share : 1; /* as it is counted where nothing is read again */
 		for (int d = 0; d < stmt->n_dim; d++)
 			once *= d != lockstep && count_depends(m, d) ? (double)values[d] / (double)tile[d] : 1;
 		ran += blocks * once * count_elements(m);
@@ -476,7 +466,7 @@ static double reads_at_edges(const counter *c, const movement *m, bool *loops)
 	const int64_t members = choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector);
 	const int lanes = lanes_of(stmt);
 	/* one by one whatever the block: taps that a guard leaves, and members of what has no whole vector */
-	if (lanes >= 0 && heddle_fixed_extent(stmt->source->index[lanes]->upper) > 0) {
+	if (lanes >= 0) {
 		const double again = m->shape->guarded == 1 ? reads_of_taps(c, m, lanes) : 1;
 		if (again > 0)
 			return again;

@@ -182,9 +182,7 @@ double count_again(const counter *c, const movement *m);
 /* May a block of one thread have none of the vectors of the lockstep dimension, as far as the text can tell?  It cannot
  * along the outermost of several coordinates of a block.  Then nothing has a name for all vectors. */
 bool count_may_be_none(const counter *c, const heddle_stmt *stmt, int lockstep);
-/* Where a window's taps are lanes: the reads of a step whose places share what they read, to those that are counted
- * place by place; else 1. */
-double count_shared_taps(const counter *c, const movement *m);
+
 
 /* ---- count_ends.c ---- */
 

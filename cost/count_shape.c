@@ -515,12 +515,14 @@ static void unroll(const counter *c, const shape *s, double size, bool wide, boo
 	enum { MOST_MEMBERS = 16, MOST_LANES = 8 };
 	const heddle_stmt *stmt = s->stmt;
 	const int lockstep = heddle_lockstep_dim(stmt, NULL), vectors = vectors_dim(s, NULL);
+	/* lanes beside vectors of results are copies around all items of those */
+	const bool beside = c->kernel->threads == 1 && lockstep >= 0 && !stmt->dim[lockstep].reduction;
 	bool rounds = false;
 	for (int d = 0; d < stmt->n_dim; d++) {
 		rounds = rounds || stmt->dim[d].layout.rounds > 1;
 		parts[d] = 1;
-		/* lanes beside vectors of results are loops inside, and many threads have them one by one */
-		if (stmt->dim[d].reduce == HEDDLE_REDUCE_LANES && (d != lockstep || c->kernel->threads > 1))
+		/* many threads have lanes one by one, inside of all */
+		if (stmt->dim[d].reduce == HEDDLE_REDUCE_LANES && (c->kernel->threads > 1 || (d != lockstep && !beside)))
 			around(&size, (double)stmt->dim[d].layout.vector);
 	}
 	for (int inside = 1; inside >= 0; inside--)
@@ -542,6 +544,9 @@ static void unroll(const counter *c, const shape *s, double size, bool wide, boo
 				unrolled[d] = (around(&size, (double)dim->layout.items) && !rounds) ||
 					      indexes_registers(c, stmt, d) || reads_tiles_along(c, stmt, d);
 		}
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (stmt->dim[d].reduce == HEDDLE_REDUCE_LANES && beside)
+			around(&size, (double)stmt->dim[d].layout.vector);
 	for (int d = stmt->n_dim - 1; d >= 0; d--) { /* around all results: lanes */
 		const heddle_dim *dim = &stmt->dim[d];
 		if (dim->reduce != HEDDLE_REDUCE_LANES || dim->layout.items > MOST_LANES || unrolled[d])
