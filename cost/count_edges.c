@@ -460,10 +460,10 @@ static double reads_at_edges(const counter *c, const movement *m, bool *loops)
 		return 1;
 	const double sums = reads_of_sums(c, m, lockstep);
 	*loops = sums > 0;
-	if (sums > 0 || lockstep < 0)
+	if (sums > 0 || (lockstep < 0 && stmt->reduction))
 		return sums > 0 ? sums : 1;
-	const int64_t known = heddle_fixed_extent(stmt->source->index[lockstep]->upper);
-	const int64_t members = choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector);
+	const int64_t known = lockstep < 0 ? 0 : heddle_fixed_extent(stmt->source->index[lockstep]->upper);
+	const int64_t members = lockstep < 0 ? 1 : choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector);
 	const int lanes = lanes_of(stmt);
 	/* one by one whatever the block: taps that a guard leaves, and members of what has no whole vector */
 	if (lanes >= 0) {
@@ -517,7 +517,7 @@ static double reads_at_edges(const counter *c, const movement *m, bool *loops)
 		shared *= (double)(tiles + (rest > 0));
 	}
 	/* single elements have names, but not those that other results of a sum ask for under conditions of their own */
-	const bool parts = !stmt->dim[lockstep].reduction && m->shape->d[lockstep].extent % members != 0;
+	const bool parts = lockstep >= 0 && !stmt->dim[lockstep].reduction && m->shape->d[lockstep].extent % members != 0;
 	if (shared == 0)
 		return 1;
 	if (!vectors && places > 1 && (!stmt->reduction || others == 1 || m->shape->guarded != 1 || parts))
