@@ -315,53 +315,6 @@ static double reads_under_conditions(const counter *c, const movement *m, int lo
 	return reads;
 }
 
-/* Is there a sum of which a tile may be cut, for all that is known before the sizes are?  `*whole`: share of the terms that are in whole ones. */
-static bool cuts_terms(const movement *m, double *whole)
-{
-	const heddle_stmt *stmt = m->shape->stmt;
-	bool cuts = false;
-	*whole = 1;
-	for (int d = 0; d < stmt->n_dim; d++) {
-		const int64_t extent = m->shape->d[d].extent, tile = stmt->dim[d].layout.tile;
-		if (!stmt->dim[d].reduction || tile == 1 || choose_divisible(stmt, d, tile))
-			continue;
-		*whole *= extent > 0 ? (double)(extent - extent % tile) / (double)extent : 1;
-		cuts = true;
-	}
-	return cuts;
-}
-
-/* Of a loop over results inside of blocks: reads of what they share, for all of the loop.  Its last tile and that of a sum are gone through together,
- * each result under the condition that one of the two is cut: there nothing is shared. */
-static double reads_of_loop(const movement *m, int d)
-{
-	const heddle_layout *layout = &m->shape->stmt->dim[d].layout;
-	const int64_t tiles = m->shape->d[d].extent / layout->tile, rest = m->shape->d[d].extent % layout->tile;
-	double whole;
-	if (!cuts_terms(m, &whole) || !is_asked(m->shape->stmt, d))
-		return (double)(tiles + (rest > 0));
-	return whole * (double)tiles + (1 - whole) * (double)(tiles * layout->items) + (double)(rest / layout->vector + rest % layout->vector);
-}
-
-/* So many times as if all that results of loops inside of blocks share were read once for each tile. */
-static double reads_of_loops(const counter *c, const movement *m)
-{
-	const heddle_stmt *stmt = m->shape->stmt;
-	const int lockstep = heddle_lockstep_dim(stmt, NULL);
-	double factor = 1;
-	if (c->kernel->threads > 1 || m->tile || !stmt->reduction || m->shape->guarded != 1 || (lockstep >= 0 && stmt->dim[lockstep].reduction))
-		return 1;
-	for (int d = 0; d < stmt->n_dim; d++)
-		if (count_moves(stmt, d))
-			return 1;
-	for (int d = 0; d < stmt->n_dim; d++) {
-		const int64_t extent = m->shape->d[d].extent, tile = stmt->dim[d].layout.tile;
-		if (!stmt->dim[d].reduction && stmt->dim[d].member < 0 && m->shape->d[d].unrolled && !count_depends(m, d) && extent > 0)
-			factor *= reads_of_loop(m, d) / (double)((extent + tile - 1) / tile);
-	}
-	return factor;
-}
-
 /* Is it a sum whose results are a box that a block has, each of which asks for the terms one by one? */
 static bool has_plain_sums(const movement *m, int lockstep)
 {
@@ -385,7 +338,7 @@ static bool has_plain_sums(const movement *m, int lockstep)
 static double reads_of_sums(const counter *c, const movement *m, int lockstep)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
-	const double inside = within_guards(c, stmt), loops = reads_of_loops(c, m);
+	const double inside = within_guards(c, stmt);
 	bool filled = true; /* vectors that nothing fills are cut in blocks of any kind */
 	int64_t values[HEDDLE_MAX_DIM] = {0};
 	double ran = 0, sum = 0;
@@ -421,7 +374,7 @@ static double reads_of_sums(const counter *c, const movement *m, int lockstep)
 		const double apart = whole && inside == 1 ? once : reads_under_conditions(c, m, lockstep, values);
 		if (apart < 0)
 			return 0;
-		sum += blocks * (whole ? inside * once * loops + (1 - inside) * apart : apart);
+		sum += blocks * (whole ? inside * once + (1 - inside) * apart : apart);
 		ran += blocks * once;
 	}
 	return ran > 0 ? sum / ran : 0;
@@ -439,9 +392,8 @@ static double rounds_at_edges(const counter *c, const movement *m)
 
 /* In blocks at an edge each item, and each member of what is left of a vector, has a condition or a loop of its own
  * around what it reads: what others of the thread read as well is read again, but for single elements that several of
- * them ask for, which get a name.  So many times as if it were shared everywhere, on average.  `*loops`: with what loops inside of blocks do not
- * share. */
-static double reads_at_edges(const counter *c, const movement *m, bool *loops)
+ * them ask for, which get a name.  So many times as if it were shared everywhere, on average. */
+static double reads_at_edges(const counter *c, const movement *m)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	const int lockstep = heddle_lockstep_dim(stmt, NULL);
@@ -459,7 +411,6 @@ static double reads_at_edges(const counter *c, const movement *m, bool *loops)
 	if (m->shape->guarded != 1 && once == 1) /* blocks that lack results are none of its whole ones */
 		return 1;
 	const double sums = reads_of_sums(c, m, lockstep);
-	*loops = sums > 0;
 	if (sums > 0 || (lockstep < 0 && stmt->reduction))
 		return sums > 0 ? sums : 1;
 	const int64_t known = lockstep < 0 ? 0 : heddle_fixed_extent(stmt->source->index[lockstep]->upper);
@@ -505,7 +456,7 @@ static double reads_at_edges(const counter *c, const movement *m, bool *loops)
 		others *= d == lockstep ? 1 : items;
 		cut = cut || (items > 1 && !choose_divisible(stmt, d, layout->tile));
 		if (stmt->dim[d].member < 0) { /* a loop inside of whole blocks: what it leaves for its last tile shares along the others */
-			inside *= stmt->reduction ? reads_of_loop(m, d) : (double)(tiles + left);
+			inside *= stmt->reduction ? (double)(tiles + (rest > 0)) : (double)(tiles + left);
 			whole *= (double)(tiles * items + left);
 			all *= (double)(tiles * items + left);
 			shared *= (double)(tiles + (rest > 0));
@@ -522,7 +473,6 @@ static double reads_at_edges(const counter *c, const movement *m, bool *loops)
 		return 1;
 	if (!vectors && places > 1 && (!stmt->reduction || others == 1 || m->shape->guarded != 1 || parts))
 		return stmt->reduction ? 1 : (once + rolled - named) / shared;
-	*loops = rounds > 1 || !vectors || cut;
 	if (rounds > 1) /* what is there in any block is a loop in those at an edge */
 		return (once * inside + (all - whole) * rounds) / shared;
 	if (!vectors || cut)
@@ -951,13 +901,14 @@ static double reads_of_last_tile(const counter *c, const movement *m)
 		const heddle_dim *dim = &stmt->dim[d];
 		const int64_t extent = m->shape->d[d].extent, rest = extent % dim->layout.tile;
 		double around_it = 1;
-		if (dim->reduction || dim->member >= 0 || rest == 0 || extent < dim->layout.tile || !m->shape->d[d].unrolled || count_moves(stmt, d))
+		if (dim->reduction || dim->member >= 0 || rest == 0 || extent < dim->layout.tile || !m->shape->d[d].unrolled || count_moves(stmt, d) ||
+		    heddle_fixed_extent(stmt->source->index[d]->upper) > 0) /* it is known how many the last tile has */
 			continue;
 		for (int o = 0; o < stmt->n_dim; o++) {
 			const bool around = !stmt->dim[o].reduction && stmt->dim[o].member >= 0 && count_stands_inside(c, stmt, d, o);
 			around_it *= around && m->shape->d[o].unrolled && !count_depends(m, o) ? (double)m->shape->d[o].items : 1;
 		}
-		factor *= 1 + (around_it - 1) * (double)rest / (double)extent;
+		factor *= 1 + (around_it - 1) * (double)(rest - 1) / (double)extent; /* the first one is there in any case */
 	}
 	return factor;
 }
@@ -983,8 +934,6 @@ static double reads_of_last_terms(const counter *c, const movement *m)
 
 double count_again(const counter *c, const movement *m)
 {
-	bool loops = false;
-	const double edges = reads_at_edges(c, m, &loops);
-	return reads_of_last_terms(c, m) * reads_of_last_tile(c, m) * edges * reads_of_windows(c, m) * (loops ? 1 : reads_of_loops(c, m)) * reads_of_items(c, m) * reads_of_rest(m) *
+	return reads_of_last_terms(c, m) * reads_of_last_tile(c, m) * reads_at_edges(c, m) * reads_of_windows(c, m) * reads_of_items(c, m) * reads_of_rest(m) *
 	       count_at_ends(c, m);
 }

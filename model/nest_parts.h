@@ -13,8 +13,11 @@ typedef struct heddle_region {
 	int prefix;	   /* leading loops of its leaves: the tile loops */
 	int n_leaf;
 	heddle_leaf **leaf;
-	int part; /* 0 everything, 1 full tiles, 2 the rest; of `parts` 3: 2 those that begin before what is to run, 3 the rest */
+	int part; /* 0 everything, 1 full tiles, 2 the rest; where ranges begin inside of tiles 2 those that begin before what is to run, 3 the rest; where
+		   * `n_cut` dimensions may lack some of a tile those that lack some along the first one, then of the others those along the second one, ... */
 	int parts; /* into how many the statement's tiles are taken apart, 0: they are not */
+	int n_cut; /* 0: it does not matter which */
+	int cut[HEDDLE_MAX_DIM];
 } heddle_region;
 
 typedef struct heddle_nest_builder {

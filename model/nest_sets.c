@@ -653,6 +653,25 @@ static __isl_give isl_set *beyond(heddle_nest_builder *b, const heddle_leaf *lea
 	return all;
 }
 
+/* Of a layout { L[x] } the tiles { L[x0 .. x_prefix-1] } of the region's part: that lack some along its dimension, but none along those before it; all
+ * that lack none along those before the last one are in the last part. */
+static __isl_give isl_set *lacks(heddle_nest_builder *b, const heddle_region *r, __isl_keep isl_set *layout)
+{
+	isl_set *all = NULL;
+	for (int k = 0; k <= r->part - 2; k++) {
+		isl_set *range = isl_set_preimage_multi_aff(heddle_stmt_range(b->scop, r->compute->stmt, r->cut[k]), isl_multi_aff_copy(r->compute->instance));
+		isl_set *missing = prefix_of(b, isl_set_subtract(isl_set_copy(layout), range), r->prefix);
+		if (k < r->part - 2)
+			all = all ? isl_set_union(all, missing) : missing;
+		else if (r->part < r->parts)
+			return all ? isl_set_subtract(missing, all) : missing;
+		else
+			isl_set_free(missing);
+	}
+	isl_set *tiles = prefix_of(b, isl_set_copy(layout), r->prefix);
+	return isl_set_subtract(tiles, all);
+}
+
 /* The tiles that a region runs: all, those that are full, those that a range begins in, or the rest. */
 static bool apply_region(heddle_nest_builder *b, heddle_region *r)
 {
@@ -662,7 +681,8 @@ static bool apply_region(heddle_nest_builder *b, heddle_region *r)
 		isl_set *layout = layout_bounds(b, compute, one_lane(b, compute));
 		layout = restrict_prefix(compute, layout, tiles);
 		isl_set *inner = heddle_nest_in_domain(compute->stmt->inner, compute->instance);
-		isl_set *ended = r->part > 1 && r->parts > 2 ? beyond(b, compute, layout, inner) : NULL;
+		isl_set *ended = r->part > 1 && r->parts > 2 && !r->n_cut ? beyond(b, compute, layout, inner) : NULL;
+		isl_set *lacking = r->part > 1 && r->n_cut ? lacks(b, r, layout) : NULL;
 		isl_set *missing = prefix_of(b, isl_set_subtract(layout, inner), r->prefix);
 		isl_set *full = isl_set_coalesce(isl_set_subtract(isl_set_copy(tiles), missing));
 		tiles = r->part == 1 ? heddle_plainly_intersect(tiles, full) : isl_set_subtract(tiles, full);
@@ -670,6 +690,8 @@ static bool apply_region(heddle_nest_builder *b, heddle_region *r)
 			ended = prefix_of(b, ended, r->prefix);
 		if (ended)
 			tiles = r->part == 2 ? isl_set_subtract(tiles, ended) : heddle_plainly_intersect(tiles, ended);
+		if (lacking)
+			tiles = heddle_plainly_intersect(tiles, lacking);
 	}
 	tiles = isl_set_coalesce(tiles);
 	bool empty = isl_set_is_empty(tiles) == isl_bool_true;
@@ -692,9 +714,9 @@ static bool apply_region(heddle_nest_builder *b, heddle_region *r)
 		isl_set_free(leaf->domain);
 		leaf->domain = isl_set_empty(isl_set_get_space(leaf->box));
 	}
-	/* the barrier after the last round keeps nothing apart */
+	/* the barrier after the last round keeps nothing apart, where that is the last of all parts */
 	heddle_leaf *last = r->leaf[r->n_leaf - 1];
-	if (last->kind == HEDDLE_LEAF_BARRIER && last != r->leaf[0] && r->part == r->parts && at_most_once(tiles)) {
+	if (last->kind == HEDDLE_LEAF_BARRIER && last != r->leaf[0] && r->part == r->parts && !r->n_cut && at_most_once(tiles)) {
 		isl_set_free(last->domain);
 		last->domain = isl_set_empty(isl_set_get_space(last->box));
 	}

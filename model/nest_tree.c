@@ -348,6 +348,26 @@ heddle_nest *heddle_nest_add_rounds(heddle_nest_builder *b, heddle_nest *root)
 	return at;
 }
 
+/* Is there a dimension whose range may begin inside of a tile? */
+static bool begins_inside(const heddle_stmt *stmt)
+{
+	int64_t first;
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (stmt->dim[d].member < 0 && stmt->dim[d].layout.tile > 1 && heddle_expr_evaluate(stmt->source->index[d]->lower, NULL, &first) < 0)
+			return true;
+	return false;
+}
+
+/* Dimensions whose last tile may lack some; their number. */
+static int cut_dims(const heddle_stmt *stmt, int dim[HEDDLE_MAX_DIM])
+{
+	int n = 0;
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (stmt->dim[d].member < 0 && stmt->dim[d].layout.tile > 1 && !heddle_extent_multiple(stmt->source->index[d]->upper, stmt->dim[d].layout.tile))
+			dim[n++] = d;
+	return n;
+}
+
 /* Moves, barrier, computation, barrier: the body of the tile loops. */
 static void add_region(heddle_nest_builder *b, heddle_nest *root, heddle_nest *body, heddle_stmt *stmt, int part, int parts)
 {
@@ -362,6 +382,9 @@ static void add_region(heddle_nest_builder *b, heddle_nest *root, heddle_nest *b
 	if (apart && (prefix > 0 || part < parts))
 		heddle_nest_add_leaf(b, body, HEDDLE_LEAF_BARRIER, stmt, NULL);
 	heddle_region r = {.compute = compute, .rest = rest, .prefix = prefix, .part = part, .parts = parts};
+	if (parts > 1 && !begins_inside(stmt))
+		r.n_cut = cut_dims(stmt, r.cut);
+	r.n_cut = r.n_cut + 1 == parts ? r.n_cut : 0;
 	for (int i = b->first; i < b->moved && outside; i++)
 		if (b->mapped->leaf[i]->stmt == stmt)
 			HEDDLE_PUSH(b->scop->arena, r.leaf, r.n_leaf, b->mapped->leaf[i]);
@@ -405,28 +428,22 @@ static void add_end(heddle_nest_builder *b, heddle_nest *at, heddle_stmt *stmt)
 		heddle_nest_add_leaf(b, item_loops(b, at, stmt, false, true), HEDDLE_LEAF_FINISH, stmt, NULL);
 }
 
-/* Is there a dimension whose range may begin inside of a tile? */
-static bool begins_inside(const heddle_stmt *stmt)
+/* Into how many parts tiles are taken: full ones, those that a range begins in, those that it ends in, for `each` dimension by itself.  0: where there
+ * are rounds steps are long enough for a test in each, and the text is not made twice. */
+static int tile_parts(const heddle_nest_builder *b, const heddle_stmt *stmt, bool each)
 {
-	int64_t first;
-	for (int d = 0; d < stmt->n_dim; d++)
-		if (stmt->dim[d].member < 0 && stmt->dim[d].layout.tile > 1 && heddle_expr_evaluate(stmt->source->index[d]->lower, NULL, &first) < 0)
-			return true;
-	return false;
-}
-
-/* Into how many parts tiles are taken: full ones, those that a range begins in, those that it ends in.  0: where there are rounds steps are long
- * enough for a test in each, and the text is not made twice. */
-static int tile_parts(const heddle_nest_builder *b, const heddle_stmt *stmt)
-{
-	return b->interior && splittable(stmt) && !heddle_nest_has_rounds(stmt) ? (begins_inside(stmt) ? 3 : 2) : 0;
+	int cut[HEDDLE_MAX_DIM];
+	if (!b->interior || !splittable(stmt) || heddle_nest_has_rounds(stmt))
+		return 0;
+	const int n = cut_dims(stmt, cut);
+	return begins_inside(stmt) ? 3 : each && n > 1 ? 1 + n : 2;
 }
 
 /* Everything of one statement, in the sequence of its kernel. */
 void heddle_nest_add_stmt(heddle_nest_builder *b, heddle_nest *root, heddle_stmt *stmt, bool barrier_each)
 {
 	heddle_nest *sequence = append(b, root, heddle_nest_new(b, HEDDLE_NEST_SEQUENCE));
-	int parts = tile_parts(b, stmt);
+	int parts = tile_parts(b, stmt, true);
 	if (!stmt->reduction) {
 		/* Assignments: the tile loops of all local dimensions, full tiles first. */
 		bool ordered = false;
@@ -455,7 +472,7 @@ void heddle_nest_add_stmt(heddle_nest_builder *b, heddle_nest *root, heddle_stmt
 void heddle_nest_add_joined(heddle_nest_builder *b, heddle_nest *root, heddle_stmt *const *stmt, int n)
 {
 	heddle_nest *sequence = append(b, root, heddle_nest_new(b, HEDDLE_NEST_SEQUENCE));
-	int parts = tile_parts(b, stmt[0]);
+	int parts = tile_parts(b, stmt[0], false);
 	for (int s = 0; s < n; s++) {
 		parts = heddle_goes_in_order(stmt[s]) || heddle_ends_in_step(stmt[s]) ? 0 : parts;
 		if (stmt[s]->reduction && !heddle_ends_in_step(stmt[s]))
