@@ -90,7 +90,8 @@ static double reads_at_ends(const counter *c, const movement *m)
 	 * single result does.  Members ask each where the loop over them has no bound of its own, which is where all that is cut is in one tile of
 	 * terms and the bound is one more than what is computed anyway; two members know which one is left. */
 	const int64_t terms = stmt->dim[moving].layout.tile, results = stmt->dim[lockstep].layout.tile;
-	const bool themselves = beside > 1 && terms > 1 && (results == (int64_t)beside || (terms == results && beside == 2));
+	const bool single = results == (int64_t)beside && (beside > 2 || terms > 1);
+	const bool themselves = beside > 1 && (single || (terms > 1 && terms == results && beside == 2));
 	const double steps = themselves ? 0 : steps_of_any(c, m, moving);
 	if (steps > 0)
 		return steps;

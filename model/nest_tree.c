@@ -384,7 +384,7 @@ static void add_region(heddle_nest_builder *b, heddle_nest *root, heddle_nest *b
 	heddle_region r = {.compute = compute, .rest = rest, .prefix = prefix, .part = part, .parts = parts};
 	if (parts > 1 && !begins_inside(stmt))
 		r.n_cut = cut_dims(stmt, r.cut);
-	r.n_cut = r.n_cut + 1 == parts ? r.n_cut : 0;
+	r.n_cut = r.n_cut > 1 && r.n_cut + 1 == parts ? r.n_cut : 0;
 	for (int i = b->first; i < b->moved && outside; i++)
 		if (b->mapped->leaf[i]->stmt == stmt)
 			HEDDLE_PUSH(b->scop->arena, r.leaf, r.n_leaf, b->mapped->leaf[i]);

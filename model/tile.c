@@ -69,15 +69,13 @@ static int64_t known_extent(const heddle_stmt *stmt, int d)
 	return extent > 0 && heddle_expr_evaluate(index->lower, NULL, &lower) == 0 && lower == 0 ? extent : INT64_MAX;
 }
 
-/* Terms that are fewer than the lanes of a vector fill none: one thread goes through them one by one. */
-static void drop_lanes(heddle_dim *dim, int64_t extent)
+/* What is shorter than a vector fills none: one thread goes through it one by one. */
+static void drop_vector(heddle_layout *layout, int64_t extent)
 {
-	heddle_layout *layout = &dim->layout;
-	if (dim->reduce != HEDDLE_REDUCE_LANES || layout->threads > 1 || extent >= layout->vector)
+	if (layout->threads > 1 || extent >= layout->vector)
 		return;
 	layout->items *= layout->vector;
 	layout->vector = 1;
-	dim->reduce = HEDDLE_REDUCE_SEQUENTIAL;
 }
 
 /* A tile that one thread goes through, one by one, is no longer than what is there. */
@@ -133,6 +131,9 @@ static int member_layouts(heddle_scop *scop, heddle_kernel *kernel)
 				given = true;
 			}
 		}
+		/* many threads may read tiles that hold zeros beyond the end */
+		if (scop->descriptor->execution == HEDDLE_SIMD)
+			drop_vector(&member->layout, longest);
 		shorten(&member->layout, longest);
 	}
 	return 0;
@@ -204,6 +205,7 @@ static int stmt_layouts(heddle_scop *scop, heddle_kernel *kernel, heddle_stmt *s
 {
 	const heddle_stmt_config *config = stmt_config(kernel->config, stmt->position);
 	const heddle_named_list *lists[] = {&config->tile, &config->round, &config->thread, &config->vector, &config->reduce};
+	const bool simd = scop->descriptor->execution == HEDDLE_SIMD;
 	int laned = 0;
 	for (size_t i = 0; i < HEDDLE_COUNT(lists); i++)
 		if (check_names(scop, stmt, lists[i]) < 0)
@@ -229,7 +231,10 @@ static int stmt_layouts(heddle_scop *scop, heddle_kernel *kernel, heddle_stmt *s
 					    "config: `%s` of %s cannot be spread over threads or vectors like this; "
 					    "a reduction needs reduce=%s:lanes",
 					    dim->name, stmt->name, dim->name);
-		drop_lanes(dim, known_extent(stmt, i));
+		if (dim->reduction || simd)
+			drop_vector(&dim->layout, known_extent(stmt, i));
+		if (dim->layout.threads * dim->layout.vector == 1)
+			dim->reduce = HEDDLE_REDUCE_SEQUENTIAL;
 		shorten(&dim->layout, known_extent(stmt, i));
 		laned += dim->layout.threads > 1;
 		if (dim->layout.threads > 1 && dim->layout.threads != kernel->lanes)
