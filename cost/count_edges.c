@@ -637,7 +637,10 @@ static double reads_of_windows(const counter *c, const movement *m)
 			blocks *= cut ? (asked ? 1 : 0) : asked ? (double)tiles : 1;
 			left[d] = cut ? rest : 0;
 			once *= cut && depends ? (double)rest / (double)layout->tile : 1;
-			loops *= depends && s->d[d].unrolled && !s->d[d].copied ? (double)choose_least(s->d[d].items, (n + layout->vector - 1) / layout->vector) : 1;
+			if (depends && s->d[d].unrolled && !s->d[d].copied)
+				loops *= (double)choose_least(s->d[d].items, (n + layout->vector - 1) / layout->vector);
+			else if (depends && !s->d[d].unrolled) /* a loop in whole blocks, too */
+				loops *= (double)n / (double)layout->tile;
 			of_vectors *= d == lockstep && depends ? (double)choose_least(layout->vector, n) : 1;
 		}
 		const double reads = blocks == 0 ? 0 : kind == 0 && count_any_whole(s) ? elements : loops * of_vectors * reads_with_names(&there, left, lockstep);
