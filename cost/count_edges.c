@@ -110,7 +110,8 @@ static double reads_of_vectors(const counter *c, const movement *m, const int64_
 	const int row = heddle_tensor_inner(m->tensor);
 	const bool beside = row >= 0 && m->subscript[row].coefficient[lockstep] == 1;
 	double sum = 0;
-	if (shared && !beside)
+	const shape *s = m->shape;
+	if (shared && !beside && (s->d[lockstep].unrolled || s->stmt->dim[lockstep].layout.items == 1)) /* all stand together */
 		return reads_of_step(c, m, values, lockstep, taps, true, true);
 	for (int64_t first = 0; first < taps; first += v) {
 		/* neighbours of a whole vector are read as one, which overlaps others */
@@ -121,6 +122,25 @@ static double reads_of_vectors(const counter *c, const movement *m, const int64_
 		sum += reads * (double)at_once;
 	}
 	return sum;
+}
+
+double count_shared_taps(const counter *c, const movement *m)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	const int lanes = heddle_lockstep_dim(stmt, NULL);
+	const int64_t taps = lanes >= 0 && stmt->dim[lanes].reduction ? heddle_fixed_extent(stmt->source->index[lanes]->upper) : 0;
+	int64_t values[HEDDLE_MAX_DIM];
+	if (taps < 1 || c->kernel->threads > 1 || taps > stmt->dim[lanes].layout.tile)
+		return 1;
+	for (int e = 0; e < m->tensor->rank; e++)
+		if (!m->subscript[e].affine)
+			return 1;
+	for (int d = 0; d < stmt->n_dim; d++)
+		values[d] = !stmt->dim[d].reduction && m->shape->d[d].unrolled ? stmt->dim[d].layout.tile : 1;
+	const double reads = reads_of_vectors(c, m, values, lanes, taps, true, true);
+	const double steps = m->shape->d[lanes].unrolled ? 1 : (double)stmt->dim[lanes].layout.items;
+	const double all = count_elements(m) * steps * (count_depends(m, lanes) ? m->shape->d[lanes].share : 1);
+	return reads > 0 && all > 0 ? reads / all : 1;
 }
 
 /* The same of a window whose taps are lanes of vectors which they do not fill, of which the first result's have no condition: all others' are under

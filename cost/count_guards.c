@@ -227,7 +227,7 @@ static double guarded_share(const counter *c, const movement *m, double accesses
 			block[d] = d == first ? s->stmt->dim[d].layout.tile : 1;
 		return count_any(c, s->stmt, block) * instances * s->d[first].outer / ((double)s->d[first].extent * whole * accesses);
 	}
-	return wide * whole_ones + apart * instances / (accesses * (double)c->kernel->threads);
+	return wide * whole_ones * count_shared_taps(c, m) + apart * instances / (accesses * (double)c->kernel->threads);
 }
 
 /* The same; members are apart but at those taps of a window at which a tile has whole vectors. */

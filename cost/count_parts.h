@@ -184,6 +184,10 @@ double count_again(const counter *c, const movement *m);
 bool count_may_be_none(const counter *c, const heddle_stmt *stmt, int lockstep);
 
 
+/* Where all taps of a window stand in the text as lanes of vectors, of which the last one is not filled: what they read of all results together, to
+ * what is counted of it; else 1. */
+double count_shared_taps(const counter *c, const movement *m);
+
 /* ---- count_ends.c ---- */
 
 /* The same of sums whose ends move with results. */

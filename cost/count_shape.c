@@ -565,6 +565,16 @@ static double length_of_conditions(const counter *c, const heddle_stmt *stmt, in
 	return cut ? 3 + others : 1;
 }
 
+/* Nodes more where one thread's terms are lanes of vectors of which the last one is known not to be filled: it is gone through one by one. */
+static double length_of_terms(const counter *c, const heddle_stmt *stmt)
+{
+	enum { LAST_ONE = 6 };
+	const int lockstep = heddle_lockstep_dim(stmt, NULL);
+	if (c->kernel->threads > 1 || lockstep < 0 || !stmt->dim[lockstep].reduction)
+		return 0;
+	return heddle_fixed_extent(stmt->source->index[lockstep]->upper) % stmt->dim[lockstep].layout.vector ? LAST_ONE : 0;
+}
+
 bool count_any_whole(const shape *s)
 {
 	bool any = true;
@@ -587,9 +597,9 @@ static void find_unrolled(const counter *c, shape *s)
 		unrolled[d] = copied[d] = s->stmt->dim[d].reduction && heddle_is_window(s->stmt, d);
 	}
 	const bool results = vectors >= 0 && !s->stmt->dim[vectors].reduction, wide = results && has_vectors(c, s);
-	const double size = length_of_body(c, s, results ? vectors : -1, wide);
-	unroll(c, s, size, wide, unrolled, parts);
-	unroll(c, s, size + length_of_conditions(c, s->stmt, results && wide ? vectors : -1), wide, copied, other);
+	const double size = length_of_body(c, s, results ? vectors : -1, wide), terms = length_of_terms(c, s->stmt);
+	unroll(c, s, size + terms, wide, unrolled, parts);
+	unroll(c, s, size + terms + length_of_conditions(c, s->stmt, results && wide ? vectors : -1), wide, copied, other);
 	const bool apart = count_any_whole(s);
 	for (int d = 0; d < n; d++) {
 		s->d[d].parts = apart ? parts[d] : other[d];
