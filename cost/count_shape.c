@@ -599,7 +599,12 @@ static void find_unrolled(const counter *c, shape *s)
 	const bool results = vectors >= 0 && !s->stmt->dim[vectors].reduction, wide = results && has_vectors(c, s);
 	const double size = length_of_body(c, s, results ? vectors : -1, wide), terms = length_of_terms(c, s->stmt);
 	unroll(c, s, size + terms, wide, unrolled, parts);
-	unroll(c, s, size + terms + length_of_conditions(c, s->stmt, results && wide ? vectors : -1), wide, copied, other);
+	/* around members that many threads ask one by one nothing is a vector */
+	bool asked = false;
+	for (int d = 0; d < n; d++)
+		asked = asked || (c->kernel->threads > 1 && wide && d != vectors && !s->stmt->dim[d].reduction && is_guarded(s->stmt, d));
+	const double body = asked ? length_of_body(c, s, vectors, false) : size;
+	unroll(c, s, body + terms + length_of_conditions(c, s->stmt, results && wide ? vectors : -1), wide && !asked, copied, other);
 	const bool apart = count_any_whole(s);
 	for (int d = 0; d < n; d++) {
 		s->d[d].parts = apart ? parts[d] : other[d];
