@@ -938,25 +938,29 @@ static double reads_of_last_tile(const counter *c, const movement *m)
 
 /* Of terms that are lanes of vectors those that fill none are gone through one by one, by each result; what does not depend on them is read for each,
  * too. */
-static double reads_of_last_terms(const counter *c, const movement *m)
+static double reads_of_last_terms(const counter *c, const movement *m, double edges)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	const int d = heddle_lockstep_dim(stmt, NULL);
 	double results = 1;
 	if (m->tile || d < 0 || !stmt->dim[d].reduction || count_moves(stmt, d) || m->shape->guarded != 1 ||
 	    heddle_fixed_extent(stmt->source->index[d]->upper) > 0 || m->shape->d[d].extent < 1)
-		return 1;
+		return edges;
 	const int64_t v = stmt->dim[d].layout.vector, rest = m->shape->d[d].extent % v, vectors = m->shape->d[d].extent / v;
 	if (!count_depends(m, d))
-		return c->kernel->threads > 1 && rest > 0 ? (double)(vectors + rest) / (double)(vectors + 1) : 1;
+		return c->kernel->threads > 1 && rest > 0 ? edges * (double)(vectors + rest) / (double)(vectors + 1) : edges;
 	for (int o = 0; o < stmt->n_dim; o++)
-		if (!stmt->dim[o].reduction && m->shape->d[o].unrolled && !count_depends(m, o))
-			results *= (double)(m->shape->d[o].items * m->shape->d[o].members);
-	return 1 + (results - 1) * (double)rest / (double)m->shape->d[d].extent;
+		if (!stmt->dim[o].reduction && m->shape->d[o].unrolled && !count_depends(m, o)) {
+			const double all = (double)(m->shape->d[o].items * m->shape->d[o].members), tiles = m->shape->d[o].outer;
+			/* blocks at an edge have fewer */
+			results *= c->kernel->threads > 1 || stmt->dim[o].member < 0 || tiles < 1 ? all : fmin(all, (double)m->shape->d[o].extent / tiles);
+		}
+	const double last = (double)rest / (double)m->shape->d[d].extent;
+	return edges * (1 - last) + results * last;
 }
 
 double count_again(const counter *c, const movement *m)
 {
-	return reads_of_last_terms(c, m) * reads_of_last_tile(c, m) * reads_at_edges(c, m) * reads_of_windows(c, m) * reads_of_items(c, m) * reads_of_rest(m) *
+	return reads_of_last_terms(c, m, reads_at_edges(c, m)) * reads_of_last_tile(c, m) * reads_of_windows(c, m) * reads_of_items(c, m) * reads_of_rest(m) *
 	       count_at_ends(c, m);
 }
