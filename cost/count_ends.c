@@ -141,10 +141,13 @@ static double reads_of_parts(const counter *c, const movement *m)
 		tied *= moves ? (double)m->shape->d[d].items : 1;
 	}
 	const double whole = count_whole(c, stmt, moving, tile), vectors = count_whole(c, stmt, moving, vector);
-	if (all == 1 && !count_depends(m, moving) && tile[moving] == vector[moving] && vector[moving] <= c->language->max_vector && vectors >= 0) {
-		/* once for each vector, and for each term that is gone through by itself */
-		const double terms = m->shape->d[moving].share * (double)vector[moving];
-		return terms * (vectors / (double)vector[moving] + 1 - vectors);
+	if (!count_depends(m, moving) && vector[moving] <= c->language->max_vector && vectors >= 0 && whole >= 0) {
+		/* once for all vectors that stand together, where all of them are whole, else for each; and for each term that is gone through by itself, by
+		 * each result */
+		const int64_t v = vector[moving], together = m->shape->d[moving].unrolled ? tile[moving] : v;
+		const double terms = (m->shape->d[moving].unrolled ? m->shape->d[moving].share : 1) * (double)together; /* of a loop the share is counted */
+		const double full = together > v ? whole : vectors;
+		return terms * (full / (double)together + (vectors - full) / (double)v + all * (1 - vectors));
 	}
 	if (all == 1 || whole < 0 || vectors < 0)
 		return 1;
