@@ -102,18 +102,21 @@ static int last_in_steps(const counter *c, const movement *m)
 }
 
 /* Reads of a block of n x k items that lies so far `apart` of such a guard, which holds for i and j where sign (j - i) is no more: of each i those
- * are under one condition, and share, for which it holds in all blocks, the `least` of which lie apart; each of the others asks for itself. */
-static double reads_of_steps(int64_t n, int64_t k, int64_t sign, int64_t least, int64_t apart)
+ * are under one condition, and share, for which it holds in all blocks, the `least` of which lie apart; each of the others asks for itself, but
+ * where nothing is asked of the first ones: of any i where all exist (`asked` is 0), of the first one where others may not (1); 2: of none. */
+static double reads_of_steps(int64_t n, int64_t k, int64_t sign, int64_t least, int64_t apart, int asked)
 {
 	double reads = 0;
 	for (int64_t i = 0; i < n; i++) {
 		bool shared = false;
+		int64_t others = 0;
 		for (int64_t j = 0; j < k; j++) {
 			const int64_t step = sign * (j - i);
 			shared = shared || step <= least;
-			reads += step > least && step <= apart ? 1 : 0;
+			others += step > least && step <= apart;
 		}
 		reads += shared ? 1 : 0;
+		reads += shared && ((i == 0 && asked < 2) || !asked) ? 0 : (double)others;
 	}
 	return reads;
 }
@@ -127,6 +130,10 @@ static double reads_in_steps(const counter *c, const movement *m, int last, int 
 	const int64_t sign = count_guard_rises(c, stmt, last) ? -1 : 1;
 	/* it holds for some from where blocks lie so far apart (`first`), for all from `rest` on */
 	const int64_t first = sign > 0 ? 1 - a : 1 - b, rest = sign > 0 ? b - 1 : a - 1;
+	bool others = false; /* copies that are asked for, too */
+	for (int d = 0; d < stmt->n_dim; d++)
+		others = others || (d != other && d != last && !stmt->dim[d].reduction && stmt->dim[d].layout.tile > 1);
+	const int asked = others ? 2 : !choose_divisible(stmt, other, a);
 	int64_t least = INT64_MAX;
 	double reads = 0, inside = 0;
 	for (int pass = 0; pass < 2; pass++) /* the least, then by it */
@@ -137,14 +144,14 @@ static double reads_in_steps(const counter *c, const movement *m, int last, int 
 				if (j0 < 0 || j0 >= k || apart < first || apart >= rest)
 					continue;
 				least = choose_least(least, apart);
-				reads += pass == 1 ? reads_of_steps(choose_least(a, n - i0), choose_least(b, k - j0), sign, least, apart) : 0;
+				reads += pass == 1 ? reads_of_steps(choose_least(a, n - i0), choose_least(b, k - j0), sign, least, apart, asked) : 0;
 			}
 			/* blocks further from the diagonal than that */
 			const int64_t blocks = sign > 0 ? affine_floor_div(choose_least(i0 - rest, k - 1), b) + 1 : (k + b - 1) / b - affine_floor_div(i0 + rest + b - 1, b);
 			inside += pass == 1 && blocks > 0 ? (double)blocks : 0;
 		}
 	const double all = (double)n * (double)k;
-	*whole = all > 0 ? inside * reads_of_steps(a, b, sign, least, INT64_MAX) / all : 0;
+	*whole = all > 0 ? inside * reads_of_steps(a, b, sign, least, INT64_MAX, asked) / all : 0;
 	return all > 0 ? reads / all : 0;
 }
 

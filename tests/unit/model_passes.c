@@ -152,7 +152,9 @@ static void short_dimensions(void **state)
 		const char *text, *config;
 		int64_t tile, items, other;
 	} one[] = {{window, "fuse=0; k0.S0: tile=k:8", 3, 3, 1}, {window, "fuse=0; k0.S0: tile=k:3", 3, 3, 1}, {window, "fuse=0; k0.S0: tile=k:2", 2, 2, 1},
-		   {window, "fuse=0; k0.S0: tile=k:8 vector=k:4 reduce=k:lanes", 8, 2, 1},
+		   {window, "fuse=0; k0.S0: tile=k:8 vector=k:2 reduce=k:lanes", 8, 4, 1},
+		   {window, "fuse=0; k0.S0: tile=k:8 vector=k:4 reduce=k:lanes", 3, 3, 1}, /* no vector of four is filled */
+		   {later, "fuse=0; k0.S0: tile=k:8 vector=k:8 reduce=k:lanes", 8, 1, 1},
 		   {window, "fuse=0; k0.S0: tile=i:8,k:1", 1, 1, 8}, /* how long N is nobody knows */
 		   {later, "fuse=0; k0.S0: tile=k:8", 8, 8, 1}}; /* tiles begin at 0 */
 	for (size_t i = 0; i < HEDDLE_COUNT(one); i++) {
