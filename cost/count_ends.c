@@ -128,9 +128,11 @@ static double reads_of_parts(const counter *c, const movement *m)
 	const heddle_index *index = stmt->source->index[moving];
 	int64_t tile[HEDDLE_MAX_DIM], vector[HEDDLE_MAX_DIM];
 	double tied = 1, all = 1;
+	bool within = true; /* blocks of results that ends move with are parts of vectors of terms */
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const heddle_layout *layout = &stmt->dim[d].layout;
 		const bool moves = choose_mentions(index->upper, d) || choose_mentions(index->lower, d);
+		within = within && (!moves || (layout->tile > 1 && stmt->dim[moving].layout.vector % layout->tile == 0));
 		tile[d] = moves || d == moving ? layout->tile : 1;
 		vector[d] = d == moving ? layout->vector : 1;
 		if (d == moving || stmt->dim[d].reduction || count_depends(m, d) || !m->shape->d[d].unrolled)
@@ -141,7 +143,7 @@ static double reads_of_parts(const counter *c, const movement *m)
 		tied *= moves ? (double)m->shape->d[d].items : 1;
 	}
 	const double whole = count_whole(c, stmt, moving, tile), vectors = count_whole(c, stmt, moving, vector);
-	if (!count_depends(m, moving) && vector[moving] <= c->language->max_vector && vectors >= 0 && whole >= 0) {
+	if (!count_depends(m, moving) && (all == 1 || within) && vector[moving] <= c->language->max_vector && vectors >= 0 && whole >= 0) {
 		/* once for all vectors that stand together, where all of them are whole, else for each; and for each term that is gone through by itself, by
 		 * each result */
 		const int64_t v = vector[moving], together = m->shape->d[moving].unrolled ? tile[moving] : v;
