@@ -182,8 +182,6 @@ double count_again(const counter *c, const movement *m);
 /* May a block of one thread have none of the vectors of the lockstep dimension, as far as the text can tell?  It cannot
  * along the outermost of several coordinates of a block.  Then nothing has a name for all vectors. */
 bool count_may_be_none(const counter *c, const heddle_stmt *stmt, int lockstep);
-
-
 /* Where all taps of a window stand in the text as lanes of vectors, of which the last one is not filled: what they read of all results together, to
  * what is counted of it; else 1. */
 double count_shared_taps(const counter *c, const movement *m);
