@@ -723,37 +723,10 @@ typedef struct copies {
 	bool asked[HEDDLE_MAX_DIM];
 } copies;
 
-/* Do the results along d, of which nothing is asked, stand inside of all conditions of others? */
-static bool is_inside_of_others(const counter *c, const shape *s, int d)
-{
-	for (int o = 0; o < s->stmt->n_dim; o++) {
-		const heddle_dim *dim = &s->stmt->dim[o];
-		const bool asked = dim->member >= 0 && !s->d[o].harmless && !choose_divisible(s->stmt, o, dim->layout.tile);
-		const bool items = s->d[o].unrolled && dim->layout.items > 1 && count_stands_inside(c, s->stmt, o, d);
-		/* members of the lockstep dimension are inside of all, but for vectors that a tile has of them */
-		const bool members = dim->layout.vector > 1 && o == heddle_lockstep_dim(s->stmt, NULL) && count_tile_vectors(c, s, o) == 0;
-		if (o != d && asked && (items || members))
-			return false;
-	}
-	return true;
-}
-
-/* Do the members of vectors along d, of which nothing is asked, stand inside of all conditions?  Those that a tile has vectors of do, and others in
- * lockstep, but where they are around members of another dimension. */
-static bool shares_members(const counter *c, const shape *s, int d)
-{
-	bool shares = s->stmt->dim[d].layout.vector > 1 && s->d[d].harmless;
-	if (!shares || count_tile_vectors(c, s, d) > 0)
-		return shares;
-	for (int o = 0; o < s->stmt->n_dim; o++)
-		shares = shares && (o == d || s->stmt->dim[o].member < 0 || s->d[o].harmless || s->stmt->dim[o].layout.vector == 1);
-	return shares && d == heddle_lockstep_dim(s->stmt, NULL);
-}
-
 /* Reads of one step where the first copy of what is asked for is computed whatever the block, and all others under a condition of their own, which
  * use what it reads, but nothing of each other; but copies of which nothing is asked that stand inside of a condition share there.  `whole`: nothing
  * is asked.  -1: too many. */
-static double reads_beside_first(const counter *c, const movement *m, const copies *of, bool whole)
+static double reads_beside_first(const movement *m, const copies *of, bool whole)
 {
 	const int n_dim = m->shape->stmt->n_dim, rank = m->tensor->rank;
 	int64_t places = 1;
@@ -762,11 +735,6 @@ static double reads_beside_first(const counter *c, const movement *m, const copi
 	for (int d = 0; d < n_dim; d++)
 		if ((places *= of->n[d]) > MOST_ELEMENTS)
 			return -1;
-	bool inside[HEDDLE_MAX_DIM], members[HEDDLE_MAX_DIM];
-	for (int d = 0; d < n_dim; d++) {
-		inside[d] = m->shape->d[d].harmless && is_inside_of_others(c, m->shape, d);
-		members[d] = shares_members(c, m->shape, d);
-	}
 	element *seen = heddle_xalloc(sizeof(*seen) * MOST_ELEMENTS);
 	for (int under = 0; under < 2; under++) /* the first copies, then those under conditions */
 		for (int64_t p = 0; p < places; p++) {
@@ -782,8 +750,7 @@ static double reads_beside_first(const counter *c, const movement *m, const copi
 						     (k / layout->vector * layout->threads * layout->vector + k % layout->vector);
 				first = first && (whole || !of->asked[d] || k == 0);
 				there = there && (!of->asked[d] || k < of->there[d]);
-				const int64_t item = inside[d] ? 0 : k / layout->vector, member = members[d] ? 0 : k % layout->vector;
-				branch = branch * of->n[d] + (of->asked[d] ? k : item * layout->vector + member);
+				branch = branch * of->n[d] + (of->asked[d] ? k : 0);
 			}
 			one.branch = first ? 0 : branch + 1;
 			element sure = one;
@@ -838,7 +805,7 @@ static double reads_of_first(const counter *c, const movement *m)
 			of.there[d] = cut ? rest : of.n[d];
 			once *= cut && of.asked[d] && count_depends(m, d) ? (double)rest / (double)tile : 1;
 		}
-		const double reads = blocks > 0 ? reads_beside_first(c, m, &of, whole) : 0;
+		const double reads = blocks > 0 ? reads_beside_first(m, &of, whole) : 0;
 		if (reads < 0)
 			return 0;
 		sum += blocks * reads;
@@ -894,15 +861,11 @@ static double reads_of_items(const counter *c, const movement *m)
 			whole *= part;
 			continue;
 		}
-		/* of what nothing is asked about, those that stand inside of all conditions share, and so do members of a tile's vector */
-		const bool inside = !named && s->d[d].harmless && is_inside_of_others(c, s, d);
-		const bool vectors = !named && shares_members(c, s, d), again = named ? !s->d[d].copied : !inside;
-		const int64_t places = again ? layout->tile / (vectors ? layout->vector : 1) : layout->threads;
+		const bool again = named ? !s->d[d].copied : !s->d[d].harmless; /* those of which nothing is asked share */
+		const int64_t places = again ? layout->tile : layout->threads;
 		once *= (double)(tiles * layout->threads);
 		whole *= (double)(tiles * places);
-		all *= !again	 ? s->d[d].outer * (double)layout->threads * (s->d[d].harmless && !named ? 1 : s->d[d].busy)
-		       : vectors ? s->d[d].outer * (double)places
-				 : runs;
+		all *= again ? runs : s->d[d].outer * (double)layout->threads * (s->d[d].harmless ? 1 : s->d[d].busy);
 		shared *= s->d[d].outer * (double)layout->threads * (s->d[d].harmless ? 1 : s->d[d].busy);
 	}
 	/* where results of a window need the same they share it, but not at an edge */

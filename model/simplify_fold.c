@@ -430,24 +430,15 @@ static bool leave_each_other(const heddle_node *a, const heddle_node *b)
 	return each;
 }
 
-/* Has the condition two branches, or one that is all of such a condition: for whole vectors, and parts of them? */
-static bool is_parted(const heddle_node *test)
-{
-	const heddle_node *then = test->child[0];
-	return test->n_child == 2 || (then->n_child == 1 && then->child[0]->kind == HEDDLE_NODE_IF && is_parted(then->child[0]));
-}
-
 /* The node that `test` may join: where it has two branches past others that have nothing to do with it.  NULL: there is none. */
 static heddle_node *partner(const heddle_node *out, const heddle_node *test)
 {
-	enum { MOST_PAST = 8 };
+	enum { MOST_PAST = 64 };
 	for (int k = out->n_child - 1; k >= 0 && k >= out->n_child - MOST_PAST; k--) {
 		heddle_node *other = out->child[k];
-		if (other->kind != HEDDLE_NODE_IF)
-			return NULL;
-		if (other->n_child == test->n_child && heddle_value_equal(other->value[0], test->value[0]))
+		if (other->kind == HEDDLE_NODE_IF && other->n_child == test->n_child && heddle_value_equal(other->value[0], test->value[0]))
 			return other;
-		if (!is_parted(test) || !leave_each_other(other, test))
+		if ((other->kind != HEDDLE_NODE_IF && other->kind != HEDDLE_NODE_STORE) || !leave_each_other(other, test))
 			return NULL;
 	}
 	return NULL;
