@@ -49,49 +49,147 @@ static int find_element(const element *all, int n, const element *one, int rank)
 
 enum { MOST_ELEMENTS = 1024 };
 
-/* Reads of one step of a thread that has so many values of each dimension whose items are unrolled, and `taps` members of the lockstep
- * dimension.  `shared`: each element once; else each place by itself, but that what the first result takes it reads for all where all steps are
- * `alike`.  What is read under a condition is shared by places that have the same one.  -1: too many. */
-static double reads_of_step(const counter *c, const movement *m, const int64_t *values, int lockstep, int64_t taps, bool shared, bool alike)
+/* May results along d be left out in some block?  Where one tile holds all that there are it is known which. */
+static bool is_asked(const heddle_stmt *stmt, int d)
 {
-	const int n_dim = m->shape->stmt->n_dim;
-	const heddle_stmt *stmt = m->shape->stmt;
-	const bool asked = m->access && m->access->expr && count_read_share(c, stmt, m->access->expr) != 1;
-	const int rank = asked ? n_dim : m->tensor->rank;
-	element *seen = heddle_xalloc(sizeof(*seen) * MOST_ELEMENTS);
-	int64_t at[HEDDLE_MAX_DIM] = {0}, places = 1;
-	int n = 0;
-	double reads = 0;
-	for (int d = 0; d < n_dim; d++)
-		places *= d == lockstep ? taps : values[d];
-	if (places > MOST_ELEMENTS)
-		reads = -1;
-	for (int64_t p = 0; p < places && reads >= 0; p++) {
-		bool first = true;
-		element one = {{0}, 0};
-		for (int d = 0; d < n_dim; d++) {
-			first = first && (d == lockstep || at[d] == 0);
-			for (int e = 0; e < rank && !asked; e++)
-				one.at[e] += m->subscript[e].coefficient[d] * at[d];
-			one.at[d] = asked ? (count_depends(m, d) ? at[d] : 0) : one.at[d];
-		}
-		/* of a loop inside of blocks those after the first ask in all blocks whether they exist: around what stands inside */
-		int64_t outside = 1;
-		for (int d = 0; d < n_dim; d++) {
-			const heddle_dim *dim = &stmt->dim[d];
-			if (d != lockstep && !dim->reduction && dim->member < 0 && at[d] > 0 && !choose_divisible(stmt, d, dim->layout.tile))
-				one.branch = outside;
-			outside = outside * (d == lockstep ? taps : values[d]) + at[d];
-		}
-		const bool known = find_element(seen, n, &one, rank) >= 0;
-		if (!known && (shared || (first && alike)))
-			seen[n++] = one;
-		reads += known ? 0 : 1;
-		for (int d = n_dim - 1; d >= 0 && ++at[d] == (d == lockstep ? taps : values[d]); d--)
-			at[d] = 0;
+	const int64_t tile = stmt->dim[d].layout.tile, known = heddle_fixed_extent(stmt->source->index[d]->upper);
+	return !choose_divisible(stmt, d, tile) && !(known > 0 && known <= tile);
+}
+
+/* One coordinate of a place in the text: an item of a dimension, of the vectors' dimension a vector, or a member of a vector. */
+typedef struct place_part {
+	int dim;
+	int64_t n, step; /* so many, so many of a thread's values of the dimension apart */
+	int64_t apart;   /* and so many of the dimension's own */
+	bool several;    /* stand in the text, whatever their number in this block */
+	bool asked;      /* those after the first are under a condition of their own */
+} place_part;
+
+/* What is read at a place, and the conditions around it: coordinates of parts that are asked for, from the outside in. */
+typedef struct tree_read {
+	int64_t element[HEDDLE_MAX_DIM], key[2 * HEDDLE_MAX_DIM];
+} tree_read;
+
+/* Does a place under the conditions `key` stand inside of those of the read? */
+static bool is_under(const tree_read *read, const int64_t *key, int n)
+{
+	int k = 0;
+	while (k < n && read->key[k] == key[k])
+		k++;
+	for (; k < n; k++)
+		if (read->key[k])
+			return false;
+	return true;
+}
+
+/* Parts that are asked for first: then what stands around comes before what is inside of it. */
+static void order_parts(place_part *part, int n)
+{
+	place_part ordered[2 * HEDDLE_MAX_DIM + 1];
+	int to = 0;
+	for (int asked = 1; asked >= 0; asked--)
+		for (int k = 0; k < n; k++)
+			if (part[k].asked == asked)
+				ordered[to++] = part[k];
+	memcpy(part, ordered, sizeof(*part) * (size_t)n);
+}
+
+/* Goes to the next place; false: there is none. */
+static bool next_place(const place_part *part, int n, int64_t *at)
+{
+	for (int k = n - 1; k >= 0; k--) {
+		if (++at[k] < part[k].n)
+			return true;
+		at[k] = 0;
 	}
+	return false;
+}
+
+/* Is it there, where a block has `there` of a thread's values of each dimension?  *outside: nothing is asked before it. */
+static bool has_place(const place_part *part, int n, const int64_t *at, const int64_t *there, tree_read *read, bool *outside)
+{
+	int64_t value[HEDDLE_MAX_DIM] = {0};
+	bool all = true;
+	*outside = true;
+	for (int k = 0; k < n; k++) {
+		value[part[k].dim] += at[k] * part[k].step;
+		read->key[k] = part[k].asked ? at[k] : 0;
+		*outside = *outside && !read->key[k];
+	}
+	for (int k = 0; k < n; k++)
+		all = all && value[part[k].dim] < there[part[k].dim];
+	return all;
+}
+
+/* Members of what is left of a vector are a loop: do others take what the place reads, so that it has a name outside of
+ * it? */
+static bool has_others(const movement *m, const place_part *part, const int64_t *at, int n, bool first)
+{
+	for (int k = 0; k < n; k++)
+		if (part[k].several && at[k] == 0 && !count_depends(m, part[k].dim) && (first || !part[k].asked))
+			return true;
+	return false;
+}
+
+/* A vector's members, gone through by themselves where some are missing: what only one place asks for is read for each. */
+typedef struct left_members {
+	int64_t n;    /* 0: it is whole */
+	bool named;   /* what stands outside of all conditions has a name, of the vectors before */
+	bool several; /* there may be more vectors, for which it has one */
+} left_members;
+
+/* Reads of one step: conditions on results stand inside of each other, dimension by dimension, in the order of `part`.  What is read under one is
+ * shared by all that stand inside of it, and nothing of it by others.  `left`: of a vector along which the access does not go; NULL: of none.
+ * `alone`: each place that the access depends on has its own element, whatever its subscripts are.  -1: too many. */
+static double reads_of_tree(const movement *m, const place_part *part, int n, const int64_t *there, const left_members *left, bool alone)
+{
+	int64_t at[2 * HEDDLE_MAX_DIM] = {0}, places = 1;
+	double reads = 0;
+	int found = 0;
+	for (int k = 0; k < n; k++)
+		if (part[k].n > MOST_ELEMENTS || (places *= part[k].n) > MOST_ELEMENTS)
+			return -1;
+	tree_read *seen = heddle_xalloc(sizeof(*seen) * (size_t)places);
+	do {
+		tree_read one = {{0}, {0}};
+		bool outside;
+		if (!has_place(part, n, at, there, &one, &outside))
+			continue;
+		for (int k = 0; k < n; k++) {
+			for (int e = 0; e < m->tensor->rank && !alone; e++)
+				one.element[e] += m->subscript[e].coefficient[part[k].dim] * at[k] * part[k].apart;
+			if (alone && count_depends(m, part[k].dim))
+				one.element[part[k].dim] += at[k] * part[k].apart;
+		}
+		bool known = false;
+		for (int k = 0; k < found && !known; k++)
+			known = !memcmp(seen[k].element, one.element, sizeof(one.element)) && is_under(&seen[k], one.key, n);
+		if (known)
+			continue;
+		seen[found++] = one;
+		const bool shared = !left || !left->n || has_others(m, part, at, n, outside) || (outside && left->several);
+		reads += left && left->named && outside ? 0 : shared ? 1 : (double)left->n;
+	} while (next_place(part, n, at));
 	free(seen);
 	return reads;
+}
+
+/* Reads of one step of a thread that has so many values of each dimension whose items are unrolled, and `taps` members of the lockstep dimension.
+ * `whole`: blocks have all of their results, and nothing is asked but by loops inside of them.  What is read under a condition is shared by places
+ * that have the same one.  -1: too many. */
+static double reads_of_step(const counter *c, const movement *m, const int64_t *values, int lockstep, int64_t taps, bool whole)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	place_part part[HEDDLE_MAX_DIM];
+	int64_t there[HEDDLE_MAX_DIM];
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const heddle_dim *dim = &stmt->dim[d];
+		const bool loop = dim->member < 0 && !choose_divisible(stmt, d, dim->layout.tile);
+		there[d] = INT64_MAX;
+		part[d] = (place_part){d, d == lockstep ? taps : values[d], 1, 1, true, d != lockstep && !dim->reduction && (loop || (!whole && is_asked(stmt, d)))};
+	}
+	order_parts(part, stmt->n_dim);
+	return reads_of_tree(m, part, stmt->n_dim, there, NULL, m->access && m->access->expr && count_read_share(c, stmt, m->access->expr) != 1);
 }
 
 /* The sum whose terms are lanes of vectors; -1: there is none. */
@@ -104,7 +202,7 @@ static int lanes_of(const heddle_stmt *stmt)
 }
 
 /* The same of vectors of a window's taps, one after another, of which the last one is not filled. */
-static double reads_of_vectors(const counter *c, const movement *m, const int64_t *values, int lockstep, int64_t taps, bool shared, bool alike)
+static double reads_of_vectors(const counter *c, const movement *m, const int64_t *values, int lockstep, int64_t taps, bool shared)
 {
 	const int64_t v = m->shape->stmt->dim[lockstep].layout.vector;
 	const int row = heddle_tensor_inner(m->tensor);
@@ -112,11 +210,11 @@ static double reads_of_vectors(const counter *c, const movement *m, const int64_
 	double sum = 0;
 	const shape *s = m->shape;
 	if (shared && !beside && (s->d[lockstep].unrolled || s->stmt->dim[lockstep].layout.items == 1)) /* all stand together */
-		return reads_of_step(c, m, values, lockstep, taps, true, true);
+		return reads_of_step(c, m, values, lockstep, taps, true);
 	for (int64_t first = 0; first < taps; first += v) {
 		/* neighbours of a whole vector are read as one, which overlaps others */
 		const int64_t here = choose_least(v, taps - first), at_once = beside && here == v ? v : 1;
-		const double reads = reads_of_step(c, m, values, lockstep, here / at_once, shared, alike && taps <= v);
+		const double reads = reads_of_step(c, m, values, lockstep, here / at_once, shared);
 		if (reads < 0)
 			return -1;
 		sum += reads * (double)at_once;
@@ -137,7 +235,7 @@ double count_shared_taps(const counter *c, const movement *m)
 			return 1;
 	for (int d = 0; d < stmt->n_dim; d++)
 		values[d] = !stmt->dim[d].reduction && m->shape->d[d].unrolled ? stmt->dim[d].layout.tile : 1;
-	const double reads = reads_of_vectors(c, m, values, lanes, taps, true, true);
+	const double reads = reads_of_vectors(c, m, values, lanes, taps, true);
 	const double steps = m->shape->d[lanes].unrolled ? 1 : (double)stmt->dim[lanes].layout.items;
 	const double all = count_elements(m) * steps * (count_depends(m, lanes) ? m->shape->d[lanes].share : 1);
 	return reads > 0 && all > 0 ? reads / all : 1;
@@ -150,7 +248,7 @@ static double reads_of_taps(const counter *c, const movement *m, int lockstep)
 	const heddle_stmt *stmt = m->shape->stmt;
 	const heddle_layout *lanes = &stmt->dim[lockstep].layout;
 	const int64_t known = heddle_fixed_extent(stmt->source->index[lockstep]->upper), extent = m->shape->d[lockstep].extent;
-	const bool filled = extent > 0 && extent % lanes->vector == 0;
+	const bool filled = (extent > 0 && extent % lanes->vector == 0) || known == 0; /* terms that fill none are counted by themselves */
 	const bool steps = filled && lanes->items > 1 && m->shape->d[lockstep].unrolled; /* stand in the text */
 	const int64_t taps = !filled ? known : steps ? lanes->items * lanes->vector : lanes->vector; /* of a step */
 	int64_t tile[HEDDLE_MAX_DIM], values[HEDDLE_MAX_DIM];
@@ -166,14 +264,11 @@ static double reads_of_taps(const counter *c, const movement *m, int lockstep)
 		tile[d] = d != lockstep && stmt->dim[d].member >= 0 && m->shape->d[d].unrolled && m->shape->d[d].extent > 0 ? stmt->dim[d].layout.tile : 1;
 	}
 	const bool guarded = within_guards(c, stmt) < 1;
-	const int results = heddle_lockstep_dim(stmt, NULL);
-	bool window = false, cuts = guarded || known > 0;
+	bool cuts = guarded || known > 0;
 	for (int d = 0; d < stmt->n_dim; d++) {
 		cuts = cuts || m->shape->d[d].extent % tile[d] != 0;
-		for (int e = 0; e < m->tensor->rank; e++)
-			window = window || (d != lockstep && m->subscript[e].coefficient[d] && m->subscript[e].coefficient[lockstep]);
 	}
-	if (!cuts || (known == 0 && !window))
+	if (!cuts)
 		return 0;
 	for (int kind = 0; kind < (1 << stmt->n_dim); kind++) { /* of the block, along each dimension: whole, or cut */
 		double blocks = 1;
@@ -187,9 +282,7 @@ static double reads_of_taps(const counter *c, const movement *m, int lockstep)
 		}
 		if (blocks == 0)
 			continue;
-		/* members of results' vectors that are cut are asked one by one */
-		const bool alike = known > 0 || (results != lockstep && !(kind >> results & 1));
-		const double reads = reads_of_vectors(c, m, values, lockstep, taps, whole, alike);
+		const double reads = reads_of_vectors(c, m, values, lockstep, taps, whole);
 		if (reads < 0)
 			return 0;
 		sum += blocks * reads;
@@ -202,23 +295,6 @@ static double reads_of_taps(const counter *c, const movement *m, int lockstep)
 	return ran > 0 ? sum / ran : 0;
 }
 
-/* May results along d be left out in some block?  Where one tile holds all that there are it is known which. */
-static bool is_asked(const heddle_stmt *stmt, int d)
-{
-	const int64_t tile = stmt->dim[d].layout.tile, known = heddle_fixed_extent(stmt->source->index[d]->upper);
-	return !choose_divisible(stmt, d, tile) && !(known > 0 && known <= tile);
-}
-
-/* One coordinate of a result in the text of a block at an edge: an item of a dimension, of the vectors' dimension a
- * vector, or a member of a vector that is gone through one by one. */
-typedef struct place_part {
-	int dim;
-	int64_t n, step; /* so many, so many values of the dimension apart */
-	bool several;    /* stand in the text, whatever their number in this block */
-	bool asked;      /* those after the first are under a condition of their own */
-	bool inside;     /* they stand inside of what each vector is asked for */
-} place_part;
-
 bool count_may_be_none(const counter *c, const heddle_stmt *stmt, int lockstep)
 {
 	const int64_t v = choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector);
@@ -226,111 +302,63 @@ bool count_may_be_none(const counter *c, const heddle_stmt *stmt, int lockstep)
 	       !choose_divisible(stmt, lockstep, v);
 }
 
-/* Those of a statement, from the outside in; their number.  `values`: of each dimension, in this block. */
-static int parts_of_place(const counter *c, const heddle_stmt *stmt, int lockstep, const int64_t *values,
-			  place_part part[2 * HEDDLE_MAX_DIM])
+/* Those of a statement of one thread, from the outside in, without its vectors in lockstep; their number.  `values`: of each dimension, in this
+ * block. */
+static int parts_of_place(const heddle_stmt *stmt, int lockstep, const int64_t *values, place_part part[2 * HEDDLE_MAX_DIM])
 {
-	const bool single = lockstep < 0 || stmt->dim[lockstep].layout.tile <= choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector);
 	int n = 0;
 	for (int vectors = 0; vectors < 2; vectors++)
 		for (int d = 0; d < stmt->n_dim; d++) {
-			const int64_t v = d == lockstep
-						  ? choose_least(stmt->dim[d].layout.vector, c->language->max_vector)
-						  : stmt->dim[d].layout.vector;
-			if (!stmt->dim[d].reduction && vectors == (stmt->dim[d].layout.vector > 1))
-				part[n++] = (place_part){d, (values[d] + v - 1) / v, v, stmt->dim[d].layout.tile > v, is_asked(stmt, d),
-							 d != lockstep && (single || count_stands_inside(c, stmt, d, lockstep))};
+			const int64_t v = stmt->dim[d].layout.vector;
+			if (d != lockstep && !stmt->dim[d].reduction && vectors == (v > 1))
+				part[n++] = (place_part){d, (values[d] + v - 1) / v, v, v, stmt->dim[d].layout.tile > v, is_asked(stmt, d)};
 		}
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const int64_t v = stmt->dim[d].layout.vector;
 		if (stmt->dim[d].member >= 0 && v > 1 && d != lockstep)
-			part[n++] = (place_part){d, v, 1, true, is_asked(stmt, d), true};
+			part[n++] = (place_part){d, v, 1, 1, true, is_asked(stmt, d)};
 	}
 	return n;
 }
 
-/* What a place in the text of such a block has to do with others. */
-typedef struct place_kind {
-	bool first;    /* nothing is asked before it, beyond what is for all vectors */
-	bool as_first; /* it reads what the first of all does */
-	bool as_under; /* it reads what the first vector under its conditions does, and is another one */
-	bool copy;     /* it reads what one beside it does that nothing is asked before, either */
-	bool inside;   /* the same, under the condition of one vector */
-} place_kind;
-
-static place_kind kind_of_place(const movement *m, int lockstep, const place_part *part, const int64_t *at, int n)
+/* Reads of a vector of which so many members are left, at all places, each gone through by itself. */
+static double reads_of_left(const place_part *part, int n, const int64_t *there, int64_t left)
 {
-	place_kind kind = {.first = true, .as_first = true};
-	bool within = true;
-	for (int k = 0; k < n; k++) {
-		const bool moved = at[k] > 0 && part[k].asked;
-		kind.first = kind.first && !moved;
-		kind.as_under = kind.as_under || (moved && part[k].dim == lockstep);
-		const bool copy = at[k] > 0 && !part[k].asked && !count_depends(m, part[k].dim);
-		kind.copy = kind.copy || copy;
-		kind.inside = kind.inside || (copy && part[k].inside);
-	}
-	for (int e = 0; e < m->tensor->rank; e++) {
-		int64_t from_first = 0, from_within = 0;
-		for (int k = 0; k < n; k++) {
-			const int64_t moved =
-				part[k].asked ? m->subscript[e].coefficient[part[k].dim] * at[k] * part[k].step : 0;
-			from_first += moved;
-			from_within += part[k].dim == lockstep ? moved : 0;
-		}
-		kind.as_first = kind.as_first && from_first == 0;
-		within = within && from_within == 0;
-	}
-	kind.as_under = kind.as_under && within;
-	return kind;
-}
-
-/* Members of what is left of a vector are a loop: do others take what the place reads, so that it has a name outside of
- * it? */
-static bool has_others(const movement *m, int lockstep, const place_part *part, const int64_t *at, int n, bool first)
-{
-	for (int k = 0; k < n; k++)
-		if (part[k].several && at[k] == 0 && !count_depends(m, part[k].dim) &&
-		    (first || part[k].dim == lockstep || !part[k].asked))
-			return true;
-	return false;
-}
-
-/* Elements that one thread reads in a block at an edge for one step of the sums of all its results.  Results after the
- * first along a dimension are under a condition; of several vectors each is whole or not, inside of it.  What the very
- * first reads, or the first one inside of a condition, others take; else it is read again.  -1: too many. */
-static double reads_under_conditions(const counter *c, const movement *m, int lockstep, const int64_t *values)
-{
-	place_part part[2 * HEDDLE_MAX_DIM];
-	const heddle_stmt *stmt = m->shape->stmt;
-	const int n = parts_of_place(c, stmt, lockstep, values, part);
-	const int64_t v = lockstep < 0 ? 1 : choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector);
-	/* vectors that may be cut are under conditions wherever they are */
-	const bool along = lockstep >= 0 && count_depends(m, lockstep);
-	const bool alone =
-		along ? !choose_divisible(stmt, lockstep, v) : lockstep >= 0 && count_may_be_none(c, stmt, lockstep);
-	int64_t at[2 * HEDDLE_MAX_DIM] = {0}, places = 1;
+	int64_t at[2 * HEDDLE_MAX_DIM] = {0};
 	double reads = 0;
-	for (int k = 0; k < n; k++) {
-		places *= part[k].n;
-		if (part[k].n > MOST_ELEMENTS || places > MOST_ELEMENTS)
-			return -1;
+	do {
+		tree_read one;
+		bool outside;
+		reads += has_place(part, n, at, there, &one, &outside) ? (double)left : 0;
+	} while (next_place(part, n, at));
+	return reads;
+}
+
+double count_under_conditions(const counter *c, const movement *m, int lockstep, const int64_t *values)
+{
+	place_part part[2 * HEDDLE_MAX_DIM + 1];
+	const heddle_stmt *stmt = m->shape->stmt;
+	const int n = parts_of_place(stmt, lockstep, values, part);
+	const int64_t v = lockstep < 0 ? 1 : choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector);
+	const bool along = lockstep >= 0 && count_depends(m, lockstep);
+	order_parts(part, n);
+	if (lockstep < 0)
+		return reads_of_tree(m, part, n, values, NULL, false);
+	if (choose_divisible(stmt, lockstep, v)) {
+		memmove(part + 1, part, sizeof(*part) * (size_t)n);
+		part[0] = (place_part){lockstep, values[lockstep] / v, v, v, true, is_asked(stmt, lockstep)};
+		order_parts(part, n + 1);
+		return reads_of_tree(m, part, n + 1, values, NULL, false) * (along ? (double)v : 1);
 	}
-	for (int64_t p = 0; p < places; p++) {
-		int64_t value[HEDDLE_MAX_DIM] = {0};
-		bool there = true;
-		for (int k = 0; k < n; k++)
-			value[part[k].dim] += at[k] * part[k].step;
-		for (int k = 0; k < n; k++)
-			there = there && value[part[k].dim] < values[part[k].dim];
-		const place_kind kind = kind_of_place(m, lockstep, part, at, n);
-		const int64_t left = lockstep < 0 ? 1 : choose_least(v, values[lockstep] - value[lockstep] / v * v);
-		if (there && !(along ? kind.inside && left == v : kind.copy) && (alone || ((kind.first || !kind.as_first) && !kind.as_under)))
-			reads += along || (left < v && (alone || !has_others(m, lockstep, part, at, n, kind.first)))
-					 ? (double)left
-					 : 1;
-		for (int k = n - 1; k >= 0 && ++at[k] == part[k].n; k--)
-			at[k] = 0;
+	double reads = 0;
+	for (int64_t from = 0; from < values[lockstep]; from += v) {
+		const int64_t left = values[lockstep] - from;
+		const bool none = count_may_be_none(c, stmt, lockstep); /* nothing has a name for all vectors */
+		const left_members members = {.n = left < v ? left : 0, .named = from > 0 && !none, .several = stmt->dim[lockstep].layout.tile > v && !none};
+		const double here = reads_of_tree(m, part, n, values, along ? NULL : &members, false);
+		if (here < 0)
+			return -1;
+		reads += along && left < v ? reads_of_left(part, n, values, left) : along ? here * (double)v : here;
 	}
 	return reads;
 }
@@ -391,7 +419,7 @@ static double reads_of_sums(const counter *c, const movement *m, int lockstep)
 		}
 		if (blocks == 0)
 			continue;
-		const double apart = whole && inside == 1 ? once : reads_under_conditions(c, m, lockstep, values);
+		const double apart = whole && inside == 1 ? once : count_under_conditions(c, m, lockstep, values);
 		if (apart < 0)
 			return 0;
 		sum += blocks * (whole ? inside * once + (1 - inside) * apart : apart);
@@ -716,64 +744,17 @@ static double single_elements(const counter *c, const movement *m, int lockstep)
 	return beside ? (double)(members % 2) / (double)members : 1;
 }
 
-/* Values of each dimension that stand in the text, beside each other; of those of results that are asked for in blocks at an edge (`asked`) so
- * many exist as `there` says. */
-typedef struct copies {
-	int64_t n[HEDDLE_MAX_DIM], there[HEDDLE_MAX_DIM];
-	bool asked[HEDDLE_MAX_DIM];
-} copies;
-
-/* Reads of one step where the first copy of what is asked for is computed whatever the block, and all others under a condition of their own, which
- * use what it reads, but nothing of each other; but copies of which nothing is asked that stand inside of a condition share there.  `whole`: nothing
- * is asked.  -1: too many. */
-static double reads_beside_first(const movement *m, const copies *of, bool whole)
-{
-	const int n_dim = m->shape->stmt->n_dim, rank = m->tensor->rank;
-	int64_t places = 1;
-	double reads = 0;
-	int n = 0;
-	for (int d = 0; d < n_dim; d++)
-		if ((places *= of->n[d]) > MOST_ELEMENTS)
-			return -1;
-	element *seen = heddle_xalloc(sizeof(*seen) * MOST_ELEMENTS);
-	for (int under = 0; under < 2; under++) /* the first copies, then those under conditions */
-		for (int64_t p = 0; p < places; p++) {
-			element one = {{0}, 0};
-			int64_t rest = p, branch = 0;
-			bool first = true, there = true;
-			for (int d = 0; d < n_dim; d++) {
-				const heddle_layout *layout = &m->shape->stmt->dim[d].layout;
-				const int64_t k = rest % of->n[d];
-				rest /= of->n[d];
-				for (int e = 0; e < rank; e++)
-					one.at[e] += m->subscript[e].coefficient[d] *
-						     (k / layout->vector * layout->threads * layout->vector + k % layout->vector);
-				first = first && (whole || !of->asked[d] || k == 0);
-				there = there && (!of->asked[d] || k < of->there[d]);
-				branch = branch * of->n[d] + (of->asked[d] ? k : 0);
-			}
-			one.branch = first ? 0 : branch + 1;
-			element sure = one;
-			sure.branch = 0;
-			if (!there || first == (under == 1) || find_element(seen, n, &one, rank) >= 0 || (!first && find_element(seen, n, &sure, rank) >= 0))
-				continue;
-			if (n < MOST_ELEMENTS)
-				seen[n++] = one;
-			reads++;
-		}
-	free(seen);
-	return reads;
-}
-
 /* Of a sum of many threads that asks for no thread's results, since tiles hold something for those that do not exist: so many times as if all were
  * shared.  0: it is another. */
 static double reads_of_first(const counter *c, const movement *m)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	const shape *s = m->shape;
-	copies of = {{0}, {0}, {0}};
+	place_part part[2 * HEDDLE_MAX_DIM];
+	int64_t there[HEDDLE_MAX_DIM];
+	bool asked[HEDDLE_MAX_DIM] = {0}, apart[HEDDLE_MAX_DIM] = {0};
+	int n_part = 0;
 	double sum = 0, ran = 0;
-	bool harmless = false;
 	if (!stmt->reduction || s->guarded != 1 || count_own_results(c->kernel))
 		return 0;
 	for (int e = 0; e < m->tensor->rank; e++)
@@ -783,29 +764,46 @@ static double reads_of_first(const counter *c, const movement *m)
 		const heddle_dim *dim = &stmt->dim[d];
 		if (count_moves(stmt, d) || dim->layout.rounds > 1 || s->d[d].parts > 1)
 			return 0;
-		of.n[d] = of.there[d] = s->d[d].unrolled ? s->d[d].items * s->d[d].members : s->d[d].members;
-		of.asked[d] = dim->member >= 0 && !s->d[d].harmless && is_asked(stmt, d);
-		harmless = harmless || s->d[d].harmless;
+		asked[d] = dim->member >= 0 && !s->d[d].harmless && is_asked(stmt, d);
 		const bool idle = dim->member >= 0 && !s->d[d].harmless && has_idle_threads(stmt, d);
-		if (idle || (of.asked[d] && (dim->layout.threads > 1 || !s->d[d].unrolled)))
+		apart[d] = dim->layout.threads > 1 && (idle ? dim->layout.threads == dim->layout.tile : asked[d]); /* the first one asks, too */
+		if ((idle && !apart[d]) || (asked[d] && !s->d[d].unrolled))
 			return 0;
+		asked[d] = asked[d] && !apart[d];
 	}
-	for (int kind = 0; kind < (1 << stmt->n_dim) && harmless; kind++) { /* of the block, along each dimension: whole, or cut */
-		double blocks = 1, once = count_elements(m);
+	for (int members = 0; members < 2; members++)
+		for (int d = 0; d < stmt->n_dim; d++) {
+			const heddle_layout *layout = &stmt->dim[d].layout;
+			const int64_t items = s->d[d].unrolled ? s->d[d].items : 1;
+			if (apart[d])
+				continue;
+			if (members)
+				part[n_part++] = (place_part){d, s->d[d].members, 1, 1, true, asked[d]};
+			else
+				part[n_part++] = (place_part){d, items, layout->vector, layout->threads * layout->vector, true, asked[d]};
+		}
+	order_parts(part, n_part);
+	for (int kind = 0; kind < (1 << stmt->n_dim); kind++) { /* of the block, along each dimension: whole, or cut */
+		double blocks = 1, once = count_elements(m), results = 1; /* of a thread, that ask for themselves */
 		bool whole = true;
 		for (int d = 0; d < stmt->n_dim && blocks > 0; d++) {
-			const int64_t tile = stmt->dim[d].layout.tile, rest = s->d[d].extent % tile;
+			const heddle_layout *layout = &stmt->dim[d].layout;
+			const int64_t tile = layout->tile, rest = s->d[d].extent % tile;
 			const bool cut = kind >> d & 1;
+			there[d] = INT64_MAX;
 			if (stmt->dim[d].member < 0) {
 				blocks *= cut ? 0 : 1;
 				continue;
 			}
 			blocks *= cut ? (rest > 0 ? 1 : 0) : (double)(s->d[d].extent / tile);
+			results *= apart[d] ? (double)(cut ? rest : tile) / (double)layout->threads : 1;
+			const double busy = (double)choose_least(layout->threads, (rest + layout->vector - 1) / layout->vector) / (double)layout->threads;
+			once *= apart[d] && cut ? count_depends(m, d) ? (double)rest / (double)tile : busy : 1;
 			whole = whole && !(cut && is_asked(stmt, d));
-			of.there[d] = cut ? rest : of.n[d];
-			once *= cut && of.asked[d] && count_depends(m, d) ? (double)rest / (double)tile : 1;
+			there[d] = cut && asked[d] ? rest : INT64_MAX;
+			once *= cut && asked[d] && count_depends(m, d) ? (double)rest / (double)tile : 1;
 		}
-		const double reads = blocks > 0 ? reads_beside_first(m, &of, whole) : 0;
+		const double reads = blocks == 0 ? 0 : whole ? once : results * reads_of_tree(m, part, n_part, there, NULL, false);
 		if (reads < 0)
 			return 0;
 		sum += blocks * reads;

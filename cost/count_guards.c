@@ -8,15 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Are there blocks in which the guard holds for some results only? */
-static bool guards_blocks(const heddle_stmt *stmt)
-{
-	for (int d = 0; d < stmt->n_dim; d++)
-		if (!stmt->dim[d].reduction && stmt->dim[d].layout.tile > 1 && count_guards(stmt, d))
-			return true;
-	return false;
-}
-
 /* Do terms along d that stand in the text read one place of the tile's rows after another? */
 static bool has_taps(const movement *m, int d)
 {
@@ -69,42 +60,32 @@ double count_tile_vectors(const counter *c, const shape *s, int d)
 	return most;
 }
 
-/* Of many threads, do the results along d ask each for itself whether they exist in the blocks that the guard cuts? */
+/* Of many threads, do the results along d ask each for itself whether they exist, the first one, too? */
 static bool asks_each(const counter *c, const shape *s, int d, bool apart)
 {
-	return c->kernel->threads > 1 && guards_blocks(s->stmt) && !choose_divisible(s->stmt, d, s->stmt->dim[d].layout.tile) && (apart || count_tile_vectors(c, s, d) == 0);
+	const heddle_layout *layout = &s->stmt->dim[d].layout;
+	return layout->threads > 1 && !choose_divisible(s->stmt, d, layout->tile) && (apart || count_tile_vectors(c, s, d) == 0);
 }
 
-/* Are the items of d copies that stand one after another under one condition of the guard: inside of all that it asks about? */
-static bool is_inside_of_guard(const counter *c, const shape *s, int d, bool apart)
-{
-	if (s->stmt->dim[d].reduction || !s->d[d].unrolled || count_guards(s->stmt, d) || asks_each(c, s, d, apart))
-		return false;
-	for (int o = 0; o < s->stmt->n_dim; o++) {
-		const heddle_layout *layout = &s->stmt->dim[o].layout;
-		if (count_guards(s->stmt, o) && (layout->vector > 1 || (layout->items > 1 && count_stands_inside(c, s->stmt, o, d))))
-			return false;
-	}
-	return true;
-}
-
-/* Of a guard `s <= t` the dimension that goes fastest, where the access does not depend on it; -1: it is not so. */
-static int last_in_steps(const counter *c, const movement *m)
+/* Of a guard `s <= t` the dimension that the access does not depend on; -1: it is not so. */
+static int across_steps(const counter *c, const movement *m)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
-	int last = -1;
 	if (c->kernel->threads > 1 || !stmt->reduction)
 		return -1;
-	for (int d = 0; d < stmt->n_dim; d++)
-		last = !stmt->dim[d].reduction && m->shape->d[d].unrolled && m->shape->d[d].items > 1 ? d : last;
-	const int other = last >= 0 && !count_depends(m, last) ? count_guard_beside(stmt, last) : -1;
-	return other >= 0 && other < last && stmt->dim[last].layout.vector * stmt->dim[other].layout.vector == 1 ? last : -1;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const bool items = !stmt->dim[d].reduction && m->shape->d[d].unrolled && m->shape->d[d].items > 1 && !count_depends(m, d);
+		const int other = items ? count_guard_beside(stmt, d) : -1;
+		if (other >= 0 && count_depends(m, other) && stmt->dim[d].layout.vector * stmt->dim[other].layout.vector == 1)
+			return d;
+	}
+	return -1;
 }
 
-/* Reads of a block of n x k items that lies so far `apart` of such a guard, which holds for i and j where sign (j - i) is no more: of each i those
- * are under one condition, and share, for which it holds in all blocks, the `least` of which lie apart; each of the others asks for itself, but
- * where nothing is asked of the first ones: of any i where all exist (`asked` is 0), of the first one where others may not (1); 2: of none. */
-static double reads_of_steps(int64_t n, int64_t k, int64_t sign, int64_t least, int64_t apart, int asked)
+/* Reads of a block of n x k items that lies so far `apart` of such a guard, which holds for i and j where sign (j - i) is no more: of each i they are
+ * shared where it holds for some j in all blocks, the `least` of which lie apart, and that is there: for the first one where others are `asked` for;
+ * else each j that it holds for reads for itself. */
+static double reads_of_steps(int64_t n, int64_t k, int64_t sign, int64_t least, int64_t apart, bool asked)
 {
 	double reads = 0;
 	for (int64_t i = 0; i < n; i++) {
@@ -112,11 +93,10 @@ static double reads_of_steps(int64_t n, int64_t k, int64_t sign, int64_t least, 
 		int64_t others = 0;
 		for (int64_t j = 0; j < k; j++) {
 			const int64_t step = sign * (j - i);
-			shared = shared || step <= least;
-			others += step > least && step <= apart;
+			shared = shared || (step <= least && (j == 0 || !asked));
+			others += step <= apart;
 		}
-		reads += shared ? 1 : 0;
-		reads += shared && ((i == 0 && asked < 2) || !asked) ? 0 : (double)others;
+		reads += shared ? 1 : (double)others;
 	}
 	return reads;
 }
@@ -130,10 +110,7 @@ static double reads_in_steps(const counter *c, const movement *m, int last, int 
 	const int64_t sign = count_guard_rises(c, stmt, last) ? -1 : 1;
 	/* it holds for some from where blocks lie so far apart (`first`), for all from `rest` on */
 	const int64_t first = sign > 0 ? 1 - a : 1 - b, rest = sign > 0 ? b - 1 : a - 1;
-	bool others = false; /* copies that are asked for, too */
-	for (int d = 0; d < stmt->n_dim; d++)
-		others = others || (d != other && d != last && !stmt->dim[d].reduction && stmt->dim[d].layout.tile > 1);
-	const int asked = others ? 2 : !choose_divisible(stmt, other, a);
+	const bool asked = sign < 0 && !choose_divisible(stmt, last, b); /* the smaller one is there where the other is */
 	int64_t least = INT64_MAX;
 	double reads = 0, inside = 0;
 	for (int pass = 0; pass < 2; pass++) /* the least, then by it */
@@ -184,15 +161,57 @@ static int first_in_steps(const counter *c, const movement *m)
 	return first;
 }
 
+/* Inside of a condition of the guard of one thread's sum, results along what it does not ask about are under conditions in blocks at an edge: so many
+ * times as often is something read as if they shared all of it; `cut`: in blocks that lack some of those results, else in others. */
+static double again_inside(const counter *c, const movement *m, int lane, bool cut)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	const bool vectors = lane >= 0 && stmt->dim[lane].layout.tile > 1 && !stmt->dim[lane].reduction && !count_guards(stmt, lane);
+	double sum = 0, ran = 0;
+	if (c->kernel->threads > 1 || !stmt->reduction)
+		return 1;
+	for (int kind = cut; kind < (cut ? 1 << stmt->n_dim : 1); kind++) { /* of the block, along each dimension: whole, or cut */
+		int64_t values[HEDDLE_MAX_DIM];
+		double blocks = 1, once = 1;
+		for (int d = 0; d < stmt->n_dim; d++) {
+			const bool inside = !stmt->dim[d].reduction && !count_guards(stmt, d) && m->shape->d[d].unrolled;
+			const int64_t tile = inside ? stmt->dim[d].layout.tile : 1, rest = m->shape->d[d].extent % tile;
+			const bool lacks = kind >> d & 1;
+			values[d] = lacks ? rest : tile;
+			blocks *= lacks ? (rest > 0 ? 1 : 0) : (double)(m->shape->d[d].extent / tile);
+			once *= count_depends(m, d) ? (double)values[d] : 1;
+		}
+		const double reads = blocks > 0 ? count_under_conditions(c, m, vectors ? lane : -1, values) : 0;
+		if (reads < 0)
+			return 1;
+		sum += blocks * reads;
+		ran += blocks * once;
+	}
+	return ran > 0 ? sum / ran : 1;
+}
+
+/* Do blocks with all of their results, in which the guard does not hold for all, stand apart?  Where it asks for multiples there are no others. */
+static bool guards_blocks(const counter *c, const heddle_stmt *stmt)
+{
+	bool parts = false;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		parts = parts || count_guard_parts(c, stmt, d);
+		if (!stmt->dim[d].reduction && stmt->dim[d].layout.tile > 1 && count_guards(stmt, d))
+			return true;
+	}
+	return parts;
+}
+
 /* Share of the accesses that a guard leaves, of so many that each thread makes without it; those of whole vectors count
  * `wide` times.  In blocks where it holds everywhere nothing is asked.  In others each vector is, and those that it
  * leaves no member out of share no reads; members of the rest are asked one by one, and read one by one. */
 static double guarded_share(const counter *c, const movement *m, double accesses, double wide)
 {
 	const shape *s = m->shape;
-	int64_t vector[HEDDLE_MAX_DIM], block[HEDDLE_MAX_DIM];
+	int64_t vector[HEDDLE_MAX_DIM], beside[HEDDLE_MAX_DIM], block[HEDDLE_MAX_DIM];
 	const int lane = heddle_lockstep_dim(s->stmt, NULL);
-	double instances = 1, same = 1, whole = 1;
+	const bool parted = c->kernel->threads == 1 && lane >= 0 && !s->stmt->dim[lane].reduction && count_guard_parts(c, s->stmt, lane);
+	double instances = 1, same = 1, whole = 1, turned = 1;
 	if (s->guarded <= 0 || s->guarded == 1 || accesses <= 0)
 		return wide * fabs(s->guarded);
 	for (int d = 0; d < s->stmt->n_dim; d++) {
@@ -203,10 +222,18 @@ static double guarded_share(const counter *c, const movement *m, double accesses
 		vector[d] = asked && !(m->apart && c->kernel->threads > 1) ? choose_least(dim->layout.vector, c->language->max_vector) : 1;
 		block[d] = !dim->reduction ? dim->layout.tile : s->d[d].extent > 0 ? s->d[d].extent : 1;
 		same *= depends ? 1 : (double)vector[d];
-		if (!depends && is_inside_of_guard(c, s, d, m->apart) && !(d == lane && count_may_be_none(c, s->stmt, d)))
+		/* results along what the guard does not ask about are inside of its conditions, but where those of all threads ask, too */
+		const bool inside = !dim->reduction && !count_guards(s->stmt, d) && !asks_each(c, s, d, m->apart);
+		if (!depends && s->d[d].unrolled && inside)
 			whole *= (double)dim->layout.items;
+		/* where terms begin with those of the first result along d, others take what it reads */
+		const bool results = c->kernel->threads == 1 && d != lane && !depends && !dim->reduction && s->d[d].unrolled && dim->layout.tile > 1;
+		const int terms = results && count_guards(s->stmt, d) ? count_guard_begins(c, s->stmt, d) : -1;
+		const bool first = terms >= 0 && dim->layout.tile % s->stmt->dim[terms].layout.tile == 0;
+		beside[d] = first ? -dim->layout.tile : vector[d];
+		turned *= first ? (double)dim->layout.tile : 1;
 		/* vectors along what no guard asks about are whole wherever they are asked for */
-		if (members && !asked && !depends && !asks_each(c, s, d, m->apart))
+		if (members && inside && !depends)
 			whole *= (double)choose_least(dim->layout.vector, c->language->max_vector);
 	}
 	const double vectors = fmin(s->guarded, count_guarded(c, s->stmt, vector));
@@ -221,12 +248,19 @@ static double guarded_share(const counter *c, const movement *m, double accesses
 		full *= part;
 		whole_ones *= part * (!dim->reduction && !count_depends(m, d) && s->d[d].unrolled && s->d[d].busy > 0 ? s->d[d].share / s->d[d].busy : 1);
 	}
-	double apart = (wide * (vectors - blocks) / same + s->guarded - vectors) / whole;
-	const int last = last_in_steps(c, m);
+	/* members of vectors along what it does not ask about, of which some are missing, read each for themselves */
+	const bool cut = c->kernel->threads == 1 && s->stmt->reduction && lane >= 0 && !parted && !s->stmt->dim[lane].reduction && count_depends(m, lane) &&
+			 !count_guards(s->stmt, lane) && s->d[lane].extent > 0;
+	const double alone = cut ? (double)(s->d[lane].extent % s->stmt->dim[lane].layout.vector) / (double)s->d[lane].extent : 0;
+	const double some = count_guarded(c, s->stmt, beside), left = s->guarded - vectors;
+	const double of_whole = guards_blocks(c, s->stmt) ? again_inside(c, m, lane, false) : 1, of_cut = full < 1 ? again_inside(c, m, lane, true) : 1;
+	const double inside = (wide * (full * some - blocks) / (same * turned) + (parted ? 0 : full * left)) * of_whole;
+	double apart = (inside + (1 - full) * (wide * some / (same * turned) + (parted ? 0 : left)) * of_cut) / whole + (parted ? left : 0);
+	const int last = across_steps(c, m);
 	if (last >= 0) {
 		double others;
 		apart = reads_in_steps(c, m, last, count_guard_beside(s->stmt, last), &others);
-		apart += (1 - full) * others;
+		apart = (1 - alone) * apart + (1 - alone - full) * others + alone * s->guarded;
 	}
 	const int first = first_in_steps(c, m);
 	if (first >= 0 && wide == 1) {

@@ -179,6 +179,10 @@ bool count_stays(counter *c, int at);
 bool count_reads_memory(const heddle_stmt *stmt);
 /* How many times as often a read is made as if each step asked once for what its places in the text share. */
 double count_again(const counter *c, const movement *m);
+/* Elements that one thread reads in a block at an edge for one step of the sums of all its results, of which it has so many `values` of each
+ * dimension.  Results after the first along a dimension are under a condition, and a vector of dimension `lockstep` (-1: there is none) of which some
+ * may be missing is whole or not around all of them.  -1: too many. */
+double count_under_conditions(const counter *c, const movement *m, int lockstep, const int64_t *values);
 /* May a block of one thread have none of the vectors of the lockstep dimension, as far as the text can tell?  It cannot
  * along the outermost of several coordinates of a block.  Then nothing has a name for all vectors. */
 bool count_may_be_none(const counter *c, const heddle_stmt *stmt, int lockstep);
@@ -222,7 +226,7 @@ double count_rounds(const counter *c, const heddle_stmt *stmt, int d, const bool
  * are not known, in any. */
 double count_runs(const counter *c, const heddle_stmt *stmt, int d, const bool *known, const int64_t *at);
 /* Share of the instances where the guard holds that went into the domain, of a statement without one 1; -1: not known.  Where
- * `group` is given, of those that are in whole groups of group[d] values along d for all of which it holds. */
+ * `group` is given, of those that are in whole groups of group[d] values along d for all of which it holds; a negative one: for any of which. */
 double count_guarded(const counter *c, const heddle_stmt *stmt, const int64_t *group);
 /* The same of whole blocks, `block` values along each dimension, which go through the last tile of a reduction apart where it has fewer terms: what
  * there is of it is with those blocks in whose other tiles the guard holds everywhere.  `results`: the share of the results that are in such blocks. */
@@ -246,6 +250,9 @@ double count_any(const counter *c, const heddle_stmt *stmt, const int64_t *group
 /* The dimension of a sum whose terms begin at a later one from one value of d to the next, where that is all that the guard asks of d; -1: it is
  * not. */
 int count_guard_begins(const counter *c, const heddle_stmt *stmt, int d);
+/* Does the guard depend on dimension d, and hold for all of a vector's members where it does for the first and the last?  Such vectors are whole or
+ * not around all results. */
+bool count_guard_parts(const counter *c, const heddle_stmt *stmt, int d);
 /* Does the guard depend on dimension d? */
 bool count_guards(const heddle_stmt *stmt, int d);
 /* The dimension that the statement's guard `d <= other`, or the other way around, compares d with; -1: it is another guard, or none. */

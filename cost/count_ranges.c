@@ -494,7 +494,7 @@ static int64_t solved(const conjuncts *all, const component *x, int d, count_end
 }
 
 /* The share of the component's values that are in whole groups for all values of which its conjuncts hold; `any`: in groups for some value of
- * which they do, each by itself. */
+ * which they do, each by itself, and so it is along dimensions whose group is negative. */
 static double share_of(const counter *c, const heddle_stmt *stmt, const conjuncts *given, const component *x, const int64_t *group, bool any)
 {
 	conjuncts all = *given;
@@ -503,7 +503,8 @@ static double share_of(const counter *c, const heddle_stmt *stmt, const conjunct
 	int64_t groups[HEDDLE_MAX_DIM], rows = 1, step = 1, taken = 0, found = 0;
 	double values = 1; /* of all groups, for one that there is: the last one of a dimension may have fewer */
 	for (int d = 0; d < stmt->n_dim; d++) {
-		const int64_t size = x->in[d] && group ? group[d] : 1;
+		const int64_t size = x->in[d] && group ? llabs(group[d]) : 1;
+		const bool some = any || (group && group[d] < 0);
 		box[d] = x->in[d] ? count_box(c, stmt, d) : (count_ends){0, 1};
 		groups[d] = (box[d].upper - box[d].lower + size - 1) / size;
 		if (groups[d] < 1)
@@ -514,7 +515,7 @@ static double share_of(const counter *c, const heddle_stmt *stmt, const conjunct
 		/* the worst, or the best, of a group's values, as that of its first one */
 		for (int k = 0; k < all.n; k++) {
 			const int64_t last = all.of[k].coefficient[d] * (size - 1);
-			all.of[k].constant += (last < 0) == any ? 0 : last;
+			all.of[k].constant += (last < 0) == some ? 0 : last;
 		}
 	}
 	for (int d = 0; d < stmt->n_dim; d++)
@@ -528,14 +529,15 @@ static double share_of(const counter *c, const heddle_stmt *stmt, const conjunct
 		int64_t rest = row, at[HEDDLE_MAX_DIM] = {0};
 		bool whole = true;
 		for (int k = 0; k < n; k++) {
-			const int64_t size = group ? group[dim[k]] : 1, number = rest % groups[dim[k]];
+			const int64_t size = group ? llabs(group[dim[k]]) : 1, number = rest % groups[dim[k]];
 			at[dim[k]] = box[dim[k]].lower + number * size;
-			whole = whole && (any || at[dim[k]] + size <= box[dim[k]].upper);
+			whole = whole && (any || (group && group[dim[k]] < 0) || at[dim[k]] + size <= box[dim[k]].upper);
 			rest /= groups[dim[k]];
 		}
-		const int64_t size = group ? group[longest] : 1;
+		const int64_t size = group ? llabs(group[longest]) : 1;
+		const bool some = any || (group && group[longest] < 0);
 		if (whole)
-			found += solved(&all, x, longest, box[longest], at, size, any ? groups[longest] : (box[longest].upper - box[longest].lower) / size);
+			found += solved(&all, x, longest, box[longest], at, size, some ? groups[longest] : (box[longest].upper - box[longest].lower) / size);
 	}
 	return (any ? 1 : values) * (double)found / ((double)taken * (double)groups[longest]);
 }
@@ -607,7 +609,7 @@ static double share_in_groups(const counter *c, const heddle_stmt *stmt, const c
 {
 	bool grouped = false;
 	for (int o = 0; o < stmt->n_dim; o++)
-		grouped = grouped || (group && x->in[o] && group[o] > 1 && (!stmt->dim[o].reduction || stmt->dim[o].layout.tile > 1));
+		grouped = grouped || (group && x->in[o] && llabs(group[o]) > 1 && (!stmt->dim[o].reduction || stmt->dim[o].layout.tile > 1));
 	return share_of(c, stmt, all, x, grouped ? group : NULL, any);
 }
 
@@ -812,6 +814,18 @@ int count_guard_begins(const counter *c, const heddle_stmt *stmt, int d)
 		terms = l->coefficient[d] ? sum : terms;
 	}
 	return terms;
+}
+
+bool count_guard_parts(const counter *c, const heddle_stmt *stmt, int d)
+{
+	bool otherwise = false, parts = false;
+	const heddle_expr *guard = guard_of(stmt, &otherwise);
+	conjuncts all = {0};
+	if (!guard || !take_conjuncts(c, guard, &all) || all.n_multiple || (otherwise && all.n > 1))
+		return false;
+	for (int k = 0; k < all.n; k++)
+		parts = parts || all.of[k].coefficient[d];
+	return parts;
 }
 
 bool count_guards(const heddle_stmt *stmt, int d)

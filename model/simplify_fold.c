@@ -130,14 +130,6 @@ static bool may_unroll(const rewriter *r, const heddle_node *loop, int64_t n)
 
 /* ---- nodes ------------------------------------------------------------------------------------------------------------------------ */
 
-static bool declares(const heddle_node *block)
-{
-	for (int k = 0; k < block->n_child; k++)
-		if (block->child[k]->kind == HEDDLE_NODE_DECLARE)
-			return true;
-	return false;
-}
-
 static void bind(rewriter *r, const char *name, heddle_value *value)
 {
 	binding *b = HEDDLE_NEW(r->s->p->arena, binding);
@@ -156,7 +148,7 @@ static void emit_block(rewriter *r, const heddle_node *block, heddle_node *out)
 		simplify_emit(r, block, out);
 		return;
 	}
-	if (declares(block)) {
+	if (simplify_declares(block)) {
 		inner = simplify_node_like(r->s->p, block);
 		heddle_node_append(r->s->p, out, inner);
 	}
@@ -310,151 +302,6 @@ static void emit_for(rewriter *r, const heddle_node *node, heddle_node *out)
 	heddle_node_append(s->p, out, loop);
 }
 
-/* `if (c) A  if (c) B` is `if (c) { A B }`, also with two branches each, and inside, where A ends as B begins; so it is where others stand
- * between that leave each other's registers alone. */
-static bool joins_last(heddle_program *p, heddle_node *out, const heddle_node *test);
-
-/* Append what `from` does to the block `to`; where registers are declared each stays in a scope of its own. */
-static void append_all(heddle_program *p, heddle_node *to, heddle_node *from)
-{
-	if (declares(to)) {
-		heddle_node *inner = simplify_node_like(p, to);
-		inner->child = to->child;
-		inner->n_child = to->n_child;
-		to->child = NULL;
-		to->n_child = 0;
-		heddle_node_append(p, to, inner);
-	}
-	if (declares(from)) {
-		heddle_node_append(p, to, from);
-		return;
-	}
-	for (int k = 0; k < from->n_child; k++)
-		if (k > 0 || from->child[k]->kind != HEDDLE_NODE_IF || !joins_last(p, to, from->child[k]))
-			heddle_node_append(p, to, from->child[k]);
-}
-
-/* Elements of an array that an access of so many members takes, along its last dimension. */
-static int64_t elements_taken(const heddle_buffer *buffer, int width)
-{
-	return width > buffer->width ? width / buffer->width : 1;
-}
-
-/* May accesses to the array by these subscripts, of so many members each, meet in an element? */
-static bool may_meet(const heddle_buffer *buffer, heddle_value *const *a, int width_a, heddle_value *const *b, int width_b)
-{
-	for (int k = 0; k < buffer->rank; k++) {
-		const bool last = k == buffer->rank - 1;
-		const int64_t of_a = last ? elements_taken(buffer, width_a) : 1, of_b = last ? elements_taken(buffer, width_b) : 1;
-		if (a[k]->kind == HEDDLE_VALUE_INT && b[k]->kind == HEDDLE_VALUE_INT && (a[k]->i >= b[k]->i + of_b || b[k]->i >= a[k]->i + of_a))
-			return false;
-	}
-	return true;
-}
-
-/* An element or vector of a register array that is taken or changed. */
-typedef struct touch {
-	const heddle_buffer *buffer;
-	heddle_value *const *subscript;
-	int width;
-} touch;
-
-/* What a node and all in it touch: many stores of another are compared with it. */
-typedef struct touches {
-	heddle_arena *arena;
-	bool shuffles; /* other threads are asked */
-	int n;
-	touch *touch;
-} touches;
-
-static void add_taken(touches *t, const heddle_value *v)
-{
-	t->shuffles |= v->kind == HEDDLE_VALUE_SHUFFLE;
-	if (v->kind == HEDDLE_VALUE_LOAD && v->buffer->role == HEDDLE_BUFFER_REGISTER)
-		HEDDLE_PUSH(t->arena, t->touch, t->n, ((touch){v->buffer, v->arg, v->width}));
-	for (int k = 0; k < v->n_arg; k++)
-		add_taken(t, v->arg[k]);
-}
-
-static void add_touches(touches *t, const heddle_node *node)
-{
-	if (node->kind == HEDDLE_NODE_STORE && node->buffer->role == HEDDLE_BUFFER_REGISTER)
-		HEDDLE_PUSH(t->arena, t->touch, t->n, ((touch){node->buffer, &node->value[1], node->value[0]->width}));
-	for (int k = 0; k < node->n_value; k++)
-		add_taken(t, node->value[k]);
-	for (int k = 0; k < node->n_child; k++)
-		add_touches(t, node->child[k]);
-}
-
-/* May the store change what is touched? */
-static bool meets(const heddle_node *store, const touches *t)
-{
-	for (int k = 0; k < t->n; k++)
-		if (t->touch[k].buffer == store->buffer &&
-		    may_meet(store->buffer, &store->value[1], store->value[0]->width, t->touch[k].subscript, t->touch[k].width))
-			return true;
-	return t->shuffles;
-}
-
-/* Is the array the block's own, or that of one inside of it? */
-static bool declares_inside(const heddle_node *node, const heddle_buffer *buffer)
-{
-	if (node->kind == HEDDLE_NODE_DECLARE && node->buffer == buffer)
-		return true;
-	for (int k = 0; k < node->n_child; k++)
-		if (declares_inside(node->child[k], buffer))
-			return true;
-	return false;
-}
-
-/* Does `a` change registers only, and none that `b`, which touches these, takes or changes? */
-static bool leaves(const heddle_node *a, const heddle_node *b, const touches *of_b)
-{
-	if (a->kind == HEDDLE_NODE_BARRIER || a->kind == HEDDLE_NODE_COPY || a->kind == HEDDLE_NODE_WAIT)
-		return false;
-	if (a->kind == HEDDLE_NODE_STORE && (a->buffer->role != HEDDLE_BUFFER_REGISTER || (meets(a, of_b) && !declares_inside(b, a->buffer))))
-		return false;
-	for (int k = 0; k < a->n_child; k++)
-		if (!leaves(a->child[k], b, of_b))
-			return false;
-	return true;
-}
-
-static bool leave_each_other(const heddle_node *a, const heddle_node *b)
-{
-	touches of_a = {.arena = heddle_arena_new()}, of_b = {.arena = of_a.arena};
-	add_touches(&of_a, a);
-	add_touches(&of_b, b);
-	const bool each = leaves(a, b, &of_b) && leaves(b, a, &of_a);
-	heddle_arena_free(of_a.arena);
-	return each;
-}
-
-/* The node that `test` may join: where it has two branches past others that have nothing to do with it.  NULL: there is none. */
-static heddle_node *partner(const heddle_node *out, const heddle_node *test)
-{
-	enum { MOST_PAST = 64 };
-	for (int k = out->n_child - 1; k >= 0 && k >= out->n_child - MOST_PAST; k--) {
-		heddle_node *other = out->child[k];
-		if (other->kind == HEDDLE_NODE_IF && other->n_child == test->n_child && heddle_value_equal(other->value[0], test->value[0]))
-			return other;
-		if ((other->kind != HEDDLE_NODE_IF && other->kind != HEDDLE_NODE_STORE) || !leave_each_other(other, test))
-			return NULL;
-	}
-	return NULL;
-}
-
-static bool joins_last(heddle_program *p, heddle_node *out, const heddle_node *test)
-{
-	heddle_node *last = simplify_is_pure(test->value[0]) ? partner(out, test) : NULL;
-	if (!last)
-		return false;
-	for (int k = 0; k < test->n_child; k++)
-		append_all(p, last->child[k], test->child[k]);
-	last->uniform &= test->uniform;
-	return true;
-}
-
 /* The branch of an IF on `condition`. */
 static heddle_node *emit_branch(rewriter *r, heddle_value *condition, bool holds, const heddle_node *block)
 {
@@ -546,7 +393,7 @@ static void emit_if(rewriter *r, const heddle_node *node, heddle_node *out)
 	heddle_node *new = heddle_node_if(p, condition, then, otherwise);
 	new->uniform = node->uniform;
 	new->line = node->line;
-	if (!joins_last(r->s->p, out, new))
+	if (!simplify_join(r->s->p, out, new))
 		heddle_node_append(p, out, new);
 }
 
@@ -585,6 +432,32 @@ static bool is_factor_of(const heddle_value *by, const heddle_value *factor)
 	return by->i > 1 && factor->i % by->i == 0;
 }
 
+/* Takes it out of n factors, as a product factor by factor; how many are left, -1: it is none of them. */
+static int take_factor(rewriter *r, heddle_value *by, heddle_value **factor, int n)
+{
+	int k = 0;
+	simplify *s = r->s;
+	by = simplify_narrow(s, simplify_value(r, by));
+	while (k < n && !is_factor_of(by, factor[k]))
+		k++;
+	if (k < n && !heddle_value_equal(by, factor[k])) {
+		factor[k] = heddle_value_int(s->p, factor[k]->type, factor[k]->i / by->i);
+		return n;
+	}
+	if (k < n) {
+		factor[k] = factor[n - 1];
+		return n - 1;
+	}
+	const heddle_value *product = by;
+	while (product->kind == HEDDLE_VALUE_CAST)
+		product = product->arg[0];
+	if (product->kind != HEDDLE_VALUE_BINARY || product->op != HEDDLE_OP_MUL)
+		return -1;
+	for (int a = 0; a < 2 && n >= 0; a++)
+		n = take_factor(r, heddle_value_cast(s->p, by->type, product->arg[a]), factor, n);
+	return n;
+}
+
 /* The only factor of the grid that `v` = block / a / b, a and b being the others, does not divide by: v is below it.  NULL: it
  * is not of this kind. */
 static heddle_value *blocks_along(rewriter *r, heddle_value *v)
@@ -597,16 +470,9 @@ static heddle_value *blocks_along(rewriter *r, heddle_value *v)
 	for (int k = 0; k < n; k++)
 		factor[k] = simplify_narrow(s, simplify_value(r, heddle_value_cast(s->p, v->type, factor[k])));
 	while (v->kind == HEDDLE_VALUE_FLOOR_DIV || (v->kind == HEDDLE_VALUE_BINARY && v->op == HEDDLE_OP_DIV)) {
-		heddle_value *by = simplify_narrow(s, v->arg[1]);
-		int k = 0;
-		while (k < n && !is_factor_of(by, factor[k]))
-			k++;
-		if (k == n)
+		n = take_factor(r, v->arg[1], factor, n);
+		if (n < 0)
 			return NULL;
-		if (heddle_value_equal(by, factor[k]))
-			factor[k] = factor[--n];
-		else
-			factor[k] = heddle_value_int(s->p, factor[k]->type, factor[k]->i / by->i);
 		v = v->arg[0];
 	}
 	while (v->kind == HEDDLE_VALUE_CAST)

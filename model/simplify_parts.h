@@ -81,6 +81,10 @@ void simplify_fold(simplify *s, rewriter options);
 bool simplify_is_pure(const heddle_value *value);
 /* Tensors and temporaries: no tile, no register, no number of the caller's. */
 bool simplify_is_global(const heddle_buffer *buffer);
+/* Are registers declared in the block itself? */
+bool simplify_declares(const heddle_node *block);
+/* Does the IF `test` go into what stands in the block `out` already (simplify_join.c)?  What is left of it is to be appended. */
+bool simplify_join(heddle_program *p, heddle_node *out, heddle_node *test);
 /* A node of the same kind, line and flags without children and values. */
 heddle_node *simplify_node_like(heddle_program *p, const heddle_node *node);
 /* Where the stores, lets and comments that begin at child k of a block end: k itself when there is none. */

@@ -95,6 +95,51 @@ static void members_left_out(void **state)
 		"\t\t\tC[1] = 1.0\n"
 		"\t\t}\n"
 		"\t}\n");
+	/* conditions stand inside of those that ask for a part of them, but for sums that go on from elsewhere */
+	becomes(&cuda_like,
+		"declare r\nr[0] = 0.0\nr[1] = 0.0\nr[2] = 0.0\nfor serial i in 0 .. int32(D) {\nif block < int32(N) {\nr[0] = r[0] + A[i]\n}\nif thread < int32(N) {\n"
+		"r[1] = r[1] + A[i + 1]\n}\nif block < int32(N) && i < thread {\nr[2] = r[2] + A[i]\n}\nif block < int32(N) && i < 3 {\nr[1] = r[1] + A[i]\n}\n}\n"
+		"C[0] = r[0] + r[1] + r[2]\n",
+		"\tdeclare r\n"
+		"\tr[0] = 0.0\n"
+		"\tr[1] = 0.0\n"
+		"\tr[2] = 0.0\n"
+		"\tfor serial i in 0 .. int32(D) {\n"
+		"\t\tif block < int32(N) {\n"
+		"\t\t\tlet float32 A_v = A[i]\n"
+		"\t\t\tr[0] = r[0] + A_v\n"
+		"\t\t\tif i < thread {\n"
+		"\t\t\t\tr[2] = r[2] + A_v\n"
+		"\t\t\t}\n"
+		"\t\t}\n"
+		"\t\tif thread < int32(N) {\n"
+		"\t\t\tr[1] = r[1] + A[i + 1]\n"
+		"\t\t}\n"
+		"\t\tif block < int32(N) && i < 3 {\n"
+		"\t\t\tr[1] = r[1] + A[i]\n"
+		"\t\t}\n"
+		"\t}\n"
+		"\tC[0] = r[0] + r[1] + r[2]\n");
+	/* two branches inside of a condition join such outside of it */
+	becomes(&cuda_like,
+		"declare r\nr[0] = 0.0\nr[1] = 0.0\nif block < thread {\nr[0] = A[0]\n} else {\nr[0] = A[1]\n}\nif block < int32(N) {\nif block < thread {\n"
+		"r[1] = A[0]\n} else {\nr[1] = A[2]\n}\n}\nC[0] = r[0] + r[1]\n",
+		"\tdeclare r\n"
+		"\tr[0] = 0.0\n"
+		"\tr[1] = 0.0\n"
+		"\tif block < thread {\n"
+		"\t\tlet float32 A_v = A[0]\n"
+		"\t\tr[0] = A_v\n"
+		"\t\tif block < int32(N) {\n"
+		"\t\t\tr[1] = A_v\n"
+		"\t\t}\n"
+		"\t} else {\n"
+		"\t\tr[0] = A[1]\n"
+		"\t\tif block < int32(N) {\n"
+		"\t\t\tr[1] = A[2]\n"
+		"\t\t}\n"
+		"\t}\n"
+		"\tC[0] = r[0] + r[1]\n");
 	/* conditions of two branches join past others that leave their registers alone, not past those that do not */
 	becomes(&cuda_like,
 		"declare r\nr[0] = 0.0\nr[1] = 0.0\nif block < thread {\nr[1] = A[0]\n} else {\nr[1] = A[1]\n}\nif block + 1 < thread {\nr[0 : 2] = B[thread][0 : 2]\n} else {\n"
