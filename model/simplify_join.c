@@ -266,10 +266,13 @@ bool simplify_join(heddle_program *p, heddle_node *out, heddle_node *test)
 	heddle_node *outer = test->n_child == 1 ? outer_partner(out, test) : NULL;
 	if (!outer)
 		return false;
-	test->value[0] = asked_beside(p, test->value[0], outer->value[0]);
+	heddle_value *more = asked_beside(p, test->value[0], outer->value[0]);
+	heddle_node *inner = more ? heddle_node_block(p) : test->child[0]; /* the same, in another order: nothing more */
+	if (more) {
+		test->value[0] = more;
+		heddle_node_append(p, inner, test);
+	}
 	outer->uniform &= test->uniform;
-	heddle_node *inner = heddle_node_block(p);
-	heddle_node_append(p, inner, test);
 	append_all(p, outer->child[0], inner);
 	return true;
 }

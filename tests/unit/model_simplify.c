@@ -120,6 +120,21 @@ static void members_left_out(void **state)
 		"\t\t}\n"
 		"\t}\n"
 		"\tC[0] = r[0] + r[1] + r[2]\n");
+	/* the same parts in another order are the same condition */
+	becomes(&cuda_like,
+		"declare r\nr[0] = 0.0\nr[1] = 0.0\nfor serial i in 0 .. int32(D) {\nif block < int32(N) && i < thread {\nr[0] = r[0] + A[i]\n}\n"
+		"if i < thread && block < int32(N) {\nr[1] = r[1] + A[i]\n}\n}\nC[0] = r[0] + r[1]\n",
+		"\tdeclare r\n"
+		"\tr[0] = 0.0\n"
+		"\tr[1] = 0.0\n"
+		"\tfor serial i in 0 .. int32(D) {\n"
+		"\t\tif block < int32(N) && i < thread {\n"
+		"\t\t\tlet float32 A_v = A[i]\n"
+		"\t\t\tr[0] = r[0] + A_v\n"
+		"\t\t\tr[1] = r[1] + A_v\n"
+		"\t\t}\n"
+		"\t}\n"
+		"\tC[0] = r[0] + r[1]\n");
 	/* two branches inside of a condition join such outside of it */
 	becomes(&cuda_like,
 		"declare r\nr[0] = 0.0\nr[1] = 0.0\nif block < thread {\nr[0] = A[0]\n} else {\nr[0] = A[1]\n}\nif block < int32(N) {\nif block < thread {\n"
