@@ -675,12 +675,12 @@ static double reads_of_windows(const counter *c, const movement *m)
 	if (elements >= places)
 		return 1;
 	for (int kind = 0; kind < (1 << stmt->n_dim); kind++) { /* of the block, along each dimension: whole, or cut */
-		double blocks = 1, once = elements, loops = 1, whole = 1, alone = 1; /* what is left of vectors is read by each */
+		double blocks = 1, once = elements, loops = 1, of_vectors = 1;
 		int64_t left[HEDDLE_MAX_DIM] = {0};
 		for (int d = 0; d < stmt->n_dim && blocks > 0; d++) {
 			const heddle_layout *layout = &stmt->dim[d].layout;
 			const int64_t rest = s->d[d].extent % layout->tile, tiles = s->d[d].extent / layout->tile;
-			const bool cut = kind >> d & 1, depends = count_depends(m, d), asked = rest > 0 && is_asked(stmt, d);
+			const bool cut = kind >> d & 1, depends = count_depends(m, d), asked = rest > 0 && tiles > 0 && is_asked(stmt, d);
 			const int64_t n = cut ? rest : layout->tile;
 			blocks *= cut ? (asked ? 1 : 0) : asked ? (double)tiles : 1;
 			left[d] = cut ? rest : 0;
@@ -689,19 +689,11 @@ static double reads_of_windows(const counter *c, const movement *m)
 				loops *= (double)choose_least(s->d[d].items, (n + layout->vector - 1) / layout->vector);
 			else if (depends && !s->d[d].unrolled) /* a loop in whole blocks, too */
 				loops *= (double)n / (double)layout->tile;
-			const bool vectors = d == lockstep && depends;
-			alone *= vectors ? (double)(n % layout->vector) : depends ? (double)n : 1;
-			if (vectors)
-				left[d] = n - n % layout->vector;
-			whole *= vectors ? (double)(left[d] > 0 ? layout->vector : 0) : 1;
+			of_vectors *= d == lockstep && depends ? (double)choose_least(layout->vector, n) : 1;
 		}
-		double reads = kind == 0 && count_any_whole(s) ? elements : 0;
-		if (blocks > 0 && reads == 0) {
-			const double names = whole > 0 ? reads_with_names(&there, left, lockstep) : 0;
-			if (whole > 0 && names == 0)
-				return 1;
-			reads = loops * whole * names + (lockstep >= 0 && count_depends(m, lockstep) ? alone : 0);
-		}
+		const double reads = blocks == 0 ? 0 : kind == 0 && count_any_whole(s) ? elements : loops * of_vectors * reads_with_names(&there, left, lockstep);
+		if (blocks > 0 && reads == 0)
+			return 1;
 		sum += blocks * reads;
 		ran += blocks * once;
 	}
