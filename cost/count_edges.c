@@ -265,9 +265,8 @@ static double reads_of_taps(const counter *c, const movement *m, int lockstep)
 	}
 	const bool guarded = within_guards(c, stmt) < 1;
 	bool cuts = guarded || known > 0;
-	for (int d = 0; d < stmt->n_dim; d++) {
+	for (int d = 0; d < stmt->n_dim; d++)
 		cuts = cuts || m->shape->d[d].extent % tile[d] != 0;
-	}
 	if (!cuts)
 		return 0;
 	for (int kind = 0; kind < (1 << stmt->n_dim); kind++) { /* of the block, along each dimension: whole, or cut */

@@ -249,7 +249,7 @@ static double guarded_share(const counter *c, const movement *m, double accesses
 		whole_ones *= part * (!dim->reduction && !count_depends(m, d) && s->d[d].unrolled && s->d[d].busy > 0 ? s->d[d].share / s->d[d].busy : 1);
 	}
 	/* members of vectors along what it does not ask about, of which some are missing, read each for themselves */
-	const bool cut = c->kernel->threads == 1 && s->stmt->reduction && lane >= 0 && !parted && !s->stmt->dim[lane].reduction && count_depends(m, lane) &&
+	const bool cut = c->kernel->threads == 1 && s->stmt->reduction && lane >= 0 && !s->stmt->dim[lane].reduction && count_depends(m, lane) &&
 			 !count_guards(s->stmt, lane) && s->d[lane].extent > 0;
 	const double alone = cut ? (double)(s->d[lane].extent % s->stmt->dim[lane].layout.vector) / (double)s->d[lane].extent : 0;
 	const double some = count_guarded(c, s->stmt, beside), left = s->guarded - vectors;

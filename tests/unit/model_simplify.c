@@ -155,6 +155,46 @@ static void members_left_out(void **state)
 		"\t\t}\n"
 		"\t}\n"
 		"\tC[0] = r[0] + r[1]\n");
+	/* ... but not before what stands in front of them there */
+	becomes(&cuda_like,
+		"declare r\nr[0] = 0.0\nr[1] = 0.0\nif block < thread {\nr[0] = A[0]\n} else {\nr[0] = A[1]\n}\nif block < int32(N) {\nr[1] = A[3]\nif block < thread {\n"
+		"r[1] = r[1] + A[0]\n} else {\nr[1] = r[1] + A[2]\n}\n}\nC[0] = r[0] + r[1]\n",
+		"\tdeclare r\n"
+		"\tr[0] = 0.0\n"
+		"\tr[1] = 0.0\n"
+		"\tif block < thread {\n"
+		"\t\tr[0] = A[0]\n"
+		"\t} else {\n"
+		"\t\tr[0] = A[1]\n"
+		"\t}\n"
+		"\tif block < int32(N) {\n"
+		"\t\tr[1] = A[3]\n"
+		"\t\tif block < thread {\n"
+		"\t\t\tr[1] = r[1] + A[0]\n"
+		"\t\t} else {\n"
+		"\t\t\tr[1] = r[1] + A[2]\n"
+		"\t\t}\n"
+		"\t}\n"
+		"\tC[0] = r[0] + r[1]\n");
+	/* a sum that has begun in another branch goes on where it stands */
+	becomes(&cuda_like,
+		"declare r\nr[0] = 0.0\nr[1] = 0.0\nfor serial i in 0 .. int32(D) {\nif thread < int32(N) {\nr[1] = r[1] + A[i + 1]\n}\nif block < int32(N) {\n"
+		"r[0] = r[0] + A[i]\n}\nif block < int32(N) && i < 3 {\nr[1] = r[1] + A[i]\n}\n}\nC[0] = r[0] + r[1]\n",
+		"\tdeclare r\n"
+		"\tr[0] = 0.0\n"
+		"\tr[1] = 0.0\n"
+		"\tfor serial i in 0 .. int32(D) {\n"
+		"\t\tif thread < int32(N) {\n"
+		"\t\t\tr[1] = r[1] + A[i + 1]\n"
+		"\t\t}\n"
+		"\t\tif block < int32(N) {\n"
+		"\t\t\tr[0] = r[0] + A[i]\n"
+		"\t\t}\n"
+		"\t\tif block < int32(N) && i < 3 {\n"
+		"\t\t\tr[1] = r[1] + A[i]\n"
+		"\t\t}\n"
+		"\t}\n"
+		"\tC[0] = r[0] + r[1]\n");
 	/* conditions of two branches join past others that leave their registers alone, not past those that do not */
 	becomes(&cuda_like,
 		"declare r\nr[0] = 0.0\nr[1] = 0.0\nif block < thread {\nr[1] = A[0]\n} else {\nr[1] = A[1]\n}\nif block + 1 < thread {\nr[0 : 2] = B[thread][0 : 2]\n} else {\n"
