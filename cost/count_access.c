@@ -316,6 +316,9 @@ static double repeats(const counter *c, const movement *m, double wide)
 		else if (!depends && (dim->reduction ? has_sum_inside(m, d) : count_has_loop_inside(c, m, d)))
 			n *= (double)m->shape->d[d].items;
 		n *= depends ? 1 : m->shape->d[d].parts;
+		if (m->access && m->shape->d[d].harmless && dim->layout.rounds > 1) /* rounds of which there is anything */
+			n *= ceil((double)m->shape->d[d].extent * (double)dim->layout.rounds / (double)dim->layout.tile) /
+			     (m->shape->d[d].outer * (double)dim->layout.rounds);
 		if (!m->whole && !(m->access && m->shape->d[d].harmless))
 			n *= depends || !m->shape->d[d].unrolled || m->shape->d[d].parts > 1 ? m->shape->d[d].share : m->shape->d[d].busy;
 		else if (m->whole && dim->member < 0 &&

@@ -50,10 +50,16 @@ static int find_element(const element *all, int n, const element *one, int rank)
 enum { MOST_ELEMENTS = 1024 };
 
 /* May results along d be left out in some block?  Where one tile holds all that there are it is known which. */
-static bool is_asked(const heddle_stmt *stmt, int d)
+static bool is_left_out(const heddle_stmt *stmt, int d)
 {
 	const int64_t tile = stmt->dim[d].layout.tile, known = heddle_fixed_extent(stmt->source->index[d]->upper);
 	return !choose_divisible(stmt, d, tile) && !(known > 0 && known <= tile);
+}
+
+/* Are they asked for then?  Not where sums run over. */
+static bool is_asked(const shape *s, int d)
+{
+	return !s->d[d].harmless && is_left_out(s->stmt, d);
 }
 
 /* One coordinate of a place in the text: an item of a dimension, of the vectors' dimension a vector, or a member of a vector. */
@@ -186,7 +192,7 @@ static double reads_of_step(const counter *c, const movement *m, const int64_t *
 		const heddle_dim *dim = &stmt->dim[d];
 		const bool loop = dim->member < 0 && !choose_divisible(stmt, d, dim->layout.tile);
 		there[d] = INT64_MAX;
-		part[d] = (place_part){d, d == lockstep ? taps : values[d], 1, 1, true, d != lockstep && !dim->reduction && (loop || (!whole && is_asked(stmt, d)))};
+		part[d] = (place_part){d, d == lockstep ? taps : values[d], 1, 1, true, d != lockstep && !dim->reduction && (loop || (!whole && is_asked(m->shape, d)))};
 	}
 	order_parts(part, stmt->n_dim);
 	return reads_of_tree(m, part, stmt->n_dim, there, NULL, m->access && m->access->expr && count_read_share(c, stmt, m->access->expr) != 1);
@@ -277,7 +283,7 @@ static double reads_of_taps(const counter *c, const movement *m, int lockstep)
 			const bool cut = kind >> d & 1;
 			values[d] = cut ? rest : tile[d];
 			blocks *= tile[d] == 1 ? (cut ? 0 : 1) : cut ? (rest > 0 ? 1 : 0) : (double)(m->shape->d[d].extent / tile[d]);
-			whole = whole && !cut;
+			whole = whole && !(cut && (m->shape->d[d].harmless || is_left_out(stmt, d)));
 		}
 		if (blocks == 0)
 			continue;
@@ -303,19 +309,20 @@ bool count_may_be_none(const counter *c, const heddle_stmt *stmt, int lockstep)
 
 /* Those of a statement of one thread, from the outside in, without its vectors in lockstep; their number.  `values`: of each dimension, in this
  * block. */
-static int parts_of_place(const heddle_stmt *stmt, int lockstep, const int64_t *values, place_part part[2 * HEDDLE_MAX_DIM])
+static int parts_of_place(const shape *s, int lockstep, const int64_t *values, place_part part[2 * HEDDLE_MAX_DIM])
 {
+	const heddle_stmt *stmt = s->stmt;
 	int n = 0;
 	for (int vectors = 0; vectors < 2; vectors++)
 		for (int d = 0; d < stmt->n_dim; d++) {
 			const int64_t v = stmt->dim[d].layout.vector;
 			if (d != lockstep && !stmt->dim[d].reduction && vectors == (v > 1))
-				part[n++] = (place_part){d, (values[d] + v - 1) / v, v, v, stmt->dim[d].layout.tile > v, is_asked(stmt, d)};
+				part[n++] = (place_part){d, (values[d] + v - 1) / v, v, v, stmt->dim[d].layout.tile > v, is_asked(s, d)};
 		}
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const int64_t v = stmt->dim[d].layout.vector;
 		if (stmt->dim[d].member >= 0 && v > 1 && d != lockstep)
-			part[n++] = (place_part){d, v, 1, 1, true, is_asked(stmt, d)};
+			part[n++] = (place_part){d, v, 1, 1, true, is_asked(s, d)};
 	}
 	return n;
 }
@@ -337,15 +344,15 @@ double count_under_conditions(const counter *c, const movement *m, int lockstep,
 {
 	place_part part[2 * HEDDLE_MAX_DIM + 1];
 	const heddle_stmt *stmt = m->shape->stmt;
-	const int n = parts_of_place(stmt, lockstep, values, part);
+	const int n = parts_of_place(m->shape, lockstep, values, part);
 	const int64_t v = lockstep < 0 ? 1 : choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector);
 	const bool along = lockstep >= 0 && count_depends(m, lockstep);
 	order_parts(part, n);
 	if (lockstep < 0)
 		return reads_of_tree(m, part, n, values, NULL, false);
-	if (choose_divisible(stmt, lockstep, v)) {
+	if (m->shape->d[lockstep].harmless || choose_divisible(stmt, lockstep, v)) {
 		memmove(part + 1, part, sizeof(*part) * (size_t)n);
-		part[0] = (place_part){lockstep, values[lockstep] / v, v, v, true, is_asked(stmt, lockstep)};
+		part[0] = (place_part){lockstep, values[lockstep] / v, v, v, true, is_asked(m->shape, lockstep)};
 		order_parts(part, n + 1);
 		return reads_of_tree(m, part, n + 1, values, NULL, false) * (along ? (double)v : 1);
 	}
@@ -411,10 +418,10 @@ static double reads_of_sums(const counter *c, const movement *m, int lockstep)
 				values[d] = tile;
 				continue;
 			}
-			values[d] = cut ? rest : tile;
+			values[d] = cut && !m->shape->d[d].harmless ? rest : tile;
 			blocks *= cut ? (rest > 0 ? 1 : 0) : (double)(extent / tile);
-			whole = whole && !(cut && is_asked(stmt, d));
-			once *= cut && count_depends(m, d) ? (double)rest / (double)tile : 1;
+			whole = whole && !(cut && (m->shape->d[d].harmless || is_left_out(stmt, d)));
+			once *= cut && count_depends(m, d) ? (double)values[d] / (double)tile : 1;
 		}
 		if (blocks == 0)
 			continue;
@@ -451,9 +458,8 @@ static double reads_at_edges(const counter *c, const movement *m)
 	bool vectors = false, cut = once < 1;
 	if (c->kernel->threads > 1)
 		return 1;
-	/* tiles hold something for what does not exist, too: nothing is asked */
-	for (int g = 0; g < c->kernel->n_group; g++)
-		if (c->kernel->group[g]->stmt == stmt && c->kernel->group[g]->space == HEDDLE_SPACE_SHARED)
+	for (int d = 0; d < stmt->n_dim; d++) /* rounds that lack some stand apart */
+		if (stmt->dim[d].layout.rounds > 1)
 			return 1;
 	if (m->shape->guarded != 1 && once == 1) /* blocks that lack results are none of its whole ones */
 		return 1;
@@ -498,7 +504,9 @@ static double reads_at_edges(const counter *c, const movement *m)
 		/* with names copies read once, and each round of what is a loop there */
 		const int64_t beside = m->shape->d[d].copied ? layout->tile : layout->tile / layout->items;
 		named *= (double)(tiles * (layout->tile / beside));
-		rolled *= (double)(tiles * (layout->tile / beside) + (rest + beside - 1) / beside);
+		/* but what is left of a vector is a loop, which reads it for each member */
+		const bool apart = v > 1 && v == beside && !m->shape->d[d].copied;
+		rolled *= (double)(tiles * (layout->tile / beside) + (apart ? left : (rest + beside - 1) / beside));
 		places *= items;
 		others *= d == lockstep ? 1 : items;
 		cut = cut || (items > 1 && !choose_divisible(stmt, d, layout->tile));
@@ -593,7 +601,7 @@ static double reads_with_names(const movement *m, const int64_t *there, int vect
 			rest /= n[d];
 			for (int e = 0; e < m->tensor->rank; e++)
 				one.at[e] += m->subscript[e].coefficient[d] * (k / layout->vector * layout->threads * layout->vector + k % layout->vector);
-			under.at[d] = has_idle_threads(stmt, d) || is_asked(stmt, d) ? k : 0;
+			under.at[d] = has_idle_threads(stmt, d) || is_left_out(stmt, d) ? k : 0;
 		}
 		if (!exists)
 			continue;
@@ -636,7 +644,7 @@ static double names_at_edges(const movement *m)
 			const heddle_layout *layout = &s->stmt->dim[d].layout;
 			const int64_t rest = s->d[d].extent % layout->tile, tiles = s->d[d].extent / layout->tile;
 			const bool written_out = s->d[d].unrolled || layout->items == 1, depends = count_depends(m, d);
-			const bool cut = kind >> d & 1, apart = rest > 0 && tiles > 0 && layout->threads == 1 && written_out && depends && is_asked(s->stmt, d);
+			const bool cut = kind >> d & 1, apart = rest > 0 && tiles > 0 && layout->threads == 1 && written_out && depends && is_asked(s, d);
 			blocks *= cut ? (apart ? 1 : 0) : apart ? (double)tiles : 1;
 			there[d] = cut ? rest : 0;
 			once *= cut ? (double)rest / (double)layout->tile : 1;
@@ -679,7 +687,7 @@ static double reads_of_windows(const counter *c, const movement *m)
 		for (int d = 0; d < stmt->n_dim && blocks > 0; d++) {
 			const heddle_layout *layout = &stmt->dim[d].layout;
 			const int64_t rest = s->d[d].extent % layout->tile, tiles = s->d[d].extent / layout->tile;
-			const bool cut = kind >> d & 1, depends = count_depends(m, d), asked = rest > 0 && tiles > 0 && is_asked(stmt, d);
+			const bool cut = kind >> d & 1, depends = count_depends(m, d), asked = rest > 0 && tiles > 0 && is_asked(s, d);
 			const int64_t n = cut ? rest : layout->tile;
 			blocks *= cut ? (asked ? 1 : 0) : asked ? (double)tiles : 1;
 			left[d] = cut ? rest : 0;
@@ -763,7 +771,7 @@ static double reads_of_first(const counter *c, const movement *m)
 		const heddle_dim *dim = &stmt->dim[d];
 		if (count_moves(stmt, d) || dim->layout.rounds > 1 || s->d[d].parts > 1)
 			return 0;
-		asked[d] = dim->member >= 0 && !s->d[d].harmless && is_asked(stmt, d);
+		asked[d] = dim->member >= 0 && is_asked(s, d);
 		const bool idle = dim->member >= 0 && !s->d[d].harmless && has_idle_threads(stmt, d);
 		apart[d] = dim->layout.threads > 1 && (idle ? dim->layout.threads == dim->layout.tile : asked[d]); /* the first one asks, too */
 		if ((idle && !apart[d]) || (asked[d] && !s->d[d].unrolled))
@@ -798,7 +806,7 @@ static double reads_of_first(const counter *c, const movement *m)
 			results *= apart[d] ? (double)(cut ? rest : tile) / (double)layout->threads : 1;
 			const double busy = (double)choose_least(layout->threads, (rest + layout->vector - 1) / layout->vector) / (double)layout->threads;
 			once *= apart[d] && cut ? count_depends(m, d) ? (double)rest / (double)tile : busy : 1;
-			whole = whole && !(cut && is_asked(stmt, d));
+			whole = whole && !(cut && is_left_out(stmt, d));
 			there[d] = cut && asked[d] ? rest : INT64_MAX;
 			once *= cut && asked[d] && count_depends(m, d) ? (double)rest / (double)tile : 1;
 		}
@@ -871,6 +879,44 @@ static double reads_of_items(const counter *c, const movement *m)
 			  : 1;
 }
 
+/* Do rounds that lack some stand apart, each result by itself, with nothing asked of others?  Where other results ask they do not. */
+static bool splits_rounds(const shape *s)
+{
+	bool rounds = false;
+	for (int d = 0; d < s->stmt->n_dim; d++) {
+		const heddle_layout *layout = &s->stmt->dim[d].layout;
+		rounds = rounds || layout->rounds > 1;
+		if (s->stmt->dim[d].member >= 0 && layout->rounds == 1 && layout->tile > 1 && !s->d[d].harmless)
+			return false;
+	}
+	return rounds;
+}
+
+/* Of one thread that goes over its tile in rounds: those that are whole share what they read, in what is left each result reads for itself.  So many
+ * times as if there were as many rounds as blocks have. */
+static double reads_of_rounds(const counter *c, const movement *m)
+{
+	const shape *s = m->shape;
+	double ran = 1, whole = 1, full = 1, all = 1, others = 1;
+	if (c->kernel->threads > 1 || !s->stmt->reduction || s->guarded != 1 || !splits_rounds(s))
+		return 1;
+	for (int d = 0; d < s->stmt->n_dim; d++) {
+		const heddle_layout *layout = &s->stmt->dim[d].layout;
+		const int64_t length = layout->tile / layout->rounds, rounds = s->d[d].extent / length;
+		const bool each = count_depends(m, d) || !s->d[d].unrolled;
+		if (layout->rounds == 1 || s->d[d].harmless) {
+			others *= !s->stmt->dim[d].reduction && !each ? (double)s->d[d].items : 1;
+			continue;
+		}
+		const double of_round = each ? (double)length : 1, most = s->d[d].outer * (double)layout->rounds;
+		ran *= m->whole ? most * of_round : each || s->d[d].parts > 1 ? (double)s->d[d].extent : most;
+		whole *= (double)rounds * of_round;
+		full *= (double)(rounds * length);
+		all *= (double)s->d[d].extent;
+	}
+	return ran > 0 ? (whole + (all - full) * others) / ran : 1;
+}
+
 /* A loop inside of blocks whose last tile has fewer results than others goes through it under conditions, each inside of the copies around it: what
  * they share is read in each.  So many times as if it were shared everywhere. */
 static double reads_of_last_tile(const counter *c, const movement *m)
@@ -922,5 +968,5 @@ static double reads_of_last_terms(const counter *c, const movement *m, double ed
 double count_again(const counter *c, const movement *m)
 {
 	return reads_of_last_terms(c, m, reads_at_edges(c, m)) * reads_of_last_tile(c, m) * reads_of_windows(c, m) * reads_of_items(c, m) * reads_of_rest(m) *
-	       count_at_ends(c, m);
+	       reads_of_rounds(c, m) * count_at_ends(c, m);
 }

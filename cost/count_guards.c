@@ -64,7 +64,7 @@ double count_tile_vectors(const counter *c, const shape *s, int d)
 static bool asks_each(const counter *c, const shape *s, int d, bool apart)
 {
 	const heddle_layout *layout = &s->stmt->dim[d].layout;
-	return layout->threads > 1 && !choose_divisible(s->stmt, d, layout->tile) && (apart || count_tile_vectors(c, s, d) == 0);
+	return layout->threads > 1 && !s->d[d].harmless && !choose_divisible(s->stmt, d, layout->tile) && (apart || count_tile_vectors(c, s, d) == 0);
 }
 
 /* Of a guard `s <= t` the dimension that the access does not depend on; -1: it is not so. */
@@ -177,7 +177,7 @@ static double again_inside(const counter *c, const movement *m, int lane, bool c
 			const bool inside = !stmt->dim[d].reduction && !count_guards(stmt, d) && m->shape->d[d].unrolled;
 			const int64_t tile = inside ? stmt->dim[d].layout.tile : 1, rest = m->shape->d[d].extent % tile;
 			const bool lacks = kind >> d & 1;
-			values[d] = lacks ? rest : tile;
+			values[d] = lacks && !m->shape->d[d].harmless ? rest : tile;
 			blocks *= lacks ? (rest > 0 ? 1 : 0) : (double)(m->shape->d[d].extent / tile);
 			once *= count_depends(m, d) ? (double)values[d] : 1;
 		}
@@ -217,7 +217,7 @@ static double guarded_share(const counter *c, const movement *m, double accesses
 	for (int d = 0; d < s->stmt->n_dim; d++) {
 		const heddle_dim *dim = &s->stmt->dim[d];
 		const bool depends = count_depends(m, d);
-		instances *= m->dims[d] ? (double)s->d[d].extent : 1;
+		instances *= !m->dims[d] ? 1 : s->d[d].harmless ? s->d[d].outer * (double)dim->layout.tile : (double)s->d[d].extent;
 		const bool members = d == lane && !dim->reduction, asked = members && count_guards(s->stmt, d);
 		vector[d] = asked && !(m->apart && c->kernel->threads > 1) ? choose_least(dim->layout.vector, c->language->max_vector) : 1;
 		block[d] = !dim->reduction ? dim->layout.tile : s->d[d].extent > 0 ? s->d[d].extent : 1;
@@ -246,11 +246,11 @@ static double guarded_share(const counter *c, const movement *m, double accesses
 		const double part = dim->reduction || asked || !s->d[d].extent ? 1 : 1 - (double)(s->d[d].extent % dim->layout.tile) / (double)s->d[d].extent;
 		blocks *= part;
 		full *= part;
-		whole_ones *= part * (!dim->reduction && !count_depends(m, d) && s->d[d].unrolled && s->d[d].busy > 0 ? s->d[d].share / s->d[d].busy : 1);
+		whole_ones *= part * (!dim->reduction && !count_depends(m, d) && s->d[d].unrolled && !s->d[d].harmless && s->d[d].busy > 0 ? s->d[d].share / s->d[d].busy : 1);
 	}
 	/* members of vectors along what it does not ask about, of which some are missing, read each for themselves */
 	const bool cut = c->kernel->threads == 1 && s->stmt->reduction && lane >= 0 && !s->stmt->dim[lane].reduction && count_depends(m, lane) &&
-			 !count_guards(s->stmt, lane) && s->d[lane].extent > 0;
+			 !count_guards(s->stmt, lane) && !s->d[lane].harmless && s->d[lane].extent > 0;
 	const double alone = cut ? (double)(s->d[lane].extent % s->stmt->dim[lane].layout.vector) / (double)s->d[lane].extent : 0;
 	const double some = count_guarded(c, s->stmt, beside), left = s->guarded - vectors;
 	const double of_whole = guards_blocks(c, s->stmt) ? again_inside(c, m, lane, false) : 1, of_cut = full < 1 ? again_inside(c, m, lane, true) : 1;

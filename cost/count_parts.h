@@ -243,6 +243,8 @@ double count_busy(const counter *c, const heddle_stmt *stmt);
 double count_read_share(const counter *c, const heddle_stmt *stmt, const heddle_expr *read);
 /* Does the statement read that element whatever conditions are in its value? */
 bool count_is_read_anyway(const heddle_stmt *stmt, const heddle_expr *read);
+/* Is the element read under a condition on dimension d? */
+bool count_read_asks(const heddle_stmt *stmt, const heddle_expr *read, int d);
 /* The same of those instances that are in vectors of so many members along d each of which reads. */
 double count_read_vectors(const counter *c, const heddle_stmt *stmt, const heddle_expr *read, int d, int64_t members);
 /* Share of the groups of group[d] values along d in which the guard holds for some, each conjunct by itself; without one it does in all. */

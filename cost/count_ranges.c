@@ -907,3 +907,20 @@ bool count_is_read_anyway(const heddle_stmt *stmt, const heddle_expr *read)
 {
 	return is_read_anyway(read, stmt->value);
 }
+
+/* Does a condition under which the value reads the element mention dimension d? */
+static bool asks(const heddle_expr *read, const heddle_expr *value, int d, bool mentioned)
+{
+	if (value->kind == HEDDLE_EXPR_READ && heddle_expr_equal(read, value))
+		return mentioned;
+	const bool decided = value->kind == HEDDLE_EXPR_SELECT && choose_mentions(value->arg[0], d);
+	for (int i = 0; i < value->n_arg; i++)
+		if (asks(read, value->arg[i], d, mentioned || (decided && i > 0)))
+			return true;
+	return false;
+}
+
+bool count_read_asks(const heddle_stmt *stmt, const heddle_expr *read, int d)
+{
+	return asks(read, stmt->value, d, false);
+}

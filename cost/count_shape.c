@@ -618,22 +618,24 @@ static void find_unrolled(const counter *c, shape *s)
 static bool is_harmless(const counter *c, const heddle_stmt *stmt, int d)
 {
 	bool all = true, any = false;
-	if (!stmt->reduction || stmt->value != stmt->source->value || stmt->dim[d].member < 0)
+	const bool guarded = stmt->value != stmt->source->value;
+	if (!stmt->reduction || stmt->dim[d].member < 0 || (guarded && count_guards(stmt, d)))
 		return false;
 	for (int a = 1; a < stmt->n_access; a++) {
 		const heddle_access *access = &stmt->access[a];
 		const bool shared = access->group->space == HEDDLE_SPACE_SHARED;
-		if (access->expr && !count_is_read_anyway(stmt, access->expr))
-			return false;
-		for (int e = 0; e < access->tensor->rank && !shared; e++) {
+		const bool asked = access->expr && !count_is_read_anyway(stmt, access->expr);
+		for (int e = 0; e < access->tensor->rank && (!shared || asked); e++) {
 			const linear at = count_linear(c, count_subscript(stmt, access, e));
 			if (!access->affine || at.coefficient[d] || at.within[d])
 				return false;
 		}
+		if (asked && count_read_asks(stmt, access->expr, d))
+			return false;
 		all = all && shared;
 		any = any || shared;
 	}
-	for (int o = 0; o < stmt->n_dim && !all; o++)
+	for (int o = 0; o < stmt->n_dim && (guarded || !all); o++)
 		if (o != d && (choose_mentions(stmt->source->index[o]->upper, d) ||
 			       choose_mentions(stmt->source->index[o]->lower, d)))
 			return false;
@@ -653,7 +655,7 @@ static shape new_shape(const counter *c, const heddle_stmt *stmt)
 		const heddle_index *index = stmt->source->index[d];
 		const heddle_layout *layout = &stmt->dim[d].layout;
 		const bool moves = count_moves(stmt, d);
-		s.d[d].harmless = c->kernel->threads > 1 && is_harmless(c, stmt, d);
+		s.d[d].harmless = is_harmless(c, stmt, d);
 		const count_ends box = count_box(c, stmt, d);
 		s.rectangular = s.rectangular && !moves;
 		s.d[d].extent = box.upper < box.lower ? 0 : box.upper - box.lower;
@@ -668,15 +670,21 @@ static shape new_shape(const counter *c, const heddle_stmt *stmt)
 		/* loops go as far as is known to be needed */
 		int64_t lower = 0;
 		const int64_t known = heddle_expr_evaluate(index->lower, NULL, &lower) < 0 ? 0 : heddle_fixed_extent(index->upper) - lower;
-		if (!moves && layout->threads == 1 && layout->rounds == 1 && known > 0 && known < layout->tile) {
+		if (!moves && !s.d[d].harmless && layout->threads == 1 && layout->rounds == 1 && known > 0 && known < layout->tile) {
 			s.d[d].items = (known + layout->vector - 1) / layout->vector;
-			s.d[d].members = c->kernel->threads > 1 && !s.d[d].harmless ? choose_least(layout->vector, known) : layout->vector;
+			s.d[d].members = c->kernel->threads > 1 ? choose_least(layout->vector, known) : layout->vector;
 			s.d[d].share = (double)known / (double)(s.d[d].items * s.d[d].members);
 		}
 		s.d[d].busy = tiles > 0 ? (tiles - 1 + (double)busy / (double)layout->threads) / tiles : 0;
 	}
+	/* of rounds whose others are not harmless, which do not stand apart, nothing is */
+	bool split = true;
 	for (int d = 0; d < stmt->n_dim; d++)
+		split = split && (stmt->dim[d].member < 0 || stmt->dim[d].layout.rounds > 1 || stmt->dim[d].layout.tile == 1 || s.d[d].harmless);
+	for (int d = 0; d < stmt->n_dim; d++) {
+		s.d[d].harmless = s.d[d].harmless && (split || stmt->dim[d].layout.rounds == 1);
 		s.d[d].at_once = 1;
+	}
 	const int vectors = s.alone ? vectors_dim(&s, NULL) : -1;
 	if (vectors >= 0 && !stmt->dim[vectors].reduction && s.d[vectors].extent >= s.d[vectors].members)
 		s.d[vectors].at_once = choose_least(stmt->dim[vectors].layout.vector, c->language->max_vector);

@@ -274,15 +274,33 @@ static void move_sets(heddle_nest_builder *b, heddle_leaf *leaf)
 	leaf->box = isl_set_copy(leaf->domain);
 }
 
-/* Is the read made under a condition?  Then a tile holds only what that lets through. */
-static bool restricted(const heddle_access *access)
+/* May the access be made where dimension d has ended?  A tile has zeros there, but not for a read that is made under a condition: it
+ * holds only what that lets through.  Other reads must be those of an instance that exists. */
+static bool reaches_beyond(const heddle_access *access, int d)
 {
 	isl_set *defined = isl_multi_pw_aff_domain(isl_multi_pw_aff_copy(access->index));
 	isl_set *all = isl_set_universe(isl_set_get_space(defined));
-	bool whole = isl_set_is_equal(defined, all) == isl_bool_true;
+	const bool whole = isl_set_is_equal(defined, all) == isl_bool_true;
+	const bool moves = !access->affine || isl_multi_pw_aff_involves_dims(access->index, isl_dim_in, (unsigned)d, 1) != isl_bool_false ||
+			   isl_set_involves_dims(defined, isl_dim_set, (unsigned)d, 1) != isl_bool_false;
 	isl_set_free(defined);
 	isl_set_free(all);
-	return !whole;
+	return !moves || (whole && access->group->space == HEDDLE_SPACE_SHARED);
+}
+
+/* { S[i] } with any value of dimension d where there is one. */
+static __isl_give isl_set *without_end(__isl_take isl_set *domain, int d)
+{
+	return isl_set_eliminate(domain, isl_dim_set, (unsigned)d, 1);
+}
+
+/* Does what the statement asks for, beside ranges, have to do with dimension d? */
+static bool asks_along(const heddle_stmt *stmt, int d)
+{
+	isl_set *other = isl_set_intersect(without_end(isl_set_copy(stmt->domain), d), isl_set_copy(stmt->all));
+	const bool asks = isl_set_is_subset(other, stmt->domain) != isl_bool_true;
+	isl_set_free(other);
+	return asks;
 }
 
 /* Does the range of another dimension follow from dimension d? */
@@ -297,41 +315,50 @@ static bool decides_ranges(heddle_nest_builder *b, heddle_stmt *stmt, int d)
 	return decides;
 }
 
+/* Does the statement run for a part of its ranges only? */
+static bool is_guarded(const heddle_stmt *stmt)
+{
+	return stmt->value != stmt->source->value;
+}
+
 bool heddle_nest_harmless(heddle_nest_builder *b, heddle_stmt *stmt, int d)
 {
 	bool all = true, any = false;
-	if (!stmt->reduction || stmt->value != stmt->source->value || stmt->dim[d].member < 0)
+	if (!stmt->reduction || stmt->dim[d].member < 0)
 		return false;
 	for (int a = 1; a < stmt->n_access; a++) {
-		const heddle_access *access = &stmt->access[a];
-		const bool shared = access->group->space == HEDDLE_SPACE_SHARED;
-		if (restricted(access))
-			return false;
-		if (!shared && (!access->affine || isl_multi_pw_aff_involves_dims(access->index, isl_dim_in, (unsigned)d, 1) != isl_bool_false))
+		const bool shared = stmt->access[a].group->space == HEDDLE_SPACE_SHARED;
+		if (!reaches_beyond(&stmt->access[a], d))
 			return false;
 		all = all && shared;
 		any |= shared;
 	}
-	return any && (all || !decides_ranges(b, stmt, d));
+	return any && ((all && !is_guarded(stmt)) || !decides_ranges(b, stmt, d)) && !(is_guarded(stmt) && asks_along(stmt, d));
 }
 
-/* What of a computation's box must be guarded: rows that are not harmless. */
-static __isl_give isl_set *guarded_rows(heddle_nest_builder *b, const heddle_leaf *leaf)
+/* What of a computation's box must be guarded: rows that are not harmless.  `split`: rounds of which nothing exists are left out elsewhere. */
+static __isl_give isl_set *guarded_rows(heddle_nest_builder *b, const heddle_leaf *leaf, bool split)
 {
 	heddle_stmt *stmt = leaf->stmt;
-	bool any = false, whole = true;
+	isl_set *asked = isl_set_copy(stmt->domain);
+	bool harmless[HEDDLE_MAX_DIM] = {false}, any = false, whole = true;
 	for (int d = 0; d < stmt->n_dim; d++) {
-		const bool here = heddle_nest_harmless(b, stmt, d);
+		const bool here = harmless[d] = (split || stmt->dim[d].layout.rounds == 1) && heddle_nest_harmless(b, stmt, d);
 		any |= here;
 		whole = whole && (here || stmt->dim[d].member < 0);
+		if (here)
+			asked = without_end(asked, d);
 	}
-	if (whole && any)
-		return isl_set_copy(leaf->box);
-	if (!any)
+	if (!any) {
+		isl_set_free(asked);
 		return isl_set_copy(leaf->domain);
+	}
 	isl_set *runs = isl_set_copy(leaf->box);
-	for (int d = 0; d < stmt->n_dim; d++)
-		if (stmt->dim[d].member >= 0 && !heddle_nest_harmless(b, stmt, d))
+	if (is_guarded(stmt))
+		return heddle_plainly_intersect(runs, isl_set_preimage_multi_aff(asked, isl_multi_aff_copy(leaf->instance)));
+	isl_set_free(asked);
+	for (int d = 0; d < stmt->n_dim && !whole; d++)
+		if (stmt->dim[d].member >= 0 && !harmless[d])
 			runs = heddle_plainly_intersect(runs, isl_set_preimage_multi_aff(heddle_stmt_range(b->scop, stmt, d),
 											 isl_multi_aff_copy(leaf->instance)));
 	return runs;
@@ -698,7 +725,7 @@ static bool apply_region(heddle_nest_builder *b, heddle_region *r)
 	for (int i = 0; i < r->n_leaf; i++) {
 		heddle_leaf *leaf = r->leaf[i];
 		if (leaf == compute || leaf == r->rest) {
-			isl_set *runs = b->interior ? isl_set_copy(leaf->box) : guarded_rows(b, leaf);
+			isl_set *runs = b->interior ? isl_set_copy(leaf->box) : guarded_rows(b, leaf, r->rest != NULL);
 			isl_set_free(leaf->domain);
 			leaf->domain = runs;
 		}

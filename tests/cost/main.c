@@ -1,11 +1,11 @@
 /* The cost model's counts against the interpreter's, for all definitions of the layers on three descriptors.
  *
- *   test_cost_counts [-v] [-t TARGET] [-r [FIRST-]LAST] [-c CONFIGS] [FILE.tc...]
+ *   test_cost_counts [-v] [-u] [-t TARGET] [-r [FIRST-]LAST] [-c CONFIGS] [FILE.tc...]
  *
  * CONFIGS has lines of a layer's file and definition, `config` or `simd` as below, and a config of it; those that begin with # are comments.
  * `#: config LINE` before a definition is its config on chips of many threads, `#: simd LINE` on others; else it is what is chosen; with -r
  * configs number FIRST (1) to LAST whose layouts are drawn at random.
- * Sizes are multiples of the tiles where that can be.  Where the model says `exact`, bytes, sectors and bank cycles must be
+ * Sizes are multiples of the tiles where that can be; with -u none is: each lacks some, drawn at random, of its last tile.  Where the model says `exact`, bytes, sectors and bank cycles must be
  * equal, else bytes within 2 %.  Left out, each with a word: gathers, and reads under a condition (the data decide).  Of tiles that
  * are read under conditions what is read is not compared, all else is.
  * SPDX-License-Identifier: MIT
@@ -38,7 +38,7 @@ typedef struct one {
 	bool gather, conditional;
 } one;
 
-static bool verbose;
+static bool verbose, uneven;
 static const char *given; /* the config, where CONFIGS says it */
 static int first_draw = 1, draws; /* 0: none */
 static int checked, cut, cut_failed, part, failed, left_out, refused, exact_ones, same_transactions;
@@ -131,6 +131,29 @@ static void choose_full(const one *o, const heddle_scop *scop)
 			fill_tiles(o, scop);
 }
 
+/* The last tile of each size that is an extent lacks some: a number drawn for it, of the greatest of its tiles. */
+static void cut_tiles(const one *o, const heddle_scop *scop)
+{
+	int64_t most[64] = {0};
+	for (int s = 0; s < scop->n_stmt; s++)
+		for (int d = 0; d < scop->stmt[s]->n_dim; d++) {
+			int64_t times;
+			const heddle_size *own = size_of(scop->stmt[s]->source->index[d]->upper, &times);
+			const int64_t tile = scop->stmt[s]->dim[d].layout.tile * times;
+			if (own && own->position < 64 && tile > most[own->position])
+				most[own->position] = tile;
+		}
+	for (int i = 0; i < o->definition->n_size && i < 64; i++) {
+		const int64_t before = o->size[i], by = o->definition->size[i]->divisor;
+		if (most[i] / by < 2)
+			continue;
+		const int64_t left = before - (1 + (int64_t)(heddle_random((uint64_t)before, (uint64_t)(i + most[i])) % (uint64_t)(most[i] / by - 1))) * by;
+		o->size[i] = left > 0 && left >= o->definition->size[i]->min ? left : before;
+		if (!holds(o->definition, o->size))
+			o->size[i] = before;
+	}
+}
+
 static bool mentions(const heddle_expr *expr, const heddle_index *index)
 {
 	bool any = expr->kind == HEDDLE_EXPR_INDEX && expr->index == index;
@@ -186,6 +209,8 @@ static void examine(const heddle_scop *scop, void *user)
 	o->n_kernel = 0;
 	if (scop->program)
 		choose_full(o, scop), choose_long(o, scop);
+	if (scop->program && uneven)
+		cut_tiles(o, scop);
 	for (int k = 0; k < scop->n_kernel && k < MOST_KERNELS && scop->program; k++) {
 		o->count[o->n_kernel++] = heddle_cost_count(o->arena, scop, scop->kernel[k], &o->language, o->size);
 		o->conditional |= o->count[k].conditional;
@@ -496,6 +521,8 @@ int main(int argc, char **argv)
 	for (int i = 1; i < argc; i++) {
 		if (!strcmp(argv[i], "-v"))
 			verbose = true;
+		else if (!strcmp(argv[i], "-u"))
+			uneven = true;
 		else if (!strcmp(argv[i], "-t") && i + 1 < argc)
 			only = argv[++i];
 		else if (!strcmp(argv[i], "-c") && i + 1 < argc)

@@ -207,6 +207,24 @@ static void rounds(void **state)
 		     "_rounds");
 }
 
+/* A window at its image's edge asks for its pixels; its channels, whose end has nothing to do with that, run over where they are in a tile. */
+static void runs_over(void **state)
+{
+	(void)state;
+	static const char staged[] = "fuse=0; k0.S0: tile=n:1,m:16,w:4,c:4,k:3 vector=m:8; k0.F.0: space=shared";
+	expect_loops("def f(float(N, C, W) I, float(C, 3, M) F) -> (O) {"
+		     " O(n, m, w) +=! (w + k - 1 >= 0 && w + k - 1 < W) ? I(n, c, w + k - 1) * F(c, k, m) : 0 where w in 0:W, k in 0:3 }",
+		     staged,
+		     (const char *const[]){"} else {", "F_tile[", "if w_block * 4 + k + w_item2 <= int32(W) && w_block * 4 + k + w_item2 > 0 && "
+							   "w_block * 4 + w_item2 < int32(W) @1",
+					   "O_sum0_edge[m_item2]", "if m_block * 16 + m_item3 * 8 + m_vec3 < int32(M)", "O[n_block]", NULL},
+		     "m_vec2 < int32(M)");
+	/* not where the guard asks about channels */
+	expect_loops("def f(float(N, C, W) I, float(C, 3, M) F) -> (O) {"
+		     " O(n, m, w) +=! (w + k - m >= 0) ? I(n, c, w + k) * F(c, k, m) : 0 where w in 0:W - 3, k in 0:3 }",
+		     staged, (const char *const[]){"} else {", "F_tile[", "m_vec2 < int32(M)", "O_sum0_edge[m_item2]", NULL}, NULL);
+}
+
 /* Sums of members that are computed together lie side by side: those along the target's rows, else the first that are vectors. */
 static void lockstep(void **state)
 {
@@ -310,6 +328,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(stops), cmocka_unit_test(prints), cmocka_unit_test(limits),
 					   cmocka_unit_test(preconditions), cmocka_unit_test(loops), cmocka_unit_test(bounds), cmocka_unit_test(short_dimensions),
-					   cmocka_unit_test(rounds), cmocka_unit_test(lockstep), cmocka_unit_test(joined), cmocka_unit_test(recurrences), cmocka_unit_test(joins_many)};
+					   cmocka_unit_test(rounds), cmocka_unit_test(runs_over), cmocka_unit_test(lockstep), cmocka_unit_test(joined), cmocka_unit_test(recurrences), cmocka_unit_test(joins_many)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
