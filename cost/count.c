@@ -154,8 +154,21 @@ static double again_at_edges(const counter *c, const heddle_stmt *stmt)
 	const bool several = stmt->dim[lockstep].layout.tile > choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector);
 	for (int d = 0; d < stmt->n_dim; d++)
 		if (stmt->dim[d].member >= 0 && s.d[d].extent > 0 && (several || d == lockstep))
-			whole *= 1 - (double)(s.d[d].extent % stmt->dim[d].layout.tile) / (double)s.d[d].extent;
+			whole *= 1 - (double)(s.d[d].extent % (stmt->dim[d].layout.tile / stmt->dim[d].layout.rounds)) / (double)s.d[d].extent;
 	return 1 - whole;
+}
+
+/* Share of the terms that fill no vector of one thread: statements that share a loop go through them one after another, and each reads them. */
+static double again_of_rest(const counter *c, const heddle_stmt *stmt)
+{
+	const int lockstep = heddle_lockstep_dim(stmt, NULL);
+	if (c->kernel->threads > 1 || lockstep < 0 || !stmt->dim[lockstep].reduction)
+		return 0;
+	const int64_t v = choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector);
+	const shape s = count_shape(c, stmt);
+	if (choose_divisible(stmt, lockstep, v) || heddle_fixed_extent(stmt->source->index[lockstep]->upper) > 0 || s.d[lockstep].extent < 1)
+		return 0;
+	return (double)(s.d[lockstep].extent % v) / (double)s.d[lockstep].extent;
 }
 
 /* An earlier access of the statement, or of the stretch that it belongs to, reads the same elements: they are in registers.  `*again`: the share
@@ -175,7 +188,7 @@ static bool is_repeated(counter *c, int at, int a, double *again)
 			break;
 		for (int b = 1; b < c->kernel->stmt[s]->n_access; b++)
 			if (count_the_same(c, stmt, a, c->kernel->stmt[s], b, joined)) {
-				*again = joined ? 0 : again_at_edges(c, stmt);
+				*again = joined ? again_of_rest(c, stmt) : again_at_edges(c, stmt);
 				return true;
 			}
 	}

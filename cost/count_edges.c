@@ -879,6 +879,25 @@ static double reads_of_items(const counter *c, const movement *m)
 			  : 1;
 }
 
+/* Of one thread that sums up nothing: what is left of a vector is a loop, which reads for each of its members what they have in common.  Where a
+ * block's items stand in the text reads_at_edges has it.  So many times as if vectors read it. */
+static double reads_of_left_over(const counter *c, const movement *m)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	const int d = heddle_lockstep_dim(stmt, NULL);
+	if (c->kernel->threads > 1 || m->tile || stmt->reduction || d < 0 || count_depends(m, d) || count_moves(stmt, d) || m->shape->guarded != 1 ||
+	    stmt->dim[d].layout.rounds > 1 || heddle_fixed_extent(stmt->source->index[d]->upper) > 0 || m->shape->d[d].extent < 1)
+		return 1;
+	const heddle_layout *layout = &stmt->dim[d].layout;
+	const int64_t v = choose_least(layout->vector, c->language->max_vector), tiles = m->shape->d[d].extent / layout->tile,
+		      rest = m->shape->d[d].extent % layout->tile;
+	const bool loop = !m->shape->d[d].unrolled || m->shape->d[d].parts > 1;
+	if (v == 1 || rest == 0 || (!loop && stmt->dim[d].member >= 0))
+		return 1;
+	const double of_tile = loop ? (double)(layout->tile / v) : 1, left = (double)(rest / v + rest % v);
+	return ((double)tiles * of_tile + left) / (loop ? (double)m->shape->d[d].extent / (double)v : m->shape->d[d].outer);
+}
+
 /* Do rounds that lack some stand apart, each result by itself, with nothing asked of others?  Where other results ask they do not. */
 static bool splits_rounds(const shape *s)
 {
@@ -967,6 +986,6 @@ static double reads_of_last_terms(const counter *c, const movement *m, double ed
 
 double count_again(const counter *c, const movement *m)
 {
-	return reads_of_last_terms(c, m, reads_at_edges(c, m)) * reads_of_last_tile(c, m) * reads_of_windows(c, m) * reads_of_items(c, m) * reads_of_rest(m) *
+	return reads_of_last_terms(c, m, reads_at_edges(c, m)) * reads_of_last_tile(c, m) * reads_of_windows(c, m) * reads_of_items(c, m) * reads_of_rest(m) * reads_of_left_over(c, m) *
 	       reads_of_rounds(c, m) * count_at_ends(c, m);
 }
