@@ -283,7 +283,7 @@ static double reads_of_taps(const counter *c, const movement *m, int lockstep)
 			const bool cut = kind >> d & 1;
 			values[d] = cut ? rest : tile[d];
 			blocks *= tile[d] == 1 ? (cut ? 0 : 1) : cut ? (rest > 0 ? 1 : 0) : (double)(m->shape->d[d].extent / tile[d]);
-			whole = whole && !(cut && (m->shape->d[d].harmless || is_left_out(stmt, d)));
+			whole = whole && !cut;
 		}
 		if (blocks == 0)
 			continue;

@@ -288,16 +288,10 @@ static bool reaches_beyond(const heddle_access *access, int d)
 	return !moves || (whole && access->group->space == HEDDLE_SPACE_SHARED);
 }
 
-/* { S[i] } with any value of dimension d where there is one. */
-static __isl_give isl_set *without_end(__isl_take isl_set *domain, int d)
-{
-	return isl_set_eliminate(domain, isl_dim_set, (unsigned)d, 1);
-}
-
 /* Does what the statement asks for, beside ranges, have to do with dimension d? */
 static bool asks_along(const heddle_stmt *stmt, int d)
 {
-	isl_set *other = isl_set_intersect(without_end(isl_set_copy(stmt->domain), d), isl_set_copy(stmt->all));
+	isl_set *other = isl_set_intersect(isl_set_eliminate(isl_set_copy(stmt->domain), isl_dim_set, (unsigned)d, 1), isl_set_copy(stmt->all));
 	const bool asks = isl_set_is_subset(other, stmt->domain) != isl_bool_true;
 	isl_set_free(other);
 	return asks;
@@ -347,7 +341,7 @@ static __isl_give isl_set *guarded_rows(heddle_nest_builder *b, const heddle_lea
 		any |= here;
 		whole = whole && (here || stmt->dim[d].member < 0);
 		if (here)
-			asked = without_end(asked, d);
+			asked = isl_set_eliminate(asked, isl_dim_set, (unsigned)d, 1); /* whatever its value */
 	}
 	if (!any) {
 		isl_set_free(asked);
