@@ -148,8 +148,11 @@ static double again_at_edges(const counter *c, const heddle_stmt *stmt)
 	const int lockstep = heddle_lockstep_dim(stmt, NULL);
 	const shape s = count_shape(c, stmt);
 	double whole = 1;
-	if (c->kernel->threads > 1 || lockstep < 0 || stmt->dim[lockstep].reduction || choose_divisible(stmt, lockstep, stmt->dim[lockstep].layout.vector))
+	if (lockstep < 0 || stmt->dim[lockstep].reduction || s.width == 1 ||
+	    choose_divisible(stmt, lockstep, stmt->dim[lockstep].layout.vector))
 		return 0;
+	if (c->kernel->threads > 1) /* a loop over what is left of the last vector */
+		return s.d[lockstep].extent > 0 && !stmt->reduction ? (double)(s.d[lockstep].extent % s.width) / (double)s.d[lockstep].extent : 0;
 	/* the conditions of a single vector are those of one branch, which all statements share; but for what is left of it */
 	const bool several = stmt->dim[lockstep].layout.tile > choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector);
 	for (int d = 0; d < stmt->n_dim; d++)

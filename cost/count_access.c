@@ -287,8 +287,7 @@ bool count_has_loop_inside(const counter *c, const movement *m, int d)
 	return false;
 }
 
-/* Is there a loop of another reduction inside of the copies that items of reduction d are?  Windows are inside of the others. */
-static bool has_sum_inside(const movement *m, int d)
+bool count_has_sum_inside(const movement *m, int d)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	const bool window = heddle_is_window(stmt, d);
@@ -313,7 +312,7 @@ static double repeats(const counter *c, const movement *m, double wide)
 		n *= m->shape->d[d].outer * (double)dim->layout.rounds;
 		if (!m->shape->d[d].unrolled)
 			n *= (double)m->shape->d[d].items;
-		else if (!depends && (dim->reduction ? has_sum_inside(m, d) : count_has_loop_inside(c, m, d)))
+		else if (!depends && (dim->reduction ? count_has_sum_inside(m, d) : count_has_loop_inside(c, m, d)))
 			n *= (double)m->shape->d[d].items;
 		n *= depends ? 1 : m->shape->d[d].parts;
 		if (m->access && m->shape->d[d].harmless && dim->layout.rounds > 1) /* rounds of which there is anything */

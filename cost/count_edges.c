@@ -62,6 +62,12 @@ static bool is_asked(const shape *s, int d)
 	return !s->d[d].harmless && is_left_out(s->stmt, d);
 }
 
+/* Are the members of vectors along d no vectors, but rounds of a loop? */
+static bool has_member_loop(const shape *s, int d)
+{
+	return s->d[d].parts > 1 && s->d[d].parts == (double)s->stmt->dim[d].layout.vector;
+}
+
 /* One coordinate of a place in the text: an item of a dimension, of the vectors' dimension a vector, or a member of a vector. */
 typedef struct place_part {
 	int dim;
@@ -300,13 +306,6 @@ static double reads_of_taps(const counter *c, const movement *m, int lockstep)
 	return ran > 0 ? sum / ran : 0;
 }
 
-bool count_may_be_none(const counter *c, const heddle_stmt *stmt, int lockstep)
-{
-	const int64_t v = choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector);
-	return c->kernel->threads == 1 && c->kernel->n_member > 1 && stmt->dim[lockstep].member == 0 &&
-	       !choose_divisible(stmt, lockstep, v);
-}
-
 /* Those of a statement of one thread, from the outside in, without its vectors in lockstep; their number.  `values`: of each dimension, in this
  * block. */
 static int parts_of_place(const shape *s, int lockstep, const int64_t *values, place_part part[2 * HEDDLE_MAX_DIM])
@@ -359,8 +358,7 @@ double count_under_conditions(const counter *c, const movement *m, int lockstep,
 	double reads = 0;
 	for (int64_t from = 0; from < values[lockstep]; from += v) {
 		const int64_t left = values[lockstep] - from;
-		const bool none = count_may_be_none(c, stmt, lockstep); /* nothing has a name for all vectors */
-		const left_members members = {.n = left < v ? left : 0, .named = from > 0 && !none, .several = stmt->dim[lockstep].layout.tile > v && !none};
+		const left_members members = {.n = left < v ? left : 0, .named = from > 0, .several = stmt->dim[lockstep].layout.tile > v};
 		const double here = reads_of_tree(m, part, n, values, along ? NULL : &members, false);
 		if (here < 0)
 			return -1;
@@ -455,7 +453,7 @@ static double reads_at_edges(const counter *c, const movement *m)
 	/* in the text, that read the same; of them those along other dimensions than the vectors' */
 	int64_t places = 1, others = 1;
 	double rolled = 1, named = once;
-	bool vectors = false, cut = once < 1;
+	bool vectors = false, rows = false, copied = true, cut = once < 1;
 	if (c->kernel->threads > 1)
 		return 1;
 	for (int d = 0; d < stmt->n_dim; d++) /* rounds that lack some stand apart */
@@ -467,7 +465,7 @@ static double reads_at_edges(const counter *c, const movement *m)
 	if (sums > 0 || (lockstep < 0 && stmt->reduction))
 		return sums > 0 ? sums : 1;
 	const int64_t known = lockstep < 0 ? 0 : heddle_fixed_extent(stmt->source->index[lockstep]->upper);
-	const int64_t members = lockstep < 0 ? 1 : choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector);
+	const int64_t members = lockstep < 0 ? 1 : m->shape->width;
 	const int lanes = lanes_of(stmt);
 	/* one by one whatever the block: taps that a guard leaves, and members of what has no whole vector */
 	if (lanes >= 0) {
@@ -479,14 +477,16 @@ static double reads_at_edges(const counter *c, const movement *m)
 	}
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const heddle_layout *layout = &stmt->dim[d].layout;
+		if (count_moves(stmt, d) && !(stmt->reduction ? stmt->dim[d].reduction : stmt->dim[d].member < 0))
+			return 1;
+		if (!stmt->reduction && stmt->dim[d].member < 0) /* a loop inside of blocks, whatever their results are */
+			rows = rows || (d == lockstep && count_depends(m, d) && !count_moves(stmt, d) && !choose_divisible(stmt, d, members));
 		if (stmt->reduction ? stmt->dim[d].reduction : stmt->dim[d].member < 0)
 			continue;
-		if (count_moves(stmt, d))
-			return 1;
 		const int64_t extent = m->shape->d[d].extent, tiles = extent / layout->tile, rest = extent % layout->tile;
 		const bool depends = count_depends(m, d);
 		vectors = vectors || (depends && d == lockstep && !choose_divisible(stmt, d, members));
-		if (depends || !m->shape->d[d].unrolled) {
+		if (depends || !m->shape->d[d].unrolled || has_member_loop(m->shape, d)) {
 			const double part = extent && stmt->dim[d].member >= 0 ? (double)(tiles * layout->tile) / (double)extent : 1;
 			once *= part;
 			whole *= part;
@@ -499,7 +499,8 @@ static double reads_at_edges(const counter *c, const movement *m)
 			rounds *= m->shape->d[d].copied || count_has_loop_inside(c, m, d) ? 1 : (double)m->shape->d[d].items;
 			continue;
 		}
-		const int64_t v = d == lockstep ? choose_least(layout->vector, c->language->max_vector) : 1;
+		copied = copied && (m->shape->d[d].copied || layout->items == 1);
+		const int64_t v = d == lockstep ? m->shape->width : 1;
 		const int64_t items = layout->tile / v, left = rest / v + rest % v;
 		/* with names copies read once, and each round of what is a loop there */
 		const int64_t beside = m->shape->d[d].copied ? layout->tile : layout->tile / layout->items;
@@ -526,15 +527,21 @@ static double reads_at_edges(const counter *c, const movement *m)
 	const bool parts = lockstep >= 0 && !stmt->dim[lockstep].reduction && m->shape->d[lockstep].extent % members != 0;
 	if (shared == 0)
 		return 1;
+	/* whole vectors at the edge have one condition for all items */
+	const double extent = lockstep < 0 ? 0 : (double)m->shape->d[lockstep].extent, rest = extent > 0 ? fmod(extent, (double)members) / extent : 0;
+	if (rows) {
+		const int64_t tile = stmt->dim[lockstep].layout.tile;
+		const double last = fmod(extent, (double)tile) / extent;
+		if (!copied) /* a loop over results is around what is left of the last tile, and around all in blocks that lack some */
+			return (once * (1 - last) + whole * last + all - whole) / shared;
+		return 1 - rest + rest * (tile == 2 ? once + all - whole : all) / shared; /* one element that is left has a name */
+	}
 	if (!vectors && places > 1 && (!stmt->reduction || others == 1 || m->shape->guarded != 1 || parts))
 		return stmt->reduction ? 1 : (once + rolled - named) / shared;
 	if (rounds > 1) /* what is there in any block is a loop in those at an edge */
 		return (once * inside + (all - whole) * rounds) / shared;
 	if (!vectors || cut)
 		return (once * inside + all - whole) / shared;
-	/* whole vectors at the edge have one condition for all items */
-	const double extent = (double)m->shape->d[lockstep].extent;
-	const double rest = extent > 0 ? fmod(extent, (double)choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector)) / extent : 0;
 	return 1 - rest + rest * all / shared;
 }
 
@@ -867,16 +874,38 @@ static double reads_of_items(const counter *c, const movement *m)
 			continue;
 		}
 		const bool again = named ? !s->d[d].copied : !s->d[d].harmless; /* those of which nothing is asked share */
-		const int64_t places = again ? layout->tile : layout->threads;
+		const int64_t vector = named && d == lockstep && s->width > 1 && s->d[d].parts == 1 ? s->width : 1, places = again ? layout->tile / vector : layout->threads;
 		once *= (double)(tiles * layout->threads);
 		whole *= (double)(tiles * places);
-		all *= again ? runs : s->d[d].outer * (double)layout->threads * (s->d[d].harmless ? 1 : s->d[d].busy);
+		all *= again ? ceil(runs / (double)vector) : s->d[d].outer * (double)layout->threads * (s->d[d].harmless ? 1 : s->d[d].busy);
 		shared *= s->d[d].outer * (double)layout->threads * (s->d[d].harmless ? 1 : s->d[d].busy);
 	}
 	/* where results of a window need the same they share it, but not at an edge */
 	return shared > 0 ? 1 - single +
 				    single * (once + (all - whole) * reads_apart(m, named) / reads_of_rest(m)) / shared
 			  : 1;
+}
+
+/* Of many threads that sum up nothing: what is left of the last vector is a loop for each result beside it, which reads for each of its members. */
+static double reads_of_last_members(const counter *c, const movement *m)
+{
+	const shape *s = m->shape;
+	const heddle_stmt *stmt = s->stmt;
+	const int d = heddle_lockstep_dim(stmt, NULL);
+	double results = 1;
+	if (c->kernel->threads == 1 || m->tile || stmt->reduction || stmt->access[0].group->space != HEDDLE_SPACE_GLOBAL || d < 0 || s->width < 2 ||
+	    s->guarded != 1 || count_own_results(c->kernel) || count_moves(stmt, d) || s->d[d].parts > 1 || s->d[d].extent < 1 || stmt->dim[d].member < 0 ||
+	    heddle_fixed_extent(stmt->source->index[d]->upper) > 0)
+		return 1;
+	const int64_t rest = s->d[d].extent % s->width, vectors = s->d[d].extent / s->width;
+	if (rest == 0)
+		return 1;
+	if (!count_depends(m, d))
+		return stmt->dim[d].layout.items > 1 && s->d[d].copied ? 1 : (double)(vectors + rest) / (double)(vectors + 1);
+	for (int o = 0; o < stmt->n_dim; o++)
+		if (o != d && stmt->dim[o].member >= 0 && s->d[o].unrolled && s->d[o].copied && !count_depends(m, o) && s->d[o].outer > 0)
+			results *= fmin((double)(s->d[o].items * s->d[o].members), (double)s->d[o].extent / (s->d[o].outer * (double)stmt->dim[o].layout.threads));
+	return 1 + (results - 1) * (double)rest / (double)s->d[d].extent;
 }
 
 /* Of one thread that sums up nothing: what is left of a vector is a loop, which reads for each of its members what they have in common.  Where a
@@ -889,7 +918,7 @@ static double reads_of_left_over(const counter *c, const movement *m)
 	    stmt->dim[d].layout.rounds > 1 || heddle_fixed_extent(stmt->source->index[d]->upper) > 0 || m->shape->d[d].extent < 1)
 		return 1;
 	const heddle_layout *layout = &stmt->dim[d].layout;
-	const int64_t v = choose_least(layout->vector, c->language->max_vector), tiles = m->shape->d[d].extent / layout->tile,
+	const int64_t v = m->shape->width, tiles = m->shape->d[d].extent / layout->tile,
 		      rest = m->shape->d[d].extent % layout->tile;
 	const bool loop = !m->shape->d[d].unrolled || m->shape->d[d].parts > 1;
 	if (v == 1 || rest == 0 || (!loop && stmt->dim[d].member >= 0))
@@ -961,6 +990,30 @@ static double reads_of_last_tile(const counter *c, const movement *m)
 	return factor;
 }
 
+/* Of one thread, what does not depend on terms along d that are lanes of vectors: those that fill none are gone through one by one, and each reads it,
+ * but where several results do, or several vectors of the text, which have `most` members, for which it has a name.  Copies that are asked for, where a
+ * tile or a block lacks some, read it each.  So many times as if all of a step's shared it. */
+static double reads_beside_terms(const movement *m, int d, int64_t most)
+{
+	const shape *s = m->shape;
+	const heddle_layout *layout = &s->stmt->dim[d].layout;
+	const int64_t v = layout->vector, tiles = s->d[d].extent / layout->tile, rest = s->d[d].extent % v;
+	const bool each = !s->d[d].unrolled || layout->items == 1 || count_has_sum_inside(m, d); /* vector reads it */
+	double alone = layout->vector <= most, whole = 1; /* share of the blocks that have one result which takes it; of those that have all of theirs */
+	for (int o = 0; o < s->stmt->n_dim; o++) {
+		const int64_t tile = s->stmt->dim[o].layout.tile, extent = s->d[o].extent;
+		if (s->stmt->dim[o].reduction || tile == 1 || extent == 0)
+			continue;
+		whole *= extent % tile == 0 ? 1 : count_depends(m, o) ? 1 - (double)(extent % tile) / (double)extent : (double)(extent / tile) / s->d[o].outer;
+		if (s->d[o].unrolled && !count_depends(m, o))
+			alone *= extent % tile == 1 ? 1 / s->d[o].outer : 0;
+	}
+	const double last = rest == 0 ? 0 : alone * (double)rest + 1 - alone, all = (double)(s->d[d].extent / v) + last;
+	if (each)
+		return all / (s->d[d].unrolled ? s->d[d].outer * (double)layout->items : (double)s->d[d].extent / (double)v);
+	return (whole * ((double)tiles + all - (double)(tiles * layout->items)) + (1 - whole) * all) / s->d[d].outer;
+}
+
 /* Of terms that are lanes of vectors those that fill none are gone through one by one, by each result; what does not depend on them is read for each,
  * too. */
 static double reads_of_last_terms(const counter *c, const movement *m, double edges)
@@ -971,9 +1024,11 @@ static double reads_of_last_terms(const counter *c, const movement *m, double ed
 	if (m->tile || d < 0 || !stmt->dim[d].reduction || count_moves(stmt, d) || m->shape->guarded != 1 ||
 	    heddle_fixed_extent(stmt->source->index[d]->upper) > 0 || m->shape->d[d].extent < 1)
 		return edges;
-	const int64_t v = stmt->dim[d].layout.vector, rest = m->shape->d[d].extent % v, vectors = m->shape->d[d].extent / v;
+	const int64_t v = choose_least(stmt->dim[d].layout.vector, c->language->max_vector), rest = m->shape->d[d].extent % v, vectors = m->shape->d[d].extent / v;
+	if (!count_depends(m, d) && c->kernel->threads > 1)
+		return rest > 0 ? edges * (double)(vectors + rest) / (double)(vectors + 1) : edges;
 	if (!count_depends(m, d))
-		return c->kernel->threads > 1 && rest > 0 ? edges * (double)(vectors + rest) / (double)(vectors + 1) : edges;
+		return edges * reads_beside_terms(m, d, c->language->max_vector);
 	for (int o = 0; o < stmt->n_dim; o++)
 		if (!stmt->dim[o].reduction && m->shape->d[o].unrolled && !count_depends(m, o)) {
 			const double all = (double)(m->shape->d[o].items * m->shape->d[o].members), tiles = m->shape->d[o].outer;
@@ -986,6 +1041,6 @@ static double reads_of_last_terms(const counter *c, const movement *m, double ed
 
 double count_again(const counter *c, const movement *m)
 {
-	return reads_of_last_terms(c, m, reads_at_edges(c, m)) * reads_of_last_tile(c, m) * reads_of_windows(c, m) * reads_of_items(c, m) * reads_of_rest(m) * reads_of_left_over(c, m) *
+	return reads_of_last_terms(c, m, reads_at_edges(c, m)) * reads_of_last_tile(c, m) * reads_of_windows(c, m) * reads_of_items(c, m) * reads_of_rest(m) * reads_of_last_members(c, m) * reads_of_left_over(c, m) *
 	       reads_of_rounds(c, m) * count_at_ends(c, m);
 }

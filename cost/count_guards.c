@@ -162,7 +162,7 @@ static int first_in_steps(const counter *c, const movement *m)
 }
 
 /* Inside of a condition of the guard of one thread's sum, results along what it does not ask about are under conditions in blocks at an edge: so many
- * times as often is something read as if they shared all of it; `cut`: in blocks that lack some of those results, else in others. */
+ * times as often is something read as if they shared all of it; `cut`: in blocks that lack some of those results, by each of them, else in others. */
 static double again_inside(const counter *c, const movement *m, int lane, bool cut)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
@@ -179,7 +179,7 @@ static double again_inside(const counter *c, const movement *m, int lane, bool c
 			const bool lacks = kind >> d & 1;
 			values[d] = lacks && !m->shape->d[d].harmless ? rest : tile;
 			blocks *= lacks ? (rest > 0 ? 1 : 0) : (double)(m->shape->d[d].extent / tile);
-			once *= count_depends(m, d) ? (double)values[d] : 1;
+			once *= cut || count_depends(m, d) ? (double)values[d] : 1;
 		}
 		const double reads = blocks > 0 ? count_under_conditions(c, m, vectors ? lane : -1, values) : 0;
 		if (reads < 0)
@@ -253,9 +253,11 @@ static double guarded_share(const counter *c, const movement *m, double accesses
 			 !count_guards(s->stmt, lane) && !s->d[lane].harmless && s->d[lane].extent > 0;
 	const double alone = cut ? (double)(s->d[lane].extent % s->stmt->dim[lane].layout.vector) / (double)s->d[lane].extent : 0;
 	const double some = count_guarded(c, s->stmt, beside), left = s->guarded - vectors;
-	const double of_whole = guards_blocks(c, s->stmt) ? again_inside(c, m, lane, false) : 1, of_cut = full < 1 ? again_inside(c, m, lane, true) : 1;
+	const bool alone_inside = c->kernel->threads == 1 && s->stmt->reduction;
+	const double of_whole = guards_blocks(c, s->stmt) ? again_inside(c, m, lane, false) / whole : 1 / whole;
+	const double of_cut = full < 1 && alone_inside ? again_inside(c, m, lane, true) : 1 / whole;
 	const double inside = (wide * (full * some - blocks) / (same * turned) + (parted ? 0 : full * left)) * of_whole;
-	double apart = (inside + (1 - full) * (wide * some / (same * turned) + (parted ? 0 : left)) * of_cut) / whole + (parted ? left : 0);
+	double apart = inside + (1 - full) * (wide * some / (same * turned) + (parted ? 0 : left)) * of_cut + (parted ? left : 0);
 	const int last = across_steps(c, m);
 	if (last >= 0) {
 		double others;

@@ -24,6 +24,7 @@ typedef struct shape {
 	const heddle_stmt *stmt;
 	bool rectangular; /* no bound moves with another dimension, no guard */
 	bool alone;       /* one thread a block */
+	int64_t width;    /* members that a vector of the text has, 1: none is one, each member stands by itself; 0: nothing has vectors */
 	double guarded;   /* share of the instances where its guard holds; 1: it has none; -1: it is not known */
 	struct {
 		int64_t extent;
@@ -137,6 +138,8 @@ void count_go_on(double begin[SECTOR], double n, int64_t bytes);
 bool count_stands_inside(const counter *c, const heddle_stmt *stmt, int o, int d);
 /* Is there a loop inside of the copies that items of d are?  Then the access stands in each copy. */
 bool count_has_loop_inside(const counter *c, const movement *m, int d);
+/* Is there a loop of another reduction inside of the copies that items of reduction d are?  Windows are inside of the others. */
+bool count_has_sum_inside(const movement *m, int d);
 /* Elements that one thread touches in the unrolled part. */
 double count_elements(const movement *m);
 /* How often all threads make the access that stands in the text: tiles, rounds, items that are a loop. */
@@ -183,9 +186,6 @@ double count_again(const counter *c, const movement *m);
  * dimension.  Results after the first along a dimension are under a condition, and a vector of dimension `lockstep` (-1: there is none) of which some
  * may be missing is whole or not around all of them.  -1: too many. */
 double count_under_conditions(const counter *c, const movement *m, int lockstep, const int64_t *values);
-/* May a block of one thread have none of the vectors of the lockstep dimension, as far as the text can tell?  It cannot
- * along the outermost of several coordinates of a block.  Then nothing has a name for all vectors. */
-bool count_may_be_none(const counter *c, const heddle_stmt *stmt, int lockstep);
 /* Where all taps of a window stand in the text as lanes of vectors, of which the last one is not filled: what they read of all results together, to
  * what is counted of it; else 1. */
 double count_shared_taps(const counter *c, const movement *m);

@@ -555,14 +555,14 @@ static void unroll(const counter *c, const shape *s, double size, bool wide, boo
 	}
 }
 
-/* Nodes more in blocks at an edge: conditions, and of one thread the loop over what is left of a vector. */
+/* Nodes more in blocks at an edge: conditions, and the loop over what is left of a vector. */
 static double length_of_conditions(const counter *c, const heddle_stmt *stmt, int vectors)
 {
-	const bool cut = c->kernel->threads == 1 && vectors >= 0 && is_guarded(stmt, vectors);
+	const bool alone = c->kernel->threads == 1, cut = vectors >= 0 && is_guarded(stmt, vectors) && (alone || !stmt->reduction);
 	bool others = false;
 	for (int d = 0; d < stmt->n_dim; d++)
 		others = others || (d != vectors && !stmt->dim[d].reduction && !choose_divisible(stmt, d, stmt->dim[d].layout.tile));
-	return cut ? 3 + others : 1;
+	return cut ? 3 + others + (alone ? 0 : length_of_calls(stmt, stmt->value, vectors, 1)) : 1;
 }
 
 /* Nodes more where one thread's terms are lanes of vectors of which the last one is known not to be filled: it is gone through one by one. */
@@ -597,6 +597,8 @@ static void find_unrolled(const counter *c, shape *s)
 		unrolled[d] = copied[d] = s->stmt->dim[d].reduction && heddle_is_window(s->stmt, d);
 	}
 	const bool results = vectors >= 0 && !s->stmt->dim[vectors].reduction, wide = results && has_vectors(c, s);
+	const bool apart_from_sums = !s->stmt->reduction && s->stmt->access[0].group->space == HEDDLE_SPACE_GLOBAL;
+	s->width = vectors < 0 ? 0 : results && !wide && apart_from_sums ? 1 : choose_least(s->stmt->dim[vectors].layout.vector, c->language->max_vector);
 	const double size = length_of_body(c, s, results ? vectors : -1, wide), terms = length_of_terms(c, s->stmt);
 	unroll(c, s, size + terms, wide, unrolled, parts);
 	/* around members that many threads ask one by one nothing is a vector */

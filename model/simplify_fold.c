@@ -480,17 +480,24 @@ static heddle_value *blocks_along(rewriter *r, heddle_value *v)
 	return v->kind == HEDDLE_VALUE_BLOCK && n == 1 ? factor[0] : NULL;
 }
 
-/* A fact: `x`, which stands for `value`, is below the divisor that it is the remainder of, or below what the grid has of its
- * kind; of a quotient: what was divided is below the next multiple.  Constants are for ranges to know. */
-static void push_limit(rewriter *r, heddle_value *x, heddle_value *value)
+heddle_value *simplify_limit(rewriter *r, heddle_value *x, heddle_value *value)
 {
 	const bool floors = value->kind == HEDDLE_VALUE_FLOOR_MOD;
 	const bool truncates = value->kind == HEDDLE_VALUE_BINARY && value->op == HEDDLE_OP_MOD;
 	if (value->width != 1 || (value->type != HEDDLE_INT32 && value->type != HEDDLE_INT64))
-		return;
+		return NULL;
 	if (truncates && heddle_ranges_of(r->s->ranges, value->arg[1]).lo < 1) /* x % -3 may be 2 */
-		return;
+		return NULL;
+	heddle_value *limit = floors || truncates ? simplify_narrow(r->s, value->arg[1]) : blocks_along(r, value);
+	return limit && limit->kind != HEDDLE_VALUE_INT && simplify_is_pure(limit) ? heddle_value_binary(r->s->p, HEDDLE_OP_LT, x, limit) : NULL;
+}
+
+/* The same as a fact; another of a quotient: what was divided is below the next multiple. */
+static void push_limit(rewriter *r, heddle_value *x, heddle_value *value)
+{
 	int64_t d;
+	if (value->width != 1 || (value->type != HEDDLE_INT32 && value->type != HEDDLE_INT64))
+		return;
 	heddle_value *divided = simplify_quotient(r, value, &d);
 	if (divided && divided->kind != HEDDLE_VALUE_INT && simplify_is_pure(divided)) {
 		heddle_program *p = r->s->p;
@@ -498,9 +505,9 @@ static void push_limit(rewriter *r, heddle_value *x, heddle_value *value)
 		heddle_value *next = heddle_value_binary(p, HEDDLE_OP_ADD, multiple, heddle_value_int(p, x->type, d));
 		simplify_push_fact(r, heddle_value_binary(p, HEDDLE_OP_LT, divided, next), true);
 	}
-	heddle_value *limit = floors || truncates ? simplify_narrow(r->s, value->arg[1]) : blocks_along(r, value);
-	if (limit && limit->kind != HEDDLE_VALUE_INT && simplify_is_pure(limit))
-		simplify_push_fact(r, heddle_value_binary(r->s->p, HEDDLE_OP_LT, x, limit), true);
+	heddle_value *limit = simplify_limit(r, x, value);
+	if (limit)
+		simplify_push_fact(r, limit, true);
 }
 
 static void emit_let(rewriter *r, const heddle_node *node, heddle_node *out)

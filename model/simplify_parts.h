@@ -119,6 +119,9 @@ heddle_value *simplify_offset(simplify *s, const heddle_buffer *buffer, int n, h
 /* int32(a / b) in 64 bits, where the operands fit 32, is a / b in 32: divisions are what costs most among indices.  Anything
  * else stays as it is. */
 heddle_value *simplify_narrow(simplify *s, heddle_value *v);
+/* `x`, which stands for `value`, is below the divisor that it is the remainder of, or below what the grid has of its kind; NULL: it is neither, or that
+ * is a constant, which ranges know. */
+heddle_value *simplify_limit(rewriter *r, heddle_value *x, heddle_value *value);
 
 /* ---- walking with ranges ---------------------------------------------------------------------------------------------- */
 

@@ -446,6 +446,15 @@ static heddle_node *share_children(sharer *x, heddle_node *node)
 	return node;
 }
 
+/* `v`, which stands for the value, is below what that says. */
+static void know_limit(sharer *x, heddle_value *v, heddle_value *value)
+{
+	rewriter r = {.s = x->s};
+	heddle_value *limit = simplify_limit(&r, v, value);
+	if (limit)
+		x->outer = new_path(x, limit, true, x->outer);
+}
+
 static heddle_node *share(sharer *x, heddle_node *node)
 {
 	const int mark = heddle_ranges_mark(x->s->ranges);
@@ -457,12 +466,10 @@ static heddle_node *share(sharer *x, heddle_node *node)
 		return out;
 	}
 	out = simplify_node_like(x->s->p, node);
-	for (int k = 0; k < node->n_child; k++) { /* a remainder is below what it is one of */
+	for (int k = 0; k < node->n_child; k++) { /* a remainder is below what it is one of, and a block below how many there are */
 		const heddle_node *let = node->child[k];
-		if (let->kind == HEDDLE_NODE_LET && let->value[0]->kind == HEDDLE_VALUE_FLOOR_MOD)
-			x->outer = new_path(x, heddle_value_binary(x->s->p, HEDDLE_OP_LT,
-								   heddle_value_variable(x->s->p, let->value[0]->type, 1, let->name),
-								   let->value[0]->arg[1]), true, x->outer);
+		if (let->kind == HEDDLE_NODE_LET)
+			know_limit(x, heddle_value_variable(x->s->p, let->value[0]->type, let->value[0]->width, let->name), let->value[0]);
 	}
 	for (int k = 0; k < node->n_child;) {
 		int end = k;
@@ -486,6 +493,8 @@ static heddle_node *share(sharer *x, heddle_node *node)
 void simplify_share(simplify *s)
 {
 	sharer x = {.s = s, .load = heddle_xalloc(sizeof(shared_load) * MOST_SHARED)};
+	heddle_value *block = heddle_value_block(s->p);
+	know_limit(&x, block, block);
 	s->launch->body = share(&x, s->launch->body);
 	free(x.load);
 	free(x.inner);

@@ -1,12 +1,12 @@
 /* The cost model's counts against the interpreter's, for all definitions of the layers on three descriptors.
  *
- *   test_cost_counts [-v] [-u] [-t TARGET] [-r [FIRST-]LAST] [-c CONFIGS] [FILE.tc...]
+ *   test_cost_counts [-v] [-u] [-s NAME=N[,NAME=N...]] [-t TARGET] [-r [FIRST-]LAST] [-c CONFIGS] [FILE.tc...]
  *
  * CONFIGS has lines of a layer's file and definition, `config` or `simd` as below, and a config of it; those that begin with # are comments.
  * `#: config LINE` before a definition is its config on chips of many threads, `#: simd LINE` on others; else it is what is chosen; with -r
  * configs number FIRST (1) to LAST whose layouts are drawn at random.
- * Sizes are multiples of the tiles where that can be; with -u none is: each lacks some, drawn at random, of its last tile.  Where the model says `exact`, bytes, sectors and bank cycles must be
- * equal, else bytes within 2 %.  Left out, each with a word: gathers, and reads under a condition (the data decide).  Of tiles that
+ * Sizes are multiples of the tiles where that can be; with -u none is: each lacks some, drawn at random, of its last tile; with -s those that are
+ * named are as it says.  Where the model says `exact`, bytes, sectors and bank cycles must be equal, else bytes within 2 %.  Left out, each with a word: gathers, and reads under a condition (the data decide).  Of tiles that
  * are read under conditions what is read is not compared, all else is.
  * SPDX-License-Identifier: MIT
  */
@@ -40,6 +40,7 @@ typedef struct one {
 
 static bool verbose, uneven;
 static const char *given; /* the config, where CONFIGS says it */
+static const char *sizes; /* of -s; NULL: none */
 static int first_draw = 1, draws; /* 0: none */
 static int checked, cut, cut_failed, part, failed, left_out, refused, exact_ones, same_transactions;
 
@@ -154,6 +155,18 @@ static void cut_tiles(const one *o, const heddle_scop *scop)
 	}
 }
 
+/* Those that -s names. */
+static void set_named(const one *o)
+{
+	char name[64];
+	long long n;
+	int read = 0;
+	for (const char *s = sizes; s && sscanf(s, "%63[^=,]=%lld%n", name, &n, &read) == 2; s += read + (s[read] == ','))
+		for (int i = 0; i < o->definition->n_size; i++)
+			if (!strcmp(o->definition->size[i]->name, name))
+				o->size[i] = n;
+}
+
 static bool mentions(const heddle_expr *expr, const heddle_index *index)
 {
 	bool any = expr->kind == HEDDLE_EXPR_INDEX && expr->index == index;
@@ -211,6 +224,7 @@ static void examine(const heddle_scop *scop, void *user)
 		choose_full(o, scop), choose_long(o, scop);
 	if (scop->program && uneven)
 		cut_tiles(o, scop);
+	set_named(o);
 	for (int k = 0; k < scop->n_kernel && k < MOST_KERNELS && scop->program; k++) {
 		o->count[o->n_kernel++] = heddle_cost_count(o->arena, scop, scop->kernel[k], &o->language, o->size);
 		o->conditional |= o->count[k].conditional;
@@ -523,6 +537,8 @@ int main(int argc, char **argv)
 			verbose = true;
 		else if (!strcmp(argv[i], "-u"))
 			uneven = true;
+		else if (!strcmp(argv[i], "-s") && i + 1 < argc)
+			sizes = argv[++i];
 		else if (!strcmp(argv[i], "-t") && i + 1 < argc)
 			only = argv[++i];
 		else if (!strcmp(argv[i], "-c") && i + 1 < argc)
