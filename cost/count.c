@@ -161,17 +161,16 @@ static double again_at_edges(const counter *c, const heddle_stmt *stmt)
 	return 1 - whole;
 }
 
-/* Share of the terms that fill no vector of one thread: statements that share a loop go through them one after another, and each reads them. */
+/* Share of the terms, or results, that fill no vector of one thread: statements that share a loop go through them one after another, and each reads
+ * them. */
 static double again_of_rest(const counter *c, const heddle_stmt *stmt)
 {
 	const int lockstep = heddle_lockstep_dim(stmt, NULL);
-	if (c->kernel->threads > 1 || lockstep < 0 || !stmt->dim[lockstep].reduction)
-		return 0;
-	const int64_t v = choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector);
 	const shape s = count_shape(c, stmt);
-	if (choose_divisible(stmt, lockstep, v) || heddle_fixed_extent(stmt->source->index[lockstep]->upper) > 0 || s.d[lockstep].extent < 1)
+	if (c->kernel->threads > 1 || lockstep < 0 || s.width < 2 || choose_divisible(stmt, lockstep, s.width) ||
+	    heddle_fixed_extent(stmt->source->index[lockstep]->upper) > 0 || s.d[lockstep].extent < 1)
 		return 0;
-	return (double)(s.d[lockstep].extent % v) / (double)s.d[lockstep].extent;
+	return (double)(s.d[lockstep].extent % s.width) / (double)s.d[lockstep].extent;
 }
 
 /* An earlier access of the statement, or of the stretch that it belongs to, reads the same elements: they are in registers.  `*again`: the share

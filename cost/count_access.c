@@ -242,7 +242,7 @@ static int64_t strided_width(const counter *c, const movement *m)
 	const int d = count_lockstep(m), inner = heddle_tensor_inner(m->tensor);
 	if (m->write || m->tile || !c->language->zips || !c->language->unaligned || d < 0 || inner != m->tensor->rank - 1 ||
 	    m->tensor->role != HEDDLE_ROLE_INPUT || m->tensor->type == HEDDLE_BOOL || m->subscript[inner].coefficient[d] != 2 ||
-	    m->shape->d[d].extent < m->shape->stmt->dim[d].layout.vector)
+	    m->shape->d[d].extent < choose_least(m->shape->stmt->dim[d].layout.vector, c->language->max_vector))
 		return 1;
 	for (int e = 0; e < inner; e++)
 		if (m->subscript[e].coefficient[d])
@@ -267,6 +267,8 @@ static double strided_vectors(const counter *c, const movement *m)
 		if (m->beside[b] == w - 1 || m->beside[b] == 1 - w)
 			return 1;
 	const int64_t extent = m->shape->d[count_lockstep(m)].extent;
+	if (m->shape->guarded != 1 && count_guards(stmt, count_lockstep(m))) /* those that lack members are counted with what the guard leaves */
+		return vectors;
 	return vectors == 2 ? 2 - (double)(extent % w) / (double)extent : vectors;
 }
 

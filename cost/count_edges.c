@@ -826,13 +826,22 @@ static double reads_of_first(const counter *c, const movement *m)
 	return ran > 0 ? sum / ran : 0;
 }
 
+/* Does it go on with a value that is there, as sums do?  In a register, as those in memory are read by themselves. */
+static bool goes_on(const heddle_stmt *stmt)
+{
+	bool own = stmt->reduction;
+	for (int a = 1; a < stmt->n_access; a++)
+		own = own || (stmt->access[a].tensor == stmt->access[0].tensor && stmt->access[0].group->space == HEDDLE_SPACE_REGISTER);
+	return own;
+}
+
 /* The same of many threads: in blocks at an edge each item computes its result, or adds to its sum, under a condition
  * of its own, and reads what it takes there. */
 static double reads_of_items(const counter *c, const movement *m)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
-	/* what is no sum has a name for all copies, whose conditions all hold only where the first one's does */
-	const bool named = !stmt->reduction && stmt->access[0].group->space == HEDDLE_SPACE_GLOBAL;
+	/* what goes on with no value has a name for all copies, whose conditions all hold only where the first one's does */
+	const bool named = !goes_on(stmt);
 	const int lockstep = heddle_lockstep_dim(stmt, NULL);
 	double once = count_own_results(c->kernel) ? 0 : 1, all = 1, whole = once, shared = 1;
 	if (c->kernel->threads == 1 || (m->tile && !(stmt->reduction && count_reads_memory(stmt))))
@@ -886,25 +895,50 @@ static double reads_of_items(const counter *c, const movement *m)
 			  : 1;
 }
 
-/* Of many threads that sum up nothing: what is left of the last vector is a loop for each result beside it, which reads for each of its members. */
+/* The dimension along which an access that many threads make is of vectors, whose last one may lack some that are read one by one; -1: there is none. */
+static int dim_of_members(const counter *c, const movement *m)
+{
+	const shape *s = m->shape;
+	const heddle_stmt *stmt = s->stmt;
+	const int lockstep = heddle_lockstep_dim(stmt, NULL), row = heddle_tensor_inner(m->tensor);
+	int64_t any[HEDDLE_MAX_DIM];
+	int d = lockstep;
+	if (c->kernel->threads == 1 || lockstep < 0)
+		return -1;
+	for (int k = 0; k < HEDDLE_MAX_DIM; k++)
+		any[k] = -1;
+	if (!stmt->reduction && !m->tile && stmt->access[0].group->space == HEDDLE_SPACE_REGISTER && row >= 0) { /* results that have a name each */
+		const int64_t w = count_member_width(c, m, any);
+		for (d = 0; d < stmt->n_dim && !(w > 1 && stmt->dim[d].layout.vector == w && m->subscript[row].coefficient[d] == 1);)
+			d++;
+		return d < stmt->n_dim ? d : -1;
+	}
+	const bool sums = m->tile && stmt->reduction && count_depends(m, d) && !s->d[d].harmless && single_elements(c, m, d) == 0;
+	const bool stores = !m->tile && !stmt->reduction && stmt->access[0].group->space == HEDDLE_SPACE_GLOBAL;
+	return (sums || stores) && s->width > 1 && s->d[d].parts == 1 ? d : -1;
+}
+
+/* Of many threads that sum up nothing, or read vectors of a tile for what they sum up: what is left of the last vector is gone through by itself for
+ * each result beside it, and reads for each of its members. */
 static double reads_of_last_members(const counter *c, const movement *m)
 {
 	const shape *s = m->shape;
 	const heddle_stmt *stmt = s->stmt;
-	const int d = heddle_lockstep_dim(stmt, NULL);
+	const int d = dim_of_members(c, m);
 	double results = 1;
-	if (c->kernel->threads == 1 || m->tile || stmt->reduction || stmt->access[0].group->space != HEDDLE_SPACE_GLOBAL || d < 0 || s->width < 2 ||
-	    s->guarded != 1 || count_own_results(c->kernel) || count_moves(stmt, d) || s->d[d].parts > 1 || s->d[d].extent < 1 || stmt->dim[d].member < 0 ||
+	if (d < 0 || s->guarded != 1 || count_own_results(c->kernel) || count_moves(stmt, d) || s->d[d].extent < 1 || stmt->dim[d].member < 0 ||
 	    heddle_fixed_extent(stmt->source->index[d]->upper) > 0)
 		return 1;
-	const int64_t rest = s->d[d].extent % s->width, vectors = s->d[d].extent / s->width;
+	const int64_t v = choose_least(stmt->dim[d].layout.vector, c->language->max_vector), rest = s->d[d].extent % v, vectors = s->d[d].extent / v;
 	if (rest == 0)
 		return 1;
 	if (!count_depends(m, d))
-		return stmt->dim[d].layout.items > 1 && s->d[d].copied ? 1 : (double)(vectors + rest) / (double)(vectors + 1);
-	for (int o = 0; o < stmt->n_dim; o++)
-		if (o != d && stmt->dim[o].member >= 0 && s->d[o].unrolled && s->d[o].copied && !count_depends(m, o) && s->d[o].outer > 0)
-			results *= fmin((double)(s->d[o].items * s->d[o].members), (double)s->d[o].extent / (s->d[o].outer * (double)stmt->dim[o].layout.threads));
+		return (stmt->dim[d].layout.items > 1 && s->d[d].copied) || count_indexes_registers(c, stmt, d) ? 1 : (double)(vectors + rest) / (double)(vectors + 1);
+	for (int o = 0; o < stmt->n_dim; o++) {
+		const double threads = s->d[o].outer * s->d[o].busy * (double)stmt->dim[o].layout.threads;
+		if (o != d && stmt->dim[o].member >= 0 && s->d[o].unrolled && s->d[o].copied && !count_depends(m, o) && threads > 0)
+			results *= fmin((double)(s->d[o].items * s->d[o].members), (double)s->d[o].extent / threads);
+	}
 	return 1 + (results - 1) * (double)rest / (double)s->d[d].extent;
 }
 
@@ -923,7 +957,8 @@ static double reads_of_left_over(const counter *c, const movement *m)
 	const bool loop = !m->shape->d[d].unrolled || m->shape->d[d].parts > 1;
 	if (v == 1 || rest == 0 || (!loop && stmt->dim[d].member >= 0))
 		return 1;
-	const double of_tile = loop ? (double)(layout->tile / v) : 1, left = (double)(rest / v + rest % v);
+	/* several vectors of a tile have a name for it */
+	const double of_tile = loop ? (double)(layout->tile / v) : 1, left = !loop && layout->tile > v ? 1 : (double)(rest / v + rest % v);
 	return ((double)tiles * of_tile + left) / (loop ? (double)m->shape->d[d].extent / (double)v : m->shape->d[d].outer);
 }
 

@@ -113,6 +113,8 @@ int64_t count_member_width(const counter *c, const movement *m, const int64_t *m
 int64_t count_access_width(const counter *c, const movement *m);
 /* Has a kernel with lanes results beside those of its members?  Such kernels have conditions in all blocks. */
 bool count_own_results(const heddle_kernel *kernel);
+/* Do the statement's registers differ from one index of d to another? */
+bool count_indexes_registers(const counter *c, const heddle_stmt *stmt, int d);
 /* Do results beside each other along d lie in one row? */
 bool count_along_target(const counter *c, const heddle_stmt *stmt, int d);
 /* Are the members of a vector stored one by one, each under a guard of its own? */

@@ -378,8 +378,7 @@ int64_t count_access_width(const counter *c, const movement *m)
 
 /* ---- what is unrolled --------------------------------------------------------------------------------------------------- */
 
-/* Do the statement's registers differ from one index of d to another? */
-static bool indexes_registers(const counter *c, const heddle_stmt *stmt, int d)
+bool count_indexes_registers(const counter *c, const heddle_stmt *stmt, int d)
 {
 	bool any = stmt->reduction;
 	for (int a = 0; a < stmt->n_access && !any; a++) {
@@ -534,7 +533,7 @@ static void unroll(const counter *c, const shape *s, double size, bool wide, boo
 					      (d == vectors && wide ? (double)c->language->max_vector : 1));
 			/* one by one: so many at most, but inside of vectors; or what indexes registers */
 			const bool few = n <= MOST_MEMBERS || (wide && d != lockstep);
-			const bool registers = indexes_registers(c, stmt, d) || reads_tiles_along(c, stmt, d);
+			const bool registers = count_indexes_registers(c, stmt, d) || reads_tiles_along(c, stmt, d);
 			parts[d] = ((few || registers) && around(&size, n)) || registers ? 1 : n;
 		}
 	for (int inside = 1; inside >= 0; inside--)
@@ -542,7 +541,7 @@ static void unroll(const counter *c, const shape *s, double size, bool wide, boo
 			const heddle_dim *dim = &stmt->dim[d];
 			if (!dim->reduction && inside == (c->kernel->threads == 1 && dim->layout.vector > 1))
 				unrolled[d] = (around(&size, (double)dim->layout.items) && !rounds) ||
-					      indexes_registers(c, stmt, d) || reads_tiles_along(c, stmt, d);
+					      count_indexes_registers(c, stmt, d) || reads_tiles_along(c, stmt, d);
 		}
 	for (int d = 0; d < stmt->n_dim; d++)
 		if (stmt->dim[d].reduce == HEDDLE_REDUCE_LANES && beside)
@@ -688,7 +687,7 @@ static shape new_shape(const counter *c, const heddle_stmt *stmt)
 		s.d[d].at_once = 1;
 	}
 	const int vectors = s.alone ? vectors_dim(&s, NULL) : -1;
-	if (vectors >= 0 && !stmt->dim[vectors].reduction && s.d[vectors].extent >= s.d[vectors].members)
+	if (vectors >= 0 && !stmt->dim[vectors].reduction && s.d[vectors].extent >= choose_least(s.d[vectors].members, c->language->max_vector))
 		s.d[vectors].at_once = choose_least(stmt->dim[vectors].layout.vector, c->language->max_vector);
 	find_unrolled(c, &s);
 	return s;

@@ -278,6 +278,8 @@ static void move_sets(heddle_nest_builder *b, heddle_leaf *leaf)
  * holds only what that lets through.  Other reads must be those of an instance that exists. */
 static bool reaches_beyond(const heddle_access *access, int d)
 {
+	if (!access->tensor->rank) /* a number is the same everywhere */
+		return true;
 	isl_set *defined = isl_multi_pw_aff_domain(isl_multi_pw_aff_copy(access->index));
 	isl_set *all = isl_set_universe(isl_set_get_space(defined));
 	const bool whole = isl_set_is_equal(defined, all) == isl_bool_true;
