@@ -272,6 +272,11 @@ static double strided_vectors(const counter *c, const movement *m)
 	return vectors == 2 ? 2 - (double)(extent % w) / (double)extent : vectors;
 }
 
+double count_strided(const counter *c, const movement *m)
+{
+	return strided_width(c, m) > 1 ? strided_vectors(c, m) : 1;
+}
+
 bool count_stands_inside(const counter *c, const heddle_stmt *stmt, int o, int d)
 {
 	const bool apart = c->kernel->threads == 1;

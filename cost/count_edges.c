@@ -316,7 +316,7 @@ static int parts_of_place(const shape *s, int lockstep, const int64_t *values, p
 		for (int d = 0; d < stmt->n_dim; d++) {
 			const int64_t v = stmt->dim[d].layout.vector;
 			if (d != lockstep && !stmt->dim[d].reduction && vectors == (v > 1))
-				part[n++] = (place_part){d, (values[d] + v - 1) / v, v, v, stmt->dim[d].layout.tile > v, is_asked(s, d)};
+				part[n++] = (place_part){d, (values[d] + v - 1) / v, v, v, stmt->dim[d].layout.tile > v && !count_guards(stmt, d), is_asked(s, d)};
 		}
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const int64_t v = stmt->dim[d].layout.vector;
@@ -442,6 +442,14 @@ static double rounds_at_edges(const counter *c, const movement *m)
 	return rounds;
 }
 
+/* Are vectors read along a loop inside of a block, whatever its results are, which may lack some? */
+static bool has_inner_rows(const movement *m, int d, int64_t members)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	return d >= 0 && !stmt->reduction && !stmt->dim[d].reduction && stmt->dim[d].member < 0 && count_depends(m, d) && !count_moves(stmt, d) &&
+	       !choose_divisible(stmt, d, members);
+}
+
 /* In blocks at an edge each item, and each member of what is left of a vector, has a condition or a loop of its own
  * around what it reads: what others of the thread read as well is read again, but for single elements that several of
  * them ask for, which get a name.  So many times as if it were shared everywhere, on average. */
@@ -449,11 +457,12 @@ static double reads_at_edges(const counter *c, const movement *m)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	const int lockstep = heddle_lockstep_dim(stmt, NULL);
-	double once = within_guards(c, stmt), all = 1, whole = once, shared = 1, inside = 1, rounds = 1;
+	double once = within_guards(c, stmt), all = 1, whole = once, shared = 1, inside = 1, inside_named = 1, rounds = 1;
 	/* in the text, that read the same; of them those along other dimensions than the vectors' */
 	int64_t places = 1, others = 1;
 	double rolled = 1, named = once;
-	bool vectors = false, rows = false, copied = true, cut = once < 1;
+	bool vectors = false, copied = true, cut = once < 1;
+	double each = 1; /* results around a loop read it by themselves, those that there are */
 	if (c->kernel->threads > 1)
 		return 1;
 	for (int d = 0; d < stmt->n_dim; d++) /* rounds that lack some stand apart */
@@ -468,6 +477,8 @@ static double reads_at_edges(const counter *c, const movement *m)
 	const int64_t members = lockstep < 0 ? 1 : m->shape->width;
 	const int lanes = lanes_of(stmt);
 	/* one by one whatever the block: taps that a guard leaves, and members of what has no whole vector */
+	if (lanes >= 0 && lanes == lockstep && !count_depends(m, lanes) && known == 0 && m->shape->guarded == 1 && !count_moves(stmt, lanes))
+		return 1; /* reads_beside_terms has it */
 	if (lanes >= 0) {
 		const double again = m->shape->guarded == 1 ? reads_of_taps(c, m, lanes) : 1;
 		if (again > 0)
@@ -475,16 +486,19 @@ static double reads_at_edges(const counter *c, const movement *m)
 	} else if (known > 0 && known % members) {
 		return rounds_at_edges(c, m);
 	}
+	const bool rows = has_inner_rows(m, lockstep, members);
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const heddle_layout *layout = &stmt->dim[d].layout;
-		if (count_moves(stmt, d) && !(stmt->reduction ? stmt->dim[d].reduction : stmt->dim[d].member < 0))
-			return 1;
-		if (!stmt->reduction && stmt->dim[d].member < 0) /* a loop inside of blocks, whatever their results are */
-			rows = rows || (d == lockstep && count_depends(m, d) && !count_moves(stmt, d) && !choose_divisible(stmt, d, members));
 		if (stmt->reduction ? stmt->dim[d].reduction : stmt->dim[d].member < 0)
 			continue;
+		if (count_moves(stmt, d))
+			return 1;
 		const int64_t extent = m->shape->d[d].extent, tiles = extent / layout->tile, rest = extent % layout->tile;
 		const bool depends = count_depends(m, d);
+		if (rows && !depends && layout->items > 1 && m->shape->d[d].unrolled && count_has_loop_inside(c, m, d)) {
+			each *= extent ? (double)extent / (m->shape->d[d].outer * (double)layout->tile) : 1;
+			continue;
+		}
 		vectors = vectors || (depends && d == lockstep && !choose_divisible(stmt, d, members));
 		if (depends || !m->shape->d[d].unrolled || has_member_loop(m->shape, d)) {
 			const double part = extent && stmt->dim[d].member >= 0 ? (double)(tiles * layout->tile) / (double)extent : 1;
@@ -512,7 +526,8 @@ static double reads_at_edges(const counter *c, const movement *m)
 		others *= d == lockstep ? 1 : items;
 		cut = cut || (items > 1 && !choose_divisible(stmt, d, layout->tile));
 		if (stmt->dim[d].member < 0) { /* a loop inside of whole blocks: what it leaves for its last tile shares along the others */
-			inside *= stmt->reduction ? (double)(tiles + (rest > 0)) : (double)(tiles + left);
+			inside *= (double)(tiles + left);
+			inside_named *= (double)(tiles + (rest > 0));
 			whole *= (double)(tiles * items + left);
 			all *= (double)(tiles * items + left);
 			shared *= (double)(tiles + (rest > 0));
@@ -523,6 +538,8 @@ static double reads_at_edges(const counter *c, const movement *m)
 		all *= (double)(tiles * items + left);
 		shared *= (double)(tiles + (rest > 0));
 	}
+	if (stmt->reduction && others > 1)
+		inside = inside_named;
 	/* single elements have names, but not those that other results of a sum ask for under conditions of their own */
 	const bool parts = lockstep >= 0 && !stmt->dim[lockstep].reduction && m->shape->d[lockstep].extent % members != 0;
 	if (shared == 0)
@@ -533,8 +550,8 @@ static double reads_at_edges(const counter *c, const movement *m)
 		const int64_t tile = stmt->dim[lockstep].layout.tile;
 		const double last = fmod(extent, (double)tile) / extent;
 		if (!copied) /* a loop over results is around what is left of the last tile, and around all in blocks that lack some */
-			return (once * (1 - last) + whole * last + all - whole) / shared;
-		return 1 - rest + rest * (tile == 2 ? once + all - whole : all) / shared; /* one element that is left has a name */
+			return each * (once * (1 - last) + whole * last + all - whole) / shared;
+		return each * (1 - rest + rest * (tile == 2 ? once + all - whole : all) / shared); /* one element that is left has a name */
 	}
 	if (!vectors && places > 1 && (!stmt->reduction || others == 1 || m->shape->guarded != 1 || parts))
 		return stmt->reduction ? 1 : (once + rolled - named) / shared;
@@ -714,6 +731,15 @@ static double reads_of_windows(const counter *c, const movement *m)
 	return ran > 0 ? sum / ran : 1;
 }
 
+/* Does it go on with a value that is there, as sums do?  In a register, as those in memory are read by themselves. */
+static bool goes_on(const heddle_stmt *stmt)
+{
+	bool own = stmt->reduction;
+	for (int a = 1; a < stmt->n_access; a++)
+		own = own || (stmt->access[a].tensor == stmt->access[0].tensor && stmt->access[0].group->space == HEDDLE_SPACE_REGISTER);
+	return own;
+}
+
 /* Reads that stand in the text of a block at an edge for what is read once in whole ones: where results of a window
  * need the same they share it there only.  `named`: but for rounds of loops that there are at an edge only. */
 static double reads_apart(const movement *m, bool named)
@@ -826,15 +852,6 @@ static double reads_of_first(const counter *c, const movement *m)
 	return ran > 0 ? sum / ran : 0;
 }
 
-/* Does it go on with a value that is there, as sums do?  In a register, as those in memory are read by themselves. */
-static bool goes_on(const heddle_stmt *stmt)
-{
-	bool own = stmt->reduction;
-	for (int a = 1; a < stmt->n_access; a++)
-		own = own || (stmt->access[a].tensor == stmt->access[0].tensor && stmt->access[0].group->space == HEDDLE_SPACE_REGISTER);
-	return own;
-}
-
 /* The same of many threads: in blocks at an edge each item computes its result, or adds to its sum, under a condition
  * of its own, and reads what it takes there. */
 static double reads_of_items(const counter *c, const movement *m)
@@ -907,7 +924,7 @@ static int dim_of_members(const counter *c, const movement *m)
 		return -1;
 	for (int k = 0; k < HEDDLE_MAX_DIM; k++)
 		any[k] = -1;
-	if (!stmt->reduction && !m->tile && stmt->access[0].group->space == HEDDLE_SPACE_REGISTER && row >= 0) { /* results that have a name each */
+	if (!stmt->reduction && !m->tile && stmt->access[0].group->space == HEDDLE_SPACE_REGISTER && goes_on(stmt) && row >= 0) {
 		const int64_t w = count_member_width(c, m, any);
 		for (d = 0; d < stmt->n_dim && !(w > 1 && stmt->dim[d].layout.vector == w && m->subscript[row].coefficient[d] == 1);)
 			d++;
@@ -957,22 +974,48 @@ static double reads_of_left_over(const counter *c, const movement *m)
 	const bool loop = !m->shape->d[d].unrolled || m->shape->d[d].parts > 1;
 	if (v == 1 || rest == 0 || (!loop && stmt->dim[d].member >= 0))
 		return 1;
-	/* several vectors of a tile have a name for it */
-	const double of_tile = loop ? (double)(layout->tile / v) : 1, left = !loop && layout->tile > v ? 1 : (double)(rest / v + rest % v);
+	/* vectors that stand together have a name for it */
+	bool together = m->shape->d[d].parts_at_edges == 1 && layout->tile > v && !loop;
+	for (int o = 0; o < stmt->n_dim; o++)
+		together = together && (o == d || stmt->dim[o].layout.vector == 1);
+	const bool all = together && m->shape->d[d].copied;
+	const double of_tile = loop ? (double)(layout->tile / v) : 1;
+	const double left = all ? 1 : together && layout->vector > v ? ceil((double)rest / (double)layout->vector) : (double)(rest / v + rest % v);
 	return ((double)tiles * of_tile + left) / (loop ? (double)m->shape->d[d].extent / (double)v : m->shape->d[d].outer);
 }
 
-/* Do rounds that lack some stand apart, each result by itself, with nothing asked of others?  Where other results ask they do not. */
-static bool splits_rounds(const shape *s)
+/* The sum of a + b x over 0 <= x < n, of those that are positive. */
+static double sum_of_line(int64_t a, int64_t b, int64_t n)
 {
-	bool rounds = false;
-	for (int d = 0; d < s->stmt->n_dim; d++) {
-		const heddle_layout *layout = &s->stmt->dim[d].layout;
-		rounds = rounds || layout->rounds > 1;
-		if (s->stmt->dim[d].member >= 0 && layout->rounds == 1 && layout->tile > 1 && !s->d[d].harmless)
-			return false;
+	int64_t from = 0;
+	if (b > 0 && a < 0)
+		from = choose_least(n, (-a + b - 1) / b);
+	else if (b < 0)
+		n = a <= 0 ? 0 : choose_least(n, (a - b - 1) / -b);
+	else if (b == 0 && a < 0)
+		n = 0;
+	return (double)(n - from) * ((double)a + (double)b * (double)(from + n - 1) / 2);
+}
+
+/* Of all instances, as so many values of dimension d, those of its first n: ranges of others may move with it. */
+static double instances_of_first(const counter *c, const shape *s, int d, int64_t n)
+{
+	const int64_t extent = s->d[d].extent;
+	double first = 0, all = 0;
+	for (int o = 0; o < s->stmt->n_dim; o++) {
+		const heddle_index *index = s->stmt->source->index[o];
+		if (o == d || !(choose_mentions(index->upper, d) || (index->lower && choose_mentions(index->lower, d))))
+			continue;
+		const linear upper = count_linear(c, index->upper), lower = index->lower ? count_linear(c, index->lower) : (linear){.affine = true};
+		const linear length = count_add(upper, lower, -1);
+		linear rest = length;
+		rest.coefficient[d] = 0;
+		if (!length.affine || !count_is_constant(&rest) || all > 0)
+			return (double)n;
+		all = sum_of_line(length.constant, length.coefficient[d], extent);
+		first = sum_of_line(length.constant, length.coefficient[d], n);
 	}
-	return rounds;
+	return all > 0 ? first / all * (double)extent : (double)n;
 }
 
 /* Of one thread that goes over its tile in rounds: those that are whole share what they read, in what is left each result reads for itself.  So many
@@ -981,7 +1024,7 @@ static double reads_of_rounds(const counter *c, const movement *m)
 {
 	const shape *s = m->shape;
 	double ran = 1, whole = 1, full = 1, all = 1, others = 1;
-	if (c->kernel->threads > 1 || !s->stmt->reduction || s->guarded != 1 || !splits_rounds(s))
+	if (c->kernel->threads > 1 || !s->stmt->reduction || s->guarded != 1 || !count_splits_rounds(s))
 		return 1;
 	for (int d = 0; d < s->stmt->n_dim; d++) {
 		const heddle_layout *layout = &s->stmt->dim[d].layout;
@@ -993,8 +1036,9 @@ static double reads_of_rounds(const counter *c, const movement *m)
 		}
 		const double of_round = each ? (double)length : 1, most = s->d[d].outer * (double)layout->rounds;
 		ran *= m->whole ? most * of_round : each || s->d[d].parts > 1 ? (double)s->d[d].extent : most;
-		whole *= (double)rounds * of_round;
-		full *= (double)(rounds * length);
+		const double first = instances_of_first(c, s, d, rounds * length);
+		whole *= first / (double)length * of_round;
+		full *= first;
 		all *= (double)s->d[d].extent;
 	}
 	return ran > 0 ? (whole + (all - full) * others) / ran : 1;
@@ -1027,13 +1071,13 @@ static double reads_of_last_tile(const counter *c, const movement *m)
 
 /* Of one thread, what does not depend on terms along d that are lanes of vectors: those that fill none are gone through one by one, and each reads it,
  * but where several results do, or several vectors of the text, which have `most` members, for which it has a name.  Copies that are asked for, where a
- * tile or a block lacks some, read it each.  So many times as if all of a step's shared it. */
-static double reads_beside_terms(const movement *m, int d, int64_t most)
+ * tile or a block lacks some, read it each.  `v`: terms of a copy.  So many times as if all of a step's shared it. */
+static double reads_beside_terms(const movement *m, int d, int64_t v, int64_t most)
 {
 	const shape *s = m->shape;
 	const heddle_layout *layout = &s->stmt->dim[d].layout;
-	const int64_t v = layout->vector, tiles = s->d[d].extent / layout->tile, rest = s->d[d].extent % v;
-	const bool each = !s->d[d].unrolled || layout->items == 1 || count_has_sum_inside(m, d); /* vector reads it */
+	const int64_t tiles = s->d[d].extent / layout->tile, rest = s->d[d].extent % v;
+	const bool each = !s->d[d].unrolled || layout->tile == v || count_has_sum_inside(m, d); /* vector reads it */
 	double alone = layout->vector <= most, whole = 1; /* share of the blocks that have one result which takes it; of those that have all of theirs */
 	for (int o = 0; o < s->stmt->n_dim; o++) {
 		const int64_t tile = s->stmt->dim[o].layout.tile, extent = s->d[o].extent;
@@ -1045,8 +1089,8 @@ static double reads_beside_terms(const movement *m, int d, int64_t most)
 	}
 	const double last = rest == 0 ? 0 : alone * (double)rest + 1 - alone, all = (double)(s->d[d].extent / v) + last;
 	if (each)
-		return all / (s->d[d].unrolled ? s->d[d].outer * (double)layout->items : (double)s->d[d].extent / (double)v);
-	return (whole * ((double)tiles + all - (double)(tiles * layout->items)) + (1 - whole) * all) / s->d[d].outer;
+		return all / (s->d[d].unrolled ? s->d[d].outer * (double)(layout->tile / v) : (double)s->d[d].extent / (double)v);
+	return (whole * ((double)tiles + all - (double)(tiles * (layout->tile / v))) + (1 - whole) * all) / s->d[d].outer;
 }
 
 /* Of terms that are lanes of vectors those that fill none are gone through one by one, by each result; what does not depend on them is read for each,
@@ -1055,7 +1099,11 @@ static double reads_of_last_terms(const counter *c, const movement *m, double ed
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	const int d = heddle_lockstep_dim(stmt, NULL);
+	const int lanes = lanes_of(stmt);
 	double results = 1;
+	if (c->kernel->threads == 1 && !m->tile && d >= 0 && !stmt->dim[d].reduction && lanes >= 0 && !count_depends(m, lanes) && !count_moves(stmt, lanes) &&
+	    m->shape->guarded == 1 && m->shape->d[lanes].extent > 0 && heddle_fixed_extent(stmt->source->index[lanes]->upper) == 0)
+		return edges * reads_beside_terms(m, lanes, 1, c->language->max_vector); /* lanes beside vectors of results are copies */
 	if (m->tile || d < 0 || !stmt->dim[d].reduction || count_moves(stmt, d) || m->shape->guarded != 1 ||
 	    heddle_fixed_extent(stmt->source->index[d]->upper) > 0 || m->shape->d[d].extent < 1)
 		return edges;
@@ -1063,15 +1111,17 @@ static double reads_of_last_terms(const counter *c, const movement *m, double ed
 	if (!count_depends(m, d) && c->kernel->threads > 1)
 		return rest > 0 ? edges * (double)(vectors + rest) / (double)(vectors + 1) : edges;
 	if (!count_depends(m, d))
-		return edges * reads_beside_terms(m, d, c->language->max_vector);
+		return edges * reads_beside_terms(m, d, stmt->dim[d].layout.vector, c->language->max_vector);
 	for (int o = 0; o < stmt->n_dim; o++)
 		if (!stmt->dim[o].reduction && m->shape->d[o].unrolled && !count_depends(m, o)) {
 			const double all = (double)(m->shape->d[o].items * m->shape->d[o].members), tiles = m->shape->d[o].outer;
 			/* blocks at an edge have fewer */
-			results *= c->kernel->threads > 1 || stmt->dim[o].member < 0 || tiles < 1 ? all : fmin(all, (double)m->shape->d[o].extent / tiles);
+			results *= c->kernel->threads > 1 || tiles < 1 ? all : fmin(all, (double)m->shape->d[o].extent / tiles);
 		}
 	const double last = (double)rest / (double)m->shape->d[d].extent;
-	return edges * (1 - last) + results * last;
+	/* elements two apart take two vectors, but not those that are read one by one */
+	const double strided = count_strided(c, m);
+	return strided > 1 ? (edges * (1 - last) * 2 + results * last) / strided : edges * (1 - last) + results * last;
 }
 
 double count_again(const counter *c, const movement *m)

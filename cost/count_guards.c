@@ -126,6 +126,11 @@ static double reads_in_steps(const counter *c, const movement *m, int last, int 
 			/* blocks further from the diagonal than that */
 			const int64_t blocks = sign > 0 ? affine_floor_div(choose_least(i0 - rest, k - 1), b) + 1 : (k + b - 1) / b - affine_floor_div(i0 + rest + b - 1, b);
 			inside += pass == 1 && blocks > 0 ? (double)blocks : 0;
+			/* of those a block that lacks some asks for each of the greater ones, which read the smaller ones but the first for themselves */
+			if (pass == 1 && blocks > 0 && sign > 0 && n - i0 < a)
+				reads += (double)(blocks * (n - i0));
+			else if (pass == 1 && blocks > 0 && sign < 0 && k % b)
+				reads += (double)(1 + (a - 1) * (k % b));
 		}
 	const double all = (double)n * (double)k;
 	*whole = all > 0 ? inside * reads_of_steps(a, b, sign, least, INT64_MAX, asked) / all : 0;
@@ -190,6 +195,27 @@ static double again_inside(const counter *c, const movement *m, int lane, bool c
 	return ran > 0 ? sum / ran : 1;
 }
 
+/* Reads of what results share along dimensions that the guard does not ask about, by those results, in blocks that lack some results along such;
+ * `items`: [n_dim] so many of a thread share it along each in whole blocks. */
+static double shared_in_cut(const shape *s, const double *items)
+{
+	const heddle_stmt *stmt = s->stmt;
+	double sum = 0, ran = 0;
+	for (int kind = 1; kind < (1 << stmt->n_dim); kind++) { /* of the block, along each dimension: whole, or cut */
+		double share = 1, values = 1;
+		for (int d = 0; d < stmt->n_dim && share > 0; d++) {
+			const heddle_layout *layout = &stmt->dim[d].layout;
+			const bool lacks = kind >> d & 1, asked = stmt->dim[d].reduction || stmt->dim[d].member < 0 || count_guards(stmt, d) || !s->d[d].extent;
+			const double rest = asked ? 0 : (double)(s->d[d].extent % layout->tile);
+			share *= asked ? !lacks : lacks ? rest / (double)s->d[d].extent : 1 - rest / (double)s->d[d].extent;
+			values *= lacks && layout->threads == 1 && items[d] == (double)layout->tile ? rest : items[d];
+		}
+		sum += share > 0 ? share / values : 0;
+		ran += share;
+	}
+	return ran > 0 ? sum / ran : 1;
+}
+
 /* Do blocks with all of their results, in which the guard does not hold for all, stand apart?  Where it asks for multiples there are no others. */
 static bool guards_blocks(const counter *c, const heddle_stmt *stmt)
 {
@@ -211,7 +237,7 @@ static double guarded_share(const counter *c, const movement *m, double accesses
 	int64_t vector[HEDDLE_MAX_DIM], beside[HEDDLE_MAX_DIM], block[HEDDLE_MAX_DIM];
 	const int lane = heddle_lockstep_dim(s->stmt, NULL);
 	const bool parted = c->kernel->threads == 1 && lane >= 0 && !s->stmt->dim[lane].reduction && count_guard_parts(c, s->stmt, lane);
-	double instances = 1, same = 1, whole = 1, turned = 1;
+	double instances = 1, same = 1, whole = 1, turned = 1, shared[HEDDLE_MAX_DIM];
 	if (s->guarded <= 0 || s->guarded == 1 || accesses <= 0)
 		return wide * fabs(s->guarded);
 	for (int d = 0; d < s->stmt->n_dim; d++) {
@@ -224,8 +250,7 @@ static double guarded_share(const counter *c, const movement *m, double accesses
 		same *= depends ? 1 : (double)vector[d];
 		/* results along what the guard does not ask about are inside of its conditions, but where those of all threads ask, too */
 		const bool inside = !dim->reduction && !count_guards(s->stmt, d) && !asks_each(c, s, d, m->apart);
-		if (!depends && s->d[d].unrolled && inside)
-			whole *= (double)dim->layout.items;
+		shared[d] = !depends && s->d[d].unrolled && inside ? (double)dim->layout.items : 1;
 		/* where terms begin with those of the first result along d, others take what it reads */
 		const bool results = c->kernel->threads == 1 && d != lane && !depends && !dim->reduction && s->d[d].unrolled && dim->layout.tile > 1;
 		const int terms = results && count_guards(s->stmt, d) ? count_guard_begins(c, s->stmt, d) : -1;
@@ -234,7 +259,8 @@ static double guarded_share(const counter *c, const movement *m, double accesses
 		turned *= first ? (double)dim->layout.tile : 1;
 		/* vectors along what no guard asks about are whole wherever they are asked for */
 		if (members && inside && !depends)
-			whole *= (double)choose_least(dim->layout.vector, c->language->max_vector);
+			shared[d] *= (double)choose_least(dim->layout.vector, c->language->max_vector);
+		whole *= shared[d];
 	}
 	const double vectors = fmin(s->guarded, count_guarded(c, s->stmt, vector));
 	double blocks = count_own_results(c->kernel) ? 0 : fmin(vectors, count_inside(c, s->stmt, block, false));
@@ -255,7 +281,7 @@ static double guarded_share(const counter *c, const movement *m, double accesses
 	const double some = count_guarded(c, s->stmt, beside), left = s->guarded - vectors;
 	const bool alone_inside = c->kernel->threads == 1 && s->stmt->reduction;
 	const double of_whole = guards_blocks(c, s->stmt) ? again_inside(c, m, lane, false) / whole : 1 / whole;
-	const double of_cut = full < 1 && alone_inside ? again_inside(c, m, lane, true) : 1 / whole;
+	const double of_cut = full == 1 ? 1 / whole : alone_inside ? again_inside(c, m, lane, true) : shared_in_cut(s, shared);
 	const double inside = (wide * (full * some - blocks) / (same * turned) + (parted ? 0 : full * left)) * of_whole;
 	double apart = inside + (1 - full) * (wide * some / (same * turned) + (parted ? 0 : left)) * of_cut + (parted ? left : 0);
 	const int last = across_steps(c, m);
@@ -270,7 +296,12 @@ static double guarded_share(const counter *c, const movement *m, double accesses
 			block[d] = d == first ? s->stmt->dim[d].layout.tile : 1;
 		return count_any(c, s->stmt, block) * instances * s->d[first].outer / ((double)s->d[first].extent * whole * accesses);
 	}
-	return wide * whole_ones * count_shared_taps(c, m) + apart * instances / (accesses * (double)c->kernel->threads);
+	/* terms that fill no vector are gone through one by one, by each result */
+	const bool terms = c->kernel->threads == 1 && lane >= 0 && s->stmt->dim[lane].reduction && count_depends(m, lane) && !count_guards(s->stmt, lane) &&
+			   !count_moves(s->stmt, lane) && heddle_fixed_extent(s->stmt->source->index[lane]->upper) == 0 && s->d[lane].extent > 0;
+	const double alone_terms = terms ? (double)(s->d[lane].extent % choose_least(s->stmt->dim[lane].layout.vector, c->language->max_vector)) / (double)s->d[lane].extent : 0;
+	return (1 - alone_terms) * wide * whole_ones * count_shared_taps(c, m) +
+	       ((1 - alone_terms) * apart + alone_terms * s->guarded) * instances / (accesses * (double)c->kernel->threads);
 }
 
 /* The same; members are apart but at those taps of a window at which a tile has whole vectors. */

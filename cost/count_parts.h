@@ -37,8 +37,8 @@ typedef struct shape {
 		bool unrolled;   /* its items */
 		bool copied;     /* and in blocks at an edge, where conditions make the body longer */
 		bool harmless;   /* what its tiles hold for instances that do not exist is added, and stored nowhere */
-		double parts; /* language's vectors, or members, of one of the layout's, where they are a loop; else 1
-			       */
+		double parts; /* language's vectors, or members, of one of the layout's, where they are a loop; else 1 */
+		double parts_at_edges; /* the same in blocks, and steps, at an edge */
 	} d[HEDDLE_MAX_DIM];
 } shape;
 
@@ -119,6 +119,8 @@ bool count_indexes_registers(const counter *c, const heddle_stmt *stmt, int d);
 bool count_along_target(const counter *c, const heddle_stmt *stmt, int d);
 /* Are the members of a vector stored one by one, each under a guard of its own? */
 bool count_lanes_apart(const counter *c, const shape *s);
+/* Do rounds that lack some stand apart, each result by itself, with nothing asked of others?  Where other results ask they do not. */
+bool count_splits_rounds(const shape *s);
 /* Are there blocks that have all of their results?  Loops end where a dimension of known length does, but neither threads nor vectors. */
 bool count_any_whole(const shape *s);
 /* A statement's dimensions under the sizes. */
@@ -140,6 +142,8 @@ void count_go_on(double begin[SECTOR], double n, int64_t bytes);
 bool count_stands_inside(const counter *c, const heddle_stmt *stmt, int o, int d);
 /* Is there a loop inside of the copies that items of d are?  Then the access stands in each copy. */
 bool count_has_loop_inside(const counter *c, const movement *m, int d);
+/* Vectors for each vector of results, or terms, of an access whose elements lie two apart, on average; 1: it is another. */
+double count_strided(const counter *c, const movement *m);
 /* Is there a loop of another reduction inside of the copies that items of reduction d are?  Windows are inside of the others. */
 bool count_has_sum_inside(const movement *m, int d);
 /* Elements that one thread touches in the unrolled part. */

@@ -557,11 +557,11 @@ static void unroll(const counter *c, const shape *s, double size, bool wide, boo
 /* Nodes more in blocks at an edge: conditions, and the loop over what is left of a vector. */
 static double length_of_conditions(const counter *c, const heddle_stmt *stmt, int vectors)
 {
-	const bool alone = c->kernel->threads == 1, cut = vectors >= 0 && is_guarded(stmt, vectors) && (alone || !stmt->reduction);
+	const bool cut = vectors >= 0 && is_guarded(stmt, vectors) && (c->kernel->threads == 1 || !stmt->reduction);
 	bool others = false;
 	for (int d = 0; d < stmt->n_dim; d++)
 		others = others || (d != vectors && !stmt->dim[d].reduction && !choose_divisible(stmt, d, stmt->dim[d].layout.tile));
-	return cut ? 3 + others + (alone ? 0 : length_of_calls(stmt, stmt->value, vectors, 1)) : 1;
+	return cut ? 3 + others + length_of_calls(stmt, stmt->value, vectors, 1) : 1;
 }
 
 /* Nodes more where one thread's terms are lanes of vectors of which the last one is known not to be filled: it is gone through one by one. */
@@ -611,6 +611,7 @@ static void find_unrolled(const counter *c, shape *s)
 		s->d[d].parts = apart ? parts[d] : other[d];
 		s->d[d].unrolled = apart ? unrolled[d] : copied[d];
 		s->d[d].copied = copied[d];
+		s->d[d].parts_at_edges = other[d];
 	}
 }
 
@@ -646,6 +647,16 @@ static bool is_harmless(const counter *c, const heddle_stmt *stmt, int d)
 /* ---- shapes
  * ----------------------------------------------------------------------------------------------------------- */
 
+bool count_splits_rounds(const shape *s)
+{
+	bool split = true;
+	for (int d = 0; d < s->stmt->n_dim; d++) {
+		const heddle_layout *layout = &s->stmt->dim[d].layout;
+		split = split && (s->stmt->dim[d].member < 0 || layout->rounds > 1 || layout->tile == 1 || s->d[d].harmless);
+	}
+	return split;
+}
+
 static shape new_shape(const counter *c, const heddle_stmt *stmt)
 {
 	shape s = {.stmt = stmt,
@@ -678,10 +689,7 @@ static shape new_shape(const counter *c, const heddle_stmt *stmt)
 		}
 		s.d[d].busy = tiles > 0 ? (tiles - 1 + (double)busy / (double)layout->threads) / tiles : 0;
 	}
-	/* of rounds whose others are not harmless, which do not stand apart, nothing is */
-	bool split = true;
-	for (int d = 0; d < stmt->n_dim; d++)
-		split = split && (stmt->dim[d].member < 0 || stmt->dim[d].layout.rounds > 1 || stmt->dim[d].layout.tile == 1 || s.d[d].harmless);
+	const bool split = count_splits_rounds(&s); /* of those that do not stand apart nothing is harmless */
 	for (int d = 0; d < stmt->n_dim; d++) {
 		s.d[d].harmless = s.d[d].harmless && (split || stmt->dim[d].layout.rounds == 1);
 		s.d[d].at_once = 1;

@@ -219,6 +219,10 @@ static void runs_over(void **state)
 							   "w_block * 4 + w_item2 < int32(W) @1",
 					   "O_sum0_edge[m_item2]", "if m_block * 16 + m_item3 * 8 + m_vec3 < int32(M)", "O[n_block]", NULL},
 		     "m_vec2 < int32(M)");
+	/* numbers that it reads are the same there */
+	expect_loops("def f(int32(M, K) A, int32(K, N) B, int32 zero) -> (C) { C(i, j) +=! (A(i, k) - zero) * B(k, j) }",
+		     "fuse=0; k0.S0: tile=i:4,j:16,k:4 vector=j:16; k0.A.0: space=shared; k0.B.0: space=shared",
+		     (const char *const[]){"} else {", "B_tile[B_row", "for vector j_vec2", "C_sum0_edge[", "if ", "C[", NULL}, "j_vec2 < int32(N)");
 	/* not where the guard asks about channels */
 	expect_loops("def f(float(N, C, W) I, float(C, 3, M) F) -> (O) {"
 		     " O(n, m, w) +=! (w + k - m >= 0) ? I(n, c, w + k) * F(c, k, m) : 0 where w in 0:W - 3, k in 0:3 }",

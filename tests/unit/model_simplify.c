@@ -575,6 +575,12 @@ static void shared_loads(void **state)
 		"s[] = s[] + A[block] * 2.0\n}\n}\nif m + 1 < int32(D) {\ns[] = s[] + A[block]\n}\nC[0] = s[]\n",
 		"\tlet int32 m = thread % int32(D)\n\tdeclare s\n\ts[] = 0.0\n\tlet float32 A_v = A[block]\n\tif m + 2 < int32(D) {\n\t\ts[] = s[] + A_v\n\t} else {\n"
 		"\t\tfor serial i in m .. int32(D) {\n\t\t\ts[] = s[] + A_v * 2.0\n\t\t}\n\t}\n\tif m + 1 < int32(D) {\n\t\ts[] = s[] + A_v\n\t}\n\tC[0] = s[]\n");
+	/* So does the first one of a block, as the grid has no others. */
+	becomes_on(&scalar_language, "floor_div(N + 3, 4)",
+		   "declare s\ns[] = 0.0\nif block * 4 + 2 < int32(N) {\ns[] = s[] + A[thread]\n} else {\nfor serial i in block * 4 .. int32(N) {\n"
+		   "s[] = s[] + A[thread] * 2.0\n}\n}\nif block * 4 + 1 < int32(N) {\ns[] = s[] + A[thread]\n}\nC[0] = s[]\n",
+		   "\tdeclare s\n\ts[] = 0.0\n\tlet float32 A_v = A[thread]\n\tif block * 4 + 2 < int32(N) {\n\t\ts[] = s[] + A_v\n\t} else {\n"
+		   "\t\tfor serial i in block * 4 .. int32(N) {\n\t\t\ts[] = s[] + A_v * 2.0\n\t\t}\n\t}\n\tif block * 4 + 1 < int32(N) {\n\t\ts[] = s[] + A_v\n\t}\n\tC[0] = s[]\n");
 	/* What a test leaves out does not make it sure, and uses what is. */
 	becomes(&scalar_language, "C[0] = thread < 5 && A[block] < 1.0 ? 1.0 : 2.0\nC[1] = A[block]\n",
 		"\tC[0] = (thread < 5 && A[block] < 1.0 ? 1.0 : 2.0)\n\tC[1] = A[block]\n");
