@@ -148,9 +148,17 @@ static double again_at_edges(const counter *c, const heddle_stmt *stmt)
 	const int lockstep = heddle_lockstep_dim(stmt, NULL);
 	const shape s = count_shape(c, stmt);
 	double whole = 1;
-	if (lockstep < 0 || stmt->dim[lockstep].reduction || s.width == 1 ||
+	if (lockstep < 0 || stmt->dim[lockstep].reduction || (s.width == 1 && c->kernel->threads == 1) ||
 	    choose_divisible(stmt, lockstep, stmt->dim[lockstep].layout.vector))
 		return 0;
+	bool loops = false; /* copies that are loops at an edge: there they have no names */
+	for (int d = 0; d < stmt->n_dim && c->kernel->threads > 1 && !stmt->reduction; d++) {
+		loops = loops || (stmt->dim[d].member >= 0 && s.d[d].unrolled && !s.d[d].copied);
+		whole *= stmt->dim[d].member >= 0 && s.d[d].extent > 0 ? 1 - (double)(s.d[d].extent % stmt->dim[d].layout.tile) / (double)s.d[d].extent : 1;
+	}
+	if (loops)
+		return 1 - whole;
+	whole = 1;
 	if (c->kernel->threads > 1) /* a loop over what is left of the last vector */
 		return s.d[lockstep].extent > 0 && !stmt->reduction ? (double)(s.d[lockstep].extent % s.width) / (double)s.d[lockstep].extent : 0;
 	/* the conditions of a single vector are those of one branch, which all statements share; but for what is left of it */

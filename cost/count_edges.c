@@ -517,7 +517,8 @@ static double reads_at_edges(const counter *c, const movement *m)
 		const int64_t v = d == lockstep ? m->shape->width : 1;
 		const int64_t items = layout->tile / v, left = rest / v + rest % v;
 		/* with names copies read once, and each round of what is a loop there */
-		const int64_t beside = m->shape->d[d].copied ? layout->tile : layout->tile / layout->items;
+		const bool one_by_one = d == lockstep && v == 1 && m->shape->d[d].parts_at_edges > 1; /* members are a loop at an edge only */
+		const int64_t beside = one_by_one ? 1 : m->shape->d[d].copied ? layout->tile : layout->tile / layout->items;
 		named *= (double)(tiles * (layout->tile / beside));
 		/* but what is left of a vector is a loop, which reads it for each member */
 		const bool apart = v > 1 && v == beside && !m->shape->d[d].copied;
@@ -1112,12 +1113,21 @@ static double reads_of_last_terms(const counter *c, const movement *m, double ed
 		return rest > 0 ? edges * (double)(vectors + rest) / (double)(vectors + 1) : edges;
 	if (!count_depends(m, d))
 		return edges * reads_beside_terms(m, d, stmt->dim[d].layout.vector, c->language->max_vector);
-	for (int o = 0; o < stmt->n_dim; o++)
-		if (!stmt->dim[o].reduction && m->shape->d[o].unrolled && !count_depends(m, o)) {
-			const double all = (double)(m->shape->d[o].items * m->shape->d[o].members), tiles = m->shape->d[o].outer;
+	double several = 1, whole = c->kernel->threads == 1 && stmt->dim[d].layout.tile == 2 ? 1 : 0; /* one term that is left has a name in whole blocks */
+	for (int o = 0; o < stmt->n_dim; o++) {
+		const int64_t tile = stmt->dim[o].layout.tile, extent = m->shape->d[o].extent;
+		const double tiles = m->shape->d[o].outer;
+		if (stmt->dim[o].reduction || extent < 1)
+			continue;
+		whole *= count_depends(m, o) || tiles < 1 ? (double)(extent - extent % tile) / (double)extent : (double)(extent / tile) / tiles;
+		if (m->shape->d[o].unrolled && !count_depends(m, o)) {
+			const double all = (double)(m->shape->d[o].items * m->shape->d[o].members);
 			/* blocks at an edge have fewer */
-			results *= c->kernel->threads > 1 || tiles < 1 ? all : fmin(all, (double)m->shape->d[o].extent / tiles);
+			results *= c->kernel->threads > 1 || tiles < 1 ? all : fmin(all, (double)extent / tiles);
+			several *= all;
 		}
+	}
+	results -= whole * (several - 1);
 	const double last = (double)rest / (double)m->shape->d[d].extent;
 	/* elements two apart take two vectors, but not those that are read one by one */
 	const double strided = count_strided(c, m);
