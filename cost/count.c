@@ -6,7 +6,7 @@
  *     blocks x threads x tile loops x reduction items x |elements of the unrolled part|
  * times the shares of the instances that exist (count_ranges.c), and a request brings the addresses of one warp together.
  * What stands where in the text is found in count_shape.c, one access is counted in count_access.c, what guards leave of it in count_guards.c,
- * what is read again in count_edges.c, count_ends.c and count_carry.c; tiles are in count_fill.c.
+ * what is read again in count_edges.c, count_left.c, count_ends.c and count_carry.c; tiles are in count_fill.c.
  * SPDX-License-Identifier: MIT
  */
 #include "cost/count_parts.h"

@@ -204,8 +204,7 @@ static double reads_of_step(const counter *c, const movement *m, const int64_t *
 	return reads_of_tree(m, part, stmt->n_dim, there, NULL, m->access && m->access->expr && count_read_share(c, stmt, m->access->expr) != 1);
 }
 
-/* The sum whose terms are lanes of vectors; -1: there is none. */
-static int lanes_of(const heddle_stmt *stmt)
+int count_lanes(const heddle_stmt *stmt)
 {
 	for (int d = 0; d < stmt->n_dim; d++)
 		if (stmt->dim[d].reduction && stmt->dim[d].layout.vector > 1)
@@ -475,7 +474,7 @@ static double reads_at_edges(const counter *c, const movement *m)
 		return sums > 0 ? sums : 1;
 	const int64_t known = lockstep < 0 ? 0 : heddle_fixed_extent(stmt->source->index[lockstep]->upper);
 	const int64_t members = lockstep < 0 ? 1 : m->shape->width;
-	const int lanes = lanes_of(stmt);
+	const int lanes = count_lanes(stmt);
 	/* one by one whatever the block: taps that a guard leaves, and members of what has no whole vector */
 	if (lanes >= 0 && lanes == lockstep && !count_depends(m, lanes) && known == 0 && m->shape->guarded == 1 && !count_moves(stmt, lanes))
 		return 1; /* reads_beside_terms has it */
@@ -547,7 +546,7 @@ static double reads_at_edges(const counter *c, const movement *m)
 		return 1;
 	/* whole vectors at the edge have one condition for all items */
 	const double extent = lockstep < 0 ? 0 : (double)m->shape->d[lockstep].extent, rest = extent > 0 ? fmod(extent, (double)members) / extent : 0;
-	if (rows) {
+	if (rows && extent > 0) {
 		const int64_t tile = stmt->dim[lockstep].layout.tile;
 		const double last = fmod(extent, (double)tile) / extent;
 		if (!copied) /* a loop over results is around what is left of the last tile, and around all in blocks that lack some */
@@ -732,8 +731,7 @@ static double reads_of_windows(const counter *c, const movement *m)
 	return ran > 0 ? sum / ran : 1;
 }
 
-/* Does it go on with a value that is there, as sums do?  In a register, as those in memory are read by themselves. */
-static bool goes_on(const heddle_stmt *stmt)
+bool count_goes_on(const heddle_stmt *stmt)
 {
 	bool own = stmt->reduction;
 	for (int a = 1; a < stmt->n_access; a++)
@@ -762,9 +760,7 @@ static double reads_apart(const movement *m, bool named)
 	return fmax(1, (named ? reads * (names > 0 ? names : count_elements(&there)) : reads) / count_elements(m));
 }
 
-/* Of what an access of a tile reads along a vector: elements that are in no vector, by all.  Vectors are read under one
- * condition, for all items. */
-static double single_elements(const counter *c, const movement *m, int lockstep)
+double count_single_elements(const counter *c, const movement *m, int lockstep)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	int along = lockstep;
@@ -859,12 +855,12 @@ static double reads_of_items(const counter *c, const movement *m)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	/* what goes on with no value has a name for all copies, whose conditions all hold only where the first one's does */
-	const bool named = !goes_on(stmt);
+	const bool named = !count_goes_on(stmt);
 	const int lockstep = heddle_lockstep_dim(stmt, NULL);
 	double once = count_own_results(c->kernel) ? 0 : 1, all = 1, whole = once, shared = 1;
 	if (c->kernel->threads == 1 || (m->tile && !(stmt->reduction && count_reads_memory(stmt))))
 		return 1;
-	const double single = single_elements(c, m, lockstep), first = single == 1 ? reads_of_first(c, m) : 0;
+	const double single = count_single_elements(c, m, lockstep), first = single == 1 ? reads_of_first(c, m) : 0;
 	if (single == 0 || first > 0)
 		return single == 0 ? 1 : first;
 	if (!stmt->reduction) {
@@ -913,229 +909,7 @@ static double reads_of_items(const counter *c, const movement *m)
 			  : 1;
 }
 
-/* The dimension along which an access that many threads make is of vectors, whose last one may lack some that are read one by one; -1: there is none. */
-static int dim_of_members(const counter *c, const movement *m)
-{
-	const shape *s = m->shape;
-	const heddle_stmt *stmt = s->stmt;
-	const int lockstep = heddle_lockstep_dim(stmt, NULL), row = heddle_tensor_inner(m->tensor);
-	int64_t any[HEDDLE_MAX_DIM];
-	int d = lockstep;
-	if (c->kernel->threads == 1 || lockstep < 0)
-		return -1;
-	for (int k = 0; k < HEDDLE_MAX_DIM; k++)
-		any[k] = -1;
-	if (!stmt->reduction && !m->tile && stmt->access[0].group->space == HEDDLE_SPACE_REGISTER && goes_on(stmt) && row >= 0) {
-		const int64_t w = count_member_width(c, m, any);
-		for (d = 0; d < stmt->n_dim && !(w > 1 && stmt->dim[d].layout.vector == w && m->subscript[row].coefficient[d] == 1);)
-			d++;
-		return d < stmt->n_dim ? d : -1;
-	}
-	const bool sums = m->tile && stmt->reduction && count_depends(m, d) && !s->d[d].harmless && single_elements(c, m, d) == 0;
-	const bool stores = !m->tile && !stmt->reduction && stmt->access[0].group->space == HEDDLE_SPACE_GLOBAL;
-	return (sums || stores) && s->width > 1 && s->d[d].parts == 1 ? d : -1;
-}
-
-/* Of many threads that sum up nothing, or read vectors of a tile for what they sum up: what is left of the last vector is gone through by itself for
- * each result beside it, and reads for each of its members. */
-static double reads_of_last_members(const counter *c, const movement *m)
-{
-	const shape *s = m->shape;
-	const heddle_stmt *stmt = s->stmt;
-	const int d = dim_of_members(c, m);
-	double results = 1;
-	if (d < 0 || s->guarded != 1 || count_own_results(c->kernel) || count_moves(stmt, d) || s->d[d].extent < 1 || stmt->dim[d].member < 0 ||
-	    heddle_fixed_extent(stmt->source->index[d]->upper) > 0)
-		return 1;
-	const int64_t v = choose_least(stmt->dim[d].layout.vector, c->language->max_vector), rest = s->d[d].extent % v, vectors = s->d[d].extent / v;
-	if (rest == 0)
-		return 1;
-	if (!count_depends(m, d))
-		return (stmt->dim[d].layout.items > 1 && s->d[d].copied) || count_indexes_registers(c, stmt, d) ? 1 : (double)(vectors + rest) / (double)(vectors + 1);
-	for (int o = 0; o < stmt->n_dim; o++) {
-		const double threads = s->d[o].outer * s->d[o].busy * (double)stmt->dim[o].layout.threads;
-		if (o != d && stmt->dim[o].member >= 0 && s->d[o].unrolled && s->d[o].copied && !count_depends(m, o) && threads > 0)
-			results *= fmin((double)(s->d[o].items * s->d[o].members), (double)s->d[o].extent / threads);
-	}
-	return 1 + (results - 1) * (double)rest / (double)s->d[d].extent;
-}
-
-/* Of one thread that sums up nothing: what is left of a vector is a loop, which reads for each of its members what they have in common.  Where a
- * block's items stand in the text reads_at_edges has it.  So many times as if vectors read it. */
-static double reads_of_left_over(const counter *c, const movement *m)
-{
-	const heddle_stmt *stmt = m->shape->stmt;
-	const int d = heddle_lockstep_dim(stmt, NULL);
-	if (c->kernel->threads > 1 || m->tile || stmt->reduction || d < 0 || count_depends(m, d) || count_moves(stmt, d) || m->shape->guarded != 1 ||
-	    stmt->dim[d].layout.rounds > 1 || heddle_fixed_extent(stmt->source->index[d]->upper) > 0 || m->shape->d[d].extent < 1)
-		return 1;
-	const heddle_layout *layout = &stmt->dim[d].layout;
-	const int64_t v = m->shape->width, tiles = m->shape->d[d].extent / layout->tile,
-		      rest = m->shape->d[d].extent % layout->tile;
-	const bool loop = !m->shape->d[d].unrolled || m->shape->d[d].parts > 1;
-	if (v == 1 || rest == 0 || (!loop && stmt->dim[d].member >= 0))
-		return 1;
-	/* vectors that stand together have a name for it */
-	bool together = m->shape->d[d].parts_at_edges == 1 && layout->tile > v && !loop;
-	for (int o = 0; o < stmt->n_dim; o++)
-		together = together && (o == d || stmt->dim[o].layout.vector == 1);
-	const bool all = together && m->shape->d[d].copied;
-	const double of_tile = loop ? (double)(layout->tile / v) : 1;
-	const double left = all ? 1 : together && layout->vector > v ? ceil((double)rest / (double)layout->vector) : (double)(rest / v + rest % v);
-	return ((double)tiles * of_tile + left) / (loop ? (double)m->shape->d[d].extent / (double)v : m->shape->d[d].outer);
-}
-
-/* The sum of a + b x over 0 <= x < n, of those that are positive. */
-static double sum_of_line(int64_t a, int64_t b, int64_t n)
-{
-	int64_t from = 0;
-	if (b > 0 && a < 0)
-		from = choose_least(n, (-a + b - 1) / b);
-	else if (b < 0)
-		n = a <= 0 ? 0 : choose_least(n, (a - b - 1) / -b);
-	else if (b == 0 && a < 0)
-		n = 0;
-	return (double)(n - from) * ((double)a + (double)b * (double)(from + n - 1) / 2);
-}
-
-/* Of all instances, as so many values of dimension d, those of its first n: ranges of others may move with it. */
-static double instances_of_first(const counter *c, const shape *s, int d, int64_t n)
-{
-	const int64_t extent = s->d[d].extent;
-	double first = 0, all = 0;
-	for (int o = 0; o < s->stmt->n_dim; o++) {
-		const heddle_index *index = s->stmt->source->index[o];
-		if (o == d || !(choose_mentions(index->upper, d) || (index->lower && choose_mentions(index->lower, d))))
-			continue;
-		const linear upper = count_linear(c, index->upper), lower = index->lower ? count_linear(c, index->lower) : (linear){.affine = true};
-		const linear length = count_add(upper, lower, -1);
-		linear rest = length;
-		rest.coefficient[d] = 0;
-		if (!length.affine || !count_is_constant(&rest) || all > 0)
-			return (double)n;
-		all = sum_of_line(length.constant, length.coefficient[d], extent);
-		first = sum_of_line(length.constant, length.coefficient[d], n);
-	}
-	return all > 0 ? first / all * (double)extent : (double)n;
-}
-
-/* Of one thread that goes over its tile in rounds: those that are whole share what they read, in what is left each result reads for itself.  So many
- * times as if there were as many rounds as blocks have. */
-static double reads_of_rounds(const counter *c, const movement *m)
-{
-	const shape *s = m->shape;
-	double ran = 1, whole = 1, full = 1, all = 1, others = 1;
-	if (c->kernel->threads > 1 || !s->stmt->reduction || s->guarded != 1 || !count_splits_rounds(s))
-		return 1;
-	for (int d = 0; d < s->stmt->n_dim; d++) {
-		const heddle_layout *layout = &s->stmt->dim[d].layout;
-		const int64_t length = layout->tile / layout->rounds, rounds = s->d[d].extent / length;
-		const bool each = count_depends(m, d) || !s->d[d].unrolled;
-		if (layout->rounds == 1 || s->d[d].harmless) {
-			others *= !s->stmt->dim[d].reduction && !each ? (double)s->d[d].items : 1;
-			continue;
-		}
-		const double of_round = each ? (double)length : 1, most = s->d[d].outer * (double)layout->rounds;
-		ran *= m->whole ? most * of_round : each || s->d[d].parts > 1 ? (double)s->d[d].extent : most;
-		const double first = instances_of_first(c, s, d, rounds * length);
-		whole *= first / (double)length * of_round;
-		full *= first;
-		all *= (double)s->d[d].extent;
-	}
-	return ran > 0 ? (whole + (all - full) * others) / ran : 1;
-}
-
-/* A loop inside of blocks whose last tile has fewer results than others goes through it under conditions, each inside of the copies around it: what
- * they share is read in each.  So many times as if it were shared everywhere. */
-static double reads_of_last_tile(const counter *c, const movement *m)
-{
-	const heddle_stmt *stmt = m->shape->stmt;
-	const int lockstep = heddle_lockstep_dim(stmt, NULL);
-	double factor = 1;
-	if (c->kernel->threads > 1 || !stmt->reduction || m->shape->guarded != 1 || (lockstep >= 0 && stmt->dim[lockstep].reduction))
-		return 1;
-	for (int d = 0; d < stmt->n_dim; d++) {
-		const heddle_dim *dim = &stmt->dim[d];
-		const int64_t extent = m->shape->d[d].extent, rest = extent % dim->layout.tile;
-		double around_it = 1;
-		if (dim->reduction || dim->member >= 0 || rest == 0 || extent < dim->layout.tile || !m->shape->d[d].unrolled || count_moves(stmt, d) ||
-		    heddle_fixed_extent(stmt->source->index[d]->upper) > 0) /* it is known how many the last tile has */
-			continue;
-		for (int o = 0; o < stmt->n_dim; o++) {
-			const bool around = !stmt->dim[o].reduction && stmt->dim[o].member >= 0 && count_stands_inside(c, stmt, d, o);
-			around_it *= around && m->shape->d[o].unrolled && !count_depends(m, o) ? (double)m->shape->d[o].items : 1;
-		}
-		factor *= 1 + (around_it - 1) * (double)(rest - 1) / (double)extent; /* the first one is there in any case */
-	}
-	return factor;
-}
-
-/* Of one thread, what does not depend on terms along d that are lanes of vectors: those that fill none are gone through one by one, and each reads it,
- * but where several results do, or several vectors of the text, which have `most` members, for which it has a name.  Copies that are asked for, where a
- * tile or a block lacks some, read it each.  `v`: terms of a copy.  So many times as if all of a step's shared it. */
-static double reads_beside_terms(const movement *m, int d, int64_t v, int64_t most)
-{
-	const shape *s = m->shape;
-	const heddle_layout *layout = &s->stmt->dim[d].layout;
-	const int64_t tiles = s->d[d].extent / layout->tile, rest = s->d[d].extent % v;
-	const bool each = !s->d[d].unrolled || layout->tile == v || count_has_sum_inside(m, d); /* vector reads it */
-	double alone = layout->vector <= most, whole = 1; /* share of the blocks that have one result which takes it; of those that have all of theirs */
-	for (int o = 0; o < s->stmt->n_dim; o++) {
-		const int64_t tile = s->stmt->dim[o].layout.tile, extent = s->d[o].extent;
-		if (s->stmt->dim[o].reduction || tile == 1 || extent == 0)
-			continue;
-		whole *= extent % tile == 0 ? 1 : count_depends(m, o) ? 1 - (double)(extent % tile) / (double)extent : (double)(extent / tile) / s->d[o].outer;
-		if (s->d[o].unrolled && !count_depends(m, o))
-			alone *= extent % tile == 1 ? 1 / s->d[o].outer : 0;
-	}
-	const double last = rest == 0 ? 0 : alone * (double)rest + 1 - alone, all = (double)(s->d[d].extent / v) + last;
-	if (each)
-		return all / (s->d[d].unrolled ? s->d[d].outer * (double)(layout->tile / v) : (double)s->d[d].extent / (double)v);
-	return (whole * ((double)tiles + all - (double)(tiles * (layout->tile / v))) + (1 - whole) * all) / s->d[d].outer;
-}
-
-/* Of terms that are lanes of vectors those that fill none are gone through one by one, by each result; what does not depend on them is read for each,
- * too. */
-static double reads_of_last_terms(const counter *c, const movement *m, double edges)
-{
-	const heddle_stmt *stmt = m->shape->stmt;
-	const int d = heddle_lockstep_dim(stmt, NULL);
-	const int lanes = lanes_of(stmt);
-	double results = 1;
-	if (c->kernel->threads == 1 && !m->tile && d >= 0 && !stmt->dim[d].reduction && lanes >= 0 && !count_depends(m, lanes) && !count_moves(stmt, lanes) &&
-	    m->shape->guarded == 1 && m->shape->d[lanes].extent > 0 && heddle_fixed_extent(stmt->source->index[lanes]->upper) == 0)
-		return edges * reads_beside_terms(m, lanes, 1, c->language->max_vector); /* lanes beside vectors of results are copies */
-	if (m->tile || d < 0 || !stmt->dim[d].reduction || count_moves(stmt, d) || m->shape->guarded != 1 ||
-	    heddle_fixed_extent(stmt->source->index[d]->upper) > 0 || m->shape->d[d].extent < 1)
-		return edges;
-	const int64_t v = choose_least(stmt->dim[d].layout.vector, c->language->max_vector), rest = m->shape->d[d].extent % v, vectors = m->shape->d[d].extent / v;
-	if (!count_depends(m, d) && c->kernel->threads > 1)
-		return rest > 0 ? edges * (double)(vectors + rest) / (double)(vectors + 1) : edges;
-	if (!count_depends(m, d))
-		return edges * reads_beside_terms(m, d, stmt->dim[d].layout.vector, c->language->max_vector);
-	double several = 1, whole = c->kernel->threads == 1 && stmt->dim[d].layout.tile == 2 ? 1 : 0; /* one term that is left has a name in whole blocks */
-	for (int o = 0; o < stmt->n_dim; o++) {
-		const int64_t tile = stmt->dim[o].layout.tile, extent = m->shape->d[o].extent;
-		const double tiles = m->shape->d[o].outer;
-		if (stmt->dim[o].reduction || extent < 1)
-			continue;
-		whole *= count_depends(m, o) || tiles < 1 ? (double)(extent - extent % tile) / (double)extent : (double)(extent / tile) / tiles;
-		if (m->shape->d[o].unrolled && !count_depends(m, o)) {
-			const double all = (double)(m->shape->d[o].items * m->shape->d[o].members);
-			/* blocks at an edge have fewer */
-			results *= c->kernel->threads > 1 || tiles < 1 ? all : fmin(all, (double)extent / tiles);
-			several *= all;
-		}
-	}
-	results -= whole * (several - 1);
-	const double last = (double)rest / (double)m->shape->d[d].extent;
-	/* elements two apart take two vectors, but not those that are read one by one */
-	const double strided = count_strided(c, m);
-	return strided > 1 ? (edges * (1 - last) * 2 + results * last) / strided : edges * (1 - last) + results * last;
-}
-
 double count_again(const counter *c, const movement *m)
 {
-	return reads_of_last_terms(c, m, reads_at_edges(c, m)) * reads_of_last_tile(c, m) * reads_of_windows(c, m) * reads_of_items(c, m) * reads_of_rest(m) * reads_of_last_members(c, m) * reads_of_left_over(c, m) *
-	       reads_of_rounds(c, m) * count_at_ends(c, m);
+	return count_left(c, m, reads_at_edges(c, m)) * reads_of_windows(c, m) * reads_of_items(c, m) * reads_of_rest(m) * count_at_ends(c, m);
 }

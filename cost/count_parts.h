@@ -195,6 +195,19 @@ double count_under_conditions(const counter *c, const movement *m, int lockstep,
 /* Where all taps of a window stand in the text as lanes of vectors, of which the last one is not filled: what they read of all results together, to
  * what is counted of it; else 1. */
 double count_shared_taps(const counter *c, const movement *m);
+/* The sum whose terms are lanes of vectors; -1: there is none. */
+int count_lanes(const heddle_stmt *stmt);
+/* Does it go on with a value that is there, as sums do?  In a register, as those in memory are read by themselves. */
+bool count_goes_on(const heddle_stmt *stmt);
+/* Of what an access of a tile reads along a vector: elements that are in no vector, by all.  Vectors are read under one
+ * condition, for all items. */
+double count_single_elements(const counter *c, const movement *m, int lockstep);
+
+/* ---- count_left.c ---- */
+
+/* How often something is read for each time that it would be read if what is left of vectors, terms, rounds and tiles were whole; `edges`: the same of
+ * blocks at an edge, which terms share. */
+double count_left(const counter *c, const movement *m, double edges);
 
 /* ---- count_ends.c ---- */
 
