@@ -141,6 +141,23 @@ bool count_the_same(counter *c, const heddle_stmt *s, int a, const heddle_stmt *
 	return same;
 }
 
+/* Share of the instances of many threads, which sum up nothing, that read again what an earlier statement has read: all in blocks at an edge where
+ * copies are loops, which have no names there, else what is left of the last vector, which is one. */
+static double again_in_threads(const shape *s, int lockstep)
+{
+	const heddle_stmt *stmt = s->stmt;
+	double whole = 1;
+	bool loops = false;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		if (stmt->dim[d].member < 0 || s->d[d].extent < 1)
+			continue;
+		loops = loops || (s->d[d].unrolled && !s->d[d].copied);
+		whole *= 1 - (double)(s->d[d].extent % stmt->dim[d].layout.tile) / (double)s->d[d].extent;
+	}
+	const int64_t extent = s->d[lockstep].extent;
+	return loops ? 1 - whole : extent > 0 ? (double)(extent % s->width) / (double)extent : 0;
+}
+
 /* Share of the instances in blocks at an edge, where vectors that may be cut are under conditions of their own: what an earlier statement has read
  * is read again. */
 static double again_at_edges(const counter *c, const heddle_stmt *stmt)
@@ -151,16 +168,8 @@ static double again_at_edges(const counter *c, const heddle_stmt *stmt)
 	if (lockstep < 0 || stmt->dim[lockstep].reduction || (s.width == 1 && c->kernel->threads == 1) ||
 	    choose_divisible(stmt, lockstep, stmt->dim[lockstep].layout.vector))
 		return 0;
-	bool loops = false; /* copies that are loops at an edge: there they have no names */
-	for (int d = 0; d < stmt->n_dim && c->kernel->threads > 1 && !stmt->reduction; d++) {
-		loops = loops || (stmt->dim[d].member >= 0 && s.d[d].unrolled && !s.d[d].copied);
-		whole *= stmt->dim[d].member >= 0 && s.d[d].extent > 0 ? 1 - (double)(s.d[d].extent % stmt->dim[d].layout.tile) / (double)s.d[d].extent : 1;
-	}
-	if (loops)
-		return 1 - whole;
-	whole = 1;
-	if (c->kernel->threads > 1) /* a loop over what is left of the last vector */
-		return s.d[lockstep].extent > 0 && !stmt->reduction ? (double)(s.d[lockstep].extent % s.width) / (double)s.d[lockstep].extent : 0;
+	if (c->kernel->threads > 1)
+		return stmt->reduction ? 0 : again_in_threads(&s, lockstep);
 	/* the conditions of a single vector are those of one branch, which all statements share; but for what is left of it */
 	const bool several = stmt->dim[lockstep].layout.tile > choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector);
 	for (int d = 0; d < stmt->n_dim; d++)

@@ -299,7 +299,8 @@ static double guarded_share(const counter *c, const movement *m, double accesses
 	/* terms that fill no vector are gone through one by one, by each result */
 	const bool terms = c->kernel->threads == 1 && lane >= 0 && s->stmt->dim[lane].reduction && count_depends(m, lane) && !count_guards(s->stmt, lane) &&
 			   !count_moves(s->stmt, lane) && heddle_fixed_extent(s->stmt->source->index[lane]->upper) == 0 && s->d[lane].extent > 0;
-	const double alone_terms = terms ? (double)(s->d[lane].extent % choose_least(s->stmt->dim[lane].layout.vector, c->language->max_vector)) / (double)s->d[lane].extent : 0;
+	const int64_t v = terms ? choose_least(s->stmt->dim[lane].layout.vector, c->language->max_vector) : 1;
+	const double alone_terms = terms ? (double)(s->d[lane].extent % v) / (double)s->d[lane].extent : 0;
 	return (1 - alone_terms) * wide * whole_ones * count_shared_taps(c, m) +
 	       ((1 - alone_terms) * apart + alone_terms * s->guarded) * instances / (accesses * (double)c->kernel->threads);
 }

@@ -596,8 +596,10 @@ static void find_unrolled(const counter *c, shape *s)
 		unrolled[d] = copied[d] = s->stmt->dim[d].reduction && heddle_is_window(s->stmt, d);
 	}
 	const bool results = vectors >= 0 && !s->stmt->dim[vectors].reduction, wide = results && has_vectors(c, s);
-	const bool apart_from_sums = !s->stmt->reduction && s->stmt->access[0].group->space == HEDDLE_SPACE_GLOBAL;
-	s->width = vectors < 0 ? 0 : results && !wide && apart_from_sums && !(s->alone && count_indexes_registers(c, s->stmt, vectors)) ? 1 : choose_least(s->stmt->dim[vectors].layout.vector, c->language->max_vector);
+	/* results that are stored one by one, of no vector in a register either */
+	const bool singles = results && !wide && !s->stmt->reduction && s->stmt->access[0].group->space == HEDDLE_SPACE_GLOBAL &&
+			     !(s->alone && count_indexes_registers(c, s->stmt, vectors));
+	s->width = vectors < 0 ? 0 : singles ? 1 : choose_least(s->stmt->dim[vectors].layout.vector, c->language->max_vector);
 	const double size = length_of_body(c, s, results ? vectors : -1, wide), terms = length_of_terms(c, s->stmt);
 	unroll(c, s, size + terms, wide, unrolled, parts);
 	/* around members that many threads ask one by one nothing is a vector */

@@ -155,16 +155,26 @@ static void cut_tiles(const one *o, const heddle_scop *scop)
 	}
 }
 
-/* Those that -s names. */
+/* One of `H=10,W=7`, and where the next one begins; NULL: it is not of this kind. */
+static const char *next_size(const char *s, char name[64], long long *n)
+{
+	int read = 0;
+	if (sscanf(s, "%63[^=,]=%lld%n", name, n, &read) != 2 || (s[read] && s[read] != ','))
+		return NULL;
+	return s + read + (s[read] == ',');
+}
+
+/* Those that -s names, which has been read before. */
 static void set_named(const one *o)
 {
 	char name[64];
 	long long n;
-	int read = 0;
-	for (const char *s = sizes; s && sscanf(s, "%63[^=,]=%lld%n", name, &n, &read) == 2; s += read + (s[read] == ','))
-		for (int i = 0; i < o->definition->n_size; i++)
+	for (const char *s = sizes; s && *s;) {
+		s = next_size(s, name, &n);
+		for (int i = 0; s && i < o->definition->n_size; i++)
 			if (!strcmp(o->definition->size[i]->name, name))
 				o->size[i] = n;
+	}
 }
 
 static bool mentions(const heddle_expr *expr, const heddle_index *index)
@@ -537,9 +547,18 @@ int main(int argc, char **argv)
 			verbose = true;
 		else if (!strcmp(argv[i], "-u"))
 			uneven = true;
-		else if (!strcmp(argv[i], "-s") && i + 1 < argc)
-			sizes = argv[++i];
-		else if (!strcmp(argv[i], "-t") && i + 1 < argc)
+		else if (!strcmp(argv[i], "-s") && i + 1 < argc) {
+			char name[64];
+			long long n;
+			const char *at = sizes = argv[++i];
+			do
+				at = next_size(at, name, &n);
+			while (at && *at);
+			if (!at) {
+				fprintf(stderr, "test_cost_counts: -s takes sizes, H=10,W=7, not %s\n", sizes);
+				return 2;
+			}
+		} else if (!strcmp(argv[i], "-t") && i + 1 < argc)
 			only = argv[++i];
 		else if (!strcmp(argv[i], "-c") && i + 1 < argc)
 			run_lines(argv[++i], only), files++;
