@@ -158,13 +158,32 @@ static double again_in_threads(const shape *s, int lockstep)
 	return loops ? 1 - whole : extent > 0 ? (double)(extent % s->width) / (double)extent : 0;
 }
 
+/* Share of the reads of one thread that has no vectors in blocks at an edge, where copies are loops: each statement has its own. */
+static double again_in_loops(counter *c, const shape *s, const heddle_access *access)
+{
+	movement m = {.shape = s, .access = access, .tensor = access->tensor, .subscript = count_subscripts(c, s->stmt, access), .share = 1};
+	double whole = 1;
+	bool loops = false;
+	for (int d = 0; d < s->stmt->n_dim; d++) {
+		const int64_t extent = s->d[d].extent, tile = s->stmt->dim[d].layout.tile, rest = extent % tile;
+		m.dims[d] = true;
+		if (s->stmt->dim[d].member < 0 || extent < 1)
+			continue;
+		loops = loops || (s->d[d].unrolled && !s->d[d].copied);
+		whole *= count_depends(&m, d) ? 1 - (double)rest / (double)extent : (double)(extent / tile) / (double)(extent / tile + (rest > 0));
+	}
+	return loops ? 1 - whole / fmax(whole, count_again(c, &m)) : 0;
+}
+
 /* Share of the instances in blocks at an edge, where vectors that may be cut are under conditions of their own: what an earlier statement has read
  * is read again. */
-static double again_at_edges(const counter *c, const heddle_stmt *stmt)
+static double again_at_edges(counter *c, const heddle_stmt *stmt, const heddle_access *access)
 {
 	const int lockstep = heddle_lockstep_dim(stmt, NULL);
 	const shape s = count_shape(c, stmt);
 	double whole = 1;
+	if (c->kernel->threads == 1 && !stmt->reduction && (lockstep < 0 || s.width == 1))
+		return again_in_loops(c, &s, access);
 	if (lockstep < 0 || stmt->dim[lockstep].reduction || (s.width == 1 && c->kernel->threads == 1) ||
 	    choose_divisible(stmt, lockstep, stmt->dim[lockstep].layout.vector))
 		return 0;
@@ -207,7 +226,7 @@ static bool is_repeated(counter *c, int at, int a, double *again)
 			break;
 		for (int b = 1; b < c->kernel->stmt[s]->n_access; b++)
 			if (count_the_same(c, stmt, a, c->kernel->stmt[s], b, joined)) {
-				*again = joined ? again_of_rest(c, stmt) : again_at_edges(c, stmt);
+				*again = joined ? again_of_rest(c, stmt) : again_at_edges(c, stmt, &stmt->access[a]);
 				return true;
 			}
 	}

@@ -34,6 +34,8 @@ static double within_guards(const counter *c, const heddle_stmt *own)
 	return share;
 }
 
+enum { MOST_ELEMENTS = 1024 };
+
 /* Elements of a tensor that a place in the text reads: its subscripts, without what all places share. */
 typedef struct element {
 	int64_t at[HEDDLE_MAX_DIM];
@@ -46,8 +48,6 @@ static int find_element(const element *all, int n, const element *one, int rank)
 		n--;
 	return n - 1;
 }
-
-enum { MOST_ELEMENTS = 1024 };
 
 /* May results along d be left out in some block?  Where one tile holds all that there are it is known which. */
 static bool is_left_out(const heddle_stmt *stmt, int d)
@@ -75,6 +75,7 @@ typedef struct place_part {
 	int64_t apart;   /* and so many of the dimension's own */
 	bool several;    /* stand in the text, whatever their number in this block */
 	bool asked;      /* those after the first are under a condition of their own */
+	bool cuts;       /* which those of others inside of it do not stand under together: each has the condition of the last vector's terms around it */
 } place_part;
 
 /* What is read at a place, and the conditions around it: coordinates of parts that are asked for, from the outside in. */
@@ -130,6 +131,8 @@ static bool has_place(const place_part *part, int n, const int64_t *at, const in
 	}
 	for (int k = 0; k < n; k++)
 		all = all && value[part[k].dim] < there[part[k].dim];
+	for (int k = 1; k < n && part[0].cuts && !*outside; k++)
+		read->key[0] = (int64_t)((uint64_t)read->key[0] * MOST_ELEMENTS + (uint64_t)read->key[k]);
 	return all;
 }
 
@@ -194,12 +197,17 @@ static double reads_of_step(const counter *c, const movement *m, const int64_t *
 	const heddle_stmt *stmt = m->shape->stmt;
 	place_part part[HEDDLE_MAX_DIM];
 	int64_t there[HEDDLE_MAX_DIM];
-	for (int d = 0; d < stmt->n_dim; d++) {
-		const heddle_dim *dim = &stmt->dim[d];
-		const bool loop = dim->member < 0 && !choose_divisible(stmt, d, dim->layout.tile);
-		there[d] = INT64_MAX;
-		part[d] = (place_part){d, d == lockstep ? taps : values[d], 1, 1, true, d != lockstep && !dim->reduction && (loop || (!whole && is_asked(m->shape, d)))};
-	}
+	int n = 0;
+	for (int members = 0; members < 2; members++) /* loops inside of a block are around its results */
+		for (int d = 0; d < stmt->n_dim; d++) {
+			const heddle_dim *dim = &stmt->dim[d];
+			const bool known = heddle_fixed_extent(stmt->source->index[d]->upper) > 0;
+			const bool loop = dim->member < 0 && !choose_divisible(stmt, d, dim->layout.tile) && !(whole && known);
+			const bool asked = d != lockstep && !dim->reduction && (loop || (!whole && is_asked(m->shape, d)));
+			there[d] = INT64_MAX;
+			if (members == (dim->member >= 0))
+				part[n++] = (place_part){d, d == lockstep ? taps : values[d], 1, 1, true, asked, loop && asked};
+		}
 	order_parts(part, stmt->n_dim);
 	return reads_of_tree(m, part, stmt->n_dim, there, NULL, m->access && m->access->expr && count_read_share(c, stmt, m->access->expr) != 1);
 }
@@ -272,7 +280,10 @@ static double reads_of_taps(const counter *c, const movement *m, int lockstep)
 	for (int d = 0; d < stmt->n_dim; d++) {
 		if (count_moves(stmt, d) || (d != lockstep && stmt->dim[d].reduction && stmt->dim[d].layout.vector > 1))
 			return 0;
-		tile[d] = d != lockstep && stmt->dim[d].member >= 0 && m->shape->d[d].unrolled && m->shape->d[d].extent > 0 ? stmt->dim[d].layout.tile : 1;
+		const int64_t results = stmt->dim[d].layout.tile, extents = m->shape->d[d].extent;
+		/* loops inside of a block go on where it is known how far */
+		const bool inside = stmt->dim[d].member < 0 && !stmt->dim[d].reduction && (extents % results == 0 || heddle_fixed_extent(stmt->source->index[d]->upper) > 0);
+		tile[d] = d != lockstep && m->shape->d[d].unrolled && extents > 0 && (stmt->dim[d].member >= 0 || inside) ? results : 1;
 	}
 	const bool guarded = within_guards(c, stmt) < 1;
 	bool cuts = guarded || known > 0;
@@ -288,7 +299,7 @@ static double reads_of_taps(const counter *c, const movement *m, int lockstep)
 			const bool cut = kind >> d & 1;
 			values[d] = cut ? rest : tile[d];
 			blocks *= tile[d] == 1 ? (cut ? 0 : 1) : cut ? (rest > 0 ? 1 : 0) : (double)(m->shape->d[d].extent / tile[d]);
-			whole = whole && !cut;
+			whole = whole && !(cut && stmt->dim[d].member >= 0);
 		}
 		if (blocks == 0)
 			continue;
@@ -315,12 +326,12 @@ static int parts_of_place(const shape *s, int lockstep, const int64_t *values, p
 		for (int d = 0; d < stmt->n_dim; d++) {
 			const int64_t v = stmt->dim[d].layout.vector;
 			if (d != lockstep && !stmt->dim[d].reduction && vectors == (v > 1))
-				part[n++] = (place_part){d, (values[d] + v - 1) / v, v, v, stmt->dim[d].layout.tile > v && !count_guards(stmt, d), is_asked(s, d)};
+				part[n++] = (place_part){d, (values[d] + v - 1) / v, v, v, stmt->dim[d].layout.tile > v && !count_guards(stmt, d), is_asked(s, d), false};
 		}
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const int64_t v = stmt->dim[d].layout.vector;
 		if (stmt->dim[d].member >= 0 && v > 1 && d != lockstep)
-			part[n++] = (place_part){d, v, 1, 1, true, is_asked(s, d)};
+			part[n++] = (place_part){d, v, 1, 1, true, is_asked(s, d), false};
 	}
 	return n;
 }
@@ -350,7 +361,7 @@ double count_under_conditions(const counter *c, const movement *m, int lockstep,
 		return reads_of_tree(m, part, n, values, NULL, false);
 	if (m->shape->d[lockstep].harmless || choose_divisible(stmt, lockstep, v)) {
 		memmove(part + 1, part, sizeof(*part) * (size_t)n);
-		part[0] = (place_part){lockstep, values[lockstep] / v, v, v, true, is_asked(m->shape, lockstep)};
+		part[0] = (place_part){lockstep, values[lockstep] / v, v, v, true, is_asked(m->shape, lockstep), false};
 		order_parts(part, n + 1);
 		return reads_of_tree(m, part, n + 1, values, NULL, false) * (along ? (double)v : 1);
 	}
@@ -418,7 +429,9 @@ static double reads_of_sums(const counter *c, const movement *m, int lockstep)
 			values[d] = cut && !m->shape->d[d].harmless ? rest : tile;
 			blocks *= cut ? (rest > 0 ? 1 : 0) : (double)(extent / tile);
 			whole = whole && !(cut && (m->shape->d[d].harmless || is_left_out(stmt, d)));
-			once *= cut && count_depends(m, d) ? (double)values[d] / (double)tile : 1;
+			/* elements are no more than a known length needs */
+			const int64_t fixed = heddle_fixed_extent(stmt->source->index[d]->upper), most = fixed > 0 && fixed < tile ? m->shape->d[d].items * m->shape->d[d].members : tile;
+			once *= cut && count_depends(m, d) ? (double)values[d] / (double)most : 1;
 		}
 		if (blocks == 0)
 			continue;
@@ -494,21 +507,23 @@ static double reads_at_edges(const counter *c, const movement *m)
 			return 1;
 		const int64_t extent = m->shape->d[d].extent, tiles = extent / layout->tile, rest = extent % layout->tile;
 		const bool depends = count_depends(m, d);
-		if (rows && !depends && layout->items > 1 && m->shape->d[d].unrolled && count_has_loop_inside(c, m, d)) {
+		const bool all_there = heddle_fixed_extent(stmt->source->index[d]->upper) > 0 && tiles + (rest > 0) == 1; /* its items, in any block */
+		const bool filled = rest % layout->vector == 0;
+		if (!depends && layout->items > 1 && m->shape->d[d].unrolled && count_has_loop_inside(c, m, d)) {
 			each *= extent ? (double)extent / (m->shape->d[d].outer * (double)layout->tile) : 1;
 			continue;
 		}
 		vectors = vectors || (depends && d == lockstep && !choose_divisible(stmt, d, members));
 		if (depends || !m->shape->d[d].unrolled || has_member_loop(m->shape, d)) {
-			const double part = extent && stmt->dim[d].member >= 0 ? (double)(tiles * layout->tile) / (double)extent : 1;
+			const double part = extent && stmt->dim[d].member >= 0 && !(depends && all_there && filled) ? (double)(tiles * layout->tile) / (double)extent : 1;
 			once *= part;
 			whole *= part;
 			named *= part;
 			continue;
 		}
-		if (heddle_fixed_extent(stmt->source->index[d]->upper) > 0 && tiles + (rest > 0) == 1) { /* all its items are there, in any block */
-			once *= rest ? 0 : 1;
-			whole *= rest ? 0 : 1;
+		if (all_there) {
+			once *= filled ? 1 : 0;
+			whole *= filled ? 1 : 0;
 			rounds *= m->shape->d[d].copied || count_has_loop_inside(c, m, d) ? 1 : (double)m->shape->d[d].items;
 			continue;
 		}
@@ -554,12 +569,12 @@ static double reads_at_edges(const counter *c, const movement *m)
 		return each * (1 - rest + rest * (tile == 2 ? once + all - whole : all) / shared); /* one element that is left has a name */
 	}
 	if (!vectors && places > 1 && (!stmt->reduction || others == 1 || m->shape->guarded != 1 || parts))
-		return stmt->reduction ? 1 : (once + rolled - named) / shared;
+		return stmt->reduction ? 1 : each * (once + rolled - named) / shared;
 	if (rounds > 1) /* what is there in any block is a loop in those at an edge */
-		return (once * inside + (all - whole) * rounds) / shared;
-	if (!vectors || cut)
-		return (once * inside + all - whole) / shared;
-	return 1 - rest + rest * all / shared;
+		return each * (once * inside + (all - whole) * rounds) / shared;
+	if (!vectors || (cut && !(copied && !stmt->reduction && within_guards(c, stmt) == 1)))
+		return each * (once * inside + all - whole) / shared;
+	return each * (1 - rest + rest * all / shared);
 }
 
 /* The last tile of a window may have fewer terms, whose reads results share less: what it reads by the share of its
@@ -815,9 +830,9 @@ static double reads_of_first(const counter *c, const movement *m)
 			if (apart[d])
 				continue;
 			if (members)
-				part[n_part++] = (place_part){d, s->d[d].members, 1, 1, true, asked[d]};
+				part[n_part++] = (place_part){d, s->d[d].members, 1, 1, true, asked[d], false};
 			else
-				part[n_part++] = (place_part){d, items, layout->vector, layout->threads * layout->vector, true, asked[d]};
+				part[n_part++] = (place_part){d, items, layout->vector, layout->threads * layout->vector, true, asked[d], false};
 		}
 	order_parts(part, n_part);
 	for (int kind = 0; kind < (1 << stmt->n_dim); kind++) { /* of the block, along each dimension: whole, or cut */

@@ -66,6 +66,8 @@ static double reads_of_left_over(const counter *c, const movement *m)
 	const int64_t v = m->shape->width, tiles = m->shape->d[d].extent / layout->tile,
 		      rest = m->shape->d[d].extent % layout->tile;
 	const bool loop = !m->shape->d[d].unrolled || m->shape->d[d].parts > 1;
+	if (v == 1 && !m->shape->d[d].unrolled && m->shape->d[d].parts == 1 && m->shape->d[d].parts_at_edges == 1) /* members that stand together have names */
+		return ceil((double)m->shape->d[d].extent / (double)layout->vector) * (double)layout->vector / (double)m->shape->d[d].extent;
 	if (v == 1 || rest == 0 || (!loop && stmt->dim[d].member >= 0))
 		return 1;
 	/* vectors that stand together have a name for it */
@@ -227,7 +229,30 @@ static double reads_of_last_terms(const counter *c, const movement *m, double ed
 	return strided > 1 ? (edges * (1 - last) * 2 + results * last) / strided : edges * (1 - last) + results * last;
 }
 
+/* Of one thread whose terms are lanes beside vectors of results: what is left of a vector is a loop for each lane, and reads for each of its members what
+ * does not depend on them; where the text has several vectors for one of the layout's they have a name for what the first lane takes.  So many times as
+ * if all members shared it. */
+static double reads_beside_lanes(const counter *c, const movement *m)
+{
+	const shape *s = m->shape;
+	const heddle_stmt *stmt = s->stmt;
+	const int d = heddle_lockstep_dim(stmt, NULL), lanes = count_lanes(stmt);
+	if (c->kernel->threads > 1 || m->tile || lanes < 0 || d < 0 || stmt->dim[d].reduction || count_depends(m, d) || !count_depends(m, lanes) || s->guarded != 1 ||
+	    count_moves(stmt, d) || count_moves(stmt, lanes) || s->d[d].extent < 1 || s->d[lanes].extent < 1 || s->d[d].harmless ||
+	    heddle_fixed_extent(stmt->source->index[d]->upper) > 0)
+		return 1;
+	for (int o = 0; o < stmt->n_dim; o++) /* nothing else shares it */
+		if (!stmt->dim[o].reduction && (o == d ? stmt->dim[o].layout.items > 1 : stmt->dim[o].layout.tile > 1 && !count_depends(m, o)))
+			return 1;
+	const int64_t vector = stmt->dim[d].layout.vector, v = choose_least(vector, c->language->max_vector), rest = s->d[d].extent % vector;
+	const int64_t terms = s->d[lanes].extent, of_copy = stmt->dim[lanes].layout.vector;
+	const double first = vector > v ? (double)((terms + of_copy - 1) / of_copy) / (double)terms : 0;
+	const double last = rest == 0 ? 0 : first + (1 - first) * (double)(rest / v + rest % v);
+	return ((double)(s->d[d].extent / vector) + last) / s->d[d].outer;
+}
+
 double count_left(const counter *c, const movement *m, double edges)
 {
-	return reads_of_last_terms(c, m, edges) * reads_of_last_tile(c, m) * reads_of_last_members(c, m) * reads_of_left_over(c, m) * reads_of_rounds(c, m);
+	return reads_of_last_terms(c, m, edges) * reads_of_last_tile(c, m) * reads_of_last_members(c, m) * reads_of_left_over(c, m) * reads_of_rounds(c, m) *
+	       reads_beside_lanes(c, m);
 }
