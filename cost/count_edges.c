@@ -322,6 +322,10 @@ static int parts_of_place(const shape *s, int lockstep, const int64_t *values, p
 {
 	const heddle_stmt *stmt = s->stmt;
 	int n = 0;
+	if (lockstep >= 0 && !stmt->dim[lockstep].reduction)
+		for (int d = 0; d < stmt->n_dim; d++) /* lanes beside a vector are copies of the terms */
+			if (stmt->dim[d].reduction && stmt->dim[d].layout.vector > 1)
+				part[n++] = (place_part){d, stmt->dim[d].layout.vector, 1, 1, true, !choose_divisible(stmt, d, stmt->dim[d].layout.vector), false};
 	for (int vectors = 0; vectors < 2; vectors++)
 		for (int d = 0; d < stmt->n_dim; d++) {
 			const int64_t v = stmt->dim[d].layout.vector;
@@ -377,21 +381,48 @@ double count_under_conditions(const counter *c, const movement *m, int lockstep,
 	return reads;
 }
 
+/* The same where lanes beside a vector of results are copies of the terms, of which the last step may lack some: of a step on average. */
+static double reads_of_terms(const counter *c, const movement *m, int lockstep, int64_t *values)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	const int lanes = lockstep >= 0 && !stmt->dim[lockstep].reduction ? count_lanes(stmt) : -1;
+	if (lanes < 0)
+		return count_under_conditions(c, m, lockstep, values);
+	const int64_t v = stmt->dim[lanes].layout.vector, extent = m->shape->d[lanes].extent;
+	const double steps = m->shape->d[lanes].unrolled ? (double)m->shape->d[lanes].items : 1; /* that are counted as one */
+	values[lanes] = v;
+	const double whole = count_under_conditions(c, m, lockstep, values);
+	values[lanes] = extent % v;
+	const double last = values[lanes] ? count_under_conditions(c, m, lockstep, values) : 0;
+	return whole < 0 || last < 0 ? -1 : steps * ((double)(extent / v) * whole + last) / ((double)extent / (double)v);
+}
+
+/* Do subscripts that go along d go along nothing else?  Then its terms share nothing. */
+static bool is_alone(const movement *m, int d)
+{
+	for (int e = 0; e < m->tensor->rank; e++)
+		for (int o = 0; o < m->shape->stmt->n_dim && m->subscript[e].coefficient[d]; o++)
+			if (o != d && m->subscript[e].coefficient[o])
+				return false;
+	return true;
+}
+
 /* Is it a sum whose results are a box that a block has, each of which asks for the terms one by one? */
 static bool has_plain_sums(const movement *m, int lockstep)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
-	bool plain = stmt->reduction && m->shape->guarded == 1 && !(lockstep >= 0 && stmt->dim[lockstep].reduction);
+	const bool copies = lockstep >= 0; /* lanes beside a vector of results */
+	bool plain = (stmt->reduction || stmt->access[0].group->space == HEDDLE_SPACE_REGISTER) && m->shape->guarded == 1 && !(lockstep >= 0 && stmt->dim[lockstep].reduction);
 	for (int e = 0; e < m->tensor->rank; e++)
 		plain = plain && m->subscript[e].affine;
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const heddle_layout *layout = &stmt->dim[d].layout;
 		plain = plain && !count_moves(stmt, d) && m->shape->d[d].extent > 0 && layout->rounds == 1;
 		if (stmt->dim[d].reduction)
-			plain = plain && layout->vector == 1 &&
-				!(m->shape->d[d].unrolled && m->shape->d[d].items > 1 && count_depends(m, d));
+			plain = plain && (layout->vector == 1 || (copies && d != lockstep && count_depends(m, d))) &&
+				!(m->shape->d[d].unrolled && m->shape->d[d].items > 1 && count_depends(m, d) && (layout->vector == 1 || !is_alone(m, d)));
 		else /* loops inside of blocks: theirs are others', but where nothing is a vector */
-			plain = plain && (stmt->dim[d].member >= 0 || (lockstep < 0 && m->shape->d[d].unrolled));
+			plain = plain && (stmt->dim[d].member >= 0 || layout->tile == 1 || (lockstep < 0 && m->shape->d[d].unrolled));
 	}
 	return plain;
 }
@@ -435,7 +466,7 @@ static double reads_of_sums(const counter *c, const movement *m, int lockstep)
 		}
 		if (blocks == 0)
 			continue;
-		const double apart = whole && inside == 1 ? once : count_under_conditions(c, m, lockstep, values);
+		const double apart = whole && inside == 1 ? once : reads_of_terms(c, m, lockstep, values);
 		if (apart < 0)
 			return 0;
 		sum += blocks * (whole ? inside * once + (1 - inside) * apart : apart);

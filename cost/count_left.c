@@ -189,6 +189,30 @@ static double reads_beside_terms(const movement *m, int d, int64_t v, int64_t mo
 	return (whole * ((double)tiles + all - (double)(tiles * (layout->tile / v))) + (1 - whole) * all) / s->d[d].outer;
 }
 
+/* Of one thread, what depends on results along d that are a vector, and not on terms that are lanes beside it: a step's lanes share it, but for those of
+ * a tile that lacks some, each of which has a condition, and each member of what is left of the vector reads its own for each term.  So many times as
+ * if all of a step's shared it; 0: others take it as well. */
+static double reads_of_results_vector(const counter *c, const movement *m, int d, int lanes)
+{
+	const shape *s = m->shape;
+	const heddle_layout *vector = &s->stmt->dim[d].layout, *term = &s->stmt->dim[lanes].layout;
+	const int64_t v = choose_least(vector->vector, c->language->max_vector), results = s->d[d].extent, terms = s->d[lanes].extent;
+	for (int o = 0; o < s->stmt->n_dim; o++)
+		if (!s->stmt->dim[o].reduction && o != d && s->stmt->dim[o].layout.tile > 1)
+			return 0;
+	if (!count_depends(m, d) || s->d[d].harmless || results < 1 || heddle_fixed_extent(s->stmt->source->index[d]->upper) > 0)
+		return 0;
+	const bool loop = !s->d[lanes].unrolled && term->items > 1;
+	const double once = loop ? (double)terms / (double)term->vector : s->d[lanes].outer;
+	const int64_t rest = terms % term->tile, cut = results % vector->tile, left = cut % v;
+	/* the first step of a tile that lacks some has no condition where it stands in the text, as do its lanes, each under one of its own */
+	const int64_t vectors = vector->tile / v, length = term->items * (1 + term->vector * (1 + vectors));
+	const int64_t shared = !loop && term->items > 1 && length <= MOST_UNROLLED ? choose_least(rest, term->vector) - 1 : 0;
+	const double whole = (double)(terms / term->tile * (loop ? term->items : 1) + (rest > 0 ? rest - shared : 0));
+	const double steps = (double)((terms + term->vector - 1) / term->vector);
+	return ((double)(results - cut) * whole + (double)(cut - left) * steps + (double)(left * terms)) / ((double)results * once);
+}
+
 /* Of terms that are lanes of vectors those that fill none are gone through one by one, by each result; what does not depend on them is read for each,
  * too. */
 static double reads_of_last_terms(const counter *c, const movement *m, double edges)
@@ -198,8 +222,11 @@ static double reads_of_last_terms(const counter *c, const movement *m, double ed
 	const int lanes = count_lanes(stmt);
 	double results = 1;
 	if (c->kernel->threads == 1 && !m->tile && d >= 0 && !stmt->dim[d].reduction && lanes >= 0 && !count_depends(m, lanes) && !count_moves(stmt, lanes) &&
-	    m->shape->guarded == 1 && m->shape->d[lanes].extent > 0 && heddle_fixed_extent(stmt->source->index[lanes]->upper) == 0)
-		return edges * reads_beside_terms(m, lanes, 1, c->language->max_vector); /* lanes beside vectors of results are copies */
+	    m->shape->guarded == 1 && m->shape->d[lanes].extent > 0 && heddle_fixed_extent(stmt->source->index[lanes]->upper) == 0) {
+		const double reads = reads_of_results_vector(c, m, d, lanes);
+		/* lanes beside vectors of results are copies */
+		return reads > 0 ? reads : edges * reads_beside_terms(m, lanes, 1, c->language->max_vector);
+	}
 	if (m->tile || d < 0 || !stmt->dim[d].reduction || count_moves(stmt, d) || m->shape->guarded != 1 ||
 	    heddle_fixed_extent(stmt->source->index[d]->upper) > 0 || m->shape->d[d].extent < 1)
 		return edges;
@@ -229,30 +256,7 @@ static double reads_of_last_terms(const counter *c, const movement *m, double ed
 	return strided > 1 ? (edges * (1 - last) * 2 + results * last) / strided : edges * (1 - last) + results * last;
 }
 
-/* Of one thread whose terms are lanes beside vectors of results: what is left of a vector is a loop for each lane, and reads for each of its members what
- * does not depend on them; where the text has several vectors for one of the layout's they have a name for what the first lane takes.  So many times as
- * if all members shared it. */
-static double reads_beside_lanes(const counter *c, const movement *m)
-{
-	const shape *s = m->shape;
-	const heddle_stmt *stmt = s->stmt;
-	const int d = heddle_lockstep_dim(stmt, NULL), lanes = count_lanes(stmt);
-	if (c->kernel->threads > 1 || m->tile || lanes < 0 || d < 0 || stmt->dim[d].reduction || count_depends(m, d) || !count_depends(m, lanes) || s->guarded != 1 ||
-	    count_moves(stmt, d) || count_moves(stmt, lanes) || s->d[d].extent < 1 || s->d[lanes].extent < 1 || s->d[d].harmless ||
-	    heddle_fixed_extent(stmt->source->index[d]->upper) > 0)
-		return 1;
-	for (int o = 0; o < stmt->n_dim; o++) /* nothing else shares it */
-		if (!stmt->dim[o].reduction && (o == d ? stmt->dim[o].layout.items > 1 : stmt->dim[o].layout.tile > 1 && !count_depends(m, o)))
-			return 1;
-	const int64_t vector = stmt->dim[d].layout.vector, v = choose_least(vector, c->language->max_vector), rest = s->d[d].extent % vector;
-	const int64_t terms = s->d[lanes].extent, of_copy = stmt->dim[lanes].layout.vector;
-	const double first = vector > v ? (double)((terms + of_copy - 1) / of_copy) / (double)terms : 0;
-	const double last = rest == 0 ? 0 : first + (1 - first) * (double)(rest / v + rest % v);
-	return ((double)(s->d[d].extent / vector) + last) / s->d[d].outer;
-}
-
 double count_left(const counter *c, const movement *m, double edges)
 {
-	return reads_of_last_terms(c, m, edges) * reads_of_last_tile(c, m) * reads_of_last_members(c, m) * reads_of_left_over(c, m) * reads_of_rounds(c, m) *
-	       reads_beside_lanes(c, m);
+	return reads_of_last_terms(c, m, edges) * reads_of_last_tile(c, m) * reads_of_last_members(c, m) * reads_of_left_over(c, m) * reads_of_rounds(c, m);
 }
