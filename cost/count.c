@@ -158,7 +158,7 @@ static double again_in_threads(const shape *s, int lockstep)
 	return loops ? 1 - whole : extent > 0 ? (double)(extent % s->width) / (double)extent : 0;
 }
 
-/* Share of the reads of one thread that has no vectors in blocks at an edge, where copies are loops: each statement has its own. */
+/* Share of the reads of one thread in blocks at an edge where copies are loops: each statement has its own.  0: they are none. */
 static double again_in_loops(counter *c, const shape *s, const heddle_access *access)
 {
 	movement m = {.shape = s, .access = access, .tensor = access->tensor, .subscript = count_subscripts(c, s->stmt, access), .share = 1};
@@ -175,26 +175,20 @@ static double again_in_loops(counter *c, const shape *s, const heddle_access *ac
 	return loops ? 1 - whole / fmax(whole, count_again(c, &m)) : 0;
 }
 
-/* Share of the instances in blocks at an edge, where vectors that may be cut are under conditions of their own: what an earlier statement has read
- * is read again. */
+/* Share of the reads that an earlier statement has made, and that are made again at an edge: of all where statements have loops of their own, else of what
+ * is left of a vector, which each goes through by itself. */
 static double again_at_edges(counter *c, const heddle_stmt *stmt, const heddle_access *access)
 {
 	const int lockstep = heddle_lockstep_dim(stmt, NULL);
 	const shape s = count_shape(c, stmt);
-	double whole = 1;
-	if (c->kernel->threads == 1 && !stmt->reduction && (lockstep < 0 || s.width == 1))
-		return again_in_loops(c, &s, access);
-	if (lockstep < 0 || stmt->dim[lockstep].reduction || (s.width == 1 && c->kernel->threads == 1) ||
+	const double loops = c->kernel->threads == 1 && !stmt->reduction ? again_in_loops(c, &s, access) : 0;
+	if (loops > 0 || lockstep < 0 || stmt->dim[lockstep].reduction || (s.width == 1 && c->kernel->threads == 1) ||
 	    choose_divisible(stmt, lockstep, stmt->dim[lockstep].layout.vector))
-		return 0;
+		return loops;
 	if (c->kernel->threads > 1)
 		return stmt->reduction ? 0 : again_in_threads(&s, lockstep);
-	/* the conditions of a single vector are those of one branch, which all statements share; but for what is left of it */
-	const bool several = stmt->dim[lockstep].layout.tile > choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector);
-	for (int d = 0; d < stmt->n_dim; d++)
-		if (stmt->dim[d].member >= 0 && s.d[d].extent > 0 && (several || d == lockstep))
-			whole *= 1 - (double)(s.d[d].extent % (stmt->dim[d].layout.tile / stmt->dim[d].layout.rounds)) / (double)s.d[d].extent;
-	return 1 - whole;
+	const int64_t v = choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector), extent = s.d[lockstep].extent;
+	return extent > 0 ? (double)(extent % v) / (double)extent : 0;
 }
 
 /* Share of the terms, or results, that fill no vector of one thread: statements that share a loop go through them one after another, and each reads

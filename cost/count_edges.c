@@ -278,7 +278,7 @@ static double reads_of_taps(const counter *c, const movement *m, int lockstep)
 		if (!m->subscript[e].affine)
 			return 0;
 	for (int d = 0; d < stmt->n_dim; d++) {
-		if (count_moves(stmt, d) || (d != lockstep && stmt->dim[d].reduction && stmt->dim[d].layout.vector > 1))
+		if ((d != lockstep && count_moves(stmt, d)) || (d != lockstep && stmt->dim[d].reduction && stmt->dim[d].layout.vector > 1))
 			return 0;
 		const int64_t results = stmt->dim[d].layout.tile, extents = m->shape->d[d].extent;
 		/* loops inside of a block go on where it is known how far */
@@ -547,6 +547,10 @@ static double reads_at_edges(const counter *c, const movement *m)
 		vectors = vectors || (depends && d == lockstep && !choose_divisible(stmt, d, members));
 		if (depends || !m->shape->d[d].unrolled || has_member_loop(m->shape, d)) {
 			const double part = extent && stmt->dim[d].member >= 0 && !(depends && all_there && filled) ? (double)(tiles * layout->tile) / (double)extent : 1;
+			/* members that stand together in whole blocks, and are a loop in others */
+			const bool apart = !depends && d != lockstep && layout->vector > 1 && m->shape->d[d].parts == 1 && m->shape->d[d].parts_at_edges > 1;
+			whole *= apart ? (double)layout->vector : 1;
+			all *= apart ? (double)layout->vector : 1;
 			once *= part;
 			whole *= part;
 			named *= part;

@@ -3,6 +3,7 @@
  */
 #include "cost/count_parts.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* Where a range begins and ends. */
@@ -88,10 +89,10 @@ static double reads_at_ends(const counter *c, const movement *m)
 	}
 	/* Of several vectors the one that goes furthest asks for nothing, or for its members in any case: what it reads serves others; so does what a
 	 * single result does.  Members ask each where the loop over them has no bound of its own, which is where all that is cut is in one tile of
-	 * terms and the bound is one more than what is computed anyway; two members know which one is left. */
+	 * terms and the bound is one more than what is computed anyway. */
 	const int64_t terms = stmt->dim[moving].layout.tile, results = stmt->dim[lockstep].layout.tile;
 	const bool single = results == (int64_t)beside && (beside > 2 || terms > 1);
-	const bool themselves = beside > 1 && (single || (terms > 1 && terms == results && beside == 2));
+	const bool themselves = beside > 1 && single;
 	const double steps = themselves ? 0 : steps_of_any(c, m, moving);
 	if (steps > 0)
 		return steps;
@@ -139,7 +140,8 @@ static double reads_of_parts(const counter *c, const movement *m)
 			continue;
 		if (layout->rounds > 1)
 			return 1;
-		all *= (double)m->shape->d[d].items;
+		const double extent = (double)m->shape->d[d].extent, outer = m->shape->d[d].outer; /* blocks at an edge have fewer results */
+		all *= moves || stmt->dim[d].member < 0 || extent < 1 || outer < 1 ? (double)m->shape->d[d].items : fmin((double)m->shape->d[d].items, extent / outer);
 		tied *= moves ? (double)m->shape->d[d].items : 1;
 	}
 	const double whole = count_whole(c, stmt, moving, tile), vectors = count_whole(c, stmt, moving, vector);

@@ -32,6 +32,7 @@ typedef struct shared_load {
 	int count;
 	bool open;	  /* no store to its buffer yet */
 	bool sure;	  /* one of them happens in any case */
+	bool either;	  /* so does one of two, on the sides of a branch */
 	bool again;	  /* two of them may happen, in different branches */
 	bool adds;	  /* one of them is added to a sum where its conditions hold */
 	const path *when; /* one of them happens just there where this holds, and none elsewhere; NULL: not known */
@@ -154,10 +155,14 @@ static const path *other_side(const path *one, const path *other)
 	return NULL;
 }
 
-/* One side of a branch, and something more on the other: where that follows from the first side it is what decides.  NULL: it is not so. */
-static const path *of_both_sides(const sharer *x, const path *one, const path *other, const path *side)
+/* One side of a branch, and something more on the other: where that follows from the first side it is what decides, `*always`: nothing does.  NULL: so
+ * it is, or it is another. */
+static const path *of_both_sides(const sharer *x, const path *one, const path *other, const path *side, bool *always)
 {
-	const path *both = side->condition == one->condition && side->up == one->up ? without(x, other, side) : NULL;
+	if (side->condition != one->condition || side->up != one->up)
+		return NULL;
+	const path *both = without(x, other, side);
+	*always = !both;
 	return both && implies(x, one, both) ? both : NULL;
 }
 
@@ -173,6 +178,8 @@ static bool is_known_path(const path *p)
 static void meet(const sharer *x, shared_load *l, const path *when, int at)
 {
 	l->sure |= !when;
+	if (l->either)
+		l->again |= at > l->last;
 	if (l->sure || !l->when || when == l->when)
 		return;
 	const path *side = other_side(l->when, when);
@@ -180,7 +187,7 @@ static void meet(const sharer *x, shared_load *l, const path *when, int at)
 	if (!is_known_path(when))
 		l->when = NULL;
 	else if (side)
-		l->when = of_both_sides(x, l->when, when, side);
+		l->when = of_both_sides(x, l->when, when, side, &l->either);
 	else if (!implies(x, when, l->when))
 		l->when = implies(x, l->when, when) ? when : NULL;
 }
@@ -287,7 +294,7 @@ static void see_node(sharer *x, const heddle_node *node, int at, const path *whe
 	for (int v = 0; v < node->n_value; v++)
 		see(x, node->value[v], at, when);
 	x->adds = false;
-	if (node != x->child && (node->kind == HEDDLE_NODE_LET || node->kind == HEDDLE_NODE_FOR)) {
+	if (node->kind == HEDDLE_NODE_FOR || (node != x->child && node->kind == HEDDLE_NODE_LET)) {
 		x->inner = grown(x->inner, x->n_inner, &x->inner_capacity);
 		x->inner[x->n_inner++] = node->name;
 	}
@@ -317,6 +324,8 @@ static bool is_shared(const sharer *x, const shared_load *l)
 {
 	if (l->count < 2 || l->sure)
 		return l->count > 1;
+	if (l->either)
+		return l->again;
 	return l->again && l->when && l->load->type != HEDDLE_BOOL && !needs_later(x, l->when, l->first) &&
 	       (!l->adds || implies(x, NULL, l->when));
 }
@@ -412,14 +421,24 @@ static void share_stretch(sharer *x, int from, int to, heddle_node *out)
 	}
 }
 
-/* Lets and stores, and conditions around such; inside them the loops over what is left of a vector, and its array. */
-static bool is_straight(const heddle_node *node, bool inside)
+/* A loop over what is left of a vector: of a length that is not known, but short. */
+static bool is_rest(const sharer *x, const heddle_node *node)
 {
-	const bool left = inside && (node->kind == HEDDLE_NODE_FOR || node->kind == HEDDLE_NODE_DECLARE || node->kind == HEDDLE_NODE_COMMENT);
+	enum { MOST_MEMBERS = 16 };
+	if (node->kind != HEDDLE_NODE_FOR || simplify_trips(node->value[0], node->value[1], node->i) >= 0)
+		return false;
+	const heddle_range from = heddle_ranges_of(x->s->ranges, node->value[0]), to = heddle_ranges_of(x->s->ranges, node->value[1]);
+	return from.lo > INT64_MIN / 2 && to.hi < INT64_MAX / 2 && to.hi - from.lo <= MOST_MEMBERS;
+}
+
+/* Lets and stores, loops of such over what is left of a vector, and conditions around them; inside of these other loops and arrays, too. */
+static bool is_straight(const sharer *x, const heddle_node *node, bool inside)
+{
+	const bool left = is_rest(x, node) || (inside && (node->kind == HEDDLE_NODE_FOR || node->kind == HEDDLE_NODE_DECLARE || node->kind == HEDDLE_NODE_COMMENT));
 	if (node->kind != HEDDLE_NODE_LET && node->kind != HEDDLE_NODE_STORE && node->kind != HEDDLE_NODE_IF && node->kind != HEDDLE_NODE_BLOCK && !left)
 		return false;
 	for (int k = 0; k < node->n_child; k++)
-		if (node->kind == HEDDLE_NODE_FOR ? simplify_straight_end(node->child[k], 0) < node->child[k]->n_child : !is_straight(node->child[k], true))
+		if (node->kind == HEDDLE_NODE_FOR ? simplify_straight_end(node->child[k], 0) < node->child[k]->n_child : !is_straight(x, node->child[k], true))
 			return false;
 	return true;
 }
@@ -473,7 +492,7 @@ static heddle_node *share(sharer *x, heddle_node *node)
 	}
 	for (int k = 0; k < node->n_child;) {
 		int end = k;
-		while (end < node->n_child && is_straight(node->child[end], false))
+		while (end < node->n_child && is_straight(x, node->child[end], false))
 			end++;
 		if (end > k) {
 			x->block = node;

@@ -581,6 +581,15 @@ static void shared_loads(void **state)
 		   "s[] = s[] + A[thread] * 2.0\n}\n}\nif block * 4 + 1 < int32(N) {\ns[] = s[] + A[thread]\n}\nC[0] = s[]\n",
 		   "\tdeclare s\n\ts[] = 0.0\n\tlet float32 A_v = A[thread]\n\tif block * 4 + 2 < int32(N) {\n\t\ts[] = s[] + A_v\n\t} else {\n"
 		   "\t\tfor serial i in block * 4 .. int32(N) {\n\t\t\ts[] = s[] + A_v * 2.0\n\t\t}\n\t}\n\tif block * 4 + 1 < int32(N) {\n\t\ts[] = s[] + A_v\n\t}\n\tC[0] = s[]\n");
+	/* Loops over what is left share with what stands beside them, but for what they change; long ones do not. */
+	becomes(&scalar_language, "if thread < 5 {\nC[0] = A[block]\n} else {\nC[1] = A[block]\n}\nfor serial i in 0 .. min(4, int32(D)) {\nC[i + 2] = A[block]\n}\n",
+		"\tlet float32 A_v = A[block]\n\tif thread < 5 {\n\t\tC[0] = A_v\n\t} else {\n\t\tC[1] = A_v\n\t}\n\tfor serial i in 0 .. min(4, int32(D)) {\n\t\tC[i + 2] = A_v\n\t}\n");
+	becomes(&scalar_language, "C[0] = A[block]\nfor serial i in 0 .. min(4, int32(D)) {\nC[i + 2] = A[block]\n}\n",
+		"\tlet float32 A_v = A[block]\n\tC[0] = A_v\n\tfor serial i in 0 .. min(4, int32(D)) {\n\t\tC[i + 2] = A_v\n\t}\n");
+	becomes(&scalar_language, "C[0] = W[0][block]\nfor serial i in 0 .. min(4, int32(D)) {\nW[0][i] = W[0][block]\n}\n",
+		"\tC[0] = W[0][block]\n\tfor serial i in 0 .. min(4, int32(D)) {\n\t\tW[0][i] = W[0][block]\n\t}\n");
+	becomes(&scalar_language, "C[0] = A[block]\nfor serial i in 0 .. int32(D) {\nC[i + 2] = A[block]\n}\n",
+		"\tC[0] = A[block]\n\tfor serial i in 0 .. int32(D) {\n\t\tC[i + 2] = A[block]\n\t}\n");
 	/* What a test leaves out does not make it sure, and uses what is. */
 	becomes(&scalar_language, "C[0] = thread < 5 && A[block] < 1.0 ? 1.0 : 2.0\nC[1] = A[block]\n",
 		"\tC[0] = (thread < 5 && A[block] < 1.0 ? 1.0 : 2.0)\n\tC[1] = A[block]\n");
