@@ -530,6 +530,9 @@ static double reads_at_edges(const counter *c, const movement *m)
 		return rounds_at_edges(c, m);
 	}
 	const bool rows = has_inner_rows(m, lockstep, members);
+	bool rolls = false; /* are copies a loop there? */
+	for (int d = 0; d < stmt->n_dim; d++)
+		rolls = rolls || (stmt->dim[d].member >= 0 && m->shape->d[d].unrolled && !m->shape->d[d].copied && stmt->dim[d].layout.items > 1);
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const heddle_layout *layout = &stmt->dim[d].layout;
 		if (stmt->reduction ? stmt->dim[d].reduction : stmt->dim[d].member < 0)
@@ -570,7 +573,7 @@ static double reads_at_edges(const counter *c, const movement *m)
 		const int64_t beside = one_by_one ? 1 : m->shape->d[d].copied ? layout->tile : layout->tile / layout->items;
 		named *= (double)(tiles * (layout->tile / beside));
 		/* but what is left of a vector is a loop, which reads it for each member */
-		const bool apart = v > 1 && v == beside && !m->shape->d[d].copied;
+		const bool apart = v > 1 && v == beside && (!m->shape->d[d].copied || rolls);
 		rolled *= (double)(tiles * (layout->tile / beside) + (apart ? left : (rest + beside - 1) / beside));
 		places *= items;
 		others *= d == lockstep ? 1 : items;
