@@ -278,7 +278,7 @@ static double reads_of_taps(const counter *c, const movement *m, int lockstep)
 		if (!m->subscript[e].affine)
 			return 0;
 	for (int d = 0; d < stmt->n_dim; d++) {
-		if ((d != lockstep && count_moves(stmt, d)) || (d != lockstep && stmt->dim[d].reduction && stmt->dim[d].layout.vector > 1))
+		if (d != lockstep && (count_moves(stmt, d) || (stmt->dim[d].reduction && stmt->dim[d].layout.vector > 1)))
 			return 0;
 		const int64_t results = stmt->dim[d].layout.tile, extents = m->shape->d[d].extent;
 		/* loops inside of a block go on where it is known how far */
