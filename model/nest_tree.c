@@ -428,12 +428,23 @@ static void add_end(heddle_nest_builder *b, heddle_nest *at, heddle_stmt *stmt)
 		heddle_nest_add_leaf(b, item_loops(b, at, stmt, false, true), HEDDLE_LEAF_FINISH, stmt, NULL);
 }
 
-/* Into how many parts tiles are taken: full ones, those that a range begins in, those that it ends in, for `each` dimension by itself.  0: where there
- * are rounds steps are long enough for a test in each, and the text is not made twice. */
+/* Does a sum end later from one result to the next?  The result that goes through all of the terms, which others would share, is the block's last
+ * one, which may be missing.  Where sums begin later it is the first one. */
+static bool sums_end_apart(const heddle_stmt *stmt)
+{
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (stmt->dim[d].reduction && heddle_expr_has_index(stmt->source->index[d]->upper))
+			return true;
+	return false;
+}
+
+/* Into how many parts tiles are taken: full ones, those that a range begins in, those that it ends in, for `each` dimension by itself.  In boundary
+ * blocks only where it is worth the text.  0: where there are rounds steps are long enough for a test in each,
+ * and the text is not made twice. */
 static int tile_parts(const heddle_nest_builder *b, const heddle_stmt *stmt, bool each)
 {
 	int cut[HEDDLE_MAX_DIM];
-	if (!b->interior || !splittable(stmt) || heddle_nest_has_rounds(stmt))
+	if (!(b->interior ? splittable(stmt) : sums_end_apart(stmt)) || heddle_nest_has_rounds(stmt))
 		return 0;
 	const int n = cut_dims(stmt, cut);
 	return begins_inside(stmt) ? 3 : each && n > 1 ? 1 + n : 2;

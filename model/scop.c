@@ -75,12 +75,12 @@ static __isl_give isl_set *size_context(heddle_scop *scop)
 	return context;
 }
 
-static bool mentions_index(const heddle_expr *expr)
+bool heddle_expr_has_index(const heddle_expr *expr)
 {
 	if (expr->kind == HEDDLE_EXPR_INDEX)
 		return true;
 	for (int i = 0; i < expr->n_arg; i++)
-		if (mentions_index(expr->arg[i]))
+		if (heddle_expr_has_index(expr->arg[i]))
 			return true;
 	return false;
 }
@@ -106,7 +106,7 @@ heddle_scop *heddle_scop_new(heddle_ctx *ctx, heddle_arena *arena, const heddle_
 	/* what the entry checks may be relied on */
 	heddle_stmt none = {.all = isl_set_from_params(isl_set_copy(scop->context))};
 	for (int i = 0; i < definition->n_precondition; i++) {
-		if (mentions_index(definition->precondition[i]))
+		if (heddle_expr_has_index(definition->precondition[i]))
 			continue; /* for each instance: checked where code is interpreted */
 		isl_set *holds = heddle_scop_precondition(scop, &none, definition->precondition[i]);
 		if (holds)

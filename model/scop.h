@@ -218,6 +218,8 @@ __isl_give isl_set *heddle_scop_precondition(heddle_scop *scop, const heddle_stm
 /* `set`, or NULL (no error) when it has too many pieces to be worked with; the same for its complement. */
 __isl_give isl_set *heddle_few_pieces(__isl_take isl_set *set);
 __isl_give isl_set *heddle_complement(__isl_take isl_set *set);
+/* Is there an index in the expression? */
+bool heddle_expr_has_index(const heddle_expr *expr);
 /* Did nobody say how great the size may become? */
 bool heddle_scop_is_open(const heddle_size *size);
 /* One convex set that holds `set`, made of the bounds of its pieces; how great open sizes may become is not among them, as what
