@@ -16,9 +16,7 @@ bool count_reads_memory(const heddle_stmt *stmt)
 	return false;
 }
 
-/* Share of the blocks in which the guards of the kernel's other statements hold for all that they do: others are blocks at an edge.  What the
- * statement's own leaves is counted elsewhere. */
-static double within_guards(const counter *c, const heddle_stmt *own)
+double count_within_guards(const counter *c, const heddle_stmt *own)
 {
 	double share = 1;
 	for (int k = 0; k < c->kernel->n_stmt; k++) {
@@ -95,14 +93,14 @@ static bool is_under(const tree_read *read, const int64_t *key, int n)
 	return true;
 }
 
-/* Parts that are asked for first: then what stands around comes before what is inside of it. */
-static void order_parts(place_part *part, int n)
+/* Parts that are asked for first, of them those of dimension `outside` (-1: of none): then what stands around comes before what is inside of it. */
+static void order_parts(place_part *part, int n, int outside)
 {
 	place_part ordered[2 * HEDDLE_MAX_DIM + 1];
 	int to = 0;
-	for (int asked = 1; asked >= 0; asked--)
+	for (int rank = 2; rank >= 0; rank--)
 		for (int k = 0; k < n; k++)
-			if (part[k].asked == asked)
+			if (part[k].asked + (part[k].asked && part[k].dim == outside) == rank)
 				ordered[to++] = part[k];
 	memcpy(part, ordered, sizeof(*part) * (size_t)n);
 }
@@ -164,6 +162,8 @@ static double reads_of_tree(const movement *m, const place_part *part, int n, co
 	for (int k = 0; k < n; k++)
 		if (part[k].n > MOST_ELEMENTS || (places *= part[k].n) > MOST_ELEMENTS)
 			return -1;
+	if (places < 1)
+		return 0;
 	tree_read *seen = heddle_xalloc(sizeof(*seen) * (size_t)places);
 	do {
 		tree_read one = {{0}, {0}};
@@ -208,7 +208,7 @@ static double reads_of_step(const counter *c, const movement *m, const int64_t *
 			if (members == (dim->member >= 0))
 				part[n++] = (place_part){d, d == lockstep ? taps : values[d], 1, 1, true, asked, loop && asked};
 		}
-	order_parts(part, stmt->n_dim);
+	order_parts(part, stmt->n_dim, -1);
 	return reads_of_tree(m, part, stmt->n_dim, there, NULL, m->access && m->access->expr && count_read_share(c, stmt, m->access->expr) != 1);
 }
 
@@ -285,7 +285,7 @@ static double reads_of_taps(const counter *c, const movement *m, int lockstep)
 		const bool inside = stmt->dim[d].member < 0 && !stmt->dim[d].reduction && (extents % results == 0 || heddle_fixed_extent(stmt->source->index[d]->upper) > 0);
 		tile[d] = d != lockstep && m->shape->d[d].unrolled && extents > 0 && (stmt->dim[d].member >= 0 || inside) ? results : 1;
 	}
-	const bool guarded = within_guards(c, stmt) < 1;
+	const bool guarded = count_within_guards(c, stmt) < 1;
 	bool cuts = guarded || known > 0;
 	for (int d = 0; d < stmt->n_dim; d++)
 		cuts = cuts || m->shape->d[d].extent % tile[d] != 0;
@@ -353,26 +353,30 @@ static double reads_of_left(const place_part *part, int n, const int64_t *there,
 	return reads;
 }
 
-double count_under_conditions(const counter *c, const movement *m, int lockstep, const int64_t *values)
+double count_under_conditions(const counter *c, const movement *m, int lockstep, const int64_t *values, int outside, int alone)
 {
 	place_part part[2 * HEDDLE_MAX_DIM + 1];
 	const heddle_stmt *stmt = m->shape->stmt;
 	const int n = parts_of_place(m->shape, lockstep, values, part);
 	const int64_t v = lockstep < 0 ? 1 : choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector);
 	const bool along = lockstep >= 0 && count_depends(m, lockstep);
-	order_parts(part, n);
+	for (int k = 0; k < n; k++) {
+		part[k].several = part[k].several && part[k].dim != alone;
+		part[k].asked = part[k].asked || part[k].dim == outside;
+	}
+	order_parts(part, n, outside);
 	if (lockstep < 0)
 		return reads_of_tree(m, part, n, values, NULL, false);
-	if (m->shape->d[lockstep].harmless || choose_divisible(stmt, lockstep, v)) {
+	if (values[lockstep] % v == 0 && lockstep != outside && (m->shape->d[lockstep].harmless || choose_divisible(stmt, lockstep, v))) {
 		memmove(part + 1, part, sizeof(*part) * (size_t)n);
 		part[0] = (place_part){lockstep, values[lockstep] / v, v, v, true, is_asked(m->shape, lockstep), false};
-		order_parts(part, n + 1);
+		order_parts(part, n + 1, outside);
 		return reads_of_tree(m, part, n + 1, values, NULL, false) * (along ? (double)v : 1);
 	}
 	double reads = 0;
 	for (int64_t from = 0; from < values[lockstep]; from += v) {
 		const int64_t left = values[lockstep] - from;
-		const left_members members = {.n = left < v ? left : 0, .named = from > 0, .several = stmt->dim[lockstep].layout.tile > v};
+		const left_members members = {.n = left < v ? left : 0, .named = from > 0, .several = lockstep != alone && stmt->dim[lockstep].layout.tile > v};
 		const double here = reads_of_tree(m, part, n, values, along ? NULL : &members, false);
 		if (here < 0)
 			return -1;
@@ -387,13 +391,13 @@ static double reads_of_terms(const counter *c, const movement *m, int lockstep, 
 	const heddle_stmt *stmt = m->shape->stmt;
 	const int lanes = lockstep >= 0 && !stmt->dim[lockstep].reduction ? count_lanes(stmt) : -1;
 	if (lanes < 0)
-		return count_under_conditions(c, m, lockstep, values);
+		return count_under_conditions(c, m, lockstep, values, -1, -1);
 	const int64_t v = stmt->dim[lanes].layout.vector, extent = m->shape->d[lanes].extent;
 	const double steps = m->shape->d[lanes].unrolled ? (double)m->shape->d[lanes].items : 1; /* that are counted as one */
 	values[lanes] = v;
-	const double whole = count_under_conditions(c, m, lockstep, values);
+	const double whole = count_under_conditions(c, m, lockstep, values, -1, -1);
 	values[lanes] = extent % v;
-	const double last = values[lanes] ? count_under_conditions(c, m, lockstep, values) : 0;
+	const double last = values[lanes] ? count_under_conditions(c, m, lockstep, values, -1, -1) : 0;
 	return whole < 0 || last < 0 ? -1 : steps * ((double)(extent / v) * whole + last) / ((double)extent / (double)v);
 }
 
@@ -427,46 +431,60 @@ static bool has_plain_sums(const movement *m, int lockstep)
 	return plain;
 }
 
+int count_kinds(const movement *m, int other)
+{
+	int kinds = 1;
+	for (int d = 0; d < m->shape->stmt->n_dim; d++)
+		if (d != other && m->shape->stmt->dim[d].member >= 0 && m->shape->d[d].extent % m->shape->stmt->dim[d].layout.tile)
+			kinds = 1 << (d + 1);
+	return kinds;
+}
+
+double count_blocks(const movement *m, int kind, int other, count_kind *k)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	double blocks = 1;
+	*k = (count_kind){.once = count_elements(m), .whole = true};
+	for (int d = 0; d < stmt->n_dim && blocks > 0; d++) {
+		const bool cut = kind >> d & 1;
+		const int64_t tile = stmt->dim[d].layout.tile, extent = m->shape->d[d].extent, rest = extent % tile;
+		if (d == other || stmt->dim[d].member < 0) {
+			blocks *= cut ? 0 : 1;
+			k->values[d] = tile;
+			continue;
+		}
+		k->values[d] = cut && !m->shape->d[d].harmless ? rest : tile;
+		blocks *= cut ? (rest > 0 ? 1 : 0) : (double)(extent / tile);
+		k->whole = k->whole && !(cut && (m->shape->d[d].harmless || is_left_out(stmt, d)));
+		/* elements are no more than a known length needs */
+		const int64_t fixed = heddle_fixed_extent(stmt->source->index[d]->upper), most = fixed > 0 && fixed < tile ? m->shape->d[d].items * m->shape->d[d].members : tile;
+		k->once *= cut && count_depends(m, d) ? (double)k->values[d] / (double)most : 1;
+	}
+	return blocks;
+}
+
 /* The same of sums, by asking for each kind of block what is read in it; 0: it is not of this kind. */
 static double reads_of_sums(const counter *c, const movement *m, int lockstep)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
-	const double inside = within_guards(c, stmt);
+	const double inside = count_within_guards(c, stmt);
 	bool filled = true; /* vectors that nothing fills are cut in blocks of any kind */
-	int64_t values[HEDDLE_MAX_DIM] = {0};
 	double ran = 0, sum = 0;
-	int kinds = 1;
 	if (!has_plain_sums(m, lockstep))
 		return 0;
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const int64_t known = heddle_fixed_extent(stmt->source->index[d]->upper);
 		filled = filled && (stmt->dim[d].reduction || known == 0 || known >= stmt->dim[d].layout.vector);
 	}
-	for (int d = 0; d < stmt->n_dim; d++)
-		kinds = stmt->dim[d].member >= 0 && m->shape->d[d].extent % stmt->dim[d].layout.tile ? 1 << (d + 1)
-												     : kinds;
-	for (int kind = 0; kind < kinds; kind++) { /* of the block, along each dimension: whole, or cut */
-		double blocks = 1, once = count_elements(m);
-		bool whole = filled;
-		for (int d = 0; d < stmt->n_dim && blocks > 0; d++) {
-			const bool cut = kind >> d & 1;
-			const int64_t tile = stmt->dim[d].layout.tile, extent = m->shape->d[d].extent,
-				      rest = extent % tile;
-			if (stmt->dim[d].member < 0) {
-				blocks *= cut ? 0 : 1;
-				values[d] = tile;
-				continue;
-			}
-			values[d] = cut && !m->shape->d[d].harmless ? rest : tile;
-			blocks *= cut ? (rest > 0 ? 1 : 0) : (double)(extent / tile);
-			whole = whole && !(cut && (m->shape->d[d].harmless || is_left_out(stmt, d)));
-			/* elements are no more than a known length needs */
-			const int64_t fixed = heddle_fixed_extent(stmt->source->index[d]->upper), most = fixed > 0 && fixed < tile ? m->shape->d[d].items * m->shape->d[d].members : tile;
-			once *= cut && count_depends(m, d) ? (double)values[d] / (double)most : 1;
-		}
+	const int kinds = count_kinds(m, -1);
+	for (int kind = 0; kind < kinds; kind++) {
+		count_kind k;
+		const double blocks = count_blocks(m, kind, -1, &k);
+		const bool whole = filled && k.whole;
+		const double once = k.once;
 		if (blocks == 0)
 			continue;
-		const double apart = whole && inside == 1 ? once : reads_of_terms(c, m, lockstep, values);
+		const double apart = whole && inside == 1 ? once : reads_of_terms(c, m, lockstep, k.values);
 		if (apart < 0)
 			return 0;
 		sum += blocks * (whole ? inside * once + (1 - inside) * apart : apart);
@@ -500,7 +518,7 @@ static double reads_at_edges(const counter *c, const movement *m)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	const int lockstep = heddle_lockstep_dim(stmt, NULL);
-	double once = within_guards(c, stmt), all = 1, whole = once, shared = 1, inside = 1, inside_named = 1, rounds = 1;
+	double once = count_within_guards(c, stmt), all = 1, whole = once, shared = 1, inside = 1, inside_named = 1, rounds = 1;
 	/* in the text, that read the same; of them those along other dimensions than the vectors' */
 	int64_t places = 1, others = 1;
 	double rolled = 1, named = once;
@@ -610,7 +628,7 @@ static double reads_at_edges(const counter *c, const movement *m)
 		return stmt->reduction ? 1 : each * (once + rolled - named) / shared;
 	if (rounds > 1) /* what is there in any block is a loop in those at an edge */
 		return each * (once * inside + (all - whole) * rounds) / shared;
-	if (!vectors || (cut && !(copied && !stmt->reduction && within_guards(c, stmt) == 1)))
+	if (!vectors || (cut && !(copied && !stmt->reduction && count_within_guards(c, stmt) == 1)))
 		return each * (once * inside + all - whole) / shared;
 	return each * (1 - rest + rest * all / shared);
 }
@@ -872,7 +890,7 @@ static double reads_of_first(const counter *c, const movement *m)
 			else
 				part[n_part++] = (place_part){d, items, layout->vector, layout->threads * layout->vector, true, asked[d], false};
 		}
-	order_parts(part, n_part);
+	order_parts(part, n_part, -1);
 	for (int kind = 0; kind < (1 << stmt->n_dim); kind++) { /* of the block, along each dimension: whole, or cut */
 		double blocks = 1, once = count_elements(m), results = 1; /* of a thread, that ask for themselves */
 		bool whole = true;
@@ -924,7 +942,7 @@ static double reads_of_items(const counter *c, const movement *m)
 			any[d] = -1;
 		if (!named && count_member_width(c, m, any) > 1)
 			return 1;
-		once = whole = within_guards(c, stmt);
+		once = whole = count_within_guards(c, stmt);
 	}
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const heddle_layout *layout = &stmt->dim[d].layout;
@@ -964,5 +982,8 @@ static double reads_of_items(const counter *c, const movement *m)
 
 double count_again(const counter *c, const movement *m)
 {
+	const double moving = count_moving_sums(c, m);
+	if (moving > 0)
+		return moving;
 	return count_left(c, m, reads_at_edges(c, m)) * reads_of_windows(c, m) * reads_of_items(c, m) * reads_of_rest(m) * count_at_ends(c, m);
 }

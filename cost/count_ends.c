@@ -164,3 +164,237 @@ double count_at_ends(const counter *c, const movement *m)
 {
 	return reads_at_ends(c, m) * reads_of_parts(c, m);
 }
+
+/* A sum whose terms begin, or end, at a later one from one result to the next along one dimension. */
+typedef struct moving_sum {
+	int terms, results;   /* dimensions */
+	range_ends ends;
+	bool lower;           /* it is the beginning that moves */
+	int64_t unit;         /* results that are a vector; 1: none are */
+	int64_t lanes;        /* terms that are one; 1: none are */
+	int64_t before, past; /* where terms that do not move with results begin, and end */
+} moving_sum;
+
+static int64_t end_at(const linear *end, int d, int64_t value)
+{
+	return end->constant + end->coefficient[d] * value;
+}
+
+/* Is it one?  One thread has all of the terms, one by one, and there is no other sum in it. */
+static bool is_moving_sum(const counter *c, const movement *m, moving_sum *x)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	const int lockstep = heddle_lockstep_dim(stmt, NULL);
+	*x = (moving_sum){.terms = -1, .results = -1};
+	if (c->kernel->threads > 1 || m->tile || !stmt->reduction || m->shape->guarded != 1)
+		return false;
+	for (int e = 0; e < m->tensor->rank; e++)
+		if (!m->subscript[e].affine)
+			return false;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const bool plain = stmt->dim[d].layout.rounds == 1 && m->shape->d[d].extent > 0;
+		const bool lanes = stmt->dim[d].reduction && stmt->dim[d].layout.vector > 1;
+		if (!plain || (lanes && (d != lockstep || !count_depends(m, d))) ||
+		    (stmt->dim[d].reduction ? x->terms >= 0 || !count_moves(stmt, d) : stmt->dim[d].member < 0 || count_moves(stmt, d)))
+			return false;
+		x->terms = stmt->dim[d].reduction ? d : x->terms;
+	}
+	if (x->terms < 0)
+		return false;
+	x->ends = ends_of(c, stmt->source->index[x->terms]);
+	if (!x->ends.lower.affine || !x->ends.upper.affine)
+		return false;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const bool lower = x->ends.lower.coefficient[d] != 0, upper = x->ends.upper.coefficient[d] != 0;
+		if (!lower && !upper)
+			continue;
+		if (x->results >= 0 || stmt->dim[d].reduction || (lower && upper) || (lower ? x->ends.lower.coefficient[d] : x->ends.upper.coefficient[d]) < 0)
+			return false;
+		x->results = d;
+		x->lower = lower;
+	}
+	x->unit = x->results == lockstep ? choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector) : 1;
+	const count_ends box = count_box(c, stmt, x->terms);
+	x->before = box.lower;
+	x->past = box.upper;
+	x->lanes = stmt->dim[x->terms].layout.vector;
+	return x->results >= 0 && !(x->lanes > 1 && x->lower);
+}
+
+/* Terms of result `value` in first <= term < last. */
+static double terms_of(const moving_sum *x, int64_t value, int64_t first, int64_t last)
+{
+	const int64_t lower = x->lower ? end_at(&x->ends.lower, x->results, value) : x->before, upper = x->lower ? x->past : end_at(&x->ends.upper, x->results, value);
+	const int64_t from = lower > first ? lower : first, to = choose_least(upper, last);
+	return to > from ? (double)(to - from) : 0;
+}
+
+enum { MOST_ACTIVE = 128 };
+
+/* What a block of a kind reads for one term. */
+typedef struct step_reads {
+	double all;                    /* where all of its results have it */
+	double unit;                   /* for a unit of results by itself */
+	double left[MOST_ACTIVE + 1];  /* for so many of a unit of which others do not have it */
+	double ended;                  /* for all those of the block's last unit, which lacks some */
+} step_reads;
+
+/* Reads in steps first <= term < last of n results from number `from` on, each unit of which asks for itself; terms that are lanes are vectors as far
+ * as there are whole ones. */
+static double reads_of_units(const moving_sum *x, const step_reads *reads, int64_t from, int64_t n, int64_t first, int64_t last)
+{
+	double sum = 0;
+	for (int64_t u = 0; u < n && x->lanes > 1; u++) {
+		const int64_t past = choose_least(end_at(&x->ends.upper, x->results, from + u), last);
+		const int64_t whole = past > first ? (past - first) / x->lanes * x->lanes : 0;
+		sum += past > first ? (double)whole * reads->unit + (double)(past - first - whole) * reads->left[1] : 0;
+	}
+	for (int64_t u = 0; u < n && x->lanes == 1; u += x->unit) {
+		const int64_t there = choose_least(x->unit, n - u);
+		double more = 0; /* steps that more of the unit's have: those of the results that go furthest have the others' */
+		for (int64_t k = there; k > 0; k--) {
+			const double steps = terms_of(x, from + u + (x->lower ? k - 1 : there - k), first, last);
+			sum += (steps - more) * (k == x->unit ? reads->unit : k == there ? reads->ended : reads->left[k]);
+			more = steps;
+		}
+	}
+	return sum;
+}
+
+/* Reads of the block whose results begin at `first`, of which it has n: steps that all have, and those that ask.  `shares`: what one result that goes
+ * furthest reads in those serves all. */
+static double reads_of_block(const movement *m, const moving_sum *x, const step_reads *reads, int64_t first, int64_t n, bool shares)
+{
+	const int64_t tile = m->shape->stmt->dim[x->results].layout.tile, step = m->shape->stmt->dim[x->terms].layout.tile, last = first + tile - 1;
+	/* tiles of terms that all results of a block have, be it whole or not */
+	int64_t from = x->before, to = x->past;
+	if (x->lower)
+		from = choose_least(to, (end_at(&x->ends.lower, x->results, last) + step - 1) / step * step);
+	else
+		to = choose_least(to, end_at(&x->ends.upper, x->results, first) / step * step);
+	from = from > x->before ? from : x->before;
+	to = to > from ? to : from;
+	int64_t asked_from = x->lower ? x->before : to, asked_to = x->lower ? from : x->past;
+	double sum = 0;
+	/* where tiles of both do not begin together, the last one, which lacks some, may be the one that sums begin in */
+	if (x->lower && tile % step && x->past % step) {
+		const int64_t ended = x->past / step * step;
+		sum += reads_of_units(x, reads, first, n, ended, x->past);
+		asked_to = choose_least(asked_to, ended);
+		to = from < ended ? ended : from;
+	}
+	sum += (double)(to - from) * reads->all;
+	if (!shares)
+		return sum + reads_of_units(x, reads, first, n, asked_from, asked_to);
+	const step_reads apart = {.left = {0, reads->left[1]}}; /* whole vectors are that one's */
+	return sum + terms_of(x, x->lower ? first : last, asked_from, asked_to) * reads->all + (x->lanes > 1 ? reads_of_units(x, &apart, first, n, asked_from, asked_to) : 0);
+}
+
+/* The same of a block that is cut along some dimension where sums begin later from one result to the next: all of its steps have the first one, and ask
+ * whether they have others.  `active[a]`: what a step reads that has so many of them. */
+static double reads_from_first(const moving_sum *x, const double *active, int64_t first, int64_t n)
+{
+	double sum = 0;
+	for (int64_t a = 1; a <= n; a++) {
+		const int64_t from = end_at(&x->ends.lower, x->results, first + a - 1), to = a < n ? end_at(&x->ends.lower, x->results, first + a) : x->past;
+		sum += to > from ? (double)(to - from) * active[a] : 0;
+	}
+	return sum;
+}
+
+/* Results of a block that stand beside each other along other dimensions. */
+static double results_beside(const heddle_stmt *stmt, const moving_sum *x, const count_kind *k)
+{
+	double results = 1;
+	for (int d = 0; d < stmt->n_dim; d++)
+		results *= d == x->results || stmt->dim[d].reduction ? 1 : (double)k->values[d];
+	return results;
+}
+
+/* What whole blocks read for a term. */
+static step_reads reads_of_whole(const movement *m, const moving_sum *x, const count_kind *k)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	const heddle_layout *terms = &stmt->dim[x->terms].layout;
+	const bool depends = count_depends(m, x->results);
+	const double places = count_depends(m, x->terms) ? (double)((m->shape->d[x->terms].unrolled ? terms->items : 1) * terms->vector) : 1;
+	step_reads reads = {.all = k->once / places};
+	const double each = results_beside(stmt, x, k);
+	bool named = false; /* of loops over what is left of a unit several read the same, and have a name for it */
+	for (int d = 0; d < stmt->n_dim; d++)
+		named = named || (x->lanes == 1 && !depends && d != x->results && !stmt->dim[d].reduction && !count_depends(m, d) && k->values[d] > 1);
+	reads.unit = reads.all * (depends ? (double)x->unit / (double)stmt->dim[x->results].layout.tile : 1);
+	for (int a = 1; a <= MOST_ACTIVE; a++)
+		reads.left[a] = named ? reads.all : (double)a * each;
+	return reads;
+}
+
+/* What blocks of a kind read that are cut, along the results' or another dimension, and have n of the results; false: too many. */
+static bool reads_of_cut(const counter *c, const movement *m, const moving_sum *x, count_kind *k, int64_t n, step_reads *reads)
+{
+	const int lockstep = x->lanes > 1 ? -1 : heddle_lockstep_dim(m->shape->stmt, NULL);
+	*reads = (step_reads){0};
+	for (int64_t a = 1; a <= x->unit; a++) /* loops over vectors that are cut each read by themselves */
+		reads->left[a] = (double)a * results_beside(m->shape->stmt, x, k);
+	k->values[x->results] = x->unit;
+	reads->unit = count_under_conditions(c, m, lockstep, k->values, -1, x->results);
+	k->values[x->results] = n;
+	reads->all = count_under_conditions(c, m, lockstep, k->values, -1, -1);
+	/* where it is the only one it is known to have some: others share what the first one reads */
+	const bool single = m->shape->stmt->dim[x->results].layout.tile == x->unit;
+	reads->ended = single && n > 0 ? count_under_conditions(c, m, lockstep, k->values, -1, x->results) : reads->left[n % x->unit];
+	return reads->unit >= 0 && reads->all >= 0 && reads->ended >= 0;
+}
+
+/* Reads of blocks of a kind along other dimensions: all those along the results'.  -1: too many. */
+static double reads_of_kind(const counter *c, const movement *m, const moving_sum *x, count_kind *k)
+{
+	enum { MOST_BLOCKS = 256 };
+	const heddle_stmt *stmt = m->shape->stmt;
+	const int64_t tile = stmt->dim[x->results].layout.tile, extent = m->shape->d[x->results].extent, tiles = extent / tile, rest = extent % tile;
+	const int64_t begin = count_box(c, stmt, x->results).lower, end = begin + tiles * tile;
+	const double inside = k->whole ? count_within_guards(c, stmt) : 0;
+	const bool single = tile == x->unit && x->unit > 1;
+	const bool shares = !count_depends(m, x->results) && !single && (x->lanes == 1 || furthest_in_vectors(c, stmt, x->terms));
+	const step_reads whole = reads_of_whole(m, x, k);
+	step_reads cut, last;
+	double active[MOST_ACTIVE + 1] = {0}, sum = 0;
+	int64_t step = 1, taken = 0;
+	if (tile > MOST_ACTIVE)
+		return -1;
+	for (int64_t a = 1; a <= tile && x->lower; a++) {
+		k->values[x->results] = a;
+		active[a] = count_under_conditions(c, m, heddle_lockstep_dim(stmt, NULL), k->values, x->results, -1);
+		if (active[a] < 0)
+			return -1;
+	}
+	if (!x->lower && (!reads_of_cut(c, m, x, k, tile, &cut) || !reads_of_cut(c, m, x, k, rest, &last)))
+		return -1;
+	while (tiles / step > MOST_BLOCKS)
+		step += 2; /* samples are to take odd and even ones */
+	for (int64_t b = step / 2; b < tiles; b += step, taken++) {
+		const int64_t first = begin + b * tile;
+		sum += inside > 0 ? inside * reads_of_block(m, x, &whole, first, tile, shares) : 0;
+		if (inside < 1)
+			sum += (1 - inside) * (x->lower ? reads_from_first(x, active, first, tile) : reads_of_block(m, x, &cut, first, tile, false));
+	}
+	sum *= taken > 0 ? (double)tiles / (double)taken : 0;
+	return sum + (rest == 0 ? 0 : x->lower ? reads_from_first(x, active, end, rest) : reads_of_block(m, x, &last, end, rest, false));
+}
+
+double count_moving_sums(const counter *c, const movement *m)
+{
+	const double counted = count_elements(m) * count_repeats(c, m);
+	double sum = 0;
+	moving_sum x;
+	if (!is_moving_sum(c, m, &x) || counted <= 0)
+		return 0;
+	for (int kind = 0; kind < count_kinds(m, x.results); kind++) {
+		count_kind k;
+		const double blocks = count_blocks(m, kind, x.results, &k), reads = blocks > 0 ? reads_of_kind(c, m, &x, &k) : 0;
+		if (reads < 0)
+			return 0;
+		sum += blocks * reads;
+	}
+	return sum / counted;
+}

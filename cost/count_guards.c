@@ -186,7 +186,7 @@ static double again_inside(const counter *c, const movement *m, int lane, bool c
 			blocks *= lacks ? (rest > 0 ? 1 : 0) : (double)(m->shape->d[d].extent / tile);
 			once *= cut || count_depends(m, d) ? (double)values[d] : 1;
 		}
-		const double reads = blocks > 0 ? count_under_conditions(c, m, vectors ? lane : -1, values) : 0;
+		const double reads = blocks > 0 ? count_under_conditions(c, m, vectors ? lane : -1, values, -1, -1) : 0;
 		if (reads < 0)
 			return 1;
 		sum += blocks * reads;

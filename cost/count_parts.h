@@ -190,8 +190,9 @@ bool count_reads_memory(const heddle_stmt *stmt);
 double count_again(const counter *c, const movement *m);
 /* Elements that one thread reads in a block at an edge for one step of the sums of all its results, of which it has so many `values` of each
  * dimension.  Results after the first along a dimension are under a condition, and a vector of dimension `lockstep` (-1: there is none) of which some
- * may be missing is whole or not around all of them.  -1: too many. */
-double count_under_conditions(const counter *c, const movement *m, int lockstep, const int64_t *values);
+ * may be missing is whole or not around all of them.  Conditions on dimension `outside` (-1: none) stand around the others', and of
+ * dimension `alone` there are no results beside those of the step.  -1: too many. */
+double count_under_conditions(const counter *c, const movement *m, int lockstep, const int64_t *values, int outside, int alone);
 /* Where all taps of a window stand in the text as lanes of vectors, of which the last one is not filled: what they read of all results together, to
  * what is counted of it; else 1. */
 double count_shared_taps(const counter *c, const movement *m);
@@ -203,6 +204,22 @@ bool count_goes_on(const heddle_stmt *stmt);
  * condition, for all items. */
 double count_single_elements(const counter *c, const movement *m, int lockstep);
 
+/* Share of the blocks in which the guards of the kernel's other statements hold for all that they do: others are blocks at an edge.  What the
+ * statement's own leaves is counted elsewhere. */
+double count_within_guards(const counter *c, const heddle_stmt *own);
+
+/* Blocks that are whole or cut in the same way. */
+typedef struct count_kind {
+	int64_t values[HEDDLE_MAX_DIM]; /* of each dimension that a block has */
+	double once;                    /* elements of a step where all that its results need is read once */
+	bool whole;                     /* it lacks nothing */
+} count_kind;
+
+/* How many kinds of blocks there are, whole or cut along each dimension but `other` (-1: none). */
+int count_kinds(const movement *m, int other);
+/* Blocks of number `kind` of them: that is cut along the dimensions whose bits are set. */
+double count_blocks(const movement *m, int kind, int other, count_kind *k);
+
 /* ---- count_left.c ---- */
 
 /* How often something is read for each time that it would be read if what is left of vectors, terms, rounds and tiles were whole; `edges`: the same of
@@ -213,6 +230,9 @@ double count_left(const counter *c, const movement *m, double edges);
 
 /* The same of sums whose ends move with results. */
 double count_at_ends(const counter *c, const movement *m);
+/* How often a sum of one thread, of which one end moves with its results along one dimension, reads for each time that it is counted, blocks and steps
+ * that lack some and all; 0: it is another. */
+double count_moving_sums(const counter *c, const movement *m);
 
 /* ---- count_guards.c ---- */
 
