@@ -929,7 +929,7 @@ static double reads_of_items(const counter *c, const movement *m)
 	const bool named = !count_goes_on(stmt);
 	const int lockstep = heddle_lockstep_dim(stmt, NULL);
 	double once = count_own_results(c->kernel) ? 0 : 1, all = 1, whole = once, shared = 1;
-	if (c->kernel->threads == 1 || (m->tile && !(stmt->reduction && count_reads_memory(stmt))))
+	if (c->kernel->threads == 1 || (m->tile && !(stmt->reduction && count_reads_memory(stmt))) || count_ends_of_threads(c, m) > 0)
 		return 1;
 	const double single = count_single_elements(c, m, lockstep), first = single == 1 ? reads_of_first(c, m) : 0;
 	if (single == 0 || first > 0)

@@ -6,6 +6,39 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* The sum of a + b x over 0 <= x < n, of those that are positive. */
+static double sum_of_line(int64_t a, int64_t b, int64_t n)
+{
+	int64_t from = 0;
+	if (b > 0 && a < 0)
+		from = choose_least(n, (-a + b - 1) / b);
+	else if (b < 0)
+		n = a <= 0 ? 0 : choose_least(n, (a - b - 1) / -b);
+	else if (b == 0 && a < 0)
+		n = 0;
+	return (double)(n - from) * ((double)a + (double)b * (double)(from + n - 1) / 2);
+}
+
+double count_of_first(const counter *c, const shape *s, int d, int64_t n)
+{
+	const int64_t extent = s->d[d].extent;
+	double first = 0, all = 0;
+	for (int o = 0; o < s->stmt->n_dim; o++) {
+		const heddle_index *index = s->stmt->source->index[o];
+		if (o == d || !(choose_mentions(index->upper, d) || (index->lower && choose_mentions(index->lower, d))))
+			continue;
+		const linear upper = count_linear(c, index->upper), lower = index->lower ? count_linear(c, index->lower) : (linear){.affine = true};
+		const linear length = count_add(upper, lower, -1);
+		linear rest = length;
+		rest.coefficient[d] = 0;
+		if (!length.affine || !count_is_constant(&rest) || all > 0)
+			return (double)n;
+		all = sum_of_line(length.constant, length.coefficient[d], extent);
+		first = sum_of_line(length.constant, length.coefficient[d], n);
+	}
+	return all > 0 ? first / all * (double)extent : (double)n;
+}
+
 /* Where a range begins and ends. */
 typedef struct range_ends {
 	linear lower, upper;
@@ -100,6 +133,66 @@ static double reads_at_ends(const counter *c, const movement *m)
 	return beside == 1 || whole < 0 || vectors < 0 ? 1 : whole + same * ((vectors - whole) / beside + 1 - vectors);
 }
 
+/* The one sum whose ends move with results of many threads, each of which goes through its terms by itself; -1: there is none, or it is another kind. */
+static int moving_sum(const counter *c, const movement *m)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	int moving = -1, tied = 0;
+	if (c->kernel->threads == 1 || m->tile || !stmt->reduction || m->shape->guarded != 1 || count_own_results(c->kernel))
+		return -1;
+	for (int e = 0; e < m->tensor->rank; e++)
+		if (!m->subscript[e].affine)
+			return -1;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const heddle_layout *layout = &stmt->dim[d].layout;
+		const bool moves = count_moves(stmt, d), alone = layout->vector == 1 || count_depends(m, d) || m->shape->d[d].unrolled;
+		if (m->shape->d[d].extent < 1 || layout->rounds > 1 || m->shape->d[d].harmless || m->shape->d[d].parts > 1 || !alone)
+			return -1;
+		if (stmt->dim[d].member >= 0 && heddle_fixed_extent(stmt->source->index[d]->upper) % layout->tile)
+			return -1;
+		if (moves && (moving >= 0 || !stmt->dim[d].reduction || layout->threads > 1 || layout->vector > 1))
+			return -1;
+		moving = moves ? d : moving;
+	}
+	if (moving < 0 || !count_depends(m, moving))
+		return -1;
+	const range_ends ends = ends_of(c, stmt->source->index[moving]);
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const bool lower = ends.lower.coefficient[d], upper = ends.upper.coefficient[d];
+		tied += lower && upper ? 2 : lower || upper;
+	}
+	return ends.lower.affine && ends.upper.affine && tied == 1 ? moving : -1;
+}
+
+double count_ends_of_threads(const counter *c, const movement *m)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	const int moving = moving_sum(c, m);
+	if (moving < 0)
+		return 0;
+	const range_ends ends = ends_of(c, stmt->source->index[moving]);
+	const double mean = count_mean(c, stmt, moving), guards = count_within_guards(c, stmt);
+	/* terms of all results, and of those in whole blocks; there once for all that share them; all by what is counted once */
+	double all = mean, inside = mean * guards, shared = inside, once = mean;
+	double threads = guards, further = 0; /* in whole blocks; terms from the middle of a thread's results to the one that goes furthest */
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const heddle_layout *layout = &stmt->dim[d].layout;
+		const int64_t extent = m->shape->d[d].extent, tiles = extent / layout->tile;
+		const int64_t apart = llabs(ends.lower.coefficient[d]) + llabs(ends.upper.coefficient[d]);
+		const bool shares = !count_depends(m, d) && m->shape->d[d].unrolled;
+		if (stmt->dim[d].member < 0)
+			continue;
+		const double first = count_of_first(c, m->shape, d, tiles * layout->tile);
+		all *= (double)extent;
+		inside *= first;
+		shared *= first / (shares ? (double)(layout->items * layout->vector) : 1);
+		once *= shares ? m->shape->d[d].outer * m->shape->d[d].busy * (double)layout->threads : (double)extent;
+		threads *= (double)(tiles * (shares ? layout->threads : layout->tile));
+		further += shares ? (double)((layout->tile - (layout->threads - 1) * layout->vector - 1) * apart) / 2 : 0;
+	}
+	return once > 0 ? (shared + threads * further + all - inside) / once : 0;
+}
+
 /* Of a sum of vectors of terms, of which one end moves with results, do those that go furthest in their blocks end with a vector?  Blocks as long as
  * tiles or vectors of terms are told apart by what their items are, so that what they read looks different. */
 static bool furthest_in_vectors(const counter *c, const heddle_stmt *stmt, int moving)
@@ -162,7 +255,8 @@ static double reads_of_parts(const counter *c, const movement *m)
 
 double count_at_ends(const counter *c, const movement *m)
 {
-	return reads_at_ends(c, m) * reads_of_parts(c, m);
+	const double threads = count_ends_of_threads(c, m);
+	return threads > 0 ? threads : reads_at_ends(c, m) * reads_of_parts(c, m);
 }
 
 /* A sum whose terms begin, or end, at a later one from one result to the next along one dimension. */

@@ -80,40 +80,6 @@ static double reads_of_left_over(const counter *c, const movement *m)
 	return ((double)tiles * of_tile + left) / (loop ? (double)m->shape->d[d].extent / (double)v : m->shape->d[d].outer);
 }
 
-/* The sum of a + b x over 0 <= x < n, of those that are positive. */
-static double sum_of_line(int64_t a, int64_t b, int64_t n)
-{
-	int64_t from = 0;
-	if (b > 0 && a < 0)
-		from = choose_least(n, (-a + b - 1) / b);
-	else if (b < 0)
-		n = a <= 0 ? 0 : choose_least(n, (a - b - 1) / -b);
-	else if (b == 0 && a < 0)
-		n = 0;
-	return (double)(n - from) * ((double)a + (double)b * (double)(from + n - 1) / 2);
-}
-
-/* Of all instances, as so many values of dimension d, those of its first n: ranges of others may move with it. */
-static double instances_of_first(const counter *c, const shape *s, int d, int64_t n)
-{
-	const int64_t extent = s->d[d].extent;
-	double first = 0, all = 0;
-	for (int o = 0; o < s->stmt->n_dim; o++) {
-		const heddle_index *index = s->stmt->source->index[o];
-		if (o == d || !(choose_mentions(index->upper, d) || (index->lower && choose_mentions(index->lower, d))))
-			continue;
-		const linear upper = count_linear(c, index->upper), lower = index->lower ? count_linear(c, index->lower) : (linear){.affine = true};
-		const linear length = count_add(upper, lower, -1);
-		linear rest = length;
-		rest.coefficient[d] = 0;
-		if (!length.affine || !count_is_constant(&rest) || all > 0)
-			return (double)n;
-		all = sum_of_line(length.constant, length.coefficient[d], extent);
-		first = sum_of_line(length.constant, length.coefficient[d], n);
-	}
-	return all > 0 ? first / all * (double)extent : (double)n;
-}
-
 /* Of one thread that goes over its tile in rounds: those that are whole share what they read, in what is left each result reads for itself.  So many
  * times as if there were as many rounds as blocks have. */
 static double reads_of_rounds(const counter *c, const movement *m)
@@ -132,7 +98,7 @@ static double reads_of_rounds(const counter *c, const movement *m)
 		}
 		const double of_round = each ? (double)length : 1, most = s->d[d].outer * (double)layout->rounds;
 		ran *= m->whole ? most * of_round : each || s->d[d].parts > 1 ? (double)s->d[d].extent : most;
-		const double first = instances_of_first(c, s, d, rounds * length);
+		const double first = count_of_first(c, s, d, rounds * length);
 		whole *= first / (double)length * of_round;
 		full *= first;
 		all *= (double)s->d[d].extent;

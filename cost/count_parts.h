@@ -186,6 +186,9 @@ bool count_stays(counter *c, int at);
 
 /* Does it read global memory itself, which instances that do not exist must not? */
 bool count_reads_memory(const heddle_stmt *stmt);
+/* Share of the blocks in which the guards of the kernel's other statements hold for all that they do: others are blocks at an edge.  What the
+ * statement's own leaves is counted elsewhere. */
+double count_within_guards(const counter *c, const heddle_stmt *own);
 /* How many times as often a read is made as if each step asked once for what its places in the text share. */
 double count_again(const counter *c, const movement *m);
 /* Elements that one thread reads in a block at an edge for one step of the sums of all its results, of which it has so many `values` of each
@@ -228,6 +231,11 @@ double count_left(const counter *c, const movement *m, double edges);
 
 /* ---- count_ends.c ---- */
 
+/* Of all instances, as so many values of dimension d, those of its first n: ranges of others may move with it. */
+double count_of_first(const counter *c, const shape *s, int d, int64_t n);
+/* Of a sum of many threads whose ends move with results: a thread's results of a whole block share what the one that goes furthest reads, others
+ * read their own terms.  So many times as if there were as many steps as terms, in blocks at an edge, too; 0: it is another sum. */
+double count_ends_of_threads(const counter *c, const movement *m);
 /* The same of sums whose ends move with results. */
 double count_at_ends(const counter *c, const movement *m);
 /* How often a sum of one thread, of which one end moves with its results along one dimension, reads for each time that it is counted, blocks and steps
