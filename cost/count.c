@@ -95,7 +95,6 @@ static void count_read(counter *c, const shape *s, const heddle_access *access, 
 	m.whole = m.tile && s->stmt->reduction && (c->kernel->threads == 1 || !count_reads_memory(s->stmt));
 	c->out->moving = c->out->moving || (m.tile && !s->rectangular);
 	m.apart = count_lanes_apart(c, s);
-	m.share *= count_again(c, &m);
 	m.once = !s->stmt->reduction && s->stmt->access[0].group->space == HEDDLE_SPACE_GLOBAL; /* read where it is stored */
 	/* of one thread each is counted for itself, but a vector may be that of one before it */
 	const bool alone = c->kernel->threads == 1;
@@ -107,6 +106,7 @@ static void count_read(counter *c, const shape *s, const heddle_access *access, 
 		m.beside[m.n_beside++] = apart;
 		taken[a] = taken[a] || !alone;
 	}
+	m.share *= count_again(c, &m);
 	if (access->tensor->rank)
 		count_movement(c, &m, group);
 	else

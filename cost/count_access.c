@@ -552,6 +552,26 @@ static int64_t vectors_begin(const movement *m, int64_t w, const int64_t *member
 	return aligned ? begin : -1;
 }
 
+double count_wide_share(const counter *c, const movement *m)
+{
+	shape one = *m->shape;
+	movement there = *m;
+	int64_t place[MOST_PLACES], wide = 0;
+	there.shape = &one;
+	for (int d = 0; d < one.stmt->n_dim; d++)
+		if (!one.stmt->dim[d].reduction)
+			one.d[d].items = one.d[d].members = 1;
+	const int n = m->tile || c->kernel->threads == 1 || row_of(m) < 0 ? 0 : window_places(c, &there, NULL, place);
+	for (int k = 0; k < n; k++) {
+		const int64_t first = place[k] - place[k] % 2;
+		int found = 0;
+		for (int j = 0; j < n; j++)
+			found += place[j] == first || place[j] == first + 1;
+		wide += found == 2;
+	}
+	return wide > 0 && vectors_begin(m, 2, NULL) == 0 && c->language->max_vector > 1 ? (double)wide / (double)n : 0;
+}
+
 enum { MOST_SEEN = 512 };
 
 /* Vectors that have names, by the number of their row. */

@@ -920,30 +920,16 @@ static double reads_of_first(const counter *c, const movement *m)
 	return ran > 0 ? sum / ran : 0;
 }
 
-/* The same of many threads: in blocks at an edge each item computes its result, or adds to its sum, under a condition
- * of its own, and reads what it takes there. */
-static double reads_of_items(const counter *c, const movement *m)
+/* The same of many threads: in blocks at an edge each item computes its result, or adds to its sum, under a condition of its own, and reads what it
+ * takes there; what is `named` has a name for all copies, whose conditions all hold only where the first one's does. */
+static double reads_of_copies(const counter *c, const movement *m, double single, bool named)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
-	/* what goes on with no value has a name for all copies, whose conditions all hold only where the first one's does */
-	const bool named = !count_goes_on(stmt);
 	const int lockstep = heddle_lockstep_dim(stmt, NULL);
-	double once = count_own_results(c->kernel) ? 0 : 1, all = 1, whole = once, shared = 1;
-	if (c->kernel->threads == 1 || (m->tile && !(stmt->reduction && count_reads_memory(stmt))) || count_ends_of_threads(c, m) > 0)
-		return 1;
-	const double single = count_single_elements(c, m, lockstep), first = single == 1 ? reads_of_first(c, m) : 0;
-	if (single == 0 || first > 0)
-		return single == 0 ? 1 : first;
-	if (!stmt->reduction) {
-		if (count_own_results(c->kernel))
-			return 1;
-		int64_t any[HEDDLE_MAX_DIM];
-		for (int d = 0; d < HEDDLE_MAX_DIM; d++)
-			any[d] = -1;
-		if (!named && count_member_width(c, m, any) > 1)
-			return 1;
-		once = whole = count_within_guards(c, stmt);
-	}
+	double once = count_own_results(c->kernel) ? 0 : 1, all = 1, shared = 1;
+	if (!stmt->reduction)
+		once = count_within_guards(c, stmt);
+	double whole = once;
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const heddle_layout *layout = &stmt->dim[d].layout;
 		const shape *s = m->shape;
@@ -978,6 +964,24 @@ static double reads_of_items(const counter *c, const movement *m)
 	return shared > 0 ? 1 - single +
 				    single * (once + (all - whole) * reads_apart(m, named) / reads_of_rest(m)) / shared
 			  : 1;
+}
+
+/* The same: named is what goes on with no value, and vectors of what one result takes at once. */
+static double reads_of_items(const counter *c, const movement *m)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	const bool adds = count_goes_on(stmt);
+	int64_t any[HEDDLE_MAX_DIM];
+	if (c->kernel->threads == 1 || (m->tile && !(stmt->reduction && count_reads_memory(stmt))) || count_ends_of_threads(c, m) > 0)
+		return 1;
+	for (int d = 0; d < HEDDLE_MAX_DIM; d++)
+		any[d] = -1;
+	const double single = count_single_elements(c, m, heddle_lockstep_dim(stmt, NULL));
+	if (single == 0 || (!stmt->reduction && (count_own_results(c->kernel) || (adds && count_member_width(c, m, any) > 1))))
+		return 1;
+	const double wide = adds ? count_wide_share(c, m) : 1, first = single == 1 && wide < 1 ? reads_of_first(c, m) : 0;
+	const double apart = first > 0 ? first : wide < 1 ? reads_of_copies(c, m, single, false) : 0;
+	return (1 - wide) * apart + (wide > 0 ? wide * reads_of_copies(c, m, single, true) : 0);
 }
 
 double count_again(const counter *c, const movement *m)

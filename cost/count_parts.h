@@ -150,6 +150,8 @@ bool count_has_sum_inside(const movement *m, int d);
 double count_elements(const movement *m);
 /* How often all threads make the access that stands in the text: tiles, rounds, items that are a loop. */
 double count_repeats(const counter *c, const movement *m);
+/* Of what one result of many threads reads at once, the share of elements that have neighbours with which they are one vector. */
+double count_wide_share(const counter *c, const movement *m);
 /* Adds so many rounds of an access of all threads, `width` elements each; b: where they begin, NULL: it does not matter. */
 void count_add_accesses(counter *c, const movement *m, const heddle_group *group, int64_t width, double rounds, const count_begins *b);
 /* Adds what a movement takes. */
