@@ -920,6 +920,114 @@ static double reads_of_first(const counter *c, const movement *m)
 	return ran > 0 ? sum / ran : 0;
 }
 
+/* Is the access one to whole vectors of results along d? */
+static bool reads_vectors(const counter *c, const movement *m, int d)
+{
+	return count_depends(m, d) && count_lockstep(m) == d && count_access_width(c, m) > 1;
+}
+
+/* Does the sum read any, all of whose results it goes on with at once? */
+static bool sums_vectors(const counter *c, const shape *s, int d)
+{
+	for (int a = 1; a < s->stmt->n_access; a++) {
+		const heddle_access *access = &s->stmt->access[a];
+		const bool shared = access->group->space == HEDDLE_SPACE_SHARED;
+		movement m = {.shape = s, .access = access, .tensor = access->tensor, .tile = shared ? access->group : NULL};
+		if (!m.tensor->rank || !access->affine || (!shared && access->group->space != HEDDLE_SPACE_GLOBAL))
+			continue;
+		m.subscript = count_subscripts(c, s->stmt, access);
+		for (int k = 0; k < s->stmt->n_dim; k++)
+			m.dims[k] = true;
+		if (reads_vectors(c, &m, d))
+			return true;
+	}
+	return false;
+}
+
+/* Is it a sum of many threads that reads vectors of results along d, some of which may be missing, and results of a box? */
+static bool is_sum_of_vectors(const counter *c, const movement *m, int d)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	if (c->kernel->threads == 1 || !stmt->reduction || m->shape->guarded != 1 || count_own_results(c->kernel) || d < 0 || stmt->dim[d].member < 0 ||
+	    !is_asked(m->shape, d) || count_within_guards(c, stmt) < 1)
+		return false;
+	for (int e = 0; e < m->tensor->rank; e++)
+		if (!m->subscript[e].affine)
+			return false;
+	for (int o = 0; o < stmt->n_dim; o++) {
+		const heddle_layout *layout = &stmt->dim[o].layout;
+		if (count_moves(stmt, o) || layout->rounds > 1 || m->shape->d[o].parts > 1 || !is_alone(m, o))
+			return false;
+		if (stmt->dim[o].member >= 0 && (heddle_fixed_extent(stmt->source->index[o]->upper) % layout->tile || (layout->items > 1 && !m->shape->d[o].unrolled)))
+			return false;
+	}
+	return sums_vectors(c, m->shape, d);
+}
+
+/* Reads of all threads of a block that has so many results of each dimension, some of which may be missing: the condition of a whole vector along
+ * `along` is around all that it takes, and those of other results of the thread are inside, but for vectors, which have a name outside of these.  Each
+ * result of what is left of a vector reads for itself under other results' conditions.  -1: too many. */
+static double reads_of_vector_sums(const counter *c, const movement *m, int along, const int64_t *values)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	const int64_t v = choose_least(stmt->dim[along].layout.vector, c->language->max_vector);
+	const bool named = reads_vectors(c, m, along);
+	place_part part[HEDDLE_MAX_DIM];
+	double threads = 1, left = (double)(values[along] % v);
+	int n = 0;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const heddle_layout *layout = &stmt->dim[d].layout;
+		const bool asked = is_asked(m->shape, d), depends = count_depends(m, d);
+		if (stmt->dim[d].member < 0 || d == along)
+			continue;
+		left *= asked || depends ? (double)values[d] : (double)layout->threads;
+		if (layout->threads == 1)
+			part[n++] = (place_part){d, values[d], 1, 1, true, asked, false};
+		else /* the first one asks, too */
+			threads *= depends || (asked && !named) ? (double)values[d] : fmin((double)layout->threads, ceil((double)values[d] / (double)layout->vector));
+	}
+	order_parts(part, n);
+	const double reads = reads_of_tree(m, part, n, values, NULL, false);
+	return reads < 0 ? -1 : (double)(values[along] / v) * threads * reads * (count_depends(m, along) ? (double)v : 1) + left;
+}
+
+double count_sums_of_vectors(const counter *c, const movement *m)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	const shape *s = m->shape;
+	const int along = heddle_lockstep_dim(stmt, NULL);
+	double sum = 0, once = 1;
+	if (!is_sum_of_vectors(c, m, along))
+		return 0;
+	for (int kind = 0; kind < (1 << stmt->n_dim); kind++) { /* of the block, along each dimension: whole, or cut */
+		double blocks = 1, shared = 1;
+		int64_t values[HEDDLE_MAX_DIM];
+		for (int d = 0; d < stmt->n_dim; d++) {
+			const heddle_layout *layout = &stmt->dim[d].layout;
+			const int64_t rest = s->d[d].extent % layout->tile;
+			const bool cut = kind >> d & 1;
+			values[d] = cut && !s->d[d].harmless ? rest : layout->tile;
+			if (stmt->dim[d].member < 0)
+				blocks *= cut ? 0 : 1;
+			else
+				blocks *= cut ? (rest > 0 ? 1 : 0) : (double)(s->d[d].extent / layout->tile);
+			shared *= stmt->dim[d].member < 0 ? 1 : (double)(count_depends(m, d) ? layout->tile : layout->threads);
+		}
+		const double reads = blocks == 0 ? 0 : kind == 0 ? shared : reads_of_vector_sums(c, m, along, values);
+		if (reads < 0)
+			return 0;
+		sum += blocks * reads;
+	}
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const bool all = s->d[d].harmless, depends = count_depends(m, d);
+		if (stmt->dim[d].member < 0)
+			continue;
+		once *= depends ? (all ? s->d[d].outer * (double)stmt->dim[d].layout.tile : (double)s->d[d].extent)
+				: s->d[d].outer * (all ? 1 : s->d[d].busy) * (double)stmt->dim[d].layout.threads;
+	}
+	return once > 0 ? sum / once : 0;
+}
+
 /* The same of many threads: in blocks at an edge each item computes its result, or adds to its sum, under a condition of its own, and reads what it
  * takes there; what is `named` has a name for all copies, whose conditions all hold only where the first one's does. */
 static double reads_of_copies(const counter *c, const movement *m, double single, bool named)
@@ -974,6 +1082,9 @@ static double reads_of_items(const counter *c, const movement *m)
 	int64_t any[HEDDLE_MAX_DIM];
 	if (c->kernel->threads == 1 || (m->tile && !(stmt->reduction && count_reads_memory(stmt))) || count_ends_of_threads(c, m) > 0)
 		return 1;
+	const double vectors = count_sums_of_vectors(c, m);
+	if (vectors > 0)
+		return vectors;
 	for (int d = 0; d < HEDDLE_MAX_DIM; d++)
 		any[d] = -1;
 	const double single = count_single_elements(c, m, heddle_lockstep_dim(stmt, NULL));

@@ -193,6 +193,9 @@ bool count_reads_memory(const heddle_stmt *stmt);
 double count_within_guards(const counter *c, const heddle_stmt *own);
 /* How many times as often a read is made as if each step asked once for what its places in the text share. */
 double count_again(const counter *c, const movement *m);
+/* Of a sum of many threads that reads vectors of results: so many times as often as if all were shared that is so in whole blocks; 0: it is another
+ * sum. */
+double count_sums_of_vectors(const counter *c, const movement *m);
 /* Elements that one thread reads in a block at an edge for one step of the sums of all its results, of which it has so many `values` of each
  * dimension.  Results after the first along a dimension are under a condition, and a vector of dimension `lockstep` (-1: there is none) of which some
  * may be missing is whole or not around all of them.  Conditions on dimension `outside` (-1: none) stand around the others', and of
