@@ -986,7 +986,7 @@ static double reads_of_vector_sums(const counter *c, const movement *m, int alon
 		else /* the first one asks, too */
 			threads *= depends || (asked && !named) ? (double)values[d] : fmin((double)layout->threads, ceil((double)values[d] / (double)layout->vector));
 	}
-	order_parts(part, n);
+	order_parts(part, n, -1);
 	const double reads = reads_of_tree(m, part, n, values, NULL, false);
 	return reads < 0 ? -1 : (double)(values[along] / v) * threads * reads * (count_depends(m, along) ? (double)v : 1) + left;
 }

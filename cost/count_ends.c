@@ -260,14 +260,14 @@ double count_at_ends(const counter *c, const movement *m)
 }
 
 /* A sum whose terms begin, or end, at a later one from one result to the next along one dimension. */
-typedef struct moving_sum {
+typedef struct tied_sum {
 	int terms, results;   /* dimensions */
 	range_ends ends;
 	bool lower;           /* it is the beginning that moves */
 	int64_t unit;         /* results that are a vector; 1: none are */
 	int64_t lanes;        /* terms that are one; 1: none are */
 	int64_t before, past; /* where terms that do not move with results begin, and end */
-} moving_sum;
+} tied_sum;
 
 static int64_t end_at(const linear *end, int d, int64_t value)
 {
@@ -275,11 +275,11 @@ static int64_t end_at(const linear *end, int d, int64_t value)
 }
 
 /* Is it one?  One thread has all of the terms, one by one, and there is no other sum in it. */
-static bool is_moving_sum(const counter *c, const movement *m, moving_sum *x)
+static bool is_tied_sum(const counter *c, const movement *m, tied_sum *x)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	const int lockstep = heddle_lockstep_dim(stmt, NULL);
-	*x = (moving_sum){.terms = -1, .results = -1};
+	*x = (tied_sum){.terms = -1, .results = -1};
 	if (c->kernel->threads > 1 || m->tile || !stmt->reduction || m->shape->guarded != 1)
 		return false;
 	for (int e = 0; e < m->tensor->rank; e++)
@@ -316,7 +316,7 @@ static bool is_moving_sum(const counter *c, const movement *m, moving_sum *x)
 }
 
 /* Terms of result `value` in first <= term < last. */
-static double terms_of(const moving_sum *x, int64_t value, int64_t first, int64_t last)
+static double terms_of(const tied_sum *x, int64_t value, int64_t first, int64_t last)
 {
 	const int64_t lower = x->lower ? end_at(&x->ends.lower, x->results, value) : x->before, upper = x->lower ? x->past : end_at(&x->ends.upper, x->results, value);
 	const int64_t from = lower > first ? lower : first, to = choose_least(upper, last);
@@ -335,7 +335,7 @@ typedef struct step_reads {
 
 /* Reads in steps first <= term < last of n results from number `from` on, each unit of which asks for itself; terms that are lanes are vectors as far
  * as there are whole ones. */
-static double reads_of_units(const moving_sum *x, const step_reads *reads, int64_t from, int64_t n, int64_t first, int64_t last)
+static double reads_of_units(const tied_sum *x, const step_reads *reads, int64_t from, int64_t n, int64_t first, int64_t last)
 {
 	double sum = 0;
 	for (int64_t u = 0; u < n && x->lanes > 1; u++) {
@@ -357,7 +357,7 @@ static double reads_of_units(const moving_sum *x, const step_reads *reads, int64
 
 /* Reads of the block whose results begin at `first`, of which it has n: steps that all have, and those that ask.  `shares`: what one result that goes
  * furthest reads in those serves all. */
-static double reads_of_block(const movement *m, const moving_sum *x, const step_reads *reads, int64_t first, int64_t n, bool shares)
+static double reads_of_block(const movement *m, const tied_sum *x, const step_reads *reads, int64_t first, int64_t n, bool shares)
 {
 	const int64_t tile = m->shape->stmt->dim[x->results].layout.tile, step = m->shape->stmt->dim[x->terms].layout.tile, last = first + tile - 1;
 	/* tiles of terms that all results of a block have, be it whole or not */
@@ -386,7 +386,7 @@ static double reads_of_block(const movement *m, const moving_sum *x, const step_
 
 /* The same of a block that is cut along some dimension where sums begin later from one result to the next: all of its steps have the first one, and ask
  * whether they have others.  `active[a]`: what a step reads that has so many of them. */
-static double reads_from_first(const moving_sum *x, const double *active, int64_t first, int64_t n)
+static double reads_from_first(const tied_sum *x, const double *active, int64_t first, int64_t n)
 {
 	double sum = 0;
 	for (int64_t a = 1; a <= n; a++) {
@@ -397,7 +397,7 @@ static double reads_from_first(const moving_sum *x, const double *active, int64_
 }
 
 /* Results of a block that stand beside each other along other dimensions. */
-static double results_beside(const heddle_stmt *stmt, const moving_sum *x, const count_kind *k)
+static double results_beside(const heddle_stmt *stmt, const tied_sum *x, const count_kind *k)
 {
 	double results = 1;
 	for (int d = 0; d < stmt->n_dim; d++)
@@ -406,7 +406,7 @@ static double results_beside(const heddle_stmt *stmt, const moving_sum *x, const
 }
 
 /* What whole blocks read for a term. */
-static step_reads reads_of_whole(const movement *m, const moving_sum *x, const count_kind *k)
+static step_reads reads_of_whole(const movement *m, const tied_sum *x, const count_kind *k)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	const heddle_layout *terms = &stmt->dim[x->terms].layout;
@@ -424,7 +424,7 @@ static step_reads reads_of_whole(const movement *m, const moving_sum *x, const c
 }
 
 /* What blocks of a kind read that are cut, along the results' or another dimension, and have n of the results; false: too many. */
-static bool reads_of_cut(const counter *c, const movement *m, const moving_sum *x, count_kind *k, int64_t n, step_reads *reads)
+static bool reads_of_cut(const counter *c, const movement *m, const tied_sum *x, count_kind *k, int64_t n, step_reads *reads)
 {
 	const int lockstep = x->lanes > 1 ? -1 : heddle_lockstep_dim(m->shape->stmt, NULL);
 	*reads = (step_reads){0};
@@ -441,7 +441,7 @@ static bool reads_of_cut(const counter *c, const movement *m, const moving_sum *
 }
 
 /* Reads of blocks of a kind along other dimensions: all those along the results'.  -1: too many. */
-static double reads_of_kind(const counter *c, const movement *m, const moving_sum *x, count_kind *k)
+static double reads_of_kind(const counter *c, const movement *m, const tied_sum *x, count_kind *k)
 {
 	enum { MOST_BLOCKS = 256 };
 	const heddle_stmt *stmt = m->shape->stmt;
@@ -480,8 +480,8 @@ double count_moving_sums(const counter *c, const movement *m)
 {
 	const double counted = count_elements(m) * count_repeats(c, m);
 	double sum = 0;
-	moving_sum x;
-	if (!is_moving_sum(c, m, &x) || counted <= 0)
+	tied_sum x;
+	if (!is_tied_sum(c, m, &x) || counted <= 0)
 		return 0;
 	for (int kind = 0; kind < count_kinds(m, x.results); kind++) {
 		count_kind k;
