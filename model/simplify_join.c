@@ -232,11 +232,18 @@ static heddle_value *asked_beside(heddle_program *p, heddle_value *condition, co
 	return left && right ? heddle_value_binary(p, HEDDLE_OP_AND, left, right) : left ? left : right;
 }
 
-/* Does a node before child k of the block touch the registers that `test` does?  A sum goes on where it stands. */
+/* Is it one of several parts of a sum that stand in the text, where they do: under conditions, or with registers of its own?  A loop around a sum
+ * has all of them. */
+static bool is_part(const heddle_node *node)
+{
+	return node->kind == HEDDLE_NODE_IF || node->kind == HEDDLE_NODE_BLOCK;
+}
+
+/* Does such a node before child k of the block touch the registers that `test` does?  A sum goes on where it stands. */
 static bool goes_on_before(const heddle_node *out, int k, const heddle_node *test)
 {
 	for (int before = k - 1; before >= 0 && before >= k - MOST_PAST; before--)
-		if (may_be_passed(out->child[before]) && !leave_each_other(out->child[before], test))
+		if (is_part(out->child[before]) && !leave_each_other(out->child[before], test))
 			return true;
 	return false;
 }

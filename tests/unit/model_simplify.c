@@ -195,6 +195,25 @@ static void members_left_out(void **state)
 		"\t\t}\n"
 		"\t}\n"
 		"\tC[0] = r[0] + r[1]\n");
+	/* one that a loop has begun does not go on there */
+	becomes(&cuda_like,
+		"declare r\nr[0] = 0.0\nr[1] = 0.0\nfor serial i in 0 .. int32(D) {\nr[0] = r[0] + A[i]\nr[1] = r[1] + A[i + 1]\n}\nif block < int32(N) {\n"
+		"r[0] = r[0] + A[4]\n}\nif thread < int32(N) && block < int32(N) {\nr[1] = r[1] + A[4]\n}\nC[0] = r[0] + r[1]\n",
+		"\tdeclare r\n"
+		"\tr[0] = 0.0\n"
+		"\tr[1] = 0.0\n"
+		"\tfor serial i in 0 .. int32(D) {\n"
+		"\t\tr[0] = r[0] + A[i]\n"
+		"\t\tr[1] = r[1] + A[i + 1]\n"
+		"\t}\n"
+		"\tif block < int32(N) {\n"
+		"\t\tlet float32 A_v = A[4]\n"
+		"\t\tr[0] = r[0] + A_v\n"
+		"\t\tif thread < int32(N) {\n"
+		"\t\t\tr[1] = r[1] + A_v\n"
+		"\t\t}\n"
+		"\t}\n"
+		"\tC[0] = r[0] + r[1]\n");
 	/* conditions of two branches join past others that leave their registers alone, not past those that do not */
 	becomes(&cuda_like,
 		"declare r\nr[0] = 0.0\nr[1] = 0.0\nif block < thread {\nr[1] = A[0]\n} else {\nr[1] = A[1]\n}\nif block + 1 < thread {\nr[0 : 2] = B[thread][0 : 2]\n} else {\n"
