@@ -282,8 +282,16 @@ static double guarded_share(const counter *c, const movement *m, double accesses
 	const bool alone_inside = c->kernel->threads == 1 && s->stmt->reduction;
 	const double of_whole = guards_blocks(c, s->stmt) ? again_inside(c, m, lane, false) / whole : 1 / whole;
 	const double of_cut = full == 1 ? 1 / whole : alone_inside ? again_inside(c, m, lane, true) : shared_in_cut(s, shared);
-	const double inside = (wide * (full * some - blocks) / (same * turned) + (parted ? 0 : full * left)) * of_whole;
-	double apart = inside + (1 - full) * (wide * some / (same * turned) + (parted ? 0 : left)) * of_cut + (parted ? left : 0);
+	/* vectors of terms that it leaves whole stand around all results, members of others inside of each */
+	const bool lanes = c->kernel->threads == 1 && lane >= 0 && s->stmt->dim[lane].reduction && count_depends(m, lane) && count_guard_parts(c, s->stmt, lane);
+	double single = 0, of_blocks = 1; /* instances that are in no vector; of those in whole blocks the share that is in some */
+	if (lanes) {
+		vector[lane] = choose_least(s->stmt->dim[lane].layout.vector, c->language->max_vector);
+		of_blocks = 1 - (double)(s->d[lane].extent % vector[lane]) / (double)s->d[lane].extent;
+		single = some - count_guarded(c, s->stmt, vector);
+	}
+	const double inside = (wide * (full * (some - single) - blocks * of_blocks) / (same * turned) + (parted ? 0 : full * left)) * of_whole;
+	double apart = inside + (1 - full) * (wide * (some - single) / (same * turned) + (parted ? 0 : left)) * of_cut + (parted ? left : 0) + single - blocks * (1 - of_blocks);
 	const int last = across_steps(c, m);
 	if (last >= 0) {
 		double others;
