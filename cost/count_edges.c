@@ -16,18 +16,22 @@ bool count_reads_memory(const heddle_stmt *stmt)
 	return false;
 }
 
-double count_within_guards(const counter *c, const heddle_stmt *own)
+double count_within_guards(const counter *c, const heddle_stmt *own, bool whole)
 {
 	double share = 1;
 	for (int k = 0; k < c->kernel->n_stmt; k++) {
 		const heddle_stmt *stmt = c->kernel->stmt[k];
 		const shape s = count_shape(c, stmt);
 		int64_t block[HEDDLE_MAX_DIM];
+		double there = 1;
 		if (stmt == own)
 			continue;
-		for (int d = 0; d < stmt->n_dim; d++)
+		for (int d = 0; d < stmt->n_dim; d++) {
 			block[d] = !stmt->dim[d].reduction ? stmt->dim[d].layout.tile : s.d[d].extent > 0 ? s.d[d].extent : 1;
-		share = fmin(share, count_inside(c, stmt, block, true));
+			if (whole && stmt->dim[d].member >= 0 && count_guards(stmt, d) && s.d[d].extent >= block[d])
+				there *= 1 - (double)(s.d[d].extent % block[d]) / (double)s.d[d].extent;
+		}
+		share = fmin(share, count_inside(c, stmt, block, true) / there);
 	}
 	return share;
 }
@@ -285,7 +289,7 @@ static double reads_of_taps(const counter *c, const movement *m, int lockstep)
 		const bool inside = stmt->dim[d].member < 0 && !stmt->dim[d].reduction && (extents % results == 0 || heddle_fixed_extent(stmt->source->index[d]->upper) > 0);
 		tile[d] = d != lockstep && m->shape->d[d].unrolled && extents > 0 && (stmt->dim[d].member >= 0 || inside) ? results : 1;
 	}
-	const bool guarded = count_within_guards(c, stmt) < 1;
+	const bool guarded = count_within_guards(c, stmt, false) < 1;
 	bool cuts = guarded || known > 0;
 	for (int d = 0; d < stmt->n_dim; d++)
 		cuts = cuts || m->shape->d[d].extent % tile[d] != 0;
@@ -411,6 +415,16 @@ static bool is_alone(const movement *m, int d)
 	return true;
 }
 
+/* Is it a loop inside of blocks over results that stand in the text, whose last tile lacks some as blocks do?  Theirs are others' where another
+ * dimension is the vectors'. */
+static bool is_inside(const shape *s, int d)
+{
+	const heddle_stmt *stmt = s->stmt;
+	const int lockstep = heddle_lockstep_dim(stmt, NULL);
+	return stmt->dim[d].member < 0 && !stmt->dim[d].reduction && stmt->dim[d].layout.tile > 1 && (lockstep < 0 ? s->d[d].unrolled : d == lockstep) &&
+	       heddle_fixed_extent(stmt->source->index[d]->upper) == 0;
+}
+
 /* Is it a sum whose results are a box that a block has, each of which asks for the terms one by one? */
 static bool has_plain_sums(const movement *m, int lockstep)
 {
@@ -425,8 +439,8 @@ static bool has_plain_sums(const movement *m, int lockstep)
 		if (stmt->dim[d].reduction)
 			plain = plain && (layout->vector == 1 || (copies && d != lockstep && count_depends(m, d))) &&
 				!(m->shape->d[d].unrolled && m->shape->d[d].items > 1 && count_depends(m, d) && (layout->vector == 1 || !is_alone(m, d)));
-		else /* loops inside of blocks: theirs are others', but where nothing is a vector */
-			plain = plain && (stmt->dim[d].member >= 0 || layout->tile == 1 || (lockstep < 0 && m->shape->d[d].unrolled));
+		else /* loops inside of blocks: theirs are others', but where nothing else is a vector */
+			plain = plain && (stmt->dim[d].member >= 0 || layout->tile == 1 || (lockstep < 0 && m->shape->d[d].unrolled) || is_inside(m->shape, d));
 	}
 	return plain;
 }
@@ -435,7 +449,7 @@ int count_kinds(const movement *m, int other)
 {
 	int kinds = 1;
 	for (int d = 0; d < m->shape->stmt->n_dim; d++)
-		if (d != other && m->shape->stmt->dim[d].member >= 0 && m->shape->d[d].extent % m->shape->stmt->dim[d].layout.tile)
+		if (d != other && (m->shape->stmt->dim[d].member >= 0 || is_inside(m->shape, d)) && m->shape->d[d].extent % m->shape->stmt->dim[d].layout.tile)
 			kinds = 1 << (d + 1);
 	return kinds;
 }
@@ -448,7 +462,7 @@ double count_blocks(const movement *m, int kind, int other, count_kind *k)
 	for (int d = 0; d < stmt->n_dim && blocks > 0; d++) {
 		const bool cut = kind >> d & 1;
 		const int64_t tile = stmt->dim[d].layout.tile, extent = m->shape->d[d].extent, rest = extent % tile;
-		if (d == other || stmt->dim[d].member < 0) {
+		if (d == other || (stmt->dim[d].member < 0 && !is_inside(m->shape, d))) {
 			blocks *= cut ? 0 : 1;
 			k->values[d] = tile;
 			continue;
@@ -467,7 +481,7 @@ double count_blocks(const movement *m, int kind, int other, count_kind *k)
 static double reads_of_sums(const counter *c, const movement *m, int lockstep)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
-	const double inside = count_within_guards(c, stmt);
+	const double inside = count_within_guards(c, stmt, true);
 	bool filled = true; /* vectors that nothing fills are cut in blocks of any kind */
 	double ran = 0, sum = 0;
 	if (!has_plain_sums(m, lockstep))
@@ -518,7 +532,7 @@ static double reads_at_edges(const counter *c, const movement *m)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	const int lockstep = heddle_lockstep_dim(stmt, NULL);
-	double once = count_within_guards(c, stmt), all = 1, whole = once, shared = 1, inside = 1, inside_named = 1, rounds = 1;
+	double once = count_within_guards(c, stmt, false), all = 1, whole = once, shared = 1, inside = 1, inside_named = 1, rounds = 1;
 	/* in the text, that read the same; of them those along other dimensions than the vectors' */
 	int64_t places = 1, others = 1;
 	double rolled = 1, named = once;
@@ -628,7 +642,7 @@ static double reads_at_edges(const counter *c, const movement *m)
 		return stmt->reduction ? 1 : each * (once + rolled - named) / shared;
 	if (rounds > 1) /* what is there in any block is a loop in those at an edge */
 		return each * (once * inside + (all - whole) * rounds) / shared;
-	if (!vectors || (cut && !(copied && !stmt->reduction && count_within_guards(c, stmt) == 1)))
+	if (!vectors || (cut && !(copied && !stmt->reduction && count_within_guards(c, stmt, false) == 1)))
 		return each * (once * inside + all - whole) / shared;
 	return each * (1 - rest + rest * all / shared);
 }
@@ -949,7 +963,7 @@ static bool is_sum_of_vectors(const counter *c, const movement *m, int d)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	if (c->kernel->threads == 1 || !stmt->reduction || m->shape->guarded != 1 || count_own_results(c->kernel) || d < 0 || stmt->dim[d].member < 0 ||
-	    !is_asked(m->shape, d) || count_within_guards(c, stmt) < 1)
+	    !is_asked(m->shape, d) || count_within_guards(c, stmt, false) < 1)
 		return false;
 	for (int e = 0; e < m->tensor->rank; e++)
 		if (!m->subscript[e].affine)
@@ -1036,7 +1050,7 @@ static double reads_of_copies(const counter *c, const movement *m, double single
 	const int lockstep = heddle_lockstep_dim(stmt, NULL);
 	double once = count_own_results(c->kernel) ? 0 : 1, all = 1, shared = 1;
 	if (!stmt->reduction)
-		once = count_within_guards(c, stmt);
+		once = count_within_guards(c, stmt, false);
 	double whole = once;
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const heddle_layout *layout = &stmt->dim[d].layout;

@@ -171,7 +171,7 @@ double count_ends_of_threads(const counter *c, const movement *m)
 	if (moving < 0)
 		return 0;
 	const range_ends ends = ends_of(c, stmt->source->index[moving]);
-	const double mean = count_mean(c, stmt, moving), guards = count_within_guards(c, stmt);
+	const double mean = count_mean(c, stmt, moving), guards = count_within_guards(c, stmt, false);
 	/* terms of all results, and of those in whole blocks; there once for all that share them; all by what is counted once */
 	double all = mean, inside = mean * guards, shared = inside, once = mean;
 	double threads = guards, further = 0; /* in whole blocks; terms from the middle of a thread's results to the one that goes furthest */
@@ -447,7 +447,7 @@ static double reads_of_kind(const counter *c, const movement *m, const tied_sum 
 	const heddle_stmt *stmt = m->shape->stmt;
 	const int64_t tile = stmt->dim[x->results].layout.tile, extent = m->shape->d[x->results].extent, tiles = extent / tile, rest = extent % tile;
 	const int64_t begin = count_box(c, stmt, x->results).lower, end = begin + tiles * tile;
-	const double inside = k->whole ? count_within_guards(c, stmt) : 0;
+	const double inside = k->whole ? count_within_guards(c, stmt, true) : 0;
 	const bool single = tile == x->unit && x->unit > 1;
 	const bool shares = !count_depends(m, x->results) && !single && (x->lanes == 1 || furthest_in_vectors(c, stmt, x->terms));
 	const step_reads whole = reads_of_whole(m, x, k);

@@ -188,9 +188,9 @@ bool count_stays(counter *c, int at);
 
 /* Does it read global memory itself, which instances that do not exist must not? */
 bool count_reads_memory(const heddle_stmt *stmt);
-/* Share of the blocks in which the guards of the kernel's other statements hold for all that they do: others are blocks at an edge.  What the
- * statement's own leaves is counted elsewhere. */
-double count_within_guards(const counter *c, const heddle_stmt *own);
+/* Share of the results in blocks in which the guards of the kernel's other statements hold for all that they do: others are blocks at an edge.  What
+ * the statement's own leaves is counted elsewhere.  `whole`: of those results that are in blocks which lack none. */
+double count_within_guards(const counter *c, const heddle_stmt *own, bool whole);
 /* How many times as often a read is made as if each step asked once for what its places in the text share. */
 double count_again(const counter *c, const movement *m);
 /* Of a sum of many threads that reads vectors of results: so many times as often as if all were shared that is so in whole blocks; 0: it is another
@@ -212,9 +212,6 @@ bool count_goes_on(const heddle_stmt *stmt);
  * condition, for all items. */
 double count_single_elements(const counter *c, const movement *m, int lockstep);
 
-/* Share of the blocks in which the guards of the kernel's other statements hold for all that they do: others are blocks at an edge.  What the
- * statement's own leaves is counted elsewhere. */
-double count_within_guards(const counter *c, const heddle_stmt *own);
 
 /* Blocks that are whole or cut in the same way. */
 typedef struct count_kind {
