@@ -48,46 +48,88 @@ static bool is_tied(const counter *c, const heddle_stmt *stmt, int d, const bool
 	return tied;
 }
 
-/* What the tile has along dimension e of its tensor over the steps, and where it begins by it; their number, 0: too many steps to ask each.
+/* Along which dimensions of the statement do tiles go with dimension e of the tensor? */
+static void mark_along(const counter *c, const shape *s, const heddle_group *group, int e, bool *along)
+{
+	int64_t divisor;
+	const linear start = count_quotient(c, count_subscript(s->stmt, group->access, e), &divisor);
+	for (int d = 0; d < s->stmt->n_dim; d++)
+		along[d] = along[d] || start.coefficient[d] != 0;
+}
+
+/* Adds to `of` the dimensions of the tensor that ends or a guard tie to those that are there: which tile of one it is says which there are of the
+ * other.  They are together one in `done`. */
+static void add_tied(const counter *c, const shape *s, const heddle_group *group, bool *of)
+{
+	bool along[HEDDLE_MAX_DIM] = {0}, own[HEDDLE_MAX_DIM];
+	for (int e = 0; e < group->tensor->rank; e++)
+		if (of[e])
+			mark_along(c, s, group, e, along);
+	for (int e = 0; e < group->tensor->rank; e++) {
+		bool tied = false;
+		memset(own, 0, sizeof(own));
+		mark_along(c, s, group, e, own);
+		for (int d = 0; d < s->stmt->n_dim; d++)
+			tied = tied || (own[d] && (along[d] || is_tied(c, s->stmt, d, along)));
+		of[e] = of[e] || tied;
+	}
+}
+
+/* What the tile has along dimensions `of` of its tensor over the steps, and where it begins by them; their number, 0: too many steps to ask each.
  * `*mean`: elements that the tensor has, on average. */
-static int parts_along(const counter *c, const shape *s, const heddle_group *group, int e, alike part[MOST_PARTS], double *mean)
+static int parts_along(const counter *c, const shape *s, const heddle_group *group, const bool *of, alike part[MOST_PARTS], double *mean)
 {
 	const heddle_tensor *tensor = group->tensor;
-	const int64_t extent = count_value(c, tensor->extent[e], group->size[e]), stride = count_stride(c, tensor, e) * heddle_type_size(tensor->type);
-	int64_t at[HEDDLE_MAX_DIM] = {0}, tiles[HEDDLE_MAX_DIM], divisor;
-	bool along[HEDDLE_MAX_DIM], weighs[HEDDLE_MAX_DIM]; /* it, and other loops over tiles whose rounds move with it */
-	const linear start = count_quotient(c, count_subscript(s->stmt, group->access, e), &divisor);
+	int64_t at[HEDDLE_MAX_DIM] = {0}, tiles[HEDDLE_MAX_DIM], divisor[HEDDLE_MAX_DIM];
+	bool along[HEDDLE_MAX_DIM] = {0}, weighs[HEDDLE_MAX_DIM]; /* them, and other loops over tiles whose rounds move with them */
+	linear start[HEDDLE_MAX_DIM];
 	double rounds = 1, sum = 0, ran = 0;
+	bool affine = true;
 	int n = 0;
+	*mean = 1;
+	for (int e = 0; e < tensor->rank; e++) {
+		if (!of[e])
+			continue;
+		start[e] = count_quotient(c, count_subscript(s->stmt, group->access, e), &divisor[e]);
+		mark_along(c, s, group, e, along);
+		affine = affine && start[e].affine;
+		*mean *= (double)group->size[e];
+	}
 	for (int d = 0; d < s->stmt->n_dim; d++) {
-		along[d] = start.coefficient[d] != 0;
 		tiles[d] = (s->d[d].extent + s->stmt->dim[d].layout.tile - 1) / s->stmt->dim[d].layout.tile;
 		rounds *= along[d] ? (double)tiles[d] : 1;
 	}
 	for (int d = 0; d < s->stmt->n_dim; d++)
 		weighs[d] = !along[d] && s->stmt->dim[d].member < 0 && is_tied(c, s->stmt, d, along);
-	*mean = (double)group->size[e];
-	if (rounds > MOST_DISTINCT || rounds < 1 || !start.affine)
+	if (rounds > MOST_DISTINCT || rounds < 1 || !affine)
 		return 0;
 	for (double r = 0; r < rounds; r++) {
-		int64_t first = start.constant;
-		double runs = 1;
-		for (int d = 0; d < s->stmt->n_dim; d++) {
-			int64_t tile = s->stmt->dim[d].layout.tile, factor = start.coefficient[d];
-			first += factor * tile * at[d] + (factor < 0 ? factor * (tile - 1) : 0);
+		alike one = {.share = 1};
+		double elements = 1;
+		for (int d = 0; d < s->stmt->n_dim; d++)
 			if (weighs[d])
-				runs *= count_rounds(c, s->stmt, d, along, at);
+				one.share *= count_rounds(c, s->stmt, d, along, at);
 			else if (along[d] && !is_tied(c, s->stmt, d, weighs))
-				runs *= count_runs(c, s->stmt, d, along, at);
+				one.share *= count_runs(c, s->stmt, d, along, at);
+		for (int e = 0; e < tensor->rank && one.share > 0; e++) {
+			const int64_t extent = count_value(c, tensor->extent[e], group->size[e]), stride = count_stride(c, tensor, e) * heddle_type_size(tensor->type);
+			int64_t first = of[e] ? start[e].constant : 0;
+			if (!of[e])
+				continue;
+			for (int d = 0; d < s->stmt->n_dim; d++) {
+				const int64_t tile = s->stmt->dim[d].layout.tile, factor = start[e].coefficient[d];
+				first += factor * tile * at[d] + (factor < 0 ? factor * (tile - 1) : 0);
+			}
+			first = affine_floor_div(first, divisor[e]);
+			const int64_t from = first < 0 ? -first : 0, to = choose_least(group->size[e], extent - first);
+			one.begin = rest_of(one.begin + first * stride);
+			one.has[e] = to > from ? (count_ends){from, to} : (count_ends){0, 0};
+			elements *= (double)(one.has[e].upper - one.has[e].lower);
 		}
-		first = affine_floor_div(first, divisor);
-		const int64_t from = first < 0 ? -first : 0, to = choose_least(group->size[e], extent - first);
-		alike one = {.begin = rest_of(first * stride), .share = runs};
-		one.has[0] = to > from ? (count_ends){from, to} : (count_ends){0, 0};
-		if (runs > 0) {
-			ran += runs;
-			sum += runs * (double)(one.has[0].upper - one.has[0].lower);
-			n = add_alike(part, n, MOST_PARTS, 1, &one);
+		if (one.share > 0) {
+			ran += one.share;
+			sum += one.share * elements;
+			n = add_alike(part, n, MOST_PARTS, tensor->rank, &one);
 		}
 		for (int d = 0; d < s->stmt->n_dim; d++) {
 			if (!along[d])
@@ -239,29 +281,46 @@ static double sectors_at(const tiling *t, const heddle_group *group, int64_t beg
 static int kinds_of_steps(const counter *c, const shape *s, const heddle_group *group, alike kind[MOST_FILLS], double *valid, double *share)
 {
 	alike part[MOST_PARTS], more[MOST_FILLS];
+	bool done[HEDDLE_MAX_DIM] = {0};
+	const int rank = group->tensor->rank;
 	int n = 1;
 	kind[0] = (alike){.share = 1};
 	*valid = *share = 1;
-	for (int e = 0; e < group->tensor->rank; e++) {
-		double mean;
-		const int parts = parts_along(c, s, group, e, part, &mean);
-		int next = 0;
+	for (int first = 0; first < rank; first++) {
+		bool of[HEDDLE_MAX_DIM] = {0};
+		double mean, all = 1;
+		if (done[first])
+			continue;
+		of[first] = true;
+		add_tied(c, s, group, of);
+		int parts = parts_along(c, s, group, of, part, &mean), next = 0;
+		if (parts == 0) { /* too many together */
+			memset(of, 0, sizeof(of));
+			of[first] = true;
+			parts = parts_along(c, s, group, of, part, &mean);
+		}
 		*valid *= mean;
+		for (int e = 0; e < rank; e++) {
+			done[e] = done[e] || of[e];
+			all *= of[e] ? (double)group->size[e] : 1;
+		}
 		for (int k = 0; k < n; k++) {
-			kind[k].has[e] = (count_ends){0, group->size[e]};
+			for (int e = 0; e < rank; e++)
+				kind[k].has[e] = of[e] ? (count_ends){0, group->size[e]} : kind[k].has[e];
 			for (int p = 0; p < parts; p++) {
 				alike one = kind[k];
 				one.begin = rest_of(one.begin + part[p].begin);
 				one.share *= part[p].share;
-				one.has[e] = part[p].has[0];
-				next = add_alike(more, next, MOST_FILLS, e + 1, &one);
+				for (int e = 0; e < rank; e++)
+					one.has[e] = of[e] ? part[p].has[e] : one.has[e];
+				next = add_alike(more, next, MOST_FILLS, rank, &one);
 			}
 		}
 		if (parts) {
 			memcpy(kind, more, sizeof(*kind) * (size_t)next);
 			n = next;
 		} else {
-			*share *= mean / (double)group->size[e];
+			*share *= mean / all;
 		}
 	}
 	return n;
