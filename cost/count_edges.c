@@ -1042,6 +1042,82 @@ double count_sums_of_vectors(const counter *c, const movement *m)
 	return once > 0 ? sum / once : 0;
 }
 
+/* Does a statement that sums up nothing read along its vectors, which are inside of other members, what those share? */
+static bool has_members_beside(const counter *c, const movement *m, int along)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	bool any = false;
+	if (m->shape->inner < 0 || m->tile || count_goes_on(stmt) || m->shape->guarded != 1 || count_own_results(c->kernel) ||
+	    !count_depends(m, along) || m->shape->width < 2 || stmt->access[0].group->space != HEDDLE_SPACE_GLOBAL || count_within_guards(c, stmt) < 1)
+		return false;
+	for (int e = 0; e < m->tensor->rank; e++)
+		if (!m->subscript[e].affine)
+			return false;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const heddle_layout *layout = &stmt->dim[d].layout;
+		if (count_moves(stmt, d) || layout->rounds > 1 || m->shape->d[d].parts > 1 || m->shape->d[d].extent < 1 || !is_alone(m, d) ||
+		    heddle_fixed_extent(stmt->source->index[d]->upper) % layout->tile)
+			return false;
+		any = any || (d != along && !count_depends(m, d) && layout->vector > 1);
+	}
+	return any;
+}
+
+/* Reads of all threads for so many values of dimension d, which the access does not depend on, in a block that lacks some results. */
+static double reads_beside(const shape *s, int d, int64_t values)
+{
+	const heddle_layout *layout = &s->stmt->dim[d].layout;
+	const double begun = ceil((double)values / (double)layout->vector);
+	if (s->d[d].parts_at_edges > 1) /* members are a loop there */
+		return (double)values;
+	return s->d[d].copied || layout->items == 1 ? fmin((double)layout->threads, begun) : begun;
+}
+
+double count_members_beside(const counter *c, const movement *m)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	const shape *s = m->shape;
+	const int along = s->inner;
+	double sum = 0, once = 1;
+	if (!has_members_beside(c, m, along))
+		return 0;
+	const bool loop = !count_indexes_registers(c, stmt, along); /* over what is left of a vector */
+	for (int kind = 0; kind < (1 << stmt->n_dim); kind++) { /* of the block, along each dimension: whole, or cut */
+		double blocks = 1, shared = 1, copies = 1, each = 1, full = 1, left = 0; /* in whole blocks; in others, of vectors and of single members */
+		for (int d = 0; d < stmt->n_dim; d++) {
+			const heddle_layout *layout = &stmt->dim[d].layout;
+			const int64_t extent = s->d[d].extent, rest = extent % layout->tile, tiles = extent / layout->tile;
+			const bool cut = kind >> d & 1, inside = stmt->dim[d].member < 0, depends = count_depends(m, d);
+			const int64_t values = inside ? extent : cut ? rest : layout->tile;
+			const double of_tile = s->d[d].unrolled ? (double)layout->threads : (double)(layout->threads * layout->items);
+			blocks *= inside ? !cut : cut ? rest > 0 : (double)tiles;
+			if (d == along) {
+				left = (double)(values % s->width);
+				full = (double)values - left;
+			} else if (!depends && inside) { /* a loop in each block */
+				const double begun = ceil((double)rest / (double)layout->vector);
+				shared *= (double)tiles * of_tile + (s->d[d].copied ? begun > 0 : begun);
+				copies *= (double)tiles * reads_beside(s, d, layout->tile) + reads_beside(s, d, rest);
+				each *= (double)extent;
+				continue;
+			} else if (!depends) {
+				copies *= reads_beside(s, d, values);
+			}
+			shared *= depends ? (double)values : of_tile;
+			each *= d == along ? 1 : (double)values;
+			copies *= depends && d != along ? (double)values : 1;
+		}
+		sum += blocks == 0 ? 0 : blocks * (kind == 0 ? shared : full * copies + left * (loop ? each : copies));
+	}
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const double extent = (double)s->d[d].extent;
+		once *= count_depends(m, d)  ? extent
+			: s->d[d].unrolled ? s->d[d].outer * s->d[d].busy * (double)stmt->dim[d].layout.threads
+					   : extent / (double)stmt->dim[d].layout.vector;
+	}
+	return once > 0 ? sum / once : 0;
+}
+
 /* The same of many threads: in blocks at an edge each item computes its result, or adds to its sum, under a condition of its own, and reads what it
  * takes there; what is `named` has a name for all copies, whose conditions all hold only where the first one's does. */
 static double reads_of_copies(const counter *c, const movement *m, double single, bool named)
@@ -1096,7 +1172,7 @@ static double reads_of_items(const counter *c, const movement *m)
 	int64_t any[HEDDLE_MAX_DIM];
 	if (c->kernel->threads == 1 || (m->tile && !(stmt->reduction && count_reads_memory(stmt))) || count_ends_of_threads(c, m) > 0)
 		return 1;
-	const double vectors = count_sums_of_vectors(c, m);
+	const double vectors = stmt->reduction ? count_sums_of_vectors(c, m) : count_members_beside(c, m);
 	if (vectors > 0)
 		return vectors;
 	for (int d = 0; d < HEDDLE_MAX_DIM; d++)

@@ -37,8 +37,10 @@ static double reads_of_last_members(const counter *c, const movement *m)
 	const heddle_stmt *stmt = s->stmt;
 	const int d = dim_of_members(c, m);
 	double results = 1;
-	if (d < 0 || count_sums_of_vectors(c, m) > 0 || s->guarded != 1 || count_own_results(c->kernel) || count_moves(stmt, d) || s->d[d].extent < 1 || stmt->dim[d].member < 0 ||
+	if (d < 0 || s->guarded != 1 || count_own_results(c->kernel) || count_moves(stmt, d) || s->d[d].extent < 1 || stmt->dim[d].member < 0 ||
 	    heddle_fixed_extent(stmt->source->index[d]->upper) > 0)
+		return 1;
+	if (count_sums_of_vectors(c, m) > 0 || count_members_beside(c, m) > 0) /* have it */
 		return 1;
 	const int64_t v = choose_least(stmt->dim[d].layout.vector, c->language->max_vector), rest = s->d[d].extent % v, vectors = s->d[d].extent / v;
 	if (rest == 0)

@@ -24,6 +24,7 @@ typedef struct shape {
 	const heddle_stmt *stmt;
 	bool rectangular; /* no bound moves with another dimension, no guard */
 	bool alone;       /* one thread a block */
+	int inner;        /* dimension that has the vectors, inside of the loop of the lockstep's, which has none; -1: it is as usual */
 	int64_t width;    /* members that a vector of the text has, 1: none is one, each member stands by itself; 0: nothing has vectors */
 	double guarded;   /* share of the instances where its guard holds; 1: it has none; -1: it is not known */
 	struct {
@@ -105,6 +106,8 @@ int count_lockstep(const movement *m);
 /* Where the rows along `inner` begin that an access of a tile reads, but for multiples of w elements; -1: not all
  * alike.  `member`: which of those along each dimension that stand in the text it is, NULL or -1: any. */
 int64_t count_tile_begin(const movement *m, int inner, int64_t w, const int64_t *member);
+/* The dimension whose vectors the statement has; -1: none. */
+int count_vectors_dim(const shape *s);
 /* Values of dimension d that a thread has in a row and that stand in the text. */
 int64_t count_side_by_side(const counter *c, const movement *m, int d);
 /* Elements of one access; `member`: which of the values that stand in the text it is of each dimension, NULL or -1: any. */
@@ -196,6 +199,8 @@ double count_again(const counter *c, const movement *m);
 /* Of a sum of many threads that reads vectors of results: so many times as often as if all were shared that is so in whole blocks; 0: it is another
  * sum. */
 double count_sums_of_vectors(const counter *c, const movement *m);
+/* The same of a statement of many threads that sums up nothing, and reads along its vectors what members of another dimension share. */
+double count_members_beside(const counter *c, const movement *m);
 /* Elements that one thread reads in a block at an edge for one step of the sums of all its results, of which it has so many `values` of each
  * dimension.  Results after the first along a dimension are under a condition, and a vector of dimension `lockstep` (-1: there is none) of which some
  * may be missing is whole or not around all of them.  Conditions on dimension `outside` (-1: none) stand around the others', and of

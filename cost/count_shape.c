@@ -145,12 +145,19 @@ static int vectors_dim(const shape *s, const bool *among)
 {
 	const heddle_stmt *stmt = s->stmt;
 	const int lockstep = heddle_lockstep_dim(stmt, among);
+	if (s->inner >= 0 && (!among || among[s->inner]))
+		return s->inner;
 	if (lockstep < 0 || stmt->reduction || stmt->access[0].group->space != HEDDLE_SPACE_GLOBAL || has_neighbours(stmt, lockstep))
 		return lockstep;
 	for (int d = 0; d < stmt->n_dim; d++)
 		if ((!among || among[d]) && stmt->dim[d].layout.vector > 1 && has_neighbours(stmt, d))
 			return d;
 	return lockstep;
+}
+
+int count_vectors_dim(const shape *s)
+{
+	return vectors_dim(s, NULL);
 }
 
 /* The dimension whose vector loop runs in lockstep.  Loads of a tile come together along its rows, whichever vector
@@ -420,6 +427,24 @@ bool count_along_target(const counter *c, const heddle_stmt *stmt, int d)
 	return row >= 0 && count_linear(c, count_subscript(stmt, &stmt->access[0], row)).coefficient[d] != 0;
 }
 
+/* Does one take a whole vector of a shared tile? */
+static bool reads_tile_vectors(const counter *c, const shape *s)
+{
+	const heddle_stmt *stmt = s->stmt;
+	for (int a = 1; a < stmt->n_access; a++) {
+		const heddle_access *access = &stmt->access[a];
+		movement m = {.shape = s, .tensor = access->tensor, .tile = access->group, .write = true};
+		if (!m.tensor->rank || !access->affine || access->group->space != HEDDLE_SPACE_SHARED)
+			continue;
+		m.subscript = count_subscripts(c, stmt, access);
+		for (int k = 0; k < stmt->n_dim; k++)
+			m.dims[k] = true;
+		if (count_access_width(c, &m) > 1)
+			return true;
+	}
+	return false;
+}
+
 /* Does one access take a whole vector? */
 static bool has_vectors(const counter *c, const shape *s)
 {
@@ -435,6 +460,25 @@ static bool has_vectors(const counter *c, const shape *s)
 			return true;
 	}
 	return false;
+}
+
+/* Of many threads, whose lockstep's loop has no vectors, it stays a loop, and the first one inside of it that has some runs in lockstep instead; -1:
+ * there is none. */
+static int inner_vectors(const counter *c, shape *s)
+{
+	const heddle_stmt *stmt = s->stmt;
+	const int lockstep = heddle_lockstep_dim(stmt, NULL);
+	s->inner = -1;
+	if (s->alone || lockstep < 0 || stmt->dim[lockstep].reduction || has_vectors(c, s) || reads_tile_vectors(c, s))
+		return -1;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		if (d == lockstep || stmt->dim[d].reduction || stmt->dim[d].layout.vector == 1)
+			continue;
+		s->inner = d;
+		if (has_vectors(c, s) || reads_tile_vectors(c, s))
+			return d;
+	}
+	return -1;
 }
 
 /* Are the members of a vector stored one by one, each under a guard of its own? */
@@ -592,7 +636,6 @@ static void find_unrolled(const counter *c, shape *s)
 	bool unrolled[HEDDLE_MAX_DIM], copied[HEDDLE_MAX_DIM];
 	double parts[HEDDLE_MAX_DIM], other[HEDDLE_MAX_DIM];
 	for (int d = 0; d < n; d++) {
-		s->d[d].parts = 1; /* has_vectors asks */
 		unrolled[d] = copied[d] = s->stmt->dim[d].reduction && heddle_is_window(s->stmt, d);
 	}
 	const bool results = vectors >= 0 && !s->stmt->dim[vectors].reduction, wide = results && has_vectors(c, s);
@@ -605,7 +648,7 @@ static void find_unrolled(const counter *c, shape *s)
 	/* around members that many threads ask one by one nothing is a vector */
 	bool asked = false;
 	for (int d = 0; d < n; d++)
-		asked = asked || (c->kernel->threads > 1 && wide && d != vectors && !s->stmt->dim[d].reduction && is_guarded(s->stmt, d));
+		asked = asked || (c->kernel->threads > 1 && wide && s->inner < 0 && d != vectors && !s->stmt->dim[d].reduction && is_guarded(s->stmt, d));
 	const double body = asked ? length_of_body(c, s, vectors, false) : size;
 	unroll(c, s, body + terms + length_of_conditions(c, s->stmt, results && wide ? vectors : -1), wide && !asked, copied, other);
 	const bool apart = count_any_whole(s);
@@ -663,6 +706,7 @@ static shape new_shape(const counter *c, const heddle_stmt *stmt)
 {
 	shape s = {.stmt = stmt,
 		   .alone = c->kernel->threads == 1,
+		   .inner = -1,
 		   .rectangular = isl_set_plain_is_equal(stmt->domain, stmt->all) == isl_bool_true};
 	s.guarded = count_guarded(c, stmt, NULL);
 	for (int d = 0; d < stmt->n_dim; d++) {
@@ -695,7 +739,9 @@ static shape new_shape(const counter *c, const heddle_stmt *stmt)
 	for (int d = 0; d < stmt->n_dim; d++) {
 		s.d[d].harmless = s.d[d].harmless && (split || stmt->dim[d].layout.rounds == 1);
 		s.d[d].at_once = 1;
+		s.d[d].parts = 1; /* those ask that look for vectors */
 	}
+	s.inner = inner_vectors(c, &s);
 	const int vectors = s.alone ? vectors_dim(&s, NULL) : -1;
 	if (vectors >= 0 && !stmt->dim[vectors].reduction && s.d[vectors].extent >= choose_least(s.d[vectors].members, c->language->max_vector))
 		s.d[vectors].at_once = choose_least(stmt->dim[vectors].layout.vector, c->language->max_vector);
