@@ -1042,6 +1042,77 @@ double count_sums_of_vectors(const counter *c, const movement *m)
 	return once > 0 ? sum / once : 0;
 }
 
+/* Reads of one thread for the terms of one result, which are lanes along d, of what does not depend on them: in whole blocks, or in others.  Lanes of a
+ * tile that lacks terms stand under a condition each, but for the first of a step, which there is; in the last tile of whole blocks it is known
+ * only of what is left of the first step.  `vectors`: whole ones have one condition. */
+static double reads_beside_steps(const shape *s, int d, bool vectors, bool whole)
+{
+	const heddle_layout *layout = &s->stmt->dim[d].layout;
+	const int64_t v = layout->vector, tiles = s->d[d].extent / layout->tile, rest = s->d[d].extent % layout->tile;
+	const bool loop = !s->d[d].unrolled && layout->items > 1;
+	const double begun = ceil((double)rest / (double)v);
+	if (!whole)
+		return loop ? (double)(tiles * layout->items) + begun : (double)tiles + (rest > 0);
+	const int64_t first = loop ? 0 : choose_least(rest, v), others = rest - first;
+	const double last = vectors ? (double)(others / v + others % v) : (double)others;
+	return (double)(tiles * (loop ? layout->items : 1)) + (first > 0) + last;
+}
+
+double count_beside_lanes(const counter *c, const movement *m)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	const shape *s = m->shape;
+	const int lanes = heddle_lockstep_dim(stmt, NULL);
+	double sum = 0, once = 1;
+	if (c->kernel->threads == 1 || !stmt->reduction || lanes < 0 || !stmt->dim[lanes].reduction || count_depends(m, lanes) || s->guarded != 1 ||
+	    count_own_results(c->kernel) || count_within_guards(c, stmt) < 1 || stmt->dim[lanes].layout.threads > 1 ||
+	    heddle_fixed_extent(stmt->source->index[lanes]->upper) > 0 || stmt->dim[lanes].layout.vector > c->language->max_vector)
+		return 0;
+	for (int e = 0; e < m->tensor->rank; e++)
+		if (!m->subscript[e].affine)
+			return 0;
+	const bool vectors = sums_vectors(c, s, lanes);
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const heddle_layout *layout = &stmt->dim[d].layout;
+		if (count_moves(stmt, d) || layout->rounds > 1 || s->d[d].parts > 1 || s->d[d].extent < 1 || !is_alone(m, d) || (d != lanes && stmt->dim[d].reduction))
+			return 0;
+		if (stmt->dim[d].reduction)
+			continue;
+		if (stmt->dim[d].member < 0 || heddle_fixed_extent(stmt->source->index[d]->upper) % layout->tile || (layout->items > 1 && !s->d[d].unrolled) ||
+		    (vectors && s->d[d].extent % layout->tile)) /* which results of a block at an edge have a name depends on the order */
+			return 0;
+	}
+	for (int kind = 0; kind < (1 << stmt->n_dim); kind++) { /* of the block, along each dimension: whole, or cut */
+		double blocks = 1, shared = 1, each = 1;
+		bool asked = false;
+		for (int d = 0; d < stmt->n_dim; d++) {
+			const heddle_layout *layout = &stmt->dim[d].layout;
+			const int64_t rest = s->d[d].extent % layout->tile;
+			const bool cut = kind >> d & 1, asks = !stmt->dim[d].reduction && is_asked(s, d);
+			const int64_t values = cut && asks ? rest : layout->tile;
+			if (stmt->dim[d].reduction) {
+				blocks *= cut ? 0 : 1;
+				continue;
+			}
+			blocks *= cut ? (rest > 0 ? 1 : 0) : (double)(s->d[d].extent / layout->tile);
+			shared *= (double)(count_depends(m, d) ? values : layout->threads);
+			each *= (double)(count_depends(m, d) || asks ? values : layout->threads);
+			asked = asked || asks;
+		}
+		const bool terms = kind > 0 && asked; /* results ask for themselves */
+		sum += blocks * (terms ? each * (double)s->d[lanes].extent : shared * reads_beside_steps(s, lanes, vectors, kind == 0));
+	}
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const bool all = s->d[d].harmless || m->whole;
+		if (d == lanes)
+			once *= s->d[d].unrolled ? s->d[d].outer : (double)s->d[d].extent / (double)stmt->dim[d].layout.vector;
+		else
+			once *= count_depends(m, d) ? (all ? s->d[d].outer * (double)stmt->dim[d].layout.tile : (double)s->d[d].extent)
+						    : s->d[d].outer * (all ? 1 : s->d[d].busy) * (double)stmt->dim[d].layout.threads;
+	}
+	return once > 0 ? sum / once : 0;
+}
+
 /* Does a statement that sums up nothing read along its vectors, which are inside of other members, what those share? */
 static bool has_members_beside(const counter *c, const movement *m, int along)
 {
@@ -1172,7 +1243,7 @@ static double reads_of_items(const counter *c, const movement *m)
 	int64_t any[HEDDLE_MAX_DIM];
 	if (c->kernel->threads == 1 || (m->tile && !(stmt->reduction && count_reads_memory(stmt))) || count_ends_of_threads(c, m) > 0)
 		return 1;
-	const double vectors = stmt->reduction ? count_sums_of_vectors(c, m) : count_members_beside(c, m);
+	const double vectors = count_beside_lanes(c, m) > 0 ? 1 : stmt->reduction ? count_sums_of_vectors(c, m) : count_members_beside(c, m);
 	if (vectors > 0)
 		return vectors;
 	for (int d = 0; d < HEDDLE_MAX_DIM; d++)

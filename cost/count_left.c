@@ -195,6 +195,9 @@ static double reads_of_last_terms(const counter *c, const movement *m, double ed
 		/* lanes beside vectors of results are copies */
 		return reads > 0 ? reads : edges * reads_beside_terms(m, lanes, 1, c->language->max_vector);
 	}
+	const double beside = count_beside_lanes(c, m);
+	if (beside > 0)
+		return beside;
 	if (m->tile || d < 0 || !stmt->dim[d].reduction || count_moves(stmt, d) || m->shape->guarded != 1 ||
 	    heddle_fixed_extent(stmt->source->index[d]->upper) > 0 || m->shape->d[d].extent < 1)
 		return edges;
@@ -213,11 +216,12 @@ static double reads_of_last_terms(const counter *c, const movement *m, double ed
 		if (m->shape->d[o].unrolled && !count_depends(m, o)) {
 			const double all = (double)(m->shape->d[o].items * m->shape->d[o].members);
 			/* blocks at an edge have fewer */
-			results *= c->kernel->threads > 1 || tiles < 1 ? all : fmin(all, (double)extent / tiles);
+			results *= tiles < 1 ? all : fmin(all, (double)extent / tiles);
 			several *= all;
 		}
 	}
-	results -= whole * (several - 1);
+	/* a term's condition of many threads is around all results */
+	results = c->kernel->threads > 1 ? edges : results - whole * (several - 1);
 	const double last = (double)rest / (double)m->shape->d[d].extent;
 	/* elements two apart take two vectors, but not those that are read one by one */
 	const double strided = count_strided(c, m);

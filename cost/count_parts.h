@@ -201,6 +201,8 @@ double count_again(const counter *c, const movement *m);
 double count_sums_of_vectors(const counter *c, const movement *m);
 /* The same of a statement of many threads that sums up nothing, and reads along its vectors what members of another dimension share. */
 double count_members_beside(const counter *c, const movement *m);
+/* The same of a sum of many threads whose terms are lanes, of what does not depend on them. */
+double count_beside_lanes(const counter *c, const movement *m);
 /* Elements that one thread reads in a block at an edge for one step of the sums of all its results, of which it has so many `values` of each
  * dimension.  Results after the first along a dimension are under a condition, and a vector of dimension `lockstep` (-1: there is none) of which some
  * may be missing is whole or not around all of them.  Conditions on dimension `outside` (-1: none) stand around the others', and of
