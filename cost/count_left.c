@@ -11,7 +11,7 @@ static int dim_of_members(const counter *c, const movement *m)
 {
 	const shape *s = m->shape;
 	const heddle_stmt *stmt = s->stmt;
-	const int lockstep = heddle_lockstep_dim(stmt, NULL), row = heddle_tensor_inner(m->tensor);
+	const int lockstep = s->inner >= 0 ? count_vectors_dim(s) : heddle_lockstep_dim(stmt, NULL), row = heddle_tensor_inner(m->tensor);
 	int64_t any[HEDDLE_MAX_DIM];
 	int d = lockstep;
 	if (c->kernel->threads == 1 || lockstep < 0)
