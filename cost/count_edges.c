@@ -1065,7 +1065,7 @@ double count_beside_lanes(const counter *c, const movement *m)
 	const int lanes = heddle_lockstep_dim(stmt, NULL);
 	double sum = 0, once = 1;
 	if (c->kernel->threads == 1 || !stmt->reduction || lanes < 0 || !stmt->dim[lanes].reduction || count_depends(m, lanes) || s->guarded != 1 ||
-	    count_own_results(c->kernel) || count_within_guards(c, stmt) < 1 || stmt->dim[lanes].layout.threads > 1 ||
+	    count_own_results(c->kernel) || count_within_guards(c, stmt, false) < 1 || stmt->dim[lanes].layout.threads > 1 ||
 	    heddle_fixed_extent(stmt->source->index[lanes]->upper) > 0 || stmt->dim[lanes].layout.vector > c->language->max_vector)
 		return 0;
 	for (int e = 0; e < m->tensor->rank; e++)
@@ -1119,7 +1119,7 @@ static bool has_members_beside(const counter *c, const movement *m, int along)
 	const heddle_stmt *stmt = m->shape->stmt;
 	bool any = false;
 	if (m->shape->inner < 0 || m->tile || count_goes_on(stmt) || m->shape->guarded != 1 || count_own_results(c->kernel) ||
-	    !count_depends(m, along) || m->shape->width < 2 || stmt->access[0].group->space != HEDDLE_SPACE_GLOBAL || count_within_guards(c, stmt) < 1)
+	    !count_depends(m, along) || m->shape->width < 2 || stmt->access[0].group->space != HEDDLE_SPACE_GLOBAL || count_within_guards(c, stmt, false) < 1)
 		return false;
 	for (int e = 0; e < m->tensor->rank; e++)
 		if (!m->subscript[e].affine)
