@@ -458,7 +458,7 @@ double count_blocks(const movement *m, int kind, int other, count_kind *k)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	double blocks = 1;
-	*k = (count_kind){.once = count_elements(m), .whole = true};
+	*k = (count_kind){.once = count_elements(m), .whole = true, .full = true};
 	for (int d = 0; d < stmt->n_dim && blocks > 0; d++) {
 		const bool cut = kind >> d & 1;
 		const int64_t tile = stmt->dim[d].layout.tile, extent = m->shape->d[d].extent, rest = extent % tile;
@@ -469,7 +469,9 @@ double count_blocks(const movement *m, int kind, int other, count_kind *k)
 		}
 		k->values[d] = cut && !m->shape->d[d].harmless ? rest : tile;
 		blocks *= cut ? (rest > 0 ? 1 : 0) : (double)(extent / tile);
-		k->whole = k->whole && !(cut && (m->shape->d[d].harmless || is_left_out(stmt, d)));
+		const bool lacks = cut && (m->shape->d[d].harmless || is_left_out(stmt, d));
+		k->whole = k->whole && !(lacks && stmt->dim[d].member >= 0);
+		k->full = k->full && !(lacks && stmt->dim[d].member < 0);
 		/* elements are no more than a known length needs */
 		const int64_t fixed = heddle_fixed_extent(stmt->source->index[d]->upper), most = fixed > 0 && fixed < tile ? m->shape->d[d].items * m->shape->d[d].members : tile;
 		k->once *= cut && count_depends(m, d) ? (double)k->values[d] / (double)most : 1;
@@ -490,19 +492,24 @@ static double reads_of_sums(const counter *c, const movement *m, int lockstep)
 		const int64_t known = heddle_fixed_extent(stmt->source->index[d]->upper);
 		filled = filled && (stmt->dim[d].reduction || known == 0 || known >= stmt->dim[d].layout.vector);
 	}
+	shape block = *m->shape; /* whole ones ask for nothing but what loops inside of them do */
+	movement unasked = *m;
+	unasked.shape = &block;
+	for (int d = 0; d < stmt->n_dim; d++)
+		block.d[d].harmless = block.d[d].harmless || stmt->dim[d].member >= 0;
 	const int kinds = count_kinds(m, -1);
 	for (int kind = 0; kind < kinds; kind++) {
 		count_kind k;
 		const double blocks = count_blocks(m, kind, -1, &k);
 		const bool whole = filled && k.whole;
-		const double once = k.once;
 		if (blocks == 0)
 			continue;
-		const double apart = whole && inside == 1 ? once : reads_of_terms(c, m, lockstep, k.values);
-		if (apart < 0)
+		const double apart = whole && inside == 1 ? k.once : reads_of_terms(c, m, lockstep, k.values);
+		const double within = !whole || k.full ? k.once : reads_of_terms(c, &unasked, lockstep, k.values);
+		if (apart < 0 || within < 0)
 			return 0;
-		sum += blocks * (whole ? inside * once + (1 - inside) * apart : apart);
-		ran += blocks * once;
+		sum += blocks * (whole ? inside * within + (1 - inside) * apart : apart);
+		ran += blocks * k.once;
 	}
 	return ran > 0 ? sum / ran : 0;
 }

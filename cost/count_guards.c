@@ -309,8 +309,8 @@ static double guarded_share(const counter *c, const movement *m, double accesses
 			   !count_moves(s->stmt, lane) && heddle_fixed_extent(s->stmt->source->index[lane]->upper) == 0 && s->d[lane].extent > 0;
 	const int64_t v = terms ? choose_least(s->stmt->dim[lane].layout.vector, c->language->max_vector) : 1;
 	const double alone_terms = terms ? (double)(s->d[lane].extent % v) / (double)s->d[lane].extent : 0;
-	/* so are members, in a loop inside of blocks, in whole blocks, too */
-	const bool members = cut && s->stmt->dim[lane].member < 0 && heddle_fixed_extent(s->stmt->source->index[lane]->upper) == 0;
+	/* so are members, in a loop inside of blocks, in whole blocks, too; a single one that is left has a name there */
+	const bool members = cut && s->stmt->dim[lane].member < 0 && s->stmt->dim[lane].layout.tile > 2 && heddle_fixed_extent(s->stmt->source->index[lane]->upper) == 0;
 	const double single_ones = terms ? alone_terms : members ? alone : 0;
 	return (1 - single_ones) * wide * whole_ones * count_shared_taps(c, m) +
 	       ((1 - single_ones) * apart + single_ones * s->guarded) * instances / (accesses * (double)c->kernel->threads);

@@ -224,7 +224,7 @@ double count_single_elements(const counter *c, const movement *m, int lockstep);
 typedef struct count_kind {
 	int64_t values[HEDDLE_MAX_DIM]; /* of each dimension that a block has */
 	double once;                    /* elements of a step where all that its results need is read once */
-	bool whole;                     /* it lacks nothing */
+	bool whole, full;               /* blocks lack nothing; steps of loops inside of them */
 } count_kind;
 
 /* How many kinds of blocks there are, whole or cut along each dimension but `other` (-1: none). */
