@@ -77,19 +77,19 @@ typedef struct place_part {
 	int64_t apart;   /* and so many of the dimension's own */
 	bool several;    /* stand in the text, whatever their number in this block */
 	bool asked;      /* those after the first are under a condition of their own */
-	bool cuts;       /* which those of others inside of it do not stand under together: each has the condition of the last vector's terms around it */
 } place_part;
 
 /* What is read at a place, and the conditions around it: coordinates of parts that are asked for, from the outside in. */
 typedef struct tree_read {
+	bool apart; /* from all others, but from what is under no condition */
 	int64_t element[HEDDLE_MAX_DIM], key[2 * HEDDLE_MAX_DIM];
 } tree_read;
 
-/* Does a place under the conditions `key` stand inside of those of the read? */
-static bool is_under(const tree_read *read, const int64_t *key, int n)
+/* Does a place stand inside of the conditions of the read? */
+static bool is_under(const tree_read *read, const tree_read *place, int n)
 {
 	int k = 0;
-	while (k < n && read->key[k] == key[k])
+	while (k < n && read->key[k] == place->key[k] && read->apart == place->apart)
 		k++;
 	for (; k < n; k++)
 		if (read->key[k])
@@ -133,19 +133,7 @@ static bool has_place(const place_part *part, int n, const int64_t *at, const in
 	}
 	for (int k = 0; k < n; k++)
 		all = all && value[part[k].dim] < there[part[k].dim];
-	for (int k = 1; k < n && part[0].cuts && !*outside; k++)
-		read->key[0] = (int64_t)((uint64_t)read->key[0] * MOST_ELEMENTS + (uint64_t)read->key[k]);
 	return all;
-}
-
-/* Members of what is left of a vector are a loop: do others take what the place reads, so that it has a name outside of
- * it? */
-static bool has_others(const movement *m, const place_part *part, const int64_t *at, int n, bool first)
-{
-	for (int k = 0; k < n; k++)
-		if (part[k].several && at[k] == 0 && !count_depends(m, part[k].dim) && (first || !part[k].asked))
-			return true;
-	return false;
 }
 
 /* A vector's members, gone through by themselves where some are missing: what only one place asks for is read for each. */
@@ -153,7 +141,39 @@ typedef struct left_members {
 	int64_t n;    /* 0: it is whole */
 	bool named;   /* what stands outside of all conditions has a name, of the vectors before */
 	bool several; /* there may be more vectors, for which it has one */
+	const int64_t *last; /* [n_dim] results beside it which all blocks that have them lack some of the vector, so that none asks whether it is whole */
 } left_members;
+
+/* Is it what no block with a whole vector has?  Then it stands outside of the branch of the others. */
+static bool is_last(const heddle_stmt *stmt, const place_part *part, int n, const int64_t *at, const int64_t *last)
+{
+	int64_t value[HEDDLE_MAX_DIM] = {0};
+	for (int k = 0; k < n; k++)
+		value[part[k].dim] += at[k] * part[k].step;
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (last[d] > 0 && value[d] != last[d])
+			return false;
+	return true;
+}
+
+/* Members of what is left of a vector are a loop: do others take what the place reads, so that it has a name outside of it?  They do where they stand
+ * inside of its conditions. */
+static bool has_others(const movement *m, const place_part *part, const int64_t *at, int n, const left_members *left)
+{
+	bool inside = true;
+	for (int k = n - 1; k >= 0; k--) {
+		const heddle_layout *layout = &m->shape->stmt->dim[part[k].dim].layout;
+		int64_t other[2 * HEDDLE_MAX_DIM];
+		memcpy(other, at, sizeof(*at) * (size_t)n);
+		other[k] = 1;
+		const bool only = layout->tile == 2 * part[k].step; /* there are no more than these two */
+		const bool apart = part[k].asked && only && left->last && is_last(m->shape->stmt, part, n, other, left->last);
+		if (part[k].several && at[k] == 0 && !count_depends(m, part[k].dim) && (inside || !part[k].asked) && !apart)
+			return true;
+		inside = inside && !(part[k].asked && at[k]);
+	}
+	return false;
+}
 
 /* Reads of one step: conditions on results stand inside of each other, dimension by dimension, in the order of `part`.  What is read under one is
  * shared by all that stand inside of it, and nothing of it by others.  `left`: of a vector along which the access does not go; NULL: of none.
@@ -170,10 +190,11 @@ static double reads_of_tree(const movement *m, const place_part *part, int n, co
 		return 0;
 	tree_read *seen = heddle_xalloc(sizeof(*seen) * (size_t)places);
 	do {
-		tree_read one = {{0}, {0}};
+		tree_read one = {.apart = false};
 		bool outside;
 		if (!has_place(part, n, at, there, &one, &outside))
 			continue;
+		one.apart = left && left->last && is_last(m->shape->stmt, part, n, at, left->last);
 		for (int k = 0; k < n; k++) {
 			for (int e = 0; e < m->tensor->rank && !alone; e++)
 				one.element[e] += m->subscript[e].coefficient[part[k].dim] * at[k] * part[k].apart;
@@ -182,11 +203,11 @@ static double reads_of_tree(const movement *m, const place_part *part, int n, co
 		}
 		bool known = false;
 		for (int k = 0; k < found && !known; k++)
-			known = !memcmp(seen[k].element, one.element, sizeof(one.element)) && is_under(&seen[k], one.key, n);
+			known = !memcmp(seen[k].element, one.element, sizeof(one.element)) && is_under(&seen[k], &one, n);
 		if (known)
 			continue;
 		seen[found++] = one;
-		const bool shared = !left || !left->n || has_others(m, part, at, n, outside) || (outside && left->several);
+		const bool shared = !left || !left->n || has_others(m, part, at, n, left) || (outside && left->several);
 		reads += left && left->named && outside ? 0 : shared ? 1 : (double)left->n;
 	} while (next_place(part, n, at));
 	free(seen);
@@ -210,7 +231,7 @@ static double reads_of_step(const counter *c, const movement *m, const int64_t *
 			const bool asked = d != lockstep && !dim->reduction && (loop || (!whole && is_asked(m->shape, d)));
 			there[d] = INT64_MAX;
 			if (members == (dim->member >= 0))
-				part[n++] = (place_part){d, d == lockstep ? taps : values[d], 1, 1, true, asked, loop && asked};
+				part[n++] = (place_part){d, d == lockstep ? taps : values[d], 1, 1, true, asked};
 		}
 	order_parts(part, stmt->n_dim, -1);
 	return reads_of_tree(m, part, stmt->n_dim, there, NULL, m->access && m->access->expr && count_read_share(c, stmt, m->access->expr) != 1);
@@ -320,26 +341,35 @@ static double reads_of_taps(const counter *c, const movement *m, int lockstep)
 	return ran > 0 ? sum / ran : 0;
 }
 
+/* Does a loop inside of blocks go over the results? */
+static bool is_inner(const heddle_stmt *stmt, int d)
+{
+	return !stmt->dim[d].reduction && stmt->dim[d].member < 0 && stmt->dim[d].layout.tile > 1;
+}
+
 /* Those of a statement of one thread, from the outside in, without its vectors in lockstep; their number.  `values`: of each dimension, in this
- * block. */
-static int parts_of_place(const shape *s, int lockstep, const int64_t *values, place_part part[2 * HEDDLE_MAX_DIM])
+ * block.  `whole`: it has all of its results, and what the last tile of a loop inside of it lacks is all that is asked. */
+static int parts_of_place(const shape *s, int lockstep, const int64_t *values, bool whole, place_part part[2 * HEDDLE_MAX_DIM])
 {
 	const heddle_stmt *stmt = s->stmt;
+	bool asked[HEDDLE_MAX_DIM];
 	int n = 0;
+	for (int d = 0; d < stmt->n_dim; d++)
+		asked[d] = is_asked(s, d) && (!whole || is_inner(stmt, d));
 	if (lockstep >= 0 && !stmt->dim[lockstep].reduction)
 		for (int d = 0; d < stmt->n_dim; d++) /* lanes beside a vector are copies of the terms */
 			if (stmt->dim[d].reduction && stmt->dim[d].layout.vector > 1)
-				part[n++] = (place_part){d, stmt->dim[d].layout.vector, 1, 1, true, !choose_divisible(stmt, d, stmt->dim[d].layout.vector), false};
-	for (int vectors = 0; vectors < 2; vectors++)
+				part[n++] = (place_part){d, stmt->dim[d].layout.vector, 1, 1, true, !whole && !choose_divisible(stmt, d, stmt->dim[d].layout.vector)};
+	for (int kind = 0; kind < 4; kind++) /* vectors are inside of others, and results of blocks inside of those of their loops */
 		for (int d = 0; d < stmt->n_dim; d++) {
 			const int64_t v = stmt->dim[d].layout.vector;
-			if (d != lockstep && !stmt->dim[d].reduction && vectors == (v > 1))
-				part[n++] = (place_part){d, (values[d] + v - 1) / v, v, v, stmt->dim[d].layout.tile > v && !count_guards(stmt, d), is_asked(s, d), false};
+			if (d != lockstep && !stmt->dim[d].reduction && kind == 2 * (v > 1) + !is_inner(stmt, d))
+				part[n++] = (place_part){d, (values[d] + v - 1) / v, v, v, stmt->dim[d].layout.tile > v && !count_guards(stmt, d), asked[d]};
 		}
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const int64_t v = stmt->dim[d].layout.vector;
 		if (stmt->dim[d].member >= 0 && v > 1 && d != lockstep)
-			part[n++] = (place_part){d, v, 1, 1, true, is_asked(s, d), false};
+			part[n++] = (place_part){d, v, 1, 1, true, asked[d]};
 	}
 	return n;
 }
@@ -357,11 +387,12 @@ static double reads_of_left(const place_part *part, int n, const int64_t *there,
 	return reads;
 }
 
-double count_under_conditions(const counter *c, const movement *m, int lockstep, const int64_t *values, int outside, int alone)
+/* As count_under_conditions; `whole`: as parts_of_place has it. */
+static double under_conditions(const counter *c, const movement *m, int lockstep, const int64_t *values, bool whole, int outside, int alone)
 {
 	place_part part[2 * HEDDLE_MAX_DIM + 1];
 	const heddle_stmt *stmt = m->shape->stmt;
-	const int n = parts_of_place(m->shape, lockstep, values, part);
+	const int n = parts_of_place(m->shape, lockstep, values, whole, part);
 	const int64_t v = lockstep < 0 ? 1 : choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector);
 	const bool along = lockstep >= 0 && count_depends(m, lockstep);
 	for (int k = 0; k < n; k++) {
@@ -371,16 +402,21 @@ double count_under_conditions(const counter *c, const movement *m, int lockstep,
 	order_parts(part, n, outside);
 	if (lockstep < 0)
 		return reads_of_tree(m, part, n, values, NULL, false);
-	if (values[lockstep] % v == 0 && lockstep != outside && (m->shape->d[lockstep].harmless || choose_divisible(stmt, lockstep, v))) {
+	const bool all_there = whole && !is_inner(stmt, lockstep);
+	if (all_there || (values[lockstep] % v == 0 && lockstep != outside && (m->shape->d[lockstep].harmless || choose_divisible(stmt, lockstep, v)))) {
 		memmove(part + 1, part, sizeof(*part) * (size_t)n);
-		part[0] = (place_part){lockstep, values[lockstep] / v, v, v, true, is_asked(m->shape, lockstep), false};
+		part[0] = (place_part){lockstep, values[lockstep] / v, v, v, true, is_asked(m->shape, lockstep) && !all_there};
 		order_parts(part, n + 1, outside);
 		return reads_of_tree(m, part, n + 1, values, NULL, false) * (along ? (double)v : 1);
 	}
+	int64_t last[HEDDLE_MAX_DIM];
 	double reads = 0;
+	for (int d = 0; d < stmt->n_dim; d++)
+		last[d] = d != lockstep && stmt->dim[d].member >= 0 && is_asked(m->shape, d) ? stmt->dim[d].layout.tile - 1 : 0;
 	for (int64_t from = 0; from < values[lockstep]; from += v) {
 		const int64_t left = values[lockstep] - from;
-		const left_members members = {.n = left < v ? left : 0, .named = from > 0, .several = lockstep != alone && stmt->dim[lockstep].layout.tile > v};
+		const bool ends = from + v == stmt->dim[lockstep].layout.tile && stmt->dim[lockstep].member >= 0 && left < v;
+		const left_members members = {left < v ? left : 0, from > 0, lockstep != alone && stmt->dim[lockstep].layout.tile > v, ends ? last : NULL};
 		const double here = reads_of_tree(m, part, n, values, along ? NULL : &members, false);
 		if (here < 0)
 			return -1;
@@ -389,19 +425,24 @@ double count_under_conditions(const counter *c, const movement *m, int lockstep,
 	return reads;
 }
 
+double count_under_conditions(const counter *c, const movement *m, int lockstep, const int64_t *values, int outside, int alone)
+{
+	return under_conditions(c, m, lockstep, values, false, outside, alone);
+}
+
 /* The same where lanes beside a vector of results are copies of the terms, of which the last step may lack some: of a step on average. */
-static double reads_of_terms(const counter *c, const movement *m, int lockstep, int64_t *values)
+static double reads_of_terms(const counter *c, const movement *m, int lockstep, int64_t *values, bool all)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	const int lanes = lockstep >= 0 && !stmt->dim[lockstep].reduction ? count_lanes(stmt) : -1;
 	if (lanes < 0)
-		return count_under_conditions(c, m, lockstep, values, -1, -1);
+		return under_conditions(c, m, lockstep, values, all, -1, -1);
 	const int64_t v = stmt->dim[lanes].layout.vector, extent = m->shape->d[lanes].extent;
 	const double steps = m->shape->d[lanes].unrolled ? (double)m->shape->d[lanes].items : 1; /* that are counted as one */
 	values[lanes] = v;
-	const double whole = count_under_conditions(c, m, lockstep, values, -1, -1);
+	const double whole = under_conditions(c, m, lockstep, values, all, -1, -1);
 	values[lanes] = extent % v;
-	const double last = values[lanes] ? count_under_conditions(c, m, lockstep, values, -1, -1) : 0;
+	const double last = values[lanes] ? under_conditions(c, m, lockstep, values, all, -1, -1) : 0;
 	return whole < 0 || last < 0 ? -1 : steps * ((double)(extent / v) * whole + last) / ((double)extent / (double)v);
 }
 
@@ -413,16 +454,6 @@ static bool is_alone(const movement *m, int d)
 			if (o != d && m->subscript[e].coefficient[o])
 				return false;
 	return true;
-}
-
-/* Is it a loop inside of blocks over results that stand in the text, whose last tile lacks some as blocks do?  Theirs are others' where another
- * dimension is the vectors'. */
-static bool is_inside(const shape *s, int d)
-{
-	const heddle_stmt *stmt = s->stmt;
-	const int lockstep = heddle_lockstep_dim(stmt, NULL);
-	return stmt->dim[d].member < 0 && !stmt->dim[d].reduction && stmt->dim[d].layout.tile > 1 && (lockstep < 0 ? s->d[d].unrolled : d == lockstep) &&
-	       heddle_fixed_extent(stmt->source->index[d]->upper) == 0;
 }
 
 /* Is it a sum whose results are a box that a block has, each of which asks for the terms one by one? */
@@ -439,8 +470,8 @@ static bool has_plain_sums(const movement *m, int lockstep)
 		if (stmt->dim[d].reduction)
 			plain = plain && (layout->vector == 1 || (copies && d != lockstep && count_depends(m, d))) &&
 				!(m->shape->d[d].unrolled && m->shape->d[d].items > 1 && count_depends(m, d) && (layout->vector == 1 || !is_alone(m, d)));
-		else /* loops inside of blocks: theirs are others', but where nothing else is a vector */
-			plain = plain && (stmt->dim[d].member >= 0 || layout->tile == 1 || (lockstep < 0 && m->shape->d[d].unrolled) || is_inside(m->shape, d));
+		else
+			plain = plain && (!is_inner(stmt, d) || m->shape->d[d].unrolled);
 	}
 	return plain;
 }
@@ -449,7 +480,7 @@ int count_kinds(const movement *m, int other)
 {
 	int kinds = 1;
 	for (int d = 0; d < m->shape->stmt->n_dim; d++)
-		if (d != other && (m->shape->stmt->dim[d].member >= 0 || is_inside(m->shape, d)) && m->shape->d[d].extent % m->shape->stmt->dim[d].layout.tile)
+		if (d != other && !m->shape->stmt->dim[d].reduction && m->shape->d[d].extent % m->shape->stmt->dim[d].layout.tile)
 			kinds = 1 << (d + 1);
 	return kinds;
 }
@@ -462,16 +493,17 @@ double count_blocks(const movement *m, int kind, int other, count_kind *k)
 	for (int d = 0; d < stmt->n_dim && blocks > 0; d++) {
 		const bool cut = kind >> d & 1;
 		const int64_t tile = stmt->dim[d].layout.tile, extent = m->shape->d[d].extent, rest = extent % tile;
-		if (d == other || (stmt->dim[d].member < 0 && !is_inside(m->shape, d))) {
+		if (d == other || stmt->dim[d].reduction) {
 			blocks *= cut ? 0 : 1;
 			k->values[d] = tile;
 			continue;
 		}
 		k->values[d] = cut && !m->shape->d[d].harmless ? rest : tile;
 		blocks *= cut ? (rest > 0 ? 1 : 0) : (double)(extent / tile);
-		const bool lacks = cut && (m->shape->d[d].harmless || is_left_out(stmt, d));
-		k->whole = k->whole && !(lacks && stmt->dim[d].member >= 0);
-		k->full = k->full && !(lacks && stmt->dim[d].member < 0);
+		if (is_inner(stmt, d)) /* where it is known how many the last tile has nothing asks for them in whole blocks */
+			k->full = k->full && !(cut && heddle_fixed_extent(stmt->source->index[d]->upper) == 0);
+		else
+			k->whole = k->whole && !(cut && (m->shape->d[d].harmless || is_left_out(stmt, d)));
 		/* elements are no more than a known length needs */
 		const int64_t fixed = heddle_fixed_extent(stmt->source->index[d]->upper), most = fixed > 0 && fixed < tile ? m->shape->d[d].items * m->shape->d[d].members : tile;
 		k->once *= cut && count_depends(m, d) ? (double)k->values[d] / (double)most : 1;
@@ -492,11 +524,6 @@ static double reads_of_sums(const counter *c, const movement *m, int lockstep)
 		const int64_t known = heddle_fixed_extent(stmt->source->index[d]->upper);
 		filled = filled && (stmt->dim[d].reduction || known == 0 || known >= stmt->dim[d].layout.vector);
 	}
-	shape block = *m->shape; /* whole ones ask for nothing but what loops inside of them do */
-	movement unasked = *m;
-	unasked.shape = &block;
-	for (int d = 0; d < stmt->n_dim; d++)
-		block.d[d].harmless = block.d[d].harmless || stmt->dim[d].member >= 0;
 	const int kinds = count_kinds(m, -1);
 	for (int kind = 0; kind < kinds; kind++) {
 		count_kind k;
@@ -504,11 +531,11 @@ static double reads_of_sums(const counter *c, const movement *m, int lockstep)
 		const bool whole = filled && k.whole;
 		if (blocks == 0)
 			continue;
-		const double apart = whole && inside == 1 ? k.once : reads_of_terms(c, m, lockstep, k.values);
-		const double within = !whole || k.full ? k.once : reads_of_terms(c, &unasked, lockstep, k.values);
-		if (apart < 0 || within < 0)
+		const double together = !whole ? 0 : k.full ? k.once : reads_of_terms(c, m, lockstep, k.values, true);
+		const double apart = whole && inside == 1 ? 0 : reads_of_terms(c, m, lockstep, k.values, false);
+		if (apart < 0 || together < 0)
 			return 0;
-		sum += blocks * (whole ? inside * within + (1 - inside) * apart : apart);
+		sum += blocks * (whole ? inside * together + (1 - inside) * apart : apart);
 		ran += blocks * k.once;
 	}
 	return ran > 0 ? sum / ran : 0;
@@ -907,9 +934,9 @@ static double reads_of_first(const counter *c, const movement *m)
 			if (apart[d])
 				continue;
 			if (members)
-				part[n_part++] = (place_part){d, s->d[d].members, 1, 1, true, asked[d], false};
+				part[n_part++] = (place_part){d, s->d[d].members, 1, 1, true, asked[d]};
 			else
-				part[n_part++] = (place_part){d, items, layout->vector, layout->threads * layout->vector, true, asked[d], false};
+				part[n_part++] = (place_part){d, items, layout->vector, layout->threads * layout->vector, true, asked[d]};
 		}
 	order_parts(part, n_part, -1);
 	for (int kind = 0; kind < (1 << stmt->n_dim); kind++) { /* of the block, along each dimension: whole, or cut */
@@ -1003,7 +1030,7 @@ static double reads_of_vector_sums(const counter *c, const movement *m, int alon
 			continue;
 		left *= asked || depends ? (double)values[d] : (double)layout->threads;
 		if (layout->threads == 1)
-			part[n++] = (place_part){d, values[d], 1, 1, true, asked, false};
+			part[n++] = (place_part){d, values[d], 1, 1, true, asked};
 		else /* the first one asks, too */
 			threads *= depends || (asked && !named) ? (double)values[d] : fmin((double)layout->threads, ceil((double)values[d] / (double)layout->vector));
 	}

@@ -108,31 +108,6 @@ static double reads_of_rounds(const counter *c, const movement *m)
 	return ran > 0 ? (whole + (all - full) * others) / ran : 1;
 }
 
-/* A loop inside of blocks whose last tile has fewer results than others goes through it under conditions, each inside of the copies around it: what
- * they share is read in each.  So many times as if it were shared everywhere. */
-static double reads_of_last_tile(const counter *c, const movement *m)
-{
-	const heddle_stmt *stmt = m->shape->stmt;
-	const int lockstep = heddle_lockstep_dim(stmt, NULL);
-	double factor = 1;
-	if (c->kernel->threads > 1 || !stmt->reduction || m->shape->guarded != 1 || (lockstep >= 0 && stmt->dim[lockstep].reduction))
-		return 1;
-	for (int d = 0; d < stmt->n_dim; d++) {
-		const heddle_dim *dim = &stmt->dim[d];
-		const int64_t extent = m->shape->d[d].extent, rest = extent % dim->layout.tile;
-		double around_it = 1;
-		if (dim->reduction || dim->member >= 0 || rest == 0 || extent < dim->layout.tile || !m->shape->d[d].unrolled || count_moves(stmt, d) ||
-		    heddle_fixed_extent(stmt->source->index[d]->upper) > 0) /* it is known how many the last tile has */
-			continue;
-		for (int o = 0; o < stmt->n_dim; o++) {
-			const bool around = !stmt->dim[o].reduction && stmt->dim[o].member >= 0 && count_stands_inside(c, stmt, d, o);
-			around_it *= around && m->shape->d[o].unrolled && !count_depends(m, o) ? (double)m->shape->d[o].items : 1;
-		}
-		factor *= 1 + (around_it - 1) * (double)(rest - 1) / (double)extent; /* the first one is there in any case */
-	}
-	return factor;
-}
-
 /* Of one thread, what does not depend on terms along d that are lanes of vectors: those that fill none are gone through one by one, and each reads it,
  * but where several results do, or several vectors of the text, which have `most` members, for which it has a name.  Copies that are asked for, where a
  * tile or a block lacks some, read it each.  `v`: terms of a copy.  So many times as if all of a step's shared it. */
@@ -230,5 +205,5 @@ static double reads_of_last_terms(const counter *c, const movement *m, double ed
 
 double count_left(const counter *c, const movement *m, double edges)
 {
-	return reads_of_last_terms(c, m, edges) * reads_of_last_tile(c, m) * reads_of_last_members(c, m) * reads_of_left_over(c, m) * reads_of_rounds(c, m);
+	return reads_of_last_terms(c, m, edges) * reads_of_last_members(c, m) * reads_of_left_over(c, m) * reads_of_rounds(c, m);
 }

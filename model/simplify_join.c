@@ -159,6 +159,12 @@ static heddle_node *partner(const heddle_node *out, const heddle_node *test)
 	return NULL;
 }
 
+/* A condition that others stand inside of, from the innermost out. */
+typedef struct around {
+	const heddle_node *test;
+	const struct around *up;
+} around;
+
 /* `if (c) { if (d) A else B }`, the condition of `test` around `inner`, as `if (d) { if (c) A } else { if (c) B }`. */
 static heddle_node *turned_out(heddle_program *p, const heddle_node *test, const heddle_node *inner)
 {
@@ -192,21 +198,25 @@ static bool may_come_first(const heddle_node *block, int child)
 	return true;
 }
 
-/* What stands inside of `test`, on two branches, joins such a condition on its own.  What is left of it; NULL: nothing. */
-static heddle_node *turn_out(heddle_program *p, heddle_node *out, heddle_node *test)
+/* What stands inside of `test`, which has one branch, on two branches, joins such a condition on its own, whatever other conditions of one branch are
+ * around it (`up`).  What is left of it; NULL: nothing. */
+static heddle_node *turn_out(heddle_program *p, heddle_node *out, heddle_node *test, const around *up)
 {
 	heddle_node *then = test->child[0], *left = simplify_node_like(p, then);
+	const around here = {test, up};
 	if (test->n_child > 1)
 		return test;
 	for (int k = 0; k < then->n_child; k++) {
-		const heddle_node *inner = then->child[k];
-		const bool parted = inner->kind == HEDDLE_NODE_IF && inner->n_child == 2 && simplify_is_pure(inner->value[0]) && may_come_first(then, k);
-		const heddle_node *turned = parted ? turned_out(p, test, inner) : NULL;
-		heddle_node *other = parted ? partner(out, turned) : NULL;
+		heddle_node *inner = then->child[k];
+		const bool first = inner->kind == HEDDLE_NODE_IF && simplify_is_pure(inner->value[0]) && may_come_first(then, k);
+		const heddle_node *turned = inner;
+		for (const around *a = &here; a && first && inner->n_child == 2; a = a->up)
+			turned = turned_out(p, a->test, turned);
+		heddle_node *other = turned != inner ? partner(out, turned) : NULL;
 		if (other)
 			join(p, other, turned);
-		else
-			heddle_node_append(p, left, then->child[k]);
+		else if (!first || inner->n_child == 2 || (inner = turn_out(p, out, inner, &here)))
+			heddle_node_append(p, left, inner);
 	}
 	then->child = left->child;
 	then->n_child = left->n_child;
@@ -268,7 +278,7 @@ bool simplify_join(heddle_program *p, heddle_node *out, heddle_node *test)
 	heddle_node *last = partner(out, test);
 	if (last)
 		join(p, last, test);
-	if (last || !turn_out(p, out, test))
+	if (last || !turn_out(p, out, test, NULL))
 		return true;
 	heddle_node *outer = test->n_child == 1 ? outer_partner(out, test) : NULL;
 	if (!outer)
