@@ -428,12 +428,33 @@ static void add_end(heddle_nest_builder *b, heddle_nest *at, heddle_stmt *stmt)
 		heddle_nest_add_leaf(b, item_loops(b, at, stmt, false, true), HEDDLE_LEAF_FINISH, stmt, NULL);
 }
 
+/* Is it later from one value of an index in it to the next? */
+static bool rises(const heddle_expr *expr)
+{
+	const heddle_expr *const *arg = (const heddle_expr *const *)expr->arg;
+	if (expr->kind == HEDDLE_EXPR_INDEX)
+		return true;
+	if (expr->kind != HEDDLE_EXPR_BINARY)
+		return false;
+	const bool first = rises(arg[0]), second = rises(arg[1]), flat = !heddle_expr_has_index(arg[1]);
+	switch (expr->op) {
+	case HEDDLE_OP_ADD:
+		return (first && (second || flat)) || (second && !heddle_expr_has_index(arg[0]));
+	case HEDDLE_OP_SUB:
+		return first && flat;
+	case HEDDLE_OP_MUL:
+		return (first && arg[1]->kind == HEDDLE_EXPR_INT && arg[1]->i > 0) || (second && arg[0]->kind == HEDDLE_EXPR_INT && arg[0]->i > 0);
+	default:
+		return false;
+	}
+}
+
 /* Does a sum end later from one result to the next?  The result that goes through all of the terms, which others would share, is the block's last
- * one, which may be missing.  Where sums begin later it is the first one. */
+ * one, which may be missing.  Where sums begin later, or end earlier, it is the first one. */
 static bool sums_end_apart(const heddle_stmt *stmt)
 {
 	for (int d = 0; d < stmt->n_dim; d++)
-		if (stmt->dim[d].reduction && heddle_expr_has_index(stmt->source->index[d]->upper))
+		if (stmt->dim[d].reduction && rises(stmt->source->index[d]->upper))
 			return true;
 	return false;
 }
