@@ -1,7 +1,7 @@
 /* What is read more than once where the ends of sums move with results: results of a thread share terms that are there for all of them.
  * SPDX-License-Identifier: MIT
  */
-#include "cost/count_parts.h"
+#include "cost/count_tree.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Reads that a guard leaves: what results share in blocks where it holds for all of them, and in those that it cuts.
  * SPDX-License-Identifier: MIT
  */
-#include "cost/count_parts.h"
+#include "cost/count_tree.h"
 
 #include "frontend/affine.h"
 

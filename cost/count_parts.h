@@ -196,18 +196,6 @@ bool count_reads_memory(const heddle_stmt *stmt);
 double count_within_guards(const counter *c, const heddle_stmt *own, bool whole);
 /* How many times as often a read is made as if each step asked once for what its places in the text share. */
 double count_again(const counter *c, const movement *m);
-/* Of a sum of many threads that reads vectors of results: so many times as often as if all were shared that is so in whole blocks; 0: it is another
- * sum. */
-double count_sums_of_vectors(const counter *c, const movement *m);
-/* The same of a statement of many threads that sums up nothing, and reads along its vectors what members of another dimension share. */
-double count_members_beside(const counter *c, const movement *m);
-/* The same of a sum of many threads whose terms are lanes, of what does not depend on them. */
-double count_beside_lanes(const counter *c, const movement *m);
-/* Elements that one thread reads in a block at an edge for one step of the sums of all its results, of which it has so many `values` of each
- * dimension.  Results after the first along a dimension are under a condition, and a vector of dimension `lockstep` (-1: there is none) of which some
- * may be missing is whole or not around all of them.  Conditions on dimension `outside` (-1: none) stand around the others', and of
- * dimension `alone` there are no results beside those of the step.  -1: too many. */
-double count_under_conditions(const counter *c, const movement *m, int lockstep, const int64_t *values, int outside, int alone);
 /* Where all taps of a window stand in the text as lanes of vectors, of which the last one is not filled: what they read of all results together, to
  * what is counted of it; else 1. */
 double count_shared_taps(const counter *c, const movement *m);
@@ -215,10 +203,6 @@ double count_shared_taps(const counter *c, const movement *m);
 int count_lanes(const heddle_stmt *stmt);
 /* Does it go on with a value that is there, as sums do?  In a register, as those in memory are read by themselves. */
 bool count_goes_on(const heddle_stmt *stmt);
-/* Of what an access of a tile reads along a vector: elements that are in no vector, by all.  Vectors are read under one
- * condition, for all items. */
-double count_single_elements(const counter *c, const movement *m, int lockstep);
-
 
 /* Blocks that are whole or cut in the same way. */
 typedef struct count_kind {
@@ -231,6 +215,31 @@ typedef struct count_kind {
 int count_kinds(const movement *m, int other);
 /* Blocks of number `kind` of them: that is cut along the dimensions whose bits are set. */
 double count_blocks(const movement *m, int kind, int other, count_kind *k);
+
+/* Do subscripts that go along d go along nothing else?  Then its terms share nothing. */
+bool count_is_alone(const movement *m, int d);
+/* Do some threads have fewer results along d than others, or none, in any block? */
+bool count_has_idle_threads(const heddle_stmt *stmt, int d);
+/* The last tile of a window may have fewer terms, whose reads results share less: what it reads by the share of its terms. */
+double count_rest(const movement *m);
+/* Reads of blocks at an edge whose copies have names for what they share, or of all blocks where none is whole, by what they would read of all elements on average: those that lack results along
+ * a dimension that one thread has all of need less of a window.  0: not known. */
+double count_names_at_edges(const movement *m);
+
+/* ---- count_threads.c ---- */
+
+/* Of a sum of many threads that reads vectors of results: so many times as often as if all were shared that is so in whole blocks; 0: it is another
+ * sum. */
+double count_sums_of_vectors(const counter *c, const movement *m);
+/* The same of a statement of many threads that sums up nothing, and reads along its vectors what members of another dimension share. */
+double count_members_beside(const counter *c, const movement *m);
+/* The same of a sum of many threads whose terms are lanes, of what does not depend on them. */
+double count_beside_lanes(const counter *c, const movement *m);
+/* Of what an access of a tile reads along a vector: elements that are in no vector, by all.  Vectors are read under one
+ * condition, for all items. */
+double count_single_elements(const counter *c, const movement *m, int lockstep);
+/* How often many threads make a read for each time that it is counted, in blocks at an edge where each item asks for its result and all. */
+double count_items(const counter *c, const movement *m);
 
 /* ---- count_left.c ---- */
 
