@@ -118,13 +118,20 @@ static double reads_beside_terms(const movement *m, int d, int64_t v, int64_t mo
 	const int64_t tiles = s->d[d].extent / layout->tile, rest = s->d[d].extent % v;
 	const bool each = !s->d[d].unrolled || layout->tile == v || count_has_sum_inside(m, d); /* vector reads it */
 	double alone = layout->vector <= most, whole = 1; /* share of the blocks that have one result which takes it; of those that have all of theirs */
+	bool single = true;
 	for (int o = 0; o < s->stmt->n_dim; o++) {
 		const int64_t tile = s->stmt->dim[o].layout.tile, extent = s->d[o].extent;
 		if (s->stmt->dim[o].reduction || tile == 1 || extent == 0)
 			continue;
+		single = false;
 		whole *= extent % tile == 0 ? 1 : count_depends(m, o) ? 1 - (double)(extent % tile) / (double)extent : (double)(extent / tile) / s->d[o].outer;
 		if (s->d[o].unrolled && !count_depends(m, o))
 			alone *= extent % tile == 1 ? 1 / s->d[o].outer : 0;
+	}
+	if (single && v > most && layout->tile > v) { /* in a tile that lacks some vectors of the text ask, each for itself */
+		const int64_t left = s->d[d].extent % layout->tile;
+		const double of_tile = each ? (double)(layout->tile / v) : 1, steps = s->d[d].unrolled ? s->d[d].outer * of_tile : (double)s->d[d].extent / (double)v;
+		return ((double)tiles * of_tile + (double)(left / most + left % most)) / steps;
 	}
 	const double last = rest == 0 ? 0 : alone * (double)rest + 1 - alone, all = (double)(s->d[d].extent / v) + last;
 	if (each)
