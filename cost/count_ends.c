@@ -453,7 +453,6 @@ static double reads_of_kind(const counter *c, const movement *m, const tied_sum 
 	const step_reads whole = reads_of_whole(m, x, k);
 	step_reads cut, last;
 	double active[MOST_ACTIVE + 1] = {0}, sum = 0;
-	int64_t step = 1, taken = 0;
 	if (tile > MOST_ACTIVE)
 		return -1;
 	for (int64_t a = 1; a <= tile && x->lower; a++) {
@@ -464,15 +463,20 @@ static double reads_of_kind(const counter *c, const movement *m, const tied_sum 
 	}
 	if (!x->lower && (!reads_of_cut(c, m, x, k, tile, &cut) || !reads_of_cut(c, m, x, k, rest, &last)))
 		return -1;
-	while (tiles / step > MOST_BLOCKS)
-		step += 2; /* samples are to take odd and even ones */
-	for (int64_t b = step / 2; b < tiles; b += step, taken++) {
-		const int64_t first = begin + b * tile;
-		sum += inside > 0 ? inside * reads_of_block(m, x, &whole, first, tile, shares) : 0;
-		if (inside < 1)
-			sum += (1 - inside) * (x->lower ? reads_from_first(x, active, first, tile) : reads_of_block(m, x, &cut, first, tile, false));
+	/* from one block to the next that lies in tiles of terms in the same way reads grow evenly, but for what comes before all terms */
+	const int64_t terms = stmt->dim[x->terms].layout.tile, apart = tiles > MOST_BLOCKS ? choose_least(terms, MOST_BLOCKS / 4) : tiles;
+	for (int64_t way = 0; way < apart; way++) {
+		const int64_t of_way = (tiles - way + apart - 1) / apart, last_of_way = way + (of_way - 1) * apart;
+		const int64_t at[] = {way, way + apart, last_of_way};
+		double reads[3] = {0};
+		for (int i = 0; i < (of_way > 1 ? 3 : 1); i++) {
+			const int64_t first = begin + at[i] * tile;
+			reads[i] = inside > 0 ? inside * reads_of_block(m, x, &whole, first, tile, shares) : 0;
+			if (inside < 1)
+				reads[i] += (1 - inside) * (x->lower ? reads_from_first(x, active, first, tile) : reads_of_block(m, x, &cut, first, tile, false));
+		}
+		sum += reads[0] + (double)(of_way - 1) * (reads[1] + reads[2]) / 2;
 	}
-	sum *= taken > 0 ? (double)tiles / (double)taken : 0;
 	return sum + (rest == 0 ? 0 : x->lower ? reads_from_first(x, active, end, rest) : reads_of_block(m, x, &last, end, rest, false));
 }
 
