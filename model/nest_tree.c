@@ -465,7 +465,7 @@ static bool sums_end_apart(const heddle_stmt *stmt)
 static int tile_parts(const heddle_nest_builder *b, const heddle_stmt *stmt, bool each)
 {
 	int cut[HEDDLE_MAX_DIM];
-	if (!(b->interior ? splittable(stmt) : sums_end_apart(stmt)) || heddle_nest_has_rounds(stmt))
+	if (!(b->interior ? splittable(stmt) : b->kernel->threads == 1 && sums_end_apart(stmt)) || heddle_nest_has_rounds(stmt))
 		return 0;
 	const int n = cut_dims(stmt, cut);
 	return begins_inside(stmt) ? 3 : each && n > 1 ? 1 + n : 2;
