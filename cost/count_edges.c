@@ -115,9 +115,8 @@ double count_shared_taps(const counter *c, const movement *m)
 	int64_t values[HEDDLE_MAX_DIM];
 	if (taps < 1 || c->kernel->threads > 1 || taps > stmt->dim[lanes].layout.tile)
 		return 1;
-	for (int e = 0; e < m->tensor->rank; e++)
-		if (!m->subscript[e].affine)
-			return 1;
+	if (!count_is_affine(m))
+		return 1;
 	for (int d = 0; d < stmt->n_dim; d++)
 		values[d] = !stmt->dim[d].reduction && m->shape->d[d].unrolled ? stmt->dim[d].layout.tile : 1;
 	const double reads = reads_of_vectors(c, m, values, lanes, taps, true);
@@ -140,9 +139,8 @@ static double reads_of_taps(const counter *c, const movement *m, int lockstep)
 	double ran = 0, sum = 0;
 	if (taps < 1 || taps > lanes->tile || lanes->threads > 1 || (!steps && lanes->items > 1 && m->shape->d[lockstep].unrolled))
 		return 0;
-	for (int e = 0; e < m->tensor->rank; e++)
-		if (!m->subscript[e].affine)
-			return 0;
+	if (!count_is_affine(m))
+		return 0;
 	for (int d = 0; d < stmt->n_dim; d++) {
 		if (d != lockstep && (count_moves(stmt, d) || (stmt->dim[d].reduction && stmt->dim[d].layout.vector > 1)))
 			return 0;
@@ -213,8 +211,7 @@ static bool has_plain_sums(const movement *m, int lockstep)
 	const heddle_stmt *stmt = m->shape->stmt;
 	const bool copies = lockstep >= 0; /* lanes beside a vector of results */
 	bool plain = (stmt->reduction || stmt->access[0].group->space == HEDDLE_SPACE_REGISTER) && m->shape->guarded == 1 && !(lockstep >= 0 && stmt->dim[lockstep].reduction);
-	for (int e = 0; e < m->tensor->rank; e++)
-		plain = plain && m->subscript[e].affine;
+	plain = plain && count_is_affine(m);
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const heddle_layout *layout = &stmt->dim[d].layout;
 		plain = plain && !count_moves(stmt, d) && m->shape->d[d].extent > 0 && layout->rounds == 1;
@@ -470,9 +467,8 @@ static double reads_with_names(const movement *m, const int64_t *there, int vect
 	int64_t n[HEDDLE_MAX_DIM], places = 1;
 	double reads = 0;
 	int found = 0;
-	for (int e = 0; e < m->tensor->rank; e++)
-		if (!m->subscript[e].affine)
-			return 0;
+	if (!count_is_affine(m))
+		return 0;
 	for (int d = 0; d < stmt->n_dim; d++) {
 		n[d] = !count_depends(m, d) ? 1 : m->shape->d[d].unrolled ? m->shape->d[d].items * m->shape->d[d].members : m->shape->d[d].members;
 		n[d] = d == vectors && count_depends(m, d) ? (n[d] + stmt->dim[d].layout.vector - 1) / stmt->dim[d].layout.vector : n[d];

@@ -140,9 +140,8 @@ static int moving_sum(const counter *c, const movement *m)
 	int moving = -1, tied = 0;
 	if (c->kernel->threads == 1 || m->tile || !stmt->reduction || m->shape->guarded != 1 || count_own_results(c->kernel))
 		return -1;
-	for (int e = 0; e < m->tensor->rank; e++)
-		if (!m->subscript[e].affine)
-			return -1;
+	if (!count_is_affine(m))
+		return -1;
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const heddle_layout *layout = &stmt->dim[d].layout;
 		const bool moves = count_moves(stmt, d), alone = layout->vector == 1 || count_depends(m, d) || m->shape->d[d].unrolled;
@@ -282,9 +281,8 @@ static bool is_tied_sum(const counter *c, const movement *m, tied_sum *x)
 	*x = (tied_sum){.terms = -1, .results = -1};
 	if (c->kernel->threads > 1 || m->tile || !stmt->reduction || m->shape->guarded != 1)
 		return false;
-	for (int e = 0; e < m->tensor->rank; e++)
-		if (!m->subscript[e].affine)
-			return false;
+	if (!count_is_affine(m))
+		return false;
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const bool plain = stmt->dim[d].layout.rounds == 1 && m->shape->d[d].extent > 0;
 		const bool lanes = stmt->dim[d].reduction && stmt->dim[d].layout.vector > 1;
@@ -380,8 +378,11 @@ static double reads_of_block(const movement *m, const tied_sum *x, const step_re
 	sum += (double)(to - from) * reads->all;
 	if (!shares)
 		return sum + reads_of_units(x, reads, first, n, asked_from, asked_to);
+	sum += terms_of(x, x->lower ? first : last, asked_from, asked_to) * reads->all;
+	if (x->lanes == 1)
+		return sum;
 	const step_reads apart = {.left = {0, reads->left[1]}}; /* whole vectors are that one's */
-	return sum + terms_of(x, x->lower ? first : last, asked_from, asked_to) * reads->all + (x->lanes > 1 ? reads_of_units(x, &apart, first, n, asked_from, asked_to) : 0);
+	return sum + reads_of_units(x, &apart, first, n, asked_from, asked_to);
 }
 
 /* The same of a block that is cut along some dimension where sums begin later from one result to the next: all of its steps have the first one, and ask
@@ -418,7 +419,7 @@ static step_reads reads_of_whole(const movement *m, const tied_sum *x, const cou
 	for (int d = 0; d < stmt->n_dim; d++)
 		named = named || (x->lanes == 1 && !depends && d != x->results && !stmt->dim[d].reduction && !count_depends(m, d) && k->values[d] > 1);
 	reads.unit = reads.all * (depends ? (double)x->unit / (double)stmt->dim[x->results].layout.tile : 1);
-	for (int a = 1; a <= MOST_ACTIVE; a++)
+	for (int64_t a = 1; a <= x->unit; a++)
 		reads.left[a] = named ? reads.all : (double)a * each;
 	return reads;
 }

@@ -97,6 +97,8 @@ linear count_add(linear a, linear b, int64_t factor);
 bool count_is_constant(const linear *a);
 /* Subscript e of an access; of the first one, the target. */
 const heddle_expr *count_subscript(const heddle_stmt *stmt, const heddle_access *access, int e);
+/* Are all of its subscripts affine? */
+bool count_is_affine(const movement *m);
 /* Does the access go along dimension d? */
 bool count_depends(const movement *m, int d);
 /* Elements of memory from one index of dimension e to the next. */

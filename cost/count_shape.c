@@ -99,6 +99,14 @@ const heddle_expr *count_subscript(const heddle_stmt *stmt, const heddle_access 
 	return access->expr ? access->expr->arg[e] : stmt->source->lhs[e];
 }
 
+bool count_is_affine(const movement *m)
+{
+	bool all = true;
+	for (int e = 0; e < m->tensor->rank; e++)
+		all = all && m->subscript[e].affine;
+	return all;
+}
+
 bool count_depends(const movement *m, int d)
 {
 	bool depends = false;

@@ -60,9 +60,8 @@ static double reads_of_first(const counter *c, const movement *m)
 	double sum = 0, ran = 0;
 	if (!stmt->reduction || s->guarded != 1 || count_own_results(c->kernel))
 		return 0;
-	for (int e = 0; e < m->tensor->rank; e++)
-		if (!m->subscript[e].affine)
-			return 0;
+	if (!count_is_affine(m))
+		return 0;
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const heddle_dim *dim = &stmt->dim[d];
 		if (count_moves(stmt, d) || dim->layout.rounds > 1 || s->d[d].parts > 1)
@@ -146,9 +145,8 @@ static bool is_sum_of_vectors(const counter *c, const movement *m, int d)
 	if (c->kernel->threads == 1 || !stmt->reduction || m->shape->guarded != 1 || count_own_results(c->kernel) || d < 0 || stmt->dim[d].member < 0 ||
 	    !count_is_asked(m->shape, d) || count_within_guards(c, stmt, false) < 1)
 		return false;
-	for (int e = 0; e < m->tensor->rank; e++)
-		if (!m->subscript[e].affine)
-			return false;
+	if (!count_is_affine(m))
+		return false;
 	for (int o = 0; o < stmt->n_dim; o++) {
 		const heddle_layout *layout = &stmt->dim[o].layout;
 		if (count_moves(stmt, o) || layout->rounds > 1 || m->shape->d[o].parts > 1 || !count_is_alone(m, o))
@@ -249,9 +247,8 @@ double count_beside_lanes(const counter *c, const movement *m)
 	    count_own_results(c->kernel) || count_within_guards(c, stmt, false) < 1 || stmt->dim[lanes].layout.threads > 1 ||
 	    heddle_fixed_extent(stmt->source->index[lanes]->upper) > 0 || stmt->dim[lanes].layout.vector > c->language->max_vector)
 		return 0;
-	for (int e = 0; e < m->tensor->rank; e++)
-		if (!m->subscript[e].affine)
-			return 0;
+	if (!count_is_affine(m))
+		return 0;
 	const bool vectors = sums_vectors(c, s, lanes);
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const heddle_layout *layout = &stmt->dim[d].layout;
@@ -302,9 +299,8 @@ static bool has_members_beside(const counter *c, const movement *m, int along)
 	if (m->shape->inner < 0 || m->tile || count_goes_on(stmt) || m->shape->guarded != 1 || count_own_results(c->kernel) ||
 	    !count_depends(m, along) || m->shape->width < 2 || stmt->access[0].group->space != HEDDLE_SPACE_GLOBAL || count_within_guards(c, stmt, false) < 1)
 		return false;
-	for (int e = 0; e < m->tensor->rank; e++)
-		if (!m->subscript[e].affine)
-			return false;
+	if (!count_is_affine(m))
+		return false;
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const heddle_layout *layout = &stmt->dim[d].layout;
 		if (count_moves(stmt, d) || layout->rounds > 1 || m->shape->d[d].parts > 1 || m->shape->d[d].extent < 1 || !count_is_alone(m, d) ||

@@ -460,8 +460,8 @@ static bool sums_end_apart(const heddle_stmt *stmt)
 }
 
 /* Into how many parts tiles are taken: full ones, those that a range begins in, those that it ends in, for `each` dimension by itself.  In boundary
- * blocks only where it is worth the text.  0: where there are rounds steps are long enough for a test in each,
- * and the text is not made twice. */
+ * blocks only where sums end apart, and of one thread: lanes that exchange what they have summed meet in all parts, whose ends would differ from
+ * lane to lane.  0: where there are rounds steps are long enough for a test in each, and the text is not made twice. */
 static int tile_parts(const heddle_nest_builder *b, const heddle_stmt *stmt, bool each)
 {
 	int cut[HEDDLE_MAX_DIM];
