@@ -5,8 +5,9 @@
  * CONFIGS has lines of a layer's file and definition, `config` or `simd` as below, and a config of it; those that begin with # are comments.
  * `#: config LINE` before a definition is its config on chips of many threads, `#: simd LINE` on others; else it is what is chosen; with -r
  * configs number FIRST (1) to LAST whose layouts are drawn at random.
- * Sizes are multiples of the tiles where that can be; with -u none is: each lacks some, drawn at random, of its last tile; with -s those that are
- * named are as it says.  Where the model says `exact`, bytes, sectors and bank cycles must be equal, else bytes within 2 %.  Left out, each with a word: gathers, and reads under a condition (the data decide).  Of tiles that
+ * Sizes are multiples of the tiles where that can be; with -u none is: each lacks some, drawn at random, of its last tile, or is what a line
+ * `#: odd H=10,W=7` before the definition says; with -s those that are named are as it says.  Where the model says `exact`, bytes, sectors and
+ * bank cycles must be equal, else bytes within 2 %.  Left out, each with a word: gathers, and reads under a condition (the data decide).  Of tiles that
  * are read under conditions what is read is not compared, all else is.
  * SPDX-License-Identifier: MIT
  */
@@ -36,6 +37,8 @@ typedef struct one {
 	int n_kernel;
 	heddle_kernel_count count[MOST_KERNELS];
 	bool gather, conditional;
+	const char *odd; /* sizes that fill no tile, which the file says; NULL: it does not */
+	bool refused;    /* what it says are none */
 } one;
 
 static bool verbose, uneven;
@@ -164,17 +167,23 @@ static const char *next_size(const char *s, char name[64], long long *n)
 	return s + read + (s[read] == ',');
 }
 
-/* Those that -s names, which has been read before. */
-static void set_named(const one *o)
+/* Those of -s, or of a definition's own line; false: it has something else. */
+static bool set_named(const one *o, const char *named)
 {
 	char name[64];
 	long long n;
-	for (const char *s = sizes; s && *s;) {
+	for (const char *s = named; s && *s;) {
+		bool known = false;
 		s = next_size(s, name, &n);
 		for (int i = 0; s && i < o->definition->n_size; i++)
-			if (!strcmp(o->definition->size[i]->name, name))
+			if (!strcmp(o->definition->size[i]->name, name)) {
 				o->size[i] = n;
+				known = true;
+			}
+		if (!s || (!known && named == o->odd))
+			return false;
 	}
+	return true;
 }
 
 static bool mentions(const heddle_expr *expr, const heddle_index *index)
@@ -234,7 +243,7 @@ static void examine(const heddle_scop *scop, void *user)
 		choose_full(o, scop), choose_long(o, scop);
 	if (scop->program && uneven)
 		cut_tiles(o, scop);
-	set_named(o);
+	o->refused = (uneven && !set_named(o, o->odd)) || !set_named(o, sizes);
 	for (int k = 0; k < scop->n_kernel && k < MOST_KERNELS && scop->program; k++) {
 		o->count[o->n_kernel++] = heddle_cost_count(o->arena, scop, scop->kernel[k], &o->language, o->size);
 		o->conditional |= o->count[k].conditional;
@@ -259,10 +268,9 @@ static void compare(const char *what, const one *o, int k, double model, uint64_
 	*good = *good && ok;
 }
 
-/* What the file's `#: config` or, for one thread a block, `#: simd` before the definition says; NULL: nothing. */
-static const char *config_of(const heddle_module *module, const heddle_definition *d, const heddle_target *target)
+/* What the file's line `#: KEY ..` before the definition says; NULL: nothing. */
+static const char *line_of(const heddle_module *module, const heddle_definition *d, const char *key)
 {
-	const char *key = target->descriptor->execution == HEDDLE_SIMD ? "simd" : "config";
 	for (int i = 0; i < module->n_pragma; i++)
 		if (module->definition[module->pragma[i].definition] == d && !strcmp(module->pragma[i].key, key))
 			return module->pragma[i].text;
@@ -380,9 +388,10 @@ static void run(heddle_ctx *ctx, heddle_module *module, const heddle_definition 
 	one o = {.arena = heddle_arena_new(), .definition = d,
 		 .language = heddle_language_counted(&language)};
 	o.size = HEDDLE_NEW_ARRAY(o.arena, int64_t, d->n_size + 1);
+	o.odd = line_of(module, d, "odd");
 	heddle_program *p = NULL;
 	const bool sized = choose(d, o.size) || d->n_size == 0;
-	const char *config = n && sized ? drawn(ctx, d, &target, &o, n) : given ? given : config_of(module, d, &target);
+	const char *config = n && sized ? drawn(ctx, d, &target, &o, n) : given ? given : line_of(module, d, target.descriptor->execution == HEDDLE_SIMD ? "simd" : "config");
 	if (sized && (config || !n))
 		p = heddle_compile(ctx, d, &target, &(heddle_compile_options){.config = config, .examine = examine, .user = &o});
 	if (n && !p) {
@@ -399,7 +408,7 @@ static void run(heddle_ctx *ctx, heddle_module *module, const heddle_definition 
 		printf("  -- %s on %s: left out: %s\n", d->name, chip, large ? "too large" : o.gather ? "gathers" : "reads under a condition");
 		left_out++;
 		good = true;
-	} else if (p && o.n_kernel == p->n_launch) {
+	} else if (p && !o.refused && o.n_kernel == p->n_launch) {
 		heddle_program_number(p);
 		heddle_array **array = HEDDLE_NEW_ARRAY(o.arena, heddle_array *, d->n_tensor);
 		heddle_array **buffer = HEDDLE_NEW_ARRAY(o.arena, heddle_array *, p->n_buffer);
@@ -453,7 +462,7 @@ static void run(heddle_ctx *ctx, heddle_module *module, const heddle_definition 
 	}
 	if (!good) {
 		printf("    !! %s on %s is not counted: %s\n", d->name, chip,
-		       !sized ? "no sizes" : heddle_diagnostics(ctx) ? heddle_diagnostics(ctx)->message : "other kernels");
+		       !sized ? "no sizes" : o.refused ? "its odd sizes are none" : heddle_diagnostics(ctx) ? heddle_diagnostics(ctx)->message : "other kernels");
 		failed++;
 	}
 	heddle_diagnostics_clear(ctx);
