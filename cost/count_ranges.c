@@ -11,8 +11,8 @@
 
 #include <math.h>
 
-/* Samples of one, two, ... dimensions together. */
-static const int samples[] = {1, 64, 256, 216, 256, 243, 64};
+/* At most so many samples of one, two, ... dimensions together. */
+static const int most_samples[] = {1, 64, 256, 216, 256, 243, 64};
 
 enum { MOST_PARENTS = 6, MOST_CONJUNCTS = 16, MOST_ROWS = 4096 };
 
@@ -221,29 +221,41 @@ count_ends count_box(const counter *c, const heddle_stmt *stmt, int d)
 	return ends_within(c, stmt, d, &p, NULL, range);
 }
 
-/* Sample number i of n positions. */
-static int64_t sample(int64_t i, int64_t samples_of, int64_t n)
+/* Combinations of positions of n dimensions: all, or samples. */
+typedef struct sampling {
+	int n;
+	bool every;
+	int64_t all, positions[MOST_PARENTS];
+	double step[MOST_PARENTS]; /* from one sample to the next, as a share of the positions */
+} sampling;
+
+/* Once `n` and `positions` are known.  Samples are points of a sequence whose every stretch is spread evenly, that goes on by powers of the root of
+ * x^n = x + 1: those of a grid would meet tiles of other dimensions in the same way each time. */
+static void begin_sampling(sampling *s)
 {
-	return n <= samples_of ? i : (int64_t)(((double)i + 0.5) / (double)samples_of * (double)n);
+	enum { ENOUGH = 32 };
+	double root = 1, power = 1;
+	s->all = 1;
+	for (int k = 0; k < s->n; k++)
+		s->all = times(s->all, s->positions[k] > 0 ? s->positions[k] : 0);
+	s->every = s->all <= most_samples[s->n];
+	if (s->every)
+		return;
+	s->all = most_samples[s->n];
+	for (int k = 0; k < ENOUGH; k++)
+		root = pow(1 + root, 1.0 / s->n);
+	for (int k = 0; k < s->n; k++)
+		s->step[k] = k == s->n - 1 ? 1 / (double)s->all : (power /= root);
 }
 
-/* Samples along each of n dimensions: all positions of those that are short, and the others alike. */
-static void share_samples(const int64_t *positions, int n, int64_t *most)
+/* Number `number` of them: `at` of each dimension. */
+static void take_sample(const sampling *s, int64_t number, int64_t *at)
 {
-	double left = samples[n];
-	int others = n;
-	bool all[MOST_PARENTS] = {0};
-	for (int k = 0; k < n; k++) {
-		const int64_t each = (int64_t)(pow(left, 1.0 / others) + 1e-9);
-		if (all[k] || positions[k] > each)
-			continue;
-		all[k] = true;
-		left /= positions[k] > 0 ? (double)positions[k] : 1;
-		others--;
-		k = -1; /* there is more for those that were too long */
-	}
-	for (int k = 0; k < n; k++)
-		most[k] = all[k] ? positions[k] : (int64_t)(pow(left, 1.0 / others) + 1e-9);
+	int64_t rest = number;
+	for (int k = 0; k < s->n && s->every; rest /= s->positions[k++])
+		at[k] = rest % s->positions[k];
+	for (int k = 0; k < s->n && !s->every; k++)
+		at[k] = (int64_t)(fmod(((double)number + 0.5) * s->step[k], 1) * (double)s->positions[k]);
 }
 
 /* Is the instance one that the parents' own ranges have? */
@@ -261,21 +273,19 @@ double count_mean(const counter *c, const heddle_stmt *stmt, int d)
 {
 	const parents p = parents_of(stmt, d, NULL);
 	count_ends box[MOST_PARENTS];
-	int64_t all = 1, n[MOST_PARENTS], positions[MOST_PARENTS] = {0};
+	int64_t number[MOST_PARENTS] = {0};
+	sampling of = {.n = p.n};
 	double sum = 0, found = 0;
 	for (int k = 0; k < p.n; k++) {
 		box[k] = count_box(c, stmt, p.dim[k]);
-		positions[k] = box[k].upper - box[k].lower;
+		of.positions[k] = box[k].upper - box[k].lower;
 	}
-	share_samples(positions, p.n, n);
-	for (int k = 0; k < p.n; k++)
-		all *= n[k] > 0 ? n[k] : 0;
-	for (int64_t s = 0; s < all; s++) {
-		int64_t at[HEDDLE_MAX_DIM] = {0}, rest = s;
-		for (int k = 0; k < p.n; k++) {
-			at[p.dim[k]] = box[k].lower + sample(rest % n[k], n[k], positions[k]);
-			rest /= n[k];
-		}
+	begin_sampling(&of);
+	for (int64_t s = 0; s < of.all; s++) {
+		int64_t at[HEDDLE_MAX_DIM] = {0};
+		take_sample(&of, s, number);
+		for (int k = 0; k < p.n; k++)
+			at[p.dim[k]] = box[k].lower + number[k];
 		if (!exists(c, stmt, &p, at))
 			continue;
 		const count_ends ends = ends_at(c, stmt, d, at);
@@ -290,8 +300,7 @@ typedef struct tied {
 	parents to;
 	conjuncts guard;
 	count_ends box;
-	int64_t tiles[MOST_PARENTS],
-		most[MOST_PARENTS]; /* of those that it is tied to, and how many of them are asked */
+	sampling tiles; /* of those that it is tied to */
 } tied;
 
 /* `known`: dimensions whose tile is; NULL: none. */
@@ -305,9 +314,10 @@ static tied tied_of(const counter *c, const heddle_stmt *stmt, int d, const bool
 		const count_ends box = count_box(c, stmt, t.to.dim[k]);
 		const int64_t size = stmt->dim[t.to.dim[k]].layout.tile,
 			      tiles = (box.upper - box.lower + size - 1) / size;
-		t.tiles[k] = known && known[t.to.dim[k]] ? choose_least(1, tiles) : tiles;
+		t.tiles.positions[k] = known && known[t.to.dim[k]] ? choose_least(1, tiles) : tiles;
 	}
-	share_samples(t.tiles, t.to.n, t.most);
+	t.tiles.n = t.to.n;
+	begin_sampling(&t.tiles);
 	return t;
 }
 
@@ -393,22 +403,18 @@ static bool runs_tile(const counter *c, const heddle_stmt *stmt, int d, const ti
 	return own.lower < own.upper && (all < 0 ? reach_multiples(t, d, own, range) : all);
 }
 
-/* Goes over the tiles of what dimension d is tied to, those of `at` where that is `known`, or over samples of them: `range` becomes theirs.
- * Of number `s`; returns how many there are. */
-static int64_t tied_tiles(const counter *c, const heddle_stmt *stmt, const tied *t, const bool *known, const int64_t *at, int64_t s, count_ends *range)
+/* Number `s` of the combinations of tiles of what a loop is tied to, those of `at` where that is `known`: `range` becomes theirs. */
+static void take_tiles(const counter *c, const heddle_stmt *stmt, const tied *t, const bool *known, const int64_t *at, int64_t s, count_ends *range)
 {
-	int64_t all = 1;
+	int64_t number[MOST_PARENTS] = {0};
+	take_sample(&t->tiles, s, number);
 	for (int k = 0; k < t->to.n; k++) {
 		const int o = t->to.dim[k];
 		const count_ends box = count_box(c, stmt, o);
-		const int64_t size = stmt->dim[o].layout.tile, n = t->most[k];
-		if (n < 1)
-			return 0;
-		range[k].lower = box.lower + size * (known && known[o] ? at[o] : sample(s / all % n, n, t->tiles[k]));
+		const int64_t size = stmt->dim[o].layout.tile;
+		range[k].lower = box.lower + size * (known && known[o] ? at[o] : number[k]);
 		range[k].upper = choose_least(range[k].lower + size, box.upper);
-		all *= n;
 	}
-	return all;
 }
 
 double count_rounds(const counter *c, const heddle_stmt *stmt, int d, const bool *known, const int64_t *at)
@@ -416,10 +422,9 @@ double count_rounds(const counter *c, const heddle_stmt *stmt, int d, const bool
 	const tied t = tied_of(c, stmt, d, known);
 	const int64_t size = stmt->dim[d].layout.tile;
 	count_ends range[MOST_PARENTS] = {{0, 0}};
-	const int64_t all = tied_tiles(c, stmt, &t, known, at, 0, range);
 	double sum = 0;
-	for (int64_t s = 0; s < all; s++) {
-		tied_tiles(c, stmt, &t, known, at, s, range);
+	for (int64_t s = 0; s < t.tiles.all; s++) {
+		take_tiles(c, stmt, &t, known, at, s, range);
 		const count_ends ends = ends_within(c, stmt, d, &t.to, &t.guard, range);
 		const int64_t first = affine_floor_div(ends.lower - t.box.lower, size), last = -affine_floor_div(t.box.lower - ends.upper, size);
 		if (ends.upper <= ends.lower)
@@ -429,22 +434,21 @@ double count_rounds(const counter *c, const heddle_stmt *stmt, int d, const bool
 		for (int64_t tile = first; tile < last && t.guard.n_multiple; tile++)
 			sum += runs_tile(c, stmt, d, &t, tile, range);
 	}
-	return all > 0 ? sum / (double)all : 0;
+	return t.tiles.all > 0 ? sum / (double)t.tiles.all : 0;
 }
 
 double count_runs(const counter *c, const heddle_stmt *stmt, int d, const bool *known, const int64_t *at)
 {
 	const tied t = tied_of(c, stmt, d, known);
 	count_ends range[MOST_PARENTS] = {{0, 0}};
-	const int64_t all = tied_tiles(c, stmt, &t, known, at, 0, range);
 	double sum = 0;
 	if (!t.to.n)
 		return 1;
-	for (int64_t s = 0; s < all; s++) {
-		tied_tiles(c, stmt, &t, known, at, s, range);
+	for (int64_t s = 0; s < t.tiles.all; s++) {
+		take_tiles(c, stmt, &t, known, at, s, range);
 		sum += runs_tile(c, stmt, d, &t, at[d], range);
 	}
-	return all > 0 ? sum / (double)all : 0;
+	return t.tiles.all > 0 ? sum / (double)t.tiles.all : 0;
 }
 
 /* ---- guards -------------------------------------------------------------------------------------------------------------- */
