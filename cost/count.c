@@ -126,7 +126,7 @@ static void count_write(counter *c, const shape *s, bool update)
 		count_movement(c, &m, access->group);
 }
 
-bool count_the_same(counter *c, const heddle_stmt *s, int a, const heddle_stmt *t, int b, bool joined)
+bool count_the_same(const counter *c, const heddle_stmt *s, int a, const heddle_stmt *t, int b, bool joined)
 {
 	bool same = s->access[a].tensor == t->access[b].tensor;
 	for (int e = 0; e < s->access[a].tensor->rank && same; e++) {

@@ -605,5 +605,8 @@ double count_again(const counter *c, const movement *m)
 	const double moving = count_moving_sums(c, m);
 	if (moving > 0)
 		return moving;
+	const double plain = count_plain(c, m);
+	if (plain > 0)
+		return plain;
 	return count_left(c, m, reads_at_edges(c, m)) * reads_of_windows(c, m) * count_items(c, m) * count_rest(m) * count_at_ends(c, m);
 }

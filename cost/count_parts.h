@@ -169,7 +169,7 @@ linear *count_subscripts(const counter *c, const heddle_stmt *stmt, const heddle
 /* A subscript over the kernel's members instead of the statement's dimensions; those of `joined` statements that are none are the same ones. */
 linear count_over_members(const heddle_stmt *stmt, linear a, bool joined);
 /* Are accesses a of s and b of t to the same elements? */
-bool count_the_same(counter *c, const heddle_stmt *s, int a, const heddle_stmt *t, int b, bool joined);
+bool count_the_same(const counter *c, const heddle_stmt *s, int a, const heddle_stmt *t, int b, bool joined);
 /* Everything of the statement is unrolled, but for rounds that those in a row go through together: they are one stretch of code.  So is a
  * step of `joined` ones. */
 bool count_is_straight(const counter *c, const heddle_stmt *stmt, bool joined);
@@ -227,6 +227,11 @@ double count_rest(const movement *m);
 /* Reads of blocks at an edge whose copies have names for what they share, or of all blocks where none is whole, by what they would read of all elements on average: those that lack results along
  * a dimension that one thread has all of need less of a window.  0: not known. */
 double count_names_at_edges(const movement *m);
+
+/* ---- count_plain.c ---- */
+
+/* Of one thread that sums up nothing: so many times as if each step asked once for what its places in the text share; 0: it is another statement. */
+double count_plain(const counter *c, const movement *m);
 
 /* ---- count_threads.c ---- */
 

@@ -225,23 +225,23 @@ count_ends count_box(const counter *c, const heddle_stmt *stmt, int d)
 typedef struct sampling {
 	int n;
 	bool every;
-	int64_t all, positions[MOST_PARENTS];
-	double step[MOST_PARENTS]; /* from one sample to the next, as a share of the positions */
+	int64_t all, positions[HEDDLE_MAX_DIM];
+	double step[HEDDLE_MAX_DIM]; /* from one sample to the next, as a share of the positions */
 } sampling;
 
-/* Once `n` and `positions` are known.  Samples are points of a sequence whose every stretch is spread evenly, that goes on by powers of the root of
+/* Once `n` and `positions` are known: at most so many.  Samples are points of a sequence whose every stretch is spread evenly, that goes on by powers of the root of
  * x^n = x + 1: those of a grid would meet tiles of other dimensions in the same way each time. */
-static void begin_sampling(sampling *s)
+static void begin_sampling(sampling *s, int64_t most)
 {
 	enum { ENOUGH = 32 };
 	double root = 1, power = 1;
 	s->all = 1;
 	for (int k = 0; k < s->n; k++)
 		s->all = times(s->all, s->positions[k] > 0 ? s->positions[k] : 0);
-	s->every = s->all <= most_samples[s->n];
+	s->every = s->all <= most;
 	if (s->every)
 		return;
-	s->all = most_samples[s->n];
+	s->all = most;
 	for (int k = 0; k < ENOUGH; k++)
 		root = pow(1 + root, 1.0 / s->n);
 	for (int k = 0; k < s->n; k++)
@@ -280,7 +280,7 @@ double count_mean(const counter *c, const heddle_stmt *stmt, int d)
 		box[k] = count_box(c, stmt, p.dim[k]);
 		of.positions[k] = box[k].upper - box[k].lower;
 	}
-	begin_sampling(&of);
+	begin_sampling(&of, most_samples[of.n]);
 	for (int64_t s = 0; s < of.all; s++) {
 		int64_t at[HEDDLE_MAX_DIM] = {0};
 		take_sample(&of, s, number);
@@ -317,7 +317,7 @@ static tied tied_of(const counter *c, const heddle_stmt *stmt, int d, const bool
 		t.tiles.positions[k] = known && known[t.to.dim[k]] ? choose_least(1, tiles) : tiles;
 	}
 	t.tiles.n = t.to.n;
-	begin_sampling(&t.tiles);
+	begin_sampling(&t.tiles, most_samples[t.tiles.n]);
 	return t;
 }
 
@@ -577,23 +577,25 @@ typedef struct vectors {
 static double asked_share(const counter *c, const heddle_stmt *stmt, const conditions *asked, const vectors *of)
 {
 	count_ends box[HEDDLE_MAX_DIM];
-	int64_t values = 1, step = 1, taken = 0, found = 0;
+	int dim[HEDDLE_MAX_DIM];
+	sampling values = {.n = 0};
+	int64_t found = 0;
 	for (int d = 0; d < stmt->n_dim; d++) {
 		bool within = false;
 		for (int k = 0; k < asked->n; k++)
 			within = within || choose_mentions(asked->of[k], d);
 		box[d] = within ? count_box(c, stmt, d) : (count_ends){0, 1};
-		values = times(values, box[d].upper > box[d].lower ? box[d].upper - box[d].lower : 0);
+		dim[values.n] = d;
+		values.positions[values.n] = box[d].upper - box[d].lower;
+		values.n += within;
 	}
-	while (values / step > MOST_ROWS)
-		step = 2 * step + 1;
-	for (int64_t v = step / 2; v < values; v += step, taken++) {
-		int64_t rest = v, at[HEDDLE_MAX_DIM] = {0};
+	begin_sampling(&values, MOST_ROWS);
+	for (int64_t v = 0; v < values.all; v++) {
+		int64_t number[HEDDLE_MAX_DIM], at[HEDDLE_MAX_DIM] = {0};
 		bool all = true;
-		for (int d = 0; d < stmt->n_dim; d++) {
-			at[d] = box[d].lower + rest % (box[d].upper - box[d].lower);
-			rest /= box[d].upper - box[d].lower;
-		}
+		take_sample(&values, v, number);
+		for (int k = 0; k < values.n; k++)
+			at[dim[k]] = box[dim[k]].lower + number[k];
 		const int64_t first = of ? at[of->dim] - (at[of->dim] - box[of->dim].lower) % of->members : 0;
 		for (int64_t k = 0; k < (of ? of->members : 1) && all; k++) {
 			if (of)
@@ -605,7 +607,7 @@ static double asked_share(const counter *c, const heddle_stmt *stmt, const condi
 		}
 		found += all;
 	}
-	return taken > 0 ? (double)found / (double)taken : 0;
+	return values.all > 0 ? (double)found / (double)values.all : 0;
 }
 
 /* The same, by values where no group is one that the statement has: then its conjuncts bound loops over tiles. */

@@ -511,7 +511,16 @@ static double length_of_calls(const heddle_stmt *stmt, const heddle_expr *expr, 
 	return n;
 }
 
-/* Vectors that many threads read, who compute with their members one by one, or store them so. */
+/* Does the value read it for a second time? */
+static bool is_second(const counter *c, const heddle_stmt *stmt, int a)
+{
+	int before = 0;
+	for (int b = 1; b < a; b++)
+		before += count_the_same(c, stmt, a, stmt, b, false);
+	return before == 1;
+}
+
+/* Vectors that have a name: what is read more than once; of many threads all, who compute with their members one by one, or store them so. */
 static double vectors_with_names(const counter *c, const shape *s, bool stored)
 {
 	const heddle_stmt *stmt = s->stmt;
@@ -524,7 +533,7 @@ static double vectors_with_names(const counter *c, const shape *s, bool stored)
 		m.subscript = count_subscripts(c, stmt, access);
 		for (int d = 0; d < stmt->n_dim; d++)
 			m.dims[d] = true;
-		n += count_access_width(c, &m) > 1;
+		n += count_access_width(c, &m) > 1 && (!s->alone || is_second(c, stmt, a));
 	}
 	return n;
 }
@@ -543,9 +552,7 @@ static double length_of_body(const counter *c, const shape *s, int vectors, bool
 		return calls + 1;
 	m.subscript = count_subscripts(c, stmt, &stmt->access[0]);
 	const bool stored = count_access_width(c, &m) > 1;
-	if (s->alone)
-		return calls + (stored ? 1 : 1 + (double)members);
-	return calls + vectors_with_names(c, s, stored) + (stored ? 1 : (double)members);
+	return calls + vectors_with_names(c, s, stored) + (stored ? 1 : s->alone + (double)members);
 }
 
 /* A loop of n rounds around a body of `size` nodes; does it become their copies? */

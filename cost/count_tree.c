@@ -165,14 +165,13 @@ int count_parts_of_place(const shape *s, int lockstep, const int64_t *values, bo
 		}
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const int64_t v = stmt->dim[d].layout.vector;
-		if (stmt->dim[d].member >= 0 && v > 1 && d != lockstep)
+		if (!stmt->dim[d].reduction && v > 1 && d != lockstep)
 			part[n++] = (place_part){d, v, 1, 1, true, asked[d]};
 	}
 	return n;
 }
 
-/* Reads of a vector of which so many members are left, at all places, each gone through by itself. */
-static double reads_of_left(const place_part *part, int n, const int64_t *there, int64_t left)
+double count_reads_of_left(const place_part *part, int n, const int64_t *there, int64_t left)
 {
 	int64_t at[2 * HEDDLE_MAX_DIM] = {0};
 	double reads = 0;
@@ -216,7 +215,7 @@ double count_block_reads(const counter *c, const movement *m, int lockstep, cons
 		const double here = count_reads_of_tree(m, part, n, values, along ? NULL : &members, false);
 		if (here < 0)
 			return -1;
-		reads += along && left < v ? reads_of_left(part, n, values, left) : along ? here * (double)v : here;
+		reads += along && left < v ? count_reads_of_left(part, n, values, left) : along ? here * (double)v : here;
 	}
 	return reads;
 }

@@ -38,6 +38,8 @@ void count_order_parts(place_part *part, int n, int outside);
  * shared by all that stand inside of it, and nothing of it by others.  `left`: of a vector along which the access does not go; NULL: of none.
  * `alone`: each place that the access depends on has its own element, whatever its subscripts are.  -1: too many. */
 double count_reads_of_tree(const movement *m, const place_part *part, int n, const int64_t *there, const left_members *left, bool alone);
+/* Reads of a vector of which so many members are left, at all places, each gone through by itself. */
+double count_reads_of_left(const place_part *part, int n, const int64_t *there, int64_t left);
 /* Those of a statement of one thread, from the outside in, without its vectors in lockstep; their number.  `values`: of each dimension, in this
  * block.  `whole`: it has all of its results, and what the last tile of a loop inside of it lacks is all that is asked. */
 int count_parts_of_place(const shape *s, int lockstep, const int64_t *values, bool whole, place_part part[2 * HEDDLE_MAX_DIM]);

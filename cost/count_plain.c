@@ -1,0 +1,250 @@
+/* Reads of one thread that sums up nothing, block by block.
+ * SPDX-License-Identifier: MIT
+ */
+#include "cost/count_tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* How the text of a block goes over a dimension: what is no loop stands in copies. */
+typedef struct plain_dim {
+	bool items, members; /* are a loop */
+	int64_t step;        /* of the thread's values in a round of all its loops; 0: there is no loop */
+} plain_dim;
+
+/* The dimension along which the text has vectors; -1: there is none. */
+static int vectors_of(const shape *s)
+{
+	return s->width > 1 ? count_vectors_dim(s) : -1;
+}
+
+/* false: a loop stands inside of copies, each of which has its own. */
+static bool find_loops(const shape *s, bool edge, plain_dim *loop)
+{
+	const heddle_stmt *stmt = s->stmt;
+	const int lockstep = heddle_lockstep_dim(stmt, NULL), own = vectors_of(s);
+	bool copies = false, apart = false;
+	for (int kind = 0; kind < 4; kind++) /* from the outside in: items, those of vectors, vectors that run in lockstep, members of others */
+		for (int d = 0; d < stmt->n_dim; d++) {
+			const heddle_layout *layout = &stmt->dim[d].layout;
+			const double parts = edge ? s->d[d].parts_at_edges : s->d[d].parts;
+			const bool wide = layout->vector > 1;
+			if (kind < 2 ? kind != wide : !wide || kind != 2 + (d != lockstep))
+				continue;
+			const bool is_loop = kind < 2 ? s->d[d].items > 1 && !(edge ? s->d[d].copied : s->d[d].unrolled) : parts > 1;
+			*(kind < 2 ? &loop[d].items : &loop[d].members) = is_loop;
+			apart = apart || (is_loop && copies);
+			copies = copies || (!is_loop && (kind < 2 ? s->d[d].items : d == own ? layout->vector / s->width : layout->vector) > 1);
+			if (is_loop)
+				loop[d].step = kind < 2 ? layout->vector : d == own ? s->width : 1;
+		}
+	return !apart;
+}
+
+/* Of a block that has all of its results: does it lack some along d, which is a loop inside of it? */
+static bool is_cut(const heddle_stmt *stmt, int d, const int64_t *block)
+{
+	return count_is_inner(stmt, d) && block[d] < stmt->dim[d].layout.tile;
+}
+
+/* What places in the text read, under a condition that follows from those of all of them; `apart`: where no vector is whole. */
+typedef struct named_read {
+	int64_t element[HEDDLE_MAX_DIM], when[HEDDLE_MAX_DIM];
+	int users, there; /* places in the text, and of those such that this block has */
+	bool apart, branch; /* `branch`: there is no such condition, and each reads for itself */
+} named_read;
+
+/* Values before the place along each dimension that is asked for: conditions on more of them follow from those on fewer. */
+static bool follows(const heddle_stmt *stmt, const int64_t *when, const int64_t *from)
+{
+	bool all = true;
+	for (int d = 0; d < stmt->n_dim; d++)
+		all = all && when[d] <= from[d];
+	return all;
+}
+
+static bool is_asked_nothing(const heddle_stmt *stmt, const int64_t *when)
+{
+	const int64_t nothing[HEDDLE_MAX_DIM] = {0};
+	return follows(stmt, when, nothing);
+}
+
+/* What the place reads that is so many of each part away from the first one. */
+static named_read read_at(const movement *m, const place_part *part, int n, const int64_t *at, const int64_t *there, const int64_t *last, bool alone)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	int64_t value[HEDDLE_MAX_DIM] = {0};
+	named_read one = {.users = 1, .there = 1, .apart = last != NULL};
+	for (int k = 0; k < n; k++) {
+		value[part[k].dim] += at[k] * part[k].step;
+		one.when[part[k].dim] += part[k].asked ? at[k] * part[k].step : 0;
+		for (int e = 0; e < m->tensor->rank && !alone; e++)
+			one.element[e] += m->subscript[e].coefficient[part[k].dim] * at[k] * part[k].step;
+	}
+	for (int d = 0; d < stmt->n_dim; d++) {
+		if (alone && count_depends(m, d))
+			one.element[d] = value[d];
+		one.there = one.there && value[d] < there[d];
+		one.apart = one.apart && (last[d] == 0 || value[d] == last[d]);
+	}
+	return one;
+}
+
+static named_read *find_read(const heddle_stmt *stmt, named_read *seen, int n, const named_read *one)
+{
+	for (int k = 0; k < n; k++)
+		if (!memcmp(seen[k].element, one->element, sizeof(one->element)) && (seen[k].apart == one->apart || is_asked_nothing(stmt, seen[k].when)))
+			return &seen[k];
+	return NULL;
+}
+
+/* Reads of all places of a block that has `there` of each dimension.  `left`: of a vector; NULL: of none. */
+static double reads_of_places(const counter *c, const movement *m, const place_part *part, int n, const int64_t *there, const left_members *left)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	const bool alone = m->access && m->access->expr && count_read_share(c, stmt, m->access->expr) != 1;
+	int64_t at[2 * HEDDLE_MAX_DIM] = {0}, places = 1;
+	double reads = 0;
+	int found = 0, k;
+	for (k = 0; k < n; k++)
+		if (part[k].n > MOST_ELEMENTS || (places *= part[k].n) > MOST_ELEMENTS)
+			return -1;
+	named_read *seen = heddle_xalloc(sizeof(*seen) * (size_t)places);
+	do {
+		const named_read one = read_at(m, part, n, at, there, left ? left->last : NULL, alone);
+		named_read *read = find_read(stmt, seen, found, &one);
+		if (!read) {
+			seen[found++] = one;
+		} else {
+			const bool before = follows(stmt, one.when, read->when);
+			read->branch = read->branch || (!before && !follows(stmt, read->when, one.when));
+			read->users++;
+			read->there += one.there;
+			if (before)
+				memcpy(read->when, one.when, sizeof(one.when));
+		}
+		for (k = n - 1; k >= 0 && ++at[k] == part[k].n; k--)
+			at[k] = 0;
+	} while (k >= 0);
+	for (int r = 0; r < found; r++) {
+		const bool outside = is_asked_nothing(stmt, seen[r].when), has_name = seen[r].users > 1 && !seen[r].branch;
+		const double each = !left || !left->n || has_name || (outside && left->several) ? 1 : (double)left->n;
+		reads += left && left->named && outside ? 0 : has_name ? (seen[r].there > 0) : (double)seen[r].there * each;
+	}
+	free(seen);
+	return reads;
+}
+
+/* Copies in the text, without the vectors of dimension `own`; their number. */
+static int find_places(const shape *s, int own, const plain_dim *loop, const int64_t *block, bool whole, place_part *part)
+{
+	const heddle_stmt *stmt = s->stmt;
+	int n = 0;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const int64_t v = stmt->dim[d].layout.vector;
+		const bool asked = count_is_asked(s, d) && (!whole || is_cut(stmt, d, block));
+		if (d != own && !loop[d].items)
+			part[n++] = (place_part){d, s->d[d].items, v, v, true, asked};
+		if (d != own && !loop[d].members)
+			part[n++] = (place_part){d, s->d[d].members, 1, 1, true, asked};
+	}
+	return n;
+}
+
+/* Reads of a round of all loops in a `block`, which has so many `values` of each dimension. */
+static double reads_of_round(const counter *c, const movement *m, const plain_dim *loop, const int64_t *block, const int64_t *values, bool whole)
+{
+	const shape *s = m->shape;
+	const heddle_stmt *stmt = s->stmt;
+	place_part part[2 * HEDDLE_MAX_DIM + 1];
+	int64_t last[HEDDLE_MAX_DIM], there[HEDDLE_MAX_DIM];
+	const int own = vectors_of(s);
+	int n = find_places(s, own, loop, block, whole, part);
+	bool known = true; /* where a place stands */
+	double reads = 0;
+	if (own < 0)
+		return reads_of_places(c, m, part, n, values, NULL);
+	const int64_t v = s->width;
+	const bool along = count_depends(m, own), all_there = whole && !is_cut(stmt, own, block);
+	if (all_there || (values[own] % v == 0 && choose_divisible(stmt, own, v))) {
+		part[n++] = (place_part){own, loop[own].step ? 1 : stmt->dim[own].layout.tile / v, v, v, true, count_is_asked(s, own) && !all_there};
+		return reads_of_places(c, m, part, n, values, NULL) * (along ? (double)v : 1);
+	}
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const bool asked = d != own && stmt->dim[d].member >= 0 && count_is_asked(s, d);
+		last[d] = asked ? stmt->dim[d].layout.tile - 1 : 0;
+		known = known && !(asked && loop[d].step);
+		there[d] = d == own ? INT64_MAX : values[d];
+	}
+	for (int64_t from = 0; from < values[own]; from += v) {
+		const int64_t left = values[own] - from;
+		const bool ends = known && !loop[own].step && from + v == stmt->dim[own].layout.tile && stmt->dim[own].member >= 0 && left < v;
+		const left_members members = {left < v ? left : 0, from > 0, !loop[own].step && stmt->dim[own].layout.tile > v, ends ? last : NULL};
+		const double here = reads_of_places(c, m, part, n, there, along ? NULL : &members);
+		if (here < 0)
+			return -1;
+		reads += along && left < v ? count_reads_of_left(part, n, there, left) : along ? here * (double)v : here;
+	}
+	return reads;
+}
+
+/* Reads of a block that has so many `values` of each dimension, and is `whole` along those of blocks; -1: not known. */
+static double reads_of_block(const counter *c, const movement *m, const int64_t *values, bool whole)
+{
+	const int n_dim = m->shape->stmt->n_dim;
+	plain_dim loop[HEDDLE_MAX_DIM] = {{.step = 0}};
+	double sum = 0;
+	bool known = find_loops(m->shape, !whole, loop), copies = false;
+	for (int d = 0; d < n_dim; d++) /* copies under conditions are longer, those inside of a loop that has them are not */
+		copies = copies || (whole && is_cut(m->shape->stmt, d, values) && !loop[d].items);
+	if (copies) {
+		memset(loop, 0, sizeof(loop));
+		known = find_loops(m->shape, true, loop);
+	}
+	if (!known)
+		return -1;
+	for (int kind = 0; kind < (1 << n_dim); kind++) { /* rounds that are whole, and last ones that lack some */
+		int64_t here[HEDDLE_MAX_DIM];
+		double rounds = 1;
+		for (int d = 0; d < n_dim && rounds > 0; d++) {
+			const int64_t step = loop[d].step ? loop[d].step : values[d], rest = values[d] % step;
+			const bool cut = kind >> d & 1;
+			here[d] = cut ? rest : step;
+			rounds *= cut ? (rest > 0 ? 1 : 0) : (double)(values[d] / step);
+		}
+		const double reads = rounds > 0 ? reads_of_round(c, m, loop, values, here, whole) : 0;
+		if (reads < 0)
+			return -1;
+		sum += rounds * reads;
+	}
+	return sum;
+}
+
+double count_plain(const counter *c, const movement *m)
+{
+	const shape *s = m->shape;
+	const heddle_stmt *stmt = s->stmt;
+	movement all = *m;
+	double sum = 0;
+	if (c->kernel->threads > 1 || stmt->reduction || m->tile || s->guarded != 1 || !count_is_affine(m) || count_strided(c, m) > 1)
+		return 0;
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (count_moves(stmt, d) || stmt->dim[d].layout.rounds > 1 || s->d[d].extent < 1 || stmt->dim[d].reduction)
+			return 0;
+	const double inside = count_within_guards(c, stmt, true);
+	const int kinds = count_kinds(m, -1);
+	for (int kind = 0; kind < kinds; kind++) {
+		count_kind k;
+		const double blocks = count_blocks(m, kind, -1, &k);
+		if (blocks == 0)
+			continue;
+		const bool whole = k.whole && count_any_whole(s);
+		const double together = whole && inside > 0 ? reads_of_block(c, m, k.values, true) : 0;
+		const double apart = whole && inside == 1 ? 0 : reads_of_block(c, m, k.values, false);
+		if (together < 0 || apart < 0)
+			return 0;
+		sum += blocks * (whole ? inside * together + (1 - inside) * apart : apart);
+	}
+	all.share = 1;
+	return sum / (count_elements(m) * count_repeats(c, &all));
+}
