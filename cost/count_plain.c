@@ -179,7 +179,10 @@ static double reads_of_round(const counter *c, const movement *m, const plain_di
 	for (int64_t from = 0; from < values[own]; from += v) {
 		const int64_t left = values[own] - from;
 		const bool ends = known && !loop[own].step && from + v == stmt->dim[own].layout.tile && stmt->dim[own].member >= 0 && left < v;
-		const left_members members = {left < v ? left : 0, from > 0, !loop[own].step && stmt->dim[own].layout.tile > v, ends ? last : NULL};
+		const left_members members = {.n = left < v ? left : 0,
+					      .named = from > 0,
+					      .several = !loop[own].step && stmt->dim[own].layout.tile > v,
+					      .last = ends ? last : NULL};
 		const double here = reads_of_places(c, m, part, n, there, along ? NULL : &members);
 		if (here < 0)
 			return -1;
