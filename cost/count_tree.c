@@ -92,7 +92,7 @@ static bool is_last(const heddle_stmt *stmt, const place_part *part, int n, cons
 
 /* Members of what is left of a vector are a loop: do others take what the place reads, so that it has a name outside of it?  They do where they stand
  * inside of its conditions. */
-static bool has_others(const movement *m, const place_part *part, const int64_t *at, int n, const left_members *left)
+static bool has_others(const movement *m, const place_part *part, const int64_t *at, int n, const left_members *left, bool outside)
 {
 	bool inside = true;
 	for (int k = n - 1; k >= 0; k--) {
@@ -101,7 +101,7 @@ static bool has_others(const movement *m, const place_part *part, const int64_t 
 		memcpy(other, at, sizeof(*at) * (size_t)n);
 		other[k] = 1;
 		const bool only = layout->tile == 2 * part[k].step; /* there are no more than these two */
-		const bool apart = part[k].asked && only && left->last && is_last(m->shape->stmt, part, n, other, left);
+		const bool apart = part[k].asked && only && !outside && left->last && is_last(m->shape->stmt, part, n, other, left);
 		if (part[k].several && at[k] == 0 && !count_depends(m, part[k].dim) && (inside || !part[k].asked) && !apart)
 			return true;
 		inside = inside && !(part[k].asked && at[k]);
@@ -141,7 +141,7 @@ double count_reads_of_tree(const movement *m, const place_part *part, int n, con
 			continue;
 		seen[found] = one;
 		found += !known;
-		const bool shared = !left || !left->n || (!empty && has_others(m, part, at, n, left)) || (outside && left->several);
+		const bool shared = !left || !left->n || (!empty && has_others(m, part, at, n, left, outside)) || (outside && left->several);
 		reads += left && left->named && (outside || (one.apart && left->beside)) ? 0 : shared ? 1 : (double)left->n;
 	} while (next_place(part, n, at));
 	free(seen);
