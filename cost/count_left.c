@@ -68,8 +68,6 @@ static double reads_of_left_over(const counter *c, const movement *m)
 	const int64_t v = m->shape->width, tiles = m->shape->d[d].extent / layout->tile,
 		      rest = m->shape->d[d].extent % layout->tile;
 	const bool loop = !m->shape->d[d].unrolled || m->shape->d[d].parts > 1;
-	if (v == 1 && !m->shape->d[d].unrolled && m->shape->d[d].parts == 1 && m->shape->d[d].parts_at_edges == 1) /* members that stand together have names */
-		return ceil((double)m->shape->d[d].extent / (double)layout->vector) * (double)layout->vector / (double)m->shape->d[d].extent;
 	if (v == 1 || rest == 0 || (!loop && stmt->dim[d].member >= 0))
 		return 1;
 	/* vectors that stand together have a name for it */
@@ -80,6 +78,25 @@ static double reads_of_left_over(const counter *c, const movement *m)
 	const double of_tile = loop ? (double)(layout->tile / v) : 1;
 	const double left = all ? 1 : together && layout->vector > v ? ceil((double)rest / (double)layout->vector) : (double)(rest / v + rest % v);
 	return ((double)tiles * of_tile + left) / (loop ? (double)m->shape->d[d].extent / (double)v : m->shape->d[d].outer);
+}
+
+/* Of what sums up nothing and has no vectors: members that stand together have a name for what they share, of which a loop goes over all that have one.
+ * So many times as if each read its part. */
+static double reads_of_members(const movement *m)
+{
+	const shape *s = m->shape;
+	double factor = 1;
+	if (m->tile || s->stmt->reduction || s->width != 1 || s->guarded != 1)
+		return 1;
+	for (int d = 0; d < s->stmt->n_dim; d++) {
+		const double extent = (double)s->d[d].extent, vector = (double)s->stmt->dim[d].layout.vector;
+		const bool together = s->d[d].parts == 1 && s->d[d].parts_at_edges == 1;
+		if (s->stmt->dim[d].layout.rounds > 1 || count_moves(s->stmt, d))
+			return 1;
+		if (extent > 0 && together && !s->d[d].unrolled && !count_depends(m, d))
+			factor *= ceil(extent / vector) * vector / extent;
+	}
+	return factor;
 }
 
 /* Of one thread that goes over its tile in rounds: those that are whole share what they read, in what is left each result reads for itself.  So many
@@ -212,5 +229,5 @@ static double reads_of_last_terms(const counter *c, const movement *m, double ed
 
 double count_left(const counter *c, const movement *m, double edges)
 {
-	return reads_of_last_terms(c, m, edges) * reads_of_last_members(c, m) * reads_of_left_over(c, m) * reads_of_rounds(c, m);
+	return reads_of_last_terms(c, m, edges) * reads_of_last_members(c, m) * reads_of_left_over(c, m) * reads_of_members(m) * reads_of_rounds(c, m);
 }
