@@ -2,7 +2,7 @@
  * of a whole one share.
  * SPDX-License-Identifier: MIT
  */
-#include "cost/count_parts.h"
+#include "cost/count_tree.h"
 
 #include <math.h>
 
@@ -25,7 +25,7 @@ static int dim_of_members(const counter *c, const movement *m)
 		return d < stmt->n_dim ? d : -1;
 	}
 	const bool sums = m->tile && stmt->reduction && count_depends(m, d) && !s->d[d].harmless && count_single_elements(c, m, d) == 0;
-	const bool stores = !m->tile && !stmt->reduction && stmt->access[0].group->space == HEDDLE_SPACE_GLOBAL;
+	const bool stores = !m->tile && !stmt->reduction && !count_goes_on(stmt);
 	return (sums || stores) && s->width > 1 && s->d[d].parts == 1 ? d : -1;
 }
 
@@ -47,9 +47,12 @@ static double reads_of_last_members(const counter *c, const movement *m)
 		return 1;
 	if (!count_depends(m, d))
 		return (stmt->dim[d].layout.items > 1 && s->d[d].copied) || count_indexes_registers(c, stmt, d) ? 1 : (double)(vectors + rest) / (double)(vectors + 1);
+	/* what stays in registers has a name for those inside of the first result's condition, or of none */
+	const bool named = !m->tile && !stmt->reduction && stmt->access[0].group->space == HEDDLE_SPACE_REGISTER;
 	for (int o = 0; o < stmt->n_dim; o++) {
 		const double threads = s->d[o].outer * s->d[o].busy * (double)stmt->dim[o].layout.threads;
-		if (o != d && stmt->dim[o].member >= 0 && s->d[o].unrolled && s->d[o].copied && !count_depends(m, o) && threads > 0)
+		const bool asks = !named || (stmt->dim[o].layout.threads > 1 && count_is_asked(s, o));
+		if (o != d && asks && stmt->dim[o].member >= 0 && s->d[o].unrolled && s->d[o].copied && !count_depends(m, o) && threads > 0)
 			results *= fmin((double)(s->d[o].items * s->d[o].members), (double)s->d[o].extent / threads);
 	}
 	return 1 + (results - 1) * (double)rest / (double)s->d[d].extent;
