@@ -559,9 +559,9 @@ double count_wide_share(const counter *c, const movement *m)
 	int64_t place[MOST_PLACES], wide = 0;
 	there.shape = &one;
 	for (int d = 0; d < one.stmt->n_dim; d++)
-		if (!one.stmt->dim[d].reduction)
+		if (!one.stmt->dim[d].reduction && !(m->tile && one.d[d].harmless)) /* nothing asks for those that tiles hold something for */
 			one.d[d].items = one.d[d].members = 1;
-	const int n = m->tile || c->kernel->threads == 1 || row_of(m) < 0 ? 0 : window_places(c, &there, NULL, place);
+	const int n = c->kernel->threads == 1 || row_of(m) < 0 ? 0 : window_places(c, &there, NULL, place);
 	for (int k = 0; k < n; k++) {
 		const int64_t first = place[k] - place[k] % 2;
 		int found = 0;
