@@ -651,14 +651,13 @@ static void count_window(counter *c, const movement *m, const heddle_group *grou
 					   m->tile ? NULL : &all[wide]);
 }
 
-/* Terms of a window of which any step may have fewer, for all that is known before the sizes are, stand each under a condition of its own, but for
- * the first: they share what that one reads, and vectors, where the condition of one term is that of those before it, too. */
-static bool asks_terms(const movement *m, int d)
+bool count_asks_terms(const counter *c, const movement *m, int d)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	const heddle_layout *layout = &stmt->dim[d].layout;
+	int64_t place[MOST_PLACES];
 	return m->tile && stmt->dim[d].reduction && heddle_is_window(stmt, d) && m->shape->d[d].unrolled && layout->vector * layout->threads == 1 &&
-	       !choose_divisible(stmt, d, layout->tile) && heddle_fixed_extent(stmt->source->index[d]->upper) == 0 && !count_moves(stmt, d);
+	       !choose_divisible(stmt, d, layout->tile) && heddle_fixed_extent(stmt->source->index[d]->upper) == 0 && !count_moves(stmt, d) && window_places(c, m, NULL, place) > 0;
 }
 
 /* Share of the reads that are made where a block has all of its results, and a step all of its terms: those ask for nothing. */
@@ -692,7 +691,7 @@ static bool count_terms_apart(counter *c, const movement *m, const heddle_group 
 	seen_vectors seen = {.n = 0};
 	int asked = 0;
 	for (int d = 0; d < stmt->n_dim; d++) {
-		only[d] = asks_terms(m, d) ? 0 : -1;
+		only[d] = count_asks_terms(c, m, d) ? 0 : -1;
 		asked += only[d] == 0;
 		terms *= only[d] < 0 ? 1 : m->shape->d[d].items;
 	}

@@ -410,7 +410,7 @@ static double reads_of_copies(const counter *c, const movement *m, double single
 	}
 	/* where results of a window need the same they share it, but not at an edge */
 	return shared > 0 ? 1 - single +
-				    single * (once + (all - whole) * reads_apart(m, named) / count_rest(m)) / shared
+				    single * (once + (all - whole) * reads_apart(m, named) / count_rest(c, m)) / shared
 			  : 1;
 }
 
