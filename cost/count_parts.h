@@ -308,6 +308,8 @@ double count_inside(const counter *c, const heddle_stmt *stmt, const int64_t *bl
 double count_whole(const counter *c, const heddle_stmt *stmt, int d, const int64_t *group);
 /* Share of the groups of group[o] values along each dimension o that have some which the moving ends of dimension d leave; -1: not known. */
 double count_begun(const counter *c, const heddle_stmt *stmt, int d, const int64_t *group);
+/* The one dimension that moves dimension d's end, to an earlier one from one of its values to the next, where nothing else moves; -1: it is not so. */
+int count_ends_earlier(const counter *c, const heddle_stmt *stmt, int d);
 /* Share of the blocks with instances where the guard holds, as far as it is one of members only. */
 double count_busy(const counter *c, const heddle_stmt *stmt);
 /* Share of the instances that read an element of the statement's value, where each part of it that reads it in another branch reads it
