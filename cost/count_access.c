@@ -559,9 +559,9 @@ double count_wide_share(const counter *c, const movement *m)
 	int64_t place[MOST_PLACES], wide = 0;
 	there.shape = &one;
 	for (int d = 0; d < one.stmt->n_dim; d++)
-		if (!one.stmt->dim[d].reduction)
+		if (!one.stmt->dim[d].reduction && !(m->tile && one.d[d].harmless)) /* nothing asks for those that tiles hold something for */
 			one.d[d].items = one.d[d].members = 1;
-	const int n = m->tile || c->kernel->threads == 1 || row_of(m) < 0 ? 0 : window_places(c, &there, NULL, place);
+	const int n = c->kernel->threads == 1 || row_of(m) < 0 ? 0 : window_places(c, &there, NULL, place);
 	for (int k = 0; k < n; k++) {
 		const int64_t first = place[k] - place[k] % 2;
 		int found = 0;
@@ -651,14 +651,13 @@ static void count_window(counter *c, const movement *m, const heddle_group *grou
 					   m->tile ? NULL : &all[wide]);
 }
 
-/* Terms of a window of which any step may have fewer, for all that is known before the sizes are, stand each under a condition of its own, but for
- * the first: they share what that one reads, and vectors, where the condition of one term is that of those before it, too. */
-static bool asks_terms(const movement *m, int d)
+bool count_asks_terms(const counter *c, const movement *m, int d)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	const heddle_layout *layout = &stmt->dim[d].layout;
+	int64_t place[MOST_PLACES];
 	return m->tile && stmt->dim[d].reduction && heddle_is_window(stmt, d) && m->shape->d[d].unrolled && layout->vector * layout->threads == 1 &&
-	       !choose_divisible(stmt, d, layout->tile) && heddle_fixed_extent(stmt->source->index[d]->upper) == 0 && !count_moves(stmt, d);
+	       !choose_divisible(stmt, d, layout->tile) && heddle_fixed_extent(stmt->source->index[d]->upper) == 0 && !count_moves(stmt, d) && window_places(c, m, NULL, place) > 0;
 }
 
 /* Share of the reads that are made where a block has all of its results, and a step all of its terms: those ask for nothing. */
@@ -692,7 +691,7 @@ static bool count_terms_apart(counter *c, const movement *m, const heddle_group 
 	seen_vectors seen = {.n = 0};
 	int asked = 0;
 	for (int d = 0; d < stmt->n_dim; d++) {
-		only[d] = asks_terms(m, d) ? 0 : -1;
+		only[d] = count_asks_terms(c, m, d) ? 0 : -1;
 		asked += only[d] == 0;
 		terms *= only[d] < 0 ? 1 : m->shape->d[d].items;
 	}

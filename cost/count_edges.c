@@ -429,7 +429,7 @@ static double reads_at_edges(const counter *c, const movement *m)
 	return each * (1 - rest + rest * all / shared);
 }
 
-double count_rest(const movement *m)
+double count_rest(const counter *c, const movement *m)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	const double elements = count_elements(m);
@@ -440,7 +440,7 @@ double count_rest(const movement *m)
 			      rest = extent % layout->tile;
 		const bool window = stmt->dim[d].reduction && layout->items == layout->tile &&
 				    m->shape->d[d].unrolled && count_depends(m, d);
-		if (!window || count_moves(stmt, d) || tiles == 0 || rest == 0)
+		if (!window || count_moves(stmt, d) || tiles == 0 || rest == 0 || count_asks_terms(c, m, d))
 			continue;
 		shape last = *m->shape;
 		movement there = *m;
@@ -608,5 +608,5 @@ double count_again(const counter *c, const movement *m)
 	const double plain = count_plain(c, m);
 	if (plain > 0)
 		return plain;
-	return count_left(c, m, reads_at_edges(c, m)) * reads_of_windows(c, m) * count_items(c, m) * count_rest(m) * count_at_ends(c, m);
+	return count_left(c, m, reads_at_edges(c, m)) * reads_of_windows(c, m) * count_items(c, m) * count_rest(c, m) * count_at_ends(c, m);
 }

@@ -163,12 +163,48 @@ static int moving_sum(const counter *c, const movement *m)
 	return ends.lower.affine && ends.upper.affine && tied == 1 ? moving : -1;
 }
 
+/* Of a sum of many threads that ends earlier from one result to the next, what does not depend on those: the first one that a thread has goes furthest, and
+ * all others take what it reads.  So many times as if there were as many steps as terms; 0: it is another. */
+static double reads_of_furthest(const counter *c, const movement *m)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	int64_t group[HEDDLE_MAX_DIM];
+	int moving = -1;
+	if (c->kernel->threads == 1 || m->tile || !stmt->reduction || m->shape->guarded != 1 || count_own_results(c->kernel) || !count_is_affine(m))
+		return 0;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		group[d] = 1;
+		if (!count_moves(stmt, d))
+			continue;
+		if (moving >= 0)
+			return 0;
+		moving = d;
+	}
+	const int results = moving < 0 ? -1 : count_ends_earlier(c, stmt, moving);
+	if (results < 0 || count_depends(m, results) || m->shape->d[results].harmless || !m->shape->d[results].unrolled)
+		return 0;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const heddle_layout *layout = &stmt->dim[d].layout;
+		const bool loop = stmt->dim[d].reduction && layout->vector * layout->threads == 1 && (!m->shape->d[d].unrolled || layout->items == 1);
+		const bool own = !stmt->dim[d].reduction && (count_depends(m, d) || layout->items * layout->vector == 1);
+		if (layout->rounds > 1 || m->shape->d[d].parts > 1 || m->shape->d[d].parts_at_edges > 1 || (d != results && !loop && !own))
+			return 0;
+	}
+	const heddle_layout *layout = &stmt->dim[results].layout;
+	const count_ends box = count_box(c, stmt, moving);
+	const double mean = count_mean(c, stmt, moving);
+	group[results] = layout->threads == 1 ? layout->tile : layout->vector;
+	if ((layout->items > 1 && (layout->threads > 1 || !m->shape->d[results].copied)) || mean <= 0) /* results side by side */
+		return 0;
+	return count_begun(c, stmt, moving, group) * (double)(box.upper - box.lower) / mean;
+}
+
 double count_ends_of_threads(const counter *c, const movement *m)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	const int moving = moving_sum(c, m);
 	if (moving < 0)
-		return 0;
+		return reads_of_furthest(c, m);
 	const range_ends ends = ends_of(c, stmt->source->index[moving]);
 	const double mean = count_mean(c, stmt, moving), guards = count_within_guards(c, stmt, false);
 	/* terms of all results, and of those in whole blocks; there once for all that share them; all by what is counted once */

@@ -2,7 +2,7 @@
  * of a whole one share.
  * SPDX-License-Identifier: MIT
  */
-#include "cost/count_parts.h"
+#include "cost/count_tree.h"
 
 #include <math.h>
 
@@ -25,7 +25,7 @@ static int dim_of_members(const counter *c, const movement *m)
 		return d < stmt->n_dim ? d : -1;
 	}
 	const bool sums = m->tile && stmt->reduction && count_depends(m, d) && !s->d[d].harmless && count_single_elements(c, m, d) == 0;
-	const bool stores = !m->tile && !stmt->reduction && stmt->access[0].group->space == HEDDLE_SPACE_GLOBAL;
+	const bool stores = !m->tile && !stmt->reduction && !count_goes_on(stmt);
 	return (sums || stores) && s->width > 1 && s->d[d].parts == 1 ? d : -1;
 }
 
@@ -47,9 +47,12 @@ static double reads_of_last_members(const counter *c, const movement *m)
 		return 1;
 	if (!count_depends(m, d))
 		return (stmt->dim[d].layout.items > 1 && s->d[d].copied) || count_indexes_registers(c, stmt, d) ? 1 : (double)(vectors + rest) / (double)(vectors + 1);
+	/* what stays in registers has a name for those inside of the first result's condition, or of none */
+	const bool named = !m->tile && !stmt->reduction && stmt->access[0].group->space == HEDDLE_SPACE_REGISTER;
 	for (int o = 0; o < stmt->n_dim; o++) {
 		const double threads = s->d[o].outer * s->d[o].busy * (double)stmt->dim[o].layout.threads;
-		if (o != d && stmt->dim[o].member >= 0 && s->d[o].unrolled && s->d[o].copied && !count_depends(m, o) && threads > 0)
+		const bool asks = !named || (stmt->dim[o].layout.threads > 1 && count_is_asked(s, o));
+		if (o != d && asks && stmt->dim[o].member >= 0 && s->d[o].unrolled && s->d[o].copied && !count_depends(m, o) && threads > 0)
 			results *= fmin((double)(s->d[o].items * s->d[o].members), (double)s->d[o].extent / threads);
 	}
 	return 1 + (results - 1) * (double)rest / (double)s->d[d].extent;
@@ -68,8 +71,6 @@ static double reads_of_left_over(const counter *c, const movement *m)
 	const int64_t v = m->shape->width, tiles = m->shape->d[d].extent / layout->tile,
 		      rest = m->shape->d[d].extent % layout->tile;
 	const bool loop = !m->shape->d[d].unrolled || m->shape->d[d].parts > 1;
-	if (v == 1 && !m->shape->d[d].unrolled && m->shape->d[d].parts == 1 && m->shape->d[d].parts_at_edges == 1) /* members that stand together have names */
-		return ceil((double)m->shape->d[d].extent / (double)layout->vector) * (double)layout->vector / (double)m->shape->d[d].extent;
 	if (v == 1 || rest == 0 || (!loop && stmt->dim[d].member >= 0))
 		return 1;
 	/* vectors that stand together have a name for it */
@@ -80,6 +81,25 @@ static double reads_of_left_over(const counter *c, const movement *m)
 	const double of_tile = loop ? (double)(layout->tile / v) : 1;
 	const double left = all ? 1 : together && layout->vector > v ? ceil((double)rest / (double)layout->vector) : (double)(rest / v + rest % v);
 	return ((double)tiles * of_tile + left) / (loop ? (double)m->shape->d[d].extent / (double)v : m->shape->d[d].outer);
+}
+
+/* Of what sums up nothing and has no vectors: members that stand together have a name for what they share, of which a loop goes over all that have one.
+ * So many times as if each read its part. */
+static double reads_of_members(const movement *m)
+{
+	const shape *s = m->shape;
+	double factor = 1;
+	if (m->tile || s->stmt->reduction || s->width != 1 || s->guarded != 1)
+		return 1;
+	for (int d = 0; d < s->stmt->n_dim; d++) {
+		const double extent = (double)s->d[d].extent, vector = (double)s->stmt->dim[d].layout.vector;
+		const bool together = s->d[d].parts == 1 && s->d[d].parts_at_edges == 1;
+		if (s->stmt->dim[d].layout.rounds > 1 || count_moves(s->stmt, d))
+			return 1;
+		if (extent > 0 && together && !s->d[d].unrolled && !count_depends(m, d))
+			factor *= ceil(extent / vector) * vector / extent;
+	}
+	return factor;
 }
 
 /* Of one thread that goes over its tile in rounds: those that are whole share what they read, in what is left each result reads for itself.  So many
@@ -212,5 +232,5 @@ static double reads_of_last_terms(const counter *c, const movement *m, double ed
 
 double count_left(const counter *c, const movement *m, double edges)
 {
-	return reads_of_last_terms(c, m, edges) * reads_of_last_members(c, m) * reads_of_left_over(c, m) * reads_of_rounds(c, m);
+	return reads_of_last_terms(c, m, edges) * reads_of_last_members(c, m) * reads_of_left_over(c, m) * reads_of_members(m) * reads_of_rounds(c, m);
 }

@@ -157,6 +157,10 @@ double count_elements(const movement *m);
 double count_repeats(const counter *c, const movement *m);
 /* Of what one result of many threads reads at once, the share of elements that have neighbours with which they are one vector. */
 double count_wide_share(const counter *c, const movement *m);
+/* Terms of a window of which any step may have fewer, for all that is known before the sizes are, stand each under a condition of its own, but for
+ * the first: they share what that one reads, and vectors, where the condition of one term is that of those before it, too.  Those of a tile are counted
+ * term after term. */
+bool count_asks_terms(const counter *c, const movement *m, int d);
 /* Adds so many rounds of an access of all threads, `width` elements each; b: where they begin, NULL: it does not matter. */
 void count_add_accesses(counter *c, const movement *m, const heddle_group *group, int64_t width, double rounds, const count_begins *b);
 /* Adds what a movement takes. */
@@ -222,8 +226,9 @@ double count_blocks(const movement *m, int kind, int other, count_kind *k);
 bool count_is_alone(const movement *m, int d);
 /* Do some threads have fewer results along d than others, or none, in any block? */
 bool count_has_idle_threads(const heddle_stmt *stmt, int d);
-/* The last tile of a window may have fewer terms, whose reads results share less: what it reads by the share of its terms. */
-double count_rest(const movement *m);
+/* The last tile of a window may have fewer terms, whose reads results share less: what it reads by the share of its terms, but where those are counted
+ * one after another. */
+double count_rest(const counter *c, const movement *m);
 /* Reads of blocks at an edge whose copies have names for what they share, or of all blocks where none is whole, by what they would read of all elements on average: those that lack results along
  * a dimension that one thread has all of need less of a window.  0: not known. */
 double count_names_at_edges(const movement *m);
@@ -308,6 +313,8 @@ double count_inside(const counter *c, const heddle_stmt *stmt, const int64_t *bl
 double count_whole(const counter *c, const heddle_stmt *stmt, int d, const int64_t *group);
 /* Share of the groups of group[o] values along each dimension o that have some which the moving ends of dimension d leave; -1: not known. */
 double count_begun(const counter *c, const heddle_stmt *stmt, int d, const int64_t *group);
+/* The one dimension that moves dimension d's end, to an earlier one from one of its values to the next, where nothing else moves; -1: it is not so. */
+int count_ends_earlier(const counter *c, const heddle_stmt *stmt, int d);
 /* Share of the blocks with instances where the guard holds, as far as it is one of members only. */
 double count_busy(const counter *c, const heddle_stmt *stmt);
 /* Share of the instances that read an element of the statement's value, where each part of it that reads it in another branch reads it

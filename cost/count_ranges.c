@@ -757,15 +757,23 @@ double count_inside(const counter *c, const heddle_stmt *stmt, const int64_t *bl
 	return share;
 }
 
+/* An end, of which both are asked where it is the least, or the most, of two.  An end that does not move is that of the box. */
+static bool take_end(const counter *c, const heddle_expr *end, const heddle_expr *own, bool upper, conjuncts *all)
+{
+	int64_t known;
+	if (heddle_expr_evaluate(end, c->size, &known) >= 0)
+		return true;
+	if (end->kind == HEDDLE_EXPR_BINARY && end->op == (upper ? HEDDLE_OP_MIN : HEDDLE_OP_MAX))
+		return take_end(c, end->arg[0], own, upper, all) && take_end(c, end->arg[1], own, upper, all);
+	return upper ? add_conjunct(c, all, end, own, 1) : add_conjunct(c, all, own, end, 0);
+}
+
 /* The ends of dimension d, those that move, as what a guard would ask for; false: they are something else. */
 static bool take_ends(const counter *c, const heddle_stmt *stmt, int d, conjuncts *all)
 {
 	heddle_index *index = stmt->source->index[d];
 	const heddle_expr own = {.kind = HEDDLE_EXPR_INDEX, .index = index};
-	int64_t most;
-	/* ends that do not move are those of the box */
-	return (heddle_expr_evaluate(index->upper, c->size, &most) >= 0 || add_conjunct(c, all, index->upper, &own, 1)) &&
-	       (!index->lower || heddle_expr_evaluate(index->lower, c->size, &most) >= 0 || add_conjunct(c, all, &own, index->lower, 0));
+	return take_end(c, index->upper, &own, true, all) && (!index->lower || take_end(c, index->lower, &own, false, all));
 }
 
 double count_whole(const counter *c, const heddle_stmt *stmt, int d, const int64_t *group)
@@ -784,6 +792,22 @@ double count_begun(const counter *c, const heddle_stmt *stmt, int d, const int64
 {
 	conjuncts all = {0};
 	return take_ends(c, stmt, d, &all) ? shares_of(c, stmt, &all, group, true, false) : -1;
+}
+
+int count_ends_earlier(const counter *c, const heddle_stmt *stmt, int d)
+{
+	conjuncts all = {0};
+	int by = -1;
+	if (!take_ends(c, stmt, d, &all) || all.n_multiple)
+		return -1;
+	for (int k = 0; k < all.n; k++)
+		for (int o = 0; o < stmt->n_dim; o++) {
+			const int64_t factor = o == d ? 0 : all.of[k].coefficient[o];
+			if (factor > 0 || (factor && (all.of[k].coefficient[d] > 0 || (by >= 0 && by != o))))
+				return -1;
+			by = factor ? o : by;
+		}
+	return by;
 }
 
 double count_busy(const counter *c, const heddle_stmt *stmt)

@@ -47,8 +47,8 @@ double count_single_elements(const counter *c, const movement *m, int lockstep)
 	return beside ? (double)(members % 2) / (double)members : 1;
 }
 
-/* Of a sum of many threads that asks for no thread's results, since tiles hold something for those that do not exist: so many times as if all were
- * shared.  0: it is another. */
+/* Of many threads that go on with values, as sums do, where nothing asks for a thread's first result, since tiles hold something for those that do not
+ * exist, or its condition is around all others: so many times as if all were shared.  0: it is another. */
 static double reads_of_first(const counter *c, const movement *m)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
@@ -58,7 +58,7 @@ static double reads_of_first(const counter *c, const movement *m)
 	bool asked[HEDDLE_MAX_DIM] = {0}, apart[HEDDLE_MAX_DIM] = {0};
 	int n_part = 0;
 	double sum = 0, ran = 0;
-	if (!stmt->reduction || s->guarded != 1 || count_own_results(c->kernel))
+	if (!count_goes_on(stmt) || s->guarded != 1 || count_own_results(c->kernel) || (!stmt->reduction && count_within_guards(c, stmt, false) < 1))
 		return 0;
 	if (!count_is_affine(m))
 		return 0;
@@ -410,7 +410,7 @@ static double reads_of_copies(const counter *c, const movement *m, double single
 	}
 	/* where results of a window need the same they share it, but not at an edge */
 	return shared > 0 ? 1 - single +
-				    single * (once + (all - whole) * reads_apart(m, named) / count_rest(m)) / shared
+				    single * (once + (all - whole) * reads_apart(m, named) / count_rest(c, m)) / shared
 			  : 1;
 }
 

@@ -5,7 +5,7 @@
  *
  *   let v = X[i : 4]; ... extract(v, 0) ... extract(v, 1) ...
  *
- * A branch that follows takes from the vector what it reads of it, too, where nothing there is stored to the array.
+ * Branches between them, and those that follow, take from the vector what they read of it, too, where nothing there is stored to the array.
  *
  * Vector loops make most vectors; this is for the second operand of a product, whose own vector loop was unrolled inside the
  * first one's, and for what a thread's rows have one value each of.  A block of one thread has vectors to compute with, which
@@ -41,7 +41,7 @@ static int stores_before(const widener *w, const heddle_buffer *buffer, int at)
 {
 	int n = 0;
 	for (int k = w->from; k < at; k++)
-		n += w->block->child[k]->kind == HEDDLE_NODE_STORE && w->block->child[k]->buffer == buffer;
+		n += simplify_stores_to(w->block->child[k], buffer);
 	return n;
 }
 
@@ -309,13 +309,13 @@ static heddle_value *from_named(heddle_value *v, void *user)
 	return v;
 }
 
-/* Those of the stretch that has been widened, ending before child `to`, which nothing is stored to after them. */
+/* Those that stand before child `to` of the stretch, or at its end, which nothing is stored to after them. */
 static void take_named(const widener *w, int to, named *all)
 {
 	all->n = 0;
 	for (int k = 0; k < w->n; k++) {
 		const narrow_load *l = &w->load[k];
-		if (!l->vector || l->stores != stores_before(w, l->load->buffer, to))
+		if (!l->vector || l->at >= to || l->stores != stores_before(w, l->load->buffer, to))
 			continue;
 		if (!all->load)
 			all->load = HEDDLE_NEW_ARRAY(w->s->p->arena, narrow_load, MOST_LOADS);
@@ -382,8 +382,25 @@ static void widen_stretch(widener *w, int from, int to, heddle_node *out)
 		}
 		for (int v = 0; v < node->n_value && any; v++)
 			node->value[v] = heddle_value_map(p, node->value[v], from_vector, &here);
+		if (node->kind == HEDDLE_NODE_IF && any) {
+			named all = {.w = w};
+			take_named(w, k, &all);
+			take_from_named(w, node, &all);
+		}
 		heddle_node_append(p, out, node);
 	}
+}
+
+/* Lets and stores, and branches between them in which no thread waits for others: the child after them. */
+static int stretch_end(const heddle_node *block, int from)
+{
+	int end = simplify_straight_end(block, from), next = end;
+	while (end > from && next < block->n_child && block->child[next]->kind == HEDDLE_NODE_IF && !waits(block->child[next])) {
+		const int straight = simplify_straight_end(block, next + 1);
+		end = straight > next + 1 ? straight : end;
+		next = straight > next + 1 ? straight : next + 1;
+	}
+	return end;
 }
 
 static void widen(widener *w, heddle_node *node)
@@ -401,7 +418,7 @@ static void widen(widener *w, heddle_node *node)
 	heddle_node *out = simplify_node_like(s->p, node);
 	named all = {.w = w};
 	for (int k = 0; k < node->n_child;) {
-		const int end = simplify_straight_end(node, k);
+		const int end = stretch_end(node, k);
 		for (int i = k; i < end; i++)
 			if (node->child[i]->kind == HEDDLE_NODE_LET)
 				heddle_ranges_let(s->ranges, node->child[i]->name, node->child[i]->value[0]);
@@ -409,7 +426,9 @@ static void widen(widener *w, heddle_node *node)
 			w->block = node;
 			widen_stretch(w, k, end, out);
 			take_named(w, end, &all);
-			k = end;
+			for (; k < end; k++)
+				if (node->child[k]->kind == HEDDLE_NODE_IF)
+					widen(w, node->child[k]);
 		} else {
 			take_from_named(w, node->child[k], &all);
 			widen(w, node->child[k]);
