@@ -35,6 +35,15 @@ static bool is_under(const tree_read *read, const tree_read *place, int n)
 	return true;
 }
 
+/* Is it under any condition? */
+static bool is_asked(const tree_read *read, int n)
+{
+	for (int k = 0; k < n; k++)
+		if (read->key[k])
+			return true;
+	return false;
+}
+
 void count_order_parts(place_part *part, int n, int outside)
 {
 	place_part ordered[2 * HEDDLE_MAX_DIM + 1];
@@ -128,13 +137,15 @@ double count_reads_of_tree(const movement *m, const place_part *part, int n, con
 			if (alone && count_depends(m, part[k].dim))
 				one.element[part[k].dim] += at[k] * part[k].apart;
 		}
+		/* under conditions there is no name for what members of a further vector read, as it is not known that there are any */
+		const bool unknown = left && left->n && left->named && !outside;
 		bool known = false;
 		for (int k = 0; k < found && !known; k++)
-			known = !memcmp(seen[k].element, one.element, sizeof(one.element)) && is_under(&seen[k], &one, n);
+			known = !memcmp(seen[k].element, one.element, sizeof(one.element)) && is_under(&seen[k], &one, n) && !(unknown && is_asked(&seen[k], n));
 		if (known)
 			continue;
 		seen[found++] = one;
-		const bool shared = !left || !left->n || has_others(m, part, at, n, left) || (outside && left->several);
+		const bool shared = !left || !left->n || (!unknown && has_others(m, part, at, n, left)) || (outside && left->several);
 		reads += left && left->named && outside ? 0 : shared ? 1 : (double)left->n;
 	} while (next_place(part, n, at));
 	free(seen);
