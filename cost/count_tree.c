@@ -141,7 +141,8 @@ double count_reads_of_tree(const movement *m, const place_part *part, int n, con
 		const bool unknown = left && left->n && left->named && !outside;
 		bool known = false;
 		for (int k = 0; k < found && !known; k++)
-			known = !memcmp(seen[k].element, one.element, sizeof(one.element)) && is_under(&seen[k], &one, n) && !(unknown && is_asked(&seen[k], n));
+			known = !memcmp(seen[k].element, one.element, sizeof(one.element)) && is_under(&seen[k], &one, n) && !(unknown && is_asked(&seen[k], n)) &&
+				!(left && left->inside && seen[k].apart != one.apart);
 		if (known)
 			continue;
 		seen[found++] = one;
@@ -223,10 +224,17 @@ double count_block_reads(const counter *c, const movement *m, int lockstep, cons
 	for (int64_t from = 0; from < values[lockstep]; from += v) {
 		const int64_t left = values[lockstep] - from;
 		const bool ends = from + v == stmt->dim[lockstep].layout.tile && stmt->dim[lockstep].member >= 0 && left < v;
-		const left_members members = {left < v ? left : 0, from > 0, lockstep != alone && stmt->dim[lockstep].layout.tile > v, ends ? last : NULL};
-		const double here = count_reads_of_tree(m, part, n, values, along ? NULL : &members, false);
+		const left_members members = {left < v ? left : 0, from > 0, lockstep != alone && stmt->dim[lockstep].layout.tile > v, false, ends ? last : NULL};
+		/* a single one of which it is known that it is left is no loop, and has a name */
+		const bool single = along && left == 1 && v > 1 && heddle_fixed_extent(stmt->source->index[lockstep]->upper) > 0;
+		const left_members one = {.n = 1, .inside = true, .last = members.last};
+		const double here = count_reads_of_tree(m, part, n, values, single ? &one : along ? NULL : &members, false);
 		if (here < 0)
 			return -1;
+		if (single) {
+			reads += here;
+			continue;
+		}
 		reads += along && left < v ? reads_of_left(part, n, values, left) : along ? here * (double)v : here;
 	}
 	return reads;

@@ -23,6 +23,7 @@ typedef struct left_members {
 	int64_t n;    /* 0: it is whole */
 	bool named;   /* what stands outside of all conditions has a name, of the vectors before */
 	bool several; /* there may be more vectors, for which it has one */
+	bool inside;  /* the access goes along the vector, and stands inside of the question whether it is whole */
 	const int64_t *last; /* [n_dim] results beside it which all blocks that have them lack some of the vector, so that none asks whether it is whole */
 } left_members;
 
