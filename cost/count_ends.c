@@ -233,7 +233,10 @@ double count_ends_of_threads(const counter *c, const movement *m)
 static bool furthest_in_vectors(const counter *c, const heddle_stmt *stmt, int moving)
 {
 	const range_ends ends = ends_of(c, stmt->source->index[moving]);
-	linear steps = count_add(ends.upper, ends.lower, -1);
+	bool later = false; /* they begin later from one result to the next, and the first one goes furthest */
+	for (int d = 0; d < stmt->n_dim; d++)
+		later = later || ends.lower.coefficient[d] > 0;
+	linear steps = later ? ends.lower : count_add(ends.upper, ends.lower, -1);
 	const int64_t v = stmt->dim[moving].layout.vector;
 	if (!steps.affine)
 		return false;
@@ -241,7 +244,7 @@ static bool furthest_in_vectors(const counter *c, const heddle_stmt *stmt, int m
 		const int64_t factor = steps.coefficient[d], tile = stmt->dim[d].layout.tile;
 		if (factor && (factor * tile % v || tile == v || tile == stmt->dim[moving].layout.tile))
 			return false;
-		steps.constant += factor > 0 ? factor * (tile - 1) : 0;
+		steps.constant += factor > 0 && !later ? factor * (tile - 1) : 0;
 	}
 	return steps.constant % v == 0;
 }
@@ -301,6 +304,7 @@ typedef struct tied_sum {
 	bool lower;           /* it is the beginning that moves */
 	int64_t unit;         /* results that are a vector; 1: none are */
 	int64_t lanes;        /* terms that are one; 1: none are */
+	int64_t copies;       /* of a step for terms that are lanes beside a vector of results; 1: there are none */
 	int64_t before, past; /* where terms that do not move with results begin, and end */
 } tied_sum;
 
@@ -322,7 +326,8 @@ static bool is_tied_sum(const counter *c, const movement *m, tied_sum *x)
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const bool plain = stmt->dim[d].layout.rounds == 1 && m->shape->d[d].extent > 0;
 		const bool lanes = stmt->dim[d].reduction && stmt->dim[d].layout.vector > 1;
-		if (!plain || (lanes && (d != lockstep || !count_depends(m, d))) ||
+		const bool copies = lanes && d != lockstep && lockstep >= 0 && stmt->dim[d].layout.items == 1;
+		if (!plain || (lanes && !((copies || d == lockstep) && count_depends(m, d))) ||
 		    (stmt->dim[d].reduction ? x->terms >= 0 || !count_moves(stmt, d) : stmt->dim[d].member < 0 || count_moves(stmt, d)))
 			return false;
 		x->terms = stmt->dim[d].reduction ? d : x->terms;
@@ -345,8 +350,9 @@ static bool is_tied_sum(const counter *c, const movement *m, tied_sum *x)
 	const count_ends box = count_box(c, stmt, x->terms);
 	x->before = box.lower;
 	x->past = box.upper;
-	x->lanes = stmt->dim[x->terms].layout.vector;
-	return x->results >= 0 && !(x->lanes > 1 && x->lower);
+	x->copies = x->terms == lockstep ? 1 : stmt->dim[x->terms].layout.vector;
+	x->lanes = stmt->dim[x->terms].layout.vector / x->copies;
+	return x->results >= 0 && !(x->copies > 1 && x->results == lockstep);
 }
 
 /* Terms of result `value` in first <= term < last. */
@@ -354,6 +360,14 @@ static double terms_of(const tied_sum *x, int64_t value, int64_t first, int64_t 
 {
 	const int64_t lower = x->lower ? end_at(&x->ends.lower, x->results, value) : x->before, upper = x->lower ? x->past : end_at(&x->ends.upper, x->results, value);
 	const int64_t from = lower > first ? lower : first, to = choose_least(upper, last);
+	return to > from ? (double)(to - from) : 0;
+}
+
+/* Those of them that are in whole vectors. */
+static double terms_in_vectors(const tied_sum *x, int64_t value, int64_t first, int64_t last)
+{
+	const int64_t lower = x->lower ? end_at(&x->ends.lower, x->results, value) : x->before, upper = x->lower ? x->past : end_at(&x->ends.upper, x->results, value);
+	const int64_t from = ((lower > first ? lower : first) + x->lanes - 1) / x->lanes * x->lanes, to = choose_least(upper, last) / x->lanes * x->lanes;
 	return to > from ? (double)(to - from) : 0;
 }
 
@@ -373,9 +387,8 @@ static double reads_of_units(const tied_sum *x, const step_reads *reads, int64_t
 {
 	double sum = 0;
 	for (int64_t u = 0; u < n && x->lanes > 1; u++) {
-		const int64_t past = choose_least(end_at(&x->ends.upper, x->results, from + u), last);
-		const int64_t whole = past > first ? (past - first) / x->lanes * x->lanes : 0;
-		sum += past > first ? (double)whole * reads->unit + (double)(past - first - whole) * reads->left[1] : 0;
+		const double terms = terms_of(x, from + u, first, last), whole = terms_in_vectors(x, from + u, first, last);
+		sum += whole * reads->unit + (terms - whole) * reads->left[1];
 	}
 	for (int64_t u = 0; u < n && x->lanes == 1; u += x->unit) {
 		const int64_t there = choose_least(x->unit, n - u);
@@ -387,6 +400,16 @@ static double reads_of_units(const tied_sum *x, const step_reads *reads, int64_t
 		}
 	}
 	return sum;
+}
+
+/* Copies of terms ask for each result, but results of a block share those that all of them have or none: as far from the last one that all have as whole
+ * blocks are long.  So much less than if each read its own of terms from `from` on. */
+static double shared_by_copies(const movement *m, const tied_sum *x, const step_reads *reads, int64_t first, int64_t n, int64_t from)
+{
+	const int64_t tile = m->shape->stmt->dim[x->results].layout.tile, past = end_at(&x->ends.upper, x->results, first);
+	if (x->copies == 1 || x->copies % tile || past <= from)
+		return 0;
+	return (double)((past - from + tile - 1) / tile) * ((double)n * reads->unit - reads->all);
 }
 
 /* Reads of the block whose results begin at `first`, of which it has n: steps that all have, and those that ask.  `shares`: what one result that goes
@@ -405,15 +428,21 @@ static double reads_of_block(const movement *m, const tied_sum *x, const step_re
 	int64_t asked_from = x->lower ? x->before : to, asked_to = x->lower ? from : x->past;
 	double sum = 0;
 	/* where tiles of both do not begin together, the last one, which lacks some, may be the one that sums begin in */
-	if (x->lower && tile % step && x->past % step) {
+	if (x->lower && x->copies == 1 && tile % step && x->past % step) {
 		const int64_t ended = x->past / step * step;
 		sum += reads_of_units(x, reads, first, n, ended, x->past);
 		asked_to = choose_least(asked_to, ended);
 		to = from < ended ? ended : from;
 	}
+	/* what fills no vector is gone through by each result, but for a single term, which has a name */
+	if (x->lower && x->lanes > 1 && step > 2 && to > from) {
+		const int64_t vectors = to / x->lanes * x->lanes;
+		sum += (double)(to - vectors) * (double)n * reads->left[1];
+		to = vectors;
+	}
 	sum += (double)(to - from) * reads->all;
 	if (!shares)
-		return sum + reads_of_units(x, reads, first, n, asked_from, asked_to);
+		return sum + reads_of_units(x, reads, first, n, asked_from, asked_to) - shared_by_copies(m, x, reads, first, n, asked_from);
 	sum += terms_of(x, x->lower ? first : last, asked_from, asked_to) * reads->all;
 	if (x->lanes == 1)
 		return sum;
@@ -431,6 +460,38 @@ static double reads_from_first(const tied_sum *x, const double *active, int64_t 
 		sum += to > from ? (double)(to - from) * active[a] : 0;
 	}
 	return sum;
+}
+
+/* The same where terms are lanes: each result asks for whole vectors, and goes through what is left by itself.  Those that begin with a tile of terms,
+ * as the first one does, ask for nothing in it but whether they are there, and stand together. */
+static double reads_of_vectors_from(const movement *m, const tied_sum *x, const step_reads *reads, const double *active, int64_t first, int64_t n)
+{
+	const int64_t step = m->shape->stmt->dim[x->terms].layout.tile, tile = m->shape->stmt->dim[x->results].layout.tile;
+	const bool together = tile % step == 0 && end_at(&x->ends.lower, x->results, first) % step == 0;
+	double sum = 0, more = 0; /* terms that one more of those has */
+	int64_t beside = 0;
+	for (int64_t u = n - 1; u >= 0; u--) {
+		const double terms = terms_of(x, first + u, x->before, x->past), whole = terms_in_vectors(x, first + u, x->before, x->past);
+		sum += (terms - whole) * reads->left[1];
+		beside += together && end_at(&x->ends.lower, x->results, first + u) % step == 0;
+		sum += together && end_at(&x->ends.lower, x->results, first + u) % step == 0 ? 0 : whole * reads->unit;
+	}
+	for (int64_t u = n - 1; u >= 0 && beside > 0; u--) {
+		if (end_at(&x->ends.lower, x->results, first + u) % step)
+			continue;
+		const double whole = terms_in_vectors(x, first + u, x->before, x->past);
+		sum += (whole - more) * active[beside--];
+		more = whole;
+	}
+	return sum;
+}
+
+/* Those of a block that is cut, whichever end moves. */
+static double reads_of_cut_block(const movement *m, const tied_sum *x, const step_reads *reads, const double *active, int64_t first, int64_t n)
+{
+	if (!x->lower)
+		return reads_of_block(m, x, reads, first, n, false);
+	return x->lanes > 1 ? reads_of_vectors_from(m, x, reads, active, first, n) : reads_from_first(x, active, first, n);
 }
 
 /* Results of a block that stand beside each other along other dimensions. */
@@ -474,7 +535,10 @@ static bool reads_of_cut(const counter *c, const movement *m, const tied_sum *x,
 	/* where it is the only one it is known to have some: others share what the first one reads */
 	const bool single = m->shape->stmt->dim[x->results].layout.tile == x->unit;
 	reads->ended = single && n > 0 ? count_under_conditions(c, m, lockstep, k->values, -1, x->results) : reads->left[n % x->unit];
-	return reads->unit >= 0 && reads->all >= 0 && reads->ended >= 0;
+	const bool known = reads->unit >= 0 && reads->all >= 0 && reads->ended >= 0;
+	reads->unit /= (double)x->copies;
+	reads->all /= (double)x->copies;
+	return known;
 }
 
 /* Reads of blocks of a kind along other dimensions: all those along the results'.  -1: too many. */
@@ -494,11 +558,11 @@ static double reads_of_kind(const counter *c, const movement *m, const tied_sum 
 		return -1;
 	for (int64_t a = 1; a <= tile && x->lower; a++) {
 		k->values[x->results] = a;
-		active[a] = count_under_conditions(c, m, heddle_lockstep_dim(stmt, NULL), k->values, x->results, -1);
+		active[a] = count_under_conditions(c, m, x->lanes > 1 ? -1 : heddle_lockstep_dim(stmt, NULL), k->values, x->results, -1);
 		if (active[a] < 0)
 			return -1;
 	}
-	if (!x->lower && (!reads_of_cut(c, m, x, k, tile, &cut) || !reads_of_cut(c, m, x, k, rest, &last)))
+	if ((!x->lower || x->lanes > 1) && (!reads_of_cut(c, m, x, k, tile, &cut) || !reads_of_cut(c, m, x, k, rest, &last)))
 		return -1;
 	/* from one block to the next that lies in tiles of terms in the same way reads grow evenly, but for what comes before all terms */
 	const int64_t terms = stmt->dim[x->terms].layout.tile, apart = tiles > MOST_BLOCKS ? choose_least(terms, MOST_BLOCKS / 4) : tiles;
@@ -510,11 +574,11 @@ static double reads_of_kind(const counter *c, const movement *m, const tied_sum 
 			const int64_t first = begin + at[i] * tile;
 			reads[i] = inside > 0 ? inside * reads_of_block(m, x, &whole, first, tile, shares) : 0;
 			if (inside < 1)
-				reads[i] += (1 - inside) * (x->lower ? reads_from_first(x, active, first, tile) : reads_of_block(m, x, &cut, first, tile, false));
+				reads[i] += (1 - inside) * reads_of_cut_block(m, x, &cut, active, first, tile);
 		}
 		sum += reads[0] + (double)(of_way - 1) * (reads[1] + reads[2]) / 2;
 	}
-	return sum + (rest == 0 ? 0 : x->lower ? reads_from_first(x, active, end, rest) : reads_of_block(m, x, &last, end, rest, false));
+	return sum + (rest > 0 ? reads_of_cut_block(m, x, &last, active, end, rest) : 0);
 }
 
 double count_moving_sums(const counter *c, const movement *m)
@@ -526,7 +590,9 @@ double count_moving_sums(const counter *c, const movement *m)
 		return 0;
 	for (int kind = 0; kind < count_kinds(m, x.results); kind++) {
 		count_kind k;
-		const double blocks = count_blocks(m, kind, x.results, &k), reads = blocks > 0 ? reads_of_kind(c, m, &x, &k) : 0;
+		const double blocks = count_blocks(m, kind, x.results, &k);
+		k.values[x.terms] = x.lower ? 1 : x.copies; /* of a step; of those that begin later each is asked inside of the results' condition */
+		const double reads = blocks > 0 ? reads_of_kind(c, m, &x, &k) : 0;
 		if (reads < 0)
 			return 0;
 		sum += blocks * reads;

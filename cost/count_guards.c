@@ -216,10 +216,11 @@ static double shared_in_cut(const shape *s, const double *items)
 	return ran > 0 ? sum / ran : 1;
 }
 
-/* Do blocks with all of their results, in which the guard does not hold for all, stand apart?  Where it asks for multiples there are no others. */
-static bool guards_blocks(const counter *c, const heddle_stmt *stmt)
+/* Do blocks with all of their results, in which the guard does not hold for all, stand apart, or are there no others?  `inside`: share of the instances
+ * that are in blocks in which it does. */
+static bool guards_blocks(const counter *c, const heddle_stmt *stmt, double inside)
 {
-	bool parts = false;
+	bool parts = inside == 0;
 	for (int d = 0; d < stmt->n_dim; d++) {
 		parts = parts || count_guard_parts(c, stmt, d);
 		if (!stmt->dim[d].reduction && stmt->dim[d].layout.tile > 1 && count_guards(stmt, d))
@@ -280,7 +281,7 @@ static double guarded_share(const counter *c, const movement *m, double accesses
 	const double alone = cut ? (double)(s->d[lane].extent % s->stmt->dim[lane].layout.vector) / (double)s->d[lane].extent : 0;
 	const double some = count_guarded(c, s->stmt, beside), left = s->guarded - vectors;
 	const bool alone_inside = c->kernel->threads == 1 && s->stmt->reduction;
-	const double of_whole = guards_blocks(c, s->stmt) ? again_inside(c, m, lane, false) / whole : 1 / whole;
+	const double of_whole = guards_blocks(c, s->stmt, whole_ones) ? again_inside(c, m, lane, false) / whole : 1 / whole;
 	const double of_cut = full == 1 ? 1 / whole : alone_inside ? again_inside(c, m, lane, true) : shared_in_cut(s, shared);
 	/* vectors of terms that it leaves whole stand around all results, members of others inside of each */
 	const bool lanes = c->kernel->threads == 1 && lane >= 0 && s->stmt->dim[lane].reduction && count_depends(m, lane) && count_guard_parts(c, s->stmt, lane);

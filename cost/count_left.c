@@ -159,6 +159,54 @@ static double reads_beside_terms(const movement *m, int d, int64_t v, int64_t mo
 	return (whole * ((double)tiles + all - (double)(tiles * (layout->tile / v))) + (1 - whole) * all) / s->d[d].outer;
 }
 
+/* Of one thread, what does not depend on terms along d that are lanes of vectors of the text, step by step, by the kinds of blocks: steps of whole
+ * vectors share it as far as conditions on results allow, and what is left is gone through term by term for each result.  In whole blocks that has a name
+ * where tiles are such vectors; where a loop goes over several it is not known that there is any.  So many times as if all of a step's shared it; 0: it is
+ * another kind. */
+static double reads_beside_steps(const counter *c, const movement *m, int d)
+{
+	const shape *s = m->shape;
+	const heddle_stmt *stmt = s->stmt;
+	const heddle_layout *lanes = &stmt->dim[d].layout;
+	const bool loop = !s->d[d].unrolled;
+	bool plain = count_is_affine(m) && lanes->vector <= c->language->max_vector && (loop || lanes->items == 1);
+	double others = 1; /* results that take the same, in whole blocks */
+	int asked_for = 0; /* dimensions */
+	for (int o = 0; o < stmt->n_dim; o++) {
+		plain = plain && !count_moves(stmt, o) && stmt->dim[o].layout.rounds == 1 && s->d[o].extent > 0 && heddle_fixed_extent(stmt->source->index[o]->upper) == 0;
+		if (stmt->dim[o].reduction)
+			plain = plain && (o == d || (stmt->dim[o].layout.vector == 1 && !(s->d[o].unrolled && stmt->dim[o].layout.items > 1)));
+		else
+			plain = plain && stmt->dim[o].member >= 0 && s->d[o].unrolled && !s->d[o].harmless;
+		others *= stmt->dim[o].reduction || count_depends(m, o) ? 1 : (double)stmt->dim[o].layout.tile;
+		asked_for += !stmt->dim[o].reduction && stmt->dim[o].layout.tile > 1 && count_is_asked(s, o);
+	}
+	if (!plain)
+		return 0;
+	const int64_t v = lanes->vector, steps = s->d[d].extent / v, rest = s->d[d].extent % v;
+	const double inside = count_within_guards(c, stmt, true), once = loop ? (double)s->d[d].extent / (double)v : s->d[d].outer;
+	const left_members left = {.n = rest};
+	double sum = 0, ran = 0;
+	for (int kind = 0; kind < count_kinds(m, -1); kind++) {
+		count_kind k;
+		place_part part[2 * HEDDLE_MAX_DIM + 1];
+		const double blocks = count_blocks(m, kind, -1, &k);
+		const int n = count_parts_of_place(s, -1, k.values, false, part);
+		count_order_parts(part, n, -1);
+		for (int o = 0; o < n && inside == 1 && asked_for == 1; o++) /* blocks at an edge lack the last result, and of two have one */
+			part[o].several = part[o].several && !(part[o].asked && stmt->dim[part[o].dim].layout.tile == 2);
+		const double asked = blocks > 0 ? count_reads_of_tree(m, part, n, k.values, NULL, false) : 0;
+		const double members = blocks > 0 && rest > 0 ? count_reads_of_tree(m, part, n, k.values, &left, false) : 0;
+		if (asked < 0 || members < 0)
+			return 0;
+		const double of_whole = k.once * ((double)steps + (rest == 0 ? 0 : others == 1 ? (double)rest : loop && lanes->items > 1 ? (double)rest * others : 1));
+		const double of_cut = asked * (double)steps + members;
+		sum += blocks * (k.whole ? inside * of_whole + (1 - inside) * of_cut : of_cut);
+		ran += blocks * k.once * once;
+	}
+	return ran > 0 ? sum / ran : 0;
+}
+
 /* Of one thread, what depends on results along d that are a vector, and not on terms that are lanes beside it: a step's lanes share it, but for those of
  * a tile that lacks some, each of which has a condition, and each member of what is left of the vector reads its own for each term.  So many times as
  * if all of a step's shared it; 0: others take it as well. */
@@ -206,8 +254,10 @@ static double reads_of_last_terms(const counter *c, const movement *m, double ed
 	const int64_t v = choose_least(stmt->dim[d].layout.vector, c->language->max_vector), rest = m->shape->d[d].extent % v, vectors = m->shape->d[d].extent / v;
 	if (!count_depends(m, d) && c->kernel->threads > 1)
 		return rest > 0 ? edges * (double)(vectors + rest) / (double)(vectors + 1) : edges;
-	if (!count_depends(m, d))
-		return edges * reads_beside_terms(m, d, stmt->dim[d].layout.vector, c->language->max_vector);
+	if (!count_depends(m, d)) {
+		const double reads = reads_beside_steps(c, m, d);
+		return reads > 0 ? reads : edges * reads_beside_terms(m, d, stmt->dim[d].layout.vector, c->language->max_vector);
+	}
 	double several = 1, whole = c->kernel->threads == 1 && stmt->dim[d].layout.tile == 2 ? 1 : 0; /* one term that is left has a name in whole blocks */
 	for (int o = 0; o < stmt->n_dim; o++) {
 		const int64_t tile = stmt->dim[o].layout.tile, extent = m->shape->d[o].extent;

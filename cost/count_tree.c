@@ -35,6 +35,15 @@ static bool is_under(const tree_read *read, const tree_read *place, int n)
 	return true;
 }
 
+/* Is it under any condition? */
+static bool is_asked(const tree_read *read, int n)
+{
+	for (int k = 0; k < n; k++)
+		if (read->key[k])
+			return true;
+	return false;
+}
+
 void count_order_parts(place_part *part, int n, int outside)
 {
 	place_part ordered[2 * HEDDLE_MAX_DIM + 1];
@@ -74,20 +83,16 @@ static bool has_place(const place_part *part, int n, const int64_t *at, const in
 }
 
 
-/* Is it what no block with a whole tile of vectors has?  Then it stands outside of the branches of the others: the last vector itself, and all that comes
- * after it. */
-static bool is_last(const heddle_stmt *stmt, const place_part *part, int n, const int64_t *at, const left_members *left)
+/* Is it what no block with a whole vector has?  Then it stands outside of the branch of the others. */
+static bool is_last(const heddle_stmt *stmt, const place_part *part, int n, const int64_t *at, const int64_t *last)
 {
 	int64_t value[HEDDLE_MAX_DIM] = {0};
-	bool after = left->ends;
-	for (int k = 0; k < n; k++) {
+	for (int k = 0; k < n; k++)
 		value[part[k].dim] += at[k] * part[k].step;
-		after = after || (at[k] > 0 && left->inside[part[k].dim]);
-	}
 	for (int d = 0; d < stmt->n_dim; d++)
-		if (left->last[d] > 0 && value[d] != left->last[d])
+		if (last[d] > 0 && value[d] != last[d])
 			return false;
-	return after;
+	return true;
 }
 
 /* Members of what is left of a vector are a loop: do others take what the place reads, so that it has a name outside of it?  They do where they stand
@@ -101,7 +106,7 @@ static bool has_others(const movement *m, const place_part *part, const int64_t 
 		memcpy(other, at, sizeof(*at) * (size_t)n);
 		other[k] = 1;
 		const bool only = layout->tile == 2 * part[k].step; /* there are no more than these two */
-		const bool apart = part[k].asked && only && !outside && left->last && is_last(m->shape->stmt, part, n, other, left);
+		const bool apart = part[k].asked && only && !outside && left->last && is_last(m->shape->stmt, part, n, other, left->last);
 		if (part[k].several && at[k] == 0 && !count_depends(m, part[k].dim) && (inside || !part[k].asked) && !apart)
 			return true;
 		inside = inside && !(part[k].asked && at[k]);
@@ -125,24 +130,24 @@ double count_reads_of_tree(const movement *m, const place_part *part, int n, con
 		bool outside;
 		if (!has_place(part, n, at, there, &one, &outside))
 			continue;
-		one.apart = left && left->last && is_last(m->shape->stmt, part, n, at, left);
+		one.apart = left && left->last && is_last(m->shape->stmt, part, n, at, left->last);
 		for (int k = 0; k < n; k++) {
 			for (int e = 0; e < m->tensor->rank && !alone; e++)
 				one.element[e] += m->subscript[e].coefficient[part[k].dim] * at[k] * part[k].apart;
 			if (alone && count_depends(m, part[k].dim))
 				one.element[part[k].dim] += at[k] * part[k].apart;
 		}
+		/* under conditions there is no name for what members of a further vector read, as it is not known that there are any */
+		const bool unknown = left && left->empty && !outside;
 		bool known = false;
 		for (int k = 0; k < found && !known; k++)
 			known = !memcmp(seen[k].element, one.element, sizeof(one.element)) && is_under(&seen[k], &one, n) &&
-				(seen[k].apart || !one.apart || !left->branch);
-		const bool empty = left && left->empty;
-		if (known && !(empty && !outside && !one.apart))
+				(seen[k].apart || !one.apart || !left->branch) && (!unknown || !is_asked(&seen[k], n));
+		if (known)
 			continue;
-		seen[found] = one;
-		found += !known;
-		const bool shared = !left || !left->n || (!empty && has_others(m, part, at, n, left, outside)) || (outside && left->several);
-		reads += left && left->named && (outside || (one.apart && left->beside)) ? 0 : shared ? 1 : (double)left->n;
+		seen[found++] = one;
+		const bool shared = !left || !left->n || (!unknown && has_others(m, part, at, n, left, outside)) || (outside && left->several);
+		reads += left && left->named && outside ? 0 : shared ? 1 : (double)left->n;
 	} while (next_place(part, n, at));
 	free(seen);
 	return reads;
@@ -214,34 +219,26 @@ double count_block_reads(const counter *c, const movement *m, int lockstep, cons
 	int64_t last[HEDDLE_MAX_DIM];
 	double reads = 0;
 	const int64_t tile = stmt->dim[lockstep].layout.tile;
-	bool beside = false, moves = false, inside[HEDDLE_MAX_DIM]; /* `moves`: each vector asks where its sums end */
+	bool moves = false; /* each vector asks where its sums end */
 	for (int d = 0; d < stmt->n_dim; d++) {
 		moves = moves || (stmt->dim[d].reduction && count_is_tied(c, stmt, d, lockstep));
 		last[d] = d != lockstep && stmt->dim[d].member >= 0 && count_is_asked(m->shape, d) ? stmt->dim[d].layout.tile - 1 : 0;
-		beside = beside || last[d] > 0;
-	}
-	beside = beside && !moves;
-	for (int d = 0; d < stmt->n_dim; d++) {
-		inside[d] = last[d] == 0 && !stmt->dim[d].reduction;
-		for (int o = 0; o < stmt->n_dim; o++)
-			inside[d] = inside[d] && (last[o] == 0 || count_stands_inside(c, stmt, d, o));
 	}
 	for (int64_t from = 0; from < values[lockstep]; from += v) {
 		const int64_t left = values[lockstep] - from;
-		const bool ends = from + v == tile, apart = stmt->dim[lockstep].member >= 0 && values[lockstep] < tile && (beside || ends);
+		/* a single one of which it is known that it is left is no loop, and has a name */
+		const bool single = along && left == 1 && v > 1 && heddle_fixed_extent(stmt->source->index[lockstep]->upper) > 0;
+		const bool ends = from + v == tile && stmt->dim[lockstep].member >= 0 && left < v;
 		const left_members members = {.n = !along && left < v ? left : 0,
 					      .named = !along && from > 0,
 					      .several = !along && lockstep != alone && tile > v,
 					      .empty = !along && from > 0 && left < v && !moves,
-					      .branch = along && !ends,
-					      .ends = ends,
-					      .beside = beside,
-					      .inside = inside,
-					      .last = apart ? last : NULL};
+					      .branch = single,
+					      .last = ends ? last : NULL};
 		const double here = count_reads_of_tree(m, part, n, values, &members, false);
 		if (here < 0)
 			return -1;
-		reads += along && left < v ? count_reads_of_left(part, n, values, left) : along ? here * (double)v : here;
+		reads += !along || single ? here : left < v ? count_reads_of_left(part, n, values, left) : here * (double)v;
 	}
 	return reads;
 }

@@ -24,11 +24,8 @@ typedef struct left_members {
 	bool named;   /* what stands outside of all conditions has a name, of the vectors before */
 	bool several; /* there may be more vectors, for which it has one */
 	bool empty;   /* nothing may be left of it: under a condition its members share nothing */
-	bool branch;  /* all that is read is in a branch for whole vectors, or the other */
-	bool ends;    /* it is the last one of the tile */
-	bool beside;  /* `last` are some of them */
-	const bool *inside;  /* [n_dim] other results that stand inside of all of `last` */
-	const int64_t *last; /* [n_dim] results beside it that all blocks which have them lack some of its tile's vectors; 0: any, NULL: there are none */
+	bool branch;  /* the access goes along it, and stands inside of the question whether it is whole */
+	const int64_t *last; /* [n_dim] results beside it which all blocks that have them lack some of the vector, so that none asks whether it is whole */
 } left_members;
 
 /* May results along d be left out in some block?  Where one tile holds all that there are it is known which. */

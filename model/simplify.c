@@ -241,6 +241,7 @@ static int simplify_launch(simplify *s)
 	simplify_carry(s);
 	simplify_linearise(s);
 	simplify_widen(s);
+	simplify_fold(s, (rewriter){.unroll = false}); /* conditions that have become alike are one, and what stands under them shares */
 	simplify_share(s);
 	simplify_ahead(s);
 	simplify_fold(s, (rewriter){.plain_division = true});
