@@ -18,27 +18,33 @@ static int vectors_of(const shape *s)
 	return s->width > 1 ? count_vectors_dim(s) : -1;
 }
 
-/* false: a loop stands inside of copies, each of which has its own. */
-static bool find_loops(const shape *s, bool edge, plain_dim *loop)
+/* Copies around a loop along which the access goes each have their own, and share nothing: they are as another loop.  false: copies stand around
+ * others. */
+static bool find_loops(const movement *m, bool edge, plain_dim *loop)
 {
+	const shape *s = m->shape;
 	const heddle_stmt *stmt = s->stmt;
 	const int lockstep = heddle_lockstep_dim(stmt, NULL), own = vectors_of(s);
-	bool copies = false, apart = false;
-	for (int kind = 0; kind < 4; kind++) /* from the outside in: items, those of vectors, vectors that run in lockstep, members of others */
-		for (int d = 0; d < stmt->n_dim; d++) {
+	bool inside = false, along = false; /* there is a loop; the access goes along it */
+	for (int kind = 3; kind >= 0; kind--) /* from the inside out: members, of them those that run in lockstep, items of vectors, other items */
+		for (int d = stmt->n_dim - 1; d >= 0; d--) {
 			const heddle_layout *layout = &stmt->dim[d].layout;
 			const double parts = edge ? s->d[d].parts_at_edges : s->d[d].parts;
 			const bool wide = layout->vector > 1;
 			if (kind < 2 ? kind != wide : !wide || kind != 2 + (d != lockstep))
 				continue;
-			const bool is_loop = kind < 2 ? s->d[d].items > 1 && !(edge ? s->d[d].copied : s->d[d].unrolled) : parts > 1;
+			const int64_t step = kind < 2 ? layout->vector : d == own ? s->width : 1, n = kind < 2 ? s->d[d].items : layout->vector / step;
+			bool is_loop = kind < 2 ? n > 1 && !(edge ? s->d[d].copied : s->d[d].unrolled) : parts > 1;
+			if (!is_loop && n > 1 && inside && !along)
+				return false;
+			along = along || (is_loop && count_depends(m, d));
+			inside = inside || is_loop;
+			is_loop = is_loop || (n > 1 && inside);
 			*(kind < 2 ? &loop[d].items : &loop[d].members) = is_loop;
-			apart = apart || (is_loop && copies);
-			copies = copies || (!is_loop && (kind < 2 ? s->d[d].items : d == own ? layout->vector / s->width : layout->vector) > 1);
-			if (is_loop)
-				loop[d].step = kind < 2 ? layout->vector : d == own ? s->width : 1;
+			if (is_loop && !loop[d].step)
+				loop[d].step = step;
 		}
-	return !apart;
+	return true;
 }
 
 /* Of a block that has all of its results: does it lack some along d, which is a loop inside of it? */
@@ -197,12 +203,12 @@ static double reads_of_block(const counter *c, const movement *m, const int64_t 
 	const int n_dim = m->shape->stmt->n_dim;
 	plain_dim loop[HEDDLE_MAX_DIM] = {{.step = 0}};
 	double sum = 0;
-	bool known = find_loops(m->shape, !whole, loop), copies = false;
+	bool known = find_loops(m, !whole, loop), copies = false;
 	for (int d = 0; d < n_dim; d++) /* copies under conditions are longer, those inside of a loop that has them are not */
 		copies = copies || (whole && is_cut(m->shape->stmt, d, values) && !loop[d].items);
 	if (copies) {
 		memset(loop, 0, sizeof(loop));
-		known = find_loops(m->shape, true, loop);
+		known = find_loops(m, true, loop);
 	}
 	if (!known)
 		return -1;

@@ -224,10 +224,13 @@ double count_block_reads(const counter *c, const movement *m, int lockstep, cons
 		moves = moves || (stmt->dim[d].reduction && count_is_tied(c, stmt, d, lockstep));
 		last[d] = d != lockstep && stmt->dim[d].member >= 0 && count_is_asked(m->shape, d) ? stmt->dim[d].layout.tile - 1 : 0;
 	}
+	const int64_t known = heddle_fixed_extent(stmt->source->index[lockstep]->upper);
 	for (int64_t from = 0; from < values[lockstep]; from += v) {
 		const int64_t left = values[lockstep] - from;
+		if (from > 0 && !along && known > 0 && known <= tile) /* nothing is asked between them, and the first one's names are there */
+			break;
 		/* a single one of which it is known that it is left is no loop, and has a name */
-		const bool single = along && left == 1 && v > 1 && heddle_fixed_extent(stmt->source->index[lockstep]->upper) > 0;
+		const bool single = along && left == 1 && v > 1 && known > 0;
 		const bool ends = from + v == tile && stmt->dim[lockstep].member >= 0 && left < v;
 		const left_members members = {.n = !along && left < v ? left : 0,
 					      .named = !along && from > 0,
