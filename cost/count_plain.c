@@ -18,7 +18,7 @@ static int vectors_of(const shape *s)
 	return s->width > 1 ? count_vectors_dim(s) : -1;
 }
 
-/* Copies around a loop along which the access goes each have their own, and share nothing: they are as another loop.  false: copies stand around
+/* Copies around a loop each have their own, and share nothing of what goes along either: they are as another loop.  false: copies stand around
  * others. */
 static bool find_loops(const movement *m, bool edge, plain_dim *loop)
 {
@@ -35,7 +35,7 @@ static bool find_loops(const movement *m, bool edge, plain_dim *loop)
 				continue;
 			const int64_t step = kind < 2 ? layout->vector : d == own ? s->width : 1, n = kind < 2 ? s->d[d].items : layout->vector / step;
 			bool is_loop = kind < 2 ? n > 1 && !(edge ? s->d[d].copied : s->d[d].unrolled) : parts > 1;
-			if (!is_loop && n > 1 && inside && !along)
+			if (!is_loop && n > 1 && inside && !along && !count_depends(m, d))
 				return false;
 			along = along || (is_loop && count_depends(m, d));
 			inside = inside || is_loop;

@@ -658,7 +658,8 @@ static void find_unrolled(const counter *c, shape *s)
 	const bool singles = results && !wide && !s->stmt->reduction && s->stmt->access[0].group->space == HEDDLE_SPACE_GLOBAL &&
 			     !(s->alone && count_indexes_registers(c, s->stmt, vectors));
 	s->width = vectors < 0 ? 0 : singles ? 1 : choose_least(s->stmt->dim[vectors].layout.vector, c->language->max_vector);
-	const double size = length_of_body(c, s, results ? vectors : -1, wide), terms = length_of_terms(c, s->stmt);
+	const bool lanes = s->alone && vectors >= 0 && !results; /* of one thread: what is read twice has a name, too */
+	const double size = length_of_body(c, s, results ? vectors : -1, wide) + (lanes ? vectors_with_names(c, s, false) : 0), terms = length_of_terms(c, s->stmt);
 	unroll(c, s, size + terms, wide, unrolled, parts);
 	/* around members that many threads ask one by one nothing is a vector */
 	bool asked = false;
