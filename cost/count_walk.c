@@ -885,13 +885,13 @@ static bool goes_on_after(const counter *c, const heddle_stmt *own)
 }
 
 /* Does the statement read vectors, which are whole or not around all that they take?  Members of guarded sums in registers that other statements read
- * are asked for one by one. */
-static bool reads_any_vectors(const counter *c, const shape *s)
+ * are asked for one by one.  `parts`: or does it read some at a part of its taps? */
+static bool reads_any_vectors(const counter *c, const shape *s, bool parts)
 {
 	if (s->guarded != 1 && s->stmt->access[0].group->space == HEDDLE_SPACE_REGISTER)
 		return false;
 	for (int d = 0; d < s->stmt->n_dim; d++)
-		if (s->stmt->dim[d].layout.vector > 1 && (count_reads_vectors(c, s, d) || count_tile_vectors(c, s, d) > 0))
+		if (s->stmt->dim[d].layout.vector > 1 && (count_reads_vectors(c, s, d) || (parts && count_tile_vectors(c, s, d) > 0)))
 			return true;
 	return false;
 }
@@ -905,7 +905,7 @@ double count_walk(const counter *c, const movement *m)
 	double reads = -1;
 	if (c->kernel->threads == 1 || !count_goes_on(stmt) || s->guarded <= 0 || m->n_beside > 0 || !count_is_affine(m) || !m->access ||
 	    count_own_results(c->kernel) || (m->tile && !count_reads_memory(stmt)) ||
-	    reads_any_vectors(c, s) || (m->access->expr && count_read_share(c, stmt, m->access->expr) != 1))
+	    reads_any_vectors(c, s, s->guarded == 1) || (m->access->expr && count_read_share(c, stmt, m->access->expr) != 1))
 		return -1;
 	const int n_guard = count_conjuncts(c, stmt, guard, MOST_FORMS);
 	if (n_guard < 0)
@@ -915,6 +915,8 @@ double count_walk(const counter *c, const movement *m)
 	for (int d = 0; d < stmt->n_dim; d++)
 		if (!take_dim(&w, d))
 			return -1;
+	if (w.n_lacking > 0 && reads_any_vectors(c, s, true)) /* where tiles that lack terms have theirs is not known */
+		return -1;
 	w.node = heddle_xalloc(sizeof(*w.node) * (MOST_FORMS + 1) * MOST_WALKED);
 	w.element = heddle_xalloc(sizeof(*w.element) * MOST_WALKED);
 	take_parts(&w);
