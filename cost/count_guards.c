@@ -325,6 +325,9 @@ double count_guarded_share(const counter *c, const movement *m, double accesses,
 	const bool any = c->kernel->threads > 1 && lane >= 0 && (m->apart || stmt->reduction);
 	const double whole = any ? count_tile_vectors(c, m->shape, lane) : 0;
 	movement together = *m, apart = *m;
+	const double walked = accesses > 0 ? count_walk(c, m) : -1;
+	if (walked >= 0)
+		return walked / (accesses * (double)c->kernel->threads);
 	if (whole == 0)
 		return guarded_share(c, m, accesses, wide);
 	together.apart = false;

@@ -112,6 +112,9 @@ int64_t count_tile_begin(const movement *m, int inner, int64_t w, const int64_t 
 int count_vectors_dim(const shape *s);
 /* Values of dimension d that a thread has in a row and that stand in the text. */
 int64_t count_side_by_side(const counter *c, const movement *m, int d);
+/* Where the rows that the access reads begin, but for multiples of w elements, a power of two; -1: not all alike.  `member`: as count_member_width has
+ * it. */
+int64_t count_rows_begin(const movement *m, int inner, int64_t w, const int64_t *member);
 /* Elements of one access; `member`: which of the values that stand in the text it is of each dimension, NULL or -1: any. */
 int64_t count_member_width(const counter *c, const movement *m, const int64_t *member);
 /* The same of any member. */
@@ -253,6 +256,14 @@ double count_single_elements(const counter *c, const movement *m, int lockstep);
 /* How often many threads make a read for each time that it is counted, in blocks at an edge where each item asks for its result and all. */
 double count_items(const counter *c, const movement *m);
 
+/* Does the sum read vectors along d, of results or of terms? */
+bool count_reads_vectors(const counter *c, const shape *s, int d);
+
+/* ---- count_walk.c ---- */
+
+/* Elements that all threads read for the results of a guarded sum, of which each place in the text is under conditions at an edge; -1: it is another. */
+double count_walk(const counter *c, const movement *m);
+
 /* ---- count_left.c ---- */
 
 /* How often something is read for each time that it would be read if what is left of vectors, terms, rounds and tiles were whole; `edges`: the same of
@@ -334,6 +345,9 @@ int count_guard_begins(const counter *c, const heddle_stmt *stmt, int d);
 /* Does the guard depend on dimension d, and hold for all of a vector's members where it does for the first and the last?  Such vectors are whole or
  * not around all results. */
 bool count_guard_parts(const counter *c, const heddle_stmt *stmt, int d);
+/* What the guard asks for: sums that are not negative, of the statement's dimensions; their number, 0: there is no guard, -1: it is of another kind or
+ * asks for more. */
+int count_conjuncts(const counter *c, const heddle_stmt *stmt, linear *all, int most);
 /* Does the guard depend on dimension d? */
 bool count_guards(const heddle_stmt *stmt, int d);
 /* The dimension that the statement's guard `d <= other`, or the other way around, compares d with; -1: it is another guard, or none. */

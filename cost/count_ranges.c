@@ -153,6 +153,19 @@ static bool take_guard(const counter *c, const heddle_stmt *stmt, conjuncts *all
 	return guard && !otherwise && take_conjuncts(c, guard, all);
 }
 
+int count_conjuncts(const counter *c, const heddle_stmt *stmt, linear *all, int most)
+{
+	conjuncts guard = {0};
+	bool otherwise = false;
+	if (!guard_of(stmt, &otherwise))
+		return 0;
+	if (otherwise || !take_guard(c, stmt, &guard) || guard.n_multiple || guard.n > most)
+		return -1;
+	for (int k = 0; k < guard.n; k++)
+		all[k] = guard.of[k];
+	return guard.n;
+}
+
 bool count_moves(const heddle_stmt *stmt, int d)
 {
 	return parents_of(stmt, d, NULL).n > 0;

@@ -225,8 +225,7 @@ int64_t count_tile_begin(const movement *m, int inner, int64_t w, const int64_t 
 	return (fixed % w + w) % w;
 }
 
-/* Do the rows that the access reads begin at multiples of w elements, a power of two? */
-static bool rows_begin_at(const movement *m, int inner, int64_t w, const int64_t *member)
+int64_t count_rows_begin(const movement *m, int inner, int64_t w, const int64_t *member)
 {
 	const heddle_tensor *tensor = m->tensor;
 	int64_t fixed[HEDDLE_MAX_DIM + 1] = {0}; /* elements before the row that stands in the text, by the extents in them that are not known */
@@ -242,16 +241,16 @@ static bool rows_begin_at(const movement *m, int inner, int64_t w, const int64_t
 			at += member && member[d] >= 0 ? factor * member[d] : 0;
 		}
 		if (e != inner && step && (step & -step) * unit % w)
-			return false;
+			return -1;
 		fixed[tensor->stride ? e : open] += e == inner ? 0 : at * unit;
 		numbers = counted ? numbers * tensor->extent[e]->i % w : numbers;
 		power *= counted ? 1 : known_power(tensor->extent[e], w);
 		open += !counted;
 	}
-	for (int k = 0; k <= HEDDLE_MAX_DIM; k++)
+	for (int k = tensor->stride ? 0 : 1; k <= HEDDLE_MAX_DIM; k++)
 		if (fixed[k] % w)
-			return false;
-	return true;
+			return -1;
+	return tensor->stride ? 0 : (fixed[0] % w + w) % w;
 }
 
 /* Is the expression made of numbers, sizes and indices by sums and products; `*sizes`: is there a size in it? */
@@ -374,7 +373,7 @@ int64_t count_member_width(const counter *c, const movement *m, const int64_t *m
 	const bool narrower = !m->write && (m->tile || c->kernel->threads > 1);
 	for (; w > 1; w = narrower ? w / 2 : 1) {
 		bool aligned =
-			m->tile ? count_tile_begin(m, inner, w, member) == 0 : rows_begin_at(m, inner, w, member);
+			m->tile ? count_tile_begin(m, inner, w, member) == 0 : count_rows_begin(m, inner, w, member) == 0;
 		for (int o = 0; o < m->shape->stmt->n_dim; o++)
 			if (o != d && m->subscript[inner].coefficient[o] && !(m->tile && m->shape->stmt->dim[o].layout.tile == 1))
 				aligned = aligned && (m->subscript[inner].coefficient[o] * m->shape->stmt->dim[o].layout.vector) % (w * step) == 0;

@@ -138,6 +138,11 @@ static bool sums_vectors(const counter *c, const shape *s, int d)
 	return false;
 }
 
+bool count_reads_vectors(const counter *c, const shape *s, int d)
+{
+	return sums_vectors(c, s, d);
+}
+
 /* Is it a sum of many threads that reads vectors of results along d, some of which may be missing, and results of a box? */
 static bool is_sum_of_vectors(const counter *c, const movement *m, int d)
 {

@@ -352,17 +352,26 @@ static bool follows(rewriter *r, heddle_value *others, heddle_value *v)
 	return known;
 }
 
-/* A conjunction without what its first part or its last says of the rest. */
+/* The condition without those of its conjuncts that the others say hold; NULL: all of it. */
+static heddle_value *not_followed(rewriter *r, heddle_value *others, heddle_value *condition)
+{
+	if (follows(r, others, condition))
+		return NULL;
+	if (condition->kind != HEDDLE_VALUE_BINARY || condition->op != HEDDLE_OP_AND)
+		return condition;
+	heddle_value *first = not_followed(r, others, condition->arg[0]), *last = not_followed(r, others, condition->arg[1]);
+	return first && last ? heddle_value_binary(r->s->p, HEDDLE_OP_AND, first, last) : first ? first : last;
+}
+
+/* A conjunction without those of its parts that the others say hold. */
 static heddle_value *without_implied(rewriter *r, heddle_value *condition)
 {
 	if (condition->kind != HEDDLE_VALUE_BINARY || condition->op != HEDDLE_OP_AND || !simplify_is_pure(condition))
 		return condition;
 	heddle_value *first = without_implied(r, condition->arg[0]), *last = without_implied(r, condition->arg[1]);
-	if (follows(r, first, last))
-		return first;
-	if (follows(r, last, first))
-		return last;
-	return heddle_value_binary(r->s->p, HEDDLE_OP_AND, first, last);
+	last = not_followed(r, first, last);
+	first = last ? not_followed(r, last, first) : first;
+	return first && last ? heddle_value_binary(r->s->p, HEDDLE_OP_AND, first, last) : first ? first : last;
 }
 
 static void emit_if(rewriter *r, const heddle_node *node, heddle_node *out)

@@ -146,12 +146,28 @@ static bool may_be_passed(const heddle_node *node)
 	return node->kind == HEDDLE_NODE_IF || node->kind == HEDDLE_NODE_STORE || node->kind == HEDDLE_NODE_BLOCK || node->kind == HEDDLE_NODE_FOR;
 }
 
+/* Does the condition ask for this one, among others? */
+static bool asks_for(const heddle_value *condition, const heddle_value *one)
+{
+	if (one->kind == HEDDLE_VALUE_BINARY && one->op == HEDDLE_OP_AND)
+		return asks_for(condition, one->arg[0]) && asks_for(condition, one->arg[1]);
+	if (condition->kind == HEDDLE_VALUE_BINARY && condition->op == HEDDLE_OP_AND)
+		return asks_for(condition->arg[0], one) || asks_for(condition->arg[1], one);
+	return heddle_value_equal(condition, one);
+}
+
+/* Do both ask for the same, in whatever order? */
+static bool ask_the_same(const heddle_value *a, const heddle_value *b)
+{
+	return heddle_value_equal(a, b) || (simplify_is_pure(a) && simplify_is_pure(b) && asks_for(a, b) && asks_for(b, a));
+}
+
 /* The node that `test` may join, past others that have nothing to do with it; NULL: there is none. */
 static heddle_node *partner(const heddle_node *out, const heddle_node *test)
 {
 	for (int k = out->n_child - 1; k >= 0 && k >= out->n_child - MOST_PAST; k--) {
 		heddle_node *other = out->child[k];
-		if (other->kind == HEDDLE_NODE_IF && other->n_child == test->n_child && heddle_value_equal(other->value[0], test->value[0]))
+		if (other->kind == HEDDLE_NODE_IF && other->n_child == test->n_child && ask_the_same(other->value[0], test->value[0]))
 			return other;
 		if (!may_be_passed(other) || !leave_each_other(other, test))
 			return NULL;
@@ -221,16 +237,6 @@ static heddle_node *turn_out(heddle_program *p, heddle_node *out, heddle_node *t
 	then->child = left->child;
 	then->n_child = left->n_child;
 	return then->n_child ? test : NULL;
-}
-
-/* Does the condition ask for this one, among others? */
-static bool asks_for(const heddle_value *condition, const heddle_value *one)
-{
-	if (one->kind == HEDDLE_VALUE_BINARY && one->op == HEDDLE_OP_AND)
-		return asks_for(condition, one->arg[0]) && asks_for(condition, one->arg[1]);
-	if (condition->kind == HEDDLE_VALUE_BINARY && condition->op == HEDDLE_OP_AND)
-		return asks_for(condition->arg[0], one) || asks_for(condition->arg[1], one);
-	return heddle_value_equal(condition, one);
 }
 
 /* What the condition asks for beside `known`; NULL: nothing. */

@@ -718,6 +718,11 @@ static void facts(void **state)
 		"\tif block == 0 && thread < 5 {\n\t\tC[0] = 1.0\n\t} else {\n\t\tif thread < 4 {\n\t\t\tC[block] = 2.0\n\t\t}\n\t}\n");
 	becomes(&scalar_language, "if thread + 7 < int32(N) {\nif thread + 3 < int32(N) && block < int32(D) {\nC[0] = 1.0\n}\n}\n",
 		"\tif thread + 7 < int32(N) {\n\t\tif block < int32(D) {\n\t\t\tC[0] = 1.0\n\t\t}\n\t}\n");
+	/* one of three conjuncts follows from another, wherever they stand */
+	becomes(&scalar_language, "if block < int32(D) && thread < int32(N) && thread + 1 < int32(N) {\nC[0] = 1.0\n}\n",
+		"\tif block < int32(D) && thread + 1 < int32(N) {\n\t\tC[0] = 1.0\n\t}\n");
+	becomes(&scalar_language, "if thread + 1 < int32(N) && block < int32(D) && thread < int32(N) {\nC[0] = 1.0\n}\n",
+		"\tif thread + 1 < int32(N) && block < int32(D) {\n\t\tC[0] = 1.0\n\t}\n");
 	/* what was divided is below the next multiple of the quotient */
 	becomes(&scalar_language, "let int32 whole = int32(N) / 16\nC[whole] = 1.0\nif whole * 16 + 15 < int32(N) {\nC[0] = 1.0\n} else {\nC[1] = 1.0\n}\n"
 				  "if whole * 16 + 14 < int32(N) {\nC[2] = 1.0\n}\n",
