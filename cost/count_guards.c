@@ -220,8 +220,9 @@ static double shared_in_cut(const shape *s, const double *items)
  * that are in blocks in which it does. */
 static bool guards_blocks(const counter *c, const heddle_stmt *stmt, double inside)
 {
-	bool parts = inside == 0;
-	for (int d = 0; d < stmt->n_dim; d++) {
+	bool parts = false;
+	for (int d = 0; d < stmt->n_dim; d++) { /* of one value each, loops go where it holds */
+		parts = parts || (inside == 0 && stmt->dim[d].layout.tile > 1 && count_guards(stmt, d));
 		parts = parts || count_guard_parts(c, stmt, d);
 		if (!stmt->dim[d].reduction && stmt->dim[d].layout.tile > 1 && count_guards(stmt, d))
 			return true;
@@ -325,6 +326,9 @@ double count_guarded_share(const counter *c, const movement *m, double accesses,
 	const bool any = c->kernel->threads > 1 && lane >= 0 && (m->apart || stmt->reduction);
 	const double whole = any ? count_tile_vectors(c, m->shape, lane) : 0;
 	movement together = *m, apart = *m;
+	const double branches = accesses > 0 ? count_branches(c, m) : -1;
+	if (branches >= 0)
+		return branches / accesses;
 	const double walked = accesses > 0 ? count_walk(c, m) : -1;
 	if (walked >= 0)
 		return walked / (accesses * (double)c->kernel->threads);

@@ -342,6 +342,8 @@ double count_any(const counter *c, const heddle_stmt *stmt, const int64_t *group
 /* The dimension of a sum whose terms begin at a later one from one value of d to the next, where that is all that the guard asks of d; -1: it is
  * not. */
 int count_guard_begins(const counter *c, const heddle_stmt *stmt, int d);
+/* Reads of one thread whose guard asks for multiples, where all that it asks about stands in the text; -1: it is another statement. */
+double count_branches(const counter *c, const movement *m);
 /* Does the guard depend on dimension d, and hold for all of a vector's members where it does for the first and the last?  Such vectors are whole or
  * not around all results. */
 bool count_guard_parts(const counter *c, const heddle_stmt *stmt, int d);

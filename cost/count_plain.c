@@ -1,4 +1,4 @@
-/* Reads of one thread that sums up nothing, block by block.
+/* Reads of one thread that sums up nothing and stores what it computes, block by block.
  * SPDX-License-Identifier: MIT
  */
 #include "cost/count_tree.h"
@@ -170,10 +170,10 @@ static double reads_of_round(const counter *c, const movement *m, const plain_di
 	double reads = 0;
 	if (own < 0)
 		return reads_of_places(c, m, part, n, values, NULL);
-	const int64_t v = s->width;
+	const int64_t v = s->width, most = loop[own].step ? loop[own].step : stmt->dim[own].layout.tile;
 	const bool along = count_depends(m, own), all_there = whole && !is_cut(stmt, own, block);
 	if (all_there || (values[own] % v == 0 && choose_divisible(stmt, own, v))) {
-		part[n++] = (place_part){own, loop[own].step ? 1 : stmt->dim[own].layout.tile / v, v, v, true, count_is_asked(s, own) && !all_there};
+		part[n++] = (place_part){own, most / v, v, v, true, count_is_asked(s, own) && !all_there};
 		return reads_of_places(c, m, part, n, values, NULL) * (along ? (double)v : 1);
 	}
 	for (int d = 0; d < stmt->n_dim; d++) {
@@ -187,7 +187,7 @@ static double reads_of_round(const counter *c, const movement *m, const plain_di
 		const bool ends = known && !loop[own].step && from + v == stmt->dim[own].layout.tile && stmt->dim[own].member >= 0 && left < v;
 		const left_members members = {.n = left < v ? left : 0,
 					      .named = from > 0,
-					      .several = !loop[own].step && stmt->dim[own].layout.tile > v,
+					      .several = most > v,
 					      .last = ends ? last : NULL};
 		const double here = reads_of_places(c, m, part, n, there, along ? NULL : &members);
 		if (here < 0)
@@ -235,7 +235,7 @@ double count_plain(const counter *c, const movement *m)
 	const heddle_stmt *stmt = s->stmt;
 	movement all = *m;
 	double sum = 0;
-	if (c->kernel->threads > 1 || stmt->reduction || m->tile || s->guarded != 1 || !count_is_affine(m) || count_strided(c, m) > 1)
+	if (c->kernel->threads > 1 || stmt->reduction || m->tile || stmt->access[0].group->space != HEDDLE_SPACE_GLOBAL || s->guarded != 1 || !count_is_affine(m) || count_strided(c, m) > 1)
 		return 0;
 	for (int d = 0; d < stmt->n_dim; d++)
 		if (count_moves(stmt, d) || stmt->dim[d].layout.rounds > 1 || s->d[d].extent < 1 || stmt->dim[d].reduction)
