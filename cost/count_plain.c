@@ -186,8 +186,8 @@ static double reads_of_round(const counter *c, const movement *m, const plain_di
 		const int64_t left = values[own] - from;
 		const bool ends = known && !loop[own].step && from + v == stmt->dim[own].layout.tile && stmt->dim[own].member >= 0 && left < v;
 		const left_members members = {.n = left < v ? left : 0,
-					      .named = from > 0,
-					      .several = most > v,
+					      .named = !loop[own].step && from > 0,
+					      .several = !loop[own].step && most > v,
 					      .last = ends ? last : NULL};
 		const double here = reads_of_places(c, m, part, n, there, along ? NULL : &members);
 		if (here < 0)
