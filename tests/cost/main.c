@@ -26,6 +26,7 @@
 #define MOST_INSTANCES 1e6
 /* Where tiles are made full. */
 #define MOST_FULL 2e7
+#define LONGEST 900.0 /* seconds of one definition, on a machine that has much else to do */
 
 enum { MOST_KERNELS = 32 };
 
@@ -403,7 +404,7 @@ static void run(heddle_ctx *ctx, heddle_module *module, const heddle_definition 
 		return;
 	}
 	const bool large = p && instances(d, o.size) > MOST_FULL;
-	bool good = false;
+	bool good = false, ended = false;
 	if (p && (large || o.gather || o.conditional)) {
 		printf("  -- %s on %s: left out: %s\n", d->name, chip, large ? "too large" : o.gather ? "gathers" : "reads under a condition");
 		left_out++;
@@ -424,11 +425,13 @@ static void run(heddle_ctx *ctx, heddle_module *module, const heddle_definition 
 					    !strcmp(d->tensor[j]->name, p->buffer[k]->name))
 						buffer[k] = array[j];
 			heddle_interpret r = {.arena = o.arena, .program = p, .size = own, .array = buffer, .unaligned_vectors = true,
-					      .transactions = true};
+					      .transactions = true, .timeout = LONGEST};
 			if (verbose)
 				for (int k = 0; k < d->n_size; k++)
 					printf("       %s=%lld%s", d->size[k]->name, (long long)o.size[k], k + 1 < d->n_size ? "" : "\n");
 			good = heddle_interpret_run(ctx, &r) == 0;
+			ended = r.n_finding > 0; /* what has been counted until then is not all */
+			good = good && !ended;
 			for (int k = 0; k < p->n_launch && good; k++) {
 				const heddle_interpret_traffic *g = &r.launch[k].space[HEDDLE_SPACE_GLOBAL],
 							       *s = &r.launch[k].space[HEDDLE_SPACE_SHARED];
@@ -462,7 +465,7 @@ static void run(heddle_ctx *ctx, heddle_module *module, const heddle_definition 
 	}
 	if (!good) {
 		printf("    !! %s on %s is not counted: %s\n", d->name, chip,
-		       !sized ? "no sizes" : o.refused ? "its odd sizes are none" : heddle_diagnostics(ctx) ? heddle_diagnostics(ctx)->message : "other kernels");
+		       !sized ? "no sizes" : o.refused ? "its odd sizes are none" : ended ? "it has a fault, or takes too long" : heddle_diagnostics(ctx) ? heddle_diagnostics(ctx)->message : "other kernels");
 		failed++;
 	}
 	heddle_diagnostics_clear(ctx);
