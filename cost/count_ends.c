@@ -346,13 +346,15 @@ static bool is_tied_sum(const counter *c, const movement *m, tied_sum *x)
 		x->results = d;
 		x->lower = lower;
 	}
+	if (x->results < 0)
+		return false;
 	x->unit = x->results == lockstep ? choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector) : 1;
 	const count_ends box = count_box(c, stmt, x->terms);
 	x->before = box.lower;
 	x->past = box.upper;
 	x->copies = x->terms == lockstep ? 1 : stmt->dim[x->terms].layout.vector;
 	x->lanes = stmt->dim[x->terms].layout.vector / x->copies;
-	return x->results >= 0 && !(x->copies > 1 && x->results == lockstep);
+	return !(x->copies > 1 && x->results == lockstep);
 }
 
 /* Terms of result `value` in first <= term < last. */
@@ -583,10 +585,12 @@ static double reads_of_kind(const counter *c, const movement *m, const tied_sum 
 
 double count_moving_sums(const counter *c, const movement *m)
 {
-	const double counted = count_elements(m) * count_repeats(c, m);
 	double sum = 0;
 	tied_sum x;
-	if (!is_tied_sum(c, m, &x) || counted <= 0)
+	if (!is_tied_sum(c, m, &x))
+		return 0;
+	const double counted = count_elements(m) * count_repeats(c, m);
+	if (counted <= 0)
 		return 0;
 	for (int kind = 0; kind < count_kinds(m, x.results); kind++) {
 		count_kind k;

@@ -74,8 +74,8 @@ typedef struct walk {
 	walk_part part[2 * HEDDLE_MAX_DIM];
 	int n_lacking, lacking[MOST_LACKING]; /* terms of which the last tile has fewer */
 	walk_set kind[1 << MOST_LACKING];     /* elements that whole blocks read in tiles that lack terms along these */
-	walk_node *node;	  /* [2 * MOST_WALKED + 1] */
-	walk_element *element;	  /* [MOST_WALKED] */
+	walk_node *node;	  /* a place, and a branch for each form that it may be asked about */
+	walk_element *element;	  /* [places] */
 } walk;
 
 static bool meet(const walk_set *a, const walk_set *b)
@@ -487,8 +487,9 @@ static double threads_of(const walk *w, int d, const int64_t *conditions, bool w
 			if (w->form[f].coefficient[o] && (o == d || is_tied(w, d, o)))
 				asked[f] = whole && !w->form[f].terms ? w->form[f].whole : conditions[f];
 	}
-	for (int o = 0; o < n_dim; o++)
-		steps *= o != d && is_tied(w, d, o) ? w->begins[o].rounds : 1;
+	for (int o = 0; o < n_dim && steps <= MOST_STEPS; o++)
+		if (o != d && is_tied(w, d, o))
+			steps = w->begins[o].rounds > MOST_STEPS ? MOST_STEPS + 1 : steps * w->begins[o].rounds;
 	if (steps > MOST_STEPS)
 		return -1;
 	for (int64_t k = 0; k < steps; k++) {
@@ -615,8 +616,9 @@ static bool begins_vector(const walk *w, int element, int64_t width)
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const int64_t step = m->subscript[row].coefficient[d];
 		const walk_begins *b = &w->begins[d];
-		const int64_t steps = (b->threads > 1 ? step * b->thread : 0) | (b->rounds > 1 && !(m->tile && b->round == stmt->dim[d].layout.tile) ? step * b->round : 0);
-		if (steps % (width * phases) || (!m->tile && m->shape->d[d].outer > 1 && step * b->tile % width))
+		const int64_t of_thread = b->threads > 1 ? step * b->thread : 0;
+		const int64_t of_round = b->rounds > 1 && !(m->tile && b->round == stmt->dim[d].layout.tile) ? step * b->round : 0;
+		if (of_thread % (width * phases) || of_round % (width * phases) || (!m->tile && m->shape->d[d].outer > 1 && step * b->tile % width))
 			return false;
 	}
 	return (w->element[element].place + begin) % width == 0;
@@ -838,15 +840,16 @@ static double reads_of_walk(const walk *w)
 /* Which of the conjuncts have no size in them. */
 static void find_numbers(const counter *c, const heddle_stmt *stmt, const linear *guard, int n, bool *is_number)
 {
+	enum { FAR = 1000003 };
 	linear again[MOST_FORMS];
 	counter other = *c;
 	int64_t *size = HEDDLE_NEW_ARRAY(c->arena, int64_t, c->scop->definition->n_size + 1);
 	for (int k = 0; k < c->scop->definition->n_size; k++)
-		size[k] = 2 * c->size[k] + 1;
+		size[k] = c->size[k] + FAR; /* halves of sizes differ, too */
 	other.size = size;
-	count_conjuncts(&other, stmt, again, MOST_FORMS);
+	const int all = count_conjuncts(&other, stmt, again, MOST_FORMS);
 	for (int k = 0; k < n; k++)
-		is_number[k] = again[k].constant == guard[k].constant;
+		is_number[k] = all == n && again[k].constant == guard[k].constant;
 }
 
 /* Are all of the kernel's threads the statement's, and none lanes of another one's sum? */
@@ -917,10 +920,15 @@ double count_walk(const counter *c, const movement *m)
 			return -1;
 	if (w.n_lacking > 0 && reads_any_vectors(c, s, true)) /* where tiles that lack terms have theirs is not known */
 		return -1;
-	w.node = heddle_xalloc(sizeof(*w.node) * (MOST_FORMS + 1) * MOST_WALKED);
-	w.element = heddle_xalloc(sizeof(*w.element) * MOST_WALKED);
 	take_parts(&w);
-	if (has_all_threads(&w) && walk_places(&w, guard, is_number, n_guard) && walk_others(&w) && is_by_dimensions(&w)) {
+	int64_t places = 1;
+	for (int k = 0; k < w.n_part && places <= MOST_WALKED; k++)
+		places = w.part[k].n > MOST_WALKED ? MOST_WALKED + 1 : places * w.part[k].n;
+	if (places > MOST_WALKED || places < 1 || !has_all_threads(&w))
+		return -1;
+	w.node = heddle_xalloc(sizeof(*w.node) * (size_t)((MOST_FORMS + 1) * places + 1));
+	w.element = heddle_xalloc(sizeof(*w.element) * (size_t)(places + 1));
+	if (walk_places(&w, guard, is_number, n_guard) && walk_others(&w) && is_by_dimensions(&w)) {
 		find_vectors(&w);
 		widen(&w, 0, &(walk_set){{0}});
 		reads = reads_of_walk(&w);
