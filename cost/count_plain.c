@@ -167,6 +167,7 @@ static double reads_of_round(const counter *c, const movement *m, const plain_di
 	const int own = vectors_of(s);
 	int n = find_places(s, own, loop, block, whole, part);
 	bool known = true; /* where a place stands */
+	bool inside = false; /* members of other vectors stand in the loop over what is left of one, and take nothing from before it */
 	double reads = 0;
 	if (own < 0)
 		return reads_of_places(c, m, part, n, values, NULL);
@@ -180,14 +181,15 @@ static double reads_of_round(const counter *c, const movement *m, const plain_di
 		const bool asked = d != own && stmt->dim[d].member >= 0 && count_is_asked(s, d);
 		last[d] = asked ? stmt->dim[d].layout.tile - 1 : 0;
 		known = known && !(asked && loop[d].step);
+		inside = inside || (d != own && loop[own].step && stmt->dim[d].layout.vector > 1);
 		there[d] = d == own ? INT64_MAX : values[d];
 	}
 	for (int64_t from = 0; from < values[own]; from += v) {
 		const int64_t left = values[own] - from;
 		const bool ends = known && !loop[own].step && from + v == stmt->dim[own].layout.tile && stmt->dim[own].member >= 0 && left < v;
 		const left_members members = {.n = left < v ? left : 0,
-					      .named = !loop[own].step && from > 0,
-					      .several = !loop[own].step && most > v,
+					      .named = !inside && from > 0,
+					      .several = !inside && most > v,
 					      .last = ends ? last : NULL};
 		const double here = reads_of_places(c, m, part, n, there, along ? NULL : &members);
 		if (here < 0)
