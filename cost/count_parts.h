@@ -298,8 +298,6 @@ typedef struct count_ends {
 	int64_t lower, upper;
 } count_ends;
 
-/* The affine expression of which this is the quotient, rounded down, by `*divisor`; 1: itself. */
-linear count_quotient(const counter *c, const heddle_expr *expr, int64_t *divisor);
 /* Do the ends of dimension d move with others? */
 bool count_moves(const heddle_stmt *stmt, int d);
 /* Do they move with dimension o, or does the guard that instances have ask for both together? */
@@ -313,6 +311,33 @@ double count_rounds(const counter *c, const heddle_stmt *stmt, int d, const bool
 /* Share of its tile loops that run tile at[d], where the others that its ends and the guard tie it to are in their tiles at[...], or, where those
  * are not known, in any. */
 double count_runs(const counter *c, const heddle_stmt *stmt, int d, const bool *known, const int64_t *at);
+
+/* ---- count_conditions.c ---- */
+
+/* The affine expression of which this is the quotient, rounded down, by `*divisor`; 1: itself. */
+linear count_quotient(const counter *c, const heddle_expr *expr, int64_t *divisor);
+/* Does the statement read that element whatever conditions are in its value? */
+bool count_is_read_anyway(const heddle_stmt *stmt, const heddle_expr *read);
+/* Is the element read under a condition on dimension d? */
+bool count_read_asks(const heddle_stmt *stmt, const heddle_expr *read, int d);
+/* The dimension of a sum whose terms begin at a later one from one value of d to the next, where that is all that the guard asks of d; -1: it is
+ * not. */
+int count_guard_begins(const counter *c, const heddle_stmt *stmt, int d);
+/* Does the guard depend on dimension d, and hold for all of a vector's members where it does for the first and the last?  Such vectors are whole or
+ * not around all results. */
+bool count_guard_parts(const counter *c, const heddle_stmt *stmt, int d);
+/* What the guard asks for: sums that are not negative, of the statement's dimensions; their number, 0: there is no guard, -1: it is of another kind or
+ * asks for more. */
+int count_conjuncts(const counter *c, const heddle_stmt *stmt, linear *all, int most);
+/* Does the guard depend on dimension d? */
+bool count_guards(const heddle_stmt *stmt, int d);
+/* The dimension that the statement's guard `d <= other`, or the other way around, compares d with; -1: it is another guard, or none. */
+int count_guard_beside(const heddle_stmt *stmt, int d);
+/* Does such a guard hold from a value of d on? */
+bool count_guard_rises(const counter *c, const heddle_stmt *stmt, int d);
+
+/* ---- count_shares.c ---- */
+
 /* Share of the instances where the guard holds that went into the domain, of a statement without one 1; -1: not known.  Where
  * `group` is given, of those that are in whole groups of group[d] values along d for all of which it holds; a negative one: for any of which. */
 double count_guarded(const counter *c, const heddle_stmt *stmt, const int64_t *group);
@@ -331,31 +356,15 @@ double count_busy(const counter *c, const heddle_stmt *stmt);
 /* Share of the instances that read an element of the statement's value, where each part of it that reads it in another branch reads it
  * again; -1: data decide. */
 double count_read_share(const counter *c, const heddle_stmt *stmt, const heddle_expr *read);
-/* Does the statement read that element whatever conditions are in its value? */
-bool count_is_read_anyway(const heddle_stmt *stmt, const heddle_expr *read);
-/* Is the element read under a condition on dimension d? */
-bool count_read_asks(const heddle_stmt *stmt, const heddle_expr *read, int d);
 /* The same of those instances that are in vectors of so many members along d each of which reads. */
 double count_read_vectors(const counter *c, const heddle_stmt *stmt, const heddle_expr *read, int d, int64_t members);
 /* Share of the groups of group[d] values along d in which the guard holds for some, each conjunct by itself; without one it does in all. */
 double count_any(const counter *c, const heddle_stmt *stmt, const int64_t *group);
-/* The dimension of a sum whose terms begin at a later one from one value of d to the next, where that is all that the guard asks of d; -1: it is
- * not. */
-int count_guard_begins(const counter *c, const heddle_stmt *stmt, int d);
+
+/* ---- count_branches.c ---- */
+
 /* Reads of one thread whose guard asks for multiples, where all that it asks about stands in the text; -1: it is another statement. */
 double count_branches(const counter *c, const movement *m);
-/* Does the guard depend on dimension d, and hold for all of a vector's members where it does for the first and the last?  Such vectors are whole or
- * not around all results. */
-bool count_guard_parts(const counter *c, const heddle_stmt *stmt, int d);
-/* What the guard asks for: sums that are not negative, of the statement's dimensions; their number, 0: there is no guard, -1: it is of another kind or
- * asks for more. */
-int count_conjuncts(const counter *c, const heddle_stmt *stmt, linear *all, int most);
-/* Does the guard depend on dimension d? */
-bool count_guards(const heddle_stmt *stmt, int d);
-/* The dimension that the statement's guard `d <= other`, or the other way around, compares d with; -1: it is another guard, or none. */
-int count_guard_beside(const heddle_stmt *stmt, int d);
-/* Does such a guard hold from a value of d on? */
-bool count_guard_rises(const counter *c, const heddle_stmt *stmt, int d);
 
 /* ---- count_fill.c ---- */
 
