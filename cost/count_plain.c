@@ -12,6 +12,13 @@ typedef struct plain_dim {
 	int64_t step;        /* of the thread's values in a round of all its loops; 0: there is no loop */
 } plain_dim;
 
+/* A read of such a statement. */
+typedef struct plain_read {
+	const counter *c;
+	const movement *m;
+	bool alone; /* each place that it depends on has its own element */
+} plain_read;
+
 /* The dimension along which the text has vectors; -1: there is none. */
 static int vectors_of(const shape *s)
 {
@@ -76,19 +83,20 @@ static bool is_asked_nothing(const heddle_stmt *stmt, const int64_t *when)
 }
 
 /* What the place reads that is so many of each part away from the first one. */
-static named_read read_at(const movement *m, const place_part *part, int n, const int64_t *at, const int64_t *there, const int64_t *last, bool alone)
+static named_read read_at(const plain_read *p, const place_part *part, int n, const int64_t *at, const int64_t *there, const int64_t *last)
 {
+	const movement *m = p->m;
 	const heddle_stmt *stmt = m->shape->stmt;
 	int64_t value[HEDDLE_MAX_DIM] = {0};
 	named_read one = {.users = 1, .there = 1, .apart = last != NULL};
 	for (int k = 0; k < n; k++) {
 		value[part[k].dim] += at[k] * part[k].step;
 		one.when[part[k].dim] += part[k].asked ? at[k] * part[k].step : 0;
-		for (int e = 0; e < m->tensor->rank && !alone; e++)
+		for (int e = 0; e < m->tensor->rank && !p->alone; e++)
 			one.element[e] += m->subscript[e].coefficient[part[k].dim] * at[k] * part[k].step;
 	}
 	for (int d = 0; d < stmt->n_dim; d++) {
-		if (alone && count_depends(m, d))
+		if (p->alone && count_depends(m, d))
 			one.element[d] = value[d];
 		one.there = one.there && value[d] < there[d];
 		one.apart = one.apart && (last[d] == 0 || value[d] == last[d]);
@@ -105,10 +113,9 @@ static named_read *find_read(const heddle_stmt *stmt, named_read *seen, int n, c
 }
 
 /* Reads of all places of a block that has `there` of each dimension.  `left`: of a vector; NULL: of none. */
-static double reads_of_places(const counter *c, const movement *m, const place_part *part, int n, const int64_t *there, const left_members *left)
+static double reads_of_places(const plain_read *p, const place_part *part, int n, const int64_t *there, const left_members *left)
 {
-	const heddle_stmt *stmt = m->shape->stmt;
-	const bool alone = m->access && m->access->expr && count_read_share(c, stmt, m->access->expr) != 1;
+	const heddle_stmt *stmt = p->m->shape->stmt;
 	int64_t at[2 * HEDDLE_MAX_DIM] = {0}, places = 1;
 	double reads = 0;
 	int found = 0, k;
@@ -117,7 +124,7 @@ static double reads_of_places(const counter *c, const movement *m, const place_p
 			return -1;
 	named_read *seen = heddle_xalloc(sizeof(*seen) * (size_t)places);
 	do {
-		const named_read one = read_at(m, part, n, at, there, left ? left->last : NULL, alone);
+		const named_read one = read_at(p, part, n, at, there, left ? left->last : NULL);
 		named_read *read = find_read(stmt, seen, found, &one);
 		if (!read) {
 			seen[found++] = one;
@@ -158,9 +165,9 @@ static int find_places(const shape *s, int own, const plain_dim *loop, const int
 }
 
 /* Reads of a round of all loops in a `block`, which has so many `values` of each dimension. */
-static double reads_of_round(const counter *c, const movement *m, const plain_dim *loop, const int64_t *block, const int64_t *values, bool whole)
+static double reads_of_round(const plain_read *p, const plain_dim *loop, const int64_t *block, const int64_t *values, bool whole)
 {
-	const shape *s = m->shape;
+	const shape *s = p->m->shape;
 	const heddle_stmt *stmt = s->stmt;
 	place_part part[2 * HEDDLE_MAX_DIM + 1];
 	int64_t last[HEDDLE_MAX_DIM], there[HEDDLE_MAX_DIM];
@@ -170,12 +177,12 @@ static double reads_of_round(const counter *c, const movement *m, const plain_di
 	bool inside = false; /* members of other vectors stand in the loop over what is left of one, and take nothing from before it */
 	double reads = 0;
 	if (own < 0)
-		return reads_of_places(c, m, part, n, values, NULL);
+		return reads_of_places(p, part, n, values, NULL);
 	const int64_t v = s->width, most = loop[own].step ? loop[own].step : stmt->dim[own].layout.tile;
-	const bool along = count_depends(m, own), all_there = whole && !is_cut(stmt, own, block);
+	const bool along = count_depends(p->m, own), all_there = whole && !is_cut(stmt, own, block);
 	if (all_there || (values[own] % v == 0 && choose_divisible(stmt, own, v))) {
 		part[n++] = (place_part){own, most / v, v, v, true, count_is_asked(s, own) && !all_there};
-		return reads_of_places(c, m, part, n, values, NULL) * (along ? (double)v : 1);
+		return reads_of_places(p, part, n, values, NULL) * (along ? (double)v : 1);
 	}
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const bool asked = d != own && stmt->dim[d].member >= 0 && count_is_asked(s, d);
@@ -191,7 +198,7 @@ static double reads_of_round(const counter *c, const movement *m, const plain_di
 					      .named = !inside && from > 0,
 					      .several = !inside && most > v,
 					      .last = ends ? last : NULL};
-		const double here = reads_of_places(c, m, part, n, there, along ? NULL : &members);
+		const double here = reads_of_places(p, part, n, there, along ? NULL : &members);
 		if (here < 0)
 			return -1;
 		reads += along && left < v ? count_reads_of_left(part, n, there, left) : along ? here * (double)v : here;
@@ -200,21 +207,25 @@ static double reads_of_round(const counter *c, const movement *m, const plain_di
 }
 
 /* Reads of a block that has so many `values` of each dimension, and is `whole` along those of blocks; -1: not known. */
-static double reads_of_block(const counter *c, const movement *m, const int64_t *values, bool whole)
+static double reads_of_block(const plain_read *p, const int64_t *values, bool whole)
 {
-	const int n_dim = m->shape->stmt->n_dim;
+	const heddle_stmt *stmt = p->m->shape->stmt;
+	const int n_dim = stmt->n_dim;
 	plain_dim loop[HEDDLE_MAX_DIM] = {{.step = 0}};
 	double sum = 0;
-	bool known = find_loops(m, !whole, loop), copies = false;
+	int kinds = 1;
+	bool known = find_loops(p->m, !whole, loop), copies = false;
 	for (int d = 0; d < n_dim; d++) /* copies under conditions are longer, those inside of a loop that has them are not */
-		copies = copies || (whole && is_cut(m->shape->stmt, d, values) && !loop[d].items);
+		copies = copies || (whole && is_cut(stmt, d, values) && !loop[d].items);
 	if (copies) {
 		memset(loop, 0, sizeof(loop));
-		known = find_loops(m, true, loop);
+		known = find_loops(p->m, true, loop);
 	}
 	if (!known)
 		return -1;
-	for (int kind = 0; kind < (1 << n_dim); kind++) { /* rounds that are whole, and last ones that lack some */
+	for (int d = 0; d < n_dim; d++)
+		kinds = loop[d].step && values[d] % loop[d].step ? 1 << (d + 1) : kinds;
+	for (int kind = 0; kind < kinds; kind++) { /* rounds that are whole, and last ones that lack some */
 		int64_t here[HEDDLE_MAX_DIM];
 		double rounds = 1;
 		for (int d = 0; d < n_dim && rounds > 0; d++) {
@@ -223,7 +234,7 @@ static double reads_of_block(const counter *c, const movement *m, const int64_t 
 			here[d] = cut ? rest : step;
 			rounds *= cut ? (rest > 0 ? 1 : 0) : (double)(values[d] / step);
 		}
-		const double reads = rounds > 0 ? reads_of_round(c, m, loop, values, here, whole) : 0;
+		const double reads = rounds > 0 ? reads_of_round(p, loop, values, here, whole) : 0;
 		if (reads < 0)
 			return -1;
 		sum += rounds * reads;
@@ -237,11 +248,13 @@ double count_plain(const counter *c, const movement *m)
 	const heddle_stmt *stmt = s->stmt;
 	movement all = *m;
 	double sum = 0;
-	if (c->kernel->threads > 1 || stmt->reduction || m->tile || stmt->access[0].group->space != HEDDLE_SPACE_GLOBAL || s->guarded != 1 || !count_is_affine(m) || count_strided(c, m) > 1)
+	if (c->kernel->threads > 1 || stmt->reduction || m->tile || stmt->access[0].group->space != HEDDLE_SPACE_GLOBAL || s->guarded != 1 ||
+	    !count_is_affine(m) || count_strided(c, m) > 1)
 		return 0;
 	for (int d = 0; d < stmt->n_dim; d++)
-		if (count_moves(stmt, d) || stmt->dim[d].layout.rounds > 1 || s->d[d].extent < 1 || stmt->dim[d].reduction)
+		if (count_moves(stmt, d) || stmt->dim[d].layout.rounds > 1 || s->d[d].extent < 1)
 			return 0;
+	const plain_read p = {c, m, m->access && m->access->expr && count_read_share(c, stmt, m->access->expr) != 1};
 	const double inside = count_within_guards(c, stmt, true);
 	const int kinds = count_kinds(m, -1);
 	for (int kind = 0; kind < kinds; kind++) {
@@ -250,8 +263,8 @@ double count_plain(const counter *c, const movement *m)
 		if (blocks == 0)
 			continue;
 		const bool whole = k.whole && count_any_whole(s);
-		const double together = whole && inside > 0 ? reads_of_block(c, m, k.values, true) : 0;
-		const double apart = whole && inside == 1 ? 0 : reads_of_block(c, m, k.values, false);
+		const double together = whole && inside > 0 ? reads_of_block(&p, k.values, true) : 0;
+		const double apart = whole && inside == 1 ? 0 : reads_of_block(&p, k.values, false);
 		if (together < 0 || apart < 0)
 			return 0;
 		sum += blocks * (whole ? inside * together + (1 - inside) * apart : apart);

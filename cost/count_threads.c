@@ -120,8 +120,7 @@ static bool reads_vectors(const counter *c, const movement *m, int d)
 	return count_depends(m, d) && count_lockstep(m) == d && count_access_width(c, m) > 1;
 }
 
-/* Does the sum read any, all of whose results it goes on with at once? */
-static bool sums_vectors(const counter *c, const shape *s, int d)
+bool count_reads_vectors(const counter *c, const shape *s, int d)
 {
 	for (int a = 1; a < s->stmt->n_access; a++) {
 		const heddle_access *access = &s->stmt->access[a];
@@ -136,11 +135,6 @@ static bool sums_vectors(const counter *c, const shape *s, int d)
 			return true;
 	}
 	return false;
-}
-
-bool count_reads_vectors(const counter *c, const shape *s, int d)
-{
-	return sums_vectors(c, s, d);
 }
 
 /* Is it a sum of many threads that reads vectors of results along d, some of which may be missing, and results of a box? */
@@ -159,7 +153,7 @@ static bool is_sum_of_vectors(const counter *c, const movement *m, int d)
 		if (stmt->dim[o].member >= 0 && (heddle_fixed_extent(stmt->source->index[o]->upper) % layout->tile || (layout->items > 1 && !m->shape->d[o].unrolled)))
 			return false;
 	}
-	return sums_vectors(c, m->shape, d);
+	return count_reads_vectors(c, m->shape, d);
 }
 
 /* Reads of all threads of a block that has so many results of each dimension, some of which may be missing: the condition of a whole vector along
@@ -254,7 +248,7 @@ double count_beside_lanes(const counter *c, const movement *m)
 		return 0;
 	if (!count_is_affine(m))
 		return 0;
-	const bool vectors = sums_vectors(c, s, lanes);
+	const bool vectors = count_reads_vectors(c, s, lanes);
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const heddle_layout *layout = &stmt->dim[d].layout;
 		if (count_moves(stmt, d) || layout->rounds > 1 || s->d[d].parts > 1 || s->d[d].extent < 1 || !count_is_alone(m, d) || (d != lanes && stmt->dim[d].reduction))
