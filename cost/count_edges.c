@@ -459,9 +459,9 @@ bool count_has_idle_threads(const heddle_stmt *stmt, int d)
 }
 
 /* Reads that stand in the text where each copy of what may be left out is under a condition, and a name is under one that follows from those of
- * all that use it: where there is none, each reads for itself.  Of those of each dimension so many exist as `there` says, 0: all; of dimension
- * `vectors` they are vectors (-1: single ones).  0: too many, or not affine. */
-static double reads_with_names(const movement *m, const int64_t *there, int vectors)
+ * all that use it: where there is none, each reads for itself.  Of those of each dimension so many exist as `there` says, 0: all.  0: too
+ * many, or not affine. */
+static double reads_with_names(const movement *m, const int64_t *there)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	int64_t n[HEDDLE_MAX_DIM], places = 1;
@@ -471,7 +471,6 @@ static double reads_with_names(const movement *m, const int64_t *there, int vect
 		return 0;
 	for (int d = 0; d < stmt->n_dim; d++) {
 		n[d] = !count_depends(m, d) ? 1 : m->shape->d[d].unrolled ? m->shape->d[d].items * m->shape->d[d].members : m->shape->d[d].members;
-		n[d] = d == vectors && count_depends(m, d) ? (n[d] + stmt->dim[d].layout.vector - 1) / stmt->dim[d].layout.vector : n[d];
 		if ((places *= n[d]) > MOST_ELEMENTS)
 			return 0;
 	}
@@ -483,7 +482,7 @@ static double reads_with_names(const movement *m, const int64_t *there, int vect
 		bool exists = true;
 		for (int d = 0; d < stmt->n_dim; d++) {
 			const heddle_layout *layout = &stmt->dim[d].layout;
-			const int64_t k = rest % n[d] * (d == vectors ? layout->vector : 1);
+			const int64_t k = rest % n[d];
 			exists = exists && (there[d] == 0 || k < there[d]);
 			rest /= n[d];
 			for (int e = 0; e < m->tensor->rank; e++)
@@ -534,62 +533,14 @@ double count_names_at_edges(const movement *m)
 			there[d] = cut ? rest : 0;
 			once *= cut ? (double)rest / (double)layout->tile : 1;
 		}
-		const double reads = blocks > 0 && (kind > 0 || !count_any_whole(s)) ? reads_with_names(m, there, -1) : -1;
+		const double reads = blocks > 0 && (kind > 0 || !count_any_whole(s)) ? reads_with_names(m, there) : -1;
 		if (reads == 0)
 			return 0;
 		sum += reads > 0 ? blocks * reads : 0;
 		ran += reads > 0 ? blocks * once : 0;
 	}
 	const int64_t all[HEDDLE_MAX_DIM] = {0};
-	return ran > 0 ? sum / ran * count_elements(m) : reads_with_names(m, all, -1);
-}
-
-/* Of one thread that sums up nothing: what windows of results share in whole blocks is shared in others as far as there is any of it, copies stand
- * beside each other there, and conditions follow from each other.  So many times as if it were shared everywhere. */
-static double reads_of_windows(const counter *c, const movement *m)
-{
-	const shape *s = m->shape;
-	const heddle_stmt *stmt = s->stmt;
-	const int lockstep = heddle_lockstep_dim(stmt, NULL);
-	shape edge = *s;
-	movement there = *m;
-	double sum = 0, ran = 0, places = 1;
-	if (c->kernel->threads > 1 || m->tile || stmt->reduction || s->guarded != 1 || stmt->access[0].group->space != HEDDLE_SPACE_GLOBAL)
-		return 1;
-	for (int d = 0; d < stmt->n_dim; d++) {
-		if (count_moves(stmt, d) || stmt->dim[d].layout.rounds > 1 || s->d[d].parts > 1)
-			return 1;
-		places *= count_depends(m, d) ? (double)((s->d[d].unrolled ? s->d[d].items : 1) * s->d[d].members) : 1;
-		edge.d[d].unrolled = s->d[d].copied;
-	}
-	const double elements = count_elements(m);
-	there.shape = &edge;
-	if (elements >= places)
-		return 1;
-	for (int kind = 0; kind < (1 << stmt->n_dim); kind++) { /* of the block, along each dimension: whole, or cut */
-		double blocks = 1, once = elements, loops = 1, of_vectors = 1;
-		int64_t left[HEDDLE_MAX_DIM] = {0};
-		for (int d = 0; d < stmt->n_dim && blocks > 0; d++) {
-			const heddle_layout *layout = &stmt->dim[d].layout;
-			const int64_t rest = s->d[d].extent % layout->tile, tiles = s->d[d].extent / layout->tile;
-			const bool cut = kind >> d & 1, depends = count_depends(m, d), asked = rest > 0 && tiles > 0 && count_is_asked(s, d);
-			const int64_t n = cut ? rest : layout->tile;
-			blocks *= cut ? (asked ? 1 : 0) : asked ? (double)tiles : 1;
-			left[d] = cut ? rest : 0;
-			once *= cut && depends ? (double)rest / (double)layout->tile : 1;
-			if (depends && s->d[d].unrolled && !s->d[d].copied)
-				loops *= (double)choose_least(s->d[d].items, (n + layout->vector - 1) / layout->vector);
-			else if (depends && !s->d[d].unrolled) /* a loop in whole blocks, too */
-				loops *= (double)n / (double)layout->tile;
-			of_vectors *= d == lockstep && depends ? (double)choose_least(layout->vector, n) : 1;
-		}
-		const double reads = blocks == 0 ? 0 : kind == 0 && count_any_whole(s) ? elements : loops * of_vectors * reads_with_names(&there, left, lockstep);
-		if (blocks > 0 && reads == 0)
-			return 1;
-		sum += blocks * reads;
-		ran += blocks * once;
-	}
-	return ran > 0 ? sum / ran : 1;
+	return ran > 0 ? sum / ran * count_elements(m) : reads_with_names(m, all);
 }
 
 bool count_goes_on(const heddle_stmt *stmt)
@@ -608,5 +559,5 @@ double count_again(const counter *c, const movement *m)
 	const double plain = count_plain(c, m);
 	if (plain > 0)
 		return plain;
-	return count_left(c, m, reads_at_edges(c, m)) * reads_of_windows(c, m) * count_items(c, m) * count_rest(c, m) * count_at_ends(c, m);
+	return count_left(c, m, reads_at_edges(c, m)) * count_items(c, m) * count_rest(c, m) * count_at_ends(c, m);
 }
