@@ -327,6 +327,9 @@ static double reads_at_edges(const counter *c, const movement *m)
 			return 1;
 	if (m->shape->guarded != 1 && once == 1) /* blocks that lack results are none of its whole ones */
 		return 1;
+	for (int d = 0; d < stmt->n_dim; d++) /* ends that move with a vector: count_at_ends has it */
+		if (lockstep >= 0 && stmt->dim[d].reduction && count_moves(stmt, d) && !count_depends(m, lockstep) && count_is_tied(c, stmt, d, lockstep))
+			return 1;
 	const double sums = reads_of_sums(c, m, lockstep);
 	if (sums > 0 || (lockstep < 0 && stmt->reduction))
 		return sums > 0 ? sums : 1;

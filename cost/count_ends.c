@@ -79,6 +79,22 @@ static double steps_of_any(const counter *c, const movement *m, int moving)
 	return begun < 0 ? 0 : (begun * all + further) / mean;
 }
 
+/* Share of the terms along other dimensions that are in whole tiles of them; 0: there are none. */
+static double whole_tiles_beside(const movement *m, int moving)
+{
+	const heddle_stmt *stmt = m->shape->stmt;
+	double share = 1;
+	bool any = false;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const int64_t tile = stmt->dim[d].layout.tile, extent = m->shape->d[d].extent;
+		if (d == moving || !stmt->dim[d].reduction || extent < 1)
+			continue;
+		any = true;
+		share *= (double)(extent / tile * tile) / (double)extent;
+	}
+	return any ? share : 0;
+}
+
 /* Of a sum whose ends move with results: tiles that they leave whole are read once for all results of a thread.  In others each vector of results
  * asks, and each member of those that are cut.  So many times as if all were whole. */
 static double reads_at_ends(const counter *c, const movement *m)
@@ -98,6 +114,7 @@ static double reads_at_ends(const counter *c, const movement *m)
 	const heddle_index *index = stmt->source->index[moving];
 	int64_t tile[HEDDLE_MAX_DIM], vector[HEDDLE_MAX_DIM];
 	double same = 1, beside = 1, others = 1;
+	double counted = 1; /* blocks that have any of them, which are what is counted, by those that they would fill */
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const heddle_layout *layout = &stmt->dim[d].layout;
 		const bool tied = choose_mentions(index->upper, d) || choose_mentions(index->lower, d);
@@ -111,6 +128,8 @@ static double reads_at_ends(const counter *c, const movement *m)
 			return 1;
 		same *= (double)(layout->items * layout->vector);
 		beside *= (double)vector[d];
+		if (m->shape->d[d].unrolled && m->shape->d[d].parts == 1 && m->shape->d[d].extent > 0)
+			counted *= m->shape->d[d].outer * m->shape->d[d].busy * (double)layout->tile / (double)m->shape->d[d].extent;
 	}
 	/* lanes of terms are copies: which results have them is known where tiles of both begin together */
 	const heddle_layout *terms_of = &stmt->dim[moving].layout;
@@ -130,7 +149,8 @@ static double reads_at_ends(const counter *c, const movement *m)
 	if (steps > 0)
 		return steps;
 	const double whole = count_whole(c, stmt, moving, tile), vectors = count_whole(c, stmt, moving, vector);
-	return beside == 1 || whole < 0 || vectors < 0 ? 1 : whole + same * ((vectors - whole) / beside + 1 - vectors);
+	const double asked = themselves ? whole_tiles_beside(m, moving) : 0; /* of the vectors between those whose members ask each */
+	return beside == 1 || whole < 0 || vectors < 0 ? 1 : (whole + same * ((vectors - whole) * ((1 - asked) / beside + asked) + 1 - vectors)) / counted;
 }
 
 /* The one sum whose ends move with results of many threads, each of which goes through its terms by itself; -1: there is none, or it is another kind. */

@@ -1,4 +1,4 @@
-/* Reads of one thread that sums up nothing and stores what it computes, block by block.
+/* Reads of threads that sum up nothing and store what they compute, block by block.
  * SPDX-License-Identifier: MIT
  */
 #include "cost/count_tree.h"
@@ -19,6 +19,12 @@ typedef struct plain_read {
 	bool alone; /* each place that it depends on has its own element */
 } plain_read;
 
+/* Values of a thread along d in a block that has all of them. */
+static int64_t most_of_thread(const heddle_stmt *stmt, int d)
+{
+	return stmt->dim[d].layout.tile / stmt->dim[d].layout.threads;
+}
+
 /* The dimension along which the text has vectors; -1: there is none. */
 static int vectors_of(const shape *s)
 {
@@ -27,8 +33,9 @@ static int vectors_of(const shape *s)
 
 /* Copies around a loop each have their own, and share nothing of what goes along either: they are as another loop.  false: copies stand around
  * others. */
-static bool find_loops(const movement *m, bool edge, plain_dim *loop)
+static bool find_loops(const plain_read *p, bool edge, plain_dim *loop)
 {
+	const movement *m = p->m;
 	const shape *s = m->shape;
 	const heddle_stmt *stmt = s->stmt;
 	const int lockstep = heddle_lockstep_dim(stmt, NULL), own = vectors_of(s);
@@ -38,7 +45,8 @@ static bool find_loops(const movement *m, bool edge, plain_dim *loop)
 			const heddle_layout *layout = &stmt->dim[d].layout;
 			const double parts = edge ? s->d[d].parts_at_edges : s->d[d].parts;
 			const bool wide = layout->vector > 1;
-			if (kind < 2 ? kind != wide : !wide || kind != 2 + (d != lockstep))
+			const int items = wide && p->c->kernel->threads == 1; /* of many threads they stand as the results do */
+			if (kind < 2 ? kind != items : !wide || kind != 2 + (d != lockstep))
 				continue;
 			const int64_t step = kind < 2 ? layout->vector : d == own ? s->width : 1, n = kind < 2 ? s->d[d].items : layout->vector / step;
 			bool is_loop = kind < 2 ? n > 1 && !(edge ? s->d[d].copied : s->d[d].unrolled) : parts > 1;
@@ -57,7 +65,7 @@ static bool find_loops(const movement *m, bool edge, plain_dim *loop)
 /* Of a block that has all of its results: does it lack some along d, which is a loop inside of it? */
 static bool is_cut(const heddle_stmt *stmt, int d, const int64_t *block)
 {
-	return count_is_inner(stmt, d) && block[d] < stmt->dim[d].layout.tile;
+	return count_is_inner(stmt, d) && block[d] < most_of_thread(stmt, d);
 }
 
 /* What places in the text read, under a condition that follows from those of all of them; `apart`: where no vector is whole. */
@@ -82,6 +90,15 @@ static bool is_asked_nothing(const heddle_stmt *stmt, const int64_t *when)
 	return follows(stmt, when, nothing);
 }
 
+/* Is it known where the place stands that the block has any of what it reads for?  Not under conditions where loops inside of blocks have some. */
+static bool is_known(const heddle_stmt *stmt, const int64_t *when)
+{
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (count_is_inner(stmt, d))
+			return is_asked_nothing(stmt, when);
+	return true;
+}
+
 /* What the place reads that is so many of each part away from the first one. */
 static named_read read_at(const plain_read *p, const place_part *part, int n, const int64_t *at, const int64_t *there, const int64_t *last)
 {
@@ -93,7 +110,7 @@ static named_read read_at(const plain_read *p, const place_part *part, int n, co
 		value[part[k].dim] += at[k] * part[k].step;
 		one.when[part[k].dim] += part[k].asked ? at[k] * part[k].step : 0;
 		for (int e = 0; e < m->tensor->rank && !p->alone; e++)
-			one.element[e] += m->subscript[e].coefficient[part[k].dim] * at[k] * part[k].step;
+			one.element[e] += m->subscript[e].coefficient[part[k].dim] * at[k] * part[k].apart;
 	}
 	for (int d = 0; d < stmt->n_dim; d++) {
 		if (p->alone && count_depends(m, d))
@@ -140,7 +157,7 @@ static double reads_of_places(const plain_read *p, const place_part *part, int n
 			at[k] = 0;
 	} while (k >= 0);
 	for (int r = 0; r < found; r++) {
-		const bool outside = is_asked_nothing(stmt, seen[r].when), has_name = seen[r].users > 1 && !seen[r].branch;
+		const bool outside = is_known(stmt, seen[r].when), has_name = seen[r].users > 1 && !seen[r].branch;
 		const double each = !left || !left->n || has_name || (outside && left->several) ? 1 : (double)left->n;
 		reads += left && left->named && outside ? 0 : has_name ? (seen[r].there > 0) : (double)seen[r].there * each;
 	}
@@ -157,7 +174,7 @@ static int find_places(const shape *s, int own, const plain_dim *loop, const int
 		const int64_t v = stmt->dim[d].layout.vector;
 		const bool asked = count_is_asked(s, d) && (!whole || is_cut(stmt, d, block));
 		if (d != own && !loop[d].items)
-			part[n++] = (place_part){d, s->d[d].items, v, v, true, asked};
+			part[n++] = (place_part){d, s->d[d].items, v, v * stmt->dim[d].layout.threads, true, asked};
 		if (d != own && !loop[d].members)
 			part[n++] = (place_part){d, s->d[d].members, 1, 1, true, asked};
 	}
@@ -173,12 +190,13 @@ static double reads_of_round(const plain_read *p, const plain_dim *loop, const i
 	int64_t last[HEDDLE_MAX_DIM], there[HEDDLE_MAX_DIM];
 	const int own = vectors_of(s);
 	int n = find_places(s, own, loop, block, whole, part);
-	bool known = true; /* where a place stands */
-	bool inside = false; /* members of other vectors stand in the loop over what is left of one, and take nothing from before it */
-	double reads = 0;
 	if (own < 0)
 		return reads_of_places(p, part, n, values, NULL);
-	const int64_t v = s->width, most = loop[own].step ? loop[own].step : stmt->dim[own].layout.tile;
+	bool known = true; /* where a place stands */
+	const bool loops = p->c->kernel->threads == 1 || !count_indexes_registers(p->c, stmt, own); /* a loop is over what is left */
+	bool inside = false; /* members of other vectors stand in the loop over what is left of one, and take nothing from before it */
+	double reads = 0;
+	const int64_t v = s->width, most = loop[own].step ? loop[own].step : most_of_thread(stmt, own);
 	const bool along = count_depends(p->m, own), all_there = whole && !is_cut(stmt, own, block);
 	if (all_there || (values[own] % v == 0 && choose_divisible(stmt, own, v))) {
 		part[n++] = (place_part){own, most / v, v, v, true, count_is_asked(s, own) && !all_there};
@@ -186,15 +204,15 @@ static double reads_of_round(const plain_read *p, const plain_dim *loop, const i
 	}
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const bool asked = d != own && stmt->dim[d].member >= 0 && count_is_asked(s, d);
-		last[d] = asked ? stmt->dim[d].layout.tile - 1 : 0;
+		last[d] = asked ? most_of_thread(stmt, d) - 1 : 0;
 		known = known && !(asked && loop[d].step);
 		inside = inside || (d != own && loop[own].step && stmt->dim[d].layout.vector > 1);
 		there[d] = d == own ? INT64_MAX : values[d];
 	}
 	for (int64_t from = 0; from < values[own]; from += v) {
 		const int64_t left = values[own] - from;
-		const bool ends = known && !loop[own].step && from + v == stmt->dim[own].layout.tile && stmt->dim[own].member >= 0 && left < v;
-		const left_members members = {.n = left < v ? left : 0,
+		const bool ends = known && !loop[own].step && from + v == most_of_thread(stmt, own) && stmt->dim[own].member >= 0 && left < v;
+		const left_members members = {.n = left < v && loops ? left : 0,
 					      .named = !inside && from > 0,
 					      .several = !inside && most > v,
 					      .last = ends ? last : NULL};
@@ -214,12 +232,12 @@ static double reads_of_block(const plain_read *p, const int64_t *values, bool wh
 	plain_dim loop[HEDDLE_MAX_DIM] = {{.step = 0}};
 	double sum = 0;
 	int kinds = 1;
-	bool known = find_loops(p->m, !whole, loop), copies = false;
+	bool known = find_loops(p, !whole, loop), copies = false;
 	for (int d = 0; d < n_dim; d++) /* copies under conditions are longer, those inside of a loop that has them are not */
 		copies = copies || (whole && is_cut(stmt, d, values) && !loop[d].items);
 	if (copies) {
 		memset(loop, 0, sizeof(loop));
-		known = find_loops(p->m, true, loop);
+		known = find_loops(p, true, loop);
 	}
 	if (!known)
 		return -1;
@@ -242,13 +260,71 @@ static double reads_of_block(const plain_read *p, const int64_t *values, bool wh
 	return sum;
 }
 
+/* Threads along a dimension that have as many values of it. */
+typedef struct plain_threads {
+	double threads;
+	int64_t values;
+} plain_threads;
+
+/* Threads that take part along d in a block with so many values of it, by how many they have; their kinds. */
+static int find_threads(const heddle_stmt *stmt, int d, int64_t values, plain_threads kind[3])
+{
+	const heddle_layout *layout = &stmt->dim[d].layout;
+	const int64_t beside = layout->threads * layout->vector, items = values / beside, left = values % beside, full = left / layout->vector;
+	const int64_t cut = left % layout->vector, others = layout->threads - full - (cut > 0);
+	int n = 0;
+	if (full > 0)
+		kind[n++] = (plain_threads){(double)full, (items + 1) * layout->vector};
+	if (cut > 0)
+		kind[n++] = (plain_threads){1, items * layout->vector + cut};
+	if (others > 0 && items > 0)
+		kind[n++] = (plain_threads){(double)others, items * layout->vector};
+	return n;
+}
+
+/* Reads of all threads of a block that has so many `values` of each dimension; -1: not known. */
+static double reads_of_threads(const plain_read *p, const int64_t *values, bool whole)
+{
+	const heddle_stmt *stmt = p->m->shape->stmt;
+	plain_threads kind[HEDDLE_MAX_DIM][3];
+	int n[HEDDLE_MAX_DIM], at[HEDDLE_MAX_DIM] = {0}, d;
+	double sum = 0;
+	for (d = 0; d < stmt->n_dim; d++)
+		if ((n[d] = find_threads(stmt, d, values[d], kind[d])) == 0)
+			return 0;
+	do {
+		int64_t own[HEDDLE_MAX_DIM];
+		double threads = 1;
+		for (d = 0; d < stmt->n_dim; d++) {
+			own[d] = kind[d][at[d]].values;
+			threads *= kind[d][at[d]].threads;
+		}
+		const double reads = reads_of_block(p, own, whole);
+		if (reads < 0)
+			return -1;
+		sum += threads * reads;
+		for (d = stmt->n_dim - 1; d >= 0 && ++at[d] == n[d]; d--)
+			at[d] = 0;
+	} while (d >= 0);
+	return sum;
+}
+
+/* Are all of the kernel's threads the statement's? */
+static bool has_all_threads(const counter *c, const heddle_stmt *stmt)
+{
+	int64_t threads = 1;
+	for (int d = 0; d < stmt->n_dim; d++)
+		threads *= stmt->dim[d].layout.threads;
+	return threads == c->kernel->threads;
+}
+
 double count_plain(const counter *c, const movement *m)
 {
 	const shape *s = m->shape;
 	const heddle_stmt *stmt = s->stmt;
 	movement all = *m;
 	double sum = 0;
-	if (c->kernel->threads > 1 || stmt->reduction || m->tile || stmt->access[0].group->space != HEDDLE_SPACE_GLOBAL || s->guarded != 1 ||
+	if (stmt->reduction || m->tile || stmt->access[0].group->space != HEDDLE_SPACE_GLOBAL || s->guarded != 1 || !has_all_threads(c, stmt) ||
 	    !count_is_affine(m) || count_strided(c, m) > 1)
 		return 0;
 	for (int d = 0; d < stmt->n_dim; d++)
@@ -263,12 +339,12 @@ double count_plain(const counter *c, const movement *m)
 		if (blocks == 0)
 			continue;
 		const bool whole = k.whole && count_any_whole(s);
-		const double together = whole && inside > 0 ? reads_of_block(&p, k.values, true) : 0;
-		const double apart = whole && inside == 1 ? 0 : reads_of_block(&p, k.values, false);
+		const double together = whole && inside > 0 ? reads_of_threads(&p, k.values, true) : 0;
+		const double apart = whole && inside == 1 ? 0 : reads_of_threads(&p, k.values, false);
 		if (together < 0 || apart < 0)
 			return 0;
 		sum += blocks * (whole ? inside * together + (1 - inside) * apart : apart);
 	}
 	all.share = 1;
-	return sum / (count_elements(m) * count_repeats(c, &all));
+	return sum / (count_elements(m) * count_repeats(c, &all) * (double)c->kernel->threads);
 }
