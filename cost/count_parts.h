@@ -238,7 +238,7 @@ double count_names_at_edges(const movement *m);
 
 /* ---- count_plain.c ---- */
 
-/* Of one thread that sums up nothing: so many times as if each step asked once for what its places in the text share; 0: it is another statement. */
+/* Of threads that sum up nothing: so many times as if each step asked once for what its places in the text share; 0: it is another statement. */
 double count_plain(const counter *c, const movement *m);
 
 /* ---- count_threads.c ---- */
@@ -256,6 +256,8 @@ double count_single_elements(const counter *c, const movement *m, int lockstep);
 /* How often many threads make a read for each time that it is counted, in blocks at an edge where each item asks for its result and all. */
 double count_items(const counter *c, const movement *m);
 
+/* Are all of the kernel's threads the statement's, and none lanes of another one's sum? */
+bool count_has_all_threads(const counter *c, const heddle_stmt *stmt);
 /* Does the sum read vectors along d, of results or of terms? */
 bool count_reads_vectors(const counter *c, const shape *s, int d);
 

@@ -199,7 +199,8 @@ static double reads_of_round(const plain_read *p, const plain_dim *loop, const i
 	const int64_t v = s->width, most = loop[own].step ? loop[own].step : most_of_thread(stmt, own);
 	const bool along = count_depends(p->m, own), all_there = whole && !is_cut(stmt, own, block);
 	if (all_there || (values[own] % v == 0 && choose_divisible(stmt, own, v))) {
-		part[n++] = (place_part){own, most / v, v, v, true, count_is_asked(s, own) && !all_there};
+		const int64_t apart = stmt->dim[own].layout.vector == v ? v * stmt->dim[own].layout.threads : v;
+		part[n++] = (place_part){own, most / v, v, apart, true, count_is_asked(s, own) && !all_there};
 		return reads_of_places(p, part, n, values, NULL) * (along ? (double)v : 1);
 	}
 	for (int d = 0; d < stmt->n_dim; d++) {
@@ -309,22 +310,13 @@ static double reads_of_threads(const plain_read *p, const int64_t *values, bool 
 	return sum;
 }
 
-/* Are all of the kernel's threads the statement's? */
-static bool has_all_threads(const counter *c, const heddle_stmt *stmt)
-{
-	int64_t threads = 1;
-	for (int d = 0; d < stmt->n_dim; d++)
-		threads *= stmt->dim[d].layout.threads;
-	return threads == c->kernel->threads;
-}
-
 double count_plain(const counter *c, const movement *m)
 {
 	const shape *s = m->shape;
 	const heddle_stmt *stmt = s->stmt;
 	movement all = *m;
 	double sum = 0;
-	if (stmt->reduction || m->tile || stmt->access[0].group->space != HEDDLE_SPACE_GLOBAL || s->guarded != 1 || !has_all_threads(c, stmt) ||
+	if (stmt->reduction || m->tile || stmt->access[0].group->space != HEDDLE_SPACE_GLOBAL || s->guarded != 1 || !count_has_all_threads(c, stmt) ||
 	    !count_is_affine(m) || count_strided(c, m) > 1)
 		return 0;
 	for (int d = 0; d < stmt->n_dim; d++)

@@ -120,6 +120,14 @@ static bool reads_vectors(const counter *c, const movement *m, int d)
 	return count_depends(m, d) && count_lockstep(m) == d && count_access_width(c, m) > 1;
 }
 
+bool count_has_all_threads(const counter *c, const heddle_stmt *stmt)
+{
+	int64_t threads = 1;
+	for (int d = 0; d < stmt->n_dim; d++)
+		threads *= stmt->dim[d].layout.threads;
+	return threads == c->kernel->threads;
+}
+
 bool count_reads_vectors(const counter *c, const shape *s, int d)
 {
 	for (int a = 1; a < s->stmt->n_access; a++) {

@@ -852,15 +852,6 @@ static void find_numbers(const counter *c, const heddle_stmt *stmt, const linear
 		is_number[k] = all == n && again[k].constant == guard[k].constant;
 }
 
-/* Are all of the kernel's threads the statement's, and none lanes of another one's sum? */
-static bool has_all_threads(const walk *w)
-{
-	int64_t threads = 1;
-	for (int d = 0; d < w->m->shape->stmt->n_dim; d++)
-		threads *= w->begins[d].threads;
-	return threads == w->c->kernel->threads;
-}
-
 /* Does a sum in the same registers stand before the statement in branches?  It does where nothing of it is a loop, and where a loop over tiles that may
  * have no rounds is inside of another one: whether it has is asked around both. */
 static bool goes_on_after(const counter *c, const heddle_stmt *own)
@@ -924,7 +915,7 @@ double count_walk(const counter *c, const movement *m)
 	int64_t places = 1;
 	for (int k = 0; k < w.n_part && places <= MOST_WALKED; k++)
 		places = w.part[k].n > MOST_WALKED ? MOST_WALKED + 1 : places * w.part[k].n;
-	if (places > MOST_WALKED || places < 1 || !has_all_threads(&w))
+	if (places > MOST_WALKED || places < 1 || !count_has_all_threads(c, stmt))
 		return -1;
 	w.node = heddle_xalloc(sizeof(*w.node) * (size_t)((MOST_FORMS + 1) * places + 1));
 	w.element = heddle_xalloc(sizeof(*w.element) * (size_t)(places + 1));
