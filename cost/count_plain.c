@@ -90,15 +90,6 @@ static bool is_asked_nothing(const heddle_stmt *stmt, const int64_t *when)
 	return follows(stmt, when, nothing);
 }
 
-/* Is it known where the place stands that the block has any of what it reads for?  Not under conditions where loops inside of blocks have some. */
-static bool is_known(const heddle_stmt *stmt, const int64_t *when)
-{
-	for (int d = 0; d < stmt->n_dim; d++)
-		if (count_is_inner(stmt, d))
-			return is_asked_nothing(stmt, when);
-	return true;
-}
-
 /* What the place reads that is so many of each part away from the first one. */
 static named_read read_at(const plain_read *p, const place_part *part, int n, const int64_t *at, const int64_t *there, const int64_t *last)
 {
@@ -157,9 +148,9 @@ static double reads_of_places(const plain_read *p, const place_part *part, int n
 			at[k] = 0;
 	} while (k >= 0);
 	for (int r = 0; r < found; r++) {
-		const bool outside = is_known(stmt, seen[r].when), has_name = seen[r].users > 1 && !seen[r].branch;
-		const double each = !left || !left->n || has_name || (outside && left->several) ? 1 : (double)left->n;
-		reads += left && left->named && outside ? 0 : has_name ? (seen[r].there > 0) : (double)seen[r].there * each;
+		const bool has_name = seen[r].users > 1 && !seen[r].branch;
+		const double each = !left || !left->n || has_name || left->several ? 1 : (double)left->n;
+		reads += left && left->named ? 0 : has_name ? (seen[r].there > 0) : (double)seen[r].there * each;
 	}
 	free(seen);
 	return reads;
