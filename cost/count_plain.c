@@ -301,6 +301,12 @@ static double reads_of_threads(const plain_read *p, const int64_t *values, bool 
 	return sum;
 }
 
+/* Is it known that a tile along d lacks some of what threads share out? */
+static bool lacks_known(const heddle_stmt *stmt, int d)
+{
+	return stmt->dim[d].layout.threads > 1 && heddle_fixed_extent(stmt->source->index[d]->upper) % stmt->dim[d].layout.tile > 0;
+}
+
 double count_plain(const counter *c, const movement *m)
 {
 	const shape *s = m->shape;
@@ -311,7 +317,7 @@ double count_plain(const counter *c, const movement *m)
 	    !count_is_affine(m) || count_strided(c, m) > 1)
 		return 0;
 	for (int d = 0; d < stmt->n_dim; d++)
-		if (count_moves(stmt, d) || stmt->dim[d].layout.rounds > 1 || s->d[d].extent < 1)
+		if (count_moves(stmt, d) || stmt->dim[d].layout.rounds > 1 || s->d[d].extent < 1 || lacks_known(stmt, d))
 			return 0;
 	const plain_read p = {c, m, m->access && m->access->expr && count_read_share(c, stmt, m->access->expr) != 1};
 	const double inside = count_within_guards(c, stmt, true);
