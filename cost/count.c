@@ -29,8 +29,8 @@ linear *count_subscripts(const counter *c, const heddle_stmt *stmt, const heddle
 	return all;
 }
 
-/* Elements of the row from one access to another of the same tensor, no further than vectors reach; 0: they are none or not known. */
-static int64_t elements_beside(counter *c, const heddle_stmt *stmt, int a, int b)
+/* Elements of the row from one access to another of the same tensor under these sizes, no further than vectors reach; 0: they are none or not known. */
+static int64_t elements_beside_at(const counter *c, const heddle_stmt *stmt, int a, int b)
 {
 	const heddle_tensor *tensor = stmt->access[a].tensor;
 	const int row = tensor->rank ? heddle_tensor_inner(tensor) : -1;
@@ -45,6 +45,22 @@ static int64_t elements_beside(counter *c, const heddle_stmt *stmt, int a, int b
 		apart = e == row ? difference.constant : apart;
 	}
 	return llabs(apart) < c->language->max_vector ? apart : 0;
+}
+
+/* The same whatever sizes are, which the text does not know: of x(d) and x(d + D) nothing is known where D happens to be short. */
+static int64_t elements_beside(const counter *c, const heddle_stmt *stmt, int a, int b)
+{
+	enum { OTHER = 1009 };
+	const int n = c->scop->definition->n_size;
+	const int64_t apart = elements_beside_at(c, stmt, a, b);
+	counter other = *c;
+	if (!apart || !n)
+		return apart;
+	int64_t *size = HEDDLE_NEW_ARRAY(c->arena, int64_t, n);
+	for (int k = 0; k < n; k++)
+		size[k] = c->size[k] + OTHER * (k + 1);
+	other.size = size;
+	return elements_beside_at(&other, stmt, a, b) == apart ? apart : 0;
 }
 
 linear count_over_members(const heddle_stmt *stmt, linear a, bool joined)
@@ -154,7 +170,8 @@ static double again_in_threads(const shape *s, int lockstep)
 		loops = loops || (s->d[d].unrolled && !s->d[d].copied);
 		whole *= 1 - (double)(s->d[d].extent % stmt->dim[d].layout.tile) / (double)s->d[d].extent;
 	}
-	const int64_t extent = s->d[lockstep].extent;
+	const bool left = lockstep >= 0 && !choose_divisible(stmt, lockstep, stmt->dim[lockstep].layout.vector);
+	const int64_t extent = left ? s->d[lockstep].extent : 0;
 	return loops ? 1 - whole : extent > 0 ? (double)(extent % s->width) / (double)extent : 0;
 }
 
@@ -181,12 +198,12 @@ static double again_at_edges(counter *c, const heddle_stmt *stmt, const heddle_a
 {
 	const int lockstep = heddle_lockstep_dim(stmt, NULL);
 	const shape s = count_shape(c, stmt);
-	const double loops = c->kernel->threads == 1 && !stmt->reduction ? again_in_loops(c, &s, access) : 0;
-	if (loops > 0 || lockstep < 0 || stmt->dim[lockstep].reduction || (s.width == 1 && c->kernel->threads == 1) ||
-	    choose_divisible(stmt, lockstep, stmt->dim[lockstep].layout.vector))
-		return loops;
 	if (c->kernel->threads > 1)
 		return stmt->reduction ? 0 : again_in_threads(&s, lockstep);
+	const double loops = !stmt->reduction ? again_in_loops(c, &s, access) : 0;
+	if (loops > 0 || lockstep < 0 || stmt->dim[lockstep].reduction || s.width == 1 ||
+	    choose_divisible(stmt, lockstep, stmt->dim[lockstep].layout.vector))
+		return loops;
 	const int64_t v = choose_least(stmt->dim[lockstep].layout.vector, c->language->max_vector), extent = s.d[lockstep].extent;
 	return extent > 0 ? (double)(extent % v) / (double)extent : 0;
 }

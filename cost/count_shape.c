@@ -660,10 +660,11 @@ static void find_unrolled(const counter *c, shape *s)
 	const bool lanes = s->alone && vectors >= 0 && !results; /* of one thread: what is read twice has a name, too */
 	const double size = length_of_body(c, s, results ? vectors : -1, wide) + (lanes ? vectors_with_names(c, s, false) : 0), terms = length_of_terms(c, s->stmt);
 	unroll(c, s, size + terms, wide, unrolled, parts);
-	/* around members that many threads ask one by one nothing is a vector */
+	/* around members that many threads ask one by one nothing is a vector, but what goes along the results' rows and is asked whether it is whole */
+	const bool whole = wide && goes_along(&s->stmt->access[0], vectors) && is_guarded(s->stmt, vectors);
 	bool asked = false;
 	for (int d = 0; d < n; d++)
-		asked = asked || (c->kernel->threads > 1 && wide && s->inner < 0 && d != vectors && !s->stmt->dim[d].reduction && is_guarded(s->stmt, d));
+		asked = asked || (c->kernel->threads > 1 && wide && s->inner < 0 && d != vectors && !whole && !s->stmt->dim[d].reduction && is_guarded(s->stmt, d));
 	const double body = asked ? length_of_body(c, s, vectors, false) : size;
 	unroll(c, s, body + terms + length_of_conditions(c, s->stmt, results && wide ? vectors : -1), wide && !asked, copied, other);
 	const bool apart = count_any_whole(s);
