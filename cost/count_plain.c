@@ -31,15 +31,13 @@ static int vectors_of(const shape *s)
 	return s->width > 1 ? count_vectors_dim(s) : -1;
 }
 
-/* Copies around a loop each have their own, and share nothing of what goes along either: they are as another loop.  false: copies stand around
- * others. */
-static bool find_loops(const plain_read *p, bool edge, plain_dim *loop)
+/* Copies around a loop each have their own, and share nothing: they are as another loop. */
+static void find_loops(const plain_read *p, bool edge, plain_dim *loop)
 {
-	const movement *m = p->m;
-	const shape *s = m->shape;
+	const shape *s = p->m->shape;
 	const heddle_stmt *stmt = s->stmt;
 	const int lockstep = heddle_lockstep_dim(stmt, NULL), own = vectors_of(s);
-	bool inside = false, along = false; /* there is a loop; the access goes along it */
+	bool inside = false; /* there is a loop */
 	for (int kind = 3; kind >= 0; kind--) /* from the inside out: members, of them those that run in lockstep, items of vectors, other items */
 		for (int d = stmt->n_dim - 1; d >= 0; d--) {
 			const heddle_layout *layout = &stmt->dim[d].layout;
@@ -50,16 +48,12 @@ static bool find_loops(const plain_read *p, bool edge, plain_dim *loop)
 				continue;
 			const int64_t step = kind < 2 ? layout->vector : d == own ? s->width : 1, n = kind < 2 ? s->d[d].items : layout->vector / step;
 			bool is_loop = kind < 2 ? n > 1 && !(edge ? s->d[d].copied : s->d[d].unrolled) : parts > 1;
-			if (!is_loop && n > 1 && inside && !along && !count_depends(m, d))
-				return false;
-			along = along || (is_loop && count_depends(m, d));
 			inside = inside || is_loop;
 			is_loop = is_loop || (n > 1 && inside);
 			*(kind < 2 ? &loop[d].items : &loop[d].members) = is_loop;
 			if (is_loop && !loop[d].step)
 				loop[d].step = step;
 		}
-	return true;
 }
 
 /* Of a block that has all of its results: does it lack some along d, which is a loop inside of it? */
@@ -224,15 +218,14 @@ static double reads_of_block(const plain_read *p, const int64_t *values, bool wh
 	plain_dim loop[HEDDLE_MAX_DIM] = {{.step = 0}};
 	double sum = 0;
 	int kinds = 1;
-	bool known = find_loops(p, !whole, loop), copies = false;
+	bool copies = false;
+	find_loops(p, !whole, loop);
 	for (int d = 0; d < n_dim; d++) /* copies under conditions are longer, those inside of a loop that has them are not */
 		copies = copies || (whole && is_cut(stmt, d, values) && !loop[d].items);
 	if (copies) {
 		memset(loop, 0, sizeof(loop));
-		known = find_loops(p, true, loop);
+		find_loops(p, true, loop);
 	}
-	if (!known)
-		return -1;
 	for (int d = 0; d < n_dim; d++)
 		kinds = loop[d].step && values[d] % loop[d].step ? 1 << (d + 1) : kinds;
 	for (int kind = 0; kind < kinds; kind++) { /* rounds that are whole, and last ones that lack some */
