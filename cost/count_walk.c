@@ -27,6 +27,7 @@ typedef struct walk_form {
 	int64_t whole; /* the constant where all places ask */
 	int64_t unit;  /* of which what is summed up is a multiple */
 	bool terms;    /* it is about whether a term exists, which whole blocks know for each tile of terms */
+	bool bounds;   /* it is how far loops over terms go, in all blocks */
 } walk_form;
 
 /* Of numbers below MOST_WALKED. */
@@ -110,7 +111,7 @@ static int form_of(walk *w, const int64_t *coefficient)
 	walk_form *new = &w->form[w->n_form++];
 	memcpy(new->coefficient, coefficient, sizeof(new->coefficient));
 	new->whole = ALWAYS;
-	new->terms = false;
+	new->terms = new->bounds = false;
 	new->least = new->unit = 0;
 	for (int d = 0; d < w->m->shape->stmt->n_dim; d++) {
 		const walk_begins *b = &w->begins[d];
@@ -334,6 +335,17 @@ static int form_at(walk *w, const linear *guard, const int64_t *value)
 	return form_of(w, coefficient);
 }
 
+/* Does the conjunct say how far a loop over terms goes, one by one, for the only result of a block?  It asks nothing of blocks. */
+static bool bounds_loops(const heddle_stmt *stmt, const linear *guard)
+{
+	bool terms = false, one = true;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		terms = terms || (guard->coefficient[d] && stmt->dim[d].reduction);
+		one = one && (!guard->coefficient[d] || stmt->dim[d].layout.tile == 1);
+	}
+	return terms && one;
+}
+
 /* Goes through all places; false: there are too many, or of another kind. */
 static bool walk_places(walk *w, const linear *guard, const bool *is_number, int n_guard)
 {
@@ -387,6 +399,7 @@ static bool walk_places(walk *w, const linear *guard, const bool *is_number, int
 			for (int d = 0; d < n_dim; d++)
 				own_part += guard[k].coefficient[d] * value[d];
 			constant += own_part;
+			w->form[f].bounds = w->form[f].bounds || bounds_loops(s->stmt, &guard[k]);
 			if (is_number[k] && own_part)
 				constant = in_steps(&w->form[f], constant);
 			ask(w, f, constant, true, asked);
@@ -424,6 +437,8 @@ static bool walk_others(walk *w)
 			return false;
 		for (int g = 0; g < n; g++) {
 			int64_t coefficient[HEDDLE_MAX_DIM] = {0}, constant = guard[g].constant;
+			if (bounds_loops(stmt, &guard[g]))
+				continue;
 			for (int d = 0; d < stmt->n_dim; d++) {
 				const int64_t factor = guard[g].coefficient[d], extent = factor ? count_value(w->c, stmt->source->index[d]->upper, 0) : 0;
 				int o = 0;
@@ -454,13 +469,13 @@ static bool is_tied(const walk *w, int d, int o)
 }
 
 /* Blocks of results along d, from the first one to the one after the last, for which conditions hold that are those of a place plus `more`; `whole`:
- * which are whole, whatever the place. */
-static count_ends blocks_of(const walk *w, int d, const int64_t *asked, const int64_t *more, bool whole)
+ * which are whole, whatever the place; `bounds`: of those the ones that such a round of loops has. */
+static count_ends blocks_of(const walk *w, int d, const int64_t *asked, const int64_t *more, bool whole, bool bounds)
 {
 	count_ends all = {0, w->begins[d].blocks};
 	for (int f = 0; f < w->n_form; f++) {
 		const int64_t step = w->form[f].coefficient[d] * w->begins[d].tile, constant = whole ? w->form[f].whole : asked[f];
-		if (asked[f] == ALWAYS || constant == ALWAYS || (whole && w->form[f].terms))
+		if (asked[f] == ALWAYS || constant == ALWAYS || (whole && (w->form[f].terms || w->form[f].bounds != bounds)))
 			continue;
 		const int64_t rest = constant + more[f];
 		if (step == 0)
@@ -473,12 +488,39 @@ static count_ends blocks_of(const walk *w, int d, const int64_t *asked, const in
 	return all;
 }
 
+/* What is added to the forms where a thread and a round of loops begin, number k of those along d and what is tied to it, in the first block. */
+static void begin_step(const walk *w, int d, int64_t k, int64_t *more)
+{
+	const int n_dim = w->m->shape->stmt->n_dim;
+	int64_t begin[HEDDLE_MAX_DIM] = {0};
+	begin[d] = k % w->begins[d].threads * w->begins[d].thread;
+	k /= w->begins[d].threads;
+	for (int o = 0; o < n_dim; o++) {
+		if (o != d && !is_tied(w, d, o))
+			continue;
+		begin[o] += k % w->begins[o].rounds * w->begins[o].round;
+		k /= w->begins[o].rounds;
+	}
+	for (int f = 0; f < w->n_form; f++)
+		for (int o = 0; o < n_dim; o++)
+			more[f] += w->form[f].coefficient[o] * begin[o];
+}
+
+/* Are the terms there that are asked for? */
+static bool has_terms(const walk *w, const int64_t *asked, const int64_t *more)
+{
+	bool all = true;
+	for (int f = 0; f < w->n_form; f++)
+		all = all && !(w->form[f].terms && asked[f] != ALWAYS && asked[f] + more[f] < 0);
+	return all;
+}
+
 /* Threads, in all their rounds of loops along d and what is tied to it, for which the conditions hold; `whole`: in whole blocks.  -1: they are too
  * many. */
 static double threads_of(const walk *w, int d, const int64_t *conditions, bool whole)
 {
 	const int n_dim = w->m->shape->stmt->n_dim;
-	int64_t asked[MOST_FORMS], steps = w->begins[d].threads * w->begins[d].rounds, there = 0;
+	int64_t asked[MOST_FORMS], steps = w->begins[d].threads * w->begins[d].rounds;
 	count_ends common = {0, w->begins[d].blocks};
 	double sum = 0;
 	for (int f = 0; f < w->n_form; f++) {
@@ -492,29 +534,21 @@ static double threads_of(const walk *w, int d, const int64_t *conditions, bool w
 			steps = w->begins[o].rounds > MOST_STEPS ? MOST_STEPS + 1 : steps * w->begins[o].rounds;
 	if (steps > MOST_STEPS)
 		return -1;
-	for (int64_t k = 0; k < steps; k++) {
-		int64_t more[MOST_FORMS] = {0}, begin[HEDDLE_MAX_DIM] = {0}, rest = k;
-		bool exists = true;
-		begin[d] = rest % w->begins[d].threads * w->begins[d].thread;
-		rest /= w->begins[d].threads;
-		for (int o = 0; o < n_dim; o++) {
-			if (o != d && !is_tied(w, d, o))
-				continue;
-			begin[o] += rest % w->begins[o].rounds * w->begins[o].round;
-			rest /= w->begins[o].rounds;
-		}
-		for (int f = 0; f < w->n_form; f++) {
-			for (int o = 0; o < n_dim; o++)
-				more[f] += w->form[f].coefficient[o] * begin[o];
-			exists = exists && !(w->form[f].terms && asked[f] != ALWAYS && asked[f] + more[f] < 0);
-		}
-		const count_ends ends = blocks_of(w, d, asked, more, whole);
-		sum += ends.upper > ends.lower ? (double)(ends.upper - ends.lower) : 0;
+	for (int64_t k = 0; k < steps && whole; k++) {
+		int64_t more[MOST_FORMS] = {0};
+		begin_step(w, d, k, more);
+		const count_ends ends = blocks_of(w, d, asked, more, true, false);
 		common.lower = ends.lower > common.lower ? ends.lower : common.lower;
 		common.upper = choose_least(common.upper, ends.upper);
-		there += exists;
 	}
-	return !whole ? sum : common.upper > common.lower ? (double)(common.upper - common.lower) * (double)there : 0;
+	for (int64_t k = 0; k < steps; k++) {
+		int64_t more[MOST_FORMS] = {0};
+		begin_step(w, d, k, more);
+		const count_ends ends = blocks_of(w, d, asked, more, whole, true);
+		const int64_t lower = ends.lower > common.lower ? ends.lower : common.lower, upper = choose_least(ends.upper, common.upper);
+		sum += upper > lower && (!whole || has_terms(w, asked, more)) ? (double)(upper - lower) : 0;
+	}
+	return sum;
 }
 
 /* The same of all dimensions. */
@@ -897,7 +931,8 @@ double count_walk(const counter *c, const movement *m)
 	linear guard[MOST_FORMS];
 	bool is_number[MOST_FORMS];
 	double reads = -1;
-	if (c->kernel->threads == 1 || !count_goes_on(stmt) || s->guarded <= 0 || m->n_beside > 0 || !count_is_affine(m) || !m->access ||
+	const bool vectors = c->kernel->threads == 1 && heddle_lockstep_dim(stmt, NULL) >= 0; /* members of one thread stand in other ways */
+	if (vectors || !count_goes_on(stmt) || s->guarded <= 0 || m->n_beside > 0 || !count_is_affine(m) || !m->access ||
 	    count_own_results(c->kernel) || (m->tile && !count_reads_memory(stmt)) ||
 	    reads_any_vectors(c, s, s->guarded == 1) || (m->access->expr && count_read_share(c, stmt, m->access->expr) != 1))
 		return -1;
