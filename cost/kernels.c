@@ -101,13 +101,15 @@ static int64_t warp_chunk(const heddle_statement *s, const heddle_index *index, 
 /* About so many values, so that they divide the reduction's, where that is given and has such a part. */
 static int64_t whole_chunk(const heddle_expr *upper, int64_t chunk)
 {
-	enum { WIDE = 1024, VECTOR = 4 };
+	enum { WIDE = 1024, VECTOR = 4, LONGEST = 16 };
 	const int64_t extent = heddle_fixed_extent(upper), step = chunk >= 2 * WIDE ? WIDE : chunk >= 2 * VECTOR ? VECTOR : 1;
 	for (int64_t c = (chunk + step - 1) / step * step; extent > 0 && c < 2 * chunk && c < extent; c += step)
 		if (extent % c == 0)
 			return c;
-	if (chunk > 64)
-		chunk = (chunk + WIDE - 1) / WIDE * WIDE < chunk * 2 ? (chunk + WIDE - 1) / WIDE * WIDE : chunk;
+	if (chunk > 64) { /* in whole vectors, whichever tiles there are */
+		const int64_t wide = (chunk + WIDE - 1) / WIDE * WIDE;
+		chunk = wide < chunk * 2 ? wide : (chunk + LONGEST - 1) / LONGEST * LONGEST;
+	}
 	return chunk;
 }
 
