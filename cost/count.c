@@ -338,13 +338,15 @@ int count_warp(const heddle_scop *scop)
 	return warp->set && warp->value > 1 && warp->value <= MOST_WARP ? (int)warp->value : 1;
 }
 
-heddle_kernel_count heddle_cost_count(heddle_arena *arena, const heddle_scop *scop, const heddle_kernel *kernel,
-				      const heddle_count_language *language, const int64_t *size)
+/* All blocks, or those that `held` names. */
+static heddle_kernel_count count_kernel(const counter *of, const count_held *held)
 {
-	heddle_kernel_count out = {.blocks = 1, .exact = true};
-	counter c = {arena, scop, kernel, language, size, count_warp(scop), &out, HEDDLE_NEW_ARRAY(arena, shape, kernel->n_stmt),
-		     heddle_joins(arena, scop, kernel)};
-	out.group = HEDDLE_NEW_ARRAY(arena, heddle_movement, kernel->n_group ? kernel->n_group : 1);
+	const heddle_kernel *kernel = of->kernel;
+	heddle_kernel_count out = {.blocks = 1, .exact = true, .group = HEDDLE_NEW_ARRAY(of->arena, heddle_movement, kernel->n_group ? kernel->n_group : 1)};
+	counter c = *of;
+	c.out = &out;
+	c.held = held;
+	c.shapes = HEDDLE_NEW_ARRAY(c.arena, shape, kernel->n_stmt);
 	shape s = count_shape(&c, kernel->stmt[0]);
 	for (int d = 0; d < kernel->stmt[0]->n_dim; d++)
 		if (kernel->stmt[0]->dim[d].member >= 0)
@@ -354,4 +356,98 @@ heddle_kernel_count heddle_cost_count(heddle_arena *arena, const heddle_scop *sc
 		count_exchange(&c, kernel->stmt[i]);
 	}
 	return out;
+}
+
+/* The member of which a block has one value each, and with which alone ends move, those of reductions in the blocks; -1: there is none. */
+static int moving_member(const counter *c)
+{
+	int member = -1;
+	for (int i = 0; i < c->kernel->n_stmt; i++) {
+		const heddle_stmt *stmt = c->kernel->stmt[i];
+		for (int d = 0; d < stmt->n_dim; d++)
+			for (int o = 0; o < stmt->n_dim; o++) {
+				if (o == d || !(choose_mentions(stmt->source->index[d]->upper, o) || choose_mentions(stmt->source->index[d]->lower, o)))
+					continue;
+				if (stmt->dim[d].member >= 0 || stmt->dim[o].member < 0 || stmt->dim[o].layout.tile > 1 || (member >= 0 && member != stmt->dim[o].member))
+					return -1;
+				member = stmt->dim[o].member;
+			}
+	}
+	return member;
+}
+
+/* Do all ranges in blocks of two values of the member have as many values? */
+static bool same_lengths(const counter *c, int member, int64_t a, int64_t b)
+{
+	const count_held one = {member, a}, other = {member, b};
+	counter at = *c, beside = *c;
+	at.held = &one;
+	beside.held = &other;
+	for (int i = 0; i < c->kernel->n_stmt; i++)
+		for (int d = 0; d < c->kernel->stmt[i]->n_dim; d++) {
+			const count_ends x = count_box(&at, c->kernel->stmt[i], d), y = count_box(&beside, c->kernel->stmt[i], d);
+			if (x.upper - x.lower != y.upper - y.lower)
+				return false;
+		}
+	return true;
+}
+
+static void add_movement(heddle_movement *to, const heddle_movement *from, double times)
+{
+	to->load_bytes += times * from->load_bytes;
+	to->load_requests += times * from->load_requests;
+	to->load_transactions += times * from->load_transactions;
+	to->store_bytes += times * from->store_bytes;
+	to->store_requests += times * from->store_requests;
+	to->store_transactions += times * from->store_transactions;
+}
+
+static void add_count(const heddle_kernel *kernel, heddle_kernel_count *to, const heddle_kernel_count *from, double times)
+{
+	to->blocks += times * from->blocks;
+	add_movement(&to->global, &from->global, times);
+	add_movement(&to->shared, &from->shared, times);
+	to->again += times * from->again;
+	for (int g = 0; g < kernel->n_group; g++)
+		add_movement(&to->group[g], &from->group[g], times);
+	to->exact = to->exact && from->exact;
+	to->cut = to->cut || from->cut;
+	to->moving = to->moving || from->moving;
+	to->conditional = to->conditional || from->conditional;
+}
+
+/* Ends that move with a member of which a block has one value each, as those of chunks do: all of its values but the last have ranges of one length
+ * each, and are counted as one of them.  false: it is another kernel. */
+static bool count_by_values(const counter *c, heddle_kernel_count *out)
+{
+	enum { MOST_VALUES = 64 };
+	const int member = moving_member(c);
+	const heddle_stmt *stmt = c->kernel->stmt[0];
+	int d = 0;
+	while (member >= 0 && d < stmt->n_dim && stmt->dim[d].member != member)
+		d++;
+	if (member < 0 || d == stmt->n_dim || count_moves(c, stmt, d))
+		return false;
+	const count_ends all = count_box(c, stmt, d);
+	const int64_t last = all.upper - 1, n = last - all.lower, step = n > MOST_VALUES ? n / MOST_VALUES : 1;
+	bool same = n >= 0 && !(n > 0 && same_lengths(c, member, all.lower, last)); /* ends that move, but none of another length: all are counted at once */
+	for (int64_t k = n - 1; k > 0 && same; k -= step)
+		same = same_lengths(c, member, all.lower, all.lower + k);
+	if (!same)
+		return false;
+	*out = count_kernel(c, &(count_held){member, last});
+	if (n > 0) {
+		const heddle_kernel_count others = count_kernel(c, &(count_held){member, all.lower});
+		add_count(c->kernel, out, &others, (double)n);
+	}
+	return true;
+}
+
+heddle_kernel_count heddle_cost_count(heddle_arena *arena, const heddle_scop *scop, const heddle_kernel *kernel,
+				      const heddle_count_language *language, const int64_t *size)
+{
+	heddle_kernel_count out;
+	const counter c = {.arena = arena, .scop = scop, .kernel = kernel, .language = language, .size = size, .warp = count_warp(scop),
+			   .joins = heddle_joins(arena, scop, kernel)};
+	return count_by_values(&c, &out) ? out : count_kernel(&c, NULL);
 }

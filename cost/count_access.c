@@ -657,7 +657,7 @@ bool count_asks_terms(const counter *c, const movement *m, int d)
 	const heddle_layout *layout = &stmt->dim[d].layout;
 	int64_t place[MOST_PLACES];
 	return m->tile && stmt->dim[d].reduction && heddle_is_window(stmt, d) && m->shape->d[d].unrolled && layout->vector * layout->threads == 1 &&
-	       !choose_divisible(stmt, d, layout->tile) && heddle_fixed_extent(stmt->source->index[d]->upper) == 0 && !count_moves(stmt, d) && window_places(c, m, NULL, place) > 0;
+	       !choose_divisible(stmt, d, layout->tile) && heddle_fixed_extent(stmt->source->index[d]->upper) == 0 && !count_moves(c, stmt, d) && window_places(c, m, NULL, place) > 0;
 }
 
 /* Share of the reads that are made where a block has all of its results, and a step all of its terms: those ask for nothing. */
@@ -669,7 +669,7 @@ static double whole_steps(const counter *c, const movement *m)
 		const heddle_layout *layout = &stmt->dim[d].layout;
 		const int64_t extent = m->shape->d[d].extent, tiles = extent / layout->tile, known = heddle_fixed_extent(stmt->source->index[d]->upper);
 		const double outer = m->shape->d[d].outer;
-		if (extent % layout->tile == 0 || count_moves(stmt, d))
+		if (extent % layout->tile == 0 || count_moves(c, stmt, d))
 			continue;
 		if (known > 0 && known < layout->tile) /* loops end where it does, but not threads, nor vectors of results */
 			share *= layout->threads == 1 && (stmt->dim[d].reduction || known % layout->vector == 0) ? 1 : 0;

@@ -71,7 +71,7 @@ double count_branches(const counter *c, const movement *m)
 		const heddle_layout *layout = &stmt->dim[d].layout;
 		const int64_t extent = s->d[d].extent;
 		const bool loop = !s->d[d].unrolled && layout->items > 1, copies = layout->tile > 1 && !loop;
-		if (count_moves(stmt, d) || layout->rounds > 1 || extent < 1)
+		if (count_moves(c, stmt, d) || layout->rounds > 1 || extent < 1)
 			return -1;
 		if (count_guards(stmt, d)) {
 			if (loop || s->d[d].parts > 1 || (stmt->dim[d].reduction ? extent > layout->tile || !copies : stmt->dim[d].member < 0))

@@ -142,7 +142,7 @@ static double reads_of_taps(const counter *c, const movement *m, int lockstep)
 	if (!count_is_affine(m))
 		return 0;
 	for (int d = 0; d < stmt->n_dim; d++) {
-		if (d != lockstep && (count_moves(stmt, d) || (stmt->dim[d].reduction && stmt->dim[d].layout.vector > 1)))
+		if (d != lockstep && (count_moves(c, stmt, d) || (stmt->dim[d].reduction && stmt->dim[d].layout.vector > 1)))
 			return 0;
 		const int64_t results = stmt->dim[d].layout.tile, extents = m->shape->d[d].extent;
 		/* loops inside of a block go on where it is known how far */
@@ -206,7 +206,7 @@ bool count_is_alone(const movement *m, int d)
 }
 
 /* Is it a sum whose results are a box that a block has, each of which asks for the terms one by one? */
-static bool has_plain_sums(const movement *m, int lockstep)
+static bool has_plain_sums(const counter *c, const movement *m, int lockstep)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	const bool copies = lockstep >= 0; /* lanes beside a vector of results */
@@ -214,7 +214,7 @@ static bool has_plain_sums(const movement *m, int lockstep)
 	plain = plain && count_is_affine(m);
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const heddle_layout *layout = &stmt->dim[d].layout;
-		plain = plain && !count_moves(stmt, d) && m->shape->d[d].extent > 0 && layout->rounds == 1;
+		plain = plain && !count_moves(c, stmt, d) && m->shape->d[d].extent > 0 && layout->rounds == 1;
 		if (stmt->dim[d].reduction)
 			plain = plain && (layout->vector == 1 || (copies && d != lockstep && count_depends(m, d))) &&
 				!(m->shape->d[d].unrolled && m->shape->d[d].items > 1 && count_depends(m, d) && (layout->vector == 1 || !count_is_alone(m, d)));
@@ -266,7 +266,7 @@ static double reads_of_sums(const counter *c, const movement *m, int lockstep)
 	const double inside = count_within_guards(c, stmt, true);
 	bool filled = true; /* vectors that nothing fills are cut in blocks of any kind */
 	double ran = 0, sum = 0;
-	if (!has_plain_sums(m, lockstep))
+	if (!has_plain_sums(c, m, lockstep))
 		return 0;
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const int64_t known = heddle_fixed_extent(stmt->source->index[d]->upper);
@@ -300,10 +300,10 @@ static double rounds_at_edges(const counter *c, const movement *m)
 }
 
 /* Are vectors read along a loop inside of a block, whatever its results are, which may lack some? */
-static bool has_inner_rows(const movement *m, int d, int64_t members)
+static bool has_inner_rows(const counter *c, const movement *m, int d, int64_t members)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
-	return d >= 0 && !stmt->reduction && !stmt->dim[d].reduction && stmt->dim[d].member < 0 && count_depends(m, d) && !count_moves(stmt, d) &&
+	return d >= 0 && !stmt->reduction && !stmt->dim[d].reduction && stmt->dim[d].member < 0 && count_depends(m, d) && !count_moves(c, stmt, d) &&
 	       !choose_divisible(stmt, d, members);
 }
 
@@ -328,7 +328,7 @@ static double reads_at_edges(const counter *c, const movement *m)
 	if (m->shape->guarded != 1 && once == 1) /* blocks that lack results are none of its whole ones */
 		return 1;
 	for (int d = 0; d < stmt->n_dim; d++) /* ends that move with a vector: count_at_ends has it */
-		if (lockstep >= 0 && stmt->dim[d].reduction && count_moves(stmt, d) && !count_depends(m, lockstep) && count_is_tied(c, stmt, d, lockstep))
+		if (lockstep >= 0 && stmt->dim[d].reduction && count_moves(c, stmt, d) && !count_depends(m, lockstep) && count_is_tied(c, stmt, d, lockstep))
 			return 1;
 	const double sums = reads_of_sums(c, m, lockstep);
 	if (sums > 0 || (lockstep < 0 && stmt->reduction))
@@ -337,7 +337,7 @@ static double reads_at_edges(const counter *c, const movement *m)
 	const int64_t members = lockstep < 0 ? 1 : m->shape->width;
 	const int lanes = count_lanes(stmt);
 	/* one by one whatever the block: taps that a guard leaves, and members of what has no whole vector */
-	if (lanes >= 0 && lanes == lockstep && !count_depends(m, lanes) && known == 0 && m->shape->guarded == 1 && !count_moves(stmt, lanes))
+	if (lanes >= 0 && lanes == lockstep && !count_depends(m, lanes) && known == 0 && m->shape->guarded == 1 && !count_moves(c, stmt, lanes))
 		return 1; /* reads_beside_terms has it */
 	if (lanes >= 0) {
 		const double again = m->shape->guarded == 1 ? reads_of_taps(c, m, lanes) : 1;
@@ -346,7 +346,7 @@ static double reads_at_edges(const counter *c, const movement *m)
 	} else if (known > 0 && known % members) {
 		return rounds_at_edges(c, m);
 	}
-	const bool rows = has_inner_rows(m, lockstep, members);
+	const bool rows = has_inner_rows(c, m, lockstep, members);
 	bool rolls = false; /* are copies a loop there? */
 	for (int d = 0; d < stmt->n_dim; d++)
 		rolls = rolls || (stmt->dim[d].member >= 0 && m->shape->d[d].unrolled && !m->shape->d[d].copied && stmt->dim[d].layout.items > 1);
@@ -354,7 +354,7 @@ static double reads_at_edges(const counter *c, const movement *m)
 		const heddle_layout *layout = &stmt->dim[d].layout;
 		if (stmt->reduction ? stmt->dim[d].reduction : stmt->dim[d].member < 0)
 			continue;
-		if (count_moves(stmt, d))
+		if (count_moves(c, stmt, d))
 			return 1;
 		const int64_t extent = m->shape->d[d].extent, tiles = extent / layout->tile, rest = extent % layout->tile;
 		const bool depends = count_depends(m, d);
@@ -443,7 +443,7 @@ double count_rest(const counter *c, const movement *m)
 			      rest = extent % layout->tile;
 		const bool window = stmt->dim[d].reduction && layout->items == layout->tile &&
 				    m->shape->d[d].unrolled && count_depends(m, d);
-		if (!window || count_moves(stmt, d) || tiles == 0 || rest == 0 || count_asks_terms(c, m, d))
+		if (!window || count_moves(c, stmt, d) || tiles == 0 || rest == 0 || count_asks_terms(c, m, d))
 			continue;
 		shape last = *m->shape;
 		movement there = *m;

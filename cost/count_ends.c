@@ -103,7 +103,7 @@ static double reads_at_ends(const counter *c, const movement *m)
 	const int lockstep = heddle_lockstep_dim(stmt, NULL);
 	int moving = -1;
 	for (int d = 0; d < stmt->n_dim; d++) {
-		if (!count_moves(stmt, d))
+		if (!count_moves(c, stmt, d))
 			continue;
 		if (moving >= 0 || !stmt->dim[d].reduction || stmt->dim[d].layout.threads > 1)
 			return 1;
@@ -164,7 +164,7 @@ static int moving_sum(const counter *c, const movement *m)
 		return -1;
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const heddle_layout *layout = &stmt->dim[d].layout;
-		const bool moves = count_moves(stmt, d), alone = layout->vector == 1 || count_depends(m, d) || m->shape->d[d].unrolled;
+		const bool moves = count_moves(c, stmt, d), alone = layout->vector == 1 || count_depends(m, d) || m->shape->d[d].unrolled;
 		if (m->shape->d[d].extent < 1 || layout->rounds > 1 || m->shape->d[d].harmless || m->shape->d[d].parts > 1 || !alone)
 			return -1;
 		if (stmt->dim[d].member >= 0 && heddle_fixed_extent(stmt->source->index[d]->upper) % layout->tile)
@@ -194,7 +194,7 @@ static double reads_of_furthest(const counter *c, const movement *m)
 		return 0;
 	for (int d = 0; d < stmt->n_dim; d++) {
 		group[d] = 1;
-		if (!count_moves(stmt, d))
+		if (!count_moves(c, stmt, d))
 			continue;
 		if (moving >= 0)
 			return 0;
@@ -275,7 +275,7 @@ static double reads_of_parts(const counter *c, const movement *m)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	const int moving = heddle_lockstep_dim(stmt, NULL);
-	if (c->kernel->threads > 1 || moving < 0 || m->tile || !stmt->dim[moving].reduction || !count_moves(stmt, moving))
+	if (c->kernel->threads > 1 || moving < 0 || m->tile || !stmt->dim[moving].reduction || !count_moves(c, stmt, moving))
 		return 1;
 	const heddle_index *index = stmt->source->index[moving];
 	int64_t tile[HEDDLE_MAX_DIM], vector[HEDDLE_MAX_DIM];
@@ -348,7 +348,7 @@ static bool is_tied_sum(const counter *c, const movement *m, tied_sum *x)
 		const bool lanes = stmt->dim[d].reduction && stmt->dim[d].layout.vector > 1;
 		const bool copies = lanes && d != lockstep && lockstep >= 0 && stmt->dim[d].layout.items == 1;
 		if (!plain || (lanes && !((copies || d == lockstep) && count_depends(m, d))) ||
-		    (stmt->dim[d].reduction ? x->terms >= 0 || !count_moves(stmt, d) : stmt->dim[d].member < 0 || count_moves(stmt, d)))
+		    (stmt->dim[d].reduction ? x->terms >= 0 || !count_moves(c, stmt, d) : stmt->dim[d].member < 0 || count_moves(c, stmt, d)))
 			return false;
 		x->terms = stmt->dim[d].reduction ? d : x->terms;
 	}

@@ -308,7 +308,7 @@ static double guarded_share(const counter *c, const movement *m, double accesses
 	}
 	/* terms that fill no vector are gone through one by one, by each result */
 	const bool terms = c->kernel->threads == 1 && lane >= 0 && s->stmt->dim[lane].reduction && count_depends(m, lane) && !count_guards(s->stmt, lane) &&
-			   !count_moves(s->stmt, lane) && heddle_fixed_extent(s->stmt->source->index[lane]->upper) == 0 && s->d[lane].extent > 0;
+			   !count_moves(c, s->stmt, lane) && heddle_fixed_extent(s->stmt->source->index[lane]->upper) == 0 && s->d[lane].extent > 0;
 	const int64_t v = terms ? choose_least(s->stmt->dim[lane].layout.vector, c->language->max_vector) : 1;
 	const double alone_terms = terms ? (double)(s->d[lane].extent % v) / (double)s->d[lane].extent : 0;
 	/* so are members, in a loop inside of blocks, in whole blocks, too; a single one that is left has a name there */

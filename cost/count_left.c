@@ -37,7 +37,7 @@ static double reads_of_last_members(const counter *c, const movement *m)
 	const heddle_stmt *stmt = s->stmt;
 	const int d = dim_of_members(c, m);
 	double results = 1;
-	if (d < 0 || s->guarded != 1 || count_own_results(c->kernel) || count_moves(stmt, d) || s->d[d].extent < 1 || stmt->dim[d].member < 0 ||
+	if (d < 0 || s->guarded != 1 || count_own_results(c->kernel) || count_moves(c, stmt, d) || s->d[d].extent < 1 || stmt->dim[d].member < 0 ||
 	    heddle_fixed_extent(stmt->source->index[d]->upper) > 0)
 		return 1;
 	if (count_sums_of_vectors(c, m) > 0 || count_members_beside(c, m) > 0) /* have it */
@@ -64,7 +64,7 @@ static double reads_of_left_over(const counter *c, const movement *m)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	const int d = heddle_lockstep_dim(stmt, NULL);
-	if (c->kernel->threads > 1 || m->tile || stmt->reduction || d < 0 || count_depends(m, d) || count_moves(stmt, d) || m->shape->guarded != 1 ||
+	if (c->kernel->threads > 1 || m->tile || stmt->reduction || d < 0 || count_depends(m, d) || count_moves(c, stmt, d) || m->shape->guarded != 1 ||
 	    stmt->dim[d].layout.rounds > 1 || heddle_fixed_extent(stmt->source->index[d]->upper) > 0 || m->shape->d[d].extent < 1)
 		return 1;
 	const heddle_layout *layout = &stmt->dim[d].layout;
@@ -85,7 +85,7 @@ static double reads_of_left_over(const counter *c, const movement *m)
 
 /* Of what sums up nothing and has no vectors: members that stand together have a name for what they share, of which a loop goes over all that have one.
  * So many times as if each read its part. */
-static double reads_of_members(const movement *m)
+static double reads_of_members(const counter *c, const movement *m)
 {
 	const shape *s = m->shape;
 	double factor = 1;
@@ -94,7 +94,7 @@ static double reads_of_members(const movement *m)
 	for (int d = 0; d < s->stmt->n_dim; d++) {
 		const double extent = (double)s->d[d].extent, vector = (double)s->stmt->dim[d].layout.vector;
 		const bool together = s->d[d].parts == 1 && s->d[d].parts_at_edges == 1;
-		if (s->stmt->dim[d].layout.rounds > 1 || count_moves(s->stmt, d))
+		if (s->stmt->dim[d].layout.rounds > 1 || count_moves(c, s->stmt, d))
 			return 1;
 		if (extent > 0 && together && !s->d[d].unrolled && !count_depends(m, d))
 			factor *= ceil(extent / vector) * vector / extent;
@@ -173,7 +173,7 @@ static double reads_beside_steps(const counter *c, const movement *m, int d)
 	double others = 1; /* results that take the same, in whole blocks */
 	int asked_for = 0; /* dimensions */
 	for (int o = 0; o < stmt->n_dim; o++) {
-		plain = plain && !count_moves(stmt, o) && stmt->dim[o].layout.rounds == 1 && s->d[o].extent > 0 && heddle_fixed_extent(stmt->source->index[o]->upper) == 0;
+		plain = plain && !count_moves(c, stmt, o) && stmt->dim[o].layout.rounds == 1 && s->d[o].extent > 0 && heddle_fixed_extent(stmt->source->index[o]->upper) == 0;
 		if (stmt->dim[o].reduction)
 			plain = plain && (o == d || (stmt->dim[o].layout.vector == 1 && !(s->d[o].unrolled && stmt->dim[o].layout.items > 1)));
 		else
@@ -239,7 +239,7 @@ static double reads_of_last_terms(const counter *c, const movement *m, double ed
 	const int d = heddle_lockstep_dim(stmt, NULL);
 	const int lanes = count_lanes(stmt);
 	double results = 1;
-	if (c->kernel->threads == 1 && !m->tile && d >= 0 && !stmt->dim[d].reduction && lanes >= 0 && !count_depends(m, lanes) && !count_moves(stmt, lanes) &&
+	if (c->kernel->threads == 1 && !m->tile && d >= 0 && !stmt->dim[d].reduction && lanes >= 0 && !count_depends(m, lanes) && !count_moves(c, stmt, lanes) &&
 	    m->shape->guarded == 1 && m->shape->d[lanes].extent > 0 && heddle_fixed_extent(stmt->source->index[lanes]->upper) == 0) {
 		const double reads = reads_of_results_vector(c, m, d, lanes);
 		/* lanes beside vectors of results are copies */
@@ -248,7 +248,7 @@ static double reads_of_last_terms(const counter *c, const movement *m, double ed
 	const double beside = count_beside_lanes(c, m);
 	if (beside > 0)
 		return beside;
-	if (m->tile || d < 0 || !stmt->dim[d].reduction || count_moves(stmt, d) || m->shape->guarded != 1 ||
+	if (m->tile || d < 0 || !stmt->dim[d].reduction || count_moves(c, stmt, d) || m->shape->guarded != 1 ||
 	    heddle_fixed_extent(stmt->source->index[d]->upper) > 0 || m->shape->d[d].extent < 1)
 		return edges;
 	const int64_t v = choose_least(stmt->dim[d].layout.vector, c->language->max_vector), rest = m->shape->d[d].extent % v, vectors = m->shape->d[d].extent / v;
@@ -282,5 +282,5 @@ static double reads_of_last_terms(const counter *c, const movement *m, double ed
 
 double count_left(const counter *c, const movement *m, double edges)
 {
-	return reads_of_last_terms(c, m, edges) * reads_of_last_members(c, m) * reads_of_left_over(c, m) * reads_of_members(m) * reads_of_rounds(c, m);
+	return reads_of_last_terms(c, m, edges) * reads_of_last_members(c, m) * reads_of_left_over(c, m) * reads_of_members(c, m) * reads_of_rounds(c, m);
 }

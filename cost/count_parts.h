@@ -43,6 +43,12 @@ typedef struct shape {
 	} d[HEDDLE_MAX_DIM];
 } shape;
 
+/* Blocks that have one value of a member each: those of one of them. */
+typedef struct count_held {
+	int member;
+	int64_t at;
+} count_held;
+
 typedef struct counter {
 	heddle_arena *arena;
 	const heddle_scop *scop;
@@ -53,6 +59,7 @@ typedef struct counter {
 	heddle_kernel_count *out;
 	shape *shapes; /* [kernel->n_stmt], of those that were asked for, others have no `stmt`; NULL: they are not kept */
 	const bool *joins; /* [kernel->n_stmt]: which go on in the loops of the one before */
+	const count_held *held; /* NULL: all blocks are counted */
 } counter;
 
 /* One access of all threads of a block: threads that take part, requests, transactions; of banks, those if no lanes met, and those if the
@@ -301,7 +308,7 @@ typedef struct count_ends {
 } count_ends;
 
 /* Do the ends of dimension d move with others? */
-bool count_moves(const heddle_stmt *stmt, int d);
+bool count_moves(const counter *c, const heddle_stmt *stmt, int d);
 /* Do they move with dimension o, or does the guard that instances have ask for both together? */
 bool count_is_tied(const counter *c, const heddle_stmt *stmt, int d, int o);
 /* The furthest ends that dimension d has. */

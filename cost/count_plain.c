@@ -310,7 +310,7 @@ double count_plain(const counter *c, const movement *m)
 	    !count_is_affine(m) || count_strided(c, m) > 1)
 		return 0;
 	for (int d = 0; d < stmt->n_dim; d++)
-		if (count_moves(stmt, d) || stmt->dim[d].layout.rounds > 1 || s->d[d].extent < 1 || lacks_known(stmt, d))
+		if (count_moves(c, stmt, d) || stmt->dim[d].layout.rounds > 1 || s->d[d].extent < 1 || lacks_known(stmt, d))
 			return 0;
 	const plain_read p = {c, m, m->access && m->access->expr && count_read_share(c, stmt, m->access->expr) != 1};
 	const double inside = count_within_guards(c, stmt, true);

@@ -18,13 +18,19 @@ typedef struct parents {
 	int n, dim[MOST_PARENTS];
 } parents;
 
+/* Has the dimension the one value that is counted for? */
+static bool is_held(const counter *c, const heddle_stmt *stmt, int d)
+{
+	return c->held && stmt->dim[d].member == c->held->member;
+}
+
 /* `guard`: beside its ends; NULL: not asked about. */
-static parents parents_of(const heddle_stmt *stmt, int d, const conjuncts *guard)
+static parents parents_of(const counter *c, const heddle_stmt *stmt, int d, const conjuncts *guard)
 {
 	const heddle_index *index = stmt->source->index[d];
 	parents p = {0};
 	for (int o = 0; o < stmt->n_dim && p.n < MOST_PARENTS; o++) {
-		bool moves = choose_mentions(index->upper, o) || (index->lower && choose_mentions(index->lower, o));
+		bool moves = !is_held(c, stmt, o) && (choose_mentions(index->upper, o) || (index->lower && choose_mentions(index->lower, o)));
 		for (int k = 0; guard && k < guard->n; k++)
 			moves = moves || (guard->of[k].coefficient[d] && guard->of[k].coefficient[o]);
 		for (int k = 0; guard && k < guard->n_multiple; k++)
@@ -35,9 +41,9 @@ static parents parents_of(const heddle_stmt *stmt, int d, const conjuncts *guard
 	return p;
 }
 
-bool count_moves(const heddle_stmt *stmt, int d)
+bool count_moves(const counter *c, const heddle_stmt *stmt, int d)
 {
-	return parents_of(stmt, d, NULL).n > 0;
+	return parents_of(c, stmt, d, NULL).n > 0;
 }
 
 bool count_is_tied(const counter *c, const heddle_stmt *stmt, int d, int o)
@@ -45,7 +51,7 @@ bool count_is_tied(const counter *c, const heddle_stmt *stmt, int d, int o)
 	conjuncts guard = {0};
 	if (!count_take_guard(c, stmt, &guard))
 		guard.n = guard.n_multiple = 0;
-	const parents p = parents_of(stmt, d, &guard);
+	const parents p = parents_of(c, stmt, d, &guard);
 	bool tied = false;
 	for (int k = 0; k < p.n; k++)
 		tied = tied || p.dim[k] == o;
@@ -56,6 +62,12 @@ static count_ends ends_at(const counter *c, const heddle_stmt *stmt, int d, cons
 {
 	const heddle_index *index = stmt->source->index[d];
 	count_ends ends = {0, 1};
+	int64_t held[HEDDLE_MAX_DIM];
+	if (is_held(c, stmt, d))
+		return (count_ends){c->held->at, c->held->at + 1};
+	for (int o = 0; o < stmt->n_dim && c->held; o++)
+		held[o] = is_held(c, stmt, o) ? c->held->at : at[o];
+	at = c->held ? held : at;
 	if (index->lower && heddle_expr_evaluate_at(index->lower, c->size, at, &ends.lower) < 0)
 		ends.lower = 0;
 	if (heddle_expr_evaluate_at(index->upper, c->size, at, &ends.upper) < 0)
@@ -96,7 +108,7 @@ static count_ends ends_within(const counter *c, const heddle_stmt *stmt, int d, 
 
 count_ends count_box(const counter *c, const heddle_stmt *stmt, int d)
 {
-	const parents p = parents_of(stmt, d, NULL);
+	const parents p = parents_of(c, stmt, d, NULL);
 	count_ends range[MOST_PARENTS];
 	for (int k = 0; k < p.n; k++)
 		range[k] = count_box(c, stmt, p.dim[k]);
@@ -144,7 +156,7 @@ static bool exists(const counter *c, const heddle_stmt *stmt, const parents *p, 
 
 double count_mean(const counter *c, const heddle_stmt *stmt, int d)
 {
-	const parents p = parents_of(stmt, d, NULL);
+	const parents p = parents_of(c, stmt, d, NULL);
 	count_ends box[MOST_PARENTS];
 	int64_t number[MOST_PARENTS] = {0};
 	sampling of = {.n = p.n};
@@ -182,7 +194,7 @@ static tied tied_of(const counter *c, const heddle_stmt *stmt, int d, const bool
 	tied t = {.box = count_box(c, stmt, d)};
 	if (!count_take_guard(c, stmt, &t.guard))
 		t.guard.n = t.guard.n_multiple = 0;
-	t.to = parents_of(stmt, d, &t.guard);
+	t.to = parents_of(c, stmt, d, &t.guard);
 	for (int k = 0; k < t.to.n; k++) {
 		const count_ends box = count_box(c, stmt, t.to.dim[k]);
 		const int64_t size = stmt->dim[t.to.dim[k]].layout.tile,

@@ -728,7 +728,7 @@ static shape new_shape(const counter *c, const heddle_stmt *stmt)
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const heddle_index *index = stmt->source->index[d];
 		const heddle_layout *layout = &stmt->dim[d].layout;
-		const bool moves = count_moves(stmt, d);
+		const bool moves = count_moves(c, stmt, d);
 		s.d[d].harmless = is_harmless(c, stmt, d);
 		const count_ends box = count_box(c, stmt, d);
 		s.rectangular = s.rectangular && !moves;

@@ -64,7 +64,7 @@ static double reads_of_first(const counter *c, const movement *m)
 		return 0;
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const heddle_dim *dim = &stmt->dim[d];
-		if (count_moves(stmt, d) || dim->layout.rounds > 1 || s->d[d].parts > 1)
+		if (count_moves(c, stmt, d) || dim->layout.rounds > 1 || s->d[d].parts > 1)
 			return 0;
 		asked[d] = dim->member >= 0 && count_is_asked(s, d);
 		const bool idle = dim->member >= 0 && !s->d[d].harmless && count_has_idle_threads(stmt, d);
@@ -156,7 +156,7 @@ static bool is_sum_of_vectors(const counter *c, const movement *m, int d)
 		return false;
 	for (int o = 0; o < stmt->n_dim; o++) {
 		const heddle_layout *layout = &stmt->dim[o].layout;
-		if (count_moves(stmt, o) || layout->rounds > 1 || m->shape->d[o].parts > 1 || !count_is_alone(m, o))
+		if (count_moves(c, stmt, o) || layout->rounds > 1 || m->shape->d[o].parts > 1 || !count_is_alone(m, o))
 			return false;
 		if (stmt->dim[o].member >= 0 && (heddle_fixed_extent(stmt->source->index[o]->upper) % layout->tile || (layout->items > 1 && !m->shape->d[o].unrolled)))
 			return false;
@@ -259,7 +259,7 @@ double count_beside_lanes(const counter *c, const movement *m)
 	const bool vectors = count_reads_vectors(c, s, lanes);
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const heddle_layout *layout = &stmt->dim[d].layout;
-		if (count_moves(stmt, d) || layout->rounds > 1 || s->d[d].parts > 1 || s->d[d].extent < 1 || !count_is_alone(m, d) || (d != lanes && stmt->dim[d].reduction))
+		if (count_moves(c, stmt, d) || layout->rounds > 1 || s->d[d].parts > 1 || s->d[d].extent < 1 || !count_is_alone(m, d) || (d != lanes && stmt->dim[d].reduction))
 			return 0;
 		if (stmt->dim[d].reduction)
 			continue;
@@ -310,7 +310,7 @@ static bool has_members_beside(const counter *c, const movement *m, int along)
 		return false;
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const heddle_layout *layout = &stmt->dim[d].layout;
-		if (count_moves(stmt, d) || layout->rounds > 1 || m->shape->d[d].parts > 1 || m->shape->d[d].extent < 1 || !count_is_alone(m, d) ||
+		if (count_moves(c, stmt, d) || layout->rounds > 1 || m->shape->d[d].parts > 1 || m->shape->d[d].extent < 1 || !count_is_alone(m, d) ||
 		    heddle_fixed_extent(stmt->source->index[d]->upper) % layout->tile)
 			return false;
 		any = any || (d != along && !count_depends(m, d) && layout->vector > 1);
@@ -389,7 +389,7 @@ static double reads_of_copies(const counter *c, const movement *m, double single
 		if (stmt->dim[d].member < 0 || choose_divisible(stmt, d, layout->tile) ||
 		    count_guards(stmt, d)) /* what a guard leaves is counted by it */
 			continue;
-		if (count_moves(stmt, d) || layout->rounds > 1)
+		if (count_moves(c, stmt, d) || layout->rounds > 1)
 			return 1;
 		const int64_t known = heddle_fixed_extent(stmt->source->index[d]->upper);
 		if (known > 0 && known < layout->tile && layout->threads == 1 && !named) { /* all of them are there in any block, of which none may be whole */

@@ -259,7 +259,7 @@ static bool take_dim(walk *w, int d)
 	const int64_t extent = s->d[d].extent, beside = layout->threads * layout->vector, known = heddle_fixed_extent(stmt->source->index[d]->upper);
 	const bool stands = s->d[d].unrolled || layout->items == 1;
 	walk_begins *b = &w->begins[d];
-	if (count_moves(stmt, d) || layout->rounds > 1 || extent < 1 || s->d[d].parts > 1 || s->d[d].parts_at_edges > 1 ||
+	if (count_moves(w->c, stmt, d) || layout->rounds > 1 || extent < 1 || s->d[d].parts > 1 || s->d[d].parts_at_edges > 1 ||
 	    (layout->items > 1 && s->d[d].unrolled != s->d[d].copied))
 		return false;
 	if (stmt->dim[d].member >= 0) {
@@ -444,7 +444,7 @@ static bool walk_others(walk *w)
 				int o = 0;
 				while (o < own->n_dim && (stmt->dim[d].member < 0 || own->dim[o].member != stmt->dim[d].member))
 					o++;
-				if (factor && (o == own->n_dim ? !stmt->dim[d].reduction || extent < 1 : count_moves(stmt, d)))
+				if (factor && (o == own->n_dim ? !stmt->dim[d].reduction || extent < 1 : count_moves(w->c, stmt, d)))
 					return false;
 				if (factor && o < own->n_dim)
 					coefficient[o] = factor;
