@@ -169,7 +169,8 @@ static double reads_beside_steps(const counter *c, const movement *m, int d)
 	const heddle_stmt *stmt = s->stmt;
 	const heddle_layout *lanes = &stmt->dim[d].layout;
 	const bool loop = !s->d[d].unrolled;
-	bool plain = count_is_affine(m) && lanes->vector <= c->language->max_vector && (loop || lanes->items == 1);
+	const bool apart = lanes->items > 1 && !s->d[d].copied && count_has_sum_inside(m, d); /* copies around loops over other terms: each reads it */
+	bool plain = count_is_affine(m) && lanes->vector <= c->language->max_vector && (loop || lanes->items == 1 || apart);
 	double others = 1; /* results that take the same, in whole blocks */
 	int asked_for = 0; /* dimensions */
 	for (int o = 0; o < stmt->n_dim; o++) {
@@ -184,7 +185,7 @@ static double reads_beside_steps(const counter *c, const movement *m, int d)
 	if (!plain)
 		return 0;
 	const int64_t v = lanes->vector, steps = s->d[d].extent / v, rest = s->d[d].extent % v;
-	const double inside = count_within_guards(c, stmt, true), once = loop ? (double)s->d[d].extent / (double)v : s->d[d].outer;
+	const double inside = count_within_guards(c, stmt, true), once = loop ? (double)s->d[d].extent / (double)v : s->d[d].outer * (apart ? (double)lanes->items : 1);
 	const left_members left = {.n = rest};
 	double sum = 0, ran = 0;
 	for (int kind = 0; kind < count_kinds(m, -1); kind++) {
@@ -199,7 +200,7 @@ static double reads_beside_steps(const counter *c, const movement *m, int d)
 		const double members = blocks > 0 && rest > 0 ? count_reads_of_tree(m, part, n, k.values, &left, false) : 0;
 		if (asked < 0 || members < 0)
 			return 0;
-		const double of_whole = k.once * ((double)steps + (rest == 0 ? 0 : others == 1 ? (double)rest : loop && lanes->items > 1 ? (double)rest * others : 1));
+		const double of_whole = k.once * ((double)steps + (rest == 0 ? 0 : others == 1 ? (double)rest : (loop || apart) && lanes->items > 1 ? (double)rest * others : 1));
 		const double of_cut = asked * (double)steps + members;
 		sum += blocks * (k.whole ? inside * of_whole + (1 - inside) * of_cut : of_cut);
 		ran += blocks * k.once * once;
@@ -207,9 +208,9 @@ static double reads_beside_steps(const counter *c, const movement *m, int d)
 	return ran > 0 ? sum / ran : 0;
 }
 
-/* Of one thread, what depends on results along d that are a vector, and not on terms that are lanes beside it: a step's lanes share it, but for those of
- * a tile that lacks some, each of which has a condition, and each member of what is left of the vector reads its own for each term.  So many times as
- * if all of a step's shared it; 0: others take it as well. */
+/* Of one thread whose results along d are a vector, what does not depend on terms that are lanes beside it: a step's lanes share it, but for those of
+ * a tile that lacks some, each of which has a condition.  Each member of what is left of the vector reads its own for each term; what is not the
+ * members' has a name there, for all of a step's.  So many times as if all of a step's shared it; 0: others take it as well. */
 static double reads_of_results_vector(const counter *c, const movement *m, int d, int lanes)
 {
 	const shape *s = m->shape;
@@ -218,16 +219,18 @@ static double reads_of_results_vector(const counter *c, const movement *m, int d
 	for (int o = 0; o < s->stmt->n_dim; o++)
 		if (!s->stmt->dim[o].reduction && o != d && s->stmt->dim[o].layout.tile > 1)
 			return 0;
-	if (!count_depends(m, d) || s->d[d].harmless || results < 1 || heddle_fixed_extent(s->stmt->source->index[d]->upper) > 0)
+	if ((!count_depends(m, d) && vector->tile > v) || s->d[d].harmless || results < 1 || heddle_fixed_extent(s->stmt->source->index[d]->upper) > 0)
 		return 0;
-	const bool loop = !s->d[lanes].unrolled && term->items > 1;
-	const double once = loop ? (double)terms / (double)term->vector : s->d[lanes].outer;
+	const bool inside = count_has_sum_inside(m, lanes), loop = !s->d[lanes].unrolled && term->items > 1, each = loop || inside;
+	const double once = loop ? (double)terms / (double)term->vector : s->d[lanes].outer * (inside ? (double)term->items : 1);
 	const int64_t rest = terms % term->tile, cut = results % vector->tile, left = cut % v;
 	/* the first step of a tile that lacks some has no condition where it stands in the text, as do its lanes, each under one of its own */
-	const int64_t vectors = vector->tile / v, length = term->items * (1 + term->vector * (1 + vectors));
+	const int64_t vectors = vector->tile / v, length = term->items * (1 + inside + term->vector * (2 + (vectors > 1 ? 2 * vectors : 1)));
 	const int64_t shared = !loop && term->items > 1 && length <= MOST_UNROLLED ? choose_least(rest, term->vector) - 1 : 0;
-	const double whole = (double)(terms / term->tile * (loop ? term->items : 1) + (rest > 0 ? rest - shared : 0));
+	const double whole = (double)(terms / term->tile * (each ? term->items : 1) + (rest > 0 ? rest - shared : 0));
 	const double steps = (double)((terms + term->vector - 1) / term->vector);
+	if (!count_depends(m, d))
+		return ((double)(results / vector->tile) * whole + (cut > 0 ? steps : 0)) / (s->d[d].outer * once);
 	return ((double)(results - cut) * whole + (double)(cut - left) * steps + (double)(left * terms)) / ((double)results * once);
 }
 

@@ -565,8 +565,8 @@ static bool around(double *size, double n)
 /* Reductions that are not shared by lanes and are no windows run their items one after another; so do others that index
  * no registers and would become long, and those that go over their tile in rounds without a sum.  Members are inside,
  * those that run in lockstep around the others; one thread takes the items of vectors inside of the others' items.
- * Around a body of `size` nodes. `unrolled`: windows are. */
-static void unroll(const counter *c, const shape *s, double size, bool wide, bool unrolled[HEDDLE_MAX_DIM],
+ * Around a body of `size` nodes. `edge`: conditions are in it.  `unrolled`: windows are. */
+static void unroll(const counter *c, const shape *s, double size, bool wide, bool edge, bool unrolled[HEDDLE_MAX_DIM],
 		   double parts[HEDDLE_MAX_DIM])
 {
 	enum { MOST_MEMBERS = 16, MOST_LANES = 8 };
@@ -608,7 +608,11 @@ static void unroll(const counter *c, const shape *s, double size, bool wide, boo
 		const heddle_dim *dim = &stmt->dim[d];
 		if (dim->reduce != HEDDLE_REDUCE_LANES || dim->layout.items > MOST_LANES || unrolled[d])
 			continue;
-		unrolled[d] = around(&size, (double)dim->layout.items) || reads_tiles_along(c, stmt, d);
+		double inside = size + (edge && !choose_divisible(stmt, d, dim->layout.tile));
+		for (int o = d + 1; o < stmt->n_dim; o++) /* loops over other terms */
+			inside += stmt->dim[o].reduction && !unrolled[o] && stmt->dim[o].layout.items > 1;
+		unrolled[d] = around(&inside, (double)dim->layout.items) || reads_tiles_along(c, stmt, d);
+		size = unrolled[d] ? inside : size;
 	}
 }
 
@@ -622,14 +626,16 @@ static double length_of_conditions(const counter *c, const heddle_stmt *stmt, in
 	return cut ? 3 + others + length_of_calls(stmt, stmt->value, vectors, 1) : 1;
 }
 
-/* Nodes more where one thread's terms are lanes of vectors of which the last one is known not to be filled: it is gone through one by one. */
-static double length_of_terms(const counter *c, const heddle_stmt *stmt)
+/* Nodes more where one thread's terms are lanes of vectors of which the last one is known not to be filled, or at an `edge` may not be: it is gone
+ * through one by one. */
+static double length_of_terms(const counter *c, const heddle_stmt *stmt, bool edge)
 {
 	enum { LAST_ONE = 6 };
 	const int lockstep = heddle_lockstep_dim(stmt, NULL);
 	if (c->kernel->threads > 1 || lockstep < 0 || !stmt->dim[lockstep].reduction)
 		return 0;
-	return heddle_fixed_extent(stmt->source->index[lockstep]->upper) % stmt->dim[lockstep].layout.vector ? LAST_ONE : 0;
+	const int64_t v = stmt->dim[lockstep].layout.vector;
+	return heddle_fixed_extent(stmt->source->index[lockstep]->upper) % v || (edge && !choose_divisible(stmt, lockstep, v)) ? LAST_ONE : 0;
 }
 
 bool count_any_whole(const shape *s)
@@ -658,15 +664,16 @@ static void find_unrolled(const counter *c, shape *s)
 			     !(s->alone && count_indexes_registers(c, s->stmt, vectors));
 	s->width = vectors < 0 ? 0 : singles ? 1 : choose_least(s->stmt->dim[vectors].layout.vector, c->language->max_vector);
 	const bool lanes = s->alone && vectors >= 0 && !results; /* of one thread: what is read twice has a name, too */
-	const double size = length_of_body(c, s, results ? vectors : -1, wide) + (lanes ? vectors_with_names(c, s, false) : 0), terms = length_of_terms(c, s->stmt);
-	unroll(c, s, size + terms, wide, unrolled, parts);
+	const double size = length_of_body(c, s, results ? vectors : -1, wide) + (lanes ? vectors_with_names(c, s, false) : 0);
+	unroll(c, s, size + length_of_terms(c, s->stmt, false), wide, false, unrolled, parts);
 	/* around members that many threads ask one by one nothing is a vector, but what goes along the results' rows and is asked whether it is whole */
 	const bool whole = wide && goes_along(&s->stmt->access[0], vectors) && is_guarded(s->stmt, vectors);
 	bool asked = false;
 	for (int d = 0; d < n; d++)
 		asked = asked || (c->kernel->threads > 1 && wide && s->inner < 0 && d != vectors && !whole && !s->stmt->dim[d].reduction && is_guarded(s->stmt, d));
 	const double body = asked ? length_of_body(c, s, vectors, false) : size;
-	unroll(c, s, body + terms + length_of_conditions(c, s->stmt, results && wide ? vectors : -1), wide && !asked, copied, other);
+	const double more = length_of_terms(c, s->stmt, true) + length_of_conditions(c, s->stmt, results && wide ? vectors : -1);
+	unroll(c, s, body + more, wide && !asked, true, copied, other);
 	const bool apart = count_any_whole(s);
 	for (int d = 0; d < n; d++) {
 		s->d[d].parts = apart ? parts[d] : other[d];
