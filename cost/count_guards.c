@@ -67,6 +67,20 @@ static bool asks_each(const counter *c, const shape *s, int d, bool apart)
 	return layout->threads > 1 && !s->d[d].harmless && !choose_divisible(s->stmt, d, layout->tile) && (apart || count_tile_vectors(c, s, d) == 0);
 }
 
+/* Branches of one thread's results that ask for the same become one where no more stand between than are looked back at: those of a value of d and of
+ * the next have all results along what stands inside of d between them that the guard asks about. */
+static bool stands_near(const shape *s, int d)
+{
+	enum { MOST_BACK = 64 }; /* model/simplify_join.c */
+	const heddle_stmt *stmt = s->stmt;
+	int64_t between = 1;
+	for (int o = 0; o < stmt->n_dim; o++) {
+		const bool vector = stmt->dim[o].layout.vector > 1, inside = vector == (stmt->dim[d].layout.vector > 1) ? o > d : vector;
+		between *= !stmt->dim[o].reduction && inside && s->d[o].unrolled && count_guards(stmt, o) ? s->d[o].items : 1;
+	}
+	return !s->alone || between <= MOST_BACK;
+}
+
 /* Of a guard `s <= t` the dimension that the access does not depend on; -1: it is not so. */
 static int across_steps(const counter *c, const movement *m)
 {
@@ -179,7 +193,7 @@ static double again_inside(const counter *c, const movement *m, int lane, bool c
 		int64_t values[HEDDLE_MAX_DIM];
 		double blocks = 1, once = 1;
 		for (int d = 0; d < stmt->n_dim; d++) {
-			const bool inside = !stmt->dim[d].reduction && !count_guards(stmt, d) && m->shape->d[d].unrolled;
+			const bool inside = !stmt->dim[d].reduction && !count_guards(stmt, d) && m->shape->d[d].unrolled && stands_near(m->shape, d);
 			const int64_t tile = inside ? stmt->dim[d].layout.tile : 1, rest = m->shape->d[d].extent % tile;
 			const bool lacks = kind >> d & 1;
 			values[d] = lacks && !m->shape->d[d].harmless ? rest : tile;
@@ -251,7 +265,7 @@ static double guarded_share(const counter *c, const movement *m, double accesses
 		block[d] = !dim->reduction ? dim->layout.tile : s->d[d].extent > 0 ? s->d[d].extent : 1;
 		same *= depends ? 1 : (double)vector[d];
 		/* results along what the guard does not ask about are inside of its conditions, but where those of all threads ask, too */
-		const bool inside = !dim->reduction && !count_guards(s->stmt, d) && !asks_each(c, s, d, m->apart);
+		const bool inside = !dim->reduction && !count_guards(s->stmt, d) && !asks_each(c, s, d, m->apart) && stands_near(s, d);
 		shared[d] = !depends && s->d[d].unrolled && inside ? (double)dim->layout.items : 1;
 		/* where terms begin with those of the first result along d, others take what it reads */
 		const bool results = c->kernel->threads == 1 && d != lane && !depends && !dim->reduction && s->d[d].unrolled && dim->layout.tile > 1;
