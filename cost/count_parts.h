@@ -140,6 +140,9 @@ bool count_splits_rounds(const shape *s);
 bool count_any_whole(const shape *s);
 /* A statement's dimensions under the sizes. */
 shape count_shape(const counter *c, const heddle_stmt *stmt);
+/* The same in the last tile of a loop inside of a block that lacks nothing else: `asked` says which dimensions there are conditions on; of `single`
+ * (-1: none), of two, there is one. */
+shape count_shape_inside(const counter *c, const shape *s, const bool *asked, int single);
 
 /* ---- count_access.c ---- */
 

@@ -62,6 +62,28 @@ static bool is_cut(const heddle_stmt *stmt, int d, const int64_t *block)
 	return count_is_inner(stmt, d) && block[d] < most_of_thread(stmt, d);
 }
 
+/* The first dimension along which it does; those after it go on in the text of its last tile, whole or not, and ask.  -1: there is none. */
+static int first_cut(const heddle_stmt *stmt, const int64_t *block)
+{
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (is_cut(stmt, d, block))
+			return d;
+	return -1;
+}
+
+/* Is what a tile of two lacks known, as one is left? */
+static bool is_single(const heddle_stmt *stmt, int d, const int64_t *block)
+{
+	return first_cut(stmt, block) == d && stmt->dim[d].layout.tile == 2 && stmt->dim[d].layout.threads == 1;
+}
+
+/* Of a block that has all of its results: is it asked inside of it whether there are values of d? */
+static bool asks_inside(const heddle_stmt *stmt, int d, const int64_t *block)
+{
+	const int first = first_cut(stmt, block);
+	return first >= 0 && d >= first && count_is_inner(stmt, d) && count_is_left_out(stmt, d) && !is_single(stmt, d, block);
+}
+
 /* What places in the text read, under a condition that follows from those of all of them; `apart`: where no vector is whole. */
 typedef struct named_read {
 	int64_t element[HEDDLE_MAX_DIM], when[HEDDLE_MAX_DIM];
@@ -157,7 +179,7 @@ static int find_places(const shape *s, int own, const plain_dim *loop, const int
 	int n = 0;
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const int64_t v = stmt->dim[d].layout.vector;
-		const bool asked = count_is_asked(s, d) && (!whole || is_cut(stmt, d, block));
+		const bool asked = count_is_asked(s, d) && (!whole || asks_inside(stmt, d, block));
 		if (d != own && !loop[d].items)
 			part[n++] = (place_part){d, s->d[d].items, v, v * stmt->dim[d].layout.threads, true, asked};
 		if (d != own && !loop[d].members)
@@ -182,7 +204,7 @@ static double reads_of_round(const plain_read *p, const plain_dim *loop, const i
 	bool inside = false; /* members of other vectors stand in the loop over what is left of one, and take nothing from before it */
 	double reads = 0;
 	const int64_t v = s->width, most = loop[own].step ? loop[own].step : most_of_thread(stmt, own);
-	const bool along = count_depends(p->m, own), all_there = whole && !is_cut(stmt, own, block);
+	const bool along = count_depends(p->m, own), all_there = whole && !asks_inside(stmt, own, block);
 	if (all_there || (values[own] % v == 0 && choose_divisible(stmt, own, v))) {
 		const int64_t apart = stmt->dim[own].layout.vector == v ? v * stmt->dim[own].layout.threads : v;
 		part[n++] = (place_part){own, most / v, v, apart, true, count_is_asked(s, own) && !all_there};
@@ -218,14 +240,15 @@ static double reads_of_block(const plain_read *p, const int64_t *values, bool wh
 	plain_dim loop[HEDDLE_MAX_DIM] = {{.step = 0}};
 	double sum = 0;
 	int kinds = 1;
-	bool copies = false;
-	find_loops(p, !whole, loop);
-	for (int d = 0; d < n_dim; d++) /* copies under conditions are longer, those inside of a loop that has them are not */
-		copies = copies || (whole && is_cut(stmt, d, values) && !loop[d].items);
-	if (copies) {
-		memset(loop, 0, sizeof(loop));
-		find_loops(p, true, loop);
-	}
+	const int first = whole ? first_cut(stmt, values) : -1;
+	bool asked[HEDDLE_MAX_DIM] = {false};
+	for (int d = 0; d < n_dim; d++)
+		asked[d] = asks_inside(stmt, d, values);
+	const shape inside = first < 0 ? *p->m->shape : count_shape_inside(p->c, p->m->shape, asked, is_single(stmt, first, values) ? first : -1);
+	movement m = *p->m;
+	m.shape = &inside;
+	const plain_read there = {p->c, &m, p->alone};
+	find_loops(&there, !whole, loop);
 	for (int d = 0; d < n_dim; d++)
 		kinds = loop[d].step && values[d] % loop[d].step ? 1 << (d + 1) : kinds;
 	for (int kind = 0; kind < kinds; kind++) { /* rounds that are whole, and last ones that lack some */
@@ -237,7 +260,7 @@ static double reads_of_block(const plain_read *p, const int64_t *values, bool wh
 			here[d] = cut ? rest : step;
 			rounds *= cut ? (rest > 0 ? 1 : 0) : (double)(values[d] / step);
 		}
-		const double reads = rounds > 0 ? reads_of_round(p, loop, values, here, whole) : 0;
+		const double reads = rounds > 0 ? reads_of_round(&there, loop, values, here, whole) : 0;
 		if (reads < 0)
 			return -1;
 		sum += rounds * reads;

@@ -1,7 +1,7 @@
 /* What stands where in the text of a statement: subscripts under the sizes, how wide its accesses are, what of it is unrolled.
  * SPDX-License-Identifier: MIT
  */
-#include "cost/count_parts.h"
+#include "cost/count_tree.h"
 
 #include "cost/cost.h"
 
@@ -565,8 +565,9 @@ static bool around(double *size, double n)
 /* Reductions that are not shared by lanes and are no windows run their items one after another; so do others that index
  * no registers and would become long, and those that go over their tile in rounds without a sum.  Members are inside,
  * those that run in lockstep around the others; one thread takes the items of vectors inside of the others' items.
- * Around a body of `size` nodes. `edge`: conditions are in it.  `unrolled`: windows are. */
-static void unroll(const counter *c, const shape *s, double size, bool wide, bool edge, bool unrolled[HEDDLE_MAX_DIM],
+ * Around a body of `size` nodes.  `asked`: which dimensions there are conditions on; those on dimensions that are a loop inside of a block stand in it.
+ * `single`: a dimension of which there is one value, -1: none.  `unrolled`: windows are. */
+static void unroll(const counter *c, const shape *s, double size, bool wide, const bool *asked, int single, bool unrolled[HEDDLE_MAX_DIM],
 		   double parts[HEDDLE_MAX_DIM])
 {
 	enum { MOST_MEMBERS = 16, MOST_LANES = 8 };
@@ -592,14 +593,17 @@ static void unroll(const counter *c, const shape *s, double size, bool wide, boo
 			/* one by one: so many at most, but inside of vectors; or what indexes registers */
 			const bool few = n <= MOST_MEMBERS || (wide && d != lockstep);
 			const bool registers = count_indexes_registers(c, stmt, d) || reads_tiles_along(c, stmt, d);
+			size += asked[d] && count_is_inner(stmt, d) && dim->layout.vector > 1 && !(d == vectors && wide);
 			parts[d] = ((few || registers) && around(&size, n)) || registers ? 1 : n;
 		}
 	for (int inside = 1; inside >= 0; inside--)
 		for (int d = stmt->n_dim - 1; d >= 0; d--) {
 			const heddle_dim *dim = &stmt->dim[d];
-			if (!dim->reduction && inside == (c->kernel->threads == 1 && dim->layout.vector > 1))
-				unrolled[d] = (around(&size, (double)dim->layout.items) && !rounds) ||
+			if (!dim->reduction && inside == (c->kernel->threads == 1 && dim->layout.vector > 1)) {
+				size += asked[d] && d != single && count_is_inner(stmt, d) && dim->layout.items > 1 && dim->layout.vector == 1;
+				unrolled[d] = (around(&size, d == single ? 1 : (double)dim->layout.items) && !rounds) ||
 					      count_indexes_registers(c, stmt, d) || reads_tiles_along(c, stmt, d);
+			}
 		}
 	for (int d = 0; d < stmt->n_dim; d++)
 		if (stmt->dim[d].reduce == HEDDLE_REDUCE_LANES && beside)
@@ -608,7 +612,7 @@ static void unroll(const counter *c, const shape *s, double size, bool wide, boo
 		const heddle_dim *dim = &stmt->dim[d];
 		if (dim->reduce != HEDDLE_REDUCE_LANES || dim->layout.items > MOST_LANES || unrolled[d])
 			continue;
-		double inside = size + (edge && !choose_divisible(stmt, d, dim->layout.tile));
+		double inside = size + asked[d];
 		for (int o = d + 1; o < stmt->n_dim; o++) /* loops over other terms */
 			inside += stmt->dim[o].reduction && !unrolled[o] && stmt->dim[o].layout.items > 1;
 		unrolled[d] = around(&inside, (double)dim->layout.items) || reads_tiles_along(c, stmt, d);
@@ -616,14 +620,14 @@ static void unroll(const counter *c, const shape *s, double size, bool wide, boo
 	}
 }
 
-/* Nodes more in blocks at an edge: conditions, and the loop over what is left of a vector. */
-static double length_of_conditions(const counter *c, const heddle_stmt *stmt, int vectors)
+/* Nodes more where something is asked: conditions on what blocks have, and the loop over what is left of a vector. */
+static double length_of_conditions(const counter *c, const heddle_stmt *stmt, int vectors, const bool *asked, bool edge)
 {
-	const bool cut = vectors >= 0 && is_guarded(stmt, vectors) && (c->kernel->threads == 1 || !stmt->reduction);
+	const bool cut = vectors >= 0 && asked[vectors] && is_guarded(stmt, vectors) && (c->kernel->threads == 1 || !stmt->reduction);
 	bool others = false;
 	for (int d = 0; d < stmt->n_dim; d++)
-		others = others || (d != vectors && !stmt->dim[d].reduction && !choose_divisible(stmt, d, stmt->dim[d].layout.tile));
-	return cut ? 3 + others + length_of_calls(stmt, stmt->value, vectors, 1) : 1;
+		others = others || (d != vectors && asked[d] && !stmt->dim[d].reduction && !count_is_inner(stmt, d));
+	return cut ? 3 + (edge && others) + length_of_calls(stmt, stmt->value, vectors, 1) : edge;
 }
 
 /* Nodes more where one thread's terms are lanes of vectors of which the last one is known not to be filled, or at an `edge` may not be: it is gone
@@ -650,37 +654,74 @@ bool count_any_whole(const shape *s)
 	return any;
 }
 
-static void find_unrolled(const counter *c, shape *s)
+/* How the text of a statement's body is written out, as a block has it that lacks nothing, or of which some is asked for; [n_dim] each. */
+typedef struct written_out {
+	bool unrolled[HEDDLE_MAX_DIM];
+	double parts[HEDDLE_MAX_DIM];
+} written_out;
+
+/* `asked`: which dimensions there are conditions on, NULL: on none; `edge`: on those of blocks, too. */
+static written_out write_out(const counter *c, const shape *s, const bool *asked, bool edge, int single)
 {
 	const int vectors = vectors_dim(s, NULL), n = s->stmt->n_dim;
-	bool unrolled[HEDDLE_MAX_DIM], copied[HEDDLE_MAX_DIM];
-	double parts[HEDDLE_MAX_DIM], other[HEDDLE_MAX_DIM];
-	for (int d = 0; d < n; d++) {
-		unrolled[d] = copied[d] = s->stmt->dim[d].reduction && heddle_is_window(s->stmt, d);
-	}
-	const bool results = vectors >= 0 && !s->stmt->dim[vectors].reduction, wide = results && has_vectors(c, s);
-	/* results that are stored one by one, of no vector in a register either */
-	const bool singles = results && !wide && !s->stmt->reduction && s->stmt->access[0].group->space == HEDDLE_SPACE_GLOBAL &&
-			     !(s->alone && count_indexes_registers(c, s->stmt, vectors));
-	s->width = vectors < 0 ? 0 : singles ? 1 : choose_least(s->stmt->dim[vectors].layout.vector, c->language->max_vector);
+	const bool nothing[HEDDLE_MAX_DIM] = {false};
+	written_out w;
+	for (int d = 0; d < n; d++)
+		w.unrolled[d] = s->stmt->dim[d].reduction && heddle_is_window(s->stmt, d);
+	const bool results = vectors >= 0 && vectors != single && !s->stmt->dim[vectors].reduction, wide = results && has_vectors(c, s);
 	const bool lanes = s->alone && vectors >= 0 && !results; /* of one thread: what is read twice has a name, too */
 	const double size = length_of_body(c, s, results ? vectors : -1, wide) + (lanes ? vectors_with_names(c, s, false) : 0);
-	unroll(c, s, size + length_of_terms(c, s->stmt, false), wide, false, unrolled, parts);
+	if (!asked) {
+		unroll(c, s, size + length_of_terms(c, s->stmt, false), wide, nothing, single, w.unrolled, w.parts);
+		return w;
+	}
 	/* around members that many threads ask one by one nothing is a vector, but what goes along the results' rows and is asked whether it is whole */
 	const bool whole = wide && goes_along(&s->stmt->access[0], vectors) && is_guarded(s->stmt, vectors);
-	bool asked = false;
+	bool apart = false;
 	for (int d = 0; d < n; d++)
-		asked = asked || (c->kernel->threads > 1 && wide && s->inner < 0 && d != vectors && !whole && !s->stmt->dim[d].reduction && is_guarded(s->stmt, d));
-	const double body = asked ? length_of_body(c, s, vectors, false) : size;
-	const double more = length_of_terms(c, s->stmt, true) + length_of_conditions(c, s->stmt, results && wide ? vectors : -1);
-	unroll(c, s, body + more, wide && !asked, true, copied, other);
+		apart = apart || (c->kernel->threads > 1 && wide && s->inner < 0 && d != vectors && !whole && asked[d] && !s->stmt->dim[d].reduction && is_guarded(s->stmt, d));
+	const double body = apart ? length_of_body(c, s, vectors, false) : size;
+	const double more = length_of_terms(c, s->stmt, true) + length_of_conditions(c, s->stmt, results && wide ? vectors : -1, asked, edge);
+	unroll(c, s, body + more, wide && !apart, asked, single, w.unrolled, w.parts);
+	return w;
+}
+
+static void find_unrolled(const counter *c, shape *s)
+{
+	const int vectors = vectors_dim(s, NULL);
+	const bool results = vectors >= 0 && !s->stmt->dim[vectors].reduction;
+	/* results that are stored one by one, of no vector in a register either */
+	const bool singles = results && !has_vectors(c, s) && !s->stmt->reduction && s->stmt->access[0].group->space == HEDDLE_SPACE_GLOBAL &&
+			     !(s->alone && count_indexes_registers(c, s->stmt, vectors));
+	s->width = vectors < 0 ? 0 : singles ? 1 : choose_least(s->stmt->dim[vectors].layout.vector, c->language->max_vector);
+	bool asked[HEDDLE_MAX_DIM] = {false};
+	for (int d = 0; d < s->stmt->n_dim; d++)
+		asked[d] = !choose_divisible(s->stmt, d, s->stmt->dim[d].layout.tile);
+	const written_out whole = write_out(c, s, NULL, false, -1), edge = write_out(c, s, asked, true, -1);
 	const bool apart = count_any_whole(s);
-	for (int d = 0; d < n; d++) {
-		s->d[d].parts = apart ? parts[d] : other[d];
-		s->d[d].unrolled = apart ? unrolled[d] : copied[d];
-		s->d[d].copied = copied[d];
-		s->d[d].parts_at_edges = other[d];
+	for (int d = 0; d < s->stmt->n_dim; d++) {
+		s->d[d].parts = apart ? whole.parts[d] : edge.parts[d];
+		s->d[d].unrolled = apart ? whole.unrolled[d] : edge.unrolled[d];
+		s->d[d].copied = edge.unrolled[d];
+		s->d[d].parts_at_edges = edge.parts[d];
 	}
+}
+
+shape count_shape_inside(const counter *c, const shape *s, const bool *asked, int single)
+{
+	shape inside = *s;
+	for (int d = 0; d < s->stmt->n_dim; d++)
+		inside.d[d].parts = 1; /* those ask that look for vectors */
+	const written_out w = write_out(c, &inside, asked, false, single);
+	for (int d = 0; d < s->stmt->n_dim; d++) {
+		inside.d[d].parts = inside.d[d].parts_at_edges = w.parts[d];
+		inside.d[d].unrolled = inside.d[d].copied = w.unrolled[d];
+	}
+	if (single >= 0) {
+		inside.width = single == vectors_dim(s, NULL) ? 1 : inside.width;
+		inside.d[single].items = inside.d[single].members = 1;
+	}
+	return inside;
 }
 
 /* May the statement run for results along d that do not exist (heddle_nest_harmless)?  What it reads along d is in
