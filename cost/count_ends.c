@@ -219,6 +219,30 @@ static double reads_of_furthest(const counter *c, const movement *m)
 	return count_begun(c, stmt, moving, group) * (double)(box.upper - box.lower) / mean;
 }
 
+/* Reads for one term, in a block at an edge that has so many results of each dimension, of all threads that have the same result along dimension `tied`,
+ * which the ends move with: those along it ask each for its own terms, and so does the first one of those that threads share out.  Others share what
+ * the first one reads. */
+static double reads_of_term(const movement *m, int tied, const int64_t *values)
+{
+	const shape *s = m->shape;
+	place_part part[HEDDLE_MAX_DIM];
+	double each = 1, all = 1;
+	int n = 0;
+	for (int d = 0; d < s->stmt->n_dim; d++) {
+		const heddle_layout *layout = &s->stmt->dim[d].layout;
+		if (d == tied || s->stmt->dim[d].reduction)
+			continue;
+		all *= (double)values[d];
+		if (layout->threads > 1 || (layout->items > 1 && !s->d[d].unrolled))
+			each *= (double)values[d];
+		else
+			part[n++] = (place_part){d, values[d], 1, 1, true, count_is_asked(s, d)};
+	}
+	count_order_parts(part, n, -1);
+	const double reads = count_reads_of_tree(m, part, n, values, NULL, false);
+	return reads < 0 ? all : each * reads;
+}
+
 double count_ends_of_threads(const counter *c, const movement *m)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
@@ -227,25 +251,38 @@ double count_ends_of_threads(const counter *c, const movement *m)
 		return reads_of_furthest(c, m);
 	const range_ends ends = ends_of(c, stmt->source->index[moving]);
 	const double mean = count_mean(c, stmt, moving), guards = count_within_guards(c, stmt, false);
-	/* terms of all results, and of those in whole blocks; there once for all that share them; all by what is counted once */
-	double all = mean, inside = mean * guards, shared = inside, once = mean;
-	double threads = guards, further = 0; /* in whole blocks; terms from the middle of a thread's results to the one that goes furthest */
-	for (int d = 0; d < stmt->n_dim; d++) {
-		const heddle_layout *layout = &stmt->dim[d].layout;
-		const int64_t extent = m->shape->d[d].extent, tiles = extent / layout->tile;
-		const int64_t apart = llabs(ends.lower.coefficient[d]) + llabs(ends.upper.coefficient[d]);
-		const bool shares = !count_depends(m, d) && m->shape->d[d].unrolled;
-		if (stmt->dim[d].member < 0)
+	int tied = 0;
+	while (!ends.lower.coefficient[tied] && !ends.upper.coefficient[tied])
+		tied++;
+	/* terms of all results along it; of those in whole blocks; there once for all that share them */
+	const heddle_layout *results = &stmt->dim[tied].layout;
+	const int64_t apart = llabs(ends.lower.coefficient[tied]) + llabs(ends.upper.coefficient[tied]), full = m->shape->d[tied].extent / results->tile;
+	const bool shares = !count_depends(m, tied) && m->shape->d[tied].unrolled;
+	const double terms = mean * (double)m->shape->d[tied].extent, inside = mean * count_of_first(c, m->shape, tied, full * results->tile);
+	/* and from the middle of a thread's results to the one that goes furthest */
+	const double further = shares ? (double)(full * results->threads * (results->tile - (results->threads - 1) * results->vector - 1) * apart) / 2 : 0;
+	const double shared = shares ? inside / (double)(results->items * results->vector) + further : inside;
+	double sum = 0, once = mean; /* all that is read, and by what is counted once */
+	for (int kind = 0; kind < count_kinds(m, tied); kind++) {
+		count_kind k;
+		const double blocks = count_blocks(m, kind, tied, &k);
+		double together = blocks; /* of all results of whole blocks */
+		if (blocks == 0)
 			continue;
-		const double first = count_of_first(c, m->shape, d, tiles * layout->tile);
-		all *= (double)extent;
-		inside *= first;
-		shared *= first / (shares ? (double)(layout->items * layout->vector) : 1);
-		once *= shares ? m->shape->d[d].outer * m->shape->d[d].busy * (double)layout->threads : (double)extent;
-		threads *= (double)(tiles * (shares ? layout->threads : layout->tile));
-		further += shares ? (double)((layout->tile - (layout->threads - 1) * layout->vector - 1) * apart) / 2 : 0;
+		for (int d = 0; d < stmt->n_dim; d++) {
+			const bool each = count_depends(m, d) || !m->shape->d[d].unrolled;
+			together *= d == tied || stmt->dim[d].reduction ? 1 : (double)(each ? k.values[d] : stmt->dim[d].layout.threads);
+		}
+		const double whole = k.whole && k.full ? guards : 0, asked = blocks * reads_of_term(m, tied, k.values);
+		sum += whole * together * shared + asked * (terms - whole * inside);
 	}
-	return once > 0 ? (shared + threads * further + all - inside) / once : 0;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const shape *s = m->shape;
+		const bool one = !count_depends(m, d) && s->d[d].unrolled;
+		if (!stmt->dim[d].reduction)
+			once *= one ? s->d[d].outer * s->d[d].busy * (double)stmt->dim[d].layout.threads : (double)s->d[d].extent;
+	}
+	return once > 0 ? sum / once : 0;
 }
 
 /* Of a sum of vectors of terms, of which one end moves with results, do those that go furthest in their blocks end with a vector?  Blocks as long as

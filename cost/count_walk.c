@@ -26,6 +26,7 @@ typedef struct walk_form {
 	int64_t least; /* that the sum is known to be */
 	int64_t whole; /* the constant where all places ask */
 	int64_t unit;  /* of which what is summed up is a multiple */
+	int64_t loop;  /* the constant that the loop over its terms goes as far as; ALWAYS: it has no part in where one begins or ends */
 	bool terms;    /* it is about whether a term exists, which whole blocks know for each tile of terms */
 	bool bounds;   /* it is how far loops over terms go, in all blocks */
 } walk_form;
@@ -110,7 +111,7 @@ static int form_of(walk *w, const int64_t *coefficient)
 		return f;
 	walk_form *new = &w->form[w->n_form++];
 	memcpy(new->coefficient, coefficient, sizeof(new->coefficient));
-	new->whole = ALWAYS;
+	new->whole = new->loop = ALWAYS;
 	new->terms = new->bounds = false;
 	new->least = new->unit = 0;
 	for (int d = 0; d < w->m->shape->stmt->n_dim; d++) {
@@ -131,7 +132,7 @@ static void ask(walk *w, int f, int64_t constant, bool asked, int64_t *condition
 {
 	walk_form *form = &w->form[f];
 	form->whole = choose_least(form->whole, constant);
-	if (asked && form->least + constant < 0)
+	if (asked && form->least + constant < 0 && constant < form->loop)
 		conditions[f] = choose_least(conditions[f], constant);
 }
 
@@ -346,6 +347,26 @@ static bool bounds_loops(const heddle_stmt *stmt, const linear *guard)
 	return terms && one;
 }
 
+/* The loop over terms, one by one, begins and ends with those that any result of its block has: no place asks for that, where no thread of it has less. */
+static void go_through(walk *w, int f, const linear *guard)
+{
+	const heddle_stmt *stmt = w->m->shape->stmt;
+	walk_form *form = &w->form[f];
+	int64_t most = guard->constant;
+	int terms = 0;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const heddle_layout *layout = &stmt->dim[d].layout;
+		const int64_t step = form->coefficient[d];
+		if (!step)
+			continue;
+		if (stmt->dim[d].reduction ? w->begins[d].round != 1 : layout->threads > 1)
+			return;
+		terms += stmt->dim[d].reduction;
+		most += !stmt->dim[d].reduction && step > 0 ? step * (layout->tile - 1) : 0;
+	}
+	form->loop = terms == 1 ? choose_least(form->loop, most) : form->loop;
+}
+
 /* Goes through all places; false: there are too many, or of another kind. */
 static bool walk_places(walk *w, const linear *guard, const bool *is_number, int n_guard)
 {
@@ -396,6 +417,7 @@ static bool walk_places(walk *w, const linear *guard, const bool *is_number, int
 			const int f = form_at(w, &guard[k], value);
 			if (f < 0)
 				return false;
+			go_through(w, f, &guard[k]);
 			for (int d = 0; d < n_dim; d++)
 				own_part += guard[k].coefficient[d] * value[d];
 			constant += own_part;
@@ -488,22 +510,14 @@ static count_ends blocks_of(const walk *w, int d, const int64_t *asked, const in
 	return all;
 }
 
-/* What is added to the forms where a thread and a round of loops begin, number k of those along d and what is tied to it, in the first block. */
-static void begin_step(const walk *w, int d, int64_t k, int64_t *more)
+/* Is it a loop over terms that results along several dimensions are tied to? */
+static bool is_joint(const walk *w, int t)
 {
-	const int n_dim = w->m->shape->stmt->n_dim;
-	int64_t begin[HEDDLE_MAX_DIM] = {0};
-	begin[d] = k % w->begins[d].threads * w->begins[d].thread;
-	k /= w->begins[d].threads;
-	for (int o = 0; o < n_dim; o++) {
-		if (o != d && !is_tied(w, d, o))
-			continue;
-		begin[o] += k % w->begins[o].rounds * w->begins[o].round;
-		k /= w->begins[o].rounds;
-	}
-	for (int f = 0; f < w->n_form; f++)
-		for (int o = 0; o < n_dim; o++)
-			more[f] += w->form[f].coefficient[o] * begin[o];
+	const heddle_stmt *stmt = w->m->shape->stmt;
+	int tied = 0;
+	for (int d = 0; d < stmt->n_dim; d++)
+		tied += stmt->dim[t].reduction && d != t && is_tied(w, t, d);
+	return tied > 1 && w->begins[t].rounds > 1;
 }
 
 /* Are the terms there that are asked for? */
@@ -515,57 +529,102 @@ static bool has_terms(const walk *w, const int64_t *asked, const int64_t *more)
 	return all;
 }
 
-/* Threads, in all their rounds of loops along d and what is tied to it, for which the conditions hold; `whole`: in whole blocks.  -1: they are too
- * many. */
-static double threads_of(const walk *w, int d, const int64_t *conditions, bool whole)
+/* Rounds of the loops that dimension d is tied to, and of its own; loops that others are tied to as well are in their round `at`, or, where that is
+ * NULL, in their first and last ones: what holds in those does in all. */
+typedef struct walk_steps {
+	int64_t rounds[HEDDLE_MAX_DIM];
+	const int64_t *at;
+} walk_steps;
+
+/* What is added to the forms where a thread and a round of loops begin, number k of those along d and what is tied to it, in the first block. */
+static void begin_step(const walk *w, int d, int64_t k, const walk_steps *steps, int64_t *more)
 {
 	const int n_dim = w->m->shape->stmt->n_dim;
-	int64_t asked[MOST_FORMS], steps = w->begins[d].threads * w->begins[d].rounds;
+	int64_t begin[HEDDLE_MAX_DIM] = {0};
+	begin[d] = k % w->begins[d].threads * w->begins[d].thread;
+	k /= w->begins[d].threads;
+	for (int o = 0; o < n_dim; o++) {
+		if (o != d && !is_tied(w, d, o))
+			continue;
+		const bool others = o != d && is_joint(w, o);
+		const int64_t round = k % steps->rounds[o];
+		begin[o] += (!others ? round : steps->at ? steps->at[o] : round * (w->begins[o].rounds - 1)) * w->begins[o].round;
+		k /= steps->rounds[o];
+	}
+	for (int f = 0; f < w->n_form; f++)
+		for (int o = 0; o < n_dim; o++)
+			more[f] += w->form[f].coefficient[o] * begin[o];
+}
+
+/* Threads, in all their rounds of loops along d and what is tied to it, for which the conditions hold; `whole`: in whole blocks.  Loops that others are
+ * tied to as well are in their round `at`, and in any where blocks are whole.  -1: they are too many. */
+static double threads_of(const walk *w, int d, const int64_t *conditions, bool whole, const int64_t *at)
+{
+	const int n_dim = w->m->shape->stmt->n_dim;
+	walk_steps of = {.at = whole ? NULL : at};
+	int64_t asked[MOST_FORMS], steps = w->begins[d].threads * w->begins[d].rounds, joint = 1;
 	count_ends common = {0, w->begins[d].blocks};
 	double sum = 0;
 	for (int f = 0; f < w->n_form; f++) {
 		asked[f] = ALWAYS; /* of other dimensions */
 		for (int o = 0; o < n_dim; o++)
-			if (w->form[f].coefficient[o] && (o == d || is_tied(w, d, o)))
-				asked[f] = whole && !w->form[f].terms ? w->form[f].whole : conditions[f];
+			if (w->form[f].coefficient[o] && (o == d || (is_tied(w, d, o) && !is_joint(w, o))))
+				asked[f] = whole && !w->form[f].terms ? w->form[f].whole : choose_least(conditions[f], w->form[f].loop);
 	}
-	for (int o = 0; o < n_dim && steps <= MOST_STEPS; o++)
-		if (o != d && is_tied(w, d, o))
-			steps = w->begins[o].rounds > MOST_STEPS ? MOST_STEPS + 1 : steps * w->begins[o].rounds;
+	for (int o = 0; o < n_dim && steps <= MOST_STEPS; o++) {
+		const bool others = o != d && is_joint(w, o);
+		of.rounds[o] = o != d && (!is_tied(w, d, o) || (others && !whole)) ? 1 : others ? choose_least(w->begins[o].rounds, 2) : w->begins[o].rounds;
+		joint *= others && whole ? of.rounds[o] : 1;
+		steps = o == d ? steps : of.rounds[o] > MOST_STEPS ? MOST_STEPS + 1 : steps * of.rounds[o];
+	}
 	if (steps > MOST_STEPS)
 		return -1;
 	for (int64_t k = 0; k < steps && whole; k++) {
 		int64_t more[MOST_FORMS] = {0};
-		begin_step(w, d, k, more);
+		begin_step(w, d, k, &of, more);
 		const count_ends ends = blocks_of(w, d, asked, more, true, false);
 		common.lower = ends.lower > common.lower ? ends.lower : common.lower;
 		common.upper = choose_least(common.upper, ends.upper);
 	}
 	for (int64_t k = 0; k < steps; k++) {
 		int64_t more[MOST_FORMS] = {0};
-		begin_step(w, d, k, more);
+		begin_step(w, d, k, &of, more);
 		const count_ends ends = blocks_of(w, d, asked, more, whole, true);
 		const int64_t lower = ends.lower > common.lower ? ends.lower : common.lower, upper = choose_least(ends.upper, common.upper);
 		sum += upper > lower && (!whole || has_terms(w, asked, more)) ? (double)(upper - lower) : 0;
 	}
-	return sum;
+	return sum / (double)joint;
 }
 
 /* The same of all dimensions. */
 static double threads_of_all(const walk *w, const int64_t *conditions, bool whole)
 {
 	const heddle_stmt *stmt = w->m->shape->stmt;
-	double threads = 1;
-	for (int d = 0; d < stmt->n_dim && threads >= 0; d++) {
-		bool alone = true; /* of a loop that nothing is asked about */
-		for (int o = 0; o < stmt->n_dim; o++)
-			alone = alone && !(o != d && stmt->dim[d].reduction && is_tied(w, d, o));
-		if (!alone)
-			continue;
-		const double own = threads_of(w, d, conditions, whole);
-		threads = own < 0 ? -1 : threads * own;
+	int64_t at[HEDDLE_MAX_DIM], joint = 1;
+	double sum = 0;
+	for (int d = 0; d < stmt->n_dim; d++)
+		joint *= is_joint(w, d) ? w->begins[d].rounds : 1;
+	for (int64_t k = 0; k < (whole ? 1 : joint); k++) {
+		double threads = whole ? (double)joint : 1;
+		int64_t rest = k;
+		for (int d = 0; d < stmt->n_dim; d++) {
+			at[d] = is_joint(w, d) ? rest % w->begins[d].rounds : 0;
+			rest /= is_joint(w, d) ? w->begins[d].rounds : 1;
+		}
+		for (int d = 0; d < stmt->n_dim && threads > 0; d++) {
+			bool alone = true; /* of a loop that nothing is asked about */
+			for (int o = 0; o < stmt->n_dim; o++)
+				alone = alone && !(o != d && stmt->dim[d].reduction && is_tied(w, d, o));
+			if (!alone)
+				continue;
+			const double own = threads_of(w, d, conditions, whole, at);
+			if (own < 0)
+				return -1;
+			threads *= own;
+		}
+		sum += threads;
 	}
-	return threads;
+	return sum;
 }
 
 static double threads_at_edges(const walk *w, const int64_t *conditions)
@@ -584,14 +643,16 @@ static bool is_by_dimensions(const walk *w)
 		if (results != 1 && !w->form[f].terms)
 			return false;
 	}
-	for (int t = 0; t < stmt->n_dim; t++) { /* terms that are tied to one, only */
-		int tied = 0;
-		for (int d = 0; d < stmt->n_dim; d++)
-			tied += stmt->dim[t].reduction && d != t && is_tied(w, t, d);
-		if (tied > 1 && w->begins[t].rounds > 1)
+	int64_t rounds = 1;
+	for (int t = 0; t < stmt->n_dim && rounds <= MOST_STEPS; t++) {
+		for (int f = 0; f < w->n_form; f++)
+			if (is_joint(w, t) && w->form[f].bounds && w->form[f].coefficient[t])
+				return false;
+		if (is_joint(w, t) && lacks_terms(w, t))
 			return false;
+		rounds *= is_joint(w, t) ? w->begins[t].rounds : 1;
 	}
-	return true;
+	return rounds <= MOST_STEPS;
 }
 
 /* The dimension along which vectors are read. */
