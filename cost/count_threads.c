@@ -47,6 +47,20 @@ double count_single_elements(const counter *c, const movement *m, int lockstep)
 	return beside ? (double)(members % 2) / (double)members : 1;
 }
 
+/* Do terms that a step may lack stand in the text of a sum that reads vectors of results?  Each of them asks for itself whether a vector is whole, so that
+ * they share nothing of a window. */
+static bool terms_ask_for_vectors(const counter *c, const shape *s)
+{
+	const heddle_stmt *stmt = s->stmt;
+	bool lacks = false, vectors = false;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const bool results = !stmt->dim[d].reduction;
+		lacks = lacks || (!results && s->d[d].unrolled && s->d[d].items > 1 && count_is_left_out(stmt, d));
+		vectors = vectors || (results && stmt->dim[d].layout.vector > 1 && count_is_asked(s, d) && count_reads_vectors(c, s, d));
+	}
+	return lacks && vectors;
+}
+
 /* Of many threads that go on with values, as sums do, where nothing asks for a thread's first result, since tiles hold something for those that do not
  * exist, or its condition is around all others: so many times as if all were shared.  0: it is another. */
 static double reads_of_first(const counter *c, const movement *m)
@@ -60,7 +74,7 @@ static double reads_of_first(const counter *c, const movement *m)
 	double sum = 0, ran = 0;
 	if (!count_goes_on(stmt) || s->guarded != 1 || count_own_results(c->kernel) || (!stmt->reduction && count_within_guards(c, stmt, false) < 1))
 		return 0;
-	if (!count_is_affine(m))
+	if (!count_is_affine(m) || terms_ask_for_vectors(c, s))
 		return 0;
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const heddle_dim *dim = &stmt->dim[d];
