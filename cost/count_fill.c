@@ -334,6 +334,25 @@ static bool has_all(const heddle_group *group, const alike *steps)
 	return true;
 }
 
+bool count_fills_before(const counter *c, const shape *s)
+{
+	for (int d = 0; d < s->stmt->n_dim; d++)
+		if (!s->d[d].unrolled && s->stmt->dim[d].layout.items > 1)
+			return false;
+	for (int g = 0; g < c->kernel->n_group; g++) {
+		const heddle_group *group = c->kernel->group[g];
+		const int64_t columns = group->columns > 0 ? group->columns : 1;
+		int64_t rows = 1;
+		if (group->stmt != s->stmt || group->space != HEDDLE_SPACE_SHARED)
+			continue;
+		for (int e = 0; e < group->tensor->rank; e++)
+			rows *= heddle_tile_in_run(group, e) ? 1 : group->size[e];
+		if (rows % (c->kernel->threads / columns) || heddle_tile_run_length(group) / group->vector % columns)
+			return true;
+	}
+	return false;
+}
+
 /* A shared tile is filled before each step: rows along the tensor's own, by all threads. */
 void count_fills(counter *c, const shape *s, const heddle_group *group)
 {

@@ -382,5 +382,8 @@ double count_branches(const counter *c, const movement *m);
 
 /* Adds what the filling of a shared tile moves, in all steps of its statement. */
 void count_fills(counter *c, const shape *s, const heddle_group *group);
+/* Does the filling of one of the statement's tiles stand before it under a condition, as not all threads take part in it?  Then the sum goes on after
+ * it, and results ask each for themselves.  Inside of a loop nothing of it stands before. */
+bool count_fills_before(const counter *c, const shape *s);
 
 #endif

@@ -47,18 +47,10 @@ double count_single_elements(const counter *c, const movement *m, int lockstep)
 	return beside ? (double)(members % 2) / (double)members : 1;
 }
 
-/* Do terms that a step may lack stand in the text of a sum that reads vectors of results?  Each of them asks for itself whether a vector is whole, so that
- * they share nothing of a window. */
-static bool terms_ask_for_vectors(const counter *c, const shape *s)
+/* Do terms along d stand in the text of which a step may lack some?  Each of them is under a condition of its own. */
+static bool asks_each_term(const shape *s, int d)
 {
-	const heddle_stmt *stmt = s->stmt;
-	bool lacks = false, vectors = false;
-	for (int d = 0; d < stmt->n_dim; d++) {
-		const bool results = !stmt->dim[d].reduction;
-		lacks = lacks || (!results && s->d[d].unrolled && s->d[d].items > 1 && count_is_left_out(stmt, d));
-		vectors = vectors || (results && stmt->dim[d].layout.vector > 1 && count_is_asked(s, d) && count_reads_vectors(c, s, d));
-	}
-	return lacks && vectors;
+	return s->stmt->dim[d].reduction && s->d[d].unrolled && s->d[d].items > 1 && count_is_left_out(s->stmt, d);
 }
 
 /* Of many threads that go on with values, as sums do, where nothing asks for a thread's first result, since tiles hold something for those that do not
@@ -67,14 +59,14 @@ static double reads_of_first(const counter *c, const movement *m)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	const shape *s = m->shape;
-	place_part part[2 * HEDDLE_MAX_DIM];
+	place_part part[2 * HEDDLE_MAX_DIM], of_one[2 * HEDDLE_MAX_DIM]; /* of all that a thread has; of one result where each asks for itself */
 	int64_t there[HEDDLE_MAX_DIM];
-	bool asked[HEDDLE_MAX_DIM] = {0}, apart[HEDDLE_MAX_DIM] = {0};
-	int n_part = 0;
-	double sum = 0, ran = 0;
+	bool asked[HEDDLE_MAX_DIM] = {0}, apart[HEDDLE_MAX_DIM] = {0}, vector[HEDDLE_MAX_DIM], around = false;
+	int n_part = 0, n_one = 0;
+	double sum = 0, ran = 0, terms = 1;
 	if (!count_goes_on(stmt) || s->guarded != 1 || count_own_results(c->kernel) || (!stmt->reduction && count_within_guards(c, stmt, false) < 1))
 		return 0;
-	if (!count_is_affine(m) || terms_ask_for_vectors(c, s))
+	if (!count_is_affine(m))
 		return 0;
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const heddle_dim *dim = &stmt->dim[d];
@@ -86,22 +78,31 @@ static double reads_of_first(const counter *c, const movement *m)
 		if ((idle && !apart[d]) || (asked[d] && !s->d[d].unrolled))
 			return 0;
 		asked[d] = asked[d] && !apart[d];
+		/* conditions on terms are around those that all results ask for, or vectors: nothing is shared there */
+		vector[d] = asked[d] && stmt->reduction && dim->layout.vector > 1 && count_reads_vectors(c, s, d);
+		around = around || apart[d] || vector[d];
 	}
+	for (int d = 0; d < stmt->n_dim && around; d++)
+		terms *= asks_each_term(s, d) ? (double)s->d[d].items : 1;
 	for (int members = 0; members < 2; members++)
 		for (int d = 0; d < stmt->n_dim; d++) {
 			const heddle_layout *layout = &stmt->dim[d].layout;
 			const int64_t items = s->d[d].unrolled ? s->d[d].items : 1;
-			if (apart[d])
+			if (apart[d] || (around && asks_each_term(s, d)))
 				continue;
 			if (members)
-				part[n_part++] = (place_part){d, s->d[d].members, 1, 1, true, asked[d]};
+				part[n_part++] = (place_part){d, s->d[d].members, 1, 1, true, asked[d] && !(around && vector[d])};
 			else
 				part[n_part++] = (place_part){d, items, layout->vector, layout->threads * layout->vector, true, asked[d]};
+			if (!asked[d] || vector[d])
+				of_one[n_one++] = part[n_part - 1];
 		}
 	count_order_parts(part, n_part, -1);
+	count_order_parts(of_one, n_one, -1);
+	const double alone = around && count_fills_before(c, s) ? 1 : 0; /* the first one of the terms that ask, where a sum goes on before it */
 	for (int kind = 0; kind < (1 << stmt->n_dim); kind++) { /* of the block, along each dimension: whole, or cut */
-		double blocks = 1, once = count_elements(m), results = 1; /* of a thread, that ask for themselves */
-		bool whole = true;
+		double blocks = 1, once = count_elements(m), results = 1, others = 1; /* of a thread, that ask for themselves; that do in terms of which all do */
+		bool whole = count_any_whole(s);
 		for (int d = 0; d < stmt->n_dim && blocks > 0; d++) {
 			const heddle_layout *layout = &stmt->dim[d].layout;
 			const int64_t tile = layout->tile, rest = s->d[d].extent % tile;
@@ -116,13 +117,16 @@ static double reads_of_first(const counter *c, const movement *m)
 			const double busy = (double)choose_least(layout->threads, (rest + layout->vector - 1) / layout->vector) / (double)layout->threads;
 			once *= apart[d] && cut ? count_depends(m, d) ? (double)rest / (double)tile : busy : 1;
 			whole = whole && !(cut && count_is_left_out(stmt, d));
+			others *= !asked[d] || vector[d] ? 1 : (double)(cut ? rest : tile);
 			there[d] = cut && asked[d] ? rest : INT64_MAX;
 			once *= cut && asked[d] && count_depends(m, d) ? (double)rest / (double)tile : 1;
 		}
-		const double reads = blocks == 0 ? 0 : whole ? once : results * count_reads_of_tree(m, part, n_part, there, NULL, false);
-		if (reads < 0)
+		const double together = whole ? 0 : count_reads_of_tree(m, part, n_part, there, NULL, false);
+		const double each = whole || alone == 0 ? 0 : others * count_reads_of_tree(m, of_one, n_one, there, NULL, false);
+		if (blocks > 0 && (together < 0 || each < 0))
 			return 0;
-		sum += blocks * reads;
+		const double asking = ((terms - alone) * together + alone * each) / (terms > 1 ? count_rest(c, m) : 1);
+		sum += blocks * (whole ? once : results * asking);
 		ran += blocks * once;
 	}
 	return ran > 0 ? sum / ran : 0;
@@ -180,14 +184,16 @@ static bool is_sum_of_vectors(const counter *c, const movement *m, int d)
 
 /* Reads of all threads of a block that has so many results of each dimension, some of which may be missing: the condition of a whole vector along
  * `along` is around all that it takes, and those of other results of the thread are inside, but for vectors, which have a name outside of these.  Each
- * result of what is left of a vector reads for itself under other results' conditions.  -1: too many. */
+ * result of what is left of a vector reads for itself under other results' conditions, but for the block's first one, which is there.  -1: too many. */
 static double reads_of_vector_sums(const counter *c, const movement *m, int along, const int64_t *values)
 {
 	const heddle_stmt *stmt = m->shape->stmt;
 	const int64_t v = choose_least(stmt->dim[along].layout.vector, c->language->max_vector);
 	const bool named = reads_vectors(c, m, along);
 	place_part part[HEDDLE_MAX_DIM];
-	double threads = 1, left = (double)(values[along] % v);
+	const int64_t rest = values[along] % v;
+	const int64_t first = values[along] < v && stmt->dim[along].layout.threads == 1 && !count_fills_before(c, m->shape);
+	double threads = 1, left = (double)(rest - first);
 	int n = 0;
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const heddle_layout *layout = &stmt->dim[d].layout;
@@ -202,7 +208,7 @@ static double reads_of_vector_sums(const counter *c, const movement *m, int alon
 	}
 	count_order_parts(part, n, -1);
 	const double reads = count_reads_of_tree(m, part, n, values, NULL, false);
-	return reads < 0 ? -1 : (double)(values[along] / v) * threads * reads * (count_depends(m, along) ? (double)v : 1) + left;
+	return reads < 0 ? -1 : ((double)(values[along] / v) * (count_depends(m, along) ? (double)v : 1) + (double)first) * threads * reads + left;
 }
 
 double count_sums_of_vectors(const counter *c, const movement *m)

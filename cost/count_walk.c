@@ -279,7 +279,7 @@ static bool take_dim(walk *w, int d)
 			return false;
 		w->lacking[w->n_lacking++] = d;
 	}
-	return (known > 0 || extent % layout->tile == 0) && !(s->d[d].unrolled && count_has_sum_inside(w->m, d));
+	return (known > 0 || choose_divisible(stmt, d, layout->tile) || layout->tile == 1) && !(s->d[d].unrolled && count_has_sum_inside(w->m, d));
 }
 
 static void take_part(walk *w, int d, int64_t n, int64_t step)
@@ -985,26 +985,6 @@ static bool reads_any_vectors(const counter *c, const shape *s, bool parts)
 	return false;
 }
 
-/* Does the filling of one of the statement's tiles stand before it under a condition, as not all threads take part in it?  Inside of a loop nothing of it does. */
-static bool fills_before(const counter *c, const shape *s)
-{
-	for (int d = 0; d < s->stmt->n_dim; d++)
-		if (!s->d[d].unrolled && s->stmt->dim[d].layout.items > 1)
-			return false;
-	for (int g = 0; g < c->kernel->n_group; g++) {
-		const heddle_group *group = c->kernel->group[g];
-		const int64_t columns = group->columns > 0 ? group->columns : 1;
-		int64_t rows = 1;
-		if (group->stmt != s->stmt || group->space != HEDDLE_SPACE_SHARED)
-			continue;
-		for (int e = 0; e < group->tensor->rank; e++)
-			rows *= heddle_tile_in_run(group, e) ? 1 : group->size[e];
-		if (rows % (c->kernel->threads / columns) || heddle_tile_run_length(group) / group->vector % columns)
-			return true;
-	}
-	return false;
-}
-
 double count_walk(const counter *c, const movement *m)
 {
 	const shape *s = m->shape;
@@ -1021,7 +1001,7 @@ double count_walk(const counter *c, const movement *m)
 	if (n_guard < 0)
 		return -1;
 	find_numbers(c, stmt, guard, n_guard, is_number);
-	walk w = {.c = c, .m = m, .goes_on = goes_on_after(c, stmt) || fills_before(c, s)};
+	walk w = {.c = c, .m = m, .goes_on = goes_on_after(c, stmt) || count_fills_before(c, s)};
 	for (int d = 0; d < stmt->n_dim; d++)
 		if (!take_dim(&w, d))
 			return -1;
