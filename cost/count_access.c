@@ -316,17 +316,17 @@ static double repeats(const counter *c, const movement *m, double wide)
 		if (!m->dims[d] && dim->member < 0)
 			continue;
 		const bool depends = count_depends(m, d);
+		const bool each = !depends && (dim->reduction ? count_has_sum_inside(m, d) : count_has_loop_inside(c, m, d)); /* item reads it */
 		n *= m->shape->d[d].outer * (double)dim->layout.rounds;
-		if (!m->shape->d[d].unrolled)
-			n *= (double)m->shape->d[d].items;
-		else if (!depends && (dim->reduction ? count_has_sum_inside(m, d) : count_has_loop_inside(c, m, d)))
+		if (!m->shape->d[d].unrolled || each)
 			n *= (double)m->shape->d[d].items;
 		n *= depends ? 1 : m->shape->d[d].parts;
 		if (m->access && m->shape->d[d].harmless && dim->layout.rounds > 1) /* rounds of which there is anything */
 			n *= ceil((double)m->shape->d[d].extent * (double)dim->layout.rounds / (double)dim->layout.tile) /
 			     (m->shape->d[d].outer * (double)dim->layout.rounds);
+		const bool own = depends || !m->shape->d[d].unrolled || m->shape->d[d].parts > 1 || (each && !dim->reduction && c->kernel->threads > 1);
 		if (!m->whole && !(m->access && m->shape->d[d].harmless))
-			n *= depends || !m->shape->d[d].unrolled || m->shape->d[d].parts > 1 ? m->shape->d[d].share : m->shape->d[d].busy;
+			n *= own ? m->shape->d[d].share : m->shape->d[d].busy;
 		else if (m->whole && dim->member < 0 &&
 			 dim->layout.threads == 1) /* members that do not exist add what their tiles are filled with */
 			n *= depends || !m->shape->d[d].unrolled ? fmin(1, m->shape->d[d].share) : 1;

@@ -420,7 +420,7 @@ static double reads_of_copies(const counter *c, const movement *m, double single
 		const int64_t extent = s->d[d].extent, tiles = extent / layout->tile;
 		const bool depends = count_depends(m, d);
 		const double runs = s->d[d].harmless ? s->d[d].outer * (double)layout->tile : (double)extent;
-		if (depends || !s->d[d].unrolled) {
+		if (depends || !s->d[d].unrolled || count_has_loop_inside(c, m, d)) {
 			const double part = runs > 0 ? (double)(tiles * layout->tile) / runs : 1;
 			once *= part;
 			whole *= part;
