@@ -17,6 +17,7 @@ typedef struct plain_read {
 	const counter *c;
 	const movement *m;
 	bool alone; /* each place that it depends on has its own element */
+	int lone;   /* the only dimension of blocks along which some lack results, each one of two; -1: there is none */
 } plain_read;
 
 /* Values of a thread along d in a block that has all of them. */
@@ -211,7 +212,7 @@ static double reads_of_round(const plain_read *p, const plain_dim *loop, const i
 		return reads_of_places(p, part, n, values, NULL) * (along ? (double)v : 1);
 	}
 	for (int d = 0; d < stmt->n_dim; d++) {
-		const bool asked = d != own && stmt->dim[d].member >= 0 && count_is_asked(s, d);
+		const bool asked = d != own && stmt->dim[d].member >= 0 && count_is_asked(s, d) && s->d[d].items * s->d[d].members > 1;
 		last[d] = asked ? most_of_thread(stmt, d) - 1 : 0;
 		known = known && !(asked && loop[d].step);
 		inside = inside || (d != own && loop[own].step && stmt->dim[d].layout.vector > 1);
@@ -244,10 +245,14 @@ static double reads_of_block(const plain_read *p, const int64_t *values, bool wh
 	bool asked[HEDDLE_MAX_DIM] = {false};
 	for (int d = 0; d < n_dim; d++)
 		asked[d] = asks_inside(stmt, d, values);
-	const shape inside = first < 0 ? *p->m->shape : count_shape_inside(p->c, p->m->shape, asked, is_single(stmt, first, values) ? first : -1);
+	shape inside = first < 0 ? *p->m->shape : count_shape_inside(p->c, p->m->shape, asked, is_single(stmt, first, values) ? first : -1);
+	if (!whole && p->lone >= 0) { /* the other one is known not to be there */
+		inside.width = p->lone == vectors_of(&inside) ? 1 : inside.width;
+		inside.d[p->lone].items = inside.d[p->lone].members = 1;
+	}
 	movement m = *p->m;
 	m.shape = &inside;
-	const plain_read there = {p->c, &m, p->alone};
+	const plain_read there = {p->c, &m, p->alone, p->lone};
 	find_loops(&there, !whole, loop);
 	for (int d = 0; d < n_dim; d++)
 		kinds = loop[d].step && values[d] % loop[d].step ? 1 << (d + 1) : kinds;
@@ -323,6 +328,20 @@ static bool lacks_known(const heddle_stmt *stmt, int d)
 	return stmt->dim[d].layout.threads > 1 && heddle_fixed_extent(stmt->source->index[d]->upper) % stmt->dim[d].layout.tile > 0;
 }
 
+/* The only dimension along which blocks may lack results, where they are of two; -1: it is not so. */
+static int lone_cut(const heddle_stmt *stmt)
+{
+	int lone = -1;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		if (stmt->dim[d].member < 0 || !count_is_left_out(stmt, d))
+			continue;
+		if (lone >= 0 || stmt->dim[d].layout.tile != 2 || stmt->dim[d].layout.threads > 1)
+			return -1;
+		lone = d;
+	}
+	return lone;
+}
+
 double count_plain(const counter *c, const movement *m)
 {
 	const shape *s = m->shape;
@@ -335,8 +354,9 @@ double count_plain(const counter *c, const movement *m)
 	for (int d = 0; d < stmt->n_dim; d++)
 		if (count_moves(c, stmt, d) || stmt->dim[d].layout.rounds > 1 || s->d[d].extent < 1 || lacks_known(stmt, d))
 			return 0;
-	const plain_read p = {c, m, m->access && m->access->expr && count_read_share(c, stmt, m->access->expr) != 1};
 	const double inside = count_within_guards(c, stmt, true);
+	const bool alone = m->access && m->access->expr && count_read_share(c, stmt, m->access->expr) != 1;
+	const plain_read p = {c, m, alone, inside == 1 && count_any_whole(s) ? lone_cut(stmt) : -1};
 	const int kinds = count_kinds(m, -1);
 	for (int kind = 0; kind < kinds; kind++) {
 		count_kind k;
