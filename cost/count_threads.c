@@ -47,10 +47,10 @@ double count_single_elements(const counter *c, const movement *m, int lockstep)
 	return beside ? (double)(members % 2) / (double)members : 1;
 }
 
-/* Do terms along d stand in the text of which a step may lack some?  Each of them is under a condition of its own. */
+/* Do terms of a window along d stand in the text of which a step may lack some?  Each of them is under a condition of its own. */
 static bool asks_each_term(const shape *s, int d)
 {
-	return s->stmt->dim[d].reduction && s->d[d].unrolled && s->d[d].items > 1 && count_is_left_out(s->stmt, d);
+	return heddle_is_window(s->stmt, d) && s->d[d].unrolled && s->d[d].items > 1 && count_is_left_out(s->stmt, d);
 }
 
 /* Of many threads that go on with values, as sums do, where nothing asks for a thread's first result, since tiles hold something for those that do not
@@ -277,16 +277,22 @@ double count_beside_lanes(const counter *c, const movement *m)
 	if (!count_is_affine(m))
 		return 0;
 	const bool vectors = count_reads_vectors(c, s, lanes);
+	bool lacks = false, apart = true; /* do blocks lack any results; does each of a thread's ask for itself, the first one, too? */
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const heddle_layout *layout = &stmt->dim[d].layout;
 		if (count_moves(c, stmt, d) || layout->rounds > 1 || s->d[d].parts > 1 || s->d[d].extent < 1 || !count_is_alone(m, d) || (d != lanes && stmt->dim[d].reduction))
 			return 0;
 		if (stmt->dim[d].reduction)
 			continue;
-		if (stmt->dim[d].member < 0 || heddle_fixed_extent(stmt->source->index[d]->upper) % layout->tile || (layout->items > 1 && !s->d[d].unrolled) ||
-		    (vectors && s->d[d].extent % layout->tile)) /* which results of a block at an edge have a name depends on the order */
+		if (stmt->dim[d].member < 0 || heddle_fixed_extent(stmt->source->index[d]->upper) % layout->tile || (layout->items > 1 && !s->d[d].unrolled))
 			return 0;
+		lacks = lacks || s->d[d].extent % layout->tile;
+		apart = apart && (layout->threads > 1 || layout->tile == 1);
 	}
+	if (vectors && lacks && !apart) /* which results of a block at an edge have a name depends on the order */
+		return 0;
+	const int64_t v = stmt->dim[lanes].layout.vector;
+	const double steps = vectors ? ceil((double)s->d[lanes].extent / (double)v) : (double)s->d[lanes].extent; /* in which a result reads it */
 	for (int kind = 0; kind < (1 << stmt->n_dim); kind++) { /* of the block, along each dimension: whole, or cut */
 		double blocks = 1, shared = 1, each = 1;
 		bool asked = false;
@@ -305,7 +311,7 @@ double count_beside_lanes(const counter *c, const movement *m)
 			asked = asked || asks;
 		}
 		const bool terms = kind > 0 && asked; /* results ask for themselves */
-		sum += blocks * (terms ? each * (double)s->d[lanes].extent : shared * reads_beside_steps(s, lanes, vectors, kind == 0));
+		sum += blocks * (terms ? each * steps : shared * reads_beside_steps(s, lanes, vectors, kind == 0));
 	}
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const bool all = s->d[d].harmless || m->whole;
