@@ -306,6 +306,15 @@ bool count_has_sum_inside(const movement *m, int d)
 	return false;
 }
 
+/* Share of all threads' items, each of a vector, that have any value of d. */
+static double share_of_vectors(const counter *c, const movement *m, int d)
+{
+	const heddle_layout *layout = &m->shape->stmt->dim[d].layout;
+	if (count_moves(c, m->shape->stmt, d) || m->shape->d[d].outer <= 0)
+		return m->shape->d[d].share;
+	return ceil((double)m->shape->d[d].extent / (double)layout->vector) * (double)layout->vector / (m->shape->d[d].outer * (double)layout->tile);
+}
+
 /* How often all threads make the access that stands in the text: tiles, rounds, items that are a loop; that of whole vectors `wide` times. */
 static double repeats(const counter *c, const movement *m, double wide)
 {
@@ -324,9 +333,9 @@ static double repeats(const counter *c, const movement *m, double wide)
 		if (m->access && m->shape->d[d].harmless && dim->layout.rounds > 1) /* rounds of which there is anything */
 			n *= ceil((double)m->shape->d[d].extent * (double)dim->layout.rounds / (double)dim->layout.tile) /
 			     (m->shape->d[d].outer * (double)dim->layout.rounds);
-		const bool own = depends || !m->shape->d[d].unrolled || m->shape->d[d].parts > 1 || (each && !dim->reduction && c->kernel->threads > 1);
+		const bool own = depends || !m->shape->d[d].unrolled || m->shape->d[d].parts > 1, copies = each && !dim->reduction && c->kernel->threads > 1;
 		if (!m->whole && !(m->access && m->shape->d[d].harmless))
-			n *= own ? m->shape->d[d].share : m->shape->d[d].busy;
+			n *= own ? m->shape->d[d].share : copies ? share_of_vectors(c, m, d) : m->shape->d[d].busy;
 		else if (m->whole && dim->member < 0 &&
 			 dim->layout.threads == 1) /* members that do not exist add what their tiles are filled with */
 			n *= depends || !m->shape->d[d].unrolled ? fmin(1, m->shape->d[d].share) : 1;

@@ -648,7 +648,7 @@ static bool is_by_dimensions(const walk *w)
 		for (int f = 0; f < w->n_form; f++)
 			if (is_joint(w, t) && w->form[f].bounds && w->form[f].coefficient[t])
 				return false;
-		if (is_joint(w, t) && lacks_terms(w, t))
+		if (is_joint(w, t) && (lacks_terms(w, t) || w->c->kernel->threads == 1))
 			return false;
 		rounds *= is_joint(w, t) ? w->begins[t].rounds : 1;
 	}
@@ -992,8 +992,9 @@ double count_walk(const counter *c, const movement *m)
 	linear guard[MOST_FORMS];
 	bool is_number[MOST_FORMS];
 	double reads = -1;
-	const bool vectors = c->kernel->threads == 1 && heddle_lockstep_dim(stmt, NULL) >= 0; /* members of one thread stand in other ways */
-	if (vectors || !count_goes_on(stmt) || s->guarded <= 0 || m->n_beside > 0 || !count_is_affine(m) || !m->access ||
+	/* members of one thread stand in other ways; its sums without guards are counted where their edges are */
+	const bool other = c->kernel->threads == 1 && (heddle_lockstep_dim(stmt, NULL) >= 0 || (s->guarded == 1 && count_within_guards(c, stmt, false) == 1));
+	if (other || !count_goes_on(stmt) || s->guarded <= 0 || m->n_beside > 0 || !count_is_affine(m) || !m->access ||
 	    count_own_results(c->kernel) || (m->tile && !count_reads_memory(stmt)) ||
 	    reads_any_vectors(c, s, s->guarded == 1) || (m->access->expr && count_read_share(c, stmt, m->access->expr) != 1))
 		return -1;
