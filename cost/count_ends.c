@@ -222,7 +222,7 @@ static double reads_of_furthest(const counter *c, const movement *m)
 /* Reads for one term, in a block at an edge that has so many results of each dimension, of all threads that have the same result along dimension `tied`,
  * which the ends move with: those along it ask each for its own terms, and so does the first one of those that threads share out.  Others share what
  * the first one reads. */
-static double reads_of_term(const movement *m, int tied, const int64_t *values)
+static double reads_of_term(const movement *m, int tied, const int64_t *values, double *first)
 {
 	const shape *s = m->shape;
 	place_part part[HEDDLE_MAX_DIM];
@@ -240,7 +240,27 @@ static double reads_of_term(const movement *m, int tied, const int64_t *values)
 	}
 	count_order_parts(part, n, -1);
 	const double reads = count_reads_of_tree(m, part, n, values, NULL, false);
+	*first = reads < 0 ? 0 : each;
 	return reads < 0 ? all : each * reads;
+}
+
+/* Terms of all results along `tied` which are the first ones that a thread has of its first n, where a sum begins at a later term from one result to the
+ * next, and all end together: what the first one of a vector reads its others take.  -1: it is not so, or threads have several. */
+static double terms_of_first(const movement *m, const range_ends *ends, int tied, int64_t n)
+{
+	enum { MOST_SAMPLES = 4096 };
+	const shape *s = m->shape;
+	const heddle_layout *layout = &s->stmt->dim[tied].layout;
+	const int64_t step = ends->lower.coefficient[tied];
+	double sum = 0;
+	if (count_depends(m, tied) || ends->upper.coefficient[tied] || step <= 0 || s->d[tied].parts_at_edges > 1 || layout->items > 1)
+		return -1;
+	const int64_t blocks = (n + layout->tile - 1) / layout->tile, threads = blocks * layout->threads, every = threads / MOST_SAMPLES + 1;
+	for (int64_t k = every / 2; k < threads; k += every) {
+		const int64_t first = k / layout->threads * layout->tile + k % layout->threads * layout->vector, length = ends->upper.constant - ends->lower.constant - step * first;
+		sum += first < n && length > 0 ? (double)(length * every) : 0;
+	}
+	return sum;
 }
 
 double count_ends_of_threads(const counter *c, const movement *m)
@@ -262,6 +282,7 @@ double count_ends_of_threads(const counter *c, const movement *m)
 	/* and from the middle of a thread's results to the one that goes furthest */
 	const double further = shares ? (double)(full * results->threads * (results->tile - (results->threads - 1) * results->vector - 1) * apart) / 2 : 0;
 	const double shared = shares ? inside / (double)(results->items * results->vector) + further : inside;
+	const double firsts = terms_of_first(m, &ends, tied, m->shape->d[tied].extent), firsts_inside = terms_of_first(m, &ends, tied, full * results->tile);
 	double sum = 0, once = mean; /* all that is read, and by what is counted once */
 	for (int kind = 0; kind < count_kinds(m, tied); kind++) {
 		count_kind k;
@@ -273,8 +294,11 @@ double count_ends_of_threads(const counter *c, const movement *m)
 			const bool each = count_depends(m, d) || !m->shape->d[d].unrolled;
 			together *= d == tied || stmt->dim[d].reduction ? 1 : (double)(each ? k.values[d] : stmt->dim[d].layout.threads);
 		}
-		const double whole = k.whole && k.full ? guards : 0, asked = blocks * reads_of_term(m, tied, k.values);
-		sum += whole * together * shared + asked * (terms - whole * inside);
+		double first = 0;
+		const double whole = k.whole && k.full ? guards : 0, asked = reads_of_term(m, tied, k.values, &first);
+		if (firsts >= 0) /* what others take */
+			sum += blocks * first * ((firsts - whole * firsts_inside) - (terms - whole * inside));
+		sum += whole * together * shared + blocks * asked * (terms - whole * inside);
 	}
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const shape *s = m->shape;
