@@ -336,15 +336,21 @@ static int form_at(walk *w, const linear *guard, const int64_t *value)
 	return form_of(w, coefficient);
 }
 
-/* Does the conjunct say how far a loop over terms goes, one by one, for the only result of a block?  It asks nothing of blocks. */
-static bool bounds_loops(const heddle_stmt *stmt, const linear *guard)
+/* Does the conjunct ask for terms of the only result that a block has along its dimensions?  `one`: of which the text goes through one by one. */
+static bool asks_for_terms(const heddle_stmt *stmt, const linear *guard, bool one)
 {
-	bool terms = false, one = true;
+	bool terms = false, results = true;
 	for (int d = 0; d < stmt->n_dim; d++) {
 		terms = terms || (guard->coefficient[d] && stmt->dim[d].reduction);
-		one = one && (!guard->coefficient[d] || stmt->dim[d].layout.tile == 1);
+		results = results && (!guard->coefficient[d] || stmt->dim[d].layout.tile == 1 || (!one && stmt->dim[d].reduction));
 	}
-	return terms && one;
+	return terms && results;
+}
+
+/* Does it say how far a loop over terms goes?  It asks nothing of blocks. */
+static bool bounds_loops(const heddle_stmt *stmt, const linear *guard)
+{
+	return asks_for_terms(stmt, guard, true);
 }
 
 /* The loop over terms, one by one, begins and ends with those that any result of its block has: no place asks for that, where no thread of it has less. */
@@ -1001,6 +1007,9 @@ double count_walk(const counter *c, const movement *m)
 	const int n_guard = count_conjuncts(c, stmt, guard, MOST_FORMS);
 	if (n_guard < 0)
 		return -1;
+	for (int k = 0; k < n_guard && c->kernel->threads == 1; k++) /* tiles of several are there for it or not, and no block asks */
+		if (asks_for_terms(stmt, &guard[k], false) && !bounds_loops(stmt, &guard[k]))
+			return -1;
 	find_numbers(c, stmt, guard, n_guard, is_number);
 	walk w = {.c = c, .m = m, .goes_on = goes_on_after(c, stmt) || count_fills_before(c, s)};
 	for (int d = 0; d < stmt->n_dim; d++)
