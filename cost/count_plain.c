@@ -218,8 +218,18 @@ static double reads_of_round(const plain_read *p, const plain_dim *loop, const i
 		inside = inside || (d != own && loop[own].step && stmt->dim[d].layout.vector > 1);
 		there[d] = d == own ? INT64_MAX : values[d];
 	}
+	double instances = 1; /* for one value along the vector */
+	bool members_inside = false; /* of one thread: each that is left is loops over members by which registers are indexed, which read for themselves */
+	for (int d = 0; d < stmt->n_dim; d++) {
+		instances *= d == own ? 1 : (double)values[d];
+		members_inside = members_inside || (p->c->kernel->threads == 1 && d != own && stmt->dim[d].layout.vector > 1 && count_indexes_registers(p->c, stmt, d));
+	}
 	for (int64_t from = 0; from < values[own]; from += v) {
 		const int64_t left = values[own] - from;
+		if (left < v && members_inside) {
+			reads += instances * (double)left;
+			continue;
+		}
 		const bool ends = known && !loop[own].step && from + v == most_of_thread(stmt, own) && stmt->dim[own].member >= 0 && left < v;
 		const left_members members = {.n = left < v && loops ? left : 0,
 					      .named = !inside && from > 0,
