@@ -50,16 +50,10 @@ static int64_t elements_beside_at(const counter *c, const heddle_stmt *stmt, int
 /* The same whatever sizes are, which the text does not know: of x(d) and x(d + D) nothing is known where D happens to be short. */
 static int64_t elements_beside(const counter *c, const heddle_stmt *stmt, int a, int b)
 {
-	enum { OTHER = 1009 };
-	const int n = c->scop->definition->n_size;
 	const int64_t apart = elements_beside_at(c, stmt, a, b);
-	counter other = *c;
-	if (!apart || !n)
-		return apart;
-	int64_t *size = HEDDLE_NEW_ARRAY(c->arena, int64_t, n);
-	for (int k = 0; k < n; k++)
-		size[k] = c->size[k] + OTHER * (k + 1);
-	other.size = size;
+	if (!apart)
+		return 0;
+	const counter other = count_at_other_sizes(c);
 	return elements_beside_at(&other, stmt, a, b) == apart ? apart : 0;
 }
 

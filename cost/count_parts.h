@@ -96,6 +96,8 @@ typedef struct count_begins {
 
 /* The expression under the sizes; `otherwise` where it is not known. */
 int64_t count_value(const counter *c, const heddle_expr *expr, int64_t otherwise);
+/* The same counter where each size is another one, by another amount: what is equal there is what the text knows.  In the counter's arena. */
+counter count_at_other_sizes(const counter *c);
 /* The expression in the statement's dimensions. */
 linear count_linear(const counter *c, const heddle_expr *expr);
 /* a + factor b. */

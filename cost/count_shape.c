@@ -17,6 +17,18 @@ int64_t count_value(const counter *c, const heddle_expr *expr, int64_t otherwise
 	return heddle_expr_evaluate(expr, c->size, &value) < 0 ? otherwise : value;
 }
 
+counter count_at_other_sizes(const counter *c)
+{
+	enum { FAR = 1000003 }; /* halves of sizes differ, too */
+	const int n = c->scop->definition->n_size;
+	counter other = *c;
+	int64_t *size = HEDDLE_NEW_ARRAY(c->arena, int64_t, n + 1);
+	for (int k = 0; k < n; k++)
+		size[k] = c->size[k] + FAR * (int64_t)(k + 1);
+	other.size = size;
+	return other;
+}
+
 /* Of two numbers that are multiples of powers of two, 0 standing for those of 0: of which their sum is one. */
 static int64_t common_power(int64_t a, int64_t b)
 {

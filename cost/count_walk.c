@@ -941,13 +941,8 @@ static double reads_of_walk(const walk *w)
 /* Which of the conjuncts have no size in them. */
 static void find_numbers(const counter *c, const heddle_stmt *stmt, const linear *guard, int n, bool *is_number)
 {
-	enum { FAR = 1000003 };
 	linear again[MOST_FORMS];
-	counter other = *c;
-	int64_t *size = HEDDLE_NEW_ARRAY(c->arena, int64_t, c->scop->definition->n_size + 1);
-	for (int k = 0; k < c->scop->definition->n_size; k++)
-		size[k] = c->size[k] + FAR; /* halves of sizes differ, too */
-	other.size = size;
+	const counter other = count_at_other_sizes(c);
 	const int all = count_conjuncts(&other, stmt, again, MOST_FORMS);
 	for (int k = 0; k < n; k++)
 		is_number[k] = all == n && again[k].constant == guard[k].constant;
