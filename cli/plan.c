@@ -3,6 +3,7 @@
  */
 #include "cli/kernel.h"
 
+#include "cost/traffic.h"
 #include "harness/cases.h"
 #include "harness/interpret.h"
 #include "harness/reference.h"
@@ -113,21 +114,41 @@ static void add_launch(heddle_cli *cli, plan *p, const heddle_launch *launch, co
 
 /* ---- counts --------------------------------------------------------------------------------------------------------------- */
 
-static void add_counts(heddle_cli *cli, plan *p, const heddle_program *program, const heddle_interpret *run)
+/* What a launch asks one space for; with what sectors bring of it, where it was run. */
+static void add_asked(heddle_cli *cli, plan *p, const char *prefix, const char *what, uint64_t bytes, const uint64_t *sectors)
+{
+	const char *asked = bytes_text(cli, (double)bytes);
+	add_row(cli, p, heddle_arena_printf(cli->arena, "%s %s", prefix, what),
+		sectors ? heddle_arena_printf(cli->arena, "%s asked, %s moved", asked, bytes_text(cli, 32 * (double)*sectors))
+			: heddle_arena_printf(cli->arena, "%s asked", asked));
+}
+
+static void add_traffic(heddle_cli *cli, plan *p, const heddle_launch *launch, const heddle_interpret_launch *run, const heddle_traffic *text)
+{
+	const heddle_space global = HEDDLE_SPACE_GLOBAL, shared = HEDDLE_SPACE_SHARED;
+	const heddle_interpret_traffic *ran = run ? run->space : NULL;
+	add_asked(cli, p, launch->name, "global loads", ran ? ran[global].load_bytes : text->load_bytes[global], ran ? &ran[global].load_transactions : NULL);
+	add_asked(cli, p, launch->name, "global stores", ran ? ran[global].store_bytes : text->store_bytes[global], ran ? &ran[global].store_transactions : NULL);
+	if (launch->n_shared) {
+		add_asked(cli, p, launch->name, "shared loads", ran ? ran[shared].load_bytes : text->load_bytes[shared], NULL);
+		add_asked(cli, p, launch->name, "shared stores", ran ? ran[shared].store_bytes : text->store_bytes[shared], NULL);
+	}
+}
+
+/* `run`: NULL, it was not; then what data decide about is left out. */
+static void add_counts(heddle_cli *cli, plan *p, const heddle_program *program, const int64_t *size, const heddle_interpret *run)
 {
 	for (int i = 0; i < program->n_launch; i++) {
-		const heddle_interpret_launch *l = &run->launch[i];
-		const heddle_interpret_traffic *global = &l->space[HEDDLE_SPACE_GLOBAL];
-		const char *prefix = program->launch[i]->name;
-		add_row(cli, p, heddle_arena_printf(cli->arena, "%s global loads", prefix),
-			heddle_arena_printf(cli->arena, "%s asked, %s moved", bytes_text(cli, (double)global->load_bytes),
-					    bytes_text(cli, 32 * (double)global->load_transactions)));
-		add_row(cli, p, heddle_arena_printf(cli->arena, "%s global stores", prefix),
-			heddle_arena_printf(cli->arena, "%s asked, %s moved", bytes_text(cli, (double)global->store_bytes),
-					    bytes_text(cli, 32 * (double)global->store_transactions)));
-		add_row(cli, p, heddle_arena_printf(cli->arena, "%s barriers", prefix),
+		const heddle_launch *launch = program->launch[i];
+		const heddle_interpret_launch *l = run ? &run->launch[i] : NULL;
+		heddle_traffic text;
+		if (l || (heddle_launch_traffic(launch, size, &text) && !text.data))
+			add_traffic(cli, p, launch, l, &text);
+		if (!l)
+			continue;
+		add_row(cli, p, heddle_arena_printf(cli->arena, "%s barriers", launch->name),
 			heddle_arena_printf(cli->arena, "%llu", (unsigned long long)l->barriers));
-		add_row(cli, p, heddle_arena_printf(cli->arena, "%s float operations", prefix),
+		add_row(cli, p, heddle_arena_printf(cli->arena, "%s float operations", launch->name),
 			heddle_arena_printf(cli->arena, "%llu", (unsigned long long)l->float_operations));
 	}
 }
@@ -140,15 +161,17 @@ static heddle_array *array_of(const heddle_definition *definition, heddle_array 
 	return NULL;
 }
 
-/* Small problems are run in the interpreter: exact bytes and transactions, not estimates. */
+/* Bytes from the text; small problems are run in the interpreter, which counts transactions, too. */
 static int count_traffic(heddle_cli *cli, const heddle_module *module, const heddle_definition *definition,
 			 heddle_program *program, const int64_t *size, plan *p)
 {
 	int64_t *value = HEDDLE_NEW_ARRAY(cli->arena, int64_t, definition->n_size + 1);
 	for (int i = 0; i < definition->n_size; i++)
 		value[i] = definition->size[i]->min;
-	if (heddle_reference_cost(definition, value) > countable)
+	if (heddle_reference_cost(definition, value) > countable) {
+		add_counts(cli, p, program, size, NULL);
 		return 0;
+	}
 	heddle_array **array = HEDDLE_NEW_ARRAY(cli->arena, heddle_array *, definition->n_tensor + 1);
 	if (heddle_case_arrays(cli->ctx, module, definition, value, HEDDLE_FILL_RANDOM, 1, array) < 0)
 		return -1;
@@ -166,7 +189,7 @@ static int count_traffic(heddle_cli *cli, const heddle_module *module, const hed
 				.unaligned_vectors = heddle_dialect_language(p->target->dialect).unaligned_vectors};
 	int result = heddle_interpret_run(cli->ctx, &run);
 	if (result == 0)
-		add_counts(cli, p, program, &run);
+		add_counts(cli, p, program, size, &run);
 	for (int i = 0; result == 0 && i < run.n_finding; i++)
 		heddle_text_printf(&cli->err, "%s: %s: %s\n", p->target->text, run.finding[i].kind, run.finding[i].text);
 	heddle_case_arrays_free(definition, array);

@@ -71,12 +71,12 @@ static heddle_program *attempt(heddle_ctx *ctx, heddle_arena *arena, const heddl
 	const bool refused = status < 0;
 	if (refused)
 		scop->program = heddle_program_free(scop->program);
-	/* A refused config may have tiles of any size, and counting goes through all of one. */
-	if (options->estimate_arena && !refused && scop->n_kernel && scop->kernel[0]->n_group)
-		*options->estimate = heddle_cost_estimate(options->estimate_arena, scop, &counted);
 	if (options->examine)
 		options->examine(scop, options->user);
 	heddle_program *program = finish(ctx, scop, target, config, &apart);
+	/* A refused config may have tiles of any size, and counting goes through all of one. */
+	if (options->estimate_arena && !refused && scop->n_kernel && scop->kernel[0]->n_group)
+		*options->estimate = heddle_cost_estimate(options->estimate_arena, scop, &counted, program);
 	heddle_scop_free(scop);
 	return program;
 }

@@ -78,7 +78,7 @@ static int rate(searcher *s, const char *line)
 		const heddle_count_language counted = heddle_language_counted(&language);
 		scop->shuffles = language.shuffles && s->target->descriptor->shuffles;
 		status = heddle_passes_run(scop, config, &passes);
-		heddle_estimate *estimate = status == 0 ? heddle_cost_estimate(s->results, scop, &counted) : NULL;
+		heddle_estimate *estimate = status == 0 ? heddle_cost_estimate(s->results, scop, &counted, NULL) : NULL;
 		if (estimate && !estimate->fits && s->n) {
 			status = -1;
 		} else if (estimate) {

@@ -1,13 +1,15 @@
 /* What a mapped kernel moves, counted from layouts and subscripts alone: no code is generated, isl is not asked.
  *
  * The interpreter counts the same on the generated program (harness/interpret.h, heddle_interpret_traffic): tests/cost compares
- * them.  Counts are exact for subscripts that are affine where tiles are full; tiles at an edge count with the share of their
- * instances that exist, indirect subscripts with the sectors that they would need at worst.
+ * them.  Counts are exact for subscripts that are affine where tiles are full; tiles at an edge count as far as is known what a text
+ * makes of them, indirect subscripts with the sectors that they would need at worst.  Once there is a text, its own bytes take
+ * their place (heddle_cost_settle), and those are exact everywhere.
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEDDLE_COUNT_H
 #define HEDDLE_COUNT_H
 
+#include "model/program.h"
 #include "model/scop.h"
 
 /* Of one space.  A request is one access of a warp; transactions are sectors of 32 bytes (global) or cycles of 32 banks of 4
@@ -39,6 +41,10 @@ typedef struct heddle_count_language {
 /* Count kernel `kernel` of a scop after pass `place`, for the sizes' values [definition->n_size].  In `arena`. */
 heddle_kernel_count heddle_cost_count(heddle_arena *arena, const heddle_scop *scop, const heddle_kernel *kernel,
 				      const heddle_count_language *language, const int64_t *size);
+/* Bytes as the text of the kernel's launch has them, for the same sizes (cost/traffic.h); requests and transactions go with them.  False, and
+ * nothing changes: data decide about some of it. */
+bool heddle_cost_settle(heddle_arena *arena, heddle_kernel_count *count, const heddle_program *program, int launch,
+			const heddle_definition *definition, const int64_t *size);
 /* Sizes as the model takes them, [definition->n_size]: those that are fixed, else typical ones. */
 int64_t *heddle_cost_sizes(heddle_arena *arena, const heddle_scop *scop);
 /* Cycles of one fill of a shared tile by the threads of its block: those of the banks, and a unit's from the cache, two sectors each.

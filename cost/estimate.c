@@ -953,7 +953,8 @@ int64_t *heddle_cost_sizes(heddle_arena *arena, const heddle_scop *scop)
 	return size;
 }
 
-heddle_estimate *heddle_cost_estimate(heddle_arena *arena, const heddle_scop *scop, const heddle_count_language *language)
+heddle_estimate *heddle_cost_estimate(heddle_arena *arena, const heddle_scop *scop, const heddle_count_language *language,
+				      const heddle_program *program)
 {
 	heddle_estimate *all = HEDDLE_NEW(arena, heddle_estimate);
 	all->fits = true;
@@ -961,6 +962,8 @@ heddle_estimate *heddle_cost_estimate(heddle_arena *arena, const heddle_scop *sc
 	for (int i = 0; i < scop->n_kernel; i++) {
 		heddle_kernel_estimate k = {.threads = scop->kernel[i]->threads, .registers = BASE_REGISTERS};
 		estimator e = {arena, scop, scop->kernel[i], &k, heddle_cost_count(arena, scop, scop->kernel[i], language, size), size};
+		if (program && program->n_launch == scop->n_kernel)
+			heddle_cost_settle(arena, &e.count, program, i, scop->definition, size);
 		k.blocks = tiles_of(&e, e.kernel->stmt[0]);
 		for (int g = 0; g < e.kernel->n_group; g++)
 			estimate_group(&e, e.kernel->group[g]);

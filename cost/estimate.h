@@ -1,4 +1,4 @@
-/* What a mapped config will cost, from the scop and the descriptor alone: no code is generated.
+/* What a mapped config will cost, from the scop and the descriptor alone: no code is generated, and none is needed.
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEDDLE_ESTIMATE_H
@@ -45,7 +45,8 @@ typedef struct heddle_estimate {
 	double seconds; /* launches included */
 } heddle_estimate;
 
-/* Estimate all kernels of a scop after pass `place`; sizes that are open count with a typical value.  In `arena`.
+/* Estimate all kernels of a scop after pass `place`; sizes that are open count with a typical value.  `program`: what became of the scop,
+ * whose text says exactly how many bytes move; NULL: it is not there yet.  In `arena`.
  *
  * footprint of an access in a block: product over subscripts of 1 + sum |coefficient| (range of index in the block - 1),
  * capped by the tensor's extent; traffic = footprint x blocks (x steps for a staged tile).
@@ -60,6 +61,7 @@ typedef struct heddle_estimate {
  *
  * simd: one thread issues loads, stores and arithmetic: near and compute come one after the other, as does wait.  What can overlap does
  * by four fifths.  All of it over the share of the time in which units have blocks, and launch overhead on top. */
-heddle_estimate *heddle_cost_estimate(heddle_arena *arena, const heddle_scop *scop, const heddle_count_language *language);
+heddle_estimate *heddle_cost_estimate(heddle_arena *arena, const heddle_scop *scop, const heddle_count_language *language,
+				      const heddle_program *program);
 
 #endif

@@ -3,6 +3,7 @@
  */
 #include "tests/programs/pipeline.h"
 
+#include "cost/traffic.h"
 #include "harness/compare.h"
 
 #include <math.h>
@@ -154,6 +155,24 @@ static void add_coverage(heddle_arena *arena, const heddle_interpret *run, pipel
 	}
 }
 
+/* What the run moved, as the cost model counts it from the text; NULL: it does. */
+static const char *judge_traffic(heddle_arena *arena, const heddle_interpret *run)
+{
+	for (int k = 0; k < run->program->n_launch; k++) {
+		heddle_traffic text;
+		if (!heddle_launch_traffic(run->program->launch[k], run->size, &text) || text.data)
+			continue; /* the data decide */
+		for (int space = 0; space < HEDDLE_N_SPACE; space++) {
+			const heddle_interpret_traffic *t = &run->launch[k].space[space];
+			if (space != HEDDLE_SPACE_REGISTER && (t->load_bytes != text.load_bytes[space] || t->store_bytes != text.store_bytes[space]))
+				return heddle_arena_printf(arena, "traffic: launch %d: %llu bytes loaded and %llu stored in space %d, by its text %llu and %llu", k,
+							   (unsigned long long)t->load_bytes, (unsigned long long)t->store_bytes, space,
+							   (unsigned long long)text.load_bytes[space], (unsigned long long)text.store_bytes[space]);
+		}
+	}
+	return NULL;
+}
+
 const char *pipeline_run(heddle_ctx *ctx, heddle_arena *arena, const heddle_program *program, const heddle_target *target,
 			 pipeline_case *c, uint64_t seed, uint64_t max_operations, pipeline_coverage *coverage)
 {
@@ -194,6 +213,7 @@ const char *pipeline_run(heddle_ctx *ctx, heddle_arena *arena, const heddle_prog
 					    f->launch, f->node, (long long)f->block, f->thread, f->text);
 	} else {
 		wrong = judge(arena, c, array);
+		wrong = wrong ? wrong : judge_traffic(arena, &run);
 		if (coverage)
 			add_coverage(arena, &run, coverage);
 	}
