@@ -358,7 +358,7 @@ const heddle_code heddle_codes[] = {
 	 "Right:  --config \"k0.S0: tile=i:64\"\n"},
 	{510, "a split that cannot be made",
 	 "`split=STATEMENT:DIMENSION:CHUNK` cuts a reduction into chunks that a further statement sums.  The statement must exist,\n"
-	 "reduce over that dimension, and write elements that are named by plain indices.\n"
+	 "reduce over that dimension, and write elements that are named by plain indices, none of which ends with what is summed.\n"
 	 "Wrong:  split=0:i:64   (i is an index of the left-hand side of C(i) +=! A(i,k))\n"
 	 "Right:  split=0:k:64\n"},
 	{511, "`fuse` does not list each statement once",

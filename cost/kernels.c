@@ -130,14 +130,14 @@ void heddle_cost_split(heddle_arena *arena, heddle_config *config, const heddle_
 		bool plain = true;
 		for (int d = 0; d < s->n_index; d++) {
 			int64_t extent = plain_extent(s->index[d]->upper);
+			for (int other = 0; other < s->n_index; other++) /* results may end with results, nothing else with anything */
+				plain = plain && (other == d || !(s->index[d]->reduction || s->index[other]->reduction) ||
+						  (!choose_mentions(s->index[d]->upper, other) && !choose_mentions(s->index[d]->lower, other)));
 			if (!s->index[d]->reduction) {
 				parallel *= (double)extent;
 				continue;
 			}
 			length *= (double)extent;
-			for (int other = 0; other < s->n_index; other++)
-				plain = plain && (other == d || (!choose_mentions(s->index[d]->upper, other) &&
-								!choose_mentions(s->index[d]->lower, other)));
 			if (longest < 0 || extent >= 4 * plain_extent(s->index[longest]->upper))
 				longest = d;
 		}

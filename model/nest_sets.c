@@ -208,6 +208,60 @@ static __isl_give isl_aff *run_position(const heddle_group *group, int e, __isl_
 	return isl_aff_sub(at, isl_aff_scale_val(over, number(over, group->size[e])));
 }
 
+/* { T[e] : 0 <= e < extent } */
+static __isl_give isl_set *tensor_box(heddle_nest_builder *b, const heddle_tensor *tensor, __isl_take isl_space *space)
+{
+	isl_set *box = isl_set_universe(space);
+	heddle_stmt shape = {.all = isl_set_copy(box)};
+	for (int e = 0; e < tensor->rank; e++) {
+		isl_aff *x = isl_aff_var_on_domain(isl_local_space_from_space(isl_set_get_space(box)), isl_dim_set, (unsigned)e);
+		isl_pw_aff *extent = heddle_scop_bound(b->scop, &shape, tensor->extent[e]);
+		box = isl_set_intersect(box, isl_pw_aff_lt_set(isl_pw_aff_from_aff(x), extent));
+		box = isl_set_lower_bound_si(box, isl_dim_set, (unsigned)e, 0);
+	}
+	isl_set_free(shape.all);
+	return box;
+}
+
+/* Elements that an access of the statement touches; a result is written even where there is nothing to sum. */
+static __isl_give isl_set *touched(const heddle_stmt *stmt, const heddle_access *access)
+{
+	isl_map *relation = access->write && access->affine ? isl_map_from_multi_pw_aff(isl_multi_pw_aff_copy(access->index))
+							    : isl_map_copy(access->relation);
+	isl_set *instances = isl_set_copy(access->write && stmt->initialise && access->affine ? stmt->lhs : stmt->domain);
+	return isl_set_reset_tuple_id(isl_set_apply(instances, relation));
+}
+
+/* What a tile holds of its tensor.  Of one that is written in parts, some of them later, it is not all that lies in the tile: what nobody has
+ * written yet is not read.  { T[e] }; NULL: all of it. */
+static __isl_give isl_set *held(heddle_nest_builder *b, const heddle_group *group)
+{
+	const heddle_tensor *tensor = group->tensor;
+	const heddle_scop *scop = b->scop;
+	if (tensor->role == HEDDLE_ROLE_INPUT || tensor->role == HEDDLE_ROLE_INOUT)
+		return NULL;
+	isl_set *written = NULL, *read = NULL;
+	for (int s = 0; s < scop->n_stmt; s++)
+		for (int a = 0; a < scop->stmt[s]->n_access; a++) {
+			const heddle_access *access = &scop->stmt[s]->access[a];
+			isl_set **set = access->group == group ? &read : access->write && !read ? &written : NULL;
+			if (access->tensor != tensor || !set)
+				continue;
+			isl_set *here = touched(scop->stmt[s], access);
+			*set = *set ? isl_set_union(*set, here) : here;
+		}
+	if (!read || !written)
+		return isl_set_free(read), isl_set_free(written);
+	isl_set *all = tensor_box(b, tensor, isl_set_get_space(written));
+	all = isl_set_intersect_params(all, isl_set_copy(b->mapped->context));
+	const bool whole = isl_set_is_subset(all, written) != isl_bool_false;
+	isl_set *hull = whole ? NULL : isl_set_from_basic_set(isl_set_simple_hull(isl_set_coalesce(isl_set_copy(read))));
+	isl_set_free(written);
+	isl_set_free(read);
+	isl_set_free(all);
+	return hull;
+}
+
 /* Where the tile element of a move is, in the tensor and in the tile. */
 static void move_sets(heddle_nest_builder *b, heddle_leaf *leaf)
 {
@@ -267,6 +321,11 @@ static void move_sets(heddle_nest_builder *b, heddle_leaf *leaf)
 		isl_set *low = isl_pw_aff_nonneg_set(isl_pw_aff_copy(x));
 		leaf->valid = heddle_plainly_intersect(leaf->valid, heddle_plainly_intersect(low, isl_pw_aff_lt_set(x, extent)));
 	}
+	isl_set *there = held(b, group);
+	if (there) {
+		isl_multi_aff *element = isl_multi_aff_reset_tuple_id(isl_multi_aff_copy(leaf->element), isl_dim_out);
+		leaf->valid = heddle_plainly_intersect(leaf->valid, isl_set_preimage_multi_aff(there, element));
+	}
 	if (copy)
 		leaf->domain = isl_set_coalesce(heddle_plainly_intersect(leaf->domain, isl_set_copy(leaf->valid)));
 	if (leaf->fill)
@@ -317,10 +376,27 @@ static bool is_guarded(const heddle_stmt *stmt)
 	return stmt->value != stmt->source->value;
 }
 
+/* Is an index in it that is summed over, or one that is not? */
+static bool mentions(const heddle_expr *expr, const heddle_stmt *stmt, bool reduction)
+{
+	if (expr->kind == HEDDLE_EXPR_INDEX)
+		return stmt->dim[expr->index->position].reduction == reduction;
+	for (int i = 0; i < expr->n_arg; i++)
+		if (mentions(expr->arg[i], stmt, reduction))
+			return true;
+	return false;
+}
+
+/* Do the results along d that there are depend on which terms there are?  A sum ends for all of them. */
+static bool ends_with_terms(const heddle_stmt *stmt, int d)
+{
+	return mentions(stmt->source->index[d]->upper, stmt, true) || mentions(stmt->source->index[d]->lower, stmt, true);
+}
+
 bool heddle_nest_harmless(heddle_nest_builder *b, heddle_stmt *stmt, int d)
 {
 	bool all = true, any = false;
-	if (!stmt->reduction || stmt->dim[d].member < 0)
+	if (!stmt->reduction || stmt->dim[d].member < 0 || ends_with_terms(stmt, d)) /* a result beyond may have other terms */
 		return false;
 	for (int a = 1; a < stmt->n_access; a++) {
 		const bool shared = stmt->access[a].group->space == HEDDLE_SPACE_SHARED;
@@ -369,21 +445,15 @@ static bool finishes_all(const heddle_leaf *leaf)
 	       group->first_writer == stmt;
 }
 
-/* Is an index in it that is summed over, or one that is not? */
-static bool mentions(const heddle_expr *expr, const heddle_stmt *stmt, bool reduction)
+/* With the ends of loops over results that no block shares out, which make no block one at an edge.  Lanes that exchange what they have summed
+ * must not have such loops in parts, whose ends differ from lane to lane. */
+static __isl_give isl_set *shared_out(heddle_nest_builder *b, const heddle_leaf *leaf, __isl_take isl_set *box)
 {
-	if (expr->kind == HEDDLE_EXPR_INDEX)
-		return stmt->dim[expr->index->position].reduction == reduction;
-	for (int i = 0; i < expr->n_arg; i++)
-		if (mentions(expr->arg[i], stmt, reduction))
-			return true;
-	return false;
-}
-
-/* Do the results along d that there are depend on which terms there are?  A sum ends for all of them. */
-static bool ends_with_terms(const heddle_stmt *stmt, int d)
-{
-	return mentions(stmt->source->index[d]->upper, stmt, true) || mentions(stmt->source->index[d]->lower, stmt, true);
+	heddle_stmt *stmt = leaf->stmt;
+	for (int d = 0; d < stmt->n_dim && b->kernel->lanes == 1; d++)
+		if (stmt->dim[d].member < 0 && !stmt->dim[d].reduction && !ends_with_terms(stmt, d))
+			box = heddle_plainly_intersect(box, isl_set_preimage_multi_aff(heddle_stmt_range(b->scop, stmt, d), isl_multi_aff_copy(leaf->instance)));
+	return box;
 }
 
 static void leaf_sets(heddle_nest_builder *b, heddle_leaf *leaf)
@@ -410,12 +480,8 @@ static void leaf_sets(heddle_nest_builder *b, heddle_leaf *leaf)
 	case HEDDLE_LEAF_STORE:
 		leaf->instance = stmt_instance(b, leaf);
 		leaf->box = layout_bounds(b, leaf, lane);
-		/* the end of a loop over results that no block shares out makes no block one at an edge; lanes that exchange what they have summed
-		 * must not have such loops in parts, whose ends differ from lane to lane */
-		for (int d = 0; d < stmt->n_dim && b->kernel->lanes == 1 && !finishes_all(leaf); d++)
-			if (stmt->dim[d].member < 0 && !stmt->dim[d].reduction && !ends_with_terms(stmt, d))
-				leaf->box = heddle_plainly_intersect(leaf->box, isl_set_preimage_multi_aff(heddle_stmt_range(b->scop, stmt, d),
-													   isl_multi_aff_copy(leaf->instance)));
+		if (!finishes_all(leaf))
+			leaf->box = shared_out(b, leaf, leaf->box);
 		leaf->domain = isl_set_copy(leaf->box);
 		if (!finishes_all(leaf))
 			leaf->domain = heddle_plainly_intersect(leaf->domain, heddle_nest_in_domain(stmt->lhs, leaf->instance));
@@ -803,7 +869,7 @@ static void restrict_outer(heddle_nest_builder *b, heddle_leaf *leaf, int first)
 	isl_set *runs = layout_bounds(b, whole, false);
 	/* where ends move with each other rounds go over sums that there are not: all that a thread has begin */
 	if (leaf->kind == HEDDLE_LEAF_INITIALISE && heddle_nest_has_rounds(leaf->stmt) && moves(leaf->stmt))
-		runs = existing(b, whole, runs, true);
+		runs = shared_out(b, whole, existing(b, whole, runs, true));
 	else
 		runs = heddle_plainly_intersect(runs, heddle_nest_in_domain(leaf->stmt->lhs, instance));
 	isl_multi_aff_free(instance);

@@ -86,7 +86,24 @@ static bool inside_tile(prover *p, const heddle_leaf *leaf, const heddle_group *
 	return inside(heddle_prove_runs(p, leaf), place, box);
 }
 
-/* The move takes each element to its own place in the tile, and fills only what does not exist. */
+/* Does a statement read any of the elements from the group's tile? */
+static bool are_read(const prover *p, const heddle_group *group, __isl_keep isl_set *element)
+{
+	bool any = false;
+	for (int s = 0; s < p->scop->n_stmt && !any; s++)
+		for (int a = 0; a < p->scop->stmt[s]->n_access && !any; a++) {
+			const heddle_access *access = &p->scop->stmt[s]->access[a];
+			if (access->group != group)
+				continue;
+			isl_map *reads = isl_map_intersect_domain(isl_map_copy(access->relation), isl_set_copy(p->scop->stmt[s]->domain));
+			isl_set *read = isl_set_reset_tuple_id(isl_map_range(reads));
+			any = isl_set_is_disjoint(read, element) != isl_bool_true;
+			isl_set_free(read);
+		}
+	return any;
+}
+
+/* The move takes each element to its own place in the tile, and fills only what does not exist or is not read. */
 static int check_move(prover *p, const heddle_leaf *leaf)
 {
 	isl_multi_aff *element = isl_multi_aff_add(heddle_prove_tile_start(leaf, leaf->group), isl_multi_aff_copy(leaf->position));
@@ -104,8 +121,13 @@ static int check_move(prover *p, const heddle_leaf *leaf)
 	isl_set *exists = tensor_box(p, leaf->group->tensor, isl_space_range(isl_multi_aff_get_space(leaf->element)));
 	filled = isl_set_intersect(filled, isl_set_preimage_multi_aff(exists, isl_multi_aff_copy(leaf->element)));
 	bool none = isl_set_is_empty(filled) == isl_bool_true;
+	if (!none) {
+		isl_set *zeros = isl_set_reset_tuple_id(isl_set_apply(isl_set_copy(filled), isl_map_from_multi_aff(isl_multi_aff_copy(leaf->element))));
+		none = !are_read(p, leaf->group, zeros);
+		isl_set_free(zeros);
+	}
 	isl_set_free(filled);
-	return none ? 0 : heddle_prove_violated(p, leaf, "a move would not take an element that exists");
+	return none ? 0 : heddle_prove_violated(p, leaf, "a move would not take an element that is read");
 }
 
 static int check_access_bounds(prover *p, const heddle_leaf *leaf, const heddle_access *access)

@@ -26,6 +26,16 @@ static bool never_negative(const heddle_expr *expr)
 	return never_negative(expr->arg[0]) && never_negative(expr->arg[1]);
 }
 
+static bool mentions_sum(const heddle_expr *expr)
+{
+	if (expr->kind == HEDDLE_EXPR_INDEX)
+		return expr->index->reduction;
+	for (int i = 0; i < expr->n_arg; i++)
+		if (mentions_sum(expr->arg[i]))
+			return true;
+	return false;
+}
+
 int rewrite_split(rewriter *r, const heddle_statement *s, const heddle_split *how)
 {
 	int k = -1;
@@ -55,6 +65,11 @@ int rewrite_split(rewriter *r, const heddle_statement *s, const heddle_split *ho
 		if (s->lhs[i]->kind != HEDDLE_EXPR_INDEX)
 			return heddle_error(r->ctx, 510, &s->location, "statement %d has computed subscripts on its left side",
 					    s->position);
+
+	for (int i = 0; i < n_lhs; i++)
+		if (mentions_sum(s->lhs[i]->index->lower) || mentions_sum(s->lhs[i]->index->upper))
+			return heddle_error(r->ctx, 510, &s->location, "the range of `%s` in statement %d depends on what is summed: it cannot be split",
+					    s->lhs[i]->index->name, s->position);
 
 	/* P(c, lhs..) op=! value where k = lower + c * chunk + k'; where `lower` must stay a bound, k itself is in that chunk */
 	heddle_statement *p = HEDDLE_NEW(r->arena, heddle_statement);
@@ -114,13 +129,19 @@ int rewrite_split(rewriter *r, const heddle_statement *s, const heddle_split *ho
 	q->index = NULL;
 	q->n_index = 0;
 	q->lhs = HEDDLE_NEW_ARRAY(r->arena, heddle_expr *, n_lhs);
-	heddle_expr **subscript = HEDDLE_NEW_ARRAY(r->arena, heddle_expr *, n_lhs + 1);
+	heddle_expr **subscript = HEDDLE_NEW_ARRAY(r->arena, heddle_expr *, n_lhs + 1), *own[64] = {0};
 	for (int i = 0; i < n_lhs; i++) {
 		const heddle_index *from = s->lhs[i]->index;
 		heddle_index *index = rewrite_new_index(r, from->name, from->lower, from->upper, false);
 		HEDDLE_PUSH(r->arena, q->index, q->n_index, index);
 		q->lhs[i] = rewrite_index(r, index);
 		subscript[i + 1] = rewrite_index(r, index);
+		if (from->position < 64)
+			own[from->position] = rewrite_index(r, index);
+	}
+	for (int i = 0; i < n_lhs; i++) {
+		q->index[i]->lower = rewrite_substitute(r, q->index[i]->lower, own);
+		q->index[i]->upper = rewrite_substitute(r, q->index[i]->upper, own);
 	}
 	heddle_index *over = rewrite_new_index(r, c->name, rewrite_int(r, 0), count, true);
 	HEDDLE_PUSH(r->arena, q->index, q->n_index, over);
