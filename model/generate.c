@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "model/generate.h"
+#include "model/plain.h"
 #include "model/ranges.h"
 
 #include <isl/id.h>
@@ -397,6 +398,23 @@ static int check_blocks(const heddle_generator *g, const heddle_kernel *kernel, 
 	return heddle_note(g->scop->ctx, NULL, "give smaller sizes (-s) or larger tiles (`tile=` of --config)"), -1;
 }
 
+/* Sizes end where the program's do, before all numbers that an index can have do: what is so for greater ones alone is not in the text, whose sums
+ * with such a size would be others. */
+static void limit_sizes(heddle_generator *g)
+{
+	heddle_text text = {0};
+	heddle_text_printf(&text, "%s{ : 1 = 1", heddle_scop_params(g->scop, NULL));
+	for (int i = 0; i < g->scop->definition->n_size; i++) {
+		const heddle_size *size = g->scop->definition->size[i];
+		if (heddle_scop_is_open(size))
+			heddle_text_printf(&text, " and %s <= %lld", heddle_scop_param(g->scop, size), (long long)INT32_SIZE_LIMIT);
+	}
+	heddle_text_add(&text, " }");
+	isl_set *limit = isl_set_read_from_str(g->scop->isl, heddle_text_str(&text));
+	g->mapped->context = heddle_plainly_intersect_params(g->mapped->context, limit);
+	heddle_text_free(&text);
+}
+
 static int launch_kernel(heddle_generator *g, heddle_kernel *kernel)
 {
 	heddle_program *p = g->program;
@@ -432,6 +450,7 @@ static int launch_kernel(heddle_generator *g, heddle_kernel *kernel)
 	heddle_text_free(&config);
 	HEDDLE_PUSH(p->arena, p->launch, p->n_launch, launch);
 	g->mapped = kernel->mapped;
+	limit_sizes(g);
 	launch->body = heddle_node_block(p);
 	coordinates(g, launch->body, tiles);
 	shared_tiles(g);

@@ -324,7 +324,8 @@ heddle_value *heddle_generate_condition(heddle_generator *g, __isl_take isl_set 
 	heddle_program *p = g->program;
 	clauses c = {.g = g};
 	heddle_value *any = NULL;
-	set = isl_set_coalesce(isl_set_compute_divs(set));
+	/* parts that become one may have a quotient that isl has no formula for any more */
+	set = isl_set_compute_divs(isl_set_coalesce(isl_set_compute_divs(set)));
 	isl_set_foreach_basic_set(set, add_basic_set, &c);
 	isl_set_free(set);
 	let_overlap(&c);

@@ -9,6 +9,7 @@
 #include "model/nest_parts.h"
 #include "model/plain.h"
 
+#include <isl/constraint.h>
 #include <isl/space.h>
 #include <isl/val.h>
 #include <stdlib.h>
@@ -167,6 +168,43 @@ static __isl_give isl_set *without_inner_sizes(heddle_nest_builder *b, __isl_tak
 	for (int s = 0; s < b->kernel->n_stmt; s++)
 		isl_set_free(plain[s]);
 	return isl_set_coalesce(set);
+}
+
+/* A condition with a constant that no index comes near: sums with it need not fit where indices are computed. */
+static isl_stat is_far(__isl_take isl_constraint *constraint, void *user)
+{
+	isl_val *constant = isl_val_abs(isl_constraint_get_constant_val(constraint));
+	*(bool *)user |= isl_val_cmp_si(constant, INT32_MAX / 2) > 0;
+	isl_val_free(constant);
+	isl_constraint_free(constraint);
+	return isl_stat_ok;
+}
+
+typedef struct near_part {
+	const heddle_nest_builder *builder;
+	isl_set *near;
+} near_part;
+
+static isl_stat add_near(__isl_take isl_basic_set *part, void *user)
+{
+	near_part *n = user;
+	bool far = false;
+	isl_set *set = isl_set_from_basic_set(part);
+	isl_basic_set *plain = isl_set_simple_hull(isl_set_gist(isl_set_copy(set), isl_set_copy(n->builder->mapped->context)));
+	isl_basic_set_foreach_constraint(plain, is_far, &far);
+	isl_basic_set_free(plain);
+	n->near = far ? n->near : isl_set_union(n->near, isl_set_copy(set));
+	isl_set_free(set);
+	return isl_stat_ok;
+}
+
+/* Blocks that are interior without what is so only for sizes near the greatest there are: it may as well be at an edge. */
+static __isl_give isl_set *without_far(const heddle_nest_builder *b, __isl_take isl_set *interior)
+{
+	near_part n = {.builder = b, .near = isl_set_empty(isl_set_get_space(interior))};
+	isl_set_foreach_basic_set(interior, add_near, &n);
+	isl_set_free(interior);
+	return n.near;
 }
 
 /* Blocks in which some instance of a box does not run: a member's bound or a guard cuts it. */
@@ -359,7 +397,9 @@ heddle_mapped *heddle_map_kernel(heddle_scop *scop, heddle_kernel *kernel)
 	isl_set *blocks = heddle_nest_without_threads(&b, isl_set_copy(mapped->context));
 	isl_set *cut = heddle_plainly_intersect(without_inner_sizes(&b, cut_blocks(&b, 0)), isl_set_copy(blocks));
 	isl_set *interior = isl_set_coalesce(isl_set_subtract(isl_set_copy(blocks), isl_set_copy(cut)));
-	bool all = isl_set_is_empty(cut) == isl_bool_true, none = isl_set_is_empty(interior) == isl_bool_true;
+	bool all = isl_set_is_empty(cut) == isl_bool_true;
+	interior = all ? interior : without_far(&b, interior);
+	bool none = isl_set_is_empty(interior) == isl_bool_true;
 	none |= !all && free_of_conditions(&b, 0);
 	if (!none) {
 		b.interior = true;

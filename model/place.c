@@ -739,7 +739,8 @@ static heddle_group *find_group(heddle_kernel *kernel, heddle_stmt *stmt, const 
 			continue;
 		if (written)
 			return group;
-		if (group->stmt == stmt && isl_map_is_equal(group->access->relation, access->relation) == isl_bool_true)
+		/* of subscripts that data give the relation only says what they may be */
+		if (group->stmt == stmt && group->access->affine == access->affine && isl_map_is_equal(group->access->relation, access->relation) == isl_bool_true)
 			return group;
 	}
 	return NULL;
