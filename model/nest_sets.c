@@ -828,11 +828,17 @@ static const heddle_leaf *with_items(const heddle_nest_builder *b, const heddle_
 	return leaf;
 }
 
-/* Do ends of the left-hand dimensions' ranges move with each other? */
+/* Do the ends of left-hand dimension d move with another one? */
+static bool moves_along(const heddle_stmt *stmt, int d)
+{
+	return !stmt->dim[d].reduction && (mentions(stmt->source->index[d]->upper, stmt, false) || mentions(stmt->source->index[d]->lower, stmt, false));
+}
+
+/* Of any of them? */
 static bool moves(const heddle_stmt *stmt)
 {
 	for (int d = 0; d < stmt->n_dim; d++)
-		if (!stmt->dim[d].reduction && (mentions(stmt->source->index[d]->upper, stmt, false) || mentions(stmt->source->index[d]->lower, stmt, false)))
+		if (moves_along(stmt, d))
 			return true;
 	return false;
 }
@@ -843,7 +849,9 @@ static __isl_give isl_set *with_all_items(heddle_nest_builder *b, const heddle_l
 	bool any = false;
 	for (int i = 0; i < leaf->n_loop; i++) {
 		const int d = leaf->loop[i]->dim;
-		if (leaf->loop[i]->part != HEDDLE_PART_ITEM || d < 0 || leaf->stmt->dim[d].layout.rounds == 1 || cuts_rounds(b, leaf->stmt, d))
+		/* rounds that are cut go over what exists; where that moves, the vectors of all items are read and written, whichever members exist */
+		if (leaf->loop[i]->part != HEDDLE_PART_ITEM || d < 0 || leaf->stmt->dim[d].layout.rounds == 1 ||
+		    (cuts_rounds(b, leaf->stmt, d) && !moves_along(leaf->stmt, d)))
 			continue;
 		runs = isl_set_eliminate(runs, isl_dim_set, (unsigned)i, 1);
 		any = true;

@@ -442,8 +442,11 @@ static int check_register(prover *p, int at, const heddle_access *access)
 	for (int i = 0; i < at; i++)
 		if (writes_register(p->leaf[i], access->group) && written_alike(p, p->leaf[at], access, p->leaf[i]))
 			return 0;
-	isl_set *written = written_before(p, access->group, at);
-	bool good = written && heddle_prove_inside(touched(p, p->leaf[at], access), written);
+	isl_set *written = written_before(p, access->group, at), *read = touched(p, p->leaf[at], access);
+	/* nobody writes where nothing is read */
+	bool good = written ? heddle_prove_inside(read, written) : isl_set_is_empty(read) == isl_bool_true;
+	if (!written)
+		isl_set_free(read);
 	return good ? 0 : heddle_prove_violated(p, p->leaf[at], "a register would be read by a thread that did not write it");
 }
 
