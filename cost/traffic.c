@@ -231,7 +231,7 @@ static void count_for(counter *c, const step *s)
 	}
 }
 
-/* A block copies once, whatever threads it has: where the first one is. */
+/* A block copies once, and all of its threads come there. */
 static void count_copy(counter *c, const step *s)
 {
 	const traffic_range r = heddle_traffic_range(s->asked, c->range);
@@ -241,10 +241,7 @@ static void count_copy(counter *c, const step *s)
 			c->lost = true;
 		return;
 	}
-	for (int d = 0; d < c->thread->n_digit; d++) {
-		const traffic_range digit = c->range[c->thread->first + d];
-		blocks = digit.lo == 0 ? blocks / (uint64_t)(digit.hi + 1) : 0;
-	}
+	blocks /= (uint64_t)c->thread->n;
 	c->traffic->load_bytes[HEDDLE_SPACE_GLOBAL] += blocks * (uint64_t)(r.lo * s->by);
 	c->traffic->store_bytes[HEDDLE_SPACE_SHARED] += blocks * (uint64_t)(r.lo * s->by);
 }

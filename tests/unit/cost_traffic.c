@@ -61,6 +61,12 @@ static void by_hand(void **state)
 		{"1", "if thread != 3 && max(thread, 8) == 8 && (thread > 6 ? 1 : 0) == 1 { r[0] = A[0] }", 0, 2, 0, 0, 0, false},
 		/* a block copies once, and less at its end */
 		{"4", "copy c min(32, int32(N) - block * 32) to s[0] from A[block * 32] wait c barrier r[0] = s[thread]", 100, 100, 0, 4 * 32, 100, false},
+		/* a loop in steps, of which a condition inside knows: 32 + 32 + 6 of 70 elements */
+		{"1", "for serial k in 0 .. 128 step 32 { if k + thread < 70 { r[0] = A[k + thread] } }", 0, 70, 0, 0, 0, false},
+		/* rounded down below 0: -4 .. 27 by 8, of which -1 has four */
+		{"1", "let int32 x = thread - 4 if floor_div(x, 8) == -1 { r[0] = A[0] } else { if floor_div(x, 8) == 0 { C[0] = 1.0 } }", 0, 4, 8, 0, 0, false},
+		/* members that choose each for itself read both sides */
+		{"1", "r[0 : 4] = (r[4 : 4] < splat(0.0, 4) ? A[thread * 4 : 4] : A[thread * 4 + 128 : 4])", 0, 2 * 32 * 4, 0, 0, 0, false},
 		/* no blocks */
 		{"N", "C[thread] = A[thread]", 0, 0, 0, 0, 0, false},
 		/* data decide: as if they said yes, which is said */
