@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { MOST_QUESTIONS = 20000000, MOST_READINGS = 2 * TRAFFIC_MOST_DIGITS + 2 };
+enum { MOST_READINGS = 2 * TRAFFIC_MOST_DIGITS + 2 };
 
 typedef enum step_kind { STEP_ALWAYS, STEP_IF, STEP_FOR, STEP_COPY } step_kind;
 
@@ -129,7 +129,7 @@ static void read_for(traffic_reader *reader, const heddle_node *node, step *to)
 	traffic_name *scope = reader->scope;
 	s->by = node->i;
 	s->asked = heddle_traffic_sum(reader, upper, -1, lower);
-	const traffic_range length = heddle_traffic_range(s->asked, reader->range);
+	const traffic_range length = heddle_traffic_range(s->asked, &reader->box);
 	s->variable = heddle_traffic_variable(reader, length.lo == length.hi ? rounds(length.lo, s->by) : 0);
 	push(reader, node->name, NULL, heddle_traffic_sum(reader, lower, node->i, heddle_traffic_of_variable(reader, s->variable)));
 	append(reader, s, read_side(reader, node->child[0]));
@@ -175,9 +175,8 @@ static void read_node(traffic_reader *reader, const heddle_node *node, step *to)
 
 typedef struct counter {
 	const traffic_id *thread;
-	traffic_range *range; /* the box: of each variable */
-	uint64_t points;      /* in it, of the variables that are in scope */
-	int64_t questions;
+	traffic_box box;
+	uint64_t points; /* in it, of the variables that are in scope */
 	bool lost; /* no answer */
 	heddle_traffic *traffic;
 } counter;
@@ -187,26 +186,26 @@ static void count_step(counter *c, const step *s);
 /* Both halves of the box along what is asked about; false: it depends on nothing that has more than one value. */
 static bool count_halves(counter *c, const step *s)
 {
-	const int v = heddle_traffic_widest(s->asked, c->range);
+	const int v = heddle_traffic_widest(s->asked, &c->box);
 	if (v < 0)
 		return false;
-	const traffic_range whole = c->range[v];
+	const traffic_range whole = c->box.range[v];
 	const uint64_t points = c->points, values = (uint64_t)(whole.hi - whole.lo + 1);
 	const int64_t middle = whole.lo + (whole.hi - whole.lo) / 2;
-	c->range[v].hi = middle;
+	c->box.range[v].hi = middle;
 	c->points = points / values * (uint64_t)(middle - whole.lo + 1);
 	count_step(c, s);
-	c->range[v] = (traffic_range){middle + 1, whole.hi};
+	c->box.range[v] = (traffic_range){middle + 1, whole.hi};
 	c->points = points / values * (uint64_t)(whole.hi - middle);
 	count_step(c, s);
-	c->range[v] = whole;
+	c->box.range[v] = whole;
 	c->points = points;
 	return true;
 }
 
 static void count_if(counter *c, const step *s)
 {
-	const traffic_range r = heddle_traffic_range(s->asked, c->range);
+	const traffic_range r = heddle_traffic_range(s->asked, &c->box);
 	if (r.lo == r.hi) {
 		count_step(c, s->child[r.lo ? 0 : 1]);
 	} else if (!count_halves(c, s)) {
@@ -217,14 +216,14 @@ static void count_if(counter *c, const step *s)
 
 static void count_for(counter *c, const step *s)
 {
-	const traffic_range r = heddle_traffic_range(s->asked, c->range);
+	const traffic_range r = heddle_traffic_range(s->asked, &c->box);
 	const int64_t n = rounds(r.lo, s->by);
 	if (n != rounds(r.hi, s->by)) {
 		if (!count_halves(c, s))
 			c->lost = true;
 	} else if (n > 0) {
 		const uint64_t points = c->points;
-		c->range[s->variable] = (traffic_range){0, n - 1};
+		c->box.range[s->variable] = (traffic_range){0, n - 1};
 		c->points *= (uint64_t)n;
 		count_step(c, s->child[0]);
 		c->points = points;
@@ -234,21 +233,25 @@ static void count_for(counter *c, const step *s)
 /* A block copies once, and all of its threads come there. */
 static void count_copy(counter *c, const step *s)
 {
-	const traffic_range r = heddle_traffic_range(s->asked, c->range);
+	const traffic_range r = heddle_traffic_range(s->asked, &c->box);
 	uint64_t blocks = c->points;
 	if (r.lo != r.hi) {
 		if (!count_halves(c, s))
 			c->lost = true;
 		return;
 	}
+	for (int d = 0; d < c->thread->n_digit; d++) { /* where a condition that is the same for all of them has been looked at for some, who knows */
+		const traffic_range digit = c->box.range[c->thread->first + d];
+		c->lost = c->lost || digit.hi - digit.lo + 1 != c->thread->weight[d + 1] / c->thread->weight[d];
+	}
 	blocks /= (uint64_t)c->thread->n;
-	c->traffic->load_bytes[HEDDLE_SPACE_GLOBAL] += blocks * (uint64_t)(r.lo * s->by);
-	c->traffic->store_bytes[HEDDLE_SPACE_SHARED] += blocks * (uint64_t)(r.lo * s->by);
+	c->traffic->load_bytes[HEDDLE_SPACE_GLOBAL] += r.lo > 0 ? blocks * (uint64_t)(r.lo * s->by) : 0;
+	c->traffic->store_bytes[HEDDLE_SPACE_SHARED] += r.lo > 0 ? blocks * (uint64_t)(r.lo * s->by) : 0;
 }
 
 static void count_step(counter *c, const step *s)
 {
-	c->lost = c->lost || ++c->questions > MOST_QUESTIONS;
+	c->lost = c->lost || ++c->box.work > TRAFFIC_MOST_WORK;
 	if (c->lost)
 		return;
 	switch (s->kind) {
@@ -282,13 +285,13 @@ bool heddle_launch_traffic(const heddle_launch *launch, const int64_t *size, hed
 	for (int i = 0; i < MOST_READINGS && again; i++) {
 		reader.again = false;
 		reader.scope = NULL;
-		reader.range = NULL;
+		reader.box.range = NULL;
 		reader.n_variable = 0;
 		heddle_traffic_ids(&reader);
 		body = read_side(&reader, launch->body);
 		again = reader.again;
 	}
-	counter c = {.thread = &reader.thread, .range = reader.range, .points = (uint64_t)blocks * (uint64_t)launch->threads, .traffic = traffic};
+	counter c = {.thread = &reader.thread, .box = {.range = reader.box.range, .work = reader.box.work}, .points = (uint64_t)blocks * (uint64_t)launch->threads, .traffic = traffic};
 	count_step(&c, body);
 	heddle_arena_free(reader.arena);
 	return !c.lost;

@@ -12,10 +12,11 @@
 /* Of all blocks of a launch, in bytes that threads ask for; registers and scalars are not memory, and have 0. */
 typedef struct heddle_traffic {
 	uint64_t load_bytes[HEDDLE_N_SPACE], store_bytes[HEDDLE_N_SPACE];
-	bool data; /* data decide about some of it, which counts as if it always happened */
+	bool data; /* data decide about some of it, which counts as if they always said yes */
 } heddle_traffic;
 
-/* For the sizes' values [program->n_size].  False: data decide how often a loop runs, or there are too many cases; nothing is known then. */
+/* For the sizes' values [program->n_size].  False: data decide how often a loop runs, or it would take
+ * longer than a moment; nothing is known then. */
 bool heddle_launch_traffic(const heddle_launch *launch, const int64_t *size, heddle_traffic *traffic);
 
 #endif

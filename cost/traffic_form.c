@@ -78,13 +78,15 @@ static traffic_range bits(heddle_op op, traffic_range a, traffic_range b)
 	return (traffic_range){x, x};
 }
 
-static traffic_range range_of_atom(const traffic_atom *x, const traffic_range *range)
+static traffic_range range_of_atom(const traffic_atom *x, traffic_box *box)
 {
 	traffic_range a[3] = {{0, 0}, {0, 0}, {0, 0}};
+	if (++box->work > TRAFFIC_MOST_WORK)
+		return unknown;
 	for (int i = 0; i < 3 && x->arg[i]; i++)
-		a[i] = heddle_traffic_range(x->arg[i], range);
+		a[i] = heddle_traffic_range(x->arg[i], box);
 	switch (x->kind) {
-	case TRAFFIC_VARIABLE: return range[x->variable];
+	case TRAFFIC_VARIABLE: return box->range[x->variable];
 	case TRAFFIC_DIVIDED: return quotient(a[0], a[1], false);
 	case TRAFFIC_REST: return rest(a[0], a[1], false);
 	case TRAFFIC_CUT_DIVIDED: return quotient(a[0], a[1], true);
@@ -106,38 +108,41 @@ static traffic_range range_of_atom(const traffic_atom *x, const traffic_range *r
 	return unknown;
 }
 
-traffic_range heddle_traffic_range(const traffic_form *form, const traffic_range *range)
+traffic_range heddle_traffic_range(const traffic_form *form, traffic_box *box)
 {
 	traffic_range sum = {form->constant, form->constant};
 	for (int t = 0; t < form->n_term; t++) {
 		const int64_t by = form->term[t].by;
-		const traffic_range r = range_of_atom(form->term[t].atom, range);
+		const traffic_range r = range_of_atom(form->term[t].atom, box);
 		sum.lo += times(by, by > 0 ? r.lo : r.hi);
 		sum.hi += times(by, by > 0 ? r.hi : r.lo);
 	}
 	return (traffic_range){bounded(sum.lo), bounded(sum.hi)};
 }
 
-static int widest_of_atom(const traffic_atom *x, const traffic_range *range)
+static int widest_of_atom(const traffic_atom *x, traffic_box *box)
 {
 	if (x->kind == TRAFFIC_VARIABLE)
-		return is_point(range[x->variable]) ? -1 : x->variable;
+		return is_point(box->range[x->variable]) ? -1 : x->variable;
 	int widest = -1;
 	for (int i = 0; i < 3 && x->arg[i] && widest < 0; i++)
-		if (!is_point(heddle_traffic_range(x->arg[i], range)))
-			widest = heddle_traffic_widest(x->arg[i], range);
+		if (!is_point(heddle_traffic_range(x->arg[i], box)))
+			widest = heddle_traffic_widest(x->arg[i], box);
 	return widest;
 }
 
-int heddle_traffic_widest(const traffic_form *form, const traffic_range *range)
+int heddle_traffic_widest(const traffic_form *form, traffic_box *box)
 {
 	int widest = -1;
 	int64_t most = 0;
+	for (int t = 0; t < form->n_term; t++)
+		if (form->term[t].atom->kind == TRAFFIC_DATA || form->term[t].atom->kind == TRAFFIC_DOUBT)
+			return -1;
 	for (int t = 0; t < form->n_term; t++) {
-		const traffic_range r = range_of_atom(form->term[t].atom, range);
+		const traffic_range r = range_of_atom(form->term[t].atom, box);
 		int64_t width = times(form->term[t].by, r.hi - r.lo);
 		width = width < 0 ? -width : width;
-		const int here = width > most ? widest_of_atom(form->term[t].atom, range) : -1;
+		const int here = width > most ? widest_of_atom(form->term[t].atom, box) : -1;
 		if (here >= 0) {
 			widest = here;
 			most = width;
@@ -184,7 +189,7 @@ static const traffic_form *of_atom(traffic_reader *reader, traffic_atom atom)
 {
 	traffic_atom *copy = HEDDLE_NEW(reader->arena, traffic_atom);
 	*copy = atom;
-	const traffic_range r = range_of_atom(copy, reader->range);
+	const traffic_range r = range_of_atom(copy, &reader->box);
 	if (is_point(r))
 		return number(reader, r.lo);
 	traffic_form *form = HEDDLE_NEW(reader->arena, traffic_form);
@@ -207,7 +212,7 @@ const traffic_form *heddle_traffic_of_variable(traffic_reader *reader, int varia
 
 static int add_variable(traffic_reader *reader, traffic_range range)
 {
-	HEDDLE_PUSH(reader->arena, reader->range, reader->n_variable, range);
+	HEDDLE_PUSH(reader->arena, reader->box.range, reader->n_variable, range);
 	return reader->n_variable - 1;
 }
 
@@ -282,13 +287,13 @@ static bool refine(traffic_reader *reader, const traffic_form *left, int64_t by)
 
 static const traffic_form *divide(traffic_reader *reader, const traffic_form *a, const traffic_form *b, bool remainder, bool cut)
 {
-	const traffic_range by = heddle_traffic_range(b, reader->range), whole = heddle_traffic_range(a, reader->range);
+	const traffic_range by = heddle_traffic_range(b, &reader->box), whole = heddle_traffic_range(a, &reader->box);
 	cut = cut && whole.lo < 0;
 	if (cut || !is_point(by) || by.lo <= 0)
 		return made(reader, remainder ? (cut ? TRAFFIC_CUT_REST : TRAFFIC_REST) : cut ? TRAFFIC_CUT_DIVIDED : TRAFFIC_DIVIDED, a, b, NULL);
 	const traffic_form *multiple, *left;
 	take_multiples(reader, a, by.lo, &multiple, &left);
-	const traffic_range r = heddle_traffic_range(left, reader->range);
+	const traffic_range r = heddle_traffic_range(left, &reader->box);
 	const bool less = r.lo >= 0 && r.hi < by.lo;
 	if (!less)
 		refine(reader, left, by.lo);
@@ -322,7 +327,7 @@ static const traffic_form *not_negative(traffic_reader *reader, const traffic_fo
 
 static const traffic_form *shifted(traffic_reader *reader, const heddle_value *v, const traffic_form *a, const traffic_form *b)
 {
-	const traffic_range by = heddle_traffic_range(b, reader->range);
+	const traffic_range by = heddle_traffic_range(b, &reader->box);
 	if (!is_point(by) || by.lo < 0 || by.lo > 40)
 		return data(reader, v);
 	const int64_t power = INT64_C(1) << by.lo;
@@ -331,26 +336,56 @@ static const traffic_form *shifted(traffic_reader *reader, const heddle_value *v
 
 static const traffic_form *masked(traffic_reader *reader, const traffic_form *a, const traffic_form *b)
 {
-	const traffic_range by = heddle_traffic_range(b, reader->range), whole = heddle_traffic_range(a, reader->range);
-	if (is_point(by) && by.lo > 0 && ((by.lo + 1) & by.lo) == 0 && whole.lo >= 0)
+	const traffic_range by = heddle_traffic_range(b, &reader->box);
+	if (is_point(by) && by.lo > 0 && ((by.lo + 1) & by.lo) == 0)
 		return divide(reader, a, number(reader, by.lo + 1), true, false);
 	return of_atom(reader, (traffic_atom){.kind = TRAFFIC_BITS, .op = HEDDLE_OP_BITAND, .arg = {a, b}});
 }
 
+static const traffic_form *either(traffic_reader *reader, const traffic_form *a, const traffic_form *b)
+{
+	return negated(reader, made(reader, TRAFFIC_BOTH, negated(reader, a), negated(reader, b), NULL));
+}
+
+static const traffic_form *equal(traffic_reader *reader, const traffic_form *a, const traffic_form *b)
+{
+	return made(reader, TRAFFIC_ZERO, heddle_traffic_sum(reader, a, -1, b), NULL, NULL);
+}
+
+static const traffic_form *multiplied(traffic_reader *reader, const traffic_form *a, const traffic_form *b)
+{
+	const traffic_range x = heddle_traffic_range(a, &reader->box), y = heddle_traffic_range(b, &reader->box);
+	if (is_point(y))
+		return heddle_traffic_sum(reader, number(reader, 0), y.lo, a);
+	if (is_point(x))
+		return heddle_traffic_sum(reader, number(reader, 0), x.lo, b);
+	return made(reader, TRAFFIC_PRODUCT, a, b, NULL);
+}
+
+/* Of two truths. */
+static const traffic_form *read_truths(traffic_reader *reader, const heddle_value *v, const traffic_form *a, const traffic_form *b)
+{
+	switch (v->op) {
+	case HEDDLE_OP_AND:
+	case HEDDLE_OP_BITAND: return made(reader, TRAFFIC_BOTH, a, b, NULL);
+	case HEDDLE_OP_OR:
+	case HEDDLE_OP_BITOR: return either(reader, a, b);
+	case HEDDLE_OP_EQ: return equal(reader, a, b);
+	case HEDDLE_OP_NE:
+	case HEDDLE_OP_BITXOR: return negated(reader, equal(reader, a, b));
+	default: return data(reader, v);
+	}
+}
+
 static const traffic_form *read_binary(traffic_reader *reader, const heddle_value *v)
 {
-	const bool truths = v->arg[0]->type == HEDDLE_BOOL;
 	const traffic_form *a = heddle_traffic_read(reader, v->arg[0]), *b = heddle_traffic_read(reader, v->arg[1]);
-	const traffic_range x = heddle_traffic_range(a, reader->range), y = heddle_traffic_range(b, reader->range);
+	if (v->arg[0]->type == HEDDLE_BOOL)
+		return read_truths(reader, v, a, b);
 	switch (v->op) {
 	case HEDDLE_OP_ADD: return heddle_traffic_sum(reader, a, 1, b);
 	case HEDDLE_OP_SUB: return heddle_traffic_sum(reader, a, -1, b);
-	case HEDDLE_OP_MUL:
-		if (is_point(y))
-			return heddle_traffic_sum(reader, number(reader, 0), y.lo, a);
-		if (is_point(x))
-			return heddle_traffic_sum(reader, number(reader, 0), x.lo, b);
-		return made(reader, TRAFFIC_PRODUCT, a, b, NULL);
+	case HEDDLE_OP_MUL: return multiplied(reader, a, b);
 	case HEDDLE_OP_DIV: return divide(reader, a, b, false, true);
 	case HEDDLE_OP_MOD: return divide(reader, a, b, true, true);
 	case HEDDLE_OP_MIN: return made(reader, TRAFFIC_LEAST, a, b, NULL);
@@ -359,11 +394,9 @@ static const traffic_form *read_binary(traffic_reader *reader, const heddle_valu
 	case HEDDLE_OP_LE: return not_negative(reader, a, 1, b, 0);
 	case HEDDLE_OP_GT: return not_negative(reader, a, -1, b, -1);
 	case HEDDLE_OP_GE: return not_negative(reader, a, -1, b, 0);
-	case HEDDLE_OP_EQ: return made(reader, TRAFFIC_ZERO, heddle_traffic_sum(reader, a, -1, b), NULL, NULL);
-	case HEDDLE_OP_NE: return negated(reader, made(reader, TRAFFIC_ZERO, heddle_traffic_sum(reader, a, -1, b), NULL, NULL));
-	case HEDDLE_OP_AND: return made(reader, TRAFFIC_BOTH, a, b, NULL);
-	case HEDDLE_OP_OR: return negated(reader, made(reader, TRAFFIC_BOTH, negated(reader, a), negated(reader, b), NULL));
-	case HEDDLE_OP_BITAND: return truths ? made(reader, TRAFFIC_BOTH, a, b, NULL) : masked(reader, a, b);
+	case HEDDLE_OP_EQ: return equal(reader, a, b);
+	case HEDDLE_OP_NE: return negated(reader, equal(reader, a, b));
+	case HEDDLE_OP_BITAND: return v->arg[0]->kind == HEDDLE_VALUE_INT ? masked(reader, b, a) : masked(reader, a, b);
 	case HEDDLE_OP_SHL:
 	case HEDDLE_OP_SHR: return shifted(reader, v, a, b);
 	case HEDDLE_OP_BITOR:
@@ -384,7 +417,7 @@ static const traffic_form *read_name(traffic_reader *reader, const heddle_value 
 	return name->form;
 }
 
-const traffic_form *heddle_traffic_read(traffic_reader *reader, const heddle_value *v)
+static const traffic_form *read_plain(traffic_reader *reader, const heddle_value *v)
 {
 	int64_t known;
 	if (!is_integer(v))
@@ -406,7 +439,29 @@ const traffic_form *heddle_traffic_read(traffic_reader *reader, const heddle_val
 	case HEDDLE_VALUE_SELECT:
 		return made(reader, TRAFFIC_CHOICE, heddle_traffic_read(reader, v->arg[0]), heddle_traffic_read(reader, v->arg[1]),
 			    heddle_traffic_read(reader, v->arg[2]));
-	case HEDDLE_VALUE_CAST: return heddle_traffic_read(reader, v->arg[0]);
+	case HEDDLE_VALUE_CAST:
+		if (!is_integer(v->arg[0]))
+			return data(reader, v);
+		if (v->type == HEDDLE_BOOL && v->arg[0]->type != HEDDLE_BOOL)
+			return negated(reader, equal(reader, heddle_traffic_read(reader, v->arg[0]), number(reader, 0)));
+		return heddle_traffic_read(reader, v->arg[0]);
 	default: return data(reader, v);
 	}
+}
+
+/* Has the type room for all of these? */
+static bool fits(heddle_type type, traffic_range r)
+{
+	const int bits = type == HEDDLE_BOOL ? 1 : 8 * heddle_type_size(type) - !heddle_type_is_unsigned(type);
+	const bool below = type == HEDDLE_BOOL || heddle_type_is_unsigned(type);
+	if (bits >= 63) /* what is as great as can be known is not known */
+		return r.lo < TRAFFIC_BIG && r.hi > -TRAFFIC_BIG && (r.lo >= 0 || !below);
+	return r.hi < INT64_C(1) << bits && r.lo >= (below ? 0 : -(INT64_C(1) << bits));
+}
+
+const traffic_form *heddle_traffic_read(traffic_reader *reader, const heddle_value *v)
+{
+	const traffic_form *form = read_plain(reader, v);
+	const bool wraps = v->type != HEDDLE_INT32 || v->kind == HEDDLE_VALUE_CAST;
+	return wraps && is_integer(v) && !fits(v->type, heddle_traffic_range(form, &reader->box)) ? data(reader, v) : form;
 }

@@ -50,6 +50,14 @@ struct traffic_form {
 	traffic_term *term;
 };
 
+/* Values that variables have, each on its own. */
+typedef struct traffic_box {
+	traffic_range *range; /* of each variable */
+	int64_t work;	      /* atoms that have been looked at in it; past TRAFFIC_MOST_WORK nothing is known of any */
+} traffic_box;
+
+#define TRAFFIC_MOST_WORK 100000000
+
 /* A variable in scope. */
 typedef struct traffic_name {
 	const char *name;
@@ -74,7 +82,7 @@ typedef struct traffic_reader {
 	const int64_t *size;
 	traffic_id block, thread;
 	int n_variable;
-	traffic_range *range; /* [n_variable] as far as they are known for the whole text */
+	traffic_box box; /* what is known for the whole text */
 	traffic_name *scope;
 	bool again; /* an id has a further digit */
 } traffic_reader;
@@ -90,11 +98,11 @@ void heddle_traffic_ids(traffic_reader *reader);
 int heddle_traffic_variable(traffic_reader *reader, int64_t n);
 const traffic_form *heddle_traffic_of_variable(traffic_reader *reader, int variable);
 const traffic_form *heddle_traffic_sum(traffic_reader *reader, const traffic_form *a, int64_t by, const traffic_form *b);
-/* An integer or a truth (0 or 1). */
+/* An integer or a truth (0 or 1); of what may wrap in its type nothing is known, but int32 does not: it is undefined in what is printed. */
 const traffic_form *heddle_traffic_read(traffic_reader *reader, const heddle_value *value);
-/* Of the form where each variable is in its range. */
-traffic_range heddle_traffic_range(const traffic_form *form, const traffic_range *range);
-/* The variable with more than one value on which the form depends most; -1: none. */
-int heddle_traffic_widest(const traffic_form *form, const traffic_range *range);
+/* Of the form in the box. */
+traffic_range heddle_traffic_range(const traffic_form *form, traffic_box *box);
+/* The variable with more than one value on which the form depends most; -1: none does that would decide it. */
+int heddle_traffic_widest(const traffic_form *form, traffic_box *box);
 
 #endif

@@ -67,11 +67,21 @@ static void by_hand(void **state)
 		{"1", "let int32 x = thread - 4 if floor_div(x, 8) == -1 { r[0] = A[0] } else { if floor_div(x, 8) == 0 { C[0] = 1.0 } }", 0, 4, 8, 0, 0, false},
 		/* members that choose each for itself read both sides */
 		{"1", "r[0 : 4] = (r[4 : 4] < splat(0.0, 4) ? A[thread * 4 : 4] : A[thread * 4 + 128 : 4])", 0, 2 * 32 * 4, 0, 0, 0, false},
+		/* truths of integers, and what is made of truths */
+		{"1", "if !bool(thread) { r[0] = A[0] } if (thread < 9 | thread > 29) && thread < 31 { r[0] = A[0] } if (thread < 9) != (thread < 5) { r[0] = A[0] }", 0, 1 + 10 + 4, 0, 0, 0, false},
+		/* a mask on the left, and of what is below 0 */
+		{"1", "if (3 & thread - 4) == 1 { r[0] = A[0] }", 0, 8, 0, 0, 0, false},
 		/* no blocks */
 		{"N", "C[thread] = A[thread]", 0, 0, 0, 0, 0, false},
 		/* data decide: as if they said yes, which is said */
 		{"1", "if at[thread] > 0 { r[0] = A[thread] }", 0, 64, 0, 0, 0, true},
 		{"1", "if thread < limit[] && thread < 8 { r[0] = A[thread] }", 0, 8, 0, 0, 0, true},
+		{"1", "if bool(at[thread]) && bool(at[thread + 3]) { r[0] = A[thread] }", 0, 3 * 32, 0, 0, 0, true},
+		/* a great many threads with one number of them all */
+		{"1000000", "if block * 32 + thread < limit[] { r[0] = A[thread] }", 0, 32000000, 0, 0, 0, true},
+		/* what wraps is as good as data */
+		{"1", "if uint8(thread - 1) < 9_uint8 { r[0] = A[thread] }", 0, 32, 0, 0, 0, true},
+		{"1", "if (int64(thread) & 9223372036854775807_int64) < 5_int64 { r[0] = A[thread] }", 0, 32, 0, 0, 0, true},
 		/* where they decide about nothing that moves it is not */
 		{"1", "r[0] = (at[thread] > 0 ? 1.0 : 2.0) if A[thread] < 1.0 { r[1] = 0.0 }", 0, 64, 0, 0, 0, false},
 		/* subscripts that data give */
@@ -95,16 +105,24 @@ static void by_hand(void **state)
 	}
 }
 
-/* How often a loop runs that data end is not known. */
+/* How often a loop runs that data end; what would take long; a copy under a condition that is not plainly the same for all threads. */
 static void not_known(void **state)
 {
+	static const char *const body[] = {
+		"for serial k in 0 .. at[0] { r[0] = A[k] }",
+		"let int32 i = block * 32 + thread let int32 w = i % 57 let int32 h = i / 57 % 57 if w * h % 11 == 3 { r[0] = A[0] }",
+		"if (thread ^ 1) < 64 uniform { copy c 8 to s[8] from A[4] wait c }",
+	};
 	(void)state;
-	heddle_ctx *ctx = heddle_ctx_new();
-	heddle_program *p = parse(ctx, "1", "for serial k in 0 .. at[0] { r[0] = A[k] }");
-	heddle_traffic t;
-	assert_false(heddle_launch_traffic(p->launch[0], (const int64_t[]){1}, &t));
-	heddle_program_free(p);
-	heddle_ctx_free(ctx);
+	for (size_t i = 0; i < HEDDLE_COUNT(body); i++) {
+		heddle_ctx *ctx = heddle_ctx_new();
+		heddle_program *p = parse(ctx, "10000019", body[i]);
+		heddle_traffic t;
+		if (heddle_launch_traffic(p->launch[0], (const int64_t[]){1}, &t))
+			fail_msg("%s: known", body[i]);
+		heddle_program_free(p);
+		heddle_ctx_free(ctx);
+	}
 }
 
 /* Many blocks cost no more than few: what they do inside is asked once, and what lies along an edge by halves. */
