@@ -183,6 +183,13 @@ typedef struct counter {
 
 static void count_step(counter *c, const step *s);
 
+/* Sums that no number holds have no answer. */
+static void add_bytes(counter *c, uint64_t *sum, uint64_t times, uint64_t bytes)
+{
+	uint64_t all;
+	c->lost = __builtin_mul_overflow(times, bytes, &all) || __builtin_add_overflow(*sum, all, sum) || c->lost;
+}
+
 /* Both halves of the box along what is asked about; false: it depends on nothing that has more than one value. */
 static bool count_halves(counter *c, const step *s)
 {
@@ -224,7 +231,7 @@ static void count_for(counter *c, const step *s)
 	} else if (n > 0) {
 		const uint64_t points = c->points;
 		c->box.range[s->variable] = (traffic_range){0, n - 1};
-		c->points *= (uint64_t)n;
+		c->lost = __builtin_mul_overflow(points, (uint64_t)n, &c->points) || c->lost;
 		count_step(c, s->child[0]);
 		c->points = points;
 	}
@@ -245,8 +252,9 @@ static void count_copy(counter *c, const step *s)
 		c->lost = c->lost || digit.hi - digit.lo + 1 != c->thread->weight[d + 1] / c->thread->weight[d];
 	}
 	blocks /= (uint64_t)c->thread->n;
-	c->traffic->load_bytes[HEDDLE_SPACE_GLOBAL] += r.lo > 0 ? blocks * (uint64_t)(r.lo * s->by) : 0;
-	c->traffic->store_bytes[HEDDLE_SPACE_SHARED] += r.lo > 0 ? blocks * (uint64_t)(r.lo * s->by) : 0;
+	const uint64_t bytes = r.lo > 0 ? (uint64_t)(r.lo * s->by) : 0;
+	add_bytes(c, &c->traffic->load_bytes[HEDDLE_SPACE_GLOBAL], blocks, bytes);
+	add_bytes(c, &c->traffic->store_bytes[HEDDLE_SPACE_SHARED], blocks, bytes);
 }
 
 static void count_step(counter *c, const step *s)
@@ -260,8 +268,8 @@ static void count_step(counter *c, const step *s)
 	case STEP_COPY: count_copy(c, s); break;
 	case STEP_ALWAYS:
 		for (int k = 0; k < HEDDLE_N_SPACE; k++) {
-			c->traffic->load_bytes[k] += c->points * s->load_bytes[k];
-			c->traffic->store_bytes[k] += c->points * s->store_bytes[k];
+			add_bytes(c, &c->traffic->load_bytes[k], c->points, s->load_bytes[k]);
+			add_bytes(c, &c->traffic->store_bytes[k], c->points, s->store_bytes[k]);
 		}
 		for (int i = 0; i < s->n_child; i++)
 			count_step(c, s->child[i]);
@@ -291,7 +299,8 @@ bool heddle_launch_traffic(const heddle_launch *launch, const int64_t *size, hed
 		body = read_side(&reader, launch->body);
 		again = reader.again;
 	}
-	counter c = {.thread = &reader.thread, .box = {.range = reader.box.range, .work = reader.box.work}, .points = (uint64_t)blocks * (uint64_t)launch->threads, .traffic = traffic};
+	counter c = {.thread = &reader.thread, .box = reader.box, .traffic = traffic};
+	c.lost = __builtin_mul_overflow((uint64_t)blocks, (uint64_t)launch->threads, &c.points);
 	count_step(&c, body);
 	heddle_arena_free(reader.arena);
 	return !c.lost;

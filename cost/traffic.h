@@ -16,7 +16,7 @@ typedef struct heddle_traffic {
 } heddle_traffic;
 
 /* For the sizes' values [program->n_size].  False: data decide how often a loop runs, or it would take
- * longer than a moment; nothing is known then. */
+ * longer than a moment, or be more than a number holds; nothing is known then. */
 bool heddle_launch_traffic(const heddle_launch *launch, const int64_t *size, heddle_traffic *traffic);
 
 #endif

@@ -271,8 +271,8 @@ static void take_multiples(traffic_reader *reader, const traffic_form *form, int
 	*left = l;
 }
 
-/* A digit that would leave less than `by` if it were two: does an id have a further one now? */
-static bool refine(traffic_reader *reader, const traffic_form *left, int64_t by)
+/* A digit that would leave less than `by` if it were two becomes two, in the next reading. */
+static void refine(traffic_reader *reader, const traffic_form *left, int64_t by)
 {
 	/* what has been read so far knows the digits as they were */
 	for (int t = 0; t < left->n_term && !reader->again; t++) {
@@ -280,9 +280,8 @@ static bool refine(traffic_reader *reader, const traffic_form *left, int64_t by)
 		if (term->atom->kind == TRAFFIC_VARIABLE && term->by > 0 && by % term->by == 0 &&
 		    (split_digit(&reader->block, term->atom->variable, by / term->by) ||
 		     split_digit(&reader->thread, term->atom->variable, by / term->by)))
-			return reader->again = true;
+			reader->again = true;
 	}
-	return false;
 }
 
 static const traffic_form *divide(traffic_reader *reader, const traffic_form *a, const traffic_form *b, bool remainder, bool cut)
@@ -453,7 +452,7 @@ static const traffic_form *read_plain(traffic_reader *reader, const heddle_value
 static bool fits(heddle_type type, traffic_range r)
 {
 	const int bits = type == HEDDLE_BOOL ? 1 : 8 * heddle_type_size(type) - !heddle_type_is_unsigned(type);
-	const bool below = type == HEDDLE_BOOL || heddle_type_is_unsigned(type);
+	const bool below = heddle_type_is_unsigned(type); /* it has nothing there */
 	if (bits >= 63) /* what is as great as can be known is not known */
 		return r.lo < TRAFFIC_BIG && r.hi > -TRAFFIC_BIG && (r.lo >= 0 || !below);
 	return r.hi < INT64_C(1) << bits && r.lo >= (below ? 0 : -(INT64_C(1) << bits));

@@ -208,21 +208,6 @@ static __isl_give isl_aff *run_position(const heddle_group *group, int e, __isl_
 	return isl_aff_sub(at, isl_aff_scale_val(over, number(over, group->size[e])));
 }
 
-/* { T[e] : 0 <= e < extent } */
-static __isl_give isl_set *tensor_box(heddle_nest_builder *b, const heddle_tensor *tensor, __isl_take isl_space *space)
-{
-	isl_set *box = isl_set_universe(space);
-	heddle_stmt shape = {.all = isl_set_copy(box)};
-	for (int e = 0; e < tensor->rank; e++) {
-		isl_aff *x = isl_aff_var_on_domain(isl_local_space_from_space(isl_set_get_space(box)), isl_dim_set, (unsigned)e);
-		isl_pw_aff *extent = heddle_scop_bound(b->scop, &shape, tensor->extent[e]);
-		box = isl_set_intersect(box, isl_pw_aff_lt_set(isl_pw_aff_from_aff(x), extent));
-		box = isl_set_lower_bound_si(box, isl_dim_set, (unsigned)e, 0);
-	}
-	isl_set_free(shape.all);
-	return box;
-}
-
 /* Elements that an access of the statement touches; a result is written even where there is nothing to sum. */
 static __isl_give isl_set *touched(const heddle_stmt *stmt, const heddle_access *access)
 {
@@ -252,7 +237,7 @@ static __isl_give isl_set *held(heddle_nest_builder *b, const heddle_group *grou
 		}
 	if (!read || !written)
 		return isl_set_free(read), isl_set_free(written);
-	isl_set *all = tensor_box(b, tensor, isl_set_get_space(written));
+	isl_set *all = heddle_scop_tensor_box(b->scop, tensor, isl_set_get_space(written));
 	all = isl_set_intersect_params(all, isl_set_copy(b->mapped->context));
 	const bool whole = isl_set_is_subset(all, written) != isl_bool_false;
 	isl_set *hull = whole ? NULL : isl_set_from_basic_set(isl_set_simple_hull(isl_set_coalesce(isl_set_copy(read))));

@@ -30,18 +30,8 @@
 static __isl_give isl_set *tensor_box(prover *p, const heddle_tensor *tensor, __isl_take isl_space *space)
 {
 	isl_set **known = &p->shape[tensor->position];
-	if (!*known) {
-		heddle_stmt shape = {.all = isl_set_universe(isl_space_copy(space))};
-		*known = isl_set_universe(isl_space_copy(space));
-		for (int e = 0; e < tensor->rank; e++) {
-			isl_pw_aff *extent = heddle_scop_bound(p->scop, &shape, tensor->extent[e]);
-			isl_local_space *local = isl_local_space_from_space(isl_set_get_space(*known));
-			isl_pw_aff *at = isl_pw_aff_from_aff(isl_aff_var_on_domain(local, isl_dim_set, (unsigned)e));
-			isl_set *low = isl_pw_aff_nonneg_set(isl_pw_aff_copy(at));
-			*known = isl_set_intersect(*known, isl_set_intersect(low, isl_pw_aff_lt_set(at, extent)));
-		}
-		isl_set_free(shape.all);
-	}
+	if (!*known)
+		*known = heddle_scop_tensor_box(p->scop, tensor, isl_space_copy(space));
 	isl_id *name = isl_space_has_tuple_id(space, isl_dim_set) ? isl_space_get_tuple_id(space, isl_dim_set) : NULL;
 	isl_space_free(space);
 	isl_set *box = isl_set_reset_tuple_id(isl_set_copy(*known));

@@ -4,6 +4,7 @@
 #include "model/nest.h"
 
 #include <isl/id.h>
+#include <isl/local_space.h>
 #include <isl/ast_build.h>
 #include <isl/options.h>
 #include <isl/val.h>
@@ -329,6 +330,21 @@ __isl_give isl_pw_aff *heddle_scop_pw_aff(heddle_scop *scop, const heddle_stmt *
 __isl_give isl_pw_aff *heddle_scop_bound(heddle_scop *scop, const heddle_stmt *stmt, const heddle_expr *expr)
 {
 	return affine(scop, stmt, expr, true);
+}
+
+__isl_give isl_set *heddle_scop_tensor_box(heddle_scop *scop, const heddle_tensor *tensor, __isl_take isl_space *space)
+{
+	isl_set *box = isl_set_universe(space);
+	heddle_stmt shape = {.all = isl_set_copy(box)};
+	for (int e = 0; e < tensor->rank; e++) {
+		isl_pw_aff *extent = heddle_scop_bound(scop, &shape, tensor->extent[e]);
+		isl_local_space *local = isl_local_space_from_space(isl_set_get_space(box));
+		isl_pw_aff *at = isl_pw_aff_from_aff(isl_aff_var_on_domain(local, isl_dim_set, (unsigned)e));
+		isl_set *low = isl_pw_aff_nonneg_set(isl_pw_aff_copy(at));
+		box = isl_set_intersect(box, isl_set_intersect(low, isl_pw_aff_lt_set(at, extent)));
+	}
+	isl_set_free(shape.all);
+	return box;
 }
 
 static __isl_give isl_set *compare(heddle_scop *scop, const heddle_stmt *stmt, const heddle_expr *expr, bool down)

@@ -212,6 +212,8 @@ const char *heddle_scop_params(const heddle_scop *scop, const char *extra);
 __isl_give isl_pw_aff *heddle_scop_pw_aff(heddle_scop *scop, const heddle_stmt *stmt, const heddle_expr *expr);
 /* The same for an extent or a bound of an index: there / and % round down, as the entry computes them. */
 __isl_give isl_pw_aff *heddle_scop_bound(heddle_scop *scop, const heddle_stmt *stmt, const heddle_expr *expr);
+/* { T[e] : 0 <= e < extent } in the space. */
+__isl_give isl_set *heddle_scop_tensor_box(heddle_scop *scop, const heddle_tensor *tensor, __isl_take isl_space *space);
 /* A condition as a set; NULL (no error) when not affine.  Preconditions are made of extents and bounds. */
 __isl_give isl_set *heddle_scop_condition(heddle_scop *scop, const heddle_stmt *stmt, const heddle_expr *expr);
 __isl_give isl_set *heddle_scop_precondition(heddle_scop *scop, const heddle_stmt *stmt, const heddle_expr *expr);

@@ -1,6 +1,6 @@
 /* The cost model's counts against the interpreter's, for all definitions of the layers on three descriptors.
  *
- *   test_cost_counts [-v] [-u] [-n] [-s NAME=N[,NAME=N...]] [-t TARGET] [-r [FIRST-]LAST] [-c CONFIGS] [FILE.tc...]
+ *   test_cost_counts [-v] [-u] [-s NAME=N[,NAME=N...]] [-t TARGET] [-r [FIRST-]LAST] [-c CONFIGS] [FILE.tc...]
  *
  * CONFIGS has lines of a layer's file and definition, `config` or `simd` as below, and a config of it; those that begin with # are comments.
  * `#: config LINE` before a definition is its config on chips of many threads, `#: simd LINE` on others; else it is what is chosen; with -r
@@ -10,8 +10,7 @@
  *
  * The model counts twice.  Once a config is compiled, from its text: global and shared bytes must be equal, for whatever is compiled, unless data
  * decide about a read (said, and left out).  Before that, to rate configs that have no text, from layouts: where it says `exact`, bytes, sectors and
- * bank cycles must be equal, else bytes within 2 %; left out there are gathers, too, and what is read of tiles under conditions.  Of configs that are
- * drawn one kernel in fifty may be off before there is a text; with -n none may.
+ * bank cycles must be equal, else bytes within 2 %; left out there are gathers, too, and what is read of tiles under conditions.
  * SPDX-License-Identifier: MIT
  */
 #include "compile/compile.h"
@@ -45,7 +44,7 @@ typedef struct one {
 	bool refused;    /* what it says are none */
 } one;
 
-static bool verbose, uneven, none_off;
+static bool verbose, uneven;
 static const char *given; /* the config, where CONFIGS says it */
 static const char *sizes; /* of -s; NULL: none */
 static int first_draw = 1, draws; /* 0: none */
@@ -595,8 +594,6 @@ int main(int argc, char **argv)
 			verbose = true;
 		else if (!strcmp(argv[i], "-u"))
 			uneven = true;
-		else if (!strcmp(argv[i], "-n"))
-			none_off = true;
 		else if (!strcmp(argv[i], "-s") && i + 1 < argc) {
 			char name[64];
 			long long n;
@@ -639,9 +636,8 @@ int main(int argc, char **argv)
 			free(name[i]);
 		}
 	}
-	const int may_be_off = draws > 0 && !none_off ? checked / 50 : 0;
 	printf("%d kernels counted from their text, %d differ\n", texts, text_failed);
-	printf("%d kernels counted ahead of it, %d differ (%d may); of them %d with cut boxes, %d differ, %d but for what they read of guarded tiles; "
-	       "%d left out, %d refused; transactions equal in %d of %d\n", checked, off, may_be_off, cut, cut_failed, part, left_out, refused, same_transactions, exact_ones);
-	return failed > 0 || text_failed > 0 || off > may_be_off || texts == 0 || checked == 0 || (exact_ones == 0 && !uneven);
+	printf("%d kernels counted ahead of it, %d differ; of them %d with cut boxes, %d differ, %d but for what they read of guarded tiles; "
+	       "%d left out, %d refused; transactions equal in %d of %d\n", checked, off, cut, cut_failed, part, left_out, refused, same_transactions, exact_ones);
+	return failed > 0 || text_failed > 0 || off > 0 || texts == 0 || checked == 0 || (exact_ones == 0 && !uneven);
 }

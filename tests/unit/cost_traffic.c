@@ -105,10 +105,11 @@ static void by_hand(void **state)
 	}
 }
 
-/* How often a loop runs that data end; what would take long; a copy under a condition that is not plainly the same for all threads. */
+/* How often a loop runs that data end; what would take long, or is more than a number holds; a copy under a condition that is not plainly the same for all threads. */
 static void not_known(void **state)
 {
 	static const char *const body[] = {
+		"for serial a in 0 .. 2000000000 { for serial b in 0 .. 2000000000 { for serial c in 0 .. 2000000000 { r[0] = A[a] } } }",
 		"for serial k in 0 .. at[0] { r[0] = A[k] }",
 		"let int32 i = block * 32 + thread let int32 w = i % 57 let int32 h = i / 57 % 57 if w * h % 11 == 3 { r[0] = A[0] }",
 		"if (thread ^ 1) < 64 uniform { copy c 8 to s[8] from A[4] wait c }",

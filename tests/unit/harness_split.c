@@ -173,6 +173,7 @@ static void refused(void **state)
 		{"def f(float(N, M) A) -> (O) { O(i) +=! A(i, j) }", "split=0:k:4", 510},
 		{"def f(float(N, M) A) -> (O) { O(i) +=! A(i, j) }", "split=1:j:4", 510},
 		{"def f(float(N, M) A) -> (O) { O(2 * i) +=! A(i, j) }", "split=0:j:4", 510},
+		{"def f(float(N, M) A) -> (O) { O(i) +=! A(i, j) where j in 0:M, i in 0:min(N, j + 1) }", "split=0:j:4", 510},
 		/* nothing in common; nothing that is computed; no such statement; twice */
 		{"def f(float(N) A) -> (O) { O(i) = exp(A(i)) }", "share=0", 529},
 		{"def f(float(N) A) -> (O, P) { O(i) = exp(A(i))  P(i) = A(i) }", "share=0", 529},
