@@ -237,6 +237,11 @@ const heddle_code heddle_codes[] = {
 	 "What the reads of a statement need of an index holds for none, whatever the sizes are, so the statement does nothing.\n"
 	 "Wrong:  def f(float(N) A) -> (O) { O(i) = A(i) + A(i + N) }\n"
 	 "Right:  def f(float(2 * N) A) -> (O) { O(i) = A(i) + A(i + N) where i in 0:N }\n"},
+	{219, "a condition that is always true",
+	 "A branch of ?: reads a tensor under a condition on the subscript, and the ranges that were found make the condition true for all\n"
+	 "values of the indices. If they were meant to have more values, as for padding, say so with `where`.\n"
+	 "Wrong:  def f(float(N) A, float(3) W) -> (O) { O(i) +=! i + k - 1 >= 0 && i + k - 1 < N ? A(i + k - 1) * W(k) : 0 }\n"
+	 "Right:  def f(float(N) A, float(3) W) -> (O) { O(i) +=! i + k - 1 >= 0 && i + k - 1 < N ? A(i + k - 1) * W(k) : 0 where i in 0:N }\n"},
 	{301, "a size range cannot be read",
 	 "M=64 is one value, M=1:8192 a range with both ends, K=64* every multiple of 64, K=64:4096*64 those in a range; several are\n"
 	 "separated by commas or blanks.\n"

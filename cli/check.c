@@ -42,6 +42,24 @@ static void print_sizes(const heddle_definition *definition, heddle_text *out)
 		heddle_text_add(out, "\n");
 }
 
+/* "y(n,o): n in 0:B, o in 0:O, i in 0:I" */
+static void print_ranges(const heddle_statement *statement, heddle_text *out)
+{
+	heddle_text_printf(out, "  ranges    %s", statement->target->name);
+	for (int d = 0; d < statement->n_lhs; d++) {
+		heddle_text_add(out, d ? "," : "(");
+		heddle_expr_print(statement->lhs[d], out);
+	}
+	heddle_text_add(out, statement->n_lhs ? ")" : "");
+	for (int i = 0; i < statement->n_index; i++) {
+		heddle_text_printf(out, "%s %s in ", i ? "," : ":", statement->index[i]->name);
+		heddle_expr_print(statement->index[i]->written_lower, out);
+		heddle_text_add(out, ":");
+		heddle_expr_print(statement->index[i]->written_upper, out);
+	}
+	heddle_text_add(out, "\n");
+}
+
 static void print_definition(const heddle_definition *definition, heddle_text *out)
 {
 	heddle_text_printf(out, "%s\n", definition->name);
@@ -50,6 +68,9 @@ static void print_definition(const heddle_definition *definition, heddle_text *o
 		heddle_text_printf(out, "  policy    %s\n", heddle_policy_name(definition->policy));
 	for (int i = 0; i < definition->n_tensor; i++)
 		print_tensor(definition->tensor[i], out);
+	for (int i = 0; i < definition->n_statement; i++)
+		if (definition->statement[i]->n_index)
+			print_ranges(definition->statement[i], out);
 	for (int i = 0; i < definition->n_precondition; i++) {
 		heddle_text_add(out, "  requires  ");
 		heddle_expr_print(definition->precondition[i], out);
@@ -66,9 +87,20 @@ static json_t *expr_json(const heddle_expr *expr)
 	return s;
 }
 
+static json_t *statement_json(const heddle_statement *statement)
+{
+	json_t *indices = json_array();
+	for (int i = 0; i < statement->n_index; i++) {
+		const heddle_index *index = statement->index[i];
+		json_array_append_new(indices, json_pack("{s:s, s:o, s:o, s:b}", "name", index->name, "lower", expr_json(index->written_lower),
+							 "upper", expr_json(index->written_upper), "reduction", index->reduction));
+	}
+	return json_pack("{s:s, s:i, s:o}", "target", statement->target->name, "line", statement->location.line, "indices", indices);
+}
+
 static json_t *definition_json(const heddle_definition *definition)
 {
-	json_t *sizes = json_object(), *tensors = json_array(), *conditions = json_array();
+	json_t *sizes = json_object(), *tensors = json_array(), *statements = json_array(), *conditions = json_array();
 	for (int i = 0; i < definition->n_size; i++) {
 		const heddle_size *s = definition->size[i];
 		json_object_set_new(sizes, s->name,
@@ -92,10 +124,12 @@ static json_t *definition_json(const heddle_definition *definition)
 			json_object_set_new(tensor, "align", json_integer(t->align));
 		json_array_append_new(tensors, tensor);
 	}
+	for (int i = 0; i < definition->n_statement; i++)
+		json_array_append_new(statements, statement_json(definition->statement[i]));
 	for (int i = 0; i < definition->n_precondition; i++)
 		json_array_append_new(conditions, expr_json(definition->precondition[i]));
-	return json_pack("{s:s, s:s, s:o, s:o, s:o}", "name", definition->name, "policy", heddle_policy_name(definition->policy), "sizes", sizes, "tensors", tensors, "preconditions",
-			 conditions);
+	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "name", definition->name, "policy", heddle_policy_name(definition->policy),
+			 "sizes", sizes, "tensors", tensors, "statements", statements, "preconditions", conditions);
 }
 
 static int check_file(heddle_cli *cli, const char *path, const heddle_size_list *sizes, json_t *files)

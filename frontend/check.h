@@ -148,6 +148,23 @@ void heddle_check_head(checker *c, const heddle_size_list *sizes);
 /* The nearest name in sight, or NULL. */
 const char *heddle_check_nearest(const scope *s, const char *name);
 
+/* A row that is >= 0 in a branch of `?:`, and the part of the condition that says so. */
+typedef struct branch_row {
+	affine_row row;
+	const heddle_expr *conjunct;
+} branch_row;
+
+/* What holds where a read happens.  To leave a branch, set `n` back to what it was. */
+typedef struct branch_conditions {
+	int n;
+	branch_row *row;
+} branch_conditions;
+
+/* Add the affine conjuncts of a condition, or of its negation.  In the space's arena. */
+void heddle_branch_enter(affine_space *space, branch_conditions *known, const heddle_expr *condition, bool negate);
+/* The first row that bounds the subscript, or what it divides by a constant, on one side by sizes and constants; NULL: none. */
+const branch_row *heddle_branch_bound(const affine_space *space, const branch_conditions *known, const affine_row *subscript);
+
 /* Give every index of the statement its range and enlarge the target's written box.  0 or -1. */
 int heddle_check_ranges(scope *s);
 /* Enlarge the target's written box by the statement's, whose indices have their ranges.  0 or -1. */

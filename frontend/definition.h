@@ -47,6 +47,7 @@ typedef struct heddle_index {
 	const char *name;
 	heddle_expr *lower;
 	heddle_expr *upper;
+	heddle_expr *written_lower, *written_upper; /* as the text counts it, which may begin below 0 */
 	bool reduction;
 	int position; /* in heddle_statement.index */
 	heddle_location location;

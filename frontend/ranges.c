@@ -2,7 +2,8 @@
  *
  * As in TC: ranges given by `where` are taken as they are; every tensor read says 0 <= subscript < extent for all values of
  * the indices that have a range; in rounds, each index without a range that is alone in such a condition gets the
- * intersection of what these conditions allow, until nothing changes.
+ * intersection of what these conditions allow, until nothing changes.  A subscript that the condition of its branch bounds
+ * is left out (branches.c): it only counts for indices that nothing else gives a range.
  * SPDX-License-Identifier: MIT
  */
 #include "frontend/check.h"
@@ -12,12 +13,21 @@
 
 enum { MAX_CANDIDATES = 6, MAX_CONDITIONS = 48 };
 
+/* A subscript that the condition of its branch bounds. */
+typedef struct bounded_subscript {
+	heddle_expr *subscript, *lower, *upper; /* of the tensor: lower (NULL: 0) <= subscript < upper */
+	branch_row by;
+} bounded_subscript;
+
 typedef struct inference {
 	scope *s;
 	checker *c;
 	affine_space *space;
 	int n_row;
 	affine_row *row; /* each >= 0 for all values of the indices */
+	branch_conditions known; /* where the read that is looked at happens */
+	int n_bounded;
+	bounded_subscript *bounded;
 } inference;
 
 /* ---- conditions ------------------------------------------------------------------------------------------------------------ */
@@ -85,11 +95,17 @@ static void add_condition(inference *f, const affine_row *subscript, const affin
 		add_row(f, &negated);
 }
 
-static void add_dimension(inference *f, const heddle_expr *subscript, const heddle_expr *lower, const heddle_expr *upper)
+static void add_dimension(inference *f, heddle_expr *subscript, heddle_expr *lower, heddle_expr *upper)
 {
 	affine_row s, l = {0}, u;
 	if (f->n_row >= MAX_CONDITIONS * 4 || !affine_from_expr(f->space, subscript, false, &s))
 		return;
+	const branch_row *by = heddle_branch_bound(f->space, &f->known, &s);
+	if (by) {
+		bounded_subscript bounded = {subscript, lower, upper, *by};
+		HEDDLE_PUSH(f->space->arena, f->bounded, f->n_bounded, bounded);
+		return;
+	}
 	if ((!lower || affine_from_expr(f->space, lower, true, &l)) && affine_from_expr(f->space, upper, true, &u))
 		add_condition(f, &s, &l, &u);
 }
@@ -107,8 +123,13 @@ static bool is_whole(const tensor_state *t)
 
 static void collect_reads(inference *f, const heddle_expr *e)
 {
-	for (int i = 0; i < e->n_arg; i++)
+	const int n = f->known.n;
+	for (int i = 0; i < e->n_arg; i++) {
+		if (e->kind == HEDDLE_EXPR_SELECT && i > 0)
+			heddle_branch_enter(f->space, &f->known, e->arg[0], i == 2);
 		collect_reads(f, e->arg[i]);
+		f->known.n = n;
+	}
 	if (e->kind != HEDDLE_EXPR_READ)
 		return;
 	const tensor_state *t = state_of(f->c, e->tensor);
@@ -506,6 +527,43 @@ static int check_negative(inference *f)
 	return errors;
 }
 
+/* Does the conjunct have an index whose range was inferred, and no size whose value is given (with which it may well be true)? */
+static bool is_inferred(const inference *f, const branch_row *by)
+{
+	for (int v = 0; v < f->space->n; v++) {
+		const affine_variable *variable = &f->space->variable[v];
+		if (by->row.c[v] && variable->kind == AFFINE_SIZE && variable->size->min == variable->size->max)
+			return false;
+	}
+	for (int i = 0; i < f->s->n_index; i++)
+		if (!is_given(f, i) && has_index(by->conjunct, f->s->index[i].index))
+			return true;
+	return false;
+}
+
+/* A condition that is true for all values of indices whose ranges were inferred is likely to be meant otherwise. */
+static void warn_always(inference *f)
+{
+	for (int i = 0; i < f->n_bounded; i++) {
+		const branch_row *by = &f->bounded[i].by;
+		if (!is_inferred(f, by) || !affine_prove(f->space, &by->row) ||
+		    !heddle_check_warn(f->c, 219, &by->conjunct->location, "this condition decides nothing, given the ranges of the indices"))
+			continue;
+		for (int k = 0; k < f->s->n_index; k++) {
+			const heddle_index *index = f->s->index[k].index;
+			if (!has_index(by->conjunct, index))
+				continue;
+			heddle_text text = {0};
+			heddle_expr_print(index->lower, &text);
+			heddle_text_add(&text, ":");
+			heddle_expr_print(index->upper, &text);
+			heddle_note(f->c->ctx, NULL, is_given(f, k) ? "`%s` is in %s" : "`%s` is in %s, from the subscripts; a `where` can say otherwise",
+				    index->name, heddle_text_str(&text));
+			heddle_text_free(&text);
+		}
+	}
+}
+
 /* ---- what is written ------------------------------------------------------------------------------------------------------------ */
 
 /* upper - lower of an index, when that is a constant; else -1. */
@@ -841,27 +899,48 @@ void heddle_check_read_whole(checker *c, tensor_state *t)
 		t->early = !covered(c, t, t->declared ? t->tensor->extent : t->upper);
 }
 
+/* In rounds, until all indices have a range or nothing changes. */
+static bool solve(inference *f)
+{
+	while (!all_solved(f->s->statement) && solve_round(f))
+		;
+	return all_solved(f->s->statement);
+}
+
+/* Ranges by what is read, then by a declared shape of the target, by reads that their conditions bound, and by what was written. */
+static bool find_ranges(inference *f)
+{
+	const heddle_statement *st = f->s->statement;
+	collect_reads(f, st->value);
+	for (int i = 0; i < f->s->n_exists; i++)
+		collect_reads(f, f->s->exists[i]);
+	if (solve(f))
+		return true;
+	if (f->s->target->declared && !f->s->target->upper) {
+		collect_target(f);
+		if (solve(f))
+			return true;
+	}
+	for (int i = 0; i < f->n_bounded; i++)
+		add_dimension(f, f->bounded[i].subscript, f->bounded[i].lower, f->bounded[i].upper);
+	if (solve(f))
+		return true;
+	collect_target(f);
+	return solve(f);
+}
+
 static int infer(inference *f)
 {
 	heddle_statement *st = f->s->statement;
 	if (check_given(f) || check_strides(f, st->value))
 		return -1;
-	collect_reads(f, st->value);
-	for (int i = 0; i < f->s->n_exists; i++)
-		collect_reads(f, f->s->exists[i]);
-	while (!all_solved(st) && solve_round(f))
-		;
-	if (!all_solved(st)) {
-		collect_target(f);
-		while (!all_solved(st) && solve_round(f))
-			;
-	}
-	if (!all_solved(st)) {
+	if (!find_ranges(f)) {
 		report_unsolved(f);
 		return -1;
 	}
 	if (check_negative(f))
 		return -1;
+	warn_always(f);
 	note_early(f, st->value);
 	if (record_write(f) < 0)
 		return -1;

@@ -113,6 +113,10 @@ void heddle_check_normalise(checker *c)
 {
 	for (int i = 0; i < c->def->n_statement; i++) {
 		heddle_statement *st = c->def->statement[i];
+		for (int j = 0; j < st->n_index; j++) {
+			st->index[j]->written_lower = st->index[j]->lower;
+			st->index[j]->written_upper = st->index[j]->upper;
+		}
 		for (int j = 0; j < st->n_index; j++)
 			if (!is_subscript(st, st->index[j]) && !not_negative(c, st->index[j]->lower))
 				shift_index(c, st, st->index[j]);

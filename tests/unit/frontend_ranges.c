@@ -510,6 +510,67 @@ static void test_given_sizes(void **state)
 	heddle_ctx_free(ctx);
 }
 
+/* Subscripts that the condition of their branch bounds tell nothing about ranges, but for indices that have none otherwise. */
+static void test_branches(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *program;
+		int statement;
+		const char *index, *lower, *upper; /* NULL: an error */
+		int code;			   /* of the error or the warning; 0: no warning */
+	} cases[] = {
+#define CONV "def f(float(W) x, float(3) w) -> (y) { y(i) +=! "
+		{CONV "(i+k-1 >= 0 && i+k-1 < W) ? x(i+k-1)*w(k) : 0 where i in 0:W }", 0, "k", "0", "3", 0},
+		{CONV "(i+k-1 < 0 || i+k-1 >= W) ? 0 : x(i+k-1)*w(k) where i in 0:W }", 0, "k", "0", "3", 0},
+		{CONV "!(i+k < 1 || i+k > W) ? x(i+k-1)*w(k) : 0 where i in 0:W }", 0, "k", "0", "3", 0},
+		{CONV "2*i+2*k >= 2 ? (3*i+3*k < 3*W+3 ? x(i+k-1)*w(k) : 0) : 0 where i in 0:W }", 0, "k", "0", "3", 0},
+		{CONV "(i-k >= 0 && i-k < 2*W && (i-k) % 2 == 0) ? x((i-k)/2)*w(k) : 0 where i in 0:2*W }", 0, "k", "0", "3", 0},
+		{CONV "i+k-1 >= 0 ? x(i+k-1)*w(k) : 0 where i in 0:W }", 0, NULL, NULL, NULL, 205},
+		/* not a conjunct, or on data: as in TC */
+		{CONV "(i+k-1 >= 0 || i+k-1 < W) ? x(i+k-1)*w(k) : 0 where i in 0:W }", 0, "k", "1", "2", 0},
+		{CONV "x(i+k-1) > 0 ? x(i+k-1)*w(k) : 0 where i in 0:W }", 0, "k", "1", "2", 0},
+		{CONV "i > 0 && i < W-1 ? x(i+k-1)*w(k) : 0 where i in 0:W }", 0, "k", "1", "2", 0},
+		/* only one of two reads is bounded */
+		{"def f(float(N) a, float(3) b) -> (y) { y(i) = (i < 3 ? b(i) : 0) + a(i) }", 0, "i", "0", "N", 0},
+		{"def f(float(N) a, float(3) b) -> (y) { y(i) = (i >= 3 ? 0 : b(i)) + a(i) }", 0, "i", "0", "N", 0},
+		{"def f(float(N) a, float(3) b) -> (y) { y(i) = i < 3 ? a(i) : b(i-3) where i in 0:6 }", 0, "i", "0", "6", 0},
+		{"def f(float(N) a, float(M) b) -> (float(N+M) y) { y(i) = i < N ? a(i) : b(i-N) }", 0, "i", "0", "N+M", 0},
+		/* nothing else gives the index a range */
+		{CONV "(i+k-1 >= 0 && i+k-1 < W) ? x(i+k-1)*w(k) : 0 }", 0, "i", "1", "W-1", 219},
+		{"def f(float(N) a) -> (y) { y(i) = i > 0 ? a(i) : 0.0 }", 0, "i", "0", "N", 0},
+		{"def f(float(N) a, float(M) b) -> (y) {\ny(i) = a(i)\ny(i) = i < M ? b(i) : 0 }", 1, "i", "0", "M", 219},
+		{"def f(float(N) a, float(M) b) -> (y) {\ny(i) = a(i)\ny(i) = i < M ? b(i) : y(i) }", 1, "i", "0", "min(N,M)", 219},
+#undef CONV
+	};
+	for (size_t i = 0; i < HEDDLE_COUNT(cases); i++) {
+		heddle_ctx *ctx = heddle_ctx_new();
+		heddle_module *m = heddle_module_parse(ctx, "branches.tc", cases[i].program, NULL);
+		if (!cases[i].index) {
+			if (m || !has_code(ctx, HEDDLE_ERROR, cases[i].code))
+				fail_msg("%s: expected E%04d: %s", cases[i].program, cases[i].code, heddle_ctx_messages(ctx));
+			heddle_ctx_free(ctx);
+			continue;
+		}
+		if (!m)
+			fail_msg("%s: %s", cases[i].program, heddle_ctx_messages(ctx));
+		if (has_code(ctx, HEDDLE_WARNING, 219) != (cases[i].code == 219))
+			fail_msg("%s: %s", cases[i].program, heddle_ctx_messages(ctx));
+		const heddle_statement *st = m->definition[0]->statement[cases[i].statement];
+		bool found = false;
+		for (int k = 0; k < st->n_index; k++) {
+			if (strcmp(st->index[k]->name, cases[i].index) != 0)
+				continue;
+			assert_same(m->definition[0], st->index[k]->written_lower, cases[i].lower, "minimum", k);
+			assert_same(m->definition[0], st->index[k]->written_upper, cases[i].upper, "end", k);
+			found = true;
+		}
+		assert_true(found);
+		heddle_module_free(m);
+		heddle_ctx_free(ctx);
+	}
+}
+
 static void test_zero_fill(void **state)
 {
 	(void)state;
@@ -644,7 +705,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_golden),	    cmocka_unit_test(test_rejected),  cmocka_unit_test(test_preconditions),
-		cmocka_unit_test(test_given_sizes), cmocka_unit_test(test_zero_fill), cmocka_unit_test(test_gather),
+		cmocka_unit_test(test_given_sizes), cmocka_unit_test(test_branches), cmocka_unit_test(test_zero_fill), cmocka_unit_test(test_gather),
 		cmocka_unit_test(test_fixit),	    cmocka_unit_test(test_large_numbers), cmocka_unit_test(test_random_accesses),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

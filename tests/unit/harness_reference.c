@@ -101,6 +101,35 @@ static void within(const heddle_expected *x, int64_t k, double got)
 
 static const char matmul[] = "def mm(float(M,K) A, float(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }\n";
 
+/* Numbers worked out by hand: what a condition guards narrows no index. */
+static void padding(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text, *sizes, *in[2];
+		double value[2][5], expected[5];
+	} cases[] = {
+		{"def f(float(W) x, float(3) w) -> (y) { y(i) +=! (i+k-1 >= 0 && i+k-1 < W) ? x(i+k-1)*w(k) : 0 where i in 0:W }",
+		 "W=5", {"x", "w"}, {{1, 2, 3, 4, 5}, {1, 10, 100}}, {210, 321, 432, 543, 54}},
+		{"def f(float(N) x, float(3) w) -> (y) { y(i) = (i < 3 ? w(i) : 0) + x(i) }",
+		 "N=5", {"x", "w"}, {{1, 2, 3, 4, 5}, {7, 8, 9}}, {8, 10, 12, 4, 5}},
+	};
+	for (size_t c = 0; c < HEDDLE_COUNT(cases); ++c) {
+		bench b;
+		open_bench(&b, cases[c].text, cases[c].sizes);
+		for (int k = 0; k < 2; ++k) {
+			heddle_array *in = array_of(&b, cases[c].in[k]);
+			for (int64_t i = 0; i < in->shape[0]; ++i)
+				heddle_array_set(in, i, cases[c].value[k][i]);
+		}
+		heddle_expected *y = run(&b);
+		assert_int_equal(array_of(&b, "y")->shape[0], 5);
+		for (int i = 0; i < 5; ++i)
+			assert_true(y->value[i] == (long double)cases[c].expected[i]);
+		close_bench(&b);
+	}
+}
+
 static void sums(void **state)
 {
 	(void)state;
@@ -617,7 +646,7 @@ static void speed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cancellation), cmocka_unit_test(equal_terms),
+		cmocka_unit_test(padding), cmocka_unit_test(cancellation), cmocka_unit_test(equal_terms),
 		cmocka_unit_test(sums),	      cmocka_unit_test(empty_reduction_and_order),
 		cmocka_unit_test(softmax),    cmocka_unit_test(scans_and_triangles),
 		cmocka_unit_test(integers),   cmocka_unit_test(nan_and_extrema),
