@@ -12,9 +12,9 @@
 typedef struct tensor_write {
 	heddle_expr **lower;
 	heddle_expr **upper;
-	bool box; /* all of it, not a part of this box; where `step` > 1 only every so many-th of dimension `comb` */
+	bool box; /* all of it, not a part of this box; where `step` > 1 only runs of `width` that begin so far apart in dimension `comb` */
 	int comb;
-	int64_t step;
+	int64_t step, width;
 } tensor_write;
 
 typedef struct tensor_state {

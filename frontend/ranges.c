@@ -9,6 +9,7 @@
 #include "frontend/check.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_CANDIDATES = 6, MAX_CONDITIONS = 48 };
@@ -566,25 +567,41 @@ static void warn_always(inference *f)
 
 /* ---- what is written ------------------------------------------------------------------------------------------------------------ */
 
-/* upper - lower of an index, when that is a constant; else -1. */
-static int64_t constant_extent(affine_space *space, const heddle_index *index)
+/* b - a, when the sizes that are given say it; else -1. */
+static int64_t distance(affine_space *space, const heddle_expr *a, const heddle_expr *b)
 {
-	affine_row lower, upper;
-	if (!affine_from_expr(space, index->lower, true, &lower) || !affine_from_expr(space, index->upper, true, &upper) ||
-	    !affine_add(&upper, &lower, -1) || !affine_is_constant(&upper))
+	affine_row x, y;
+	if (!affine_from_expr(space, a, true, &x) || !affine_from_expr(space, b, true, &y) || !affine_add(&y, &x, -1))
 		return -1;
-	return upper.k;
+	for (int v = 0; v < space->n; v++) {
+		const heddle_size *size = space->variable[v].kind == AFFINE_SIZE ? space->variable[v].size : NULL;
+		if (!y.c[v])
+			continue;
+		if (!size || size->min != size->max || !affine_add_product(&y.k, y.c[v], size->min))
+			return -1;
+	}
+	return y.k < 0 ? -1 : y.k;
 }
 
-/* Does the row take every value between its extremes, or every so many-th one, `*step`?  A sum of indices with size-only ranges does when each
- * coefficient is at most a step more than what the smaller ones span: the step itself for the smallest, constant extents for all but the last.
- * The indices are added to `used`; one that is there already ties two dimensions together. */
-static bool is_interval(affine_space *space, const affine_row *row, bool *used, int64_t *step)
+/* The index of the least coefficient among those not done; -1: there is none left. */
+static int least_coefficient(const affine_space *space, const affine_row *row, const bool *done)
 {
-	int64_t span = 0; /* of the indices so far, greatest - least */
-	int left = 0;
-	*step = 0;
+	int least = -1;
+	for (int v = 0; v < space->n; v++)
+		if (row->c[v] && !space->variable[v].size_only && !done[v] && (least < 0 || llabs(row->c[v]) < llabs(row->c[least])))
+			least = v;
+	return least;
+}
+
+/* Does the row take every value between its extremes, or runs of `*width` values that begin `*step` apart?  A sum of indices with
+ * size-only ranges does when, from the least coefficient up, each is at most one step more than what the smaller ones span; once
+ * it may be more, which makes it the step.  Extents must be constants, but for the last index.
+ * The indices are added to `used`; one that is there already ties two dimensions together. */
+static bool is_interval(affine_space *space, const affine_row *row, bool *used, int64_t *step, int64_t *width)
+{
+	int64_t span = 0; /* of the indices so far in this step, greatest - least */
 	bool done[AFFINE_VARIABLES] = {false};
+	*step = *width = 1;
 	for (int v = 0; v < space->n; v++) {
 		if (!row->c[v] || space->variable[v].size_only)
 			continue;
@@ -594,25 +611,21 @@ static bool is_interval(affine_space *space, const affine_row *row, bool *used, 
 		if (has_kind(index->lower, HEDDLE_EXPR_INDEX) || has_kind(index->upper, HEDDLE_EXPR_INDEX))
 			return false;
 		used[v] = true;
-		left++;
 	}
-	for (; left; left--) {
-		int next = -1;
-		int64_t coefficient = 0;
-		for (int v = 0; v < space->n; v++) {
-			int64_t c = row->c[v] < 0 ? -row->c[v] : row->c[v];
-			if (c && !space->variable[v].size_only && !done[v] && (next < 0 || c < coefficient)) {
-				next = v;
-				coefficient = c;
-			}
+	for (int v, next = least_coefficient(space, row, done); (v = next) >= 0;) {
+		const int64_t coefficient = llabs(row->c[v]);
+		if (*step == 1 && coefficient > span + 1) {
+			*step = coefficient;
+			*width = span + 1;
+			span = 0;
 		}
-		done[next] = true;
-		*step = *step ? *step : coefficient;
 		if (coefficient % *step || coefficient > span + *step)
 			return false;
-		int64_t extent = constant_extent(space, space->variable[next].index), t;
-		if (left > 1 && (extent < 1 || __builtin_mul_overflow(extent - 1, coefficient, &t) ||
-				 __builtin_add_overflow(span, t, &span)))
+		done[v] = true;
+		next = least_coefficient(space, row, done);
+		const int64_t extent = distance(space, space->variable[v].index->lower, space->variable[v].index->upper);
+		int64_t more;
+		if (next >= 0 && (extent < 1 || __builtin_mul_overflow(extent - 1, coefficient, &more) || __builtin_add_overflow(span, more, &span)))
 			return false;
 	}
 	return true;
@@ -666,11 +679,12 @@ static int record_write(inference *f)
 			errors++;
 			continue;
 		}
-		int64_t step;
-		w.box = w.box && is_interval(f->space, &row, used, &step) && (step < 2 || w.step < 2);
+		int64_t step, width;
+		w.box = w.box && is_interval(f->space, &row, used, &step, &width) && (step < 2 || w.step < 2);
 		if (w.box && step > 1) {
 			w.comb = i;
 			w.step = step;
+			w.width = width;
 		}
 		w.lower[i] = affine_to_expr(f->space, &lower);
 		w.upper[i] = affine_to_expr(f->space, &upper);
@@ -702,15 +716,7 @@ static int record_write(inference *f)
 	return 0;
 }
 
-/* Do two bounds differ by so much? */
-static bool lie_apart(affine_space *space, heddle_expr *a, heddle_expr *b, int64_t by)
-{
-	affine_row x, y;
-	return affine_from_expr(space, a, true, &x) && affine_from_expr(space, b, true, &y) && affine_add(&y, &x, -1) && affine_is_constant(&y) &&
-	       y.k == by;
-}
-
-/* The write that goes through the gaps of write number `first`, `by` elements after it; -1: there is none. */
+/* The write whose runs begin `by` elements after those of write number `first`, as many; -1: there is none. */
 static int write_beside(affine_space *space, const tensor_state *t, int first, int64_t by)
 {
 	const tensor_write *w = &t->write[first];
@@ -718,8 +724,8 @@ static int write_beside(affine_space *space, const tensor_state *t, int first, i
 		const tensor_write *other = &t->write[i];
 		bool beside = other->box && other->comb == w->comb && other->step == w->step; /* both have one */
 		for (int d = 0; d < t->rank && beside; d++)
-			beside = lie_apart(space, w->lower[d], other->lower[d], d == w->comb ? by : 0) &&
-				 lie_apart(space, w->upper[d], other->upper[d], d == w->comb ? by : 0);
+			beside = distance(space, w->lower[d], other->lower[d]) == (d == w->comb ? by : 0) &&
+				 distance(space, w->upper[d], other->upper[d]) == (d == w->comb ? by + other->width - w->width : 0);
 		if (beside)
 			return i;
 	}
@@ -736,9 +742,9 @@ static tensor_state without_gaps(affine_space *space, const tensor_state *t)
 	for (int i = 0; i < t->n_write; i++) {
 		const tensor_write *w = &t->write[i];
 		int last = i;
-		if (!w->box || w->step < 2 || w->step > t->n_write)
+		if (!w->box || w->step < 2)
 			continue;
-		for (int64_t by = 1; by < w->step && last >= 0; by++)
+		for (int64_t by = w->width; by < w->step && last >= 0; by += last < 0 ? 0 : t->write[last].width)
 			last = write_beside(space, t, i, by);
 		if (last < 0)
 			continue;
