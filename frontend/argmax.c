@@ -160,7 +160,7 @@ static int keep_value(checker *c, const syntax_statement *syntax, heddle_stateme
 		to[i]->reduction = false;
 		first->lhs[i] = index_expr(c, to[i]);
 		subscript[i] = index_expr(c, st->index[i]);
-		if (!heddle_check_extremes(c, space, first->lhs[i], &lower, &upper)) {
+		if (!heddle_check_extremes(space, first->lhs[i], &lower, &upper)) {
 			heddle_check_fail(c, 208, &st->index[i]->location, "the range of index `%s` cannot be found",
 					  st->index[i]->name);
 			result = -1;

@@ -1,4 +1,5 @@
-/* State shared by the parts of the checker: names and types (checker.c), ranges (ranges.c), accesses (bounds.c).
+/* State shared by the parts of the checker: names and types (checker.c), ranges (ranges.c), what is written
+ * (coverage.c), accesses (bounds.c).
  * Heads are in head.c, layouts in layout.c.  Private to frontend/.
  * SPDX-License-Identifier: MIT
  */
@@ -167,10 +168,16 @@ const branch_row *heddle_branch_bound(const affine_space *space, const branch_co
 
 /* Give every index of the statement its range and enlarge the target's written box.  0 or -1. */
 int heddle_check_ranges(scope *s);
-/* Enlarge the target's written box by the statement's, whose indices have their ranges.  0 or -1. */
+/* Does the expression have a part of this kind? */
+bool heddle_expr_has(const heddle_expr *e, heddle_expr_kind kind);
+/* The note on limits, when the size of its numbers is why something was not found out about the expression. */
+void heddle_check_note_large(checker *c, const heddle_expr *e);
+/* Record what the statement, whose indices have their ranges, writes, and which tensors it reads before all is written.  0 or -1. */
+int heddle_check_written(scope *s, affine_space *space);
+/* Only what it writes: enlarge the target's written box.  0 or -1. */
 int heddle_check_write(scope *s);
 /* Least value and greatest plus one of `e` over all index values, over sizes; false when not found. */
-bool heddle_check_extremes(checker *c, affine_space *space, const heddle_expr *e, heddle_expr **lower, heddle_expr **upper);
+bool heddle_check_extremes(affine_space *space, const heddle_expr *e, heddle_expr **lower, heddle_expr **upper);
 /* The form of `e`, or false with an error: `code` (none when 0), or 209 for an unknown stride. */
 bool heddle_check_affine(checker *c, affine_space *space, const heddle_expr *e, bool floor, int code, const char *what,
 			 affine_row *out);
