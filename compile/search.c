@@ -431,7 +431,7 @@ int heddle_search_configs(heddle_ctx *ctx, heddle_arena *arena, const heddle_def
 {
 	*out = (heddle_search){.usual = -1};
 	heddle_arena *own = heddle_arena_new();
-	definition = heddle_definition_gather(ctx, own, definition);
+	definition = heddle_definition_gather(ctx, own, heddle_definition_unflatten(ctx, own, definition));
 	searcher s = {.ctx = ctx, .arena = own, .results = arena, .definition = definition, .target = target, .out = out};
 	const int top = options->top > 0 ? options->top : USUAL_TOP;
 	int status = -1;

@@ -263,30 +263,44 @@ static bool contains_read(const heddle_expr *e)
 	return false;
 }
 
+/* The subscript, or the ends of one that is two digits: a condition on such a one is not seen.  False: it is no form. */
+static bool find_ends(access_check *a, const heddle_expr *e, affine_row *least, affine_row *most)
+{
+	heddle_digits digits;
+	if (heddle_check_digits(a->space, e, &digits)) {
+		const bool found = heddle_check_subscript(a->space, e, least, most);
+		most->k -= found;
+		return found;
+	}
+	const bool found = heddle_check_affine(a->c, a->space, e, false, 0, "the subscript", least);
+	*most = *least;
+	return found;
+}
+
 static void check_read(access_check *a, const heddle_expr *read)
 {
 	if (a->c->state[read->tensor->position].bad)
 		return;
 	for (int d = 0; d < read->n_arg; d++) {
-		affine_row subscript, extent, below = affine_constant(-1), above;
+		affine_row least, most, extent, below = affine_constant(-1), above;
 		/* Reads and products of indices leave it to the run; strides by unknown sizes are errors. */
 		if (contains_read(read->arg[d])) {
 			require_inside(a, read, d);
 			continue;
 		}
-		if (!heddle_check_affine(a->c, a->space, read->arg[d], false, 0, "the subscript", &subscript)) {
+		if (!find_ends(a, read->arg[d], &least, &most)) {
 			require_inside(a, read, d);
 			continue;
 		}
 		if (!affine_from_expr(a->space, read->tensor->extent[d], true, &extent))
 			continue; /* an input extent with a division by an unknown size: E0127 was given */
-		above = subscript;
-		if (!affine_add(&below, &subscript, -1) || !affine_add(&above, &extent, -1)) {
+		above = most;
+		if (!affine_add(&below, &least, -1) || !affine_add(&above, &extent, -1)) {
 			require_inside(a, read, d);
 			continue;
 		}
-		if (check_violation(a, &subscript, &below) == WRONG || check_violation(a, &subscript, &above) == WRONG)
-			report_read(a, read, d, &subscript);
+		if (check_violation(a, &least, &below) == WRONG || check_violation(a, &most, &above) == WRONG)
+			report_read(a, read, d, &most);
 	}
 }
 
@@ -319,19 +333,19 @@ static void check_writes(access_check *a)
 	if (t->bad || t->hidden)
 		return;
 	for (int d = 0; d < a->st->n_lhs; d++) {
-		affine_row subscript, extent, below = affine_constant(-1), above;
-		if (!affine_from_expr(a->space, a->st->lhs[d], false, &subscript) || !affine_add(&below, &subscript, -1))
-			continue; /* ranges.c has reported it */
-		if (check_violation(a, &subscript, &below) == WRONG) {
-			report_write(a, d, &subscript);
+		affine_row least, most, extent, below = affine_constant(-1), above;
+		if (!find_ends(a, a->st->lhs[d], &least, &most) || !affine_add(&below, &least, -1))
+			continue; /* coverage.c has reported it */
+		if (check_violation(a, &least, &below) == WRONG) {
+			report_write(a, d, &least);
 			continue;
 		}
-		above = subscript;
+		above = most;
 		if (!t->declared || !affine_from_expr(a->space, t->tensor->extent[d], true, &extent) ||
-		    !affine_add(&above, &extent, -1) || check_violation(a, &subscript, &above) != WRONG)
+		    !affine_add(&above, &extent, -1) || check_violation(a, &most, &above) != WRONG)
 			continue;
 		heddle_text text = {0};
-		add_range(a, &subscript, &text);
+		add_range(a, &most, &text);
 		heddle_check_fail(c, 210, &a->st->lhs[d]->location,
 				  "`%s` is written at %s in dimension %d, outside its declared shape", t->tensor->name,
 				  heddle_text_str(&text), d);

@@ -168,6 +168,13 @@ const branch_row *heddle_branch_bound(const affine_space *space, const branch_co
 
 /* Give every index of the statement its range and enlarge the target's written box.  0 or -1. */
 int heddle_check_ranges(scope *s);
+/* Dimensions that have subscripts that are two digits: E0209 where such are written and others too, or not the whole tensor. */
+void heddle_check_digit_tensors(checker *c);
+/* Is the subscript factor * high + low, both affine, and low in 0:factor whatever the indices and sizes are? */
+bool heddle_check_digits(affine_space *space, const heddle_expr *e, heddle_digits *out);
+heddle_expr *heddle_check_times(affine_space *space, heddle_expr *factor, const affine_row *row); /* as an expression */
+/* The least value of a subscript and one more than the greatest, or what is certainly below and above; false: not found. */
+bool heddle_check_subscript(affine_space *space, const heddle_expr *e, affine_row *lower, affine_row *upper);
 /* Does the expression have a part of this kind? */
 bool heddle_expr_has(const heddle_expr *e, heddle_expr_kind kind);
 /* The note on limits, when the size of its numbers is why something was not found out about the expression. */

@@ -942,6 +942,7 @@ heddle_definition *heddle_check_all(checker *c, const heddle_size_list *sizes)
 	heddle_check_shapes(c);
 	heddle_check_layouts(c);
 	heddle_check_accesses(c);
+	heddle_check_digit_tensors(c);
 	if (!c->errors)
 		heddle_check_normalise(c);
 	check_steps(c);

@@ -93,6 +93,46 @@ static bool extremes(affine_space *space, const affine_row *row, affine_row *low
 	return true;
 }
 
+/* Does the lower digit reach from 0 to the factor? */
+static bool is_whole_digit(affine_space *space, const heddle_digits *digits)
+{
+	affine_row low, least, end, factor;
+	return affine_from_expr(space, digits->low, false, &low) && extremes(space, &low, &least, &end) && affine_is_constant(&least) &&
+	       least.k == 0 && affine_from_expr(space, digits->factor, false, &factor) && affine_add(&factor, &end, -1) &&
+	       affine_is_constant(&factor) && factor.k == 0;
+}
+
+bool heddle_check_subscript(affine_space *space, const heddle_expr *e, affine_row *lower, affine_row *upper)
+{
+	heddle_digits digits;
+	affine_row row, least, end;
+	if (!heddle_check_digits(space, e, &digits))
+		return affine_from_expr(space, e, false, &row) && extremes(space, &row, lower, upper);
+	return affine_from_expr(space, digits.high, false, &row) && extremes(space, &row, &least, &end) &&
+	       affine_from_expr(space, heddle_check_times(space, digits.factor, &least), true, lower) &&
+	       affine_from_expr(space, heddle_check_times(space, digits.factor, &end), true, upper);
+}
+
+/* Does the subscript take all values between its extremes, but for gaps as in is_interval? */
+static bool subscript_is_interval(affine_space *space, const heddle_expr *e, bool *used, int64_t *step, int64_t *width)
+{
+	heddle_digits digits;
+	affine_row row;
+	if (!heddle_check_digits(space, e, &digits))
+		return affine_from_expr(space, e, false, &row) && is_interval(space, &row, used, step, width);
+	return affine_from_expr(space, digits.low, false, &row) && is_interval(space, &row, used, step, width) && *step == 1 &&
+	       affine_from_expr(space, digits.high, false, &row) && is_interval(space, &row, used, step, width) && *step == 1;
+}
+
+/* Is it affine, or two digits of which the lower one is whole?  If not, an error says so. */
+static bool check_target(checker *c, affine_space *space, const heddle_expr *e)
+{
+	heddle_digits digits;
+	affine_row row;
+	return (heddle_check_digits(space, e, &digits) && is_whole_digit(space, &digits)) ||
+	       heddle_check_affine(c, space, e, false, 208, "the left-hand subscript", &row);
+}
+
 /* Another index's range may depend on a left-hand index (a triangle): what is written is still a box, since a reduction
  * or initialisation over an empty range writes too.  Not so when one left-hand index depends on another. */
 static int record_write(scope *s, affine_space *space)
@@ -108,12 +148,12 @@ static int record_write(scope *s, affine_space *space)
 		.box = st->assign == HEDDLE_ASSIGN_SET || st->initialise,
 	};
 	for (int i = 0; i < st->n_lhs; i++) {
-		affine_row row, lower, upper;
-		if (!heddle_check_affine(s->c, space, st->lhs[i], false, 208, "the left-hand subscript", &row)) {
+		affine_row lower, upper;
+		if (!check_target(s->c, space, st->lhs[i])) {
 			errors++;
 			continue;
 		}
-		if (!extremes(space, &row, &lower, &upper)) {
+		if (!heddle_check_subscript(space, st->lhs[i], &lower, &upper)) {
 			heddle_check_fail(s->c, 208, &st->lhs[i]->location, "the range of the left-hand subscript cannot be found");
 			heddle_note(s->c->ctx, NULL, "it may be a sum of indices and sizes with factors, and quotients of such by numbers");
 			heddle_check_note_large(s->c, st->lhs[i]);
@@ -121,7 +161,7 @@ static int record_write(scope *s, affine_space *space)
 			continue;
 		}
 		int64_t step, width;
-		w.box = w.box && is_interval(space, &row, used, &step, &width) && (step < 2 || w.step < 2);
+		w.box = w.box && subscript_is_interval(space, st->lhs[i], used, &step, &width) && (step < 2 || w.step < 2);
 		if (w.box && step > 1) {
 			w.comb = i;
 			w.step = step;
@@ -270,8 +310,8 @@ static void note_early(scope *s, affine_space *space, const heddle_expr *e)
 	t->early = !covered(s->c, t, t->upper);
 	/* of what is written as yet, that may be all, and a statement further down adds to it */
 	for (int d = 0; d < t->rank && !t->read_beyond; d++) {
-		affine_row row, lower, upper, written;
-		t->read_beyond = !affine_from_expr(space, e->arg[d], true, &row) || !extremes(space, &row, &lower, &upper) ||
+		affine_row lower, upper, written;
+		t->read_beyond = !heddle_check_subscript(space, e->arg[d], &lower, &upper) ||
 				 !affine_from_expr(space, t->upper[d], true, &written) || !affine_add(&written, &upper, -1) ||
 				 !affine_prove(space, &written);
 	}

@@ -37,6 +37,9 @@ typedef struct heddle_tensor {
 	heddle_expr **stride; /* [rank] in elements, over constants and sizes; NULL: dense, row-major */
 	int64_t align;	      /* bytes that the base address is a multiple of when the fast variant runs; 0: the default, 16 */
 	bool zero_fill;	      /* some elements are never written: they must read as 0 (a range that starts above 0) */
+	/* Of a rewritten definition (model/unflatten.c): the tensor that this one stands for; NULL: it is one of the definition's own. */
+	const struct heddle_tensor *flat;
+	heddle_expr **factor; /* [rank] NULL, or dimension d and the next one are one of `flat`: factor * d + next */
 	int position;	      /* in heddle_definition.tensor */
 	heddle_location location;
 } heddle_tensor;
@@ -181,6 +184,16 @@ int heddle_expr_evaluate_at(const heddle_expr *expr, const int64_t *size, const 
 bool heddle_expr_same_node(const heddle_expr *a, const heddle_expr *b);
 /* The same expression, over the same index variables. */
 bool heddle_expr_equal(const heddle_expr *a, const heddle_expr *b);
+/* A subscript factor * high + low: the factor over sizes that have not all one value, high an index, low anything. */
+typedef struct heddle_digits {
+	heddle_expr *factor, *high, *low;
+} heddle_digits;
+/* As it is written: nothing is said about the range of low.  New nodes are in `arena`. */
+bool heddle_expr_digits(heddle_arena *arena, const heddle_expr *expr, heddle_digits *out);
+/* The factor, if dimension `d` of the tensor has subscripts that are two digits; NULL: it has none.  Returns one that is not two digits
+ * with this factor; NULL: there is none. */
+const heddle_expr *heddle_digits_factor(heddle_arena *arena, const heddle_definition *definition, const heddle_tensor *tensor, int d,
+					heddle_expr **factor);
 /* Does the expression read an element of the tensor? */
 bool heddle_expr_reads(const heddle_expr *expr, const heddle_tensor *tensor);
 

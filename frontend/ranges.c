@@ -467,7 +467,9 @@ static int check_strides(inference *f, const heddle_expr *e)
 	int errors = 0;
 	for (int i = 0; i < e->n_arg; i++) {
 		affine_row row;
-		if (e->kind == HEDDLE_EXPR_READ && !contains_read(e->arg[i]) && index_times_size(e->arg[i])) {
+		heddle_digits digits;
+		if (e->kind == HEDDLE_EXPR_READ && !contains_read(e->arg[i]) && index_times_size(e->arg[i]) &&
+		    !heddle_check_digits(f->space, e->arg[i], &digits)) {
 			int before = f->c->errors;
 			heddle_check_affine(f->c, f->space, e->arg[i], false, 0, "", &row);
 			errors += f->c->errors - before;
@@ -603,9 +605,12 @@ static bool find_ranges(inference *f)
 static int infer(inference *f)
 {
 	heddle_statement *st = f->s->statement;
-	if (check_given(f) || check_strides(f, st->value))
+	if (check_given(f))
 		return -1;
-	if (!find_ranges(f)) {
+	const bool found = find_ranges(f);
+	if (check_strides(f, st->value))
+		return -1;
+	if (!found) {
 		report_unsolved(f);
 		return -1;
 	}

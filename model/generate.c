@@ -487,6 +487,7 @@ static bool needs_memory(const heddle_scop *scop, const heddle_tensor *tensor)
 static void add_buffer(heddle_generator *g, const heddle_tensor *tensor, heddle_buffer_role role)
 {
 	heddle_program *p = g->program;
+	tensor = tensor->flat ? tensor->flat : tensor;
 	heddle_buffer *buffer = heddle_buffer_new(p, heddle_arena_strdup(p->arena, tensor->name), role, tensor->type, tensor->rank);
 	for (int i = 0; i < tensor->rank; i++)
 		buffer->extent[i] = heddle_generate_shape(g, tensor->extent[i]);

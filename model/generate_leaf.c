@@ -175,6 +175,22 @@ static heddle_value *subscript(maker *m, const heddle_expr *expr)
 	return heddle_value_cast(p, m->g->index_type, expression(m, expr));
 }
 
+/* Subscripts in memory, of those in the tensor, which they replace: their number. */
+static int memory_index(maker *m, const heddle_tensor *tensor, heddle_value **index)
+{
+	int n = 0;
+	for (int e = 0; e < tensor->rank; e++) {
+		heddle_value *at = index[e];
+		if (tensor->flat && tensor->factor[e]) {
+			heddle_value *factor = heddle_value_cast(m->p, m->g->index_type, heddle_generate_shape(m->g, tensor->factor[e]));
+			at = heddle_value_binary(m->p, HEDDLE_OP_ADD, heddle_value_binary(m->p, HEDDLE_OP_MUL, factor, at), index[e + 1]);
+			e++;
+		}
+		index[n++] = at;
+	}
+	return n;
+}
+
 static heddle_access *find_access(const heddle_stmt *stmt, const heddle_expr *expr)
 {
 	for (int a = 0; a < stmt->n_access; a++)
@@ -200,6 +216,7 @@ static heddle_value *read(maker *m, const heddle_expr *expr)
 	default:
 		for (n = 0; n < expr->n_arg; n++)
 			index[n] = subscript(m, expr->arg[n]);
+		n = memory_index(m, group->tensor, index);
 		return heddle_value_load_ahead(m->p, m->g->global[group->tensor->position], 1, n, index, group->ahead);
 	}
 }
@@ -324,6 +341,7 @@ static heddle_node *store_target(maker *m, heddle_value *value, bool update)
 	} else {
 		for (; n < stmt->source->n_lhs; n++)
 			index[n] = subscript(m, stmt->source->lhs[n]);
+		n = memory_index(m, access->tensor, index);
 		buffer = m->g->global[access->tensor->position];
 	}
 	if (update) {
@@ -572,6 +590,7 @@ static heddle_node *store(maker *m)
 	heddle_buffer *to = m->g->global[group->tensor->position];
 	for (; rank < stmt->source->n_lhs; rank++)
 		target[rank] = subscript(m, stmt->source->lhs[rank]);
+	rank = memory_index(m, group->tensor, target);
 	return heddle_node_store(m->p, to, rank, target, heddle_value_load(m->p, from, 1, n, index));
 }
 
@@ -630,8 +649,8 @@ static heddle_node *copy(maker *m)
 		from[rank - 1] = heddle_value_binary(m->p, HEDDLE_OP_ADD, from[rank - 1], first);
 		to[n - 1] = heddle_value_binary(m->p, HEDDLE_OP_ADD, to[n - 1], first);
 	}
-	return heddle_node_copy(m->p, group->copy->name, count, group->shared, n, to, m->g->global[group->tensor->position], rank,
-				from);
+	return heddle_node_copy(m->p, group->copy->name, count, group->shared, n, to, m->g->global[group->tensor->position],
+				memory_index(m, group->tensor, from), from);
 }
 
 /* Subscripts of a move's element in its tensor: one alone, over all elements, where rows go on through several dimensions. */
@@ -649,7 +668,7 @@ static int move_source(maker *m, heddle_value **from)
 			sum = heddle_value_binary(m->p, HEDDLE_OP_MUL, sum, heddle_value_cast(m->p, m->g->index_type, buffer->extent[e + 1]));
 	}
 	if (rows == rank)
-		return rank;
+		return memory_index(m, group->tensor, from);
 	isl_aff *along = isl_multi_aff_get_aff(leaf->element, rows);
 	for (int e = rows + 1; e < rank; e++) {
 		along = isl_aff_scale_val(along, isl_val_int_from_si(m->g->scop->isl, (long)group->size[e]));

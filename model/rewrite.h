@@ -16,8 +16,11 @@ heddle_definition *heddle_definition_rewrite(heddle_ctx *ctx, heddle_arena *aren
 					     const heddle_config *config);
 
 /* The definition in which each accumulation whose left-hand indices meet in an element, `y(4 * f + k) +=! x(f, k)`, is a sum over what meets
- * there (gather.c); the given one where there is none.  First of all rewrites: statements are numbered anew.  In `arena`. */
+ * there (gather.c); the given one where there is none.  Before rewrites by a config: statements are numbered anew.  In `arena`. */
 const heddle_definition *heddle_definition_gather(heddle_ctx *ctx, heddle_arena *arena, const heddle_definition *definition);
+/* Tensors whose subscripts are factor * high + low, the factor a size that is not known, with a dimension for each of the two
+ * (unflatten.c); the given definition where there are none.  Before all other rewrites.  In `arena`. */
+const heddle_definition *heddle_definition_unflatten(heddle_ctx *ctx, heddle_arena *arena, const heddle_definition *definition);
 
 /* The largest expression that statement `first` computes, whatever its values are, and a later one computes again: of floats, over
  * indices whose ranges are the same in both, of tensors that no statement in between writes.  NULL: there is none. */
