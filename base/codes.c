@@ -219,7 +219,8 @@ const heddle_code heddle_codes[] = {
 	 "Wrong:  O(i * j) +=! A(i) * A(j)\n"
 	 "Right:  O(4 * i + j) +=! A(i) * A(j) where j in 0:4\n"},
 	{209, "a stride that is not known",
-	 "An index times (or divided by) a size is affine only when the size has one value.\n"
+	 "An index times (or divided by) a size is affine only when the size has one value. P * g + c with c in 0:P needs none, where all of\n"
+	 "a tensor is written so.\n"
 	 "For   def f(float(N) A, size S) -> (O) { O(i) = A(S * i) }\n"
 	 "Right:  -s S=2\n"
 	 "Right:  def f(float(N) A, size S) -> (O) sizes S=2 { O(i) = A(S * i) }\n"},

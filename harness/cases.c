@@ -294,10 +294,27 @@ static void reach_targets(const picker *p, int64_t *size)
 	set_strides(p, size);
 }
 
-/* Sizes that miss a precondition: grow them one at a time, then together, in small steps. */
+/* A precondition e <= S holds for a larger S. */
+static void grow_to_bounds(const heddle_definition *d, int64_t *size)
+{
+	for (int k = 0; k < d->n_precondition; ++k) {
+		const heddle_expr *x = d->precondition[k];
+		int64_t least;
+		if (x->kind != HEDDLE_EXPR_BINARY || x->op != HEDDLE_OP_LE || x->arg[1]->kind != HEDDLE_EXPR_SIZE)
+			continue;
+		const heddle_size *bound = x->arg[1]->size;
+		if (heddle_expr_evaluate(x->arg[0], size, &least) == 0 && least > size[bound->position])
+			size[bound->position] = allowed(bound, least);
+	}
+}
+
+/* Sizes that miss a precondition: grow those that it bounds others by, then each alone, then all, in small steps. */
 static bool repair(const picker *p, int64_t *size)
 {
 	const heddle_definition *d = p->definition;
+	if (sizes_fit(d, size))
+		return true;
+	grow_to_bounds(d, size);
 	if (sizes_fit(d, size))
 		return true;
 	for (int step = 1; step <= 64; ++step) {
