@@ -253,16 +253,6 @@ static void require_inside(access_check *a, const heddle_expr *read, int d)
 	heddle_check_require(c, inside);
 }
 
-static bool contains_read(const heddle_expr *e)
-{
-	if (e->kind == HEDDLE_EXPR_READ)
-		return true;
-	for (int i = 0; i < e->n_arg; i++)
-		if (contains_read(e->arg[i]))
-			return true;
-	return false;
-}
-
 /* The subscript, or the ends of one that is two digits: a condition on such a one is not seen.  False: it is no form. */
 static bool find_ends(access_check *a, const heddle_expr *e, affine_row *least, affine_row *most)
 {
@@ -284,7 +274,7 @@ static void check_read(access_check *a, const heddle_expr *read)
 	for (int d = 0; d < read->n_arg; d++) {
 		affine_row least, most, extent, below = affine_constant(-1), above;
 		/* Reads and products of indices leave it to the run; strides by unknown sizes are errors. */
-		if (contains_read(read->arg[d])) {
+		if (heddle_expr_has(read->arg[d], HEDDLE_EXPR_READ)) {
 			require_inside(a, read, d);
 			continue;
 		}

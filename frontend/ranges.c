@@ -456,11 +456,6 @@ static int check_given(inference *f)
 	return errors;
 }
 
-static bool contains_read(const heddle_expr *e)
-{
-	return heddle_expr_has(e, HEDDLE_EXPR_READ);
-}
-
 /* Subscripts with a stride that is not known yet. */
 static int check_strides(inference *f, const heddle_expr *e)
 {
@@ -468,7 +463,7 @@ static int check_strides(inference *f, const heddle_expr *e)
 	for (int i = 0; i < e->n_arg; i++) {
 		affine_row row;
 		heddle_digits digits;
-		if (e->kind == HEDDLE_EXPR_READ && !contains_read(e->arg[i]) && index_times_size(e->arg[i]) &&
+		if (e->kind == HEDDLE_EXPR_READ && !heddle_expr_has(e->arg[i], HEDDLE_EXPR_READ) && index_times_size(e->arg[i]) &&
 		    !heddle_check_digits(f->space, e->arg[i], &digits)) {
 			int before = f->c->errors;
 			heddle_check_affine(f->c, f->space, e->arg[i], false, 0, "", &row);
