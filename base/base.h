@@ -180,7 +180,7 @@ enum {
 /* The exit code that the recorded errors ask for (by code range: 0001-0699 -> 3 except E06xx limits -> 5 ...). */
 int heddle_exit_code(const heddle_ctx *ctx);
 
-/* The nearest of `n` names by edit distance, or NULL when none is near (distance > 1 + length / 4). */
+/* The nearest of `n` names by edit distance, or NULL when none is near: at most a third of the longer one may differ. */
 const char *heddle_nearest(const char *name, const char *const *names, int n);
 
 /* ---- context -------------------------------------------------------------------------------------------------------- */

@@ -125,8 +125,10 @@ const heddle_code heddle_codes[] = {
 	 "& | ^ << >> take integers.\n"
 	 "Wrong:  A(i) & 1            (A is float)\n"
 	 "Right:  int32(A(i)) & 1\n"},
-	{121, "a parameter without type or shape",
-	 "Inputs need types, and so do `inout` outputs, since no statement may define them.\n"
+	{121, "a parameter without type or shape, or an unknown type",
+	 "Inputs need types, and so do `inout` outputs, since no statement may define them.  The types are bool, int8, int16, int32,\n"
+	 "int64, uint8, uint16, uint32, uint64, float16, bfloat16, float32 (or float) and float64 (or double).\n"
+	 "Wrong:  def f(flaot(N) A) -> (O) { .. }\n"
 	 "Wrong:  def f(A) -> (O) { .. }\n"
 	 "Right:  def f(float(N) A) -> (O) { .. }\n"},
 	{122, "a tensor is given two types",

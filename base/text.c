@@ -155,19 +155,26 @@ static int distance(const char *a, int n, const char *b, int m)
 	return row[n % 3][m];
 }
 
+/* So many edits may be between two names: a third of the longer one. */
+static int most_edits(int n, int m)
+{
+	const int longer = n > m ? n : m;
+	return longer < 2 ? 0 : longer < 5 ? 1 : (longer + 1) / 3;
+}
+
 const char *heddle_nearest(const char *name, const char *const *names, int n)
 {
-	size_t length = strlen(name);
+	const int length = (int)strlen(name);
+	int best = LONGEST_NAME;
+	const char *found = NULL;
 	if (length > LONGEST_NAME)
 		return NULL;
-	int best = 1 + (int)length / 4;
-	const char *found = NULL;
 	for (int i = 0; i < n; i++) {
 		if (strlen(names[i]) > LONGEST_NAME)
 			continue;
-		int d = distance(name, (int)length, names[i], (int)strlen(names[i]));
+		const int other = (int)strlen(names[i]), d = distance(name, length, names[i], other);
 		/* A name of one or two letters is near anything: at least half of it must be right. */
-		if ((size_t)d * 2 > length + 1 || d > best || (found && d == best))
+		if (d * 2 > length + 1 || d > most_edits(length, other) || (found && d >= best))
 			continue;
 		best = d;
 		found = names[i];

@@ -258,19 +258,14 @@ static value unknown_name(scope *s, const syntax_expr *e, const char *kind)
 		return nothing;
 	}
 	fail(s->c, 101, &e->location, "`%s` is not %s", e->name, kind);
-	const char *nearest = heddle_check_nearest(s, e->name);
-	if (nearest) {
+	const char *hint = e->has_arg ? heddle_hint_call(e->name) : NULL, *nearest = heddle_check_nearest(s, e->name);
+	const char *const names[] = {nearest, heddle_hint_type(e->name)};
+	if (e->has_arg && names[1] && (!nearest || heddle_nearest(e->name, names, 2) == names[1]))
+		nearest = names[1];
+	if (hint)
+		heddle_note(s->c->ctx, NULL, "%s", hint);
+	else if (nearest)
 		heddle_note(s->c->ctx, NULL, "did you mean `%s`?", nearest);
-	} else if (e->has_arg) {
-		static const char *const hints[][2] = {
-			{"abs", "fabs(x), or x < 0 ? -x : x for integers"}, {"sigmoid", "1.0 / (1.0 + exp(-x))"},
-			{"sign", "copysign(1.0, x)"},			    {"select", "condition ? a : b"},
-			{"relu", "fmax(x, 0.0)"},
-		};
-		for (size_t i = 0; i < HEDDLE_COUNT(hints); i++)
-			if (!strcmp(e->name, hints[i][0]))
-				heddle_note(s->c->ctx, NULL, "write %s", hints[i][1]);
-	}
 	return nothing;
 }
 
@@ -471,6 +466,8 @@ static value check_binary(scope *s, const syntax_expr *e)
 		if (heddle_type_is_float(a.type) || heddle_type_is_float(b.type)) {
 			fail(c, 120, &e->location, "operator `%s` needs integers but got %s and %s", heddle_op_symbol(e->op),
 			     heddle_type_name(a.type), heddle_type_name(b.type));
+			if (e->op == HEDDLE_OP_BITXOR)
+				heddle_note(c->ctx, NULL, "a power is `x * x`, or `pow(x, y)`");
 			return nothing;
 		}
 		if (e->op == HEDDLE_OP_SHL || e->op == HEDDLE_OP_SHR) {

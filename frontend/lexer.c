@@ -21,6 +21,8 @@ typedef struct lexer {
 	int n_def;
 	bool in_def; /* between `def` and its `}` */
 	bool unreadable; /* characters were left out */
+	int n_seen;
+	const char **seen; /* characters that are not ASCII, reported already */
 } lexer;
 
 static const struct {
@@ -229,23 +231,66 @@ static bool operator(lexer *l)
 	return false;
 }
 
+/* Bytes of the UTF-8 character at `p`; 0: it is none. */
+static size_t utf8_length(const char *p)
+{
+	const unsigned char c = (unsigned char)*p;
+	const size_t n = c >= 0xF0 && c < 0xF8 ? 4 : c >= 0xE0 && c < 0xF0 ? 3 : c >= 0xC2 && c < 0xE0 ? 2 : 0;
+	for (size_t i = 1; i < n; i++)
+		if (((unsigned char)p[i] & 0xC0) != 0x80)
+			return 0;
+	return n;
+}
+
+static bool is_ascii(char c)
+{
+	return (unsigned char)c < 0x80;
+}
+
+/* A character of `n` bytes and, unless it is a sign, what is left of its word.  One error for each character, however often it
+ * occurs. */
+static void unexpected_character(lexer *l, size_t n)
+{
+	const heddle_location where = place(l, l->p, n);
+	const char *text = heddle_arena_strndup(l->scratch, l->p, n), *sign = heddle_hint_character(text);
+	bool seen = false;
+	l->unreadable = true;
+	for (l->p += n; !sign && (!is_ascii(*l->p) || name_char(*l->p));)
+		l->p++;
+	for (int i = 0; i < l->n_seen; i++)
+		seen = seen || !strcmp(l->seen[i], text);
+	if (seen)
+		return;
+	HEDDLE_PUSH(l->scratch, l->seen, l->n_seen, text);
+	heddle_error(l->ctx, 1, &where, "unexpected character `%s`", text);
+	if (sign)
+		heddle_fixit(l->ctx, "%s", sign);
+	else
+		heddle_note(l->ctx, NULL, "names have ASCII letters, digits and `_`");
+}
+
 static void unexpected(lexer *l)
 {
-	size_t n = 1;
-	while (((unsigned char)l->p[n] & 0xC0) == 0x80)
-		n++;
-	heddle_location where = place(l, l->p, n);
+	size_t n = utf8_length(l->p);
+	if (n) {
+		unexpected_character(l, n);
+		return;
+	}
+	heddle_location where = place(l, l->p, 1);
 	if (isprint((unsigned char)*l->p))
 		heddle_error(l->ctx, 1, &where, "unexpected character `%c`", *l->p);
 	else
 		heddle_error(l->ctx, 1, &where, "unexpected byte 0x%02x", (unsigned)(unsigned char)*l->p);
 	if (*l->p == '.')
 		heddle_note(l->ctx, NULL, "a dimension is named by its size symbol, not by a number after a point");
+	if (*l->p == '@')
+		heddle_note(l->ctx, NULL, "%s", heddle_hint_call("matmul"));
 	if (*l->p == ';')
 		heddle_fixit(l->ctx, " ");
 	else
 		l->unreadable = true;
-	l->p += n;
+	for (l->p++; ((unsigned char)*l->p & 0xC0) == 0x80;)
+		l->p++;
 }
 
 int heddle_lex(heddle_ctx *ctx, heddle_arena *scratch, heddle_module *module, token_list *out)

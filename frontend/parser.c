@@ -59,6 +59,16 @@ static bool accept(parser *p, int kind)
 	return true;
 }
 
+/* About the token that cannot stand there, or else the one before it. */
+static void note_hint(parser *p)
+{
+	const char *hint = heddle_hint_token(p->token);
+	if (!hint && p->token > p->first)
+		hint = heddle_hint_token(p->token - 1);
+	if (hint)
+		heddle_note(p->ctx, NULL, "%s", hint);
+}
+
 static const token *expect(parser *p, int kind)
 {
 	char buffer[4];
@@ -66,6 +76,7 @@ static const token *expect(parser *p, int kind)
 		return next(p);
 	heddle_error(p->ctx, 3, &p->token->location, "expected %s but found `%s`", kind_name(kind, buffer),
 		     shown(p->token));
+	note_hint(p);
 	return NULL;
 }
 
@@ -194,6 +205,10 @@ static syntax_expr *parse_primary(parser *p)
 		heddle_error(p->ctx, 5, &t->location, "expected an expression but found `%s`", shown(t));
 		if (t->kind == '+')
 			heddle_note(p->ctx, NULL, "there is no unary +");
+		else if (t->kind == '*' && t > p->first && t[-1].kind == '*')
+			heddle_note(p->ctx, NULL, "a power is `x * x`, or `pow(x, y)`");
+		else
+			note_hint(p);
 		return NULL;
 	}
 	e->location = since(p, t);
@@ -390,6 +405,34 @@ static int parse_outputs(parser *p, syntax_statement *s)
 	return expect(p, ')') && expect(p, '=') ? 0 : -1;
 }
 
+static int unknown_type(parser *p, const token *t)
+{
+	const char *type = heddle_hint_type(t->text);
+	heddle_error(p->ctx, 121, &t->location, "unknown type `%s`%s%s%s", t->text, type ? ", did you mean `" : "", type ? type : "",
+		     type ? "`?" : "");
+	if (type)
+		heddle_fixit(p->ctx, "%s", type);
+	else
+		heddle_note(p->ctx, NULL, "types are bool, int8 to int64, uint8 to uint64, float16, bfloat16, float and double");
+	return -1;
+}
+
+/* What follows `name` is none. */
+static int no_assignment(parser *p, syntax_statement *s, const token *name)
+{
+	const token *found = p->token;
+	if (name + 1 == found && found->kind == TOKEN_NAME && heddle_hint_type(name->text)) {
+		s->name = found->text;
+		return unknown_type(p, name);
+	}
+	heddle_error(p->ctx, 6, &found->location, "expected an assignment operator but found `%s`", shown(found));
+	const char *hint = heddle_hint_token(found);
+	heddle_note(p->ctx, NULL, "%s", hint ? hint : "one of = += *= min= max= +=! *=! min=! max=! argmin=! argmax=!");
+	if (found->kind == '-' || found->kind == '/')
+		heddle_note(p->ctx, NULL, "there is no `%s=`", found->text);
+	return -1;
+}
+
 static int parse_target(parser *p, syntax_statement *s)
 {
 	const token *first = p->token;
@@ -414,38 +457,8 @@ static int parse_target(parser *p, syntax_statement *s)
 	} else if (assignment(p->token->kind, &s->assign, &s->initialise)) {
 		next(p);
 	} else {
-		heddle_error(p->ctx, 6, &p->token->location, "expected an assignment operator but found `%s`",
-			     shown(p->token));
-		heddle_note(p->ctx, NULL, "one of = += *= min= max= +=! *=! min=! max=! argmin=! argmax=!");
-		if (p->token->kind == '-' || p->token->kind == '/')
-			heddle_note(p->ctx, NULL, "there is no `%s=`", p->token->text);
-		return -1;
+		return no_assignment(p, s, name);
 	}
-	return 0;
-}
-
-static int parse_statement(parser *p, syntax_statement *s)
-{
-	const token *first = p->token;
-	if (parse_target(p, s) || !(s->value = parse_expr(p)))
-		return -1;
-	if (accept(p, TOKEN_EQUIVALENT) && parse_equivalent(p))
-		return -1;
-	if (accept(p, TOKEN_WHERE)) {
-		do
-			if (parse_clause(p, s))
-				return -1;
-		while (accept(p, ','));
-	}
-	const token *last = p->token - 1;
-	if (assignment(p->token->kind, &(heddle_assign){0}, &(bool){false}) || arg_assignment(p->token)) {
-		heddle_error(p->ctx, 5, &s->location, "the statement ends in the middle of an expression");
-		heddle_note(p->ctx, &p->token->location, "the next one begins before this `%s`", p->token->text);
-		p->token = first + 1; /* that one is still to be read */
-		return -1;
-	}
-	if (last->location.line == first->location.line)
-		s->whole = span(first, last);
 	return 0;
 }
 
@@ -469,6 +482,50 @@ static bool statement_starts(const token *t)
 		} while (depth);
 	}
 	return assignment(t->kind, &assign, &initialise) || arg_assignment(t);
+}
+
+/* The next token must not be a part of the statement that could not be read. */
+static int check_end(parser *p)
+{
+	const token *t = p->token;
+	const bool where = heddle_hint_where(t);
+	if (t->kind == TOKEN_END || t->kind == TOKEN_DEF || t->kind == '}' || statement_starts(t))
+		return 0;
+	if (t->line_start && !where && !heddle_hint_token(t))
+		return 0; /* a statement with errors */
+	heddle_error(p->ctx, 3, &t->location, "expected an operator, `where` or the next statement but found `%s`", t->text);
+	if (where)
+		heddle_fixit(p->ctx, "where");
+	else
+		note_hint(p);
+	return -1;
+}
+
+static int parse_statement(parser *p, syntax_statement *s)
+{
+	const token *first = p->token;
+	if (parse_target(p, s) || !(s->value = parse_expr(p)))
+		return -1;
+	if (accept(p, TOKEN_EQUIVALENT) && parse_equivalent(p))
+		return -1;
+	if (accept(p, TOKEN_WHERE)) {
+		do
+			if (parse_clause(p, s))
+				return -1;
+		while (accept(p, ','));
+	}
+	const token *last = p->token - 1;
+	if (assignment(p->token->kind, &(heddle_assign){0}, &(bool){false}) || arg_assignment(p->token)) {
+		heddle_error(p->ctx, 5, &s->location, "the statement ends in the middle of an expression");
+		heddle_note(p->ctx, &p->token->location, "the next one begins before this `%s`", p->token->text);
+		p->token = first + 1; /* that one is still to be read */
+		return -1;
+	}
+	if (check_end(p))
+		return -1;
+	if (last->location.line == first->location.line)
+		s->whole = span(first, last);
+	return 0;
 }
 
 /* After an error: on to the next statement that begins a line, `}` or `def`. */
@@ -516,6 +573,20 @@ static int parse_layout(parser *p, syntax_param *param)
 	return 0;
 }
 
+/* NAME ['(' .. ')'] NAME, where a type and a name are meant? */
+static bool looks_typed(const token *t)
+{
+	if (t++->kind != TOKEN_NAME)
+		return false;
+	if (t->kind == '(') {
+		for (t++; t->kind != ')'; t++)
+			if (t->kind == TOKEN_END || t->kind == '(' || t->kind == '{')
+				return false;
+		t++;
+	}
+	return t->kind == TOKEN_NAME && !is_word(t, "strides") && !is_word(t, "align");
+}
+
 static int parse_param(parser *p, bool is_return, syntax_param *param)
 {
 	*param = (syntax_param){0};
@@ -534,6 +605,8 @@ static int parse_param(parser *p, bool is_return, syntax_param *param)
 		next(p);
 		if (accept(p, '(') && parse_list(p, &param->n_dim, &param->dim))
 			return -1;
+	} else if (!param->is_size && looks_typed(p->token)) {
+		return unknown_type(p, p->token);
 	}
 	param->location = p->token->location;
 	const token *name = expect(p, TOKEN_NAME);

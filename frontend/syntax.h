@@ -163,6 +163,13 @@ typedef struct syntax_file {
 /* Parse everything; errors are recorded and skipped over, so `out` holds whatever could be read. */
 void heddle_parse(heddle_ctx *ctx, heddle_arena *scratch, const token_list *tokens, syntax_file *out);
 
+/* What was meant, for a note under an error; NULL: no idea.  hints.c: */
+const char *heddle_hint_token(const token *t);		  /* a word or sign that cannot stand there */
+bool heddle_hint_where(const token *t);			  /* a misspelt `where` */
+const char *heddle_hint_type(const char *name);		  /* the type of another language, or the nearest */
+const char *heddle_hint_call(const char *name);		  /* a function that is an operator or formula here */
+const char *heddle_hint_character(const char *character); /* the ASCII sign for one in UTF-8 */
+
 /* The definitions of a file while they are checked: each once, or when another calls it. */
 typedef struct file_checker {
 	heddle_ctx *ctx;

@@ -84,6 +84,10 @@ static void nearest(void **state)
 	assert_string_equal(heddle_nearest("emti", names, 5), "emit");
 	assert_null(heddle_nearest("deploy", names, 5));
 	assert_null(heddle_nearest("x", names, 5));
+	static const char *const functions[] = {"atan", "shared_per_block", "target"};
+	assert_null(heddle_nearest("mean", functions, 3));
+	assert_string_equal(heddle_nearest("shared_per_blok", functions, 3), "shared_per_block");
+	assert_string_equal(heddle_nearest("trgt", functions, 3), "target");
 }
 
 static void messages(void **state)

@@ -231,6 +231,52 @@ static void test_did_you_mean(void **state)
 	}
 }
 
+/* What is said to writers of other languages: one error each, with this in its message, notes or fix-it. */
+static void test_hints(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text, *says;
+	} cases[] = {
+		{"def f(flaot(N) A) -> (O) { O(i) = A(i) }", "unknown type `flaot`, did you mean `float`?"},
+		{"def f(float(N) A) -> (flaot(N) O) { O(i) = A(i) }", "unknown type `flaot`, did you mean `float`?"},
+		{"def f(float(N) A, int n) -> (O) { O(i) = A(i) }", "unknown type `int`, did you mean `int32`?"},
+		{"def f(tensor(N) A) -> (O) { O(i) = A(i) }", "types are bool, int8"},
+		{"def f(float(N) A) -> (O) { flaot t(i) = A(i)\n O(i) = t(i) }", "unknown type `flaot`, did you mean `float`?"},
+		{"def f(float(N) A) -> (O) { O(i) = flaot(i) + A(i) }", "did you mean `float`?"},
+		{"def f(float(N, K) A) -> (O) { O(i) = sum(A(i, k)) }", "a sum is `+=!`: O(i) +=! A(i, k)"},
+		{"def f(float(N, K) A) -> (O) { O(i) = mean(A(i, k)) }", "O(i) +=! A(i, k) / K"},
+		{"def f(float(N) A) -> (O) { O(i) = A(i) wher i in 0:N }", "where\n"},
+		{"def f(float(N) A) -> (O) {\n O(i) = A(i)\n wher i in 0:N }", "where\n"},
+		{"def f(float(N) A) -> (O) { O(i) = A(i) if A(i) > 0 else 0.0 }", "`condition ? a : b`"},
+		{"def f(float(N) A) -> (O) { O(i) = if A(i) > 0 then A(i) else 0.0 }", "`condition ? a : b`"},
+		{"def f(float(N) A) -> (O) { O(i) = A(i) > 0 and A(i) < 1 ? 1 : 0 }", "`&&` is and"},
+		{"def f(float(N) A) -> (O) { O(i) = A(i) ** 2 }", "a power is `x * x`, or `pow(x, y)`"},
+		{"def f(float(N) A) -> (O) { O(i) = A(i) ^ 2 }", "a power is `x * x`, or `pow(x, y)`"},
+		{"def f(float(N) A) -> (O) { O(i) = A[i] }", "in parentheses: `A(i)`"},
+		{"def f(float(N) A) -> (O) { O[i] = A(i) }", "in parentheses: `A(i)`"},
+		{"def f(float[N] A) -> (O) { O(i) = A(i) }", "in parentheses: `A(i)`"},
+		{"def f(float(N) A, float(N) B) -> (O) { O = A @ B }", "write the product with indices"},
+		{"def f(float(N) \xCE\xB1) -> (O) { O(i) = \xCE\xB1(i) + \xCE\xB1(i) }", "unexpected character `\xCE\xB1`"},
+		{"def f(float(N) gr\xC3\xB6\xC3\x9F" "e) -> (O) { O(i) = 1.0 }", "names have ASCII letters"},
+		{"def f(float(N) A) -> (O) { O(i) = A(i) \xC3\x97 2 }", "                                           *\n"},
+		{"def f(float(N) A) -> (O) { O(i) = A(i) + \xFF 2 }", "unexpected byte 0xff"},
+	};
+	for (size_t i = 0; i < HEDDLE_COUNT(cases); i++) {
+		heddle_ctx *ctx = heddle_ctx_new();
+		assert_null(heddle_module_parse(ctx, "hint.tc", cases[i].text, NULL));
+		const char *messages = heddle_ctx_messages(ctx);
+		if (!strstr(messages, cases[i].says) || heddle_error_count(ctx) != 1)
+			fail_msg("%s: one error with %s:\n%s", cases[i].text, cases[i].says, messages);
+		heddle_ctx_free(ctx);
+	}
+	/* A name that has nothing in common with any other gets no suggestion. */
+	heddle_ctx *ctx = heddle_ctx_new();
+	assert_null(heddle_module_parse(ctx, "hint.tc", "def f(float(N) A) -> (O) { O(i) = bean(A(i)) }", NULL));
+	assert_null(strstr(heddle_ctx_messages(ctx), "did you mean"));
+	heddle_ctx_free(ctx);
+}
+
 static void test_arrow_fixit(void **state)
 {
 	(void)state;
@@ -643,6 +689,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_literals),     cmocka_unit_test(test_grammar),	   cmocka_unit_test(test_types),
 		cmocka_unit_test(test_roles),	     cmocka_unit_test(test_recovery),	   cmocka_unit_test(test_did_you_mean),
+		cmocka_unit_test(test_hints),
 		cmocka_unit_test(test_arrow_fixit),  cmocka_unit_test(test_garbage),	   cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_pragmas),	     cmocka_unit_test(test_round_trip),	   cmocka_unit_test(test_layers),
 		cmocka_unit_test(test_layouts),	     cmocka_unit_test(test_calls),
