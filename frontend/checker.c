@@ -566,7 +566,8 @@ static int collect_clauses(scope *s)
 			continue;
 		for (int j = 0; j < i; j++) {
 			const syntax_clause *d = &s->syntax->clause[j];
-			if (d->kind != CLAUSE_EXISTS && !strcmp(d->name, c->name)) {
+			const bool ranges = d->kind == CLAUSE_RANGE && c->kind == CLAUSE_RANGE; /* of which both hold */
+			if (d->kind != CLAUSE_EXISTS && !ranges && !strcmp(d->name, c->name)) {
 				fail(s->c, 104, &c->location, "`%s` has two `where` clauses", c->name);
 				errors++;
 			}
@@ -613,6 +614,19 @@ static int check_lhs(scope *s)
 	return errors ? -1 : 0;
 }
 
+/* A further range of an index: the greater of the lower bounds, or the lesser of the upper ones.  `old` is NULL at its first. */
+static heddle_expr *intersect(checker *c, heddle_op op, heddle_expr *old, heddle_expr *new)
+{
+	if (!old)
+		return new;
+	heddle_expr *r = heddle_expr_make(c->arena, HEDDLE_EXPR_BINARY, heddle_type_match(old->type, new->type), 2);
+	r->op = op;
+	r->arg[0] = convert(c, old, r->type);
+	r->arg[1] = convert(c, new, r->type);
+	r->location = new->location;
+	return r;
+}
+
 static int check_bounds_of_indices(scope *s)
 {
 	int errors = 0;
@@ -645,8 +659,8 @@ static int check_bounds_of_indices(scope *s)
 			continue;
 		}
 		scope_index *x = find_index(s, c->name);
-		x->index->lower = lower.e;
-		x->index->upper = upper.e;
+		x->index->lower = intersect(s->c, HEDDLE_OP_MAX, x->index->lower, lower.e);
+		x->index->upper = intersect(s->c, HEDDLE_OP_MIN, x->index->upper, upper.e);
 	}
 	return errors ? -1 : 0;
 }

@@ -480,6 +480,17 @@ static bool is_given(const inference *f, int i)
 	return f->s->index[i].range && f->s->index[i].range->a->location.line;
 }
 
+/* Does the index have several ranges by `where`, of which this is the intersection? */
+static bool is_intersection(const inference *f, const heddle_index *index)
+{
+	int n = 0;
+	for (int i = 0; i < f->s->syntax->n_clause; i++) {
+		const syntax_clause *c = &f->s->syntax->clause[i];
+		n += c->kind == CLAUSE_RANGE && !strcmp(c->name, index->name);
+	}
+	return n > 1;
+}
+
 /* Was a size given as 0?  Then ranges may be empty. */
 static bool has_no_elements(const heddle_definition *d)
 {
@@ -489,7 +500,8 @@ static bool has_no_elements(const heddle_definition *d)
 	return false;
 }
 
-/* A range that is negative whatever the sizes are is a mistake; one that is empty is likely to be one. */
+/* A range that is negative whatever the sizes are is a mistake; one that is empty is likely to be one.  Ranges that have nothing
+ * in common leave no values: they end at the same place, for that decides the extents. */
 static int check_negative(inference *f)
 {
 	heddle_statement *st = f->s->statement;
@@ -509,10 +521,13 @@ static int check_negative(inference *f)
 		heddle_expr_print(index->upper, &text);
 		negative = empty;
 		negative.k--;
-		if (!affine_prove(f->space, &negative)) {
-			if (!is_given(f, i) && !has_no_elements(f->c->def) && heddle_check_warn(f->c, 214, &index->location, "index `%s` has no values, whatever the sizes are: %s",
+		const bool several = is_intersection(f, index);
+		if (several || !affine_prove(f->space, &negative)) {
+			index->lower = several ? index->upper : index->lower;
+			if ((several || !is_given(f, i)) && !has_no_elements(f->c->def) && heddle_check_warn(f->c, 214, &index->location, "index `%s` has no values, whatever the sizes are: %s",
 								 index->name, heddle_text_str(&text)))
-				heddle_note(f->c->ctx, NULL, "inferred from the subscripts: a `where` says what is meant");
+				heddle_note(f->c->ctx, NULL, several ? "its ranges have none in common"
+								     : "inferred from the subscripts: a `where` says what is meant");
 			heddle_text_free(&text);
 			continue;
 		}

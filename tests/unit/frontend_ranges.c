@@ -106,7 +106,11 @@ static const golden table[] = {
 	{"def crossed(float(N,M) I) -> (O) { O(i,j) = I(10+i-j,i+j) where i in 0:10 }", 0,
 	 {"0", "10", "20-min(N,20)", "20-min(N,20)+min(M-10,10)+min(N,20)-19"}},
 	{"def provable(float(10,19,10) I) -> (O) { O(i,j) = I(i,i+j,j) }", 0, {"0", "10", "0", "10"}},
+	{"def band(float(M,M) L, float(M,M) B) -> (C) { C(m1,m2) +=! L(m1,k) * B(k,m2) where k in m1:M, k in 0:m2+1 }", 0,
+	 {"0", "M", "0", "M"}},
 	/* Not of the table. */
+	{"def both(float(N) A, size K) -> (O) { O(i) = A(i) where i in 0:N-1, i in 2:K, i in -5:N+3 }", 0, {"2", "min(N-1,K)"}},
+	{"def later(float(N) A, size K) -> (O) { O(i) = A(i) where i in K:N, i in 3:N+K }", 0, {"max(K,3)", "N"}},
 	{"def quotient(float(N) A) -> (O) { O(i) = A(2*(i/3) - 1) }", 0, {"3", "3*(N/2)+3"}},
 	{"def existing(float(N,M) A) -> (O) { O(i,j) = A(i,j) where exists A(i+1,j) }", 0, {"0", "N-1", "0", "M"}},
 	{"def half(float(2*N) A) -> (O) { O(i) = A(2*i) + A(2*i+1) }", 0, {"0", "N"}},
