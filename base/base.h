@@ -210,6 +210,9 @@ const heddle_embedded *heddle_embedded_find(const char *path);
 /* Monotonic time in seconds. */
 double heddle_now(void);
 
+#define HEDDLE_MAX_RANK 8     /* dimensions of a tensor */
+#define HEDDLE_MAX_INDICES 16 /* of a statement */
+
 /* ---- scalar types ----------------------------------------------------------------------------------------------------- */
 
 typedef enum heddle_type {

@@ -490,7 +490,8 @@ const heddle_code heddle_codes[] = {
 	 "Wrong:  C(I(i)) = A(i)\n"
 	 "Right:  C(i) = A(I(i))\n"},
 	{612, "a statement with too many indices, or a tensor with too many dimensions",
-	 "Split the statement into two with a temporary in between; make one dimension of two that are used together.\n"},
+	 "A tensor has at most 8 dimensions and a statement at most 16 indices.  Make one dimension of two that are used together;\n"
+	 "split the statement into two with a temporary in between.\n"},
 	{613, "a grid of too many blocks",
 	 "A launch takes so many blocks as the chip's descriptor says (`grid_limit`), at most 2147483647, and every one of these sizes needs\n"
 	 "more.  Give smaller sizes (-s) or larger tiles (`tile=` of the config), or launch a definition for a part of the tensors several\n"

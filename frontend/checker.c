@@ -813,6 +813,18 @@ static int check_reductions(scope *s)
 	return errors ? -1 : 0;
 }
 
+static int check_limits(scope *s)
+{
+	const int n = s->statement->n_lhs;
+	if (n > HEDDLE_MAX_RANK)
+		fail(s->c, 612, &s->syntax->location, "`%s` has %d dimensions, more than %d", s->syntax->name, n, HEDDLE_MAX_RANK);
+	else if (s->n_index > HEDDLE_MAX_INDICES)
+		fail(s->c, 612, &s->syntax->location, "the statement has %d indices, more than %d", s->n_index, HEDDLE_MAX_INDICES);
+	else
+		return 0;
+	return -1;
+}
+
 int heddle_check_statement_in(scope *s)
 {
 	checker *c = s->c;
@@ -822,7 +834,7 @@ int heddle_check_statement_in(scope *s)
 	if (t->rank < 0)
 		t->rank = t->tensor->rank = st->n_lhs;
 	int checked = check_value(s), bounds = check_bounds_of_indices(s);
-	if (lets || lhs || checked || bounds)
+	if (lets || lhs || checked || bounds || check_limits(s))
 		return -1;
 	if (check_initialisation(s))
 		return -1;

@@ -74,6 +74,14 @@ tensor_state *heddle_check_add_tensor(checker *c, const char *name, heddle_role 
 	return &c->state[c->n_state - 1];
 }
 
+static void check_rank(checker *c, tensor_state *t)
+{
+	if (t->rank <= HEDDLE_MAX_RANK)
+		return;
+	fail(c, 612, &t->tensor->location, "`%s` has %d dimensions, more than %d", t->tensor->name, t->rank, HEDDLE_MAX_RANK);
+	t->bad = true;
+}
+
 /* A second thing of this name is left out; one with the name of a function is kept, so that its uses make sense. */
 static bool name_taken(checker *c, const char *name, const heddle_location *where)
 {
@@ -259,6 +267,7 @@ static void check_inputs(checker *c)
 		}
 		t->param = p;
 		t->typed = t->defined = t->declared = true;
+		check_rank(c, t);
 		check_layout(c, t);
 		c->def->n_input++;
 	}
@@ -300,6 +309,7 @@ static void check_outputs(checker *c)
 			unknown |= unknown_name;
 			t->bad |= !t->tensor->extent[j] && !unknown_name;
 		}
+		check_rank(c, t);
 		t->declared = !unknown && !t->bad;
 		if (p->is_inout && unknown) {
 			fail(c, 121, &p->location, "the extents of `inout %s` must be known sizes", p->name);

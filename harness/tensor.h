@@ -6,8 +6,6 @@
 
 #include "base/base.h"
 
-#define HEDDLE_MAX_RANK 8
-
 /* A dense or strided tensor in host memory; owns `memory`.  Between the start of `memory` and `data`, and after the last
  * element, lie at least 64 guard bytes; elements that `shape` does not reach (padding of strides) are guards too. */
 typedef struct heddle_array {

@@ -231,10 +231,6 @@ static heddle_stmt *extract_one(heddle_scop *scop, heddle_statement *source)
 	stmt->source = source;
 	stmt->n_dim = source->n_index;
 	HEDDLE_PUSH(scop->arena, scop->stmt, scop->n_stmt, stmt);
-	if (source->target->rank > HEDDLE_MAX_RANK_SCOP) {
-		heddle_error(scop->ctx, 612, &source->location, "a tensor can have at most %d dimensions", HEDDLE_MAX_RANK_SCOP);
-		return NULL;
-	}
 	if (stmt->n_dim > HEDDLE_MAX_DIM) {
 		heddle_error(scop->ctx, 612, &source->location, "a statement can have at most %d indices", HEDDLE_MAX_DIM);
 		return NULL;

@@ -32,8 +32,7 @@
 #include <isl/union_map.h>
 #include <isl/union_set.h>
 
-#define HEDDLE_MAX_DIM 16
-#define HEDDLE_MAX_RANK_SCOP 8 /* of a tensor */
+#define HEDDLE_MAX_DIM HEDDLE_MAX_INDICES
 /* What a thread may keep of other rounds: it is memory, on the stack of a processor's thread or local to a chip's. */
 #define HEDDLE_MAX_ARRAY_BYTES 65536
 

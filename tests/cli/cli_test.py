@@ -412,8 +412,18 @@ class Emit(Case):
     def test_too_many_dimensions(self):
         extents, indices = (",".join(f"{c}{k}" for k in range(9)) for c in "Ni")
         self.write("r.tc", f"def f(float({extents}) x) -> (y) {{\n\ty({indices}) = x({indices})\n}}\n")
-        self.heddle("emit", "r.tc", "-t", "opencl:cpu", "-o", "out", code=LIMIT, err=["at most 8 dimensions", "E0612"])
+        for verb in (["check"], ["emit", "-t", "opencl:cpu", "-o", "out"], ["test", "-t", "opencl:cpu"], ["plan", "-t", "opencl:cpu"]):
+            self.heddle(verb[0], "r.tc", *verb[1:], code=LIMIT, err=["has 9 dimensions, more than 8", "E0612"])
         self.assertNotIn("out", self.files())
+        # of a tensor that is only read, and of one whose shape nothing declares
+        self.write("r.tc", f"def f(float({extents}) x) -> (y) {{\n\ty +=! x({indices})\n}}\n")
+        self.heddle("check", "r.tc", code=LIMIT, err=["`x` has 9 dimensions, more than 8", "E0612"])
+        self.write("r.tc", f"def f(float(N) x) -> (y) {{\n\ty({indices}) = x(i0) where {', '.join(f'i{k} in 0:2' for k in range(1, 9))}\n}}\n")
+        self.heddle("check", "r.tc", code=LIMIT, err=["`y` has 9 dimensions, more than 8", "E0612"])
+        for n, code in ((16, 0), (17, LIMIT)):
+            self.write("r.tc", f"def f(float(N) x) -> (y) {{\n\ty +=! x({' + '.join(f'i{k}' for k in range(n))}) where "
+                               f"{', '.join(f'i{k} in 0:2' for k in range(n))}\n}}\n")
+            self.heddle("check", "r.tc", code=code, err=f"the statement has {n} indices, more than 16" if code else "")
 
     def test_entry_name(self):
         for name in ("main", "register", "exp", "expf", "index", "malloc"):
