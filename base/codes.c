@@ -251,7 +251,8 @@ const heddle_code heddle_codes[] = {
 	 "Wrong:  -s M=x\n"
 	 "Right:  -s M=64\n"},
 	{302, "a size that is not possible",
-	 "Sizes are 0 to 2147483647, and a range goes from the least value to the greatest.\n"
+	 "Sizes and extents are 0 to 2147418112, that is 2^31 - 65536: tiles reach beyond the last element, and their indices have\n"
+	 "32 bits.  A range goes from the least value to the greatest.\n"
 	 "Wrong:  -s M=64:1\n"
 	 "Right:  -s M=1:64\n"},
 	{303, "a multiple of 0",

@@ -422,11 +422,11 @@ static int bind_sizes(call *k)
 
 /* ---- the callee for these sizes ---------------------------------------------------------------------------------------------------- */
 
-/* Least and greatest value of an expression over sizes, within 0 .. 2^31 - 1. */
+/* Least and greatest value of an expression over sizes, within 0 .. HEDDLE_MAX_SIZE. */
 static heddle_size_range range_of(checker *c, const char *name, heddle_expr *e)
 {
-	heddle_size_range r = {.name = name, .min = 0, .max = INT32_MAX, .divisor = 1};
-	if (e->kind == HEDDLE_EXPR_INT && e->i >= 0 && e->i <= INT32_MAX) {
+	heddle_size_range r = {.name = name, .min = 0, .max = HEDDLE_MAX_SIZE, .divisor = 1};
+	if (e->kind == HEDDLE_EXPR_INT && e->i >= 0 && e->i <= HEDDLE_MAX_SIZE) {
 		r.min = r.max = e->i;
 	} else if (e->kind == HEDDLE_EXPR_SIZE) {
 		r.min = e->size->min;
@@ -464,7 +464,7 @@ static int require_ranges(call *k)
 	for (int i = 0; i < k->n_binding; i++) {
 		affine_row row, above, below = affine_constant(-1);
 		heddle_expr *value = k->binding[i].value;
-		/* extents are below 2^31 as all are; what is calculated may not be */
+		/* extents are small enough as all are; what is calculated may not be */
 		bool calculated = k->binding[i].given && value->kind == HEDDLE_EXPR_BINARY;
 		if (!affine_from_expr(space, k->binding[i].value, true, &row) || !affine_add(&below, &row, -1)) {
 			heddle_check_require(c, binary(c, HEDDLE_OP_GE, HEDDLE_BOOL, k->binding[i].value, whole(c, 0)));
@@ -474,10 +474,10 @@ static int require_ranges(call *k)
 			errors++;
 		} else if (calculated) {
 			above = row;
-			above.k -= (int64_t)INT32_MAX + 1;
+			above.k -= (int64_t)HEDDLE_MAX_SIZE + 1;
 			if (heddle_check_violated(c, space, &above)) {
-				fail(c, 133, &k->call->location, "size `%s` of `%s` would be above 2147483647",
-				     k->binding[i].name, k->callee->name);
+				fail(c, 133, &k->call->location, "size `%s` of `%s` would be above %d",
+				     k->binding[i].name, k->callee->name, HEDDLE_MAX_SIZE);
 				errors++;
 			}
 		}

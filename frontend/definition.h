@@ -8,6 +8,9 @@
 
 #include "base/base.h"
 
+/* 2^31 - 65536, the greatest value of a size: coordinates of tiles pass a size by less than a tile and must fit 32 bits. */
+#define HEDDLE_MAX_SIZE 2147418112
+
 typedef struct heddle_expr heddle_expr;
 
 /* A size symbol (N, K, ...) with its allowed values: min <= value <= max, and value % divisor == 0.
@@ -15,7 +18,7 @@ typedef struct heddle_expr heddle_expr;
 typedef struct heddle_size {
 	const char *name;
 	int64_t min;	 /* 0 unless told otherwise */
-	int64_t max;	 /* 2^31 - 1 unless told otherwise */
+	int64_t max;	 /* HEDDLE_MAX_SIZE unless told otherwise */
 	int64_t divisor; /* 1 unless told otherwise */
 	int position;	 /* in heddle_definition.size */
 	heddle_location location;

@@ -9,7 +9,7 @@ static heddle_size *add_size(checker *c, const char *name, const heddle_location
 {
 	heddle_size *size = HEDDLE_NEW(c->arena, heddle_size);
 	size->name = heddle_arena_strdup(c->arena, name);
-	size->max = INT32_MAX;
+	size->max = HEDDLE_MAX_SIZE;
 	size->divisor = 1;
 	size->position = c->def->n_size;
 	size->location = *where;
@@ -23,8 +23,8 @@ heddle_expr *heddle_check_dim(checker *c, const syntax_expr *e, const char *what
 	heddle_expr *r = NULL;
 	switch (e->kind) {
 	case SYNTAX_NUMBER:
-		if (e->is_float || !heddle_literal_fits(e->i, HEDDLE_INT32))
-			return fail(c, 302, &e->location, "%s is an integer from 0 to 2147483647", what);
+		if (e->is_float || e->i > HEDDLE_MAX_SIZE)
+			return fail(c, 302, &e->location, "%s is an integer from 0 to %d", what, HEDDLE_MAX_SIZE);
 		r = heddle_expr_make(c->arena, HEDDLE_EXPR_INT, HEDDLE_INT32, 0);
 		r->i = e->i;
 		break;

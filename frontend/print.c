@@ -248,7 +248,7 @@ static void print_head(const heddle_definition *d, heddle_text *out)
 	separator = " sizes ";
 	for (int i = 0; i < d->n_size; i++) {
 		const heddle_size *s = d->size[i];
-		if (s->min == 0 && s->max == INT32_MAX && s->divisor == 1)
+		if (s->min == 0 && s->max == HEDDLE_MAX_SIZE && s->divisor == 1)
 			continue;
 		heddle_text_printf(out, "%s%s=%lld", separator, s->name, (long long)s->min);
 		if (s->min != s->max)

@@ -37,7 +37,7 @@ static void skip(reader *r)
 		r->p++;
 }
 
-/* A decimal number up to 2^31 - 1; -1 with an error. */
+/* A decimal number up to HEDDLE_MAX_SIZE; -1 with an error. */
 static int64_t read_number(reader *r)
 {
 	const char *begin = r->p;
@@ -46,10 +46,12 @@ static int64_t read_number(reader *r)
 		return complain(r, 301, r->p, 1, "expected a number");
 	while (isdigit((unsigned char)*r->p)) {
 		n = n * 10 + (*r->p++ - '0');
-		if (n > INT32_MAX) {
+		if (n > HEDDLE_MAX_SIZE) {
 			while (isdigit((unsigned char)*r->p))
 				r->p++;
-			return complain(r, 302, begin, (size_t)(r->p - begin), "a size is at most 2147483647");
+			complain(r, 302, begin, (size_t)(r->p - begin), "a size is at most 2147418112");
+			heddle_note(r->ctx, NULL, "that is 2^31 - 65536: tiles reach beyond the last element, and indices have 32 bits");
+			return -1;
 		}
 	}
 	return n;
@@ -87,7 +89,7 @@ static int read_range(reader *r, heddle_size_range *s)
 		if (a == 0)
 			return complain(r, 303, begin, 1, "a size cannot be a multiple of 0");
 		s->min = 0;
-		s->max = INT32_MAX;
+		s->max = HEDDLE_MAX_SIZE;
 		s->divisor = a;
 		return settle(s);
 	}

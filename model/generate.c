@@ -12,10 +12,6 @@
 #include <isl/val.h>
 #include <string.h>
 
-/* Tile coordinates can pass a size by less than a tile and must fit 32 bits.  A size that nobody bounded is bounded here, and
- * the entry checks it; one that is bounded above this gets 64-bit indices. */
-#define INT32_SIZE_LIMIT ((int64_t)INT32_MAX - 65535)
-
 /* ---- names and sizes ---------------------------------------------------------------------------------------------------- */
 
 const char *heddle_generate_name(heddle_generator *g, const char *stem)
@@ -398,23 +394,6 @@ static int check_blocks(const heddle_generator *g, const heddle_kernel *kernel, 
 	return heddle_note(g->scop->ctx, NULL, "give smaller sizes (-s) or larger tiles (`tile=` of --config)"), -1;
 }
 
-/* Sizes end where the program's do, before all numbers that an index can have do: what is so for greater ones alone is not in the text, whose sums
- * with such a size would be others. */
-static void limit_sizes(heddle_generator *g)
-{
-	heddle_text text = {0};
-	heddle_text_printf(&text, "%s{ : 1 = 1", heddle_scop_params(g->scop, NULL));
-	for (int i = 0; i < g->scop->definition->n_size; i++) {
-		const heddle_size *size = g->scop->definition->size[i];
-		if (heddle_scop_is_open(size))
-			heddle_text_printf(&text, " and %s <= %lld", heddle_scop_param(g->scop, size), (long long)INT32_SIZE_LIMIT);
-	}
-	heddle_text_add(&text, " }");
-	isl_set *limit = isl_set_read_from_str(g->scop->isl, heddle_text_str(&text));
-	g->mapped->context = heddle_plainly_intersect_params(g->mapped->context, limit);
-	heddle_text_free(&text);
-}
-
 static int launch_kernel(heddle_generator *g, heddle_kernel *kernel)
 {
 	heddle_program *p = g->program;
@@ -450,7 +429,6 @@ static int launch_kernel(heddle_generator *g, heddle_kernel *kernel)
 	heddle_text_free(&config);
 	HEDDLE_PUSH(p->arena, p->launch, p->n_launch, launch);
 	g->mapped = kernel->mapped;
-	limit_sizes(g);
 	launch->body = heddle_node_block(p);
 	coordinates(g, launch->body, tiles);
 	shared_tiles(g);
@@ -578,28 +556,19 @@ static void add_buffers(heddle_generator *g)
 	lay_out_workspace(g);
 }
 
-static heddle_type index_type(const heddle_scop *scop)
-{
-	for (int i = 0; i < scop->definition->n_size; i++)
-		if (scop->definition->size[i]->max > INT32_SIZE_LIMIT && !heddle_scop_is_open(scop->definition->size[i]))
-			return HEDDLE_INT64;
-	return HEDDLE_INT32;
-}
-
 static void add_preconditions(heddle_generator *g);
 
 int heddle_pass_generate(heddle_scop *scop)
 {
 	heddle_program *p = heddle_program_new(scop->definition->name);
-	heddle_generator g = {.scop = scop, .program = p, .index_type = index_type(scop)};
+	heddle_generator g = {.scop = scop, .program = p, .index_type = HEDDLE_INT32};
 	scop->program = p;
 	p->warp = scop->descriptor->warp.set ? (int)scop->descriptor->warp.value : 1;
 	p->size = HEDDLE_NEW_ARRAY(p->arena, heddle_program_size, scop->definition->n_size);
 	for (int i = 0; i < scop->definition->n_size; i++) {
 		const heddle_size *size = scop->definition->size[i];
-		int64_t max = heddle_scop_is_open(size) ? INT32_SIZE_LIMIT / size->divisor * size->divisor : size->max;
 		p->size[p->n_size++] =
-			(heddle_program_size){heddle_arena_strdup(p->arena, size->name), size->min, max, size->divisor};
+			(heddle_program_size){heddle_arena_strdup(p->arena, size->name), size->min, size->max, size->divisor};
 	}
 	add_buffers(&g);
 	for (int k = 0; k < scop->n_kernel; k++)

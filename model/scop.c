@@ -36,7 +36,7 @@ const char *heddle_scop_params(const heddle_scop *scop, const char *extra)
 
 bool heddle_scop_is_open(const heddle_size *size)
 {
-	return size->min < size->max && size->max == INT32_MAX / size->divisor * size->divisor;
+	return size->min < size->max && size->max == HEDDLE_MAX_SIZE / size->divisor * size->divisor;
 }
 
 __isl_give isl_set *heddle_scop_hull(const heddle_scop *scop, __isl_take isl_set *set)

@@ -90,10 +90,17 @@ class Hostile(unittest.TestCase):
         self.emit(3, "def f(float(N) A) -> (O) { O(i) = A(i) + 99999999999999999999999 }")
         self.emit(3, "def f(float(N) A) -> (O) { O(i) = A(2147483647 * i + 2147483647) where i in 0:2147483647 }")
         copy = "def f(float(A, B, C, D) X) -> (O) { O(a, b, c, d) = X(a, b, c, d) }"
-        self.emit(0, copy, "-s", "A=1:2147483647,B=1:2147483647,C=1,D=1")
-        for sizes in ("A=2147483647,B=2147483647,C=2147483647,D=2147483647", "A=2147483647,B=2147483647,C=1:9,D=1:9"):
+        self.emit(0, copy, "-s", "A=1:2147418112,B=1:2147418112,C=1,D=1")
+        most = 2147418112  # the greatest size
+        for sizes in (f"A={most},B={most},C={most},D={most}", f"A={most},B={most},C=1:9,D=1:9"):
             self.assertIn("E0613", self.emit(5, copy, "-s", sizes))
         self.emit(3, "def f(float(N) A) -> (O) { O(i) = A(i) }", "-s", "N=" + "9" * 90000)
+        for size in (f"{most + 1}", "2147483613:2147483647", "1:2147483647"):
+            self.assertIn("E0302", self.emit(3, "def f(float(N) A) -> (O) { O(i) = A(i) }", "-s", "N=" + size))
+            self.assertIn("E0302", self.emit(3, f"def f(float(N) A) -> (O) sizes N={size} {{ O(i) = A(i) }}"))
+        self.assertIn("E0302", self.emit(3, f"def f(float({most + 1}) A) -> (O) {{ O(i) = A(i) }}"))
+        for size in (f"{most}", f"{most - 40}:{most}"):
+            self.emit(0, "def f(float(N) A) -> (O) { O(i) = A(i) }", "-s", "N=" + size)
 
     def test_preconditions_that_contradict(self):
         text = self.emit(3, "def f(float(N) A, float(M) B) -> (O) { O(i) = A(i + M) + B(i + N) where i in 0:4 }")

@@ -11,13 +11,13 @@ static void contraction(void **state)
 	assert_int_equal(b.status, 0);
 	const heddle_stmt *s = b.scop->stmt[0];
 	expect_set(&b, b.scop->context,
-		   "[N_M, N_K, N_N] -> { : 1 <= N_M <= 100 and 4 <= N_K <= 64 and N_K mod 4 = 0 and 0 <= N_N <= 2147483647 }");
+		   "[N_M, N_K, N_N] -> { : 1 <= N_M <= 100 and 4 <= N_K <= 64 and N_K mod 4 = 0 and 0 <= N_N <= 2147418112 }");
 	expect_set(&b, s->domain,
-		   "[N_M, N_K, N_N] -> { S0[i, j, k] : 0 <= i < N_M <= 100 and 0 <= j < N_N <= 2147483647 and "
+		   "[N_M, N_K, N_N] -> { S0[i, j, k] : 0 <= i < N_M <= 100 and 0 <= j < N_N <= 2147418112 and "
 		   "0 <= k < N_K and 4 <= N_K <= 64 and N_K mod 4 = 0 }");
 	assert_int_equal(s->n_access, 3);
 	expect_map(&b, s->access[1].relation,
-		   "[N_M, N_K, N_N] -> { S0[i, j, k] -> T_A[i, k] : 0 <= i < N_M <= 100 and 0 <= j < N_N <= 2147483647 and "
+		   "[N_M, N_K, N_N] -> { S0[i, j, k] -> T_A[i, k] : 0 <= i < N_M <= 100 and 0 <= j < N_N <= 2147418112 and "
 		   "0 <= k < N_K and 4 <= N_K <= 64 and N_K mod 4 = 0 }");
 	assert_true(s->access[0].write && s->access[0].affine && !s->access[1].write);
 	assert_true(s->reduction && s->initialise && s->dim[2].reduction && !s->dim[0].reduction);
