@@ -240,6 +240,12 @@ const heddle_code heddle_codes[] = {
 	 "What the reads of a statement need of an index holds for none, whatever the sizes are, so the statement does nothing.\n"
 	 "Wrong:  def f(float(N) A) -> (O) { O(i) = A(i) + A(i + N) }\n"
 	 "Right:  def f(float(2 * N) A) -> (O) { O(i) = A(i) + A(i + N) where i in 0:N }\n"},
+	{218, "a product of sizes may wrap around",
+	 "Sizes are int32, and so is a product of them that meets only int32 values or is stored as one: above 2147483647 it wraps\n"
+	 "around.  What becomes a float or a 64-bit integer is calculated in int64.\n"
+	 "Wrong:  def f(int32(N) A, size M, size K) -> (O) { O(i) = A(i) + M * K }\n"
+	 "Right:  def f(int32(N) A, size M, size K) -> (O) { O(i) = A(i) + int64(M * K) }\n"
+	 "Right:  def f(int32(N) A, size M, size K) -> (O) sizes M=1:1024, K=1:1024 { O(i) = A(i) + M * K }\n"},
 	{219, "a condition that is always true",
 	 "A branch of ?: reads a tensor under a condition on the subscript, and the ranges that were found make the condition true for all\n"
 	 "values of the indices. If they were meant to have more values, as for padding, say so with `where`.\n"

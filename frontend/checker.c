@@ -72,7 +72,7 @@ static heddle_type match(const value *a, const value *b)
 
 static heddle_expr *convert(checker *c, heddle_expr *e, heddle_type type)
 {
-	return heddle_expr_convert(c->arena, e, type);
+	return heddle_expr_convert(c->arena, heddle_check_widen(c->arena, e, type), type);
 }
 
 /* ---- names ---------------------------------------------------------------------------------------------------------------- */
@@ -511,6 +511,7 @@ static value check_cast(scope *s, const syntax_expr *e)
 	value a = check_expr(s, e->arg[0]);
 	if (!a.e)
 		return nothing;
+	a.e = heddle_check_widen(c->arena, a.e, e->type);
 	heddle_expr *r = convert(c, a.e, e->type);
 	bool rounds = e->type == HEDDLE_FLOAT16 || e->type == HEDDLE_BFLOAT16 || !heddle_type_is_float(e->type);
 	/* Calculated in this type, but one of another: later matches see the difference.  And a literal that is converted would
@@ -708,6 +709,7 @@ static int check_target_type(scope *s, const value *v)
 	/* extremes are of what the tensor can hold, whether they are kept in it or in a register meanwhile */
 	heddle_expr *e = compares && !heddle_type_is_float(t->tensor->type) ? convert(c, v->e, t->tensor->type) : v->e;
 	s->statement->value = convert(c, e, assign == HEDDLE_ASSIGN_SET ? t->tensor->type : heddle_type_arithmetic(t->tensor->type));
+	heddle_check_wraps(c, s->statement->value);
 	return 0;
 }
 

@@ -674,6 +674,25 @@ class Run(Case):
         doc = json.loads(self.heddle(*words, "--json").stdout)
         self.assertEqual(doc["outputs"][0]["first"], [4, 5, 10, 11])
 
+    def outputs(self, *words):
+        doc = json.loads(self.heddle("run", *words, "-t", "opencl:cpu", "--json").stdout)
+        return {o["name"]: o["first"] for o in doc["outputs"]}
+
+    @needs_pocl
+    def test_products_of_sizes(self):
+        """Calculated in 64 bits: as an int32, 65536 * 65536 is 0."""
+        self.write("p.tc", "def f(size N, size D) -> (y, z, w) {\n\ty = 1.0 / (N * D)\n\tz = float(N * D / 4 - D)\n\tw = int64(N * D)\n}\n")
+        self.assertEqual(self.outputs("p.tc", "-s", "N=65536,D=65536"), {"y": [2.0**-32], "z": [2.0**30 - 65536], "w": [2**32]})
+
+    @needs_pocl
+    def test_two_ranges(self):
+        """where k in m1:M, k in 0:m2+1 is k in m1:m2+1: sums of 1, 2, 4 from m1 to m2."""
+        self.write("a.npy", npy([1, 2, 4] * 3, (3, 3)))
+        self.write("b.npy", npy([1] * 9, (3, 3)))
+        self.write("band.tc", "def band(float(M, M) L, float(M, M) B) -> (C) {\n"
+                              "\tC(m1, m2) +=! L(m1, k) * B(k, m2) where k in m1:M, k in 0:m2 + 1\n}\n")
+        self.assertEqual(self.outputs("band.tc", "-s", "M=3", "-i", "L=a.npy", "-i", "B=b.npy"), {"C": [1, 3, 7, 0, 2, 6, 0, 0]})  # and 4
+
     @needs_pocl
     def test_default_target(self):
         self.heddle("run", "mm.tc", "-s", "M=2,K=3,N=2", err="target ")

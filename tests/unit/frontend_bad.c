@@ -83,7 +83,7 @@ static void test_bad(void **state)
 	}
 	closedir(dir);
 	/* Every code of the notation has its file, but for warnings and what only callers can do wrong. */
-	static const int elsewhere[] = {110, 126, 204, 212, 213, 214, 219, 306, 307, 309};
+	static const int elsewhere[] = {110, 126, 204, 212, 213, 214, 218, 219, 306, 307, 309};
 	for (const heddle_code *c = heddle_codes; c->code && c->code < 400; c++) {
 		bool excused = false;
 		for (size_t i = 0; i < HEDDLE_COUNT(elsewhere); i++)
@@ -109,6 +109,11 @@ static void test_warnings(void **state)
 	assert_fine("w", "def f(float(N) A) -> (O) { O(i) = A(i-1) }", 204);
 	assert_fine("w", "def f(float(N) A) -> (O) { O(i) +=! A(i) where r in 0:4 }", 212);
 	assert_fine("w", "def f(float(N) A) -> (O) { O(i) = A(i) + A(i + N) }", 214);
+	assert_fine("w", "def f(float(N) A) -> (O) { O(i) = A(i) where i in 0:3, i in 5:9 }", 214);
+	assert_fine("w", "def f(int32(N) A, size M) -> (O) { O(i) = A(i) + N * M }", 218);
+	assert_fine("w", "def f(int32(N) A, size M) -> (O) { O(i) = i < N * M ? A(i) : 0 }", 218);
+	assert_fine("w", "def f(int32(N) A, size M) -> (O) sizes N=1:46340, M=1:46340 { O(i) = A(i) + N * M }", 0);
+	assert_fine("w", "def f(int32(N) A, size M) -> (O) { O(i) = A(i) + int64(N * M) }", 0);
 	assert_fine("w", "def f(float(2 * N) A) -> (O) { O(i) = A(i) + A(i + N) where i in 0:N }", 0);
 }
 
