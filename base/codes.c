@@ -240,6 +240,12 @@ const heddle_code heddle_codes[] = {
 	 "What the reads of a statement need of an index holds for none, whatever the sizes are, so the statement does nothing.\n"
 	 "Wrong:  def f(float(N) A) -> (O) { O(i) = A(i) + A(i + N) }\n"
 	 "Right:  def f(float(2 * N) A) -> (O) { O(i) = A(i) + A(i + N) where i in 0:N }\n"},
+	{217, "an index ends at the lesser of two sizes",
+	 "Tensors of different sizes are read at the same index, so it takes the values that all of them have.  One name for both\n"
+	 "extents says that they are equal, and callers are held to it; a `where` says that the lesser is meant.\n"
+	 "Wrong:  def f(float(N) A, float(M) B) -> (O) { O(i) = A(i) + B(i) }\n"
+	 "Right:  def f(float(N) A, float(N) B) -> (O) { O(i) = A(i) + B(i) }\n"
+	 "Right:  def f(float(N) A, float(M) B) -> (O) { O(i) = A(i) + B(i) where i in 0:min(N, M) }\n"},
 	{218, "a product of sizes may wrap around",
 	 "Sizes are int32, and so is a product of them that meets only int32 values or is stored as one: above 2147483647 it wraps\n"
 	 "around.  What becomes a float or a 64-bit integer is calculated in int64.\n"

@@ -33,7 +33,7 @@ static void print_sizes(const heddle_definition *definition, heddle_text *out)
 		heddle_text_printf(out, "%s%s", i ? ", " : "  sizes     ", s->name);
 		if (s->min == s->max)
 			heddle_text_printf(out, "=%lld", (long long)s->min);
-		else if (s->min > 0 || s->max != INT32_MAX)
+		else if (s->min > 0 || s->max != HEDDLE_MAX_SIZE)
 			heddle_text_printf(out, "=%lld:%lld", (long long)s->min, (long long)s->max);
 		if (s->divisor > 1 && s->min != s->max)
 			heddle_text_printf(out, ", a multiple of %lld", (long long)s->divisor);

@@ -172,6 +172,8 @@ const branch_row *heddle_branch_bound(const affine_space *space, const branch_co
 
 /* Give every index of the statement its range and enlarge the target's written box.  0 or -1. */
 int heddle_check_ranges(scope *s);
+/* Warn of indices that end at the lesser of two sizes, which tensors have that are read at just this index. */
+void heddle_check_lesser(scope *s, affine_space *space);
 /* Dimensions that have subscripts that are two digits: E0209 where such are written and others too, or not the whole tensor. */
 void heddle_check_digit_tensors(checker *c);
 /* Is the subscript factor * high + low, both affine, and low in 0:factor whatever the indices and sizes are? */

@@ -627,6 +627,7 @@ static int infer(inference *f)
 	if (check_negative(f))
 		return -1;
 	warn_always(f);
+	heddle_check_lesser(f->s, f->space);
 	return heddle_check_written(f->s, f->space);
 }
 

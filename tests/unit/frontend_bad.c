@@ -83,7 +83,7 @@ static void test_bad(void **state)
 	}
 	closedir(dir);
 	/* Every code of the notation has its file, but for warnings and what only callers can do wrong. */
-	static const int elsewhere[] = {110, 126, 204, 212, 213, 214, 218, 219, 306, 307, 309};
+	static const int elsewhere[] = {110, 126, 204, 212, 213, 214, 217, 218, 219, 306, 307, 309};
 	for (const heddle_code *c = heddle_codes; c->code && c->code < 400; c++) {
 		bool excused = false;
 		for (size_t i = 0; i < HEDDLE_COUNT(elsewhere); i++)
@@ -114,6 +114,15 @@ static void test_warnings(void **state)
 	assert_fine("w", "def f(int32(N) A, size M) -> (O) { O(i) = i < N * M ? A(i) : 0 }", 218);
 	assert_fine("w", "def f(int32(N) A, size M) -> (O) sizes N=1:46340, M=1:46340 { O(i) = A(i) + N * M }", 0);
 	assert_fine("w", "def f(int32(N) A, size M) -> (O) { O(i) = A(i) + int64(N * M) }", 0);
+	assert_fine("w", "def f(float(N) A, float(M) B) -> (O) { O(i) = A(i) + B(i) }", 217);
+	assert_fine("w", "def f(float(N, K) A, float(L) B) -> (O) { O(i) +=! A(i, k) * B(k) }", 217);
+	assert_fine("w", "def f(float(N) A, float(M) B) -> (O) { t(i) = A(i) * 2\nO(i) = t(i) + B(i) }", 217);
+	assert_fine("w", "def f(float(N) A, float(N) B) -> (O) { O(i) = A(i) + B(i) }", 0);
+	assert_fine("w", "def f(float(N) A, float(M) B) -> (O) { O(i) = A(i) + B(i) where i in 0:min(N, M) }", 0);
+	assert_fine("w", "def f(float(N) A, float(M) B) -> (O) sizes N=1:8, M=8:9 { O(i) = A(i) + B(i) }", 0);
+	assert_fine("w", "def f(float(N) A, float(K) w) -> (O) { O(i) +=! A(i + k) * w(k) }", 0);
+	assert_fine("w", "def f(float(N) A, float(8) B) -> (O) { O(i) = A(i) + B(i) }", 0);
+	assert_fine("w", "def f(float(N) A, float(M) B) -> (O) { O(i, j) = A(i) + B(j) }", 0);
 	assert_fine("w", "def f(float(2 * N) A) -> (O) { O(i) = A(i) + A(i + N) where i in 0:N }", 0);
 }
 
