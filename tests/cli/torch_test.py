@@ -167,6 +167,43 @@ class Binding(unittest.TestCase):
         self.refuses("W has the shape [3, 7]", self.ops.t_product, torch.randn(6, 8, device="meta"), torch.randn(3, 7, device="meta"),
                      torch.randn(3, device="meta"))
 
+    def test_gradients(self):
+        """There is no derivative: forward works, and backward raises instead of leaving the operator out."""
+        X, W, bias = torch.randn(6, 8, requires_grad=True), torch.randn(3, 8), torch.randn(3)
+        expected = torch.relu(X @ W.t() + bias).detach()
+        # An expression of which autograd knows a part: without the operator's own part X.grad would be W's row sums, and wrong.
+        self.refuses(["t_product", "not implemented"], (self.ops.t_product(X, W, bias) + X @ W.t()).sum().backward)
+        with torch.no_grad():
+            Y = self.ops.t_product(X, W, bias)
+        self.assertFalse(Y.requires_grad)
+        torch.testing.assert_close(Y, expected, rtol=1e-4, atol=1e-4)
+        for given in ((X, W, bias), (X.detach(), W, bias.clone().requires_grad_())):
+            Y = self.ops.t_product(*given)
+            self.assertTrue(Y.requires_grad)
+            torch.testing.assert_close(Y.detach(), expected, rtol=1e-4, atol=1e-4)
+            self.refuses(["t_product", "not implemented"], Y.sum().backward)
+        self.assertFalse(self.ops.t_product(X.detach(), W, bias).requires_grad)
+        Y = self.ops.t_product(X.detach().to("meta").requires_grad_(), W.to("meta"), bias.to("meta"))
+        self.assertEqual((Y.device.type, tuple(Y.shape), Y.requires_grad), ("meta", (6, 3), True))
+
+    def test_gradients_in_place(self):
+        """A tensor that is changed in place and not returned carries no error to backward: the call itself raises."""
+        A, two, total = torch.randn(7, 12), torch.randn(8), torch.zeros(7, 12)
+        for given in ((A.clone().requires_grad_(), two, total), (A, two.clone().requires_grad_(), total),
+                      (A, two, torch.zeros(7, 12, requires_grad=True) * 1)):
+            self.refuses(["t_mixed changes tensors in place", "no_grad"], self.ops.t_mixed, *given, 0.5, -3, False, 4)
+            self.assertFalse(given[2].detach().any())
+            with torch.no_grad():
+                self.ops.t_mixed(*given, 0.5, -3, False, 4)
+            torch.testing.assert_close(given[2].detach(), A)
+            given[2].detach().zero_()
+        sums = self.ops.t_mixed(A.to("meta"), two.to("meta"), total.to("meta"), 0.5, -3, False, 4)[0]
+        self.assertEqual((sums.device.type, tuple(sums.shape)), ("meta", (7,)))
+        # Integers have no gradient, whatever else the operator returns.
+        picked = self.ops.t_types(torch.randn(5, 9).half().requires_grad_(), torch.tensor([1]), torch.zeros(11, 6, dtype=torch.uint8),
+                                  torch.randn(2, 2, dtype=torch.float64), 0.25)[1]
+        self.assertFalse(picked.requires_grad)
+
     def test_threads(self):
         import concurrent.futures
 
