@@ -136,12 +136,13 @@ typedef struct heddle_descriptor {
 	heddle_command runner;
 	bool runner_lines; /* it stays and is asked in lines; else it is started for each run, over a folder */
 	const char *path; /* file it came from */
+	heddle_location name_at, backend_at; /* where those are said, the backend perhaps in a parent */
 } heddle_descriptor;
 
 /* By name or alias, its inheritance resolved.  In the context's arena, read once.  NULL with a diagnostic: unknown (with
  * did-you-mean), or whatever is wrong in the file (E04xx with file and line). */
 const heddle_descriptor *heddle_descriptor_find(heddle_ctx *ctx, const char *name);
-/* A file by path, checked the same way. */
+/* A file by path, abstract or not, checked the same way. */
 const heddle_descriptor *heddle_descriptor_read(heddle_ctx *ctx, const char *path);
 /* The descriptor with one value changed: `key` is "shared_per_block", "l2.size" or "float32" (a rate), `value` a number with a unit
  * of the key's, or with K, M, G or T.  Checked as a file is; in the context's arena.  NULL with E0415 or what is wrong. */

@@ -115,6 +115,7 @@ static void read_plain_key(reader *r, plain_key key, yaml_node_t *v)
 		break;
 	case KEY_BACKEND:
 		d->backend = heddle_parse_string(r, v, name);
+		d->backend_at = heddle_parse_location(r, v);
 		break;
 	case KEY_COMPILE_ARCH:
 		s = heddle_parse_scalar(v);
@@ -355,6 +356,7 @@ static int inherit(reader *r, yaml_node_t *node)
 	}
 	const char *own = d->name;
 	*d = *parent;
+	d->name_at = r->name_at;
 	d->name = own;
 	d->inherits = name;
 	d->title = NULL;
@@ -393,6 +395,7 @@ static void read_document(reader *r, yaml_node_t *root, const chain *up)
 	}
 	r->name_at = heddle_parse_location(r, name);
 	r->d->name = heddle_parse_string(r, name, "name");
+	r->d->name_at = r->name_at;
 	if (!r->d->name)
 		return;
 	chain here = {r->d->name, up};

@@ -136,18 +136,15 @@ const char *heddle_descriptor_folder(heddle_ctx *ctx, const heddle_source *sourc
 	return slash ? heddle_arena_strndup(heddle_ctx_arena(ctx), source->name, (size_t)(slash - source->name)) : ".";
 }
 
-/* A descriptor that can be a target: not abstract, and called as its file is. */
-static const heddle_descriptor *checked(heddle_ctx *ctx, const heddle_source *source, const char *stem)
+/* A descriptor that is called as its file is. */
+static const heddle_descriptor *checked(heddle_ctx *ctx, const heddle_source *source)
 {
 	const heddle_descriptor *d = heddle_descriptor_parse(ctx, source, heddle_descriptor_folder(ctx, source));
-	if (!d)
-		return NULL;
-	if (strcmp(d->name, stem) != 0) {
-		heddle_location at = {source, 1, 1, 1};
-		heddle_error(ctx, 414, &at, "the file %s.yaml calls its descriptor `%s`", stem, d->name);
-		return NULL;
-	}
-	return d;
+	const char *slash = strrchr(source->name, '/'), *file = slash ? slash + 1 : source->name;
+	if (!d || !strcmp(file, heddle_arena_printf(heddle_ctx_arena(ctx), "%s.yaml", d->name)))
+		return d;
+	heddle_error(ctx, 414, &d->name_at, "the file %s calls its descriptor `%s`", file, d->name);
+	return NULL;
 }
 
 static void abstract_error(heddle_ctx *ctx, const char *name)
@@ -190,8 +187,8 @@ static void unknown_error(heddle_ctx *ctx, const char *name, const stems *list)
 	heddle_text_free(&shown);
 }
 
-/* The chip that goes by this alias; *stem becomes its name. */
-static const heddle_source *source_by_alias(heddle_ctx *ctx, const stems *list, const char *alias, const char **stem)
+/* The chip that goes by this alias. */
+static const heddle_source *source_by_alias(heddle_ctx *ctx, const stems *list, const char *alias)
 {
 	for (int i = 0; i < list->n; i++) {
 		descriptor_header h;
@@ -199,10 +196,8 @@ static const heddle_source *source_by_alias(heddle_ctx *ctx, const stems *list, 
 		if (!header_of(ctx, list->name[i], &h, &source) || h.abstract)
 			continue;
 		for (int k = 0; k < h.n_alias; k++)
-			if (!strcmp(h.alias[k], alias)) {
-				*stem = list->name[i];
+			if (!strcmp(h.alias[k], alias))
 				return source;
-			}
 	}
 	return NULL;
 }
@@ -212,16 +207,15 @@ const heddle_descriptor *heddle_descriptor_find(heddle_ctx *ctx, const char *nam
 {
 	int errors = heddle_error_count(ctx);
 	descriptor_header h;
-	const char *stem = name;
 	const heddle_source *named = heddle_descriptor_source(ctx, NULL, name), *source;
 	if (heddle_error_count(ctx) != errors)
 		return NULL;
 	if (named && (heddle_descriptor_peek(ctx, named, &h) < 0 || !h.abstract))
-		return checked(ctx, named, name);
+		return checked(ctx, named);
 	stems list = all_stems(ctx);
-	source = source_by_alias(ctx, &list, name, &stem);
+	source = source_by_alias(ctx, &list, name);
 	if (source)
-		return checked(ctx, source, stem);
+		return checked(ctx, source);
 	if (named)
 		abstract_error(ctx, name);
 	else
@@ -232,7 +226,7 @@ const heddle_descriptor *heddle_descriptor_find(heddle_ctx *ctx, const char *nam
 const heddle_descriptor *heddle_descriptor_read(heddle_ctx *ctx, const char *path)
 {
 	const heddle_source *source = source_from_file(ctx, path);
-	return source ? heddle_descriptor_parse(ctx, source, heddle_descriptor_folder(ctx, source)) : NULL;
+	return source ? checked(ctx, source) : NULL;
 }
 
 const char *const *heddle_descriptor_names(heddle_ctx *ctx)

@@ -338,6 +338,10 @@ const heddle_code heddle_codes[] = {
 	 "Right:  --sweep shared_per_block=64K,128K\n"
 	 "Right:  --sweep l2.size=1M,2M\n"
 	 "Right:  --sweep float32=100T,200T\n"},
+	{416, "a descriptor speaks an unknown backend",
+	 "`backend` names a dialect: backends/NAME/dialect.yaml among those built in or in a folder of --path or HEDDLE_PATH.\n"
+	 "Wrong:  backend: cudaa\n"
+	 "Right:  backend: cuda\n"},
 	{450, "there is no such backend",
 	 "A target is BACKEND:CHIP, and the backend has a dialect: backends/NAME/dialect.yaml among those built in or in a folder of\n"
 	 "--path or HEDDLE_PATH.\n"

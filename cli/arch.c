@@ -71,6 +71,23 @@ static int show(heddle_cli *cli)
 	return HEDDLE_EXIT_FINE;
 }
 
+/* Is there a dialect for it?  Abstract descriptors may leave it open. */
+static bool speaks(heddle_cli *cli, const heddle_descriptor *d)
+{
+	const char *const *names = heddle_dialect_names(cli->ctx);
+	int n = 0;
+	for (; names[n]; n++)
+		if (d->backend && !strcmp(names[n], d->backend))
+			return true;
+	if (!d->backend)
+		return true;
+	heddle_error(cli->ctx, 416, &d->backend_at, "there is no backend `%s`", d->backend);
+	const char *nearest = heddle_nearest(d->backend, names, n);
+	if (nearest)
+		heddle_note(cli->ctx, NULL, "did you mean `%s`?", nearest);
+	return false;
+}
+
 static int validate(heddle_cli *cli)
 {
 	if (want_words(cli, 1, -1) < 0)
@@ -79,7 +96,7 @@ static int validate(heddle_cli *cli)
 	int result = HEDDLE_EXIT_FINE;
 	for (int i = 1; i < cli->n_word; i++) {
 		const heddle_descriptor *d = heddle_descriptor_read(cli->ctx, cli->word[i]);
-		if (!d)
+		if (!d || !speaks(cli, d))
 			result = -1;
 		else if (all)
 			json_array_append_new(all, heddle_descriptor_json(d));
@@ -205,6 +222,15 @@ static int diff(heddle_cli *cli)
 	return HEDDLE_EXIT_FINE;
 }
 
+/* "mychip" of "chips/mychip.yaml": a descriptor is found by its file's name.  NULL: the file has no such name. */
+static const char *name_of_file(heddle_cli *cli, const char *file)
+{
+	static const char suffix[] = ".yaml";
+	const char *slash = file ? strrchr(file, '/') : NULL, *base = slash ? slash + 1 : file;
+	const size_t n = base ? strlen(base) : 0, tail = sizeof(suffix) - 1;
+	return n > tail && !strcmp(base + n - tail, suffix) ? heddle_arena_strndup(cli->arena, base, n - tail) : NULL;
+}
+
 /* ---- new ------------------------------------------------------------------------------------------------------------- */
 
 static int begin(heddle_cli *cli)
@@ -217,9 +243,12 @@ static int begin(heddle_cli *cli)
 	const heddle_descriptor *parent = heddle_descriptor_find(cli->ctx, from);
 	if (!parent)
 		return -1;
-	const char *name = cli->n_word > 1 ? cli->word[1] : "mychip", *file = heddle_cli_value(cli, HEDDLE_OPTION_OUTPUT);
+	const char *file = heddle_cli_value(cli, HEDDLE_OPTION_OUTPUT), *stem = name_of_file(cli, file);
+	const char *name = cli->n_word > 1 ? cli->word[1] : stem ? stem : "mychip";
 	if (name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")])
 		return heddle_error(cli->ctx, 915, NULL, "`%s` cannot be the name of a chip: letters, digits, _ and -", name);
+	if (file && (!stem || strcmp(stem, name) != 0))
+		return heddle_error(cli->ctx, 915, NULL, "the descriptor of `%s` is found as %s.yaml, not as '%s'", name, name, file);
 	heddle_text text = {0};
 	heddle_descriptor_begin(parent, name, &text);
 	int result = HEDDLE_EXIT_FINE;
@@ -248,28 +277,35 @@ static const heddle_descriptor *generic_descriptor(heddle_cli *cli, const heddle
 	return heddle_descriptor_find(cli->ctx, strcmp(driver->level, "device") ? "cpu" : "gpu");
 }
 
-/* The driver of --level, or the first real device's, else a processor's. */
-static const heddle_driver *probe_driver(heddle_cli *cli, heddle_probe *probe)
+/* May the driver's device be this chip?  NULL: any. */
+static bool drives(heddle_cli *cli, const heddle_driver *driver, const heddle_descriptor *chip)
+{
+	const heddle_descriptor *generic = generic_descriptor(cli, driver);
+	return generic && (!chip || (!strcmp(driver->backend, chip->backend) && generic->execution == chip->execution));
+}
+
+/* The driver of --level, or the first real device's, else a processor's; of those that may drive `chip`. */
+static const heddle_driver *probe_driver(heddle_cli *cli, const heddle_descriptor *chip, heddle_probe *probe)
 {
 	const char *level = heddle_cli_value(cli, HEDDLE_OPTION_LEVEL), *why = NULL, *levels = "";
 	for (int devices = 1; devices >= 0; devices--)
 		for (const heddle_driver *const *at = heddle_drivers; *at; at++) {
 			const heddle_driver *d = *at;
 			const char *name = heddle_arena_printf(cli->arena, "%s:%s", d->level, d->name);
-			if (d->simulator || (strcmp(d->level, "device") == 0) != (devices == 1))
+			if (d->simulator || (strcmp(d->level, "device") == 0) != (devices == 1) || !drives(cli, d, chip))
 				continue;
 			levels = heddle_arena_printf(cli->arena, "%s%s%s", levels, *levels ? ", " : "", name);
 			if (level && strcmp(level, name) != 0)
 				continue;
-			const heddle_descriptor *generic = generic_descriptor(cli, d);
-			if (generic && heddle_probe_run(cli->ctx, cli->arena, d, generic, probe, &why) == 0)
+			if (heddle_probe_run(cli->ctx, cli->arena, d, generic_descriptor(cli, d), chip, probe, &why) == 0)
 				return d;
 		}
-	heddle_error(cli->ctx, 810, NULL, "there is no device to probe%s%s", level ? " at " : "", level ? level : "");
+	heddle_error(cli->ctx, 810, NULL, "there is no device to probe%s%s%s%s", chip ? " for " : "", chip ? chip->name : "", level ? " at " : "",
+		     level ? level : "");
 	if (why)
 		heddle_note(cli->ctx, NULL, "%s", why);
 	else
-		heddle_note(cli->ctx, NULL, "levels that can be probed: %s", levels);
+		heddle_note(cli->ctx, NULL, "levels that can be probed%s%s: %s", chip ? " for " : "", chip ? chip->name : "", *levels ? levels : "none");
 	return NULL;
 }
 
@@ -360,7 +396,7 @@ static int probe_device(heddle_cli *cli)
 	heddle_probe probe;
 	if (cli->n_word > 1 && !d)
 		return -1;
-	const heddle_driver *driver = probe_driver(cli, &probe);
+	const heddle_driver *driver = probe_driver(cli, d, &probe);
 	if (!driver)
 		return -1;
 	/* A block of a processor's descriptor is one thread, whatever its driver allows. */
@@ -374,9 +410,8 @@ static int probe_device(heddle_cli *cli)
 	const char *parent = d ? d->name : generic_descriptor(cli, driver)->name;
 	heddle_text yaml = {0};
 	int result = HEDDLE_EXIT_FINE;
-	/* A descriptor is called as its file. */
-	const char *base = file && strrchr(file, '/') ? strrchr(file, '/') + 1 : file, *dot = base ? strstr(base, ".yaml") : NULL;
-	probe_yaml(&probe, dot && dot > base ? heddle_arena_strndup(cli->arena, base, (size_t)(dot - base)) : "measured", parent, &yaml);
+	const char *name = name_of_file(cli, file);
+	probe_yaml(&probe, name ? name : "measured", parent, &yaml);
 	if (file)
 		result = heddle_file_write(cli->ctx, file, heddle_text_str(&yaml), yaml.length);
 	json_t *figures = cli->result ? json_array() : NULL;

@@ -6,6 +6,7 @@
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 const heddle_verb_row heddle_verb_rows[] = {
 	[HEDDLE_VERB_CHECK] = {"check", "FILE... [-s SIZES]", "Parse and check files: types, shapes, ranges, bounds",
@@ -70,13 +71,25 @@ static char *take_text(heddle_text *text)
 	return s;
 }
 
+static int add_paths(heddle_cli *cli)
+{
+	for (int i = 0; i < cli->option[HEDDLE_OPTION_PATH].n; i++) {
+		const char *folder = cli->option[HEDDLE_OPTION_PATH].value[i];
+		struct stat is;
+		if (stat(folder, &is) < 0 || !S_ISDIR(is.st_mode))
+			return heddle_error(cli->ctx, 915, NULL, "--path: there is no folder '%s'", folder);
+		heddle_ctx_add_path(cli->ctx, folder);
+	}
+	return 0;
+}
+
 static int run_verb(heddle_cli *cli)
 {
-	for (int i = 0; i < cli->option[HEDDLE_OPTION_PATH].n; i++)
-		heddle_ctx_add_path(cli->ctx, cli->option[HEDDLE_OPTION_PATH].value[i]);
+	int code = add_paths(cli);
 	if (heddle_cli_flag(cli, HEDDLE_OPTION_JSON))
 		cli->result = json_object();
-	int code = heddle_ctx_set_policy(cli->ctx, heddle_cli_value(cli, HEDDLE_OPTION_POLICY));
+	if (code == 0)
+		code = heddle_ctx_set_policy(cli->ctx, heddle_cli_value(cli, HEDDLE_OPTION_POLICY));
 	if (code == 0)
 		code = cli->verb->run(cli);
 	if (code < 0)

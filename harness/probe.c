@@ -8,6 +8,7 @@
 #include "base/process.h"
 #include "harness/device.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,9 @@ enum { LAUNCH, FMA, READ, CHASE, N_KERNEL }; /* positions in the program */
 #define LARGEST (128.0 * 1024 * 1024)
 
 typedef struct session {
+	heddle_ctx *ctx;
 	const heddle_driver *driver;
+	const heddle_descriptor *chip; /* that the device must be; NULL: any */
 	heddle_arena *arena;
 	heddle_manifest *manifest;
 	const char *source;
@@ -250,6 +253,54 @@ static int measure(session *s)
 	return 0;
 }
 
+/* The letters and digits of a name: "rx7900xtx" of "RX 7900 XTX". */
+static char *plain_name(heddle_arena *arena, const char *name)
+{
+	char *plain = heddle_arena_strdup(arena, name), *to = plain;
+	for (const char *c = name; *c; c++)
+		if (isalnum((unsigned char)*c))
+			*to++ = (char)tolower((unsigned char)*c);
+	*to = '\0';
+	return plain;
+}
+
+/* Does the device's name say that it is this chip?  A name without a digit is that of a kind. */
+static bool is_named(heddle_arena *arena, const char *device, const char *chip)
+{
+	return strpbrk(chip, "0123456789") && strstr(plain_name(arena, device), plain_name(arena, chip));
+}
+
+/* Is `name` the chip, or what it inherits from? */
+static bool is_or_inherits(heddle_ctx *ctx, const heddle_descriptor *chip, const char *name, const char *const *names)
+{
+	while (chip && strcmp(chip->name, name) != 0) {
+		const char *const *parent = names;
+		while (*parent && (!chip->inherits || strcmp(*parent, chip->inherits) != 0))
+			parent++;
+		chip = *parent ? heddle_descriptor_find(ctx, *parent) : NULL;
+	}
+	return chip != NULL;
+}
+
+/* What tells that the device is another chip: the architecture that its driver names, or the name of another descriptor.  NULL: nothing. */
+static const char *other_chip(const session *s)
+{
+	const heddle_descriptor *chip = s->chip;
+	const heddle_device *device = &s->device;
+	if (!chip)
+		return NULL;
+	if (*device->arch && *chip->compile_arch && strncmp(chip->compile_arch, device->arch, strlen(device->arch)) != 0)
+		return device->arch;
+	const char *const *names = heddle_descriptor_names(s->ctx);
+	for (int i = 0; i < chip->n_alias; i++)
+		if (is_named(s->arena, device->name, chip->alias[i]))
+			return NULL;
+	for (const char *const *name = names; *name; name++)
+		if (is_named(s->arena, device->name, *name) && !is_or_inherits(s->ctx, chip, *name, names))
+			return *name;
+	return NULL;
+}
+
 static void in_child(void *data, heddle_text *text)
 {
 	session *s = data;
@@ -258,6 +309,11 @@ static void in_child(void *data, heddle_text *text)
 	s->text = text;
 	if (s->driver->open(s->driver, s->arena, NULL, &s->device, &why) != 0) {
 		heddle_text_printf(text, "!%s", why);
+		return;
+	}
+	const char *other = other_chip(s);
+	if (other) {
+		heddle_text_printf(text, "!the device is %s, which is %s and not %s", s->device.name, other, s->chip->name);
 		return;
 	}
 	heddle_text_printf(text, "%s\t%s\n", s->device.name, s->device.version);
@@ -281,9 +337,9 @@ static void in_child(void *data, heddle_text *text)
 }
 
 int heddle_probe_run(heddle_ctx *ctx, heddle_arena *arena, const heddle_driver *driver, const heddle_descriptor *descriptor,
-		     heddle_probe *probe, const char **why)
+		     const heddle_descriptor *chip, heddle_probe *probe, const char **why)
 {
-	session s = {.driver = driver, .arena = arena};
+	session s = {.ctx = ctx, .driver = driver, .arena = arena, .chip = chip};
 	heddle_text text = {0};
 	*probe = (heddle_probe){.backend = driver->backend};
 	if (write_source(ctx, &s, driver->backend, descriptor) != 0) {

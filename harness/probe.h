@@ -22,10 +22,10 @@ typedef struct heddle_probe {
 	heddle_probe_figure *figure;
 } heddle_probe;
 
-/* Probe the driver's first device, in a child process, with kernels for a processor or a GPU as the descriptor is one.  Strings in
- * `arena`.  0, or -1 with `*why`. */
+/* Probe the driver's first device, in a child process, with kernels for a processor or a GPU as the descriptor is one.  `chip`: what the
+ * device must be as far as it tells, NULL: any.  Strings in `arena`.  0, or -1 with `*why`. */
 int heddle_probe_run(heddle_ctx *ctx, heddle_arena *arena, const heddle_driver *driver, const heddle_descriptor *descriptor,
-		     heddle_probe *probe, const char **why);
+		     const heddle_descriptor *chip, heddle_probe *probe, const char **why);
 
 /* The kernels in a backend's language, in `arena`, and how they are launched (to be freed).  NULL with a diagnostic. */
 const char *heddle_probe_source(heddle_ctx *ctx, heddle_arena *arena, const char *backend, const heddle_descriptor *descriptor,

@@ -259,6 +259,30 @@ class Arch(Case):
         self.assertGreater(latency[-1], 2 * latency[0], "memory is slower than the first cache")
         self.heddle("arch", "probe", "--level", "device:none", code=MISSING, err="levels that can be probed")
 
+    def test_probe_of_a_chip(self):
+        """A chip is measured on a device of its backend that is no other chip, else nothing is measured or written."""
+        self.heddle("arch", "probe", "mali-g710", "-o", "m.yaml", code=MISSING, err=["no device to probe for mali-g710", "E0810"])
+        self.heddle("arch", "probe", "h200", "--level", "opencl-cpu:pocl", "-o", "m.yaml", code=MISSING,
+                    err=["no device to probe for h200 at opencl-cpu:pocl", "for h200: device:cuda"])
+        self.heddle("arch", "probe", "cpu", "--level", "device:cuda", "-o", "m.yaml", code=MISSING, err="for cpu: opencl-cpu:pocl")
+        if not shutil.which("cc"):
+            self.skipTest("no C compiler")
+        driver = os.path.join(self.folder.name, "libcuda.so")
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", driver,
+                        os.path.join(os.path.dirname(os.path.abspath(__file__)), "../fake/cuda_driver.c")], check=True)
+        env = {"HEDDLE_LIBCUDA": driver, "HEDDLE_STAND_IN": "Stand-in H100 80GB HBM3"}
+        words = "arch", "probe", "a100", "-o", "m.yaml"
+        p = self.heddle(*words, code=MISSING, err="no device to probe for a100", env=env)
+        if "NVRTC" in p.stderr:
+            self.skipTest("no NVRTC")
+        self.assertIn("the device is Stand-in H100 80GB HBM3, which is sm_90 and not a100", p.stderr)
+        self.heddle("arch", "probe", "h200", "-o", "m.yaml", code=MISSING, err="which is h100 and not h200", env=env)
+        self.write("mine.yaml", "name: mine\ninherits: h100\n")
+        for name in "h100", "mine":  # those it may be: the stand-in is opened, and fails later
+            p = self.heddle("arch", "probe", name, "-o", "m.yaml", "--path", ".", code=MISSING, env=env)
+            self.assertNotIn("and not", p.stderr)
+        self.assertNotIn("m.yaml", self.files())
+
     def test_fields(self):
         """doc/arch.md has the tables of the program."""
         with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../doc/arch.md")) as f:
@@ -272,6 +296,38 @@ class Arch(Case):
         self.write("toy.yaml", text + "unitz: { value: 3, unit: count, assumed: true }\n")
         self.heddle("arch", "validate", path, code=SOURCE, err=["toy.yaml:", "unitz", "E0403"])
         self.heddle("arch", "validate", "none.yaml", code=USAGE, err="none.yaml")
+
+    def test_new_is_called_as_its_file(self):
+        self.heddle("arch", "new", "--from", "gpu", "-o", "y.yaml")
+        self.heddle("arch", "validate", "y.yaml", out="y is valid")
+        self.heddle("arch", "show", "y", "--path", ".")
+        for words, file in ((["x"], "z.yaml"), ([], "z.yml")):
+            self.heddle("arch", "new", *words, "--from", "gpu", "-o", file, code=USAGE, err=["is found as", file, "E0915"])
+        self.assertEqual(self.files(), ["mm.tc", "y.yaml"])
+
+    def test_validate_backend_and_name(self):
+        self.write("x.yaml", "# A chip.\nname: x\ninherits: h200\nbackend: cudaa\n")
+        self.heddle("arch", "validate", "x.yaml", code=SOURCE, err=["x.yaml:4:10: error: there is no backend `cudaa`", "did you mean `cuda`", "E0416"])
+        self.write("child.yaml", "name: child\ninherits: x\n")
+        self.heddle("arch", "validate", "child.yaml", code=SOURCE, err=["x.yaml:4:10", "E0416"])
+        self.write("y.yaml", "# A chip.\nname: x\ninherits: h200\n")
+        self.heddle("arch", "validate", "y.yaml", code=SOURCE, err=["y.yaml:2:7: error: the file y.yaml calls its descriptor `x`", "E0414"])
+        self.write("base.yaml", "name: base\nabstract: true\nexecution: simt\n")
+        self.heddle("arch", "validate", "base.yaml", out="base is valid")
+
+    def test_list_with_a_bad_file(self):
+        """One bad file is reported, the others are listed."""
+        self.write("good.yaml", "name: good\ninherits: h200\n")
+        self.write("bad.yaml", "name: bad\ninherits: h200\nunits: 3\n")
+        self.write("other.yaml", "name: another\ninherits: h200\n")
+        self.heddle("arch", "list", "--path", ".", code=SOURCE, out=["good ", "h200 ", "v100 "], err=["bad.yaml:3:8", "E0406", "other.yaml:1:7", "E0414"])
+        names = [d["name"] for d in json.loads(self.heddle("arch", "list", "--path", ".", "--json", code=SOURCE).stdout)["descriptors"]]
+        self.assertIn("good", names)
+        self.assertNotIn("bad", names)
+
+    def test_path(self):
+        self.heddle("arch", "list", "--path", "nowhere", code=USAGE, err=["no folder 'nowhere'", "E0915"])
+        self.heddle("check", "mm.tc", "--path", "mm.tc", code=USAGE, err=["no folder 'mm.tc'", "E0915"])
 
 
 class Explain(Case):

@@ -24,7 +24,7 @@ int cuInit(unsigned flags) { initialized = flags == 0; return flags ? INVALID_VA
 int cuDriverGetVersion(int *version) { *version = 13000; return 0; }
 int cuDeviceGetCount(int *count) { *count = 1; return initialized ? 0 : NOT_INITIALIZED; }
 int cuDeviceGet(int *device, int number) { *device = number; return number ? INVALID_VALUE : 0; }
-int cuDeviceGetName(char *name, int size, int device) { strncpy(name, "Stand-in", (size_t)size); return device; }
+int cuDeviceGetName(char *name, int size, int device) { strncpy(name, getenv("HEDDLE_STAND_IN") ? getenv("HEDDLE_STAND_IN") : "Stand-in", (size_t)size); return device; }
 int cuDeviceTotalMem_v2(size_t *bytes, int device) { *bytes = 1u << 30; return device; }
 int cuDeviceGetAttribute(int *value, int attribute, int device)
 {
