@@ -75,8 +75,8 @@ static const char *const *options_of_backend(heddle_arena *arena, const heddle_m
 		if (strcmp((*c)->backend, manifest->backend) == 0)
 			return heddle_manifest_options(arena, manifest, (*c)->options, NULL);
 	for (int i = 0; i < manifest->n_option_set; i++)
-		for (int k = 0; k < manifest->option_set[i].n && strcmp(manifest->option_set[i].name, "host") != 0; k++)
-			HEDDLE_PUSH(arena, list, n, manifest->option_set[i].option[k]);
+		if (strcmp(manifest->option_set[i].name, "host") != 0)
+			heddle_option_words(arena, &manifest->option_set[i], &list, &n);
 	HEDDLE_PUSH(arena, list, n, NULL);
 	return list;
 }

@@ -103,15 +103,33 @@ static int refused(session *s)
 
 /* ---- manifest ----------------------------------------------------------------------------------------------------------- */
 
+/* Do drivers take options of this name as one text?  Blanks part them then. */
+static bool are_joined(const char *name)
+{
+	for (const heddle_driver *const *driver = heddle_drivers; *driver; driver++)
+		if ((*driver)->joined_options && !strcmp((*driver)->options, name))
+			return true;
+	return false;
+}
+
+void heddle_option_words(heddle_arena *arena, const heddle_option_set *set, const char ***list, int *n)
+{
+	const bool joined = are_joined(set->name);
+	for (int i = 0; i < set->n; i++)
+		for (const char *at = set->option[i]; *(at += joined ? strspn(at, " ") : 0);) {
+			const size_t length = joined ? strcspn(at, " ") : strlen(at);
+			HEDDLE_PUSH(arena, *list, *n, heddle_arena_strndup(arena, at, length));
+			at += length;
+		}
+}
+
 const char *const *heddle_manifest_options(heddle_arena *arena, const heddle_manifest *manifest, const char *which,
 					     const char *source)
 {
 	const heddle_option_set set = heddle_manifest_option_set(manifest, which);
 	int n = 0;
 	const char **out = heddle_manifest_flags(arena, manifest, source, &n);
-	for (int i = 0; i < set.n; i++)
-		if (*set.option[i])
-			HEDDLE_PUSH(arena, out, n, set.option[i]);
+	heddle_option_words(arena, &set, &out, &n);
 	HEDDLE_PUSH(arena, out, n, NULL);
 	return out;
 }

@@ -17,6 +17,8 @@ int heddle_device_hold(heddle_ctx *ctx, const heddle_driver *driver);
 int heddle_device_available(heddle_ctx *ctx, const heddle_driver *driver, const char **why);
 /* Its devices as lines "name\tversion", asked in a child process; 0, or -1 with `*why`. */
 int heddle_device_list(heddle_arena *arena, const heddle_driver *driver, heddle_text *out, const char **why);
+/* Adds the options of a set, a word each: those that a driver takes as one text are parted at blanks. */
+void heddle_option_words(heddle_arena *arena, const heddle_option_set *set, const char ***list, int *n);
 /* Defines, include paths and the options that a manifest holds under the name `which`; NULL-ended, in `arena`. */
 const char *const *heddle_manifest_options(heddle_arena *arena, const heddle_manifest *manifest, const char *which,
 					   const char *source);

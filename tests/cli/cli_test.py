@@ -354,7 +354,69 @@ class Doctor(Case):
 CUDA_HIP_CL = "cuda:h200,hip:mi300x,opencl:cpu"
 
 
+OPENCL_MAIN = """#include "mm.h"
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+#include <stdio.h>
+#include <string.h>
+int main(void)
+{
+	cl_platform_id platform[8];
+	cl_uint n = 0;
+	cl_device_id device;
+	cl_context context = NULL;
+	cl_command_queue queue = NULL;
+	static float x[32 * 32];
+	clGetPlatformIDs(8, platform, &n);
+	for (cl_uint i = 0; i < n && i < 8 && !queue; i++) {
+		char name[256] = "";
+		clGetPlatformInfo(platform[i], CL_PLATFORM_NAME, sizeof(name), name, NULL);
+		if (!strstr(name, "Portable") || clGetDeviceIDs(platform[i], CL_DEVICE_TYPE_CPU, 1, &device, NULL) != CL_SUCCESS)
+			continue;
+		context = clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
+		queue = clCreateCommandQueue(context, device, 0, NULL);
+	}
+	for (int i = 0; i < 32 * 32; i++)
+		x[i] = 2;
+	cl_mem a = clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, sizeof(x), x, NULL);
+	cl_mem c = clCreateBuffer(context, 0, sizeof(x), NULL, NULL);
+	int code = mm_opencl(a, 0, a, 0, c, 0, NULL, 0, 0, queue);
+	clEnqueueReadBuffer(queue, c, CL_TRUE, 0, sizeof(x), x, 0, NULL, NULL);
+	printf("%d %g %g\\n", code, x[0], x[32 * 32 - 1]);
+	return code;
+}
+"""
+
+
 class Emit(Case):
+    @needs_pocl
+    def test_emitted_program_is_silent(self):
+        """Its first call builds the kernels; PoCL counts the compiler's warnings on stderr, as of vectors that the processor lacks."""
+        self.write("main.c", OPENCL_MAIN)
+        self.heddle("emit", "mm.tc", "-t", "opencl:cpu", "-s", "M=32,N=32,K=32", "-o", ".")
+        fake = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../fake/host_cpu.c")
+        cc = ["cc", "-Wall", "-Wextra", "-Werror", "-Wno-deprecated-declarations"]
+        if subprocess.run([*cc, "main.c", "mm__opencl_cpu.c", "-o", "main", "-lOpenCL"], cwd=self.folder.name, capture_output=True).returncode:
+            self.skipTest("no C compiler, or no headers of OpenCL")
+        subprocess.run([*cc, "-shared", "-fPIC", fake, "-o", "narrow.so", "-ldl"], cwd=self.folder.name, check=True)
+        narrow = {"LD_PRELOAD": os.path.join(self.folder.name, "narrow.so")}
+
+        def run(program, **environment):
+            with tempfile.TemporaryDirectory(prefix="heddle-pocl-") as cache:
+                return subprocess.run(["./" + program], cwd=self.folder.name, capture_output=True, text=True,
+                                      env=dict(os.environ, POCL_CACHE_DIR=cache, **environment))
+
+        for environment in {}, narrow:
+            p = run("main", **environment)
+            self.assertEqual((p.returncode, p.stdout, p.stderr), (0, "0 128 128\n", ""), environment)
+        # The same without the option has them, or the processor could not be made a narrow one.
+        text = self.read("mm__opencl_cpu.c")
+        self.assertIn('"-cl-std=CL1.2 -w"', text)
+        self.write("loud.c", text.replace('"-cl-std=CL1.2 -w"', '"-cl-std=CL1.2"'))
+        subprocess.run([*cc, "main.c", "loud.c", "-o", "loud", "-lOpenCL"], cwd=self.folder.name, check=True)
+        if "warnings generated" not in run("loud", **narrow).stderr:
+            self.skipTest("PoCL cannot be told of another processor here")
+
     def test_three_vendors(self):
         p = self.heddle("emit", "mm.tc", "-t", CUDA_HIP_CL, "-o", "out", "-s", "K=64")
         wanted = ["mm.h"] + [f"mm__{b}.{s}" for b, x in (("cuda_h200", "cu"), ("hip_mi300x", "hip"), ("opencl_cpu", "cl"))

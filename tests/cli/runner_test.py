@@ -241,7 +241,7 @@ class Compilers(Runners):
         return self.heddle("test", "scale.tc", "-t", "opencl:mine", "--level", "compile:command", "--path", ".", code=code, **keywords)
 
     def test_accepts(self):
-        self.compiler('test -s "$1" && test "$4" = --arch=m1 && test "$5" = -cl-std=CL1.2 && touch "$3"\n', out="compile:command")
+        self.compiler('test -s "$1" && test "$4" = --arch=m1 && test "$5" = -cl-std=CL1.2 && test "$6" = -w && touch "$3"\n', out="compile:command")
         self.compiler('echo "heddle: kernel=scale_0 registers=40 spill_bytes=0 stack_bytes=0 shared_bytes=64"\n', out="pass")
 
     def test_rejects(self):

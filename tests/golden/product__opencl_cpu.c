@@ -148,7 +148,7 @@ static cl_int build_module(loaded_module *module)
 	cl_int error;
 	module->program = clCreateProgramWithSource(module->context, 1, &text, &length, &error);
 	if (error == CL_SUCCESS)
-		error = clBuildProgram(module->program, 1, &module->device, "-cl-std=CL1.2", NULL, NULL);
+		error = clBuildProgram(module->program, 1, &module->device, "-cl-std=CL1.2 -w", NULL, NULL);
 	for (int i = 0; i < n_kernels && error == CL_SUCCESS; i++)
 		module->kernel[i] = clCreateKernel(module->program, names[i], &error);
 	if (error != CL_SUCCESS)

@@ -132,7 +132,7 @@ static void from_program(void **state)
 	assert_string_equal(m->launch[0].argument[1].name, "A");
 	assert_true(m->launch[0].argument[1].byte_offset);
 	assert_int_equal(m->argument[0].align, 4); /* vload needs no more */
-	assert_string_equal(heddle_manifest_option_set(m, "opencl").option[0], "-cl-std=CL1.2");
+	assert_string_equal(heddle_manifest_option_set(m, "opencl").option[0], "-cl-std=CL1.2 -w");
 	heddle_manifest_free(m);
 	heddle_ctx_free(ctx);
 }
