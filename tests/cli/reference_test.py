@@ -33,6 +33,24 @@ def options_of(verb):
 
 
 class Reference(unittest.TestCase):
+    def test_library(self):
+        """Each name that a public header declares links against the shared library."""
+        library = pathlib.Path(HEDDLE).parent / "libheddle.so"
+        if not library.exists() or not shutil.which("cc"):
+            self.skipTest("no shared library here, or no C compiler")
+        headers = sorted((ROOT / "include/heddle").glob("*.h"))
+        text = re.sub(r"/\*.*?\*/", "", "".join(h.read_text() for h in headers), flags=re.S)
+        names = re.findall(r"^[a-z][\w *]*?[ *](heddle_\w+)\(", text, flags=re.M)
+        self.assertGreater(len(names), 5)
+        includes = "".join(f'#include "heddle/{h.name}"\n' for h in headers)
+        uses = "".join(f"\tuse((void (*)(void))&{name});\n" for name in names)
+        with tempfile.TemporaryDirectory(prefix="heddle-link-") as folder:
+            source = pathlib.Path(folder, "all.c")
+            source.write_text(f"{includes}static void use(void (*volatile f)(void)) {{ (void)f; }}\nint main(void)\n{{\n{uses}}}\n")
+            p = subprocess.run(["cc", "-Wall", f"-I{ROOT}/include", source, library, "-Wl,--unresolved-symbols=ignore-in-shared-libs", "-o", folder + "/all"],
+                               capture_output=True, text=True)
+        self.assertEqual(p.returncode, 0, p.stderr)
+
     def test_tables(self):
         self.assertGreater(len(VERBS), 8)
         self.assertGreater(len(ROWS), 20)
