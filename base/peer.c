@@ -202,7 +202,7 @@ static const char *exchange(heddle_peer *peer, heddle_arena *arena, const char *
 		struct pollfd set[2] = {{peer->out, POLLIN, 0}, {sent < length ? peer->in : -1, POLLOUT, 0}};
 		double left = end - heddle_now();
 		if (left <= 0)
-			return heddle_arena_printf(arena, "no answer after %.0f s", timeout);
+			return heddle_arena_printf(arena, "no answer after %g s", timeout);
 		int ready = poll(set, 2, left > 1000 ? 1000000 : (int)(left * 1000) + 1);
 		if (ready < 0 && errno != EINTR)
 			return heddle_arena_strdup(arena, strerror(errno));

@@ -315,14 +315,17 @@ static int run_in_folder(heddle_ctx *ctx, heddle_run *run, const heddle_descript
 
 /* ---- the runner that stays ------------------------------------------------------------------------------------------------------ */
 
-/* Seconds for a runner to say hello (it may be at the other end of a slow line), and beyond a run's own limit for its answer. */
-enum { HELLO_TIMEOUT = 60, GRACE = 3 };
+/* Seconds beyond a run's own limit for the answer, also to hello. */
+enum { GRACE = 3 };
+
+static double limit_of(const heddle_run *run) { return (run->timeout > 0 ? run->timeout : 60) + GRACE; }
 
 /* The runner of one descriptor, in a list at the context. */
 typedef struct resident {
 	const char *key;   /* its command */
 	heddle_peer *peer; /* NULL: it died, or was not started yet */
 	const char *name;  /* as it calls itself */
+	const char *silent; /* why it did not say hello: it is not asked again; NULL: it did, or was not asked */
 	int64_t requests;
 	struct resident *next;
 } resident;
@@ -361,19 +364,19 @@ static resident *resident_of(heddle_ctx *ctx, const char *const *argv)
 /* Start it when it is not there; false: the run's message says why it cannot be. */
 static bool make_ready(heddle_ctx *ctx, heddle_run *run, const heddle_descriptor *descriptor, const char *const *argv, resident *r)
 {
-	const char *why = NULL;
+	const char *why = r->silent;
 	heddle_text line = { 0 }, answer = { 0 };
 	if (r->peer && !heddle_peer_is_ours(r->peer))
 		r->peer = NULL; /* the parent's: it goes on with it */
 	if (r->peer)
 		return true;
-	if (!heddle_process_find(run->arena, argv[0]))
+	if (!why && !heddle_process_find(run->arena, argv[0]))
 		why = "it is not there";
-	else if (!(r->peer = heddle_peer_start(ctx, argv)))
+	else if (!why && !(r->peer = heddle_peer_start(ctx, argv)))
 		why = "it cannot be started";
 	if (!why) {
 		heddle_wire_hello(&line);
-		if (heddle_peer_ask(r->peer, run->arena, heddle_text_str(&line), line.length, HELLO_TIMEOUT, &answer, &why) == 0)
+		if (heddle_peer_ask(r->peer, run->arena, heddle_text_str(&line), line.length, limit_of(run), &answer, &why) == 0)
 			r->name = heddle_wire_read_greeting(heddle_ctx_arena(ctx), heddle_text_str(&answer), answer.length, &why);
 	}
 	heddle_text_free(&line);
@@ -381,6 +384,7 @@ static bool make_ready(heddle_ctx *ctx, heddle_run *run, const heddle_descriptor
 	if (!why)
 		return true;
 	r->peer = heddle_peer_free(r->peer);
+	r->silent = heddle_arena_strdup(heddle_ctx_arena(ctx), why);
 	run->verdict = HEDDLE_MISSING;
 	run->message = heddle_arena_printf(run->arena, "%s, the runner of the descriptor %s, does not say hello: %s", argv[0],
 					   descriptor->name, why);
@@ -400,11 +404,10 @@ static int run_in_lines(heddle_ctx *ctx, heddle_run *run, const heddle_descripto
 		return 0;
 	heddle_text line = { 0 }, answer = { 0 };
 	const char *why = NULL;
-	double timeout = run->timeout > 0 ? run->timeout : 60;
 	int status = 0;
 	int64_t number = ++r->requests;
 	heddle_wire_request(run, number, &line);
-	if (heddle_peer_ask(r->peer, run->arena, heddle_text_str(&line), line.length, timeout + GRACE, &answer, &why) != 0) {
+	if (heddle_peer_ask(r->peer, run->arena, heddle_text_str(&line), line.length, limit_of(run), &answer, &why) != 0) {
 		heddle_run_finding(run, strncmp(why, "no answer", 9) ? "crash" : "timeout", run->source_path, 0, why);
 		run->verdict = HEDDLE_FAIL;
 		run->message = heddle_arena_printf(run->arena, "%s: %s", r->name, why);

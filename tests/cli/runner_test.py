@@ -10,6 +10,7 @@ import os
 import struct
 import subprocess
 import sys
+import time
 import unittest
 
 from cli_test import Case, HEDDLE, FAILED, FINE, MISSING, USAGE, needs_pocl
@@ -61,6 +62,8 @@ log.write("start\n"); log.close()
 mode = os.environ.get("MODE", "right")
 if mode == "rude":
     sys.exit("no licence for this simulator")
+if mode == "mute":
+    time.sleep(60)
 for line in sys.stdin:
     asked = json.loads(line)
     if asked["do"] == "hello":
@@ -167,6 +170,14 @@ class Lines(Runners):
     def test_liars(self):
         for mode, said in ("other", "not 1"), ("short", "base64 text of its"), ("none", "without the result `C`"):
             self.run_it("abacus", mode, code=FAILED, out=said)
+
+    def test_mute(self):
+        """--timeout bounds hello, too, and who did not say it is not asked again."""
+        begin = time.monotonic()
+        self.heddle("test", "scale.tc", "-t", "opencl:abacus", "--level", "device", "--path", ".", "--timeout", "0.5", env={"MODE": "mute"},
+                    code=MISSING, out=["does not say hello", "no answer after 3.5 s"])
+        self.assertLess(time.monotonic() - begin, 30)
+        self.assertEqual(self.starts(), 1)
 
     def test_rude(self):
         self.run_it("abacus", "rude", code=MISSING, out=["does not say hello", "no licence for this simulator"])
