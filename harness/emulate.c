@@ -439,8 +439,10 @@ static int run_all(session *s)
 		return bad;
 	setup_variables(s);
 	heddle_shadow_sort(&s->e);
+	heddle_crash_catch(&s->e);
 	for (int i = 0; i < m->n_launch && !bad && !s->e.stop; i++)
 		bad = launch(s, i);
+	heddle_crash_release(&s->e);
 	if (bad < 0)
 		return bad;
 	copy_back(s);

@@ -4,6 +4,7 @@
  *   emulate_build.c   text -> shared object (cached), its variables, its lines
  *   emulate_fiber.c   switching between threads
  *   emulate_device.c  blocks, barriers, warps
+ *   emulate_crash.c   signals under a thread
  *   emulate_shadow.c  accesses: bounds, races, uninitialised reads
  *   emulate.c         the runner
  * SPDX-License-Identifier: MIT
@@ -14,6 +15,8 @@
 #include "backends/emulator/abi.h"
 #include "backends/emulator/text.h"
 #include "harness/level.h"
+
+#include <signal.h>
 
 /* What a runner of this level does: heddle_runner.available and .run. */
 int heddle_emulate_available(heddle_ctx *ctx, const char **why);
@@ -49,6 +52,8 @@ int heddle_emulate_compile(heddle_ctx *ctx, const heddle_run *run, heddle_emulat
 /* For each of `n` offsets into the object: file (in `arena`; NULL unknown) and line (0 unknown) in the user's text. */
 void heddle_emulate_lines(heddle_ctx *ctx, heddle_arena *arena, const heddle_emulate_build *build, const char *source_path,
 			  int n, const uint64_t *offset, const char **file, int *line);
+/* Is this file of debug information the shim's own or the launcher? */
+bool heddle_emulate_is_shim(const char *name);
 /* The name by which a finding names a file of debug information. */
 const char *heddle_emulate_file(heddle_arena *arena, const char *name, const char *source_path);
 
@@ -118,6 +123,8 @@ typedef struct heddle_suspicion {
 } heddle_suspicion;
 
 typedef struct heddle_emulator heddle_emulator;
+
+enum { HEDDLE_EMULATE_SIGNALS = 4 }; /* that are caught under a thread */
 
 /* Watch [low, low + size).  Cells are made unless it is never written. */
 heddle_region *heddle_shadow_add(heddle_emulator *e, const char *name, void *low, size_t size, int element, bool watched);
@@ -191,7 +198,13 @@ struct heddle_emulator {
 	heddle_region *recent[64];
 	int n_suspicion, suspicion_capacity;
 	heddle_suspicion *suspicion;
-	bool unsupported; /* found while running; `unsupported_text` says what */
+	bool unsupported; /* found while running; its text says what */
+	/* signals */
+	bool in_thread;	    /* the user's code runs, not the scheduler */
+	uint32_t recent_pc; /* of the last access */
+	void *handler_map;  /* the handlers' stack; NULL: signals are not caught */
+	stack_t old_stack;
+	struct sigaction old_action[HEDDLE_EMULATE_SIGNALS];
 };
 
 void heddle_device_setup(heddle_emulator *e, heddle_arena *arena, int warp, uint64_t seed);
@@ -204,5 +217,11 @@ const char *heddle_device_where(const heddle_emulator *e, int thread, int64_t bl
 /* Leave the running thread for good and end the run.  Called from inside a thread. */
 void heddle_device_stop(heddle_emulator *e);
 uint32_t heddle_device_random(heddle_emulator *e, uint32_t bound);
+
+/* ---- emulate_crash.c ------------------------------------------------------------------------------------------------- */
+
+/* Turn signals of the machine into findings of the running thread, until released; pairs. */
+void heddle_crash_catch(heddle_emulator *e);
+void heddle_crash_release(heddle_emulator *e);
 
 #endif

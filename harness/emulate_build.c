@@ -176,6 +176,16 @@ static const char *cache_path(heddle_ctx *ctx, heddle_arena *arena, const char *
 
 /* ---- what the compiler says -------------------------------------------------------------------------------------------------- */
 
+bool heddle_emulate_is_shim(const char *name)
+{
+	static const char *const own[] = {"core.h", "half.h", HEDDLE_EMULATE_LAUNCHER};
+	const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name;
+	bool is_own = false;
+	for (size_t i = 0; i < HEDDLE_COUNT(own); i++)
+		is_own = is_own || !strcmp(base, own[i]);
+	return is_own;
+}
+
 const char *heddle_emulate_file(heddle_arena *arena, const char *name, const char *source_path)
 {
 	if (!strncmp(name, "./", 2))
@@ -509,8 +519,7 @@ void heddle_emulate_lines(heddle_ctx *ctx, heddle_arena *arena, const heddle_emu
 			continue;
 		*colon = 0;
 		int number = atoi(colon + 1);
-		const char *slash = strrchr(frame, '/'), *base = slash ? slash + 1 : frame;
-		if (number <= 0 || !strcmp(base, "core.h") || !strcmp(base, "half.h") || !strcmp(base, HEDDLE_EMULATE_LAUNCHER))
+		if (number <= 0 || heddle_emulate_is_shim(frame))
 			continue; /* the shim's own: the frame that it was inlined into follows */
 		file[at] = heddle_emulate_file(arena, frame, source_path);
 		line[at] = number;

@@ -44,7 +44,9 @@ const char *heddle_device_where(const heddle_emulator *e, int thread, int64_t bl
 
 static void leave(heddle_emulator *e)
 {
+	e->in_thread = false;
 	heddle_fiber_switch(&e->thread[e->current].fiber, &e->main);
+	e->in_thread = true;
 }
 
 void heddle_device_stop(heddle_emulator *e)
@@ -98,10 +100,13 @@ static void device_fence(void *state)
 	e->thread[e->current].fenced = true;
 }
 
-static void device_fault(void *state, const char *kind, const char *file, int line, int stop, const char *text)
+static void device_fault(void *state, const char *kind, const char *file, int line, const void *pc, int stop, const char *text)
 {
 	heddle_emulator *e = state;
+	if (file && heddle_emulate_is_shim(file)) /* in a function of the shim: where the text calls it */
+		file = NULL;
 	heddle_suspect(e, &(heddle_suspicion){.kind = kind, .file = file, .line = line,
+		.pc = file ? 0 : (uint32_t)((uintptr_t)pc - e->base),
 		.text = heddle_arena_printf(e->arena, "%s (%s)", text, heddle_device_where(e, e->current, e->block))});
 	if (stop)
 		heddle_device_stop(e);
@@ -110,6 +115,7 @@ static void device_fault(void *state, const char *kind, const char *file, int li
 static void thread_main(void *data)
 {
 	heddle_emulator *e = data;
+	e->in_thread = true;
 	e->kernel->call(e->kernel->function, e->value);
 	heddle_thread *t = &e->thread[e->current];
 	t->state = HEDDLE_THREAD_DONE;

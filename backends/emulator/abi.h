@@ -46,8 +46,9 @@ typedef struct heddle_emu_device {
 	int (*barrier)(void *state, heddle_emu_barrier kind, int predicate, const char *file, int line);
 	void (*warp)(void *state, heddle_emu_warp *operation);
 	void (*fence)(void *state);
-	/* A finding at a known place.  Does not come back when `stop`. */
-	void (*fault)(void *state, const char *kind, const char *file, int line, int stop, const char *text);
+	/* A finding at a known place; `pc` tells where in the text, when the place is the shim's.  Does not come back when
+	 * `stop`. */
+	void (*fault)(void *state, const char *kind, const char *file, int line, const void *pc, int stop, const char *text);
 } heddle_emu_device;
 
 typedef struct heddle_emu_parameter {

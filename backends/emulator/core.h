@@ -67,7 +67,7 @@ static const heddle_emu_device *heddle_emu;
 
 HEDDLE_RAW static inline void heddle_emu_unsupported(const char *what, const char *file, int line)
 {
-	heddle_emu->fault(heddle_emu->state, "unsupported", file, line, 1, what);
+	heddle_emu->fault(heddle_emu->state, "unsupported", file, line, __builtin_return_address(0), 1, what);
 }
 
 /* ---- vectors ------------------------------------------------------------------------------------------------------- */
@@ -331,7 +331,7 @@ static inline long long clock64() { return 0; }
 static inline long long wall_clock64() { return 0; }
 HEDDLE_RAW static inline void heddle_emu_trap(const char *what, HEDDLE_PLACE)
 {
-	heddle_emu->fault(heddle_emu->state, "crash", heddle_emu_file, heddle_emu_line, 1, what);
+	heddle_emu->fault(heddle_emu->state, "crash", heddle_emu_file, heddle_emu_line, __builtin_return_address(0), 1, what);
 }
 #define __trap() heddle_emu_trap("__trap()")
 #define heddle_emu_assert(e) ((e) ? (void)0 : heddle_emu_trap("the assertion " #e " does not hold"))
@@ -726,25 +726,37 @@ static inline void __sincosf(float x, float *s, float *c) { sincosf(x, s, c); }
 /* ---- hooks ------------------------------------------------------------------------------------------------------------------ */
 
 extern "C" {
-#define HEDDLE_HOOK(name, size, how)                                                                                   \
+/* clang does not check the alignment of structures that it copies, but takes a plain hook only where it is a multiple of
+ * min(size, 8) by the type. */
+HEDDLE_APART static void heddle_emu_misaligned(unsigned long align, const void *pc)
+{
+	heddle_emu->fault(heddle_emu->state, "bounds", 0, 0, pc, 1,
+			  align == 8 ? "an access that needs an address that is a multiple of 8" :
+			  align == 4 ? "an access that needs an address that is a multiple of 4" :
+				       "an access that needs an address that is a multiple of 2");
+}
+#define HEDDLE_HOOK(name, size, align, how)                                                                            \
 	HEDDLE_APART void __tsan_##name(void *p)                                                                       \
 	{                                                                                                              \
-		if (heddle_emu)                                                                                        \
+		if (heddle_emu) {                                                                                      \
+			if ((size_t)p & (align - 1))                                                                   \
+				heddle_emu_misaligned(align, __builtin_return_address(0));                             \
 			heddle_emu->access(heddle_emu->state, p, size, how, __builtin_return_address(0));              \
+		}                                                                                                      \
 	}
-#define HEDDLE_HOOKS(prefix, size)                                                                                     \
-	HEDDLE_HOOK(prefix##read##size, size, HEDDLE_EMU_READ)                                                         \
-	HEDDLE_HOOK(prefix##write##size, size, HEDDLE_EMU_WRITE)                                                       \
-	HEDDLE_HOOK(prefix##read_write##size, size, HEDDLE_EMU_READ | HEDDLE_EMU_WRITE)
-HEDDLE_HOOKS(, 1)
-HEDDLE_HOOKS(, 2)
-HEDDLE_HOOKS(, 4)
-HEDDLE_HOOKS(, 8)
-HEDDLE_HOOKS(, 16)
-HEDDLE_HOOKS(unaligned_, 2)
-HEDDLE_HOOKS(unaligned_, 4)
-HEDDLE_HOOKS(unaligned_, 8)
-HEDDLE_HOOKS(unaligned_, 16)
+#define HEDDLE_HOOKS(prefix, size, align)                                                                              \
+	HEDDLE_HOOK(prefix##read##size, size, align, HEDDLE_EMU_READ)                                                  \
+	HEDDLE_HOOK(prefix##write##size, size, align, HEDDLE_EMU_WRITE)                                                \
+	HEDDLE_HOOK(prefix##read_write##size, size, align, HEDDLE_EMU_READ | HEDDLE_EMU_WRITE)
+HEDDLE_HOOKS(, 1, 1)
+HEDDLE_HOOKS(, 2, 2)
+HEDDLE_HOOKS(, 4, 4)
+HEDDLE_HOOKS(, 8, 8)
+HEDDLE_HOOKS(, 16, 8)
+HEDDLE_HOOKS(unaligned_, 2, 1)
+HEDDLE_HOOKS(unaligned_, 4, 1)
+HEDDLE_HOOKS(unaligned_, 8, 1)
+HEDDLE_HOOKS(unaligned_, 16, 1)
 HEDDLE_APART void __tsan_read_range(void *p, unsigned long n)
 {
 	if (heddle_emu)
@@ -844,6 +856,11 @@ HEDDLE_APART static char *heddle_emu_number(char *to, long long v)
 	*to = 0;
 	return to;
 }
+/* None of them goes on: the host's instructions may trap where the device's do. */
+HEDDLE_APART static void heddle_emu_ub_fault(const char *kind, heddle_emu_ub_place place, const void *pc, const char *text)
+{
+	heddle_emu->fault(heddle_emu->state, kind, place.file, (int)place.line, pc, 1, text);
+}
 HEDDLE_APART void __ubsan_handle_type_mismatch_v1(heddle_emu_ub_mismatch *data, void *pointer)
 {
 	char text[512], *end = heddle_emu_text(text, "an access of type ");
@@ -853,7 +870,7 @@ HEDDLE_APART void __ubsan_handle_type_mismatch_v1(heddle_emu_ub_mismatch *data, 
 	end = heddle_emu_text(end, "; this one is ");
 	end = heddle_emu_number(end, (long long)((size_t)pointer & (((size_t)1 << data->log_alignment) - 1)));
 	heddle_emu_text(end, " bytes past one");
-	heddle_emu->fault(heddle_emu->state, "bounds", data->place.file, (int)data->place.line, 0, text);
+	heddle_emu_ub_fault("bounds", data->place, __builtin_return_address(0), text);
 }
 HEDDLE_APART void __ubsan_handle_out_of_bounds(heddle_emu_ub_bounds *data, unsigned long index)
 {
@@ -863,12 +880,12 @@ HEDDLE_APART void __ubsan_handle_out_of_bounds(heddle_emu_ub_bounds *data, unsig
 	end = heddle_emu_number(end, is_signed && bits <= 32 ? (int)index : (long long)index);
 	end = heddle_emu_text(end, " is outside an array of type ");
 	end = heddle_emu_text(end, data->array->name);
-	heddle_emu->fault(heddle_emu->state, "bounds", data->place.file, (int)data->place.line, 1, text);
+	heddle_emu_ub_fault("bounds", data->place, __builtin_return_address(0), text);
 }
 HEDDLE_APART void __ubsan_handle_divrem_overflow(heddle_emu_ub_overflow *data, unsigned long, unsigned long divisor)
 {
-	heddle_emu->fault(heddle_emu->state, "crash", data->place.file, (int)data->place.line, 1,
-			  divisor ? "the quotient does not fit its type" : "integer division by zero");
+	heddle_emu_ub_fault("crash", data->place, __builtin_return_address(0),
+			    divisor ? "the quotient does not fit its type" : "integer division by zero");
 }
 
 __attribute__((aligned(1024))) unsigned char heddle_dynamic_shared[256 * 1024];

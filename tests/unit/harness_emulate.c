@@ -230,6 +230,25 @@ static const emu_case cases[] = {
 	 .verdict = HEDDLE_FAIL, .kind = "bounds", .line = 3, .text = "multiple of 16",
 	 .source = SIGNATURE "{\n	float4 v = *reinterpret_cast<const float4 *>(A + 1 + 4 * threadIdx.x);\n"
 			     "	C[threadIdx.x] = v.x + v.w;\n}\n"},
+	{.name = "alignment of a copy", .gcc = true, .backend = "cuda", .warp = 32, .block = 8, .grid = "1", .n = 64, .m = 64,
+	 .verdict = HEDDLE_FAIL, .kind = "bounds", .line = 3, .text = "multiple of 16", /* g++ copies by an instruction that traps */
+	 .source = SIGNATURE "{\n	reinterpret_cast<float4 *>(C)[threadIdx.x] = *reinterpret_cast<const float4 *>(A + 1 + 4 * threadIdx.x);\n"
+			     "}\n"},
+	{.name = "alignment of a pair", .backend = "cuda", .warp = 32, .block = 8, .grid = "1", .n = 64, .m = 64,
+	 .verdict = HEDDLE_FAIL, .kind = "bounds", .line = 3, .text = "multiple of 8",
+	 .source = SIGNATURE "{\n	reinterpret_cast<float2 *>(C)[threadIdx.x] = *reinterpret_cast<const float2 *>(A + 1 + 2 * threadIdx.x);\n"
+			     "}\n"},
+	{.name = "alignment of a load", .gcc = true, .backend = "cuda", .warp = 32, .block = 8, .grid = "1", .n = 64, .m = 64,
+	 .verdict = HEDDLE_FAIL, .kind = "bounds", .line = 3, .text = "multiple of 16", /* in a function of the shim */
+	 .source = SIGNATURE "{\n	uint4 v = __ldg(reinterpret_cast<const uint4 *>(A + 1) + threadIdx.x);\n"
+			     "	C[threadIdx.x] = v.x + v.w;\n}\n"},
+	{.name = "deep recursion", .backend = "cuda", .warp = 32, .block = 8, .grid = "1", .n = 8, .m = 8,
+	 .verdict = HEDDLE_FAIL, .kind = "crash", .line = 2, .other = 3, .text = "its stack of 256 KiB is full",
+	 .source = "__device__ __noinline__ int deep(int n)\n{\n	volatile int big[1000]; big[n & 511] = n;\n"
+		   "	return n ? deep(n - 1) + big[n & 511] : 0;\n}\n" SIGNATURE "{\n	C[threadIdx.x] = A[threadIdx.x] + deep(1000);\n}\n"},
+	{.name = "a trap of the compiler", .backend = "cuda", .warp = 32, .block = 8, .grid = "1", .n = 8, .m = 8,
+	 .verdict = HEDDLE_FAIL, .kind = "crash", .line = 4, .text = "thread 5 of block 0",
+	 .source = SIGNATURE "{\n	if (threadIdx.x == 5)\n		__builtin_trap();\n	C[threadIdx.x] = A[threadIdx.x];\n}\n"},
 	{.name = "uninitialised shared", .backend = "cuda", .warp = 32, .block = 64, .grid = "2", .n = 64, .m = 128,
 	 .verdict = HEDDLE_FAIL, .kind = "uninitialised", .line = 7, .text = "shared s",
 	 .source = SIGNATURE "{\n	__shared__ float s[64];\n	int t = threadIdx.x;\n	if (t < 63 || blockIdx.x == 0)\n"
