@@ -2,6 +2,7 @@
  *
  *   backends/emulator/text.c   text -> text that a host C++ compiler takes
  *   emulate_build.c   text -> shared object (cached), its variables, its lines
+ *   emulate_errors.c  what the compiler rejects
  *   emulate_fiber.c   switching between threads
  *   emulate_device.c  blocks, barriers, warps
  *   emulate_crash.c   signals under a thread
@@ -56,6 +57,11 @@ void heddle_emulate_lines(heddle_ctx *ctx, heddle_arena *arena, const heddle_emu
 bool heddle_emulate_is_shim(const char *name);
 /* The name by which a finding names a file of debug information. */
 const char *heddle_emulate_file(heddle_arena *arena, const char *name, const char *source_path);
+
+/* ---- emulate_errors.c ------------------------------------------------------------------------------------------------ */
+
+/* Fill the build's verdict, message and finding from what the compiler printed when it failed. */
+void heddle_emulate_judge(heddle_arena *arena, const heddle_run *run, const char *output, heddle_emulate_build *build);
 
 /* ---- emulate_fiber.c ------------------------------------------------------------------------------------------------- */
 

@@ -174,7 +174,7 @@ static const char *cache_path(heddle_ctx *ctx, heddle_arena *arena, const char *
 				   (unsigned long long)hash[1]);
 }
 
-/* ---- what the compiler says -------------------------------------------------------------------------------------------------- */
+/* ---- names of files ---------------------------------------------------------------------------------------------------------- */
 
 bool heddle_emulate_is_shim(const char *name)
 {
@@ -194,103 +194,6 @@ const char *heddle_emulate_file(heddle_arena *arena, const char *name, const cha
 	if (!strcmp(slash ? slash + 1 : name, HEDDLE_EMULATE_SOURCE))
 		return source_path;
 	return heddle_arena_strdup(arena, name);
-}
-
-/* The text between the first pair of quotes (' or the typographic ones) after `from`. */
-static const char *quoted(heddle_arena *arena, const char *from)
-{
-	const char *begin = strchr(from, '\'');
-	const char *end = begin ? strchr(begin + 1, '\'') : NULL;
-	return end ? heddle_arena_strndup(arena, begin + 1, (size_t)(end - begin - 1)) : NULL;
-}
-
-/* What the host compiler lacks, rather than what is wrong with the text: a name or a header; NULL: neither. */
-static const char *lacking(heddle_arena *arena, const char *message)
-{
-	static const char *const unknown[] = {
-		"was not declared", "does not name a type", "has not been declared", "is not a member", "undeclared identifier",
-		"unknown type name", "no member named", "has no member named", "no template named", "is not a template",
-		"no arguments to", "is not a class",
-	};
-	const char *marker = strstr(message, "HEDDLE_UNSUPPORTED_");
-	if (marker) {
-		size_t n = 0;
-		marker += strlen("HEDDLE_UNSUPPORTED_");
-		while (isalpha((unsigned char)marker[n]) || marker[n] == '_')
-			n++;
-		char *what = heddle_arena_strndup(arena, marker, n);
-		for (char *p = what; *p; p++)
-			*p = *p == '_' ? ' ' : *p;
-		return strcmp(what, "header") ? what : heddle_arena_printf(arena, "header%.*s", (int)strcspn(marker + n, "\"\n"), marker + n);
-	}
-	const char *missing = strstr(message, ": No such file");
-	if (missing) {
-		const char *begin = missing;
-		while (begin > message && begin[-1] != ' ')
-			begin--;
-		return heddle_arena_printf(arena, "header %.*s", (int)(missing - begin), begin);
-	}
-	const char *name = quoted(arena, message);
-	if (name && strstr(message, "file not found"))
-		return heddle_arena_printf(arena, "header %s", name);
-	for (size_t i = 0; name && i < HEDDLE_COUNT(unknown); i++)
-		if (strstr(message, unknown[i]))
-			return name;
-	if (name && strstr(message, "no matching function")) {
-		const char *call = strstr(message, "call to '");
-		const heddle_embedded *core = heddle_embedded_find("backends/emulator/core.h");
-		size_t n = 0;
-		call = call ? call + 9 : name;
-		while (isalnum((unsigned char)call[n]) || call[n] == '_')
-			n++;
-		name = heddle_arena_strndup(arena, call, n);
-		if (n && core && strstr(core->data, name))
-			return heddle_arena_printf(arena, "%s for these arguments", name);
-	}
-	return NULL;
-}
-
-/* Find the first error in the compiler's output and judge it. */
-static void judge_errors(heddle_arena *arena, const heddle_run *run, const char *output, heddle_emulate_build *build)
-{
-	build->verdict = HEDDLE_FAIL;
-	build->finding = (heddle_finding){.kind = "compile", .text = "the host compiler rejects the text"};
-	for (const char *line = output; *line;) {
-		size_t n = strcspn(line, "\n");
-		char *text = heddle_arena_strndup(arena, line, n);
-		line += n + (line[n] == '\n');
-		char *error = strstr(text, ": error: "), *fatal = strstr(text, ": fatal error: ");
-		if (!error && !fatal)
-			continue;
-		const char *message = error ? error + strlen(": error: ") : fatal + strlen(": fatal error: ");
-		*(error ? error : fatal) = 0;
-		char *colon = strchr(text, ':');
-		int number = colon ? atoi(colon + 1) : 0;
-		if (colon)
-			*colon = 0;
-		if (strstr(text, HEDDLE_EMULATE_LAUNCHER)) {
-			const char *name = quoted(arena, message);
-			build->finding.file = run->source_path;
-			build->finding.text = name && lacking(arena, message) ?
-				heddle_arena_printf(arena, "the manifest launches '%s', which is not in the source", name) :
-				heddle_arena_printf(arena, "the manifest's kernel cannot be called: %s", message);
-			build->message = build->finding.text;
-			return;
-		}
-		const char *lack = lacking(arena, message);
-		build->finding.file = heddle_emulate_file(arena, text, run->source_path);
-		build->finding.line = number;
-		build->finding.text = heddle_arena_strdup(arena, message);
-		if (lack) {
-			build->verdict = HEDDLE_UNSUPPORTED;
-			build->message = heddle_arena_printf(arena, "%s at %s:%d", lack, build->finding.file, number);
-		} else {
-			build->message = heddle_arena_printf(arena, "%s:%d: %s", build->finding.file, number, message);
-		}
-		return;
-	}
-	size_t n = strcspn(output, "\n");
-	build->message = n ? heddle_arena_strndup(arena, output, n) : "the host compiler failed and does not say why";
 }
 
 /* ---- variables of the object ---------------------------------------------------------------------------------------------------- */
@@ -373,7 +276,7 @@ static int run_tool(heddle_ctx *ctx, heddle_arena *arena, const char *const *arg
 			build->message = heddle_arena_printf(arena, "the host compiler: %s", heddle_text_str(&why));
 			heddle_text_free(&why);
 		} else {
-			judge_errors(arena, run, heddle_text_str(&p.error), build);
+			heddle_emulate_judge(arena, run, heddle_text_str(&p.error), build);
 		}
 	}
 	heddle_process_free(&p);

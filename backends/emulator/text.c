@@ -62,12 +62,27 @@ const heddle_emulated_header heddle_emulated_headers[] = {
 static const struct {
 	const char *begin;
 	bool host; /* for host code: what of them device code uses is unknown by itself */
+	bool idle; /* device code uses nothing of them */
 } foreign_headers[] = {
-	{"cub/", false},	 {"cooperative_groups", false},	 {"mma.h", false},	 {"cuda_pipeline", false}, {"cuda/", false},
-	{"thrust/", false},	 {"cute/", false},		 {"cutlass/", false},	 {"hipcub/", false},	   {"rocprim/", false},
-	{"rocwmma/", false},	 {"crt/mma", false},		 {"cuda_fp8", false},	 {"hip/hip_cooperative", false},
-	{"hip/hip_fp8", false},	 {"curand", false},		 {"hiprand", false},	 {"cuda_awbarrier", false},
-	{"torch/", true},	 {"ATen/", true},		 {"c10/", true},
+	{.begin = "cub/"},	  {.begin = "cooperative_groups"}, {.begin = "mma.h"},	      {.begin = "cuda_pipeline"},
+	{.begin = "cuda/"},	  {.begin = "thrust/"},		   {.begin = "cute/"},	      {.begin = "cutlass/"},
+	{.begin = "hipcub/"},	  {.begin = "rocprim/"},	   {.begin = "rocwmma/"},     {.begin = "crt/mma"},
+	{.begin = "cuda_fp8"},	  {.begin = "hip/hip_cooperative"}, {.begin = "hip/hip_fp8"}, {.begin = "curand"},
+	{.begin = "hiprand"},	  {.begin = "cuda_awbarrier"},	   {.begin = "cuda_fp6"},     {.begin = "cuda_fp4"},
+	{.begin = "torch/", .host = true},
+	{.begin = "ATen/", .host = true},
+	{.begin = "c10/", .host = true},
+	{.begin = "cublas", .host = true, .idle = true},
+	{.begin = "cudnn", .host = true, .idle = true},
+	{.begin = "cufft", .host = true, .idle = true},
+	{.begin = "cusolver", .host = true, .idle = true},
+	{.begin = "cusparse", .host = true, .idle = true},
+	{.begin = "cuda_profiler_api.h", .host = true, .idle = true},
+	{.begin = "hipblas", .host = true, .idle = true},
+	{.begin = "nccl.h", .host = true, .idle = true},
+	{.begin = "nvToolsExt", .host = true, .idle = true},
+	{.begin = "nvtx3/", .host = true, .idle = true},
+	{.begin = "rocblas/", .host = true, .idle = true},
 };
 
 size_t heddle_foreign_header(const char *text, bool host)
@@ -76,6 +91,24 @@ size_t heddle_foreign_header(const char *text, bool host)
 		if ((host || !foreign_headers[k].host) && !strncmp(text, foreign_headers[k].begin, strlen(foreign_headers[k].begin)))
 			return strcspn(text, ">\"\n\r");
 	return 0;
+}
+
+bool heddle_emulate_is_vendors(const char *name)
+{
+	const heddle_embedded *file = heddle_embedded_find("backends/emulator/names.txt");
+	const size_t length = strlen(name);
+	for (const char *at = file ? file->data : ""; *at;) {
+		if (*at == '#') {
+			at += strcspn(at, "\n");
+			continue;
+		}
+		const size_t n = strcspn(at, " \n");
+		const bool family = n && at[n - 1] == '*';
+		if (n && (family ? !strncmp(at, name, n - 1) : n == length && !strncmp(at, name, n)))
+			return true;
+		at += n + (at[n] != 0);
+	}
+	return false;
 }
 
 /* ---- tokens --------------------------------------------------------------------------------------------------------------- */
@@ -413,6 +446,14 @@ static void apply(rewriter *w, heddle_text *out)
 	heddle_text_add(out, w->source + at);
 }
 
+static bool is_idle_header(const char *text)
+{
+	bool idle = false;
+	for (size_t k = 0; k < HEDDLE_COUNT(foreign_headers); k++)
+		idle = idle || (foreign_headers[k].idle && !strncmp(text, foreign_headers[k].begin, strlen(foreign_headers[k].begin)));
+	return idle;
+}
+
 /* What the preprocessor keeps of foreign headers is said to be unsupported, at its line. */
 static void rewrite_include(rewriter *w, int i)
 {
@@ -421,8 +462,12 @@ static void rewrite_include(rewriter *w, int i)
 	if (strncmp(text, "include", 7) != 0)
 		return;
 	text += 7 + strspn(text + 7, " \t");
-	size_t n = *text == '<' || *text == '"' ? heddle_foreign_header(text + 1, false) : 0;
-	if (n)
+	if (*text != '<' && *text != '"')
+		return;
+	size_t n = heddle_foreign_header(text + 1, false);
+	if (is_idle_header(text + 1))
+		replace(w, i, NULL);
+	else if (n)
 		replace(w, i, heddle_arena_printf(w->arena, "#error HEDDLE_UNSUPPORTED_header %.*s", (int)n, text + 1));
 }
 

@@ -39,6 +39,9 @@ extern const heddle_emulated_header heddle_emulated_headers[];
  * `host`: those count that only host code includes. */
 size_t heddle_foreign_header(const char *text, bool host);
 
+/* Is it a name of the languages or of the vendors' libraries that the shim lacks (names.txt)? */
+bool heddle_emulate_is_vendors(const char *name);
+
 /* Append `source` to `out`, with as many lines: shared arrays are placed in sections of their own, dynamic shared memory is
  * bound to the emulator's, host functions that use the vendor's runtime are blanked, inline assembly becomes a name that no
  * compiler knows. */

@@ -195,6 +195,34 @@ class Kernel(unittest.TestCase):
             self.write(f"#include <{header}>\n" + SOURCE, MANIFEST)
             self.assertIn(f"header {header} at scale.cu:1", self.run_test("-l", "emulate", "-s", "n=2,m=2", code=4))
 
+    def test_typo(self):
+        """What the vendor's compiler would reject, too, is an error of the text, with what the compiler says."""
+        for old, new, line, says in [
+                ("a * x", "aa * x", 5, "'aa'"), ("i < n)", "i < N)", 4, "'N'"), ("float *y", "flaot *y", 1, "'flaot'"),
+                ("\tif (i < n)\n", "\t__sincthreads();\n\tif (i < n)\n", 4, "did you mean '__syncthreads'"),
+                ("a * x", "make_float4(1, 2, 3, 4).q * x", 5, "no member named 'q'"),
+                ("\tif (i < n)\n", "\tfloat4 v = make_float5(1, 2, 3, 4);\n\tif (i < n)\n", 4, "did you mean 'make_float4'"),
+                ("__global__", '#include "mine.h"\n__global__', 1, "mine.h.*include_paths"),
+                ("__global__", "template <class T> __device__ T load(const T *p, int i) { return p[i]; }\n__global__", 0, None),
+                ("a * x[which[i]]", "__shfl_xor_sync(0xffffffffu, pack{}, 1).v[0]", 6, "shuffles move up to 16 bytes")]:
+            source = SOURCE.replace(old, new, 1)
+            if line == 0:
+                source, line, says = source.replace("a * x[", "load(x) + x["), 6, "no matching function for call to 'load"
+            if "pack" in new:
+                source = "struct pack { float v[8]; };\n" + source
+            self.write(source, MANIFEST)
+            row = self.rows("-s", "n=2,m=2", code=1)[0]
+            self.assertEqual([(f["kind"], f["file"], f["line"]) for f in row["findings"]], [("compile", "scale.cu", line)], new)
+            self.assertRegex(row["findings"][0]["text"], says)
+        # the reverse: names of the languages that the shim lacks, and of libraries
+        for old, new, what in [("a * x", "__vadd2(1, 2) * x", "__vadd2 at scale.cu:5"), ("a * x", "__fadd_rz(a, a) * x", "__fadd_rz at scale.cu:5"),
+                               ("a * x", "__a_new_intrinsic(a) * x", "__a_new_intrinsic at scale.cu:5"),
+                               ("__global__", "#include <cuda_fp8.h>\n__global__", "header cuda_fp8.h at scale.cu:1")]:
+            self.write(SOURCE.replace(old, new, 1), MANIFEST)
+            self.assertIn(f"unsupported (emulate:emulator: {what})", self.run_test("-l", "emulate", "-s", "n=2,m=2", code=4))
+        self.write("#include <cublas_v2.h>\n" + SOURCE, MANIFEST)  # the host's alone
+        self.run_test("-l", "emulate", "-s", "n=2,m=2")
+
     def test_words(self):
         """What sources of real projects are made of: words.cu."""
         folder = ROOT / "tests/cli"
