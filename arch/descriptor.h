@@ -95,6 +95,8 @@ typedef struct heddle_descriptor {
 	const char **alias;   /* "sm_90a" ... */
 	const char *backend;  /* the dialect it speaks by default: "cuda", "hip", "opencl" */
 	const char *compile_arch; /* what that dialect's compilers call it: "sm_90a", "gfx942", "" */
+	int n_define;
+	const char **define;  /* macros of those compilers: "__gfx942__", "__CUDA_ARCH__=900" */
 	bool abstract;	      /* only to be inherited from */
 	heddle_execution execution;
 	heddle_quantity units;		    /* processors that hold blocks (SM, CU, core) */

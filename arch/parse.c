@@ -21,6 +21,7 @@ typedef enum plain_key {
 	KEY_ABSTRACT,
 	KEY_BACKEND,
 	KEY_COMPILE_ARCH,
+	KEY_DEFINES,
 	KEY_EXECUTION,
 	KEY_UNALIGNED_VECTORS,
 	KEY_STREAMING_STORES,
@@ -45,6 +46,7 @@ const plain_field heddle_plain_fields[] = {
 	[KEY_ABSTRACT] = {"abstract", "true or false", "only to be inherited from, never a target"},
 	[KEY_BACKEND] = {"backend", "text", "the dialect that it speaks: cuda, hip, opencl, or one of your own"},
 	[KEY_COMPILE_ARCH] = {"compile_arch", "text", "what that dialect's compilers call the chip: sm_90a, gfx942"},
+	[KEY_DEFINES] = {"defines", "list", "macros that those compilers define for the chip, NAME or NAME=VALUE: __gfx942__, __CUDA_ARCH__=900"},
 	[KEY_EXECUTION] = {"execution", "simt or simd", "blocks of many threads in warps, or of one thread with vectors"},
 	[KEY_UNALIGNED_VECTORS] = {"unaligned_vectors", "true or false", "vector accesses need no more than their element's alignment"},
 	[KEY_STREAMING_STORES] = {"streaming_stores", "true or false", "stores can go past the caches, which else read every line before it is written"},
@@ -123,6 +125,9 @@ static void read_plain_key(reader *r, plain_key key, yaml_node_t *v)
 			d->compile_arch = heddle_arena_strdup(r->arena, s);
 		else
 			heddle_parse_wrong_form(r, v, name, "a text");
+		break;
+	case KEY_DEFINES:
+		d->define = heddle_parse_strings(r, v, name, &d->n_define);
 		break;
 	case KEY_EXECUTION:
 		read_execution(r, v);

@@ -134,6 +134,7 @@ json_t *heddle_descriptor_json(const heddle_descriptor *d)
 		json_object_set_new(j, "abstract", json_true());
 	set_text(j, "backend", d->backend);
 	set_text(j, "compile_arch", d->compile_arch);
+	json_object_set_new(j, "defines", strings_json(d->define, d->n_define));
 	set_text(j, "execution", d->execution == HEDDLE_SIMD ? "simd" : "simt");
 	json_object_set_new(j, "unaligned_vectors", json_boolean(d->unaligned_vectors));
 	json_object_set_new(j, "streaming_stores", json_boolean(d->streaming_stores));
@@ -209,6 +210,7 @@ void heddle_descriptor_show(const heddle_descriptor *d, heddle_text *out)
 	show_list(out, "aliases", d->alias, d->n_alias);
 	show_text(out, "backend", d->backend);
 	show_text(out, "compile_arch", d->compile_arch);
+	show_list(out, "defines", d->define, d->n_define);
 	show_text(out, "execution", d->execution == HEDDLE_SIMD ? "simd" : "simt");
 	show_bool(out, "unaligned_vectors", d->unaligned_vectors);
 	show_bool(out, "streaming_stores", d->streaming_stores);

@@ -165,8 +165,7 @@ static int command_in(heddle_ctx *ctx, heddle_run *run, const heddle_descriptor 
 	return status;
 }
 
-/* NULL, and not an error, when the manifest names a chip that is not known here. */
-static const heddle_descriptor *descriptor_of(heddle_ctx *ctx, const heddle_manifest *manifest)
+const heddle_descriptor *heddle_manifest_descriptor(heddle_ctx *ctx, const heddle_manifest *manifest)
 {
 	bool clean = heddle_diagnostics(ctx) == NULL;
 	const heddle_descriptor *d = manifest->arch && *manifest->arch ? heddle_descriptor_find(ctx, manifest->arch) : NULL;
@@ -177,7 +176,7 @@ static const heddle_descriptor *descriptor_of(heddle_ctx *ctx, const heddle_mani
 
 bool heddle_command_named(heddle_ctx *ctx, const heddle_manifest *manifest, bool runner)
 {
-	const heddle_descriptor *d = descriptor_of(ctx, manifest);
+	const heddle_descriptor *d = heddle_manifest_descriptor(ctx, manifest);
 	return d && (runner ? d->runner.n : d->compiler.n) > 0;
 }
 
@@ -192,7 +191,7 @@ int heddle_command_compile(heddle_ctx *ctx, heddle_run *run)
 {
 	char work[512];
 	bool ran;
-	const heddle_descriptor *descriptor = descriptor_of(ctx, run->manifest);
+	const heddle_descriptor *descriptor = heddle_manifest_descriptor(ctx, run->manifest);
 	heddle_run_begin(run);
 	if (!descriptor || descriptor->compiler.n == 0) {
 		none(run, "compiler");
@@ -425,7 +424,7 @@ static int run_in_lines(heddle_ctx *ctx, heddle_run *run, const heddle_descripto
 
 int heddle_command_run(heddle_ctx *ctx, heddle_run *run)
 {
-	const heddle_descriptor *descriptor = descriptor_of(ctx, run->manifest);
+	const heddle_descriptor *descriptor = heddle_manifest_descriptor(ctx, run->manifest);
 	heddle_run_begin(run);
 	if (!descriptor || descriptor->runner.n == 0) {
 		none(run, "runner");

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "base/process.h"
+#include "harness/command.h"
 #include "harness/emulate.h"
 #include <ctype.h>
 #include <elf.h>
@@ -334,6 +335,9 @@ int heddle_emulate_compile(heddle_ctx *ctx, const heddle_run *run, heddle_emulat
 	HEDDLE_PUSH(arena, options, n_option, heddle_arena_printf(arena, "-DHEDDLE_WARP=%d", run->manifest->warp));
 	if (emulated->flag)
 		HEDDLE_PUSH(arena, options, n_option, emulated->flag);
+	const heddle_descriptor *chip = heddle_manifest_descriptor(ctx, run->manifest);
+	for (int i = 0; chip && i < chip->n_define; i++)
+		HEDDLE_PUSH(arena, options, n_option, heddle_arena_printf(arena, "-D%s", chip->define[i]));
 	bool clang = strstr(compiler, "clang") != NULL;
 	if (clang) { /* else `x += y` shows its write only */
 		HEDDLE_PUSH(arena, options, n_option, "-mllvm");

@@ -49,6 +49,9 @@
 #define __HIPCC_RTC__ 1
 #define __HIP_PLATFORM_AMD__ 1
 #define __HIP_DEVICE_COMPILE__ 1
+#define __AMD__ 1
+#define __AMDGPU__ 1
+#define __AMDGCN__ 1
 #define __AMDGCN_WAVEFRONT_SIZE HEDDLE_WARP
 #define __AMDGCN_WAVEFRONT_SIZE__ HEDDLE_WARP
 #else
@@ -56,7 +59,9 @@
 #define __CUDACC_RTC__ 1
 #define __CUDACC_VER_MAJOR__ 12
 #define __CUDACC_VER_MINOR__ 0
+#ifndef __CUDA_ARCH__ /* a chip whose descriptor does not say */
 #define __CUDA_ARCH__ 900
+#endif
 #endif
 
 #define HEDDLE_PLACE const char *heddle_emu_file = __builtin_FILE(), int heddle_emu_line = __builtin_LINE()

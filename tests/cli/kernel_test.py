@@ -223,6 +223,17 @@ class Kernel(unittest.TestCase):
         self.write("#include <cublas_v2.h>\n" + SOURCE, MANIFEST)  # the host's alone
         self.run_test("-l", "emulate", "-s", "n=2,m=2")
 
+    def test_chip(self):
+        """The macros that the vendor's compiler defines for the manifest's chip."""
+        for backend, arch, warp, condition in [
+                ("hip", "mi300x", 64, "__GFX9__ && __gfx942__ && __AMDGCN__ && __AMDGCN_WAVEFRONT_SIZE__ == 64 && !defined(__gfx90a__)"),
+                ("hip", "mi355x", 64, "__GFX9__ && __gfx950__ && !defined(__gfx942__)"),
+                ("hip", "rx9070xt", 32, "__GFX12__ && __gfx1201__ && !defined(__GFX9__)"),
+                ("cuda", "t4", 32, "__CUDA_ARCH__ == 750"), ("cuda", "b200", 32, "__CUDA_ARCH__ == 1000"),
+                ("cuda", "unknown", 32, "__CUDA_ARCH__ == 900")]:
+            self.write(f"#if !({condition})\n#error other macros\n#endif\n" + SOURCE, dict(MANIFEST, backend=backend, arch=arch, warp=warp))
+            self.run_test("-l", "emulate", "-s", "n=2,m=2")
+
     def test_words(self):
         """What sources of real projects are made of: words.cu."""
         folder = ROOT / "tests/cli"
