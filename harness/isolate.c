@@ -1,7 +1,7 @@
 /* A runner in a child process with a time limit: crashes and hangs become findings.
  *
  * The arrays come back through one shared anonymous mapping, the other results through a pipe, standard output and error
- * through a file in memory whose tail is shown when the child dies.
+ * through files in memory: what kernels print, and what is shown when the child dies.
  * SPDX-License-Identifier: MIT
  */
 #include "harness/isolate.h"
@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -82,7 +83,7 @@ typedef struct task {
 	heddle_ctx *ctx;
 	const heddle_runner *runner;
 	heddle_run *run;
-	int log;	/* the child's standard output and error: a file in memory */
+	int output, log; /* the child's standard output and error: files in memory */
 	unsigned char *shared;
 	size_t shared_bytes;
 } task;
@@ -108,10 +109,13 @@ static void child_run(void *data, heddle_text *out)
 	task *t = data;
 	heddle_run *run = t->run;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	dup2(t->log, STDOUT_FILENO);
+	dup2(t->output, STDOUT_FILENO);
 	dup2(t->log, STDERR_FILENO);
+	__fpurge(stdout); /* what the parent was about to write */
+	setvbuf(stdout, NULL, _IOLBF, 0);
 	heddle_diagnostics_clear(t->ctx);
 	int rc = t->runner->run(t->ctx, run);
+	fflush(stdout);
 	size_t at = 0;
 	for (int k = 0; k < run->manifest->n_argument; ++k) {
 		const heddle_array *a = run->argument[k];
@@ -143,27 +147,43 @@ static void child_run(void *data, heddle_text *out)
 
 /* ---- the parent --------------------------------------------------------------------------------------------------------------- */
 
-/* The last lines that the child printed, at most `wanted` bytes, in `arena`; "" for none. */
-static const char *log_tail(heddle_arena *arena, int log, off_t wanted)
+/* At most `wanted` bytes of a file in memory from `from` on, without the last line's end, in `arena`; "" for none. */
+static const char *file_part(heddle_arena *arena, int file, off_t from, off_t wanted)
 {
-	off_t end = lseek(log, 0, SEEK_END);
-	off_t from = end > wanted ? end - wanted : 0;
-	char *text = heddle_arena_alloc(arena, (size_t)(end - from) + 1);
-	ssize_t n = pread(log, text, (size_t)(end - from), from);
+	char *text = heddle_arena_alloc(arena, (size_t)wanted + 1);
+	ssize_t n = pread(file, text, (size_t)wanted, from);
 	text[n > 0 ? n : 0] = 0;
 	while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == ' '))
 		text[--n] = 0;
 	return text;
 }
 
-static void dead(heddle_run *run, int log, const char *what)
+/* The last lines that the child wrote to its standard error. */
+static const char *last_words(const task *t)
 {
-	const char *tail = log_tail(run->arena, log, 600);
+	const off_t wanted = 600, end = lseek(t->log, 0, SEEK_END);
+	return file_part(t->run->arena, t->log, end > wanted ? end - wanted : 0, wanted);
+}
+
+/* What the kernels printed, the first of it; NULL: nothing. */
+static const char *printed_by(const task *t)
+{
+	const off_t most = 64 * 1024, end = lseek(t->output, 0, SEEK_END);
+	if (end <= 0)
+		return NULL;
+	const char *text = file_part(t->run->arena, t->output, 0, end < most ? end : most);
+	return end <= most ? text : heddle_arena_printf(t->run->arena, "%s\n(%lld bytes more)", text, (long long)(end - most));
+}
+
+static void dead(const task *t, const char *what)
+{
+	heddle_run *run = t->run;
+	const char *tail = last_words(t);
 	const char *last = strrchr(tail, '\n');
 	last = last ? last + 1 : tail;
 	heddle_finding *finding = HEDDLE_NEW(run->arena, heddle_finding);
 	finding->kind = strncmp(what, "no end", 6) ? "crash" : "timeout";
-	finding->text = *tail ? heddle_arena_printf(run->arena, "%s; it printed:\n%s", what, tail) : what;
+	finding->text = *tail ? heddle_arena_printf(run->arena, "%s; it said:\n%s", what, tail) : what;
 	run->verdict = HEDDLE_FAIL;
 	run->n_finding = 1;
 	run->finding = finding;
@@ -233,29 +253,35 @@ int heddle_run_isolated(heddle_ctx *ctx, const heddle_runner *runner, heddle_run
 	size_t bytes = 64;
 	for (int k = 0; k < run->manifest->n_argument; ++k)
 		bytes += run->argument[k] ? round_up(run->argument[k]->bytes) : 0;
-	task t = { ctx, runner, run, memfd_create("heddle-run", MFD_CLOEXEC), NULL, bytes };
-	if (t.log < 0)
+	task t = {.ctx = ctx, .runner = runner, .run = run, .shared_bytes = bytes,
+		  .output = memfd_create("heddle-output", MFD_CLOEXEC), .log = memfd_create("heddle-run", MFD_CLOEXEC)};
+	if (t.output < 0 || t.log < 0) {
+		close(t.output);
 		return heddle_error(ctx, 720, NULL, "cannot make a file in memory: %s", strerror(errno));
+	}
 	t.shared = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (t.shared == MAP_FAILED) {
+		close(t.output);
 		close(t.log);
 		return heddle_error(ctx, 720, NULL, "cannot share %zu bytes: %s", bytes, strerror(errno));
 	}
 	heddle_text out = { 0 };
 	const char *why = NULL;
 	if (heddle_process_call(run->arena, run->timeout > 0 ? run->timeout : 60, child_run, &t, &out, &why) < 0) {
-		dead(run, t.log, why);
+		dead(&t, why);
 	} else {
 		reader r = { out.data, out.length, false, run->arena };
 		rc = parse_results(ctx, runner, run, &r);
 		if (r.bad) {
 			rc = 0;
-			dead(run, t.log, "ended with no result");
+			dead(&t, "ended with no result");
 		} else {
 			copy_arrays_back(run, t.shared);
 		}
 	}
+	run->printed = printed_by(&t);
 	heddle_text_free(&out);
+	close(t.output);
 	close(t.log);
 	munmap(t.shared, bytes);
 	return rc;

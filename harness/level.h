@@ -42,6 +42,7 @@ typedef struct heddle_run {
 	const char *message; /* one line */
 	int n_finding;
 	heddle_finding *finding;
+	const char *printed; /* by the kernels, the first of it; NULL: nothing */
 	double *seconds; /* [repeat] kernel times of all launches together, in `arena` */
 	/* compile level, greatest over kernels; -1 unknown */
 	int registers, spill_bytes, stack_bytes, shared_bytes;

@@ -32,6 +32,7 @@ typedef struct heddle_test_row {
 	double seconds;
 	int n_finding;
 	const heddle_finding *finding;
+	const char *printed; /* by the kernels; NULL: nothing */
 } heddle_test_row;
 
 /* A runner or level that could not be used here. */

@@ -635,8 +635,10 @@ static bool run_once(kernel_test *k, const heddle_runner *runner, kernel_case *c
 			verdict = judge(k, c, array, &message);
 		}
 	}
-	if (there)
+	if (there) {
 		heddle_test_add(t, &k->variant, name, level, verdict, message, heddle_now() - start, run.n_finding, run.finding);
+		t->report->row[t->report->n_row - 1].printed = run.printed;
+	}
 	for (int i = 0; i < m->n_argument; i++)
 		heddle_array_free(array[i]);
 	return there;

@@ -43,6 +43,17 @@ void heddle_test_row_print(const heddle_test_row *row, heddle_text *out)
 	heddle_text_add(out, "\n");
 }
 
+/* Lines of someone else, indented. */
+static void print_indented(const char *text, heddle_text *out)
+{
+	for (const char *s = text; *s; ++s) {
+		heddle_text_addn(out, s, 1);
+		if (*s == '\n')
+			heddle_text_add(out, "       ");
+	}
+	heddle_text_add(out, "\n");
+}
+
 static void print_findings(const heddle_test_row *row, heddle_text *out)
 {
 	const int most = 8;
@@ -54,12 +65,7 @@ static void print_findings(const heddle_test_row *row, heddle_text *out)
 		else if (f->line)
 			heddle_text_printf(out, "line %d: ", f->line);
 		heddle_text_printf(out, "%s: ", f->kind ? f->kind : "finding");
-		for (const char *s = f->text ? f->text : ""; *s; ++s) {
-			heddle_text_addn(out, s, 1);
-			if (*s == '\n')
-				heddle_text_add(out, "       ");
-		}
-		heddle_text_add(out, "\n");
+		print_indented(f->text ? f->text : "", out);
 	}
 	if (row->n_finding > most)
 		heddle_text_printf(out, "       and %d more\n", row->n_finding - most);
@@ -173,13 +179,17 @@ void heddle_test_print(const heddle_test_report *report, heddle_text *out)
 	bool first = true;
 	for (int k = 0; k < report->n_row; ++k) {
 		const heddle_test_row *row = &report->row[k];
-		if (row->verdict == HEDDLE_TEST_PASS || row->verdict == HEDDLE_TEST_SKIP)
+		if ((row->verdict == HEDDLE_TEST_PASS || row->verdict == HEDDLE_TEST_SKIP) && !row->printed)
 			continue;
 		if (first)
 			heddle_text_add(out, "\n");
 		first = false;
 		heddle_test_row_print(row, out);
 		print_findings(row, out);
+		if (row->printed) {
+			heddle_text_add(out, "     it printed:\n       ");
+			print_indented(row->printed, out);
+		}
 	}
 	if (report->n_row)
 		heddle_text_add(out, "\n");
@@ -227,6 +237,8 @@ static json_t *row_json(const heddle_test_row *row)
 	json_object_set_new(x, "message", string(row->message));
 	json_object_set_new(x, "seconds", json_real(row->seconds));
 	json_object_set_new(x, "findings", findings);
+	if (row->printed)
+		json_object_set_new(x, "printed", string(row->printed));
 	return x;
 }
 
@@ -274,6 +286,21 @@ static void escape(heddle_text *out, const char *s)
 	}
 }
 
+static void junit_outcome(const heddle_test_row *row, heddle_text *out)
+{
+	const char *element = row->verdict == HEDDLE_TEST_FAIL ? "failure" : row->verdict == HEDDLE_TEST_FAULT ? "error" : "skipped";
+	heddle_text_printf(out, "    <%s message=\"", element);
+	escape(out, row->message);
+	heddle_text_add(out, "\">");
+	if (is_bad(row->verdict)) {
+		heddle_text findings = {0};
+		print_findings(row, &findings);
+		escape(out, heddle_text_str(&findings));
+		heddle_text_free(&findings);
+	}
+	heddle_text_printf(out, "</%s>\n", element);
+}
+
 static void junit_row(const heddle_test_row *row, heddle_text *out)
 {
 	heddle_text_add(out, "  <testcase classname=\"");
@@ -289,21 +316,19 @@ static void junit_row(const heddle_test_row *row, heddle_text *out)
 	heddle_text_add(out, " ");
 	escape(out, row->test);
 	heddle_text_printf(out, "\" time=\"%.6f\"", row->seconds);
-	if (row->verdict == HEDDLE_TEST_PASS) {
+	if (row->verdict == HEDDLE_TEST_PASS && !row->printed) {
 		heddle_text_add(out, "/>\n");
 		return;
 	}
-	const char *element = row->verdict == HEDDLE_TEST_FAIL ? "failure" : row->verdict == HEDDLE_TEST_FAULT ? "error" : "skipped";
-	heddle_text_printf(out, ">\n    <%s message=\"", element);
-	escape(out, row->message);
-	heddle_text_add(out, "\">");
-	if (is_bad(row->verdict)) {
-		heddle_text findings = {0};
-		print_findings(row, &findings);
-		escape(out, heddle_text_str(&findings));
-		heddle_text_free(&findings);
+	heddle_text_add(out, ">\n");
+	if (row->verdict != HEDDLE_TEST_PASS)
+		junit_outcome(row, out);
+	if (row->printed) {
+		heddle_text_add(out, "    <system-out>");
+		escape(out, row->printed);
+		heddle_text_add(out, "</system-out>\n");
 	}
-	heddle_text_printf(out, "</%s>\n  </testcase>\n", element);
+	heddle_text_add(out, "  </testcase>\n");
 }
 
 /* A level that is not here is a skipped test, or an error when it was required. */

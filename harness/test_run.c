@@ -289,6 +289,7 @@ static bool run_once(heddle_test *t, const heddle_test_variant *v, const heddle_
 		}
 	}
 	heddle_test_add(t, v, name, level, verdict, message, heddle_now() - start, run.n_finding, run.finding);
+	report->row[report->n_row - 1].printed = run.printed;
 	heddle_case_arrays_free(t->definition, array);
 	return true;
 }

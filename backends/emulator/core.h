@@ -7,10 +7,13 @@
 #ifndef HEDDLE_EMULATOR_CORE_H
 #define HEDDLE_EMULATOR_CORE_H
 
+#include <assert.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "abi.h"
 
 #define HEDDLE_EMULATE 1
@@ -77,11 +80,22 @@ HEDDLE_RAW static inline void heddle_emu_unsupported(const char *what, const cha
 
 /* ---- vectors ------------------------------------------------------------------------------------------------------- */
 
+#ifdef HEDDLE_HIP /* HIP's vectors, unlike CUDA's, are made of their elements, or of one for all */
+#define HEDDLE_MADE_1(V, T) V() = default; V(T a) : x(a) {}
+#define HEDDLE_MADE_2(V, T) V() = default; V(T a, T b) : x(a), y(b) {} explicit V(T a) : V(a, a) {}
+#define HEDDLE_MADE_3(V, T) V() = default; V(T a, T b, T c) : x(a), y(b), z(c) {} explicit V(T a) : V(a, a, a) {}
+#define HEDDLE_MADE_4(V, T) V() = default; V(T a, T b, T c, T d) : x(a), y(b), z(c), w(d) {} explicit V(T a) : V(a, a, a, a) {}
+#else
+#define HEDDLE_MADE_1(V, T)
+#define HEDDLE_MADE_2(V, T)
+#define HEDDLE_MADE_3(V, T)
+#define HEDDLE_MADE_4(V, T)
+#endif
 #define HEDDLE_VECTORS(name, T, a2, a4)                                                                                \
-	struct name##1 { T x; };                                                                                       \
-	struct __attribute__((aligned(a2))) name##2 { T x, y; };                                                      \
-	struct name##3 { T x, y, z; };                                                                                 \
-	struct __attribute__((aligned(a4))) name##4 { T x, y, z, w; };                                                \
+	struct name##1 { T x; HEDDLE_MADE_1(name##1, T) };                                                             \
+	struct __attribute__((aligned(a2))) name##2 { T x, y; HEDDLE_MADE_2(name##2, T) };                            \
+	struct name##3 { T x, y, z; HEDDLE_MADE_3(name##3, T) };                                                       \
+	struct __attribute__((aligned(a4))) name##4 { T x, y, z, w; HEDDLE_MADE_4(name##4, T) };                      \
 	static inline name##1 make_##name##1(T x) { return name##1{x}; }                                               \
 	static inline name##2 make_##name##2(T x, T y) { return name##2{x, y}; }                                       \
 	static inline name##3 make_##name##3(T x, T y, T z) { return name##3{x, y, z}; }                               \
@@ -339,10 +353,6 @@ HEDDLE_RAW static inline void heddle_emu_trap(const char *what, HEDDLE_PLACE)
 	heddle_emu->fault(heddle_emu->state, "crash", heddle_emu_file, heddle_emu_line, __builtin_return_address(0), 1, what);
 }
 #define __trap() heddle_emu_trap("__trap()")
-#define heddle_emu_assert(e) ((e) ? (void)0 : heddle_emu_trap("the assertion " #e " does not hold"))
-#undef assert
-#define assert(e) heddle_emu_assert(e)
-#define heddle_emu_printf(...) 0 /* the emulator renames printf: a test's output is its own */
 
 /* ---- atomics --------------------------------------------------------------------------------------------------------- */
 
@@ -891,6 +901,22 @@ HEDDLE_APART void __ubsan_handle_divrem_overflow(heddle_emu_ub_overflow *data, u
 {
 	heddle_emu_ub_fault("crash", data->place, __builtin_return_address(0),
 			    divisor ? "the quotient does not fit its type" : "integer division by zero");
+}
+
+/* What assert() of the C library calls, in the text's own headers, too; the process goes on. */
+HEDDLE_APART __attribute__((noreturn)) void __assert_fail(const char *condition, const char *file, unsigned line,
+							  const char *) noexcept
+{
+	char text[512], *end = heddle_emu_text(text, "the assertion ");
+	end = heddle_emu_text(end, condition);
+	heddle_emu_text(end, " does not hold");
+	heddle_emu->fault(heddle_emu->state, "crash", file, (int)line, __builtin_return_address(0), 1, text);
+	__builtin_trap();
+}
+HEDDLE_APART __attribute__((noreturn)) void abort() noexcept
+{
+	heddle_emu->fault(heddle_emu->state, "crash", 0, 0, __builtin_return_address(0), 1, "abort()");
+	__builtin_trap();
 }
 
 __attribute__((aligned(1024))) unsigned char heddle_dynamic_shared[256 * 1024];

@@ -87,9 +87,17 @@ HEDDLE_HALF(__nv_bfloat16, heddle_emu_bf16_from_double, heddle_emu_bf16_to, __x)
 
 typedef __half half;
 typedef unsigned short heddle_emu_raw_half;
-struct __attribute__((aligned(4))) __half2 { __half x, y; };
-struct __attribute__((aligned(4))) __nv_bfloat162 { __nv_bfloat16 x, y; };
+#define HEDDLE_HALF2(H2, H)                                                                                            \
+	struct __attribute__((aligned(4))) H2 {                                                                        \
+		H x, y;                                                                                                \
+		H2() = default;                                                                                        \
+		H2(H a, H b) : x(a), y(b) {}                                                                           \
+	};
+HEDDLE_HALF2(__half2, __half)
+HEDDLE_HALF2(__nv_bfloat162, __nv_bfloat16)
 typedef __half2 half2;
+typedef __half nv_half;
+typedef __half2 nv_half2;
 struct __half_raw { unsigned short x; };
 struct __nv_bfloat16_raw { unsigned short x; };
 #ifdef HEDDLE_HIP

@@ -491,10 +491,6 @@ void heddle_emulate_rewrite(const char *source, heddle_text *out)
 			rewrite_constant(&w, i);
 		else if (is(&w, i, "__noinline__"))
 			replace(&w, i, "HEDDLE_NOINLINE");
-		else if (is(&w, i, "printf"))
-			replace(&w, i, "heddle_emu_printf");
-		else if (is(&w, i, "assert"))
-			replace(&w, i, "heddle_emu_assert");
 	}
 	apply(&w, out);
 	free(w.t);

@@ -234,6 +234,23 @@ class Kernel(unittest.TestCase):
             self.write(f"#if !({condition})\n#error other macros\n#endif\n" + SOURCE, dict(MANIFEST, backend=backend, arch=arch, warp=warp))
             self.run_test("-l", "emulate", "-s", "n=2,m=2")
 
+    def test_printed(self):
+        """What kernels print is shown with its case: of a pass, of a fault, from a header, qualified or not."""
+        (self.folder / "say.h").write_text('#include <stdio.h>\n__device__ void say(int i) { printf("there %d\\n", i); }\n')
+        for include, call, says in [("", 'printf("here %d %.1f %s\\n", i, a, "x")', "here 2 2.5 x\n"),
+                                    ("#include <cstdio>\n", 'std::printf("here\\n")', "here\n"), ('#include "say.h"\n', "say(i)", "there 2\n")]:
+            self.write(include + SOURCE.replace("y[i] =", f"if (i == 2) {call};\n\t\ty[i] =").replace("(i < n)", "(i < n) {").replace("];\n}", "];\n\t}\n}"),
+                       MANIFEST)
+            row = self.rows("-s", "n=3,m=2")[0]
+            self.assertEqual((row["verdict"], row["printed"]), ("pass", says.rstrip()))
+        self.assertIn("it printed:\n       there 2\n", self.run_test("-l", "emulate", "-s", "n=3,m=2", "--junit", "j.xml"))
+        self.assertEqual([t.text for t in ET.parse(self.folder / "j.xml").getroot().iter("system-out")], ["there 2", "there 2"])
+        self.write(SOURCE.replace("if (i < n)", 'if (i == 2) { printf("last words"); __trap(); }\n\tif (i < n)'), MANIFEST)
+        row = self.rows("-s", "n=3,m=2", code=1)[0]
+        self.assertEqual((row["printed"], [(f["kind"], f["line"]) for f in row["findings"]]), ("last words", [("crash", 4)]))
+        self.write(SOURCE, MANIFEST)
+        self.assertNotIn("printed", self.rows("-s", "n=2,m=2")[0])
+
     def test_words(self):
         """What sources of real projects are made of: words.cu."""
         folder = ROOT / "tests/cli"

@@ -125,6 +125,18 @@ static const emu_case cases[] = {
 		   "{\n	__shared__ __half s[64];\n	s[threadIdx.x] = __float2half(A[threadIdx.x]);\n	__syncthreads();\n"
 		   "	C[threadIdx.x] = __half2float(__hadd(s[threadIdx.x], s[threadIdx.x]));\n"
 		   "	if (__bfloat162float(__float2bfloat16(1.00390625f)) != 1.f || __half2float(65519.9f) != 65504.f) C[0] = 7;\n}\n"},
+	{.name = "constructors of pairs", .backend = "cuda", .warp = 32, .block = 64, .grid = "1", .n = 64, .m = 64, .expect = same,
+	 .source = "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n" SIGNATURE
+		   "{\n	__shared__ half2 s[64];\n	half2 h = half2(1.0f, 2.0f), g = __half2(h.y, h.x), e;\n"
+		   "	e = s[threadIdx.x] = {h.x, g.x};\n	nv_bfloat162 b(__float2bfloat16(3.f), __float2bfloat16(4.f));\n"
+		   "	bool fine = (float)h.y == 2 && (float)g.x == 2 && (float)e.x == 1 && (float)e.y == 2 && (float)b.y == 4;\n"
+		   "	C[threadIdx.x] = fine ? A[threadIdx.x] : -1.f;\n}\n"},
+	{.name = "constructors of vectors", .backend = "hip", .warp = 64, .block = 64, .grid = "1", .n = 64, .m = 64, .expect = same,
+	 .source = "#include <hip/hip_runtime.h>\n#include <hip/hip_fp16.h>\n" SIGNATURE
+		   "{\n	__shared__ float4 s[64];\n	float4 f = float4(1, 2, 3, 4), g = {1, 2, 3, 4};\n	float2 q(1, 2), z(3.f);\n"
+		   "	union { float4 v; float f[4]; } u;\n	s[threadIdx.x] = f;\n	u.v = (float4){5, 6, 7, 8};\n	half2 h(q.x, q.y);\n"
+		   "	bool fine = s[threadIdx.x].w == 4 && u.f[3] == 8 && z.y == 3 && (q + z).x == 4 && g.z == 3 && (float)h.y == 2;\n"
+		   "	C[threadIdx.x] = fine ? A[threadIdx.x] : -1.f;\n}\n"},
 	{.name = "atomics", .backend = "cuda", .warp = 32, .block = 64, .grid = "(N+63)/64", .n = 256, .m = 1, .second = "zero",
 	 .expect = sum_of_all,
 	 .source = SIGNATURE "{\n	__shared__ float s;\n	if (threadIdx.x == 0) s = 0;\n	__syncthreads();\n"
@@ -181,7 +193,7 @@ static const emu_case cases[] = {
 		   "void host(cudaStream_t s) { cudaStreamSynchronize(s); }\n}\n"
 		   SIGNATURE "{\n	const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;\n"
 		   "	uint3 t = threadIdx;\n	dim3 d = blockDim;\n	if (t.x == 0) atomicAdd(&mine::counter[blockIdx.x], 1);\n"
-		   "	printf(\"never seen\");\n	float local[4];\n	for (int k = 0; k < 4; k++) local[k] = k;\n"
+		   "	if (N < 0) printf(\"never seen\");\n	float local[4];\n	for (int k = 0; k < 4; k++) local[k] = k;\n"
 		   "	C[i] = mine::exchange(A[t.x]) * mine::weight[blockIdx.x] * mine::square(1.f) + 0 * d.y * local[t.x & 3];\n}\n"},
 	{.name = "cooperation between warps", .backend = "hip", .warp = 64, .block = 128, .grid = "1", .n = 128, .m = 128,
 	 .expect = same,
@@ -246,6 +258,12 @@ static const emu_case cases[] = {
 	 .verdict = HEDDLE_FAIL, .kind = "crash", .line = 2, .other = 3, .text = "its stack of 256 KiB is full",
 	 .source = "__device__ __noinline__ int deep(int n)\n{\n	volatile int big[1000]; big[n & 511] = n;\n"
 		   "	return n ? deep(n - 1) + big[n & 511] : 0;\n}\n" SIGNATURE "{\n	C[threadIdx.x] = A[threadIdx.x] + deep(1000);\n}\n"},
+	{.name = "abort", .backend = "hip", .warp = 64, .block = 8, .grid = "1", .n = 8, .m = 8,
+	 .verdict = HEDDLE_FAIL, .kind = "crash", .line = 4, .text = "abort()",
+	 .source = SIGNATURE "{\n	if (threadIdx.x == 5)\n		abort();\n	C[threadIdx.x] = A[threadIdx.x];\n}\n"},
+	{.name = "a trap in a condition", .backend = "hip", .warp = 64, .block = 8, .grid = "1", .n = 8, .m = 8,
+	 .verdict = HEDDLE_FAIL, .kind = "crash", .line = 3, .text = "__trap()",
+	 .source = SIGNATURE "{\n	threadIdx.x == 5 ? ::__trap() : (void)0;\n	C[threadIdx.x] = A[threadIdx.x];\n}\n"},
 	{.name = "a trap of the compiler", .backend = "cuda", .warp = 32, .block = 8, .grid = "1", .n = 8, .m = 8,
 	 .verdict = HEDDLE_FAIL, .kind = "crash", .line = 4, .text = "thread 5 of block 0",
 	 .source = SIGNATURE "{\n	if (threadIdx.x == 5)\n		__builtin_trap();\n	C[threadIdx.x] = A[threadIdx.x];\n}\n"},
