@@ -543,9 +543,13 @@ const heddle_code heddle_codes[] = {
 	 "them in the file:  #: sizes M=64 N=64 K=64\n"
 	 "Sizes that -s fixes are taken as they are, up to 1e9 computed values.\n"},
 	{717, "a bad test line in a file",
-	 "A `#:` line of a definition is not understood.  Known: sizes, config, expect, fill, error.\n"
+	 "A `#:` line of a definition is not understood.  Known: sizes, reach, config, expect, fill, allow, error.\n"
 	 "Right:  #: sizes M=64 N=64 K=64\n"
-	 "Right:  #: fill A=0.5:2 B=integers\n"},
+	 "Right:  #: fill A=0.5:2 B=integers\n"
+	 "Right:  #: allow zero y\n"},
+	{718, "an output declared to be zero is not",
+	 "`#: allow zero y` says that y is 0 in every case by construction, such as `x - mean(x)` over a single column.  The reference\n"
+	 "computes another value at the element and the sizes in the message: remove the line, or mend the definition.\n"},
 	{720, "a process or shared memory cannot be made",
 	 "The system refused a child process, a file in memory or shared memory: its reason is in the message.\n"},
 	{750, "no memory for an emulated array",

@@ -177,7 +177,7 @@ static bool sizes_fit(const heddle_definition *d, const int64_t *size)
 	return true;
 }
 
-static const char *case_name(heddle_arena *arena, const heddle_definition *d, const int64_t *size)
+const char *heddle_case_name(heddle_arena *arena, const heddle_definition *d, const int64_t *size)
 {
 	heddle_text text = {0};
 	for (int k = 0; k < d->n_size; ++k)
@@ -196,7 +196,7 @@ static void add_case(picker *p, const int64_t *size, bool given)
 	for (int k = 0; k < p->list->n; ++k)
 		if (!memcmp(p->list->item[k].size, size, bytes))
 			return;
-	heddle_case new = {case_name(p->arena, p->definition, size), heddle_arena_alloc(p->arena, bytes), given,
+	heddle_case new = {heddle_case_name(p->arena, p->definition, size), heddle_arena_alloc(p->arena, bytes), given,
 			   heddle_reference_cost(p->definition, size)};
 	memcpy(new.size, size, bytes);
 	HEDDLE_PUSH(p->arena, p->list->item, p->list->n, new);

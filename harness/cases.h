@@ -46,6 +46,9 @@ typedef struct heddle_case_options {
 int heddle_cases_choose(heddle_ctx *ctx, heddle_arena *arena, const heddle_module *module, const heddle_definition *definition,
 			const heddle_case_options *options, heddle_case_list *list);
 
+/* "M=64 N=64 K=64" in `arena`; "" without sizes. */
+const char *heddle_case_name(heddle_arena *arena, const heddle_definition *definition, const int64_t *size);
+
 typedef enum heddle_fill {
 	HEDDLE_FILL_RANDOM,   /* floats in ranges that suit where they are used */
 	HEDDLE_FILL_INTEGERS, /* small whole numbers: sums of products stay exact */

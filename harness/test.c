@@ -182,7 +182,7 @@ static int test_definition(heddle_test *t, heddle_definition *definition)
 	if (!t->options->n_impl)
 		for (int k = 0; k < t->options->n_target; ++k)
 			heddle_test_target_variants(t, &t->options->target[k]);
-	heddle_test_check_cancellation(t);
+	heddle_test_check_zeros(t);
 	heddle_test_forget_expected(t);
 	heddle_arena_free(t->arena);
 	t->arena = NULL;

@@ -82,8 +82,8 @@ int heddle_test_count_barriers(const heddle_program *program);
 
 /* ---- test_run.c ---- */
 
-/* Results of floating-point outputs that cancel to 0 wherever they were looked at: a kernel that computes nothing would pass. */
-void heddle_test_check_cancellation(heddle_test *t);
+/* Outputs that cancel to 0 in all cases are a fault of the test, unless `#: allow zero` declares them, which must be true. */
+void heddle_test_check_zeros(heddle_test *t);
 void heddle_test_forget_expected(heddle_test *t);
 void heddle_test_runners(heddle_test *t, const heddle_test_variant *v);
 /* Inputs that the reference cannot judge are a fault of the test, told once per case. */

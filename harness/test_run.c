@@ -35,25 +35,81 @@ heddle_test_expected *heddle_test_expect(heddle_test *t, const int64_t *size, he
 	return e;
 }
 
-/* Results of floating-point outputs that cancel to 0 wherever they were looked at: a kernel that computes nothing would pass. */
-void heddle_test_check_cancellation(heddle_test *t)
+/* The first value of `tensor` that is not 0, over all cases, as "y[3] is 0.25 with N=4"; NULL: there is none.  `*cancels`: some value
+ * is 0 since what it is made of cancels. */
+static const char *first_nonzero(heddle_test *t, const heddle_tensor *tensor, bool *cancels)
 {
+	const char *found = NULL;
+	*cancels = false;
+	for (const heddle_test_expected *e = t->expected; e; e = e->next)
+		for (int o = 0; e->reference && o < e->reference->n_output; ++o) {
+			const heddle_expected *x = &e->reference->output[o];
+			if (x->tensor != tensor)
+				continue;
+			*cancels = *cancels || x->weight > 0;
+			int64_t i = 0;
+			while (i < x->n && (x->value ? x->value[i] == 0 : x->integer[i] == 0))
+				++i;
+			if (i == x->n || found)
+				continue;
+			const int64_t number = x->element ? x->element[i] : i;
+			const char *sizes = heddle_case_name(t->arena, t->definition, e->size);
+			found = heddle_arena_printf(t->arena, "%s is %Lg with %s",
+						    heddle_element_name(t->arena, tensor->name, e->array[tensor->position], number),
+						    x->value ? x->value[i] : (long double)x->integer[i], *sizes ? sizes : "no sizes");
+		}
+	return found;
+}
+
+/* The `#: allow zero NAME ..` lines: declared[k] says that tensor k is 0 in all cases.  0, or -1 with a diagnostic. */
+static int declared_zeros(heddle_test *t, bool *declared)
+{
+	int at = 0;
+	for (const heddle_pragma *p; (p = heddle_pragma_next(t->module, t->definition, "allow", &at));) {
+		char *text = heddle_arena_strdup(t->arena, p->text), *save = NULL;
+		const char *fact = strtok_r(text, " ,\t", &save), *name = strtok_r(NULL, " ,\t", &save);
+		if (!fact || strcmp(fact, "zero"))
+			return heddle_error(t->ctx, 717, &p->location, "'%s' cannot be allowed: known is 'zero OUTPUT'", fact ? fact : "");
+		if (!name)
+			return heddle_error(t->ctx, 717, &p->location, "'allow zero' needs the name of an output");
+		for (; name; name = strtok_r(NULL, " ,\t", &save)) {
+			const heddle_tensor *found = NULL;
+			for (int k = 0; k < t->definition->n_tensor; ++k)
+				if (!strcmp(t->definition->tensor[k]->name, name))
+					found = t->definition->tensor[k];
+			if (!found || (found->role != HEDDLE_ROLE_OUTPUT && found->role != HEDDLE_ROLE_INOUT))
+				return heddle_error(t->ctx, 717, &p->location, "'%s' is no output of '%s'", name, t->definition->name);
+			declared[found->position] = true;
+		}
+	}
+	return 0;
+}
+
+/* An output that is 0 wherever it was looked at: a kernel that computes nothing would pass.  `#: allow zero` says that it is meant,
+ * and must then be true. */
+void heddle_test_check_zeros(heddle_test *t)
+{
+	const heddle_test_variant none = {.name = "", .target = ""};
+	bool *declared = HEDDLE_NEW_ARRAY(t->arena, bool, t->definition->n_tensor + 1);
+	if (declared_zeros(t, declared) < 0) {
+		heddle_test_add(t, &none, "allow", "reference", HEDDLE_TEST_FAULT, heddle_test_take_error(t), 0, 0, NULL);
+		return;
+	}
 	for (int k = 0; t->expected && k < t->definition->n_tensor; ++k) {
 		const heddle_tensor *tensor = t->definition->tensor[k];
-		bool cancels = false, other = false;
-		for (const heddle_test_expected *e = t->expected; e; e = e->next)
-			for (int o = 0; e->reference && o < e->reference->n_output; ++o) {
-				const heddle_expected *x = &e->reference->output[o];
-				if (x->tensor != tensor || !x->value)
-					continue;
-				cancels = cancels || x->weight > 0;
-				for (int64_t i = 0; i < x->n && !other; ++i)
-					other = x->value[i] != 0;
-			}
-		if (cancels && !other)
-			heddle_test_add(t, &(heddle_test_variant){.name = "", .target = ""}, tensor->name, "reference", HEDDLE_TEST_FAULT,
-					"everything cancels to 0 in all cases, which a kernel that computes nothing gives, too: choose other inputs",
+		bool cancels;
+		const char *nonzero = first_nonzero(t, tensor, &cancels);
+		if (declared[k] && nonzero) {
+			heddle_error(t->ctx, 718, NULL, "'#: allow zero %s' does not hold: %s", tensor->name, nonzero);
+			heddle_test_add(t, &none, tensor->name, "reference", HEDDLE_TEST_FAULT, heddle_test_take_error(t), 0, 0, NULL);
+		} else if (cancels && !nonzero && !declared[k]) {
+			heddle_test_add(t, &none, tensor->name, "reference", HEDDLE_TEST_FAULT,
+					heddle_arena_printf(t->arena,
+							    "everything cancels to 0 in all cases, which a kernel that computes nothing gives, too: "
+							    "choose other inputs, or write '#: allow zero %s' if it is meant",
+							    tensor->name),
 					0, 0, NULL);
+		}
 	}
 }
 

@@ -167,6 +167,35 @@ static void faults_of_the_test(void **state)
 	assert_int_equal(finish(&b), HEDDLE_EXIT_FAILED);
 }
 
+/* `#: allow zero`: an output that cancels in all cases is meant; one that does not, and names that are no output, are faults. */
+static void declared_zero(void **state)
+{
+	(void)state;
+	static const char cancelling[] = "t(i) = A(i) * 100001 / 3\n C(i) = t(i) - A(i) * 100001 / 3", doubling[] = "C(i) = A(i) * 2";
+	static const struct {
+		const char *line, *value, *program, *fault, *message;
+	} cases[] = {
+		{"allow zero C", cancelling, GUARDED("0.0"), NULL, NULL},
+		{"allow zero C", doubling, GUARDED("A[i] * 2.0"), "C", "'#: allow zero C' does not hold: C[0] is "},
+		{"allow zero D", cancelling, GUARDED("0.0"), "allow", "'D' is no output of 'twice' [E0717]"},
+		{"allow zero A", cancelling, GUARDED("0.0"), "allow", "'A' is no output of 'twice' [E0717]"},
+		{"allow zero", cancelling, GUARDED("0.0"), "allow", "needs the name of an output [E0717]"},
+		{"allow nought C", cancelling, GUARDED("0.0"), "allow", "'nought' cannot be allowed"},
+	};
+	for (size_t k = 0; k < HEDDLE_COUNT(cases); ++k) {
+		bench b;
+		char text[300];
+		snprintf(text, sizeof(text), "#: sizes N=70\n#: %s\ndef twice(float(N) A) -> (C) { %s }\n", cases[k].line, cases[k].value);
+		begin(&b, text, cases[k].program, interpret, 1);
+		assert_int_equal(heddle_test_path(b.ctx, b.report, path_of(&b, "twice.tc"), &b.options), 0);
+		assert_int_equal(b.report->count[HEDDLE_TEST_FAULT], cases[k].fault ? 1 : 0);
+		const heddle_test_row *row = cases[k].fault ? find_row(&b, cases[k].fault, "reference", HEDDLE_TEST_FAULT) : NULL;
+		if (row && !strstr(row->message, cases[k].message))
+			fail_msg("%s", row->message);
+		assert_int_equal(finish(&b), cases[k].fault ? HEDDLE_EXIT_FAILED : HEDDLE_EXIT_FINE);
+	}
+}
+
 static void sources(void **state)
 {
 	(void)state;
@@ -252,7 +281,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(right_program),      cmocka_unit_test(faults_are_found),
-		cmocka_unit_test(faults_of_the_test), cmocka_unit_test(sources),
+		cmocka_unit_test(faults_of_the_test), cmocka_unit_test(declared_zero), cmocka_unit_test(sources),
 		cmocka_unit_test(required_levels),    cmocka_unit_test(hand_written),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
