@@ -61,6 +61,8 @@ const heddle_option_row heddle_option_rows[] = {
 				  "--impl without a definition: run as COMMAND DIR, reads DIR/inputs, writes DIR/outputs", TEST},
 	[HEDDLE_OPTION_RTOL] = {"--rtol", NULL, "X", "--expect, --oracle: error allowed, times the value (default by type)", TEST},
 	[HEDDLE_OPTION_ATOL] = {"--atol", NULL, "X", "--expect, --oracle: error allowed, added (default by type)", TEST},
+	[HEDDLE_OPTION_MAX_SPILL] = {"--max-spill", NULL, "BYTES",
+				     "level compile: fail kernels whose threads spill more (default: spills are only reported)", TEST},
 	[HEDDLE_OPTION_INSTANCE] = {"--instance", NULL, "'k<float,128>'", "a kernel, with its template arguments (may be repeated)",
 				    MANIFEST},
 	[HEDDLE_OPTION_DEFINE] = {"--define", "-D", "NAME=VALUE", "a macro of the source (may be repeated)", MANIFEST},

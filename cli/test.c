@@ -6,6 +6,7 @@
 
 #include "harness/test.h"
 
+#include <limits.h>
 #include <string.h>
 
 typedef struct progress {
@@ -101,11 +102,13 @@ static int check_entry_sizes(heddle_cli *cli, heddle_test_options *options)
 static int fill_options(heddle_cli *cli, heddle_test_options *options, heddle_target **target)
 {
 	heddle_size_list *sizes;
-	double seed;
+	double seed, spill;
 	if (heddle_cli_targets(cli, heddle_usual_targets, target, &options->n_target) < 0 || heddle_cli_sizes(cli, 0, &sizes) < 0 ||
 	    heddle_cli_number(cli, HEDDLE_OPTION_SEED, 1, 0, 9e15, &seed) < 0 ||
-	    heddle_cli_number(cli, HEDDLE_OPTION_TIMEOUT, 60, 0.1, 86400, &options->timeout) < 0)
+	    heddle_cli_number(cli, HEDDLE_OPTION_TIMEOUT, 60, 0.1, 86400, &options->timeout) < 0 ||
+	    heddle_cli_number(cli, HEDDLE_OPTION_MAX_SPILL, -1, 0, INT_MAX, &spill) < 0)
 		return -1;
+	options->max_spill = (int)spill;
 	const char **level;
 	heddle_cli_split(cli, HEDDLE_OPTION_LEVEL, &level, &options->n_level);
 	for (int i = 0; i < options->n_level; i++)

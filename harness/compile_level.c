@@ -25,10 +25,11 @@ static void keep_greatest(int *kept, int value)
 		*kept = value;
 }
 
-static void finding(heddle_run *run, const char *kind, const char *text)
+static void spill(heddle_run *run, int bytes, const char *text)
 {
-	heddle_run_finding(run, kind, run->source_path, 0, text);
-	run->verdict = HEDDLE_FAIL;
+	heddle_run_finding(run, "spill", run->source_path, 0, text);
+	if (run->max_spill >= 0 && bytes > run->max_spill)
+		run->verdict = HEDDLE_FAIL;
 }
 
 void heddle_compile_judge(heddle_run *run, const char *arch, const heddle_kernel_resources *k)
@@ -38,12 +39,11 @@ void heddle_compile_judge(heddle_run *run, const char *arch, const heddle_kernel
 	keep_greatest(&run->stack_bytes, k->stack_bytes);
 	keep_greatest(&run->shared_bytes, k->shared_bytes);
 	if (k->spill_bytes > 0)
-		finding(run, "spill",
-			heddle_arena_printf(run->arena, "%s on %s spills %d bytes of registers", k->kernel, arch, k->spill_bytes));
+		spill(run, k->spill_bytes,
+		      heddle_arena_printf(run->arena, "%s on %s spills %d bytes of registers", k->kernel, arch, k->spill_bytes));
 	if (k->stack_bytes > k->library_stack)
-		finding(run, "spill",
-			heddle_arena_printf(run->arena, "%s on %s needs a stack frame of %d bytes", k->kernel, arch,
-					    k->stack_bytes));
+		spill(run, k->stack_bytes,
+		      heddle_arena_printf(run->arena, "%s on %s needs a stack frame of %d bytes", k->kernel, arch, k->stack_bytes));
 }
 
 /* What the machine lacks rather than what is wrong with the text: a header; where our own headers stand in for the vendor's, a

@@ -10,7 +10,7 @@
 
 typedef enum heddle_verdict {
 	HEDDLE_PASS,
-	HEDDLE_FAIL,	    /* wrong numbers, race, bounds, barrier, crash, hang, compile error, spills */
+	HEDDLE_FAIL,	    /* wrong numbers, race, bounds, barrier, crash, hang, compile error, spills above max_spill */
 	HEDDLE_UNSUPPORTED, /* text that the level cannot take: says what and where */
 	HEDDLE_MISSING,	    /* the tool or driver is not there: `message` says how to add it */
 } heddle_verdict;
@@ -35,6 +35,7 @@ typedef struct heddle_run {
 	int misalign;		  /* elements by which every base pointer is moved from its natural alignment */
 	double timeout;		  /* seconds; 0: 60 */
 	uint64_t seed;		  /* for shuffled orders */
+	int max_spill;		  /* compile: bytes of spills, or of stack, per thread that are no fault; negative: any */
 	int repeat;		  /* > 0: also time this many runs (device and opencl-cpu) */
 	const char *device;	  /* opencl-cpu, device: which one; NULL: first */
 	/* out */

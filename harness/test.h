@@ -13,7 +13,7 @@
 
 typedef enum heddle_test_verdict {
 	HEDDLE_TEST_PASS,
-	HEDDLE_TEST_FAIL,	 /* the kernel is wrong: numbers, race, bounds, barrier, crash, hang, compile error, spills */
+	HEDDLE_TEST_FAIL,	 /* the kernel is wrong: numbers, race, bounds, barrier, crash, hang, compile error */
 	HEDDLE_TEST_FAULT,	 /* the test is wrong: vacuous bound, inputs that the definition does not take */
 	HEDDLE_TEST_UNSUPPORTED, /* text that the level cannot take */
 	HEDDLE_TEST_SKIP,	 /* not run: the message says why */
@@ -31,7 +31,7 @@ typedef struct heddle_test_row {
 	const char *message; /* one line; NULL: nothing to say */
 	double seconds;
 	int n_finding;
-	const heddle_finding *finding;
+	const heddle_finding *finding; /* of a row that passes: spills */
 	const char *printed; /* by the kernels; NULL: nothing */
 } heddle_test_row;
 
@@ -82,6 +82,7 @@ typedef struct heddle_test_options {
 	int n_case;
 	const heddle_size_list *const *case_sizes; /* of those; none: picked */
 	double timeout;		  /* seconds per run; 0: 60 */
+	int max_spill;		  /* bytes per thread that a kernel may spill at the level compile; negative: any, reported */
 	uint64_t seed;
 	bool thorough; /* every case at every level in every form (aligned, misaligned, whole numbers) */
 	bool given;    /* levels that run the text take the file's own cases only (all when it gives none) */

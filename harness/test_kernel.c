@@ -618,7 +618,7 @@ static bool run_once(kernel_test *k, const heddle_runner *runner, kernel_case *c
 			array[i] = c->input[i] ? heddle_array_copy(c->input[i]) : new_array(k, &m->argument[i], c->size);
 	heddle_run run = {.arena = t->report->arena, .manifest = m, .source = k->variant.source, .source_path = k->variant.source_path,
 			  .size = c->size, .argument = array, .misalign = misalign, .timeout = t->options->timeout,
-			  .seed = t->options->seed};
+			  .seed = t->options->seed, .max_spill = t->options->max_spill};
 	const double start = heddle_now();
 	heddle_test_verdict verdict = HEDDLE_TEST_FAIL;
 	bool there = true;

@@ -154,7 +154,12 @@ static void print_reasons(const heddle_test_report *report, heddle_test_verdict 
 
 static void print_summary(const heddle_test_report *report, heddle_text *out)
 {
+	int spilling = 0;
+	for (int k = 0; k < report->n_row; ++k)
+		spilling += report->row[k].verdict == HEDDLE_TEST_PASS && report->row[k].n_finding > 0;
 	heddle_text_printf(out, "%d passed", report->count[HEDDLE_TEST_PASS]);
+	if (spilling)
+		heddle_text_printf(out, " (%d with spills: --max-spill 0 fails them)", spilling);
 	if (report->count[HEDDLE_TEST_FAIL])
 		heddle_text_printf(out, ", %d failed", report->count[HEDDLE_TEST_FAIL]);
 	if (report->count[HEDDLE_TEST_FAULT])
@@ -179,7 +184,8 @@ void heddle_test_print(const heddle_test_report *report, heddle_text *out)
 	bool first = true;
 	for (int k = 0; k < report->n_row; ++k) {
 		const heddle_test_row *row = &report->row[k];
-		if ((row->verdict == HEDDLE_TEST_PASS || row->verdict == HEDDLE_TEST_SKIP) && !row->printed)
+		const bool fine = row->verdict == HEDDLE_TEST_PASS || row->verdict == HEDDLE_TEST_SKIP;
+		if (fine && !row->printed && !row->n_finding)
 			continue;
 		if (first)
 			heddle_text_add(out, "\n");

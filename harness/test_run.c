@@ -322,6 +322,7 @@ static bool run_once(heddle_test *t, const heddle_test_variant *v, const heddle_
 		.misalign = misalign,
 		.timeout = t->options->timeout,
 		.seed = t->options->seed,
+		.max_spill = t->options->max_spill,
 	};
 	const double start = heddle_now();
 	const char *message = NULL;

@@ -245,11 +245,12 @@ class Serve(Runners):
 
 
 class Compilers(Runners):
-    def compiler(self, text, code=FINE, **keywords):
+    def compiler(self, text, *options, code=FINE, **keywords):
         self.write("cc.sh", "#!/bin/sh\n" + text)
         self.write("mine.yaml", 'name: mine\ninherits: cpu\ncompile_arch: m1\n'
                                 'compiler: [sh, "{folder}/cc.sh", "{source}", -o, "{output}", "--arch={arch}", "{options}"]\n')
-        return self.heddle("test", "scale.tc", "-t", "opencl:mine", "--level", "compile:command", "--path", ".", code=code, **keywords)
+        return self.heddle("test", "scale.tc", "-t", "opencl:mine", "--level", "compile:command", "--path", ".", *options, code=code,
+                           **keywords)
 
     def test_accepts(self):
         self.compiler('test -s "$1" && test "$4" = --arch=m1 && test "$5" = -cl-std=CL1.2 && test "$6" = -w && touch "$3"\n', out="compile:command")
@@ -257,8 +258,22 @@ class Compilers(Runners):
 
     def test_rejects(self):
         self.compiler('echo "$1:3:5: error: no such word"; exit 1\n', code=FAILED, out="no such word")
-        self.compiler('echo "heddle: kernel=scale_0 registers=255 spill_bytes=16"\n', code=FAILED, out="spills 16 bytes")
         self.compiler('kill -SEGV $$\n', code=FAILED, out="signal")
+
+    def test_spills(self):
+        """A spill is reported; it fails only above --max-spill."""
+        says = 'echo "heddle: kernel=scale_0 registers=255 spill_bytes=16 stack_bytes=8"\n'
+        said = self.compiler(says, out="scale_0 on m1 spills 16 bytes")
+        self.assertIn("with spills: --max-spill 0 fails them)", said.stdout)
+        rows = json.loads(self.compiler(says, "--json").stdout)["report"]["rows"]
+        rows = [r for r in rows if r["level"] == "compile:command"]
+        self.assertEqual({r["verdict"] for r in rows}, {"pass"})
+        self.assertEqual({f["kind"] for r in rows for f in r["findings"]}, {"spill"})
+        self.compiler(says, "--max-spill", "16", out="scale_0 on m1 spills 16 bytes")
+        self.compiler(says, "--max-spill", "15", code=FAILED, out="scale_0 on m1 spills 16 bytes")
+        self.compiler(says, "--max-spill", "0", code=FAILED, out="needs a stack frame of 8 bytes")
+        self.compiler(says, "--max-spill", "some", code=USAGE, err="'some' is not a number")
+        self.assertNotIn("spill", self.compiler("exit 0\n", "--max-spill", "0").stdout)
 
 
 if __name__ == "__main__":
