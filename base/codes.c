@@ -541,7 +541,7 @@ const heddle_code heddle_codes[] = {
 	{716, "sizes for a test cannot be chosen",
 	 "No small sizes fulfil the ranges, divisors and preconditions, or no index values keep a gather inside its tensor.  Name\n"
 	 "them in the file:  #: sizes M=64 N=64 K=64\n"
-	 "Sizes that -s fixes are taken as they are, up to 1e9 computed values.\n"},
+	 "Sizes that -s fixes are taken as they are, as long as the case is not too large for a test (E0719).\n"},
 	{717, "a bad test line in a file",
 	 "A `#:` line of a definition is not understood.  Known: sizes, reach, config, expect, fill, allow, error.\n"
 	 "Right:  #: sizes M=64 N=64 K=64\n"
@@ -550,6 +550,10 @@ const heddle_code heddle_codes[] = {
 	{718, "an output declared to be zero is not",
 	 "`#: allow zero y` says that y is 0 in every case by construction, such as `x - mean(x)` over a single column.  The reference\n"
 	 "computes another value at the element and the sizes in the message: remove the line, or mend the definition.\n"},
+	{719, "a case is too large for a test",
+	 "A test fills every tensor three times (given, expected, computed) and runs each case at several levels, some of which simulate\n"
+	 "threads: a case has at most 2^28 elements in all tensors together and, where its sizes come from -s, 1e9 computed values.\n"
+	 "Give smaller sizes; `heddle bench` takes larger ones. `heddle test --level compile` runs nothing and takes all sizes.\n"},
 	{720, "a process or shared memory cannot be made",
 	 "The system refused a child process, a file in memory or shared memory: its reason is in the message.\n"},
 	{750, "no memory for an emulated array",

@@ -224,6 +224,12 @@ static bool is_wrong_name(int code)
 	return code == 400 || code == 412 || code == 450 || code == 456;
 }
 
+/* Limits that are not the compiler's: a case that is too large for a test. */
+static bool is_limit(int code)
+{
+	return (code >= 600 && code < 700) || code == 719;
+}
+
 static int exit_code_of(int code)
 {
 	if (is_wrong_name(code))
@@ -234,7 +240,7 @@ static int exit_code_of(int code)
 		return HEDDLE_EXIT_USAGE;
 	if (code >= 800)
 		return HEDDLE_EXIT_MISSING;
-	if (code >= 600 && code < 700)
+	if (is_limit(code))
 		return HEDDLE_EXIT_LIMIT;
 	return HEDDLE_EXIT_SOURCE;
 }

@@ -680,7 +680,7 @@ static int fixed_case(heddle_ctx *ctx, picker *p)
 		return -1;
 	const double cost = heddle_reference_cost(d, size);
 	if (cost > most)
-		return heddle_error(ctx, 716, &d->location, "'%s' computes %.2g values with these sizes, a test %.0e at most: give smaller ones",
+		return heddle_error(ctx, 719, &d->location, "'%s' computes %.2g values with these sizes, a test %.0e at most: give smaller ones",
 				    d->name, cost, most);
 	add_case(p, size, true);
 	return 0;

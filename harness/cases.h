@@ -42,7 +42,7 @@ typedef struct heddle_case_options {
 } heddle_case_options;
 
 /* Choose the cases of `definition` (position `position` in `module`, NULL module: no pragmas), given ones first.  In `arena`.
- * 0, or -1 with a diagnostic: E0716 no sizes can be found, E0717 a bad `#:` line. */
+ * 0, or -1 with a diagnostic: E0716 no sizes can be found, E0717 a bad `#:` line, E0719 the given ones are too many. */
 int heddle_cases_choose(heddle_ctx *ctx, heddle_arena *arena, const heddle_module *module, const heddle_definition *definition,
 			const heddle_case_options *options, heddle_case_list *list);
 

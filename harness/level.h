@@ -68,6 +68,9 @@ typedef struct heddle_runner {
 
 extern const heddle_runner *const heddle_runners[]; /* harness/runners.c, NULL-ended */
 
+/* Does it run the kernels, or only take the text (the level `compile`), for which sizes and arrays are NULL? */
+bool heddle_runner_runs(const heddle_runner *runner);
+
 /* Run `runner->run` in a child process with a time limit; a crash or hang becomes a finding.  Output arrays come back.
  * A runner with `hold` keeps its child for the runs that follow, as long as they pass: what a fault leaves behind in a driver
  * must not meet the next one. */

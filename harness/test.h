@@ -51,6 +51,7 @@ typedef struct heddle_test_report {
 	heddle_test_missing *missing;
 	bool source_error;    /* a file could not be read or is not valid; the diagnostics are in the context */
 	double seconds;
+	int n_limit;	      /* faults that are limits: cases too large for a test */
 	int64_t unchecked;    /* elements that hung on a comparison within its error */
 	int n_impl_seen;      /* manifests that a definition was found for: their paths */
 	const char **impl_seen;
@@ -119,7 +120,7 @@ bool heddle_test_told(const heddle_test_report *report, int k, int i);
 /* Findings as lines that code hosts show beside the source: "::error file=..,line=..::.." (`command`), or as compilers print them. */
 void heddle_test_annotate(const heddle_test_report *report, bool command, heddle_text *out);
 void heddle_test_junit(const heddle_test_report *report, heddle_text *out);
-/* 1: a row failed or is a fault; 3: a source error; 4: a required level or target is missing or took nothing; 77: nothing ran;
+/* 1: a row failed or is a fault; 5: all that is wrong is that cases are too large; 3: a source error; 4: a required level or target is missing or took nothing; 77: nothing ran;
  * else 0. */
 int heddle_test_exit_code(const heddle_test_report *report, const heddle_test_options *options);
 

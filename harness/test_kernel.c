@@ -609,16 +609,15 @@ static bool run_once(kernel_test *k, const heddle_runner *runner, kernel_case *c
 {
 	heddle_test *t = &k->t;
 	const heddle_manifest *m = k->manifest;
-	const bool compiles = !strcmp(runner->level, "compile");
 	const char *level = heddle_arena_printf(t->arena, "%s:%s", runner->level, runner->name), *message = NULL;
-	const char *name = compiles ? "" : heddle_arena_printf(t->arena, "%s%s", c->name, form);
+	const char *name = heddle_arena_printf(t->arena, "%s%s", c->name, form);
 	heddle_array **array = HEDDLE_NEW_ARRAY(t->arena, heddle_array *, m->n_argument + 1);
 	for (int i = 0; i < m->n_argument; i++)
 		if (m->argument[i].role != HEDDLE_ARGUMENT_TEMPORARY && m->argument[i].role != HEDDLE_ARGUMENT_SIZE)
 			array[i] = c->input[i] ? heddle_array_copy(c->input[i]) : new_array(k, &m->argument[i], c->size);
 	heddle_run run = {.arena = t->report->arena, .manifest = m, .source = k->variant.source, .source_path = k->variant.source_path,
 			  .size = c->size, .argument = array, .misalign = misalign, .timeout = t->options->timeout,
-			  .seed = t->options->seed, .max_spill = t->options->max_spill};
+			  .seed = t->options->seed};
 	const double start = heddle_now();
 	heddle_test_verdict verdict = HEDDLE_TEST_FAIL;
 	bool there = true;
@@ -630,7 +629,7 @@ static bool run_once(kernel_test *k, const heddle_runner *runner, kernel_case *c
 	} else {
 		message = run.message;
 		verdict = run.verdict == HEDDLE_PASS ? HEDDLE_TEST_PASS : run.verdict == HEDDLE_FAIL ? HEDDLE_TEST_FAIL : HEDDLE_TEST_UNSUPPORTED;
-		if (verdict == HEDDLE_TEST_PASS && !compiles) {
+		if (verdict == HEDDLE_TEST_PASS) {
 			message = NULL;
 			verdict = judge(k, c, array, &message);
 		}
@@ -650,18 +649,19 @@ static void run_all(kernel_test *k)
 	heddle_test_no_interpret(t);
 	for (int r = 0; heddle_runners[r]; r++) {
 		const heddle_runner *runner = heddle_runners[r];
-		const bool compiles = !strcmp(runner->level, "compile");
 		if ((strcmp(runner->backend, "*") && strcmp(runner->backend, k->manifest->backend)) ||
 		    !heddle_test_level_wanted(t, runner->level, runner->name) || !heddle_test_runner_usable(t, r))
 			continue;
+		if (!heddle_runner_runs(runner)) {
+			heddle_test_compile(t, &k->variant, runner);
+			continue;
+		}
 		bool there = true;
 		for (int j = 0; j < k->n_case && there; j++) {
 			kernel_case *c = &k->item[j];
 			if (c->fault)
 				continue;
 			there = run_once(k, runner, c, "", 0);
-			if (compiles)
-				break;
 			if (there && (j == 0 || t->options->thorough) && heddle_test_may_misalign(t->ctx, k->manifest))
 				there = run_once(k, runner, c, ", misaligned", 1);
 		}
@@ -670,10 +670,13 @@ static void run_all(kernel_test *k)
 
 static int test_kernel(kernel_test *k)
 {
-	int result = choose_cases(k);
+	int result = heddle_test_only_compiles(&k->t) ? 0 : choose_cases(k);
 	for (int j = 0; j < k->n_case && result == 0; j++) {
 		kernel_case *c = &k->item[j];
-		if (prepare(k, c, k->t.options->seed + (uint64_t)j) < 0)
+		if (heddle_test_check_elements(k->t.ctx, k->t.name, NULL, elements(k, c->size)) < 0) {
+			++k->t.report->n_limit;
+			c->fault = heddle_test_take_error(&k->t);
+		} else if (prepare(k, c, k->t.options->seed + (uint64_t)j) < 0)
 			c->fault = heddle_test_take_error(&k->t);
 		if (c->fault)
 			heddle_test_add(&k->t, &k->variant, c->name, k->t.options->oracle ? "oracle" : "expect",

@@ -15,6 +15,7 @@ typedef struct heddle_test_expected {
 	heddle_array **array; /* [n_tensor] as before a run */
 	heddle_reference *reference; /* NULL: `fault` says why */
 	const char *fault;
+	bool limit; /* `fault` is that a limit was met */
 	bool told;
 	struct heddle_test_expected *next;
 } heddle_test_expected;
@@ -61,6 +62,10 @@ heddle_test_verdict heddle_test_judge(heddle_test *t, const heddle_test_expected
 
 /* The first error of the context as one line in the report's arena; the diagnostics are used up. */
 const char *heddle_test_take_error(heddle_test *t);
+/* Do all levels that are wanted take the text alone, so that neither cases nor a reference are needed? */
+bool heddle_test_only_compiles(const heddle_test *t);
+/* E0719 where the tensors of a case have more elements than a test takes. */
+int heddle_test_check_elements(heddle_ctx *ctx, const char *name, const heddle_location *location, double elements);
 /* Note once that a level (or level:runner) cannot be used here. */
 void heddle_test_add_missing(heddle_test *t, const char *level, const char *why);
 /* Is runner `k` of heddle_runners usable here?  Looked for once per report. */
@@ -85,6 +90,8 @@ int heddle_test_count_barriers(const heddle_program *program);
 /* Outputs that cancel to 0 in all cases are a fault of the test, unless `#: allow zero` declares them, which must be true. */
 void heddle_test_check_zeros(heddle_test *t);
 void heddle_test_forget_expected(heddle_test *t);
+/* Compile the variant's text: no sizes, no tensors. */
+void heddle_test_compile(heddle_test *t, const heddle_test_variant *v, const heddle_runner *runner);
 void heddle_test_runners(heddle_test *t, const heddle_test_variant *v);
 /* Inputs that the reference cannot judge are a fault of the test, told once per case. */
 void heddle_test_check_references(heddle_test *t, const heddle_test_variant *v);
@@ -92,7 +99,8 @@ void heddle_test_check_references(heddle_test *t, const heddle_test_variant *v);
 /* ---- test_variant.c ---- */
 
 void heddle_test_free_variant(heddle_test_variant *v);
-int heddle_test_choose_cases(heddle_test *t, heddle_test_variant *v);
+/* Into v->cases and v->sweep; where there are none, a row says why, unless none are needed. */
+void heddle_test_choose_cases(heddle_test *t, heddle_test_variant *v);
 void heddle_test_target_variants(heddle_test *t, const heddle_target *target);
 
 #endif

@@ -452,8 +452,10 @@ static bool something_ran(const heddle_test_report *report, const char *target, 
 
 int heddle_test_exit_code(const heddle_test_report *report, const heddle_test_options *options)
 {
-	if (report->count[HEDDLE_TEST_FAIL] || report->count[HEDDLE_TEST_FAULT])
+	if (report->count[HEDDLE_TEST_FAIL] || report->count[HEDDLE_TEST_FAULT] > report->n_limit)
 		return HEDDLE_EXIT_FAILED;
+	if (report->n_limit)
+		return HEDDLE_EXIT_LIMIT;
 	if (report->source_error)
 		return HEDDLE_EXIT_SOURCE;
 	for (int k = 0; k < report->n_missing; ++k)

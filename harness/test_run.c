@@ -13,6 +13,23 @@
 
 /* ---- what is expected, once per sizes and contents ------------------------------------------------------------------------------ */
 
+/* The work of a case is bounded by what its tensors hold; of a larger one the user is told before anything is filled. */
+static int check_elements(heddle_ctx *ctx, const heddle_definition *d, const int64_t *size)
+{
+	double all = 0;
+	for (int k = 0; k < d->n_tensor; ++k) {
+		int64_t shape[HEDDLE_MAX_RANK];
+		double n = 1;
+		if (d->tensor[k]->role == HEDDLE_ROLE_TEMPORARY || d->tensor[k]->rank > HEDDLE_MAX_RANK ||
+		    heddle_tensor_shape(d->tensor[k], size, shape) < 0)
+			continue;
+		for (int e = 0; e < d->tensor[k]->rank; ++e)
+			n *= (double)shape[e];
+		all += n;
+	}
+	return heddle_test_check_elements(ctx, d->name, &d->location, all);
+}
+
 heddle_test_expected *heddle_test_expect(heddle_test *t, const int64_t *size, heddle_fill fill)
 {
 	const heddle_definition *d = t->definition;
@@ -28,10 +45,12 @@ heddle_test_expected *heddle_test_expect(heddle_test *t, const int64_t *size, he
 	e->next = t->expected;
 	t->expected = e;
 	const heddle_reference_options options = {.budget = 3e7, .seed = t->options->seed};
-	if (heddle_case_arrays(t->ctx, t->module, d, size, fill, t->options->seed + 1, e->array) == 0)
+	if (check_elements(t->ctx, d, size) == 0 && heddle_case_arrays(t->ctx, t->module, d, size, fill, t->options->seed + 1, e->array) == 0)
 		e->reference = heddle_reference_evaluate(t->ctx, d, size, e->array, &options);
-	if (!e->reference)
+	if (!e->reference) {
+		e->limit = heddle_exit_code(t->ctx) == HEDDLE_EXIT_LIMIT;
 		e->fault = heddle_test_take_error(t);
+	}
 	return e;
 }
 
@@ -284,9 +303,31 @@ bool heddle_test_may_misalign(heddle_ctx *ctx, const heddle_manifest *manifest)
 	return true;
 }
 
-static bool is_compile_level(const heddle_runner *runner)
+static heddle_test_verdict verdict_of(heddle_verdict verdict)
 {
-	return !strcmp(runner->level, "compile");
+	return verdict == HEDDLE_PASS ? HEDDLE_TEST_PASS : verdict == HEDDLE_FAIL ? HEDDLE_TEST_FAIL : HEDDLE_TEST_UNSUPPORTED;
+}
+
+void heddle_test_compile(heddle_test *t, const heddle_test_variant *v, const heddle_runner *runner)
+{
+	const char *level = heddle_arena_printf(t->arena, "%s:%s", runner->level, runner->name);
+	heddle_run run = {
+		.arena = t->report->arena,
+		.manifest = v->manifest,
+		.source = v->source,
+		.source_path = v->source_path,
+		.argument = HEDDLE_NEW_ARRAY(t->arena, heddle_array *, v->manifest->n_argument + 1),
+		.timeout = t->options->timeout,
+		.max_spill = t->options->max_spill,
+	};
+	const double start = heddle_now();
+	if (heddle_run_isolated(t->ctx, runner, &run) < 0)
+		heddle_test_add(t, v, "", level, HEDDLE_TEST_FAIL, heddle_test_take_error(t), heddle_now() - start, 0, NULL);
+	else if (run.verdict == HEDDLE_MISSING)
+		heddle_test_add_missing(t, level, run.message);
+	else
+		heddle_test_add(t, v, "", level, verdict_of(run.verdict), run.message, heddle_now() - start, run.n_finding,
+				run.finding);
 }
 
 /* One run of one runner.  false: the runner is missing for this target, no use to go on. */
@@ -295,7 +336,7 @@ static bool run_once(heddle_test *t, const heddle_test_variant *v, const heddle_
 {
 	heddle_test_report *report = t->report;
 	const char *level = heddle_arena_printf(t->arena, "%s:%s", runner->level, runner->name);
-	const char *name = is_compile_level(runner) ? "" : test_name(t, c, form);
+	const char *name = test_name(t, c, form);
 	int64_t *value = HEDDLE_NEW_ARRAY(t->arena, int64_t, v->manifest->n_size);
 	const char *why = NULL;
 	if (!manifest_sizes(t, v->manifest, c->size, value, &why)) {
@@ -322,7 +363,6 @@ static bool run_once(heddle_test *t, const heddle_test_variant *v, const heddle_
 		.misalign = misalign,
 		.timeout = t->options->timeout,
 		.seed = t->options->seed,
-		.max_spill = t->options->max_spill,
 	};
 	const double start = heddle_now();
 	const char *message = NULL;
@@ -332,15 +372,13 @@ static bool run_once(heddle_test *t, const heddle_test_variant *v, const heddle_
 		message = heddle_test_take_error(t);
 	} else {
 		message = run.message;
-		verdict = run.verdict == HEDDLE_PASS	      ? HEDDLE_TEST_PASS
-			  : run.verdict == HEDDLE_FAIL	      ? HEDDLE_TEST_FAIL
-							      : HEDDLE_TEST_UNSUPPORTED;
+		verdict = verdict_of(run.verdict);
 		if (run.verdict == HEDDLE_MISSING) {
 			heddle_test_add_missing(t, level, run.message);
 			heddle_case_arrays_free(t->definition, array);
 			return false;
 		}
-		if (verdict == HEDDLE_TEST_PASS && !is_compile_level(runner)) {
+		if (verdict == HEDDLE_TEST_PASS) {
 			message = NULL;
 			verdict = heddle_test_judge(t, e, array, &message);
 		}
@@ -413,10 +451,8 @@ void heddle_test_runners(heddle_test *t, const heddle_test_variant *v)
 		if ((!any && strcmp(runner->backend, v->manifest->backend)) ||
 		    !heddle_test_level_wanted(t, runner->level, runner->name) || !heddle_test_runner_usable(t, r))
 			continue;
-		if (is_compile_level(runner)) {
-			heddle_test_expected *e = heddle_test_expect(t, v->cases.item[0].size, HEDDLE_FILL_RANDOM);
-			if (!e->fault)
-				run_once(t, v, runner, &v->cases.item[0], "", e, 0);
+		if (!heddle_runner_runs(runner)) {
+			heddle_test_compile(t, v, runner);
 			continue;
 		}
 		int taken = 0;
@@ -443,6 +479,7 @@ void heddle_test_check_references(heddle_test *t, const heddle_test_variant *v)
 		heddle_test_expected *e = heddle_test_expect(t, v->cases.item[k].size, HEDDLE_FILL_RANDOM);
 		if (e->fault && !e->told) {
 			heddle_test_add(t, v, v->cases.item[k].name, "reference", HEDDLE_TEST_FAULT, e->fault, 0, 0, NULL);
+			t->report->n_limit += e->limit;
 			e->told = true;
 		}
 	}
