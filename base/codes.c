@@ -556,6 +556,9 @@ const heddle_code heddle_codes[] = {
 	 "Give smaller sizes; `heddle bench` takes larger ones. `heddle test --level compile` runs nothing and takes all sizes.\n"},
 	{720, "a process or shared memory cannot be made",
 	 "The system refused a child process, a file in memory or shared memory: its reason is in the message.\n"},
+	{721, "no sizes suit both the definition and a manifest",
+	 "A hand-written kernel is tested at sizes that its manifest's ranges, divisors and preconditions allow and that the definition\n"
+	 "and -s allow, too; the message has both.  Widen the manifest's `sizes`, or name sizes that fit:  #: sizes N=64 D=128\n"},
 	{750, "no memory for an emulated array",
 	 "The emulator keeps a copy of every array and about twelve bytes of notes per byte that a kernel may write.  Test with\n"
 	 "smaller sizes.\n"},

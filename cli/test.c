@@ -163,6 +163,7 @@ int heddle_cli_test(heddle_cli *cli)
 		if (!seen)
 			result = heddle_error(cli->ctx, 916, NULL, "no file has the definition that '%s' implements", options.impl[i]);
 	}
+	heddle_test_explain(report, &options);
 	int code = heddle_test_exit_code(report, &options);
 	if (cli->result)
 		json_object_set_new(cli->result, "report", heddle_test_json(report));

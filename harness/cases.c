@@ -187,11 +187,16 @@ const char *heddle_case_name(heddle_arena *arena, const heddle_definition *d, co
 	return name;
 }
 
+static bool is_taken(const picker *p, const int64_t *size)
+{
+	return !p->options->takes || p->options->takes(p->options->user, size);
+}
+
 /* Sizes of our own that leave a gather nothing to read (rows of a table without columns) are passed over. */
 static void add_case(picker *p, const int64_t *size, bool given)
 {
 	const size_t bytes = sizeof(int64_t) * (size_t)p->definition->n_size;
-	if (!given && !heddle_case_gathers_fit(p->definition, size))
+	if ((!given && !heddle_case_gathers_fit(p->definition, size)) || !is_taken(p, size))
 		return;
 	for (int k = 0; k < p->list->n; ++k)
 		if (!memcmp(p->list->item[k].size, size, bytes))
@@ -599,6 +604,7 @@ static void draw_cases(picker *p)
 
 static void pick_cases(picker *p)
 {
+	enum { MOST_DIVISOR = 4096 }; /* larger steps would make cases that cost too much */
 	const heddle_definition *d = p->definition;
 	const double limit = p->options->cost > 0 ? p->options->cost : 2e7;
 	bool any_tile = false, any_reduction = false;
@@ -607,9 +613,10 @@ static void pick_cases(picker *p)
 		any_tile = any_tile || p->dimension[k].tile > 0;
 		any_reduction = any_reduction || p->dimension[k].index->reduction;
 	}
-	if (!any_tile) /* nothing is known about the mapping */
-		for (int k = 0; k < p->n_dimension; ++k)
-			p->dimension[k].tile = p->n_dimension > 3 ? 4 : 16;
+	for (int k = 0; k < p->n_dimension && !any_tile; ++k) { /* nothing is known about the mapping but what sizes are multiples of */
+		const int64_t usual = p->n_dimension > 3 ? 4 : 16, divisor = d->size[p->dimension[k].size]->divisor;
+		p->dimension[k].tile = divisor > usual && divisor <= MOST_DIVISOR ? divisor : usual;
+	}
 	int64_t *size = HEDDLE_NEW_ARRAY(p->arena, int64_t, d->n_size);
 	static const int64_t pad[N_PICK] = {0, 1, 8, 3, 16, 5, 2, 4};
 	for (int pick = 0; pick < N_PICK; ++pick) {
@@ -665,25 +672,48 @@ static int given_case(heddle_ctx *ctx, picker *p, const heddle_pragma *pragma)
 	return 0;
 }
 
-/* Whoever fixes every size means that case, also where we would not pick one as large.  0, or -1: what is wrong with it. */
+/* Whoever fixes sizes means them, also where we would not pick any as large; those that are open are as small as can be.  0, or -1:
+ * what is wrong with the case. */
 static int fixed_case(heddle_ctx *ctx, picker *p)
 {
 	const double most = 1e9;
 	const heddle_definition *d = p->definition;
 	int64_t *size = HEDDLE_NEW_ARRAY(p->arena, int64_t, d->n_size);
+	bool all_fixed = true;
 	for (int k = 0; k < d->n_size; ++k) {
-		if (d->size[k]->min != d->size[k]->max)
-			return 0;
-		size[k] = d->size[k]->min;
+		all_fixed = all_fixed && d->size[k]->min == d->size[k]->max;
+		size[k] = allowed(d->size[k], 1);
 	}
-	if (heddle_sizes_check(ctx, d, size) < 0)
+	if (all_fixed && heddle_sizes_check(ctx, d, size) < 0)
 		return -1;
+	if (!all_fixed && !repair(p, size))
+		return 0;
 	const double cost = heddle_reference_cost(d, size);
 	if (cost > most)
 		return heddle_error(ctx, 719, &d->location, "'%s' computes %.2g values with these sizes, a test %.0e at most: give smaller ones",
 				    d->name, cost, most);
-	add_case(p, size, true);
+	add_case(p, size, all_fixed);
 	return 0;
+}
+
+/* Draws of powers of two, three times them and small odd numbers, until some are taken: kernels whose preconditions ask for
+ * multiples that no tile tells of. */
+static void draw_taken(picker *p)
+{
+	enum { N_DRAW = 4000, ENOUGH = 4 };
+	const heddle_definition *d = p->definition;
+	const double limit = p->options->cost > 0 ? p->options->cost : 2e7;
+	int64_t *size = HEDDLE_NEW_ARRAY(p->arena, int64_t, d->n_size);
+	for (uint64_t draw = 0; draw < N_DRAW && p->list->n < ENOUGH; ++draw) {
+		for (int k = 0; k < d->n_size; ++k) {
+			const uint64_t random = heddle_random(draw + 1, (uint64_t)k);
+			const int64_t power = INT64_C(1) << (random % 13);
+			const int64_t wanted[] = {power, power, power * 3, (int64_t)(random >> 32) % 64 * 2 + 1};
+			size[k] = allowed(d->size[k], wanted[random / 13 % HEDDLE_COUNT(wanted)]);
+		}
+		if (sizes_fit(d, size) && heddle_reference_cost(d, size) <= limit)
+			add_case(p, size, false);
+	}
 }
 
 int heddle_cases_choose(heddle_ctx *ctx, heddle_arena *arena, const heddle_module *module, const heddle_definition *definition,
@@ -714,6 +744,8 @@ int heddle_cases_choose(heddle_ctx *ctx, heddle_arena *arena, const heddle_modul
 			return -1;
 	if (!p.options->given_only || !list->n)
 		pick_cases(&p);
+	if (!list->n && p.options->takes)
+		draw_taken(&p);
 	if (!list->n && fixed_case(ctx, &p) < 0)
 		return -1;
 	if (!list->n)

@@ -39,6 +39,9 @@ typedef struct heddle_case_options {
 			    * in steps of a 64th */
 	bool narrowed;	   /* the sizes' ranges come from outside: lines of the file for other sizes do not apply */
 	bool given_only;   /* no sizes of our own, unless the file gives none */
+	/* Whether the kernels under test take the sizes [n_size]; NULL: they take all.  Cases for others are left out. */
+	bool (*takes)(void *user, const int64_t *size);
+	void *user;
 } heddle_case_options;
 
 /* Choose the cases of `definition` (position `position` in `module`, NULL module: no pragmas), given ones first.  In `arena`.

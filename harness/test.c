@@ -185,9 +185,10 @@ static int test_impl(heddle_test *t, const char *path)
 	t->impl_tested = true;
 	HEDDLE_PUSH(t->report->arena, t->report->impl_seen, t->report->n_impl_seen, heddle_arena_strdup(t->report->arena, path));
 	heddle_test_no_interpret(t);
-	heddle_test_choose_cases(t, &v);
-	if (!heddle_test_only_compiles(t))
+	if (!heddle_test_only_compiles(t)) {
+		heddle_test_choose_impl_cases(t, &v);
 		heddle_test_check_references(t, &v);
+	}
 	heddle_test_runners(t, &v);
 	free(source);
 	heddle_test_free_variant(&v);

@@ -120,6 +120,8 @@ bool heddle_test_told(const heddle_test_report *report, int k, int i);
 /* Findings as lines that code hosts show beside the source: "::error file=..,line=..::.." (`command`), or as compilers print them. */
 void heddle_test_annotate(const heddle_test_report *report, bool command, heddle_text *out);
 void heddle_test_junit(const heddle_test_report *report, heddle_text *out);
+/* When all is tested: a named level at which nothing ran, for no reason told so far, becomes missing with its reason. */
+void heddle_test_explain(heddle_test_report *report, const heddle_test_options *options);
 /* 1: a row failed or is a fault; 5: all that is wrong is that cases are too large; 3: a source error; 4: a required level or target is missing or took nothing; 77: nothing ran;
  * else 0. */
 int heddle_test_exit_code(const heddle_test_report *report, const heddle_test_options *options);

@@ -74,6 +74,8 @@ bool heddle_test_runner_usable(heddle_test *t, int k);
 bool heddle_test_may_misalign(heddle_ctx *ctx, const heddle_manifest *manifest);
 /* A path in the folder of another file. */
 const char *heddle_test_beside(heddle_arena *arena, const char *path, const char *name);
+/* Are the variant's kernels for these sizes of the definition?  `*why`, if the manifest cannot be for any; may be NULL. */
+bool heddle_test_takes(const heddle_test *t, const heddle_test_variant *v, const int64_t *size, const char **why);
 /* Say, where `interpret` is named, that text is not interpreted. */
 void heddle_test_no_interpret(heddle_test *t);
 
@@ -101,6 +103,8 @@ void heddle_test_check_references(heddle_test *t, const heddle_test_variant *v);
 void heddle_test_free_variant(heddle_test_variant *v);
 /* Into v->cases and v->sweep; where there are none, a row says why, unless none are needed. */
 void heddle_test_choose_cases(heddle_test *t, heddle_test_variant *v);
+/* Cases of a hand-written kernel: sizes in the ranges and divisors of the definition and of its manifest together. */
+void heddle_test_choose_impl_cases(heddle_test *t, heddle_test_variant *v);
 void heddle_test_target_variants(heddle_test *t, const heddle_target *target);
 
 #endif

@@ -450,6 +450,44 @@ static bool something_ran(const heddle_test_report *report, const char *target, 
 	return false;
 }
 
+/* Does some row or missing runner say why nothing ran at the level? */
+static bool is_explained(const heddle_test_report *report, const char *level)
+{
+	const size_t n = strcspn(level, ":");
+	if (report->source_error || report->count[HEDDLE_TEST_FAIL] || report->count[HEDDLE_TEST_FAULT])
+		return true;
+	for (int k = 0; k < report->n_missing; ++k)
+		if (!strncmp(report->missing[k].level, level, n))
+			return true;
+	for (int k = 0; k < report->n_row; ++k)
+		if (!strncmp(report->row[k].level, level, n) && report->row[k].message)
+			return true;
+	return false;
+}
+
+void heddle_test_explain(heddle_test_report *report, const heddle_test_options *options)
+{
+	for (int k = 0; k < options->n_level; ++k) {
+		const char *level = options->level[k], *takes = "";
+		const size_t n = strcspn(level, ":");
+		if (something_ran(report, NULL, level) || is_explained(report, level))
+			continue;
+		for (int r = 0; heddle_runners[r]; ++r) {
+			const heddle_runner *runner = heddle_runners[r];
+			const bool named = !strncmp(runner->level, level, n) && !runner->level[n] && (!level[n] || !strcmp(level + n + 1, runner->name));
+			if (named && strcmp(runner->backend, "*") && !strstr(takes, runner->backend))
+				takes = heddle_arena_printf(report->arena, "%s%s%s", takes, *takes ? " and " : "", runner->backend);
+		}
+		const heddle_test_missing new = {
+			.level = heddle_arena_strdup(report->arena, level),
+			.why = *takes ? heddle_arena_printf(report->arena, "it takes %s text, and there was none to test", takes)
+				      : "there was nothing to test at it",
+			.required = true,
+		};
+		HEDDLE_PUSH(report->arena, report->missing, report->n_missing, new);
+	}
+}
+
 int heddle_test_exit_code(const heddle_test_report *report, const heddle_test_options *options)
 {
 	if (report->count[HEDDLE_TEST_FAIL] || report->count[HEDDLE_TEST_FAULT] > report->n_limit)

@@ -230,6 +230,13 @@ static bool manifest_sizes(const heddle_test *t, const heddle_manifest *manifest
 	return true;
 }
 
+bool heddle_test_takes(const heddle_test *t, const heddle_test_variant *v, const int64_t *size, const char **why)
+{
+	int64_t *value = HEDDLE_NEW_ARRAY(t->arena, int64_t, v->manifest->n_size + 1);
+	const char *unused = NULL;
+	return manifest_sizes(t, v->manifest, size, value, why ? why : &unused);
+}
+
 /* An array with the manifest's strides and the contents of `from`; frees `from` when it makes a new one. */
 static heddle_array *with_strides(heddle_test *t, const heddle_manifest *manifest, const heddle_argument *a,
 				  const int64_t *value, heddle_array *from)

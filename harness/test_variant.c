@@ -259,6 +259,94 @@ static heddle_definition *definition_in(const heddle_test *t, const heddle_modul
 	return NULL;
 }
 
+/* ---- cases of hand-written kernels ------------------------------------------------------------------------------------------------ */
+
+typedef struct taker {
+	const heddle_test *t;
+	const heddle_test_variant *v;
+} taker;
+
+static bool takes(void *user, const int64_t *size)
+{
+	const taker *x = user;
+	return heddle_test_takes(x->t, x->v, size, NULL);
+}
+
+static const char *range_text(heddle_test *t, int64_t min, int64_t max, int64_t divisor)
+{
+	if (min == max)
+		return heddle_arena_printf(t->arena, "%lld", (long long)min);
+	if (divisor > 1)
+		return heddle_arena_printf(t->arena, "%lld:%lld*%lld", (long long)min, (long long)max, (long long)divisor);
+	return heddle_arena_printf(t->arena, "%lld:%lld", (long long)min, (long long)max);
+}
+
+/* Why no sizes suit both. */
+static const char *no_sizes_reason(heddle_test *t, const heddle_test_variant *v)
+{
+	const heddle_definition *d = t->definition;
+	const heddle_manifest *m = v->manifest;
+	const char *why = NULL;
+	int64_t *size = HEDDLE_NEW_ARRAY(t->arena, int64_t, d->n_size + 1);
+	heddle_text text = {0};
+	if (!heddle_test_takes(t, v, size, &why) && why)
+		return why;
+	for (int k = 0; k < m->n_size; ++k)
+		for (int j = 0; j < d->n_size; ++j)
+			if (!strcmp(d->size[j]->name, m->size[k].name))
+				heddle_text_printf(&text, "%s%s is %s for the definition and %s for the manifest", text.length ? ", " : "",
+						   m->size[k].name, range_text(t, d->size[j]->min, d->size[j]->max, d->size[j]->divisor),
+						   range_text(t, m->size[k].min, m->size[k].max, m->size[k].divisor));
+	for (int k = 0; k < m->n_precondition; ++k)
+		heddle_text_printf(&text, "%s%s", k ? ", " : "; the manifest asks for ", m->precondition[k]);
+	why = heddle_arena_strdup(t->arena, heddle_text_str(&text));
+	heddle_text_free(&text);
+	return why;
+}
+
+/* Of one variant of the manifest: the file is read once more in its ranges, so that picks keep to them. */
+static int choose_in_ranges(heddle_test *t, heddle_test_variant *v, const heddle_manifest *m)
+{
+	taker user = {t, v};
+	heddle_case_list found;
+	heddle_size_list list = {0};
+	for (int k = 0; t->options->sizes && k < t->options->sizes->n; ++k)
+		HEDDLE_PUSH(t->arena, list.range, list.n, t->options->sizes->range[k]);
+	for (int k = 0; k < m->n_size; ++k) {
+		const heddle_manifest_size *s = &m->size[k];
+		const heddle_size_range range = {s->name, s->min, s->max, s->divisor > 1 ? s->divisor : 1};
+		HEDDLE_PUSH(t->arena, list.range, list.n, range);
+	}
+	heddle_module *module = heddle_module_parse_for(t->ctx, t->layer, t->module->source->text, &list, t->definition->name);
+	const heddle_case_options options = {
+		.cost = t->options->thorough ? 2e7 : 3e6, .narrowed = true, .takes = takes, .user = &user};
+	int rc = module ? heddle_cases_choose(t->ctx, t->arena, module, definition_in(t, module), &options, &found) : -1;
+	if (rc == 0)
+		add_cases(t, &v->cases, &found);
+	heddle_module_free(module);
+	return rc;
+}
+
+void heddle_test_choose_impl_cases(heddle_test *t, heddle_test_variant *v)
+{
+	int rc = 0;
+	for (int k = 0; k <= v->manifest->n_variant && rc == 0; ++k) {
+		const bool refused = choose_in_ranges(t, v, heddle_manifest_variant_of(t->arena, v->manifest, k)) < 0;
+		const int code = refused ? first_error(t->ctx) : 0;
+		if (code == 717 || code == 719)
+			rc = -1;
+		else
+			heddle_diagnostics_clear(t->ctx);
+	}
+	if (rc == 0 && !v->cases.n)
+		rc = heddle_error(t->ctx, 721, NULL, "no sizes were found that both '%s' and its manifest take: %s", t->definition->name,
+				  no_sizes_reason(t, v));
+	if (rc < 0)
+		tell_no_cases(t, v);
+}
+
+/* ---- several programs behind one entry ---------------------------------------------------------------------------------------------- */
+
 /* The file's own cases, and some for each of the definitions around the tiles of a program for its sizes; else none, and a row. */
 static void choose_entry_cases(heddle_test *t, heddle_test_variant *v, int n, heddle_definition *const *definition)
 {
@@ -339,10 +427,7 @@ static void test_fixed(heddle_test *t, const heddle_target *target, const heddle
 		return;
 	heddle_test_variant v = {.name = "fixed sizes"};
 	heddle_module *module = heddle_module_parse_for(t->ctx, t->layer, t->module->source->text, &list, d->name);
-	heddle_definition *fixed = NULL;
-	for (int k = 0; module && k < module->n_definition; ++k)
-		if (!strcmp(module->definition[k]->name, d->name))
-			fixed = module->definition[k];
+	heddle_definition *fixed = module ? definition_in(t, module) : NULL;
 	if (!fixed) {
 		/* Sizes of this definition may not suit another of the same file. */
 		heddle_diagnostics_clear(t->ctx);

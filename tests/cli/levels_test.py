@@ -8,7 +8,7 @@ import json
 import sys
 import unittest
 
-from cli_test import Case, FINE, LIMIT
+from cli_test import Case, FAILED, LIMIT, MISSING
 
 TWICE = """def twice(float(N) A) -> (C) {
 	C(i) = A(i) * 2
@@ -29,6 +29,99 @@ class Levels(Case):
 
     def rows(self, *words, **keywords):
         return json.loads(self.verify(*words, "--json", **keywords).stdout)["report"]["rows"]
+
+
+class Manifests(Levels):
+    """Cases of a hand-written kernel lie in the ranges and divisors of its manifest and of the definition together."""
+
+    HEAD = "def rms_norm(float(N, D) x, float(D) w) -> (y)"
+    BODY = """ {
+	s(n) +=! x(n, d) * x(n, d)
+	y(n, d) = x(n, d) * w(d) * rsqrt(s(n) / D + 0.00001)
+}
+"""
+
+    def kernel(self, given, **changes):
+        """The text that emit writes for these sizes, as a kernel of one's own."""
+        self.write("rms_norm.tc", self.HEAD + self.BODY)
+        self.heddle("emit", "rms_norm.tc", "-t", "cuda:h100", "-s", given, "-o", ".")
+        name = "rms_norm__cuda_h100.json"
+        manifest = json.loads(self.read(name))
+        manifest.update(changes)
+        self.write(name, json.dumps(manifest))
+
+    def sizes(self, head="", *words):
+        if head:
+            self.write("rms_norm.tc", head + self.BODY)
+        rows = self.rows("rms_norm.tc", "--impl", "rms_norm__cuda_h100.json", "--level", "emulate", *words)
+        self.assertEqual({r["verdict"] for r in rows}, {"pass"})
+        cases = {r["case"].split(",")[0] for r in rows if r["level"] == "emulate:emulator"}
+        return [dict((p[0], int(p[1])) for p in (word.split("=") for word in case.split())) for case in cases]
+
+    def test_divisor(self):
+        self.kernel("N=1:64,D=96*")
+        d = {s["D"] for s in self.sizes()}
+        self.assertTrue(all(x % 96 == 0 for x in d) and len(d - {0}) > 1, d)
+
+    def test_fixed(self):
+        self.kernel("D=4096")
+        self.assertEqual({s["D"] for s in self.sizes()}, {4096})
+
+    def test_narrow(self):
+        self.kernel("N=33:35,D=1000:1010")
+        for s in self.sizes():
+            self.assertTrue(33 <= s["N"] <= 35 and 1000 <= s["D"] <= 1010, s)
+
+    def test_large(self):
+        self.kernel("D=1048576")
+        self.assertEqual(self.sizes(), [{"N": 1, "D": 1048576}])
+
+    def test_combined(self):
+        """Multiples of 6 for the definition, of 4 for the manifest, below 100 by -s."""
+        self.kernel("D=4*")
+        for s in self.sizes(self.HEAD + " sizes D=6:1000*6", "-s", "D=1:100"):
+            self.assertTrue(s["D"] % 12 == 0 and s["D"] <= 100, s)
+
+    def test_lines_of_the_file(self):
+        self.kernel("D=64*")
+        sizes = self.sizes("#: sizes N=3 D=40\n#: sizes N=5 D=320\n" + self.HEAD)
+        self.assertIn({"N": 5, "D": 320}, sizes)
+        self.assertNotIn({"N": 3, "D": 40}, sizes)
+
+    def test_variants(self):
+        self.write("rms_norm.tc", self.HEAD + self.BODY)
+        self.heddle("emit", "rms_norm.tc", "-t", "cuda:h100", "-s", "N=8,D=64", "-s", "N=32,D=1000", "-o", ".")
+        sizes = self.sizes()
+        self.assertIn({"N": 8, "D": 64}, sizes)
+        self.assertIn({"N": 32, "D": 1000}, sizes)
+
+    def test_preconditions(self):
+        self.kernel("D=1:100000", preconditions=["D % 384 == 0", "N % 2 == 0"])
+        sizes = self.sizes()
+        self.assertTrue(sizes)
+        for s in sizes:
+            self.assertTrue(s["D"] % 384 == 0 and s["N"] % 2 == 0, s)
+
+    def none(self, *says, head=HEAD, code=FAILED):
+        self.write("rms_norm.tc", head + self.BODY)
+        self.verify("rms_norm.tc", "--impl", "rms_norm__cuda_h100.json", "--level", "emulate", code=code, out=says)
+
+    def test_none(self):
+        self.kernel("D=1024:2048")
+        self.none("E0721", "D is 1:512 for the definition and 1024:2048 for the manifest", head=self.HEAD + " sizes D=1:512")
+        self.kernel("D=1024:2048", preconditions=["D % 3000 == 1"])
+        self.none("E0721", "the manifest asks for D % 3000 == 1")
+        self.kernel("D=1024:2048", sizes={"N": {"min": 1, "max": 9}, "D": {"min": 1, "max": 9}, "E": {"min": 1, "max": 9}})
+        self.none("the manifest has a size 'E' that 'rms_norm' does not have")
+        self.kernel("N=7,D=500000000")
+        self.none("E0719", code=LIMIT)
+
+    def test_other_backend(self):
+        """A level that takes no text of this kind: named, it is missing, with the reason."""
+        self.kernel("D=64*")
+        self.verify("rms_norm.tc", "--impl", "rms_norm__cuda_h100.json", "--level", "opencl-cpu", code=MISSING,
+                    out=["opencl-cpu, which is required", "it takes opencl text"])
+        self.heddle("test", "mm.tc", "-t", "cuda:h100", "--level", "opencl-cpu:pocl", code=MISSING, out="it takes opencl text")
 
 
 class RealSizes(Levels):
