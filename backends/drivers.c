@@ -3,7 +3,7 @@
  */
 #include "backends/drivers.h"
 
-#define DRIVER(symbol, name, backend, simulator) &heddle_driver_##symbol,
+#define DRIVER(symbol, name, backend, simulator, slow) &heddle_driver_##symbol,
 #define COMPILER(symbol, name, backend) &heddle_compiler_##symbol,
 
 const heddle_driver *const heddle_drivers[] = {HEDDLE_EACH_PROCESSOR_DRIVER(DRIVER) HEDDLE_EACH_DEVICE_DRIVER(DRIVER) NULL};

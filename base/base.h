@@ -197,6 +197,15 @@ void heddle_ctx_attach(heddle_ctx *ctx, const char *name, void *data, void (*rel
 /* Say how far long work has come; a no-op unless the user asked with heddle_ctx_set_progress. */
 void heddle_progress(heddle_ctx *ctx, const char *format, ...) HEDDLE_PRINTF(2, 3);
 
+/* Work in steps that are counted before it begins. */
+typedef struct heddle_steps {
+	int done, total;
+	double start; /* heddle_now() when it began */
+} heddle_steps;
+heddle_steps heddle_steps_new(int total);
+/* By heddle_progress: "3 of 12, about 40 s left: TEXT".  The rest is taken to last as long per step as what is done. */
+void heddle_steps_say(heddle_ctx *ctx, const heddle_steps *steps, const char *format, ...) HEDDLE_PRINTF(3, 4);
+
 /* Data files compiled into the binary (descriptors, dialects, preludes, shims): path as in the source tree
  * ("arch/h200.yaml").  The table is generated at build time from cmake/embed.cmake. */
 typedef struct heddle_embedded {

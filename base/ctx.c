@@ -141,6 +141,37 @@ void heddle_progress(heddle_ctx *ctx, const char *format, ...)
 	heddle_text_free(&text);
 }
 
+heddle_steps heddle_steps_new(int total)
+{
+	return (heddle_steps){.total = total, .start = heddle_now()};
+}
+
+/* Seconds as someone who waits says them; "" when too little is done to tell. */
+static const char *left_text(const heddle_steps *steps, char buffer[40])
+{
+	const double elapsed = heddle_now() - steps->start, soon = 90;
+	const double left = steps->done > 0 ? elapsed / steps->done * (steps->total - steps->done) : -1;
+	*buffer = 0;
+	if (left >= 0 && elapsed >= 1)
+		snprintf(buffer, 40, ", about %.0f %s left", left < soon ? left : left < 60 * soon ? left / 60 : left / 3600,
+			 left < soon ? "s" : left < 60 * soon ? "min" : "h");
+	return buffer;
+}
+
+void heddle_steps_say(heddle_ctx *ctx, const heddle_steps *steps, const char *format, ...)
+{
+	if (!ctx->progress)
+		return;
+	heddle_text text = {0};
+	char left[40];
+	va_list args;
+	va_start(args, format);
+	heddle_text_vprintf(&text, format, args);
+	va_end(args);
+	heddle_progress(ctx, "%d of %d%s: %s", steps->done, steps->total, left_text(steps, left), heddle_text_str(&text));
+	heddle_text_free(&text);
+}
+
 const char *heddle_version(void)
 {
 	return HEDDLE_VERSION;

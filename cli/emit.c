@@ -308,7 +308,7 @@ typedef struct module_list {
 	int *only; /* the definition that these sizes are for, by position; -1: all */
 } module_list;
 
-static int emit_definition(heddle_cli *cli, const heddle_module *module, int n, const heddle_definition *const *definition,
+static int emit_definition(heddle_cli *cli, heddle_steps *steps, const heddle_module *module, int n, const heddle_definition *const *definition,
 			   const heddle_target *target, int n_target, output_list *list)
 {
 	int result = check_entry_name(cli, definition[0]->name);
@@ -316,7 +316,8 @@ static int emit_definition(heddle_cli *cli, const heddle_module *module, int n, 
 		result = check_file_names(cli, definition[0], target, n_target);
 	const bool names = heddle_cli_flag(cli, HEDDLE_OPTION_LIST), binding = heddle_cli_flag(cli, HEDDLE_OPTION_BINDING);
 	heddle_kernel_files *kernel = HEDDLE_NEW_ARRAY(cli->arena, heddle_kernel_files, n_target + 1);
-	for (int i = 0; i < n_target && result == 0; i++) {
+	for (int i = 0; i < n_target && result == 0; i++, steps->done++) {
+		heddle_steps_say(cli->ctx, steps, "%s for %s", definition[0]->name, target[i].text);
 		if (names)
 			result = name_kernel(cli, definition[0], &target[i], &kernel[i], list);
 		else if (heddle_cli_compile(cli, module, n, definition, &target[i], NULL, &kernel[i]) < 0 || add_kernel(cli, list, &kernel[i]) < 0)
@@ -338,6 +339,7 @@ static int emit_modules(heddle_cli *cli, const module_list *modules, const heddl
 	heddle_module *first = modules->module[0];
 	if (only && !heddle_module_find(cli->ctx, first, only))
 		return -1;
+	heddle_steps steps = heddle_steps_new(n_target * (only ? 1 : first->n_definition));
 	int result = 0;
 	for (int i = 0; i < first->n_definition; i++) {
 		const heddle_definition **definition = HEDDLE_NEW_ARRAY(cli->arena, const heddle_definition *, modules->n);
@@ -347,7 +349,7 @@ static int emit_modules(heddle_cli *cli, const module_list *modules, const heddl
 		for (int m = 0; m < modules->n; m++)
 			if (modules->only[m] < 0 || modules->only[m] == i)
 				definition[n++] = modules->module[m]->definition[i];
-		if (emit_definition(cli, first, n, definition, target, n_target, list) < 0)
+		if (emit_definition(cli, &steps, first, n, definition, target, n_target, list) < 0)
 			result = -1;
 	}
 	return result;

@@ -251,7 +251,7 @@ int heddle_cli_check_run_level(heddle_cli *cli, const char *level)
 /* A simulator gives results, but its time says nothing of a processor: it is measured only when it is asked for by name. */
 static bool cannot_time(const heddle_cli *cli, const char *level, const heddle_runner *runner)
 {
-	return runner->slow && cli->verb == &heddle_verb_rows[HEDDLE_VERB_BENCH] && !strchr(level, ':');
+	return runner->simulator && cli->verb == &heddle_verb_rows[HEDDLE_VERB_BENCH] && !strchr(level, ':');
 }
 
 /* Whether the runner takes the kernel: the one that a descriptor names takes the kernels of that descriptor. */

@@ -51,7 +51,7 @@ const heddle_option_row heddle_option_rows[] = {
 	[HEDDLE_OPTION_LEVEL] = {"--level", "-l", "NAME,...", "interpret, emulate, opencl-cpu, compile, device; those named must run "
 							     "(run, bench, serve-run: one of emulate, opencl-cpu, device)",
 				 TEST | RUN | BENCH | SERVE_RUN | ARCH},
-	[HEDDLE_OPTION_THOROUGH] = {"--thorough", NULL, NULL, "every case at every level in every form", TEST},
+	[HEDDLE_OPTION_THOROUGH] = {"--thorough", NULL, NULL, "every case at every level in every form; slow simulators, too", TEST},
 	[HEDDLE_OPTION_CASES] = {"--cases", NULL, "given|all", "given: sizes of our own are interpreted only (default all)", TEST},
 	[HEDDLE_OPTION_QUICK] = {"--quick", NULL, NULL, "only the program with open sizes; levels that run text take the file's own cases", TEST},
 	[HEDDLE_OPTION_IMPL] = {"--impl", NULL, "FILE.json", "a hand-written kernel: its manifest", TEST | BENCH},

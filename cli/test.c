@@ -9,17 +9,6 @@
 #include <limits.h>
 #include <string.h>
 
-typedef struct progress {
-	heddle_ctx *ctx;
-	int n;
-} progress;
-
-static void show_row(void *user, const heddle_test_row *row)
-{
-	progress *p = user;
-	heddle_progress(p->ctx, "%d results; %s %s %s", ++p->n, row->layer, row->target, row->level);
-}
-
 /* Levels are "emulate" or "opencl-cpu:pocl"; a misspelt one must not look like one that is missing. */
 static int check_level(heddle_cli *cli, const char *level)
 {
@@ -143,11 +132,14 @@ static int fill_options(heddle_cli *cli, heddle_test_options *options, heddle_ta
 
 int heddle_cli_test(heddle_cli *cli)
 {
-	progress shown = {.ctx = cli->ctx};
 	heddle_target *target;
-	heddle_test_options options = {.progress = show_row, .progress_user = &shown};
+	heddle_test_options options = {0};
 	if (fill_options(cli, &options, &target) < 0)
 		return -1;
+	heddle_steps steps = heddle_steps_new(options.n_impl);
+	for (int i = 0; i < cli->n_word; i++)
+		steps.total += heddle_test_count(cli->ctx, cli->word[i], &options);
+	options.steps = &steps;
 	heddle_test_report *report = heddle_test_report_new();
 	int result = 0;
 	for (int i = 0; i < cli->n_word; i++)

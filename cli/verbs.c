@@ -24,6 +24,7 @@ const heddle_verb_row heddle_verb_rows[] = {
 	[HEDDLE_VERB_TEST] = {"test", "[FILE|DIR...] [-t TARGETS] [--level LEVELS] [--impl K.json]...",
 			      "Compare kernels with the definition at every level available",
 			      "Cases stand in the file as '#: sizes M=64 ...'.  A level or target named must be there (exit code 4).\n"
+			      "Without --level: all levels that are here, but no runner that is slow (--thorough: those, too).\n"
 			      "--impl alone: memory checks of one's own kernels with random inputs; --expect or --oracle judge the numbers.\n",
 			      0, -1, heddle_cli_test},
 	[HEDDLE_VERB_RUN] = {"run", "FILE [--def NAME] -s SIZES [-t TARGET] [--input A=a.npy]... [--output DIR]",

@@ -37,6 +37,7 @@ typedef struct searcher {
 	const heddle_config *given; /* what moves leave alone */
 	const int64_t *size; /* the definition's, each as great as it may be */
 	int budget;
+	heddle_steps steps; /* of the budget */
 	int n;
 	candidate *all;
 	int n_seen;
@@ -62,6 +63,8 @@ static void keep(searcher *s, const char *line, heddle_estimate *estimate)
 /* Complete and estimate `line`; 0 when it was rated. */
 static int rate(searcher *s, const char *line)
 {
+	s->steps.done = s->out->rated + s->out->refused;
+	heddle_steps_say(s->ctx, &s->steps, "configs of %s on %s", s->definition->name, s->target->text);
 	heddle_arena *arena = heddle_arena_new();
 	int status = -1;
 	const heddle_language language = heddle_target_language(s->target);
@@ -436,6 +439,7 @@ int heddle_search_configs(heddle_ctx *ctx, heddle_arena *arena, const heddle_def
 	const int top = options->top > 0 ? options->top : USUAL_TOP;
 	int status = -1;
 	s.budget = options->budget > 0 ? options->budget : USUAL_BUDGET;
+	s.steps = heddle_steps_new(s.budget);
 	s.given = heddle_config_parse(ctx, own, options->config);
 	int64_t *size = HEDDLE_NEW_ARRAY(own, int64_t, definition->n_size + 1);
 	for (int i = 0; i < definition->n_size; i++)

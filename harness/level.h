@@ -60,7 +60,8 @@ typedef struct heddle_runner {
 	/* Fills the out fields; 0, or -1 on an internal fault (with a diagnostic). */
 	int (*run)(heddle_ctx *ctx, heddle_run *run);
 	bool other_process; /* what it runs is in a process of its own, with a time limit: it needs no child around it */
-	bool slow; /* simulates each instruction: picked sizes only with small tiles, unless thorough */
+	bool simulator; /* goes through each instruction: picked sizes only with small tiles, unless thorough */
+	bool slow;	/* takes minutes where others take seconds: a test runs it where it is named, or when thorough */
 	/* Starting it takes long (a GPU's driver: 0.3 s): take hold of it, so that further runs of this process start at once.
 	 * NULL: each run has a child of its own.  0, or -1 where it cannot be had. */
 	int (*hold)(heddle_ctx *ctx);

@@ -13,7 +13,7 @@
 							     .available = heddle_emulate_available, .run = heddle_emulate_run };
 
 /* A runner of the generic device code with one driver. */
-#define ON_DRIVER(its_level, driver, its_name, its_backend, is_slow, its_hold)                                         \
+#define ON_DRIVER(its_level, driver, its_name, its_backend, is_simulator, is_slow, its_hold)                           \
 	static int driver##_available(heddle_ctx *ctx, const char **why)                                               \
 	{                                                                                                              \
 		return heddle_device_available(ctx, &heddle_driver_##driver, why);                                     \
@@ -23,15 +23,15 @@
 		return heddle_device_run(ctx, &heddle_driver_##driver, run);                                           \
 	}                                                                                                              \
 	static const heddle_runner runner_##driver = { its_level, its_name, its_backend, driver##_available, driver##_run,     \
-						       false, is_slow, its_hold };
-#define ON_PROCESSOR(driver, its_name, its_backend, is_slow) \
-	ON_DRIVER("opencl-cpu", driver, its_name, its_backend, is_slow, NULL)
-#define ON_DEVICE(driver, its_name, its_backend, is_slow)                               \
+						       false, is_simulator, is_slow, its_hold };
+#define ON_PROCESSOR(driver, its_name, its_backend, is_simulator, is_slow) \
+	ON_DRIVER("opencl-cpu", driver, its_name, its_backend, is_simulator, is_slow, NULL)
+#define ON_DEVICE(driver, its_name, its_backend, is_simulator, is_slow)                 \
 	static int driver##_hold(heddle_ctx *ctx)                                       \
 	{                                                                               \
 		return heddle_device_hold(ctx, &heddle_driver_##driver);                \
 	}                                                                               \
-	ON_DRIVER("device", driver, its_name, its_backend, is_slow, driver##_hold)
+	ON_DRIVER("device", driver, its_name, its_backend, is_simulator, is_slow, driver##_hold)
 
 /* A runner of the generic compile code with one compiler. */
 #define ON_COMPILER(compiler, its_name, its_backend)                                                                   \
@@ -43,7 +43,7 @@
 	{                                                                                                              \
 		return heddle_compile_run(ctx, &heddle_compiler_##compiler, run);                                      \
 	}                                                                                                              \
-	static const heddle_runner compiler_##compiler = { "compile", its_name, its_backend, compiler##_available, compiler##_run, false, false, NULL };
+	static const heddle_runner compiler_##compiler = { "compile", its_name, its_backend, compiler##_available, compiler##_run, false, false, false, NULL };
 
 HEDDLE_EACH_EMULATED(EMULATED)
 HEDDLE_EACH_PROCESSOR_DRIVER(ON_PROCESSOR)
@@ -58,11 +58,11 @@ static int command_available(heddle_ctx *ctx, const char **why)
 	return 1;
 }
 
-static const heddle_runner compiler_command = { "compile", "command", "*", command_available, heddle_command_compile, true, false, NULL };
-static const heddle_runner runner_command = { "device", "command", "*", command_available, heddle_command_run, true, false, NULL };
+static const heddle_runner compiler_command = { "compile", "command", "*", command_available, heddle_command_compile, true, false, false, NULL };
+static const heddle_runner runner_command = { "device", "command", "*", command_available, heddle_command_run, true, false, false, NULL };
 
 #define EMULATED_ROW(backend) &emulate_##backend,
-#define DRIVER_ROW(driver, name, backend, slow) &runner_##driver,
+#define DRIVER_ROW(driver, name, backend, simulator, slow) &runner_##driver,
 #define COMPILER_ROW(compiler, name, backend) &compiler_##compiler,
 
 const heddle_runner *const heddle_runners[] = {

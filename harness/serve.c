@@ -23,7 +23,7 @@ static bool may_run(const server *s, const heddle_runner *runner, const char *le
 	size_t n = strlen(runner->level);
 	if (strcmp(runner->backend, backend) || !strcmp(runner->level, "compile") || strncmp(level, runner->level, n))
 		return false;
-	if (!s->level && runner->slow)
+	if (!s->level && runner->simulator)
 		return false;
 	return !level[n] || (level[n] == ':' && !strcmp(level + n + 1, runner->name));
 }

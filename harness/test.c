@@ -75,8 +75,15 @@ void heddle_test_add(heddle_test *t, const heddle_test_variant *v, const char *t
 	};
 	HEDDLE_PUSH(report->arena, report->row, report->n_row, row);
 	++report->count[verdict];
-	if (t->options->progress)
-		t->options->progress(t->options->progress_user, &row);
+	if (t->options->steps)
+		heddle_steps_say(t->ctx, t->options->steps, "%s %s%s%s %s %s", row.layer, row.definition, *row.variant ? " " : "", row.variant,
+				 row.target, row.level);
+}
+
+void heddle_test_step(heddle_test *t)
+{
+	if (t->options->steps)
+		++t->options->steps->done;
 }
 
 bool heddle_test_level_wanted(const heddle_test *t, const char *level, const char *name)
@@ -131,7 +138,7 @@ void heddle_test_add_missing(heddle_test *t, const char *level, const char *why)
 	HEDDLE_PUSH(report->arena, report->missing, report->n_missing, new);
 }
 
-bool heddle_test_runner_usable(heddle_test *t, int k)
+static bool is_usable(heddle_test *t, int k)
 {
 	const heddle_runner *runner = heddle_runners[k];
 	if (t->report->available[k] < 0) {
@@ -141,6 +148,28 @@ bool heddle_test_runner_usable(heddle_test *t, int k)
 			heddle_test_add_missing(t, heddle_arena_printf(t->report->arena, "%s:%s", runner->level, runner->name), why);
 	}
 	return t->report->available[k] == 1;
+}
+
+static void leave_out(heddle_test_report *report, const heddle_runner *runner)
+{
+	const char *level = heddle_arena_printf(report->arena, "%s:%s", runner->level, runner->name);
+	for (int k = 0; k < report->n_left_out; ++k)
+		if (!strcmp(report->left_out[k], level))
+			return;
+	HEDDLE_PUSH(report->arena, report->left_out, report->n_left_out, level);
+}
+
+bool heddle_test_takes_runner(heddle_test *t, int k, const char *backend)
+{
+	const heddle_runner *runner = heddle_runners[k];
+	if ((strcmp(runner->backend, "*") && strcmp(runner->backend, backend)) ||
+	    !heddle_test_level_wanted(t, runner->level, runner->name))
+		return false;
+	if (runner->slow && !t->options->n_level && !t->options->thorough) {
+		leave_out(t->report, runner);
+		return false;
+	}
+	return is_usable(t, k);
 }
 
 /* ---- hand-written kernels ----------------------------------------------------------------------------------------------------------- */
@@ -192,6 +221,7 @@ static int test_impl(heddle_test *t, const char *path)
 	heddle_test_runners(t, &v);
 	free(source);
 	heddle_test_free_variant(&v);
+	heddle_test_step(t);
 	return 0;
 }
 
@@ -295,17 +325,52 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+/* What is done with each file. */
+typedef struct visit {
+	heddle_ctx *ctx;
+	const heddle_test_options *options;
+	heddle_arena *arena;
+	int (*file)(struct visit *v, const char *path); /* 0 or -1 */
+	heddle_test_report *report;
+	int n_step;
+} visit;
+
+static int count_file(visit *v, const char *path)
+{
+	struct stat status;
+	const bool regular = stat(path, &status) == 0 && S_ISREG(status.st_mode); /* a pipe can be read only once */
+	char *text = regular ? heddle_file_read(v->ctx, path, NULL) : NULL;
+	int code[1];
+	heddle_module *module = text && !expected_errors(text, code, 1) ? heddle_module_parse(v->ctx, path, text, NULL) : NULL;
+	for (int k = 0; module && k < module->n_definition; ++k) {
+		const heddle_definition *d = module->definition[k];
+		int at = 0, n_config = 0;
+		while (heddle_pragma_next(module, d, "config", &at))
+			++n_config;
+		if (!v->options->definition || !strcmp(v->options->definition, d->name))
+			v->n_step += v->options->n_target * heddle_test_count_variants(v->options, n_config);
+	}
+	heddle_module_free(module);
+	free(text);
+	return 0;
+}
+
+static int visit_file(visit *v, const char *path)
+{
+	return test_file(v->ctx, v->report, path, v->options);
+}
+
 /* All `.tc` files below a folder, sorted by path. */
-static int test_folder(heddle_ctx *ctx, heddle_test_report *report, const char *path, const heddle_test_options *options)
+static int visit_folder(visit *v, const char *path)
 {
 	DIR *folder = opendir(path);
 	const char **name = NULL;
 	int n = 0, rc = 0;
 	if (!folder)
-		return heddle_error(ctx, 901, NULL, "cannot read '%s': %s", path, strerror(errno));
+		return heddle_error(v->ctx, 901, NULL, "cannot read '%s': %s", path, strerror(errno));
 	for (struct dirent *entry; (entry = readdir(folder));)
 		if (entry->d_name[0] != '.')
-			HEDDLE_PUSH(report->arena, name, n, heddle_arena_printf(report->arena, "%s/%s", path, entry->d_name));
+			HEDDLE_PUSH(v->arena, name, n, heddle_arena_printf(v->arena, "%s/%s", path, entry->d_name));
 	closedir(folder);
 	if (n)
 		qsort(name, (size_t)n, sizeof(*name), by_name);
@@ -315,22 +380,37 @@ static int test_folder(heddle_ctx *ctx, heddle_test_report *report, const char *
 		if (stat(name[k], &status) < 0)
 			continue;
 		if (S_ISDIR(status.st_mode))
-			rc |= test_folder(ctx, report, name[k], options);
+			rc |= visit_folder(v, name[k]);
 		else if (suffix && !strcmp(suffix, ".tc"))
-			rc |= test_file(ctx, report, name[k], options);
+			rc |= v->file(v, name[k]);
 	}
 	return rc ? -1 : 0;
 }
 
-int heddle_test_path(heddle_ctx *ctx, heddle_test_report *report, const char *path, const heddle_test_options *options)
+static int visit_path(visit *v, const char *path)
 {
 	struct stat status;
-	const double start = heddle_now();
-	int rc;
 	if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
-		rc = test_folder(ctx, report, path, options);
-	else
-		rc = test_file(ctx, report, path, options);
+		return visit_folder(v, path);
+	return v->file(v, path);
+}
+
+int heddle_test_count(heddle_ctx *ctx, const char *path, const heddle_test_options *options)
+{
+	visit v = {.ctx = ctx, .options = options, .arena = heddle_arena_new(), .file = count_file};
+	const int before = heddle_diagnostics_count(ctx);
+	if (!options->n_impl)
+		visit_path(&v, path);
+	heddle_diagnostics_keep(ctx, before); /* the test tells what is wrong */
+	heddle_arena_free(v.arena);
+	return v.n_step;
+}
+
+int heddle_test_path(heddle_ctx *ctx, heddle_test_report *report, const char *path, const heddle_test_options *options)
+{
+	visit v = {.ctx = ctx, .options = options, .arena = report->arena, .file = visit_file, .report = report};
+	const double start = heddle_now();
+	const int rc = visit_path(&v, path);
 	report->seconds += heddle_now() - start;
 	return rc;
 }

@@ -49,6 +49,8 @@ typedef struct heddle_test_report {
 	int count[HEDDLE_N_TEST_VERDICT];
 	int n_missing;
 	heddle_test_missing *missing;
+	int n_left_out; /* runners that were not asked since they are slow: "opencl-cpu:oclgrind" */
+	const char **left_out;
 	bool source_error;    /* a file could not be read or is not valid; the diagnostics are in the context */
 	double seconds;
 	int n_limit;	      /* faults that are limits: cases too large for a test */
@@ -68,7 +70,7 @@ typedef struct heddle_test_options {
 	int n_target;
 	const heddle_target *target;
 	bool targets_required;
-	int n_level; /* 0: every level that is there */
+	int n_level; /* 0: every level that is there, by the runners that are not slow (all when thorough) */
 	const char *const *level; /* "emulate", "opencl-cpu:pocl": these are required */
 	const char *definition;	  /* only this one; NULL: all of a file */
 	const heddle_size_list *sizes;
@@ -90,8 +92,7 @@ typedef struct heddle_test_options {
 	bool quick;    /* only the program with open sizes: not with small tiles, not with sizes fixed */
 	heddle_test_compiler compile; /* NULL: heddle_compile */
 	void *user;
-	void (*progress)(void *user, const heddle_test_row *row); /* called for each row; NULL: not */
-	void *progress_user;
+	heddle_steps *steps; /* counted on as they are done (heddle_test_count has the total), told with each result; NULL: not */
 } heddle_test_options;
 
 heddle_test_report *heddle_test_report_new(void);
@@ -100,6 +101,9 @@ heddle_test_report *heddle_test_report_free(heddle_test_report *report);
 /* Test all definitions of a file, or all `.tc` files below a folder (sorted).  Rows are added to `report`; 0, or -1 with a
  * diagnostic when the path cannot be read. */
 int heddle_test_path(heddle_ctx *ctx, heddle_test_report *report, const char *path, const heddle_test_options *options);
+
+/* Steps of a test of this path: definitions times targets and programs.  What cannot be read has none. */
+int heddle_test_count(heddle_ctx *ctx, const char *path, const heddle_test_options *options);
 
 /* Test the kernels of a manifest without a definition (test_kernel.c): memory checks at every level, and numbers where
  * options->expect or options->oracle has them.  0, or -1 with a diagnostic. */

@@ -649,8 +649,7 @@ static void run_all(kernel_test *k)
 	heddle_test_no_interpret(t);
 	for (int r = 0; heddle_runners[r]; r++) {
 		const heddle_runner *runner = heddle_runners[r];
-		if ((strcmp(runner->backend, "*") && strcmp(runner->backend, k->manifest->backend)) ||
-		    !heddle_test_level_wanted(t, runner->level, runner->name) || !heddle_test_runner_usable(t, r))
+		if (!heddle_test_takes_runner(t, r, k->manifest->backend))
 			continue;
 		if (!heddle_runner_runs(runner)) {
 			heddle_test_compile(t, &k->variant, runner);
@@ -712,5 +711,6 @@ int heddle_test_kernel(heddle_ctx *ctx, heddle_test_report *report, const char *
 	free(text);
 	heddle_arena_free(k.t.arena);
 	report->seconds += heddle_now() - start;
+	heddle_test_step(&k.t);
 	return result;
 }

@@ -53,6 +53,8 @@ typedef struct heddle_test {
 void heddle_test_add(heddle_test *t, const heddle_test_variant *v, const char *test, const char *level,
 		     heddle_test_verdict verdict, const char *message, double seconds, int n_finding,
 		     const heddle_finding *finding);
+/* One of the steps that heddle_test_count counts is done. */
+void heddle_test_step(heddle_test *t);
 bool heddle_test_level_wanted(const heddle_test *t, const char *level, const char *name);
 heddle_test_expected *heddle_test_expect(heddle_test *t, const int64_t *size, heddle_fill fill);
 /* Fresh copies of the arrays for one run; freed by heddle_case_arrays_free. */
@@ -68,8 +70,9 @@ bool heddle_test_only_compiles(const heddle_test *t);
 int heddle_test_check_elements(heddle_ctx *ctx, const char *name, const heddle_location *location, double elements);
 /* Note once that a level (or level:runner) cannot be used here. */
 void heddle_test_add_missing(heddle_test *t, const char *level, const char *why);
-/* Is runner `k` of heddle_runners usable here?  Looked for once per report. */
-bool heddle_test_runner_usable(heddle_test *t, int k);
+/* Does the test take runner `k` of heddle_runners for this backend: is it wanted, is it here (looked for once per report)?  One that
+ * is left out since it is slow is noted. */
+bool heddle_test_takes_runner(heddle_test *t, int k, const char *backend);
 /* Does the manifest promise no more alignment than elements have? */
 bool heddle_test_may_misalign(heddle_ctx *ctx, const heddle_manifest *manifest);
 /* A path in the folder of another file. */
@@ -105,6 +108,8 @@ void heddle_test_free_variant(heddle_test_variant *v);
 void heddle_test_choose_cases(heddle_test *t, heddle_test_variant *v);
 /* Cases of a hand-written kernel: sizes in the ranges and divisors of the definition and of its manifest together. */
 void heddle_test_choose_impl_cases(heddle_test *t, heddle_test_variant *v);
+/* Programs made for each target from a definition whose module has so many `#: config` lines for it. */
+int heddle_test_count_variants(const heddle_test_options *options, int n_config);
 void heddle_test_target_variants(heddle_test *t, const heddle_target *target);
 
 #endif

@@ -175,6 +175,11 @@ static void print_summary(const heddle_test_report *report, heddle_text *out)
 	for (int k = 0; k < report->n_missing; ++k)
 		heddle_text_printf(out, "%s%s%s (%s)", k ? ", " : "; not run: ", report->missing[k].level,
 				   report->missing[k].required ? ", which is required" : "", report->missing[k].why);
+	for (int k = 0; k < report->n_left_out; ++k)
+		heddle_text_printf(out, "%s%s", k ? ", " : "; left out, since slow: ", report->left_out[k]);
+	if (report->n_left_out)
+		heddle_text_printf(out, " (--level %s runs %s, --thorough all)", report->left_out[report->n_left_out - 1],
+				   report->n_left_out > 1 ? "that one" : "it");
 	heddle_text_printf(out, "; %.1f s\n", report->seconds);
 }
 
@@ -250,7 +255,7 @@ static json_t *row_json(const heddle_test_row *row)
 
 struct json_t *heddle_test_json(const heddle_test_report *report)
 {
-	json_t *rows = json_array(), *missing = json_array(), *counts = json_object(), *x = json_object();
+	json_t *rows = json_array(), *left_out = json_array(), *missing = json_array(), *counts = json_object(), *x = json_object();
 	for (int k = 0; k < report->n_row; ++k)
 		json_array_append_new(rows, row_json(&report->row[k]));
 	for (int k = 0; k < report->n_missing; ++k) {
@@ -266,6 +271,9 @@ struct json_t *heddle_test_json(const heddle_test_report *report)
 	json_object_set_new(x, "rows", rows);
 	json_object_set_new(x, "counts", counts);
 	json_object_set_new(x, "missing", missing);
+	for (int k = 0; k < report->n_left_out; ++k)
+		json_array_append_new(left_out, json_string(report->left_out[k]));
+	json_object_set_new(x, "left_out", left_out);
 	json_object_set_new(x, "unchecked", json_integer(report->unchecked));
 	json_object_set_new(x, "seconds", json_real(report->seconds));
 	return x;

@@ -427,7 +427,7 @@ static bool runner_takes(const heddle_test *t, const heddle_test_variant *v, con
 	bool any_given = false;
 	for (int j = 0; j < v->cases.n; ++j)
 		any_given = any_given || v->cases.item[j].given;
-	if (any_given && (t->options->given || (runner->slow && v->program && !v->small && !t->options->thorough)))
+	if (any_given && (t->options->given || (runner->simulator && v->program && !v->small && !t->options->thorough)))
 		return c->given;
 	return t->options->thorough || c->given || k % 2 == 1 || v->cases.n <= 2 || is_first_of_its_variant(t, v, k, 0) ||
 	       is_first_of_its_variant(t, v, k, 1);
@@ -454,9 +454,7 @@ void heddle_test_runners(heddle_test *t, const heddle_test_variant *v)
 {
 	for (int r = 0; heddle_runners[r]; ++r) {
 		const heddle_runner *runner = heddle_runners[r];
-		const bool any = !strcmp(runner->backend, "*");
-		if ((!any && strcmp(runner->backend, v->manifest->backend)) ||
-		    !heddle_test_level_wanted(t, runner->level, runner->name) || !heddle_test_runner_usable(t, r))
+		if (!heddle_test_takes_runner(t, r, v->manifest->backend))
 			continue;
 		if (!heddle_runner_runs(runner)) {
 			heddle_test_compile(t, v, runner);

@@ -456,12 +456,14 @@ static void test_entry(heddle_test *t, const heddle_target *target)
 	heddle_test_free_variant(&v);
 }
 
-void heddle_test_target_variants(heddle_test *t, const heddle_target *target)
+int heddle_test_count_variants(const heddle_test_options *options, int n_config)
 {
-	if (t->n_entry) {
-		test_entry(t, target);
-		return;
-	}
+	const bool one = options->n_entry > 1 || options->config;
+	return one ? 1 : (options->quick ? 1 : 3) + n_config;
+}
+
+static void test_variants(heddle_test *t, const heddle_target *target)
+{
 	heddle_test_variant first = {.name = ""};
 	if (!make_variant(t, &first, t->definition, target, t->options->config, false)) {
 		heddle_test_free_variant(&first);
@@ -470,10 +472,13 @@ void heddle_test_target_variants(heddle_test *t, const heddle_target *target)
 	check_expectations(t, &first);
 	heddle_test_choose_cases(t, &first);
 	test_variant(t, &first, true);
+	heddle_test_step(t);
 	const bool more = first.cases.n || heddle_test_only_compiles(t); /* else each would say the same fault */
 	if (more && !t->options->config && !t->options->quick) {
 		test_small(t, target, &first);
+		heddle_test_step(t);
 		test_fixed(t, target, &first);
+		heddle_test_step(t);
 	}
 	heddle_test_free_variant(&first);
 	int at = 0, number = 0;
@@ -484,5 +489,20 @@ void heddle_test_target_variants(heddle_test *t, const heddle_target *target)
 			test_variant(t, &v, false);
 		}
 		heddle_test_free_variant(&v);
+		heddle_test_step(t);
 	}
+}
+
+void heddle_test_target_variants(heddle_test *t, const heddle_target *target)
+{
+	const int before = t->options->steps ? t->options->steps->done : 0;
+	int at = 0, n_config = 0;
+	while (heddle_pragma_next(t->module, t->definition, "config", &at))
+		++n_config;
+	if (t->n_entry)
+		test_entry(t, target);
+	else
+		test_variants(t, target);
+	if (t->options->steps) /* also those that could not be made */
+		t->options->steps->done = before + heddle_test_count_variants(t->options, n_config);
 }

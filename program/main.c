@@ -22,12 +22,26 @@ struct progress {
 	time_t last;
 };
 
+/* A bar before a text that begins with "3 of 12"; "" before others. */
+static const char *bar_of(const char *text, char buffer[64])
+{
+	enum { WIDTH = 20 };
+	int done = 0, total = 0;
+	*buffer = 0;
+	if (sscanf(text, "%d of %d", &done, &total) != 2 || total <= 0 || done < 0 || done > total)
+		return buffer;
+	const int full = (int)((long long)WIDTH * done / total);
+	snprintf(buffer, 64, "[%.*s%.*s] ", full, "####################", WIDTH - full, "....................");
+	return buffer;
+}
+
 static void show_progress(void *user, const char *text)
 {
 	struct progress *progress = user;
 	time_t now = time(NULL);
 	if (progress->terminal) {
-		fprintf(stderr, "\r\033[K%.100s", text);
+		char bar[64];
+		fprintf(stderr, "\r\033[K%s%.100s", bar_of(text, bar), text);
 	} else if (now - progress->last >= PLAIN_INTERVAL) {
 		fprintf(stderr, "%s\n", text);
 		progress->last = now;

@@ -5,10 +5,13 @@ usage: levels_test.py PROGRAM [CASE...]
 SPDX-License-Identifier: MIT
 """
 import json
+import os
+import pty
+import subprocess
 import sys
 import unittest
 
-from cli_test import Case, FAILED, LIMIT, MISSING
+from cli_test import Case, HEDDLE, FAILED, LIMIT, MISSING
 
 TWICE = """def twice(float(N) A) -> (C) {
 	C(i) = A(i) * 2
@@ -122,6 +125,72 @@ class Manifests(Levels):
         self.verify("rms_norm.tc", "--impl", "rms_norm__cuda_h100.json", "--level", "opencl-cpu", code=MISSING,
                     out=["opencl-cpu, which is required", "it takes opencl text"])
         self.heddle("test", "mm.tc", "-t", "cuda:h100", "--level", "opencl-cpu:pocl", code=MISSING, out="it takes opencl text")
+
+
+class Defaults(Levels):
+    """Without --level, what answers in seconds runs; the last line names what was left out."""
+
+    def test_slow_is_left_out(self):
+        said = self.verify("twice.tc", "-t", "opencl:cpu", "--quick").stdout
+        self.assertRegex(said, r"left out, since slow: opencl-cpu:rusticl, opencl-cpu:oclgrind \(--level opencl-cpu:oclgrind runs that one, "
+                               r"--thorough all\); [0-9.]+ s\n$")
+        report = json.loads(self.verify("twice.tc", "-t", "opencl:cpu", "--quick", "--json").stdout)["report"]
+        self.assertEqual(report["left_out"], ["opencl-cpu:rusticl", "opencl-cpu:oclgrind"])
+        self.assertFalse([r for r in report["rows"] if r["level"] in report["left_out"]])
+
+    def test_named_or_thorough(self):
+        for words in ["--level", "opencl-cpu"], ["--thorough"]:
+            report = json.loads(self.verify("twice.tc", "-t", "opencl:cpu", "--quick", "-s", "N=8", *words, "--json").stdout)["report"]
+            self.assertEqual(report["left_out"], [])
+            told = {r["level"] for r in report["rows"]} | {m["level"] for m in report["missing"]}
+            self.assertLessEqual({"opencl-cpu:rusticl", "opencl-cpu:oclgrind"}, told)
+
+    def test_others_have_none(self):
+        self.assertNotIn("left out", self.verify("twice.tc", "-t", "cuda:h100", "--quick").stdout)
+
+
+class Progress(Levels):
+    """A counter with its total: a bar on a terminal."""
+
+    def shown(self, *words):
+        main, side = pty.openpty()
+        p = subprocess.Popen([HEDDLE, *words], cwd=self.folder.name, stdout=subprocess.DEVNULL, stderr=side)
+        os.close(side)
+        said = b""
+        while True:
+            try:
+                part = os.read(main, 4096)
+            except OSError:  # the other end is closed
+                break
+            if not part:
+                break
+            said += part
+        os.close(main)
+        self.assertEqual(p.wait(), 0)
+        return said.decode()
+
+    def test_test(self):
+        said = self.shown("test", "mm.tc", "twice.tc", "-t", "cuda:h100,opencl:cpu", "-l", "interpret")
+        for k in range(12):
+            self.assertRegex(said, rf"\[#*\.*\] {k} of 12\b")
+        self.assertNotIn("12 of 12", said)
+
+    def test_test_by_hand(self):
+        self.heddle("emit", "twice.tc", "-t", "cuda:h100", "-o", ".")
+        self.assertIn("0 of 1: twice.tc twice impl cuda:h100", self.shown("test", "twice.tc", "--impl", "twice__cuda_h100.json", "-l", "emulate"))
+
+    def test_emit(self):
+        self.write("two.tc", TWICE + TWICE.replace("twice", "again"))
+        said = self.shown("emit", "two.tc", "-t", "cuda:h100,hip:mi300x", "-o", "out")
+        self.assertIn("0 of 4: twice for cuda:h100", said)
+        self.assertRegex(said, "3 of 4[^:]*: again for hip:mi300x")
+
+    def test_top(self):
+        self.assertRegex(self.shown("plan", "twice.tc", "-t", "cuda:h100", "-s", "N=1000", "--top", "3"), "100 of 400[^:]*: configs of twice")
+
+    def test_plain(self):
+        """No terminal: no bar, and nothing for what is over at once."""
+        self.assertEqual(self.heddle("test", "twice.tc", "-t", "cuda:h100", "-l", "interpret").stderr, "")
 
 
 class RealSizes(Levels):

@@ -104,17 +104,33 @@ static void threads(void **state)
 
 static void progress_line(void *user, const char *text)
 {
-	snprintf(user, 32, "%s", text);
+	snprintf(user, 64, "%s", text);
 }
 
 static void progress(void **state)
 {
 	(void)state;
-	char line[32] = "";
+	char line[64] = "";
 	heddle_ctx *ctx = heddle_ctx_new();
 	heddle_progress(ctx, "nobody hears this");
 	heddle_ctx_set_progress(ctx, progress_line, line);
 	heddle_progress(ctx, "%d of %d", 1, 2);
+	/* What is left lasts as long per step as what is done. */
+	static const struct {
+		int done;
+		double elapsed;
+		const char *says;
+	} cases[] = {{0, 100, "0 of 30: this"}, {3, 0.5, "3 of 30: this"}, {3, 5, "3 of 30, about 45 s left: this"},
+		     {10, 300, "10 of 30, about 10 min left: this"}, {1, 600, "1 of 30, about 5 h left: this"}, {30, 60, "30 of 30, about 0 s left: this"}};
+	for (size_t k = 0; k < HEDDLE_COUNT(cases); k++) {
+		heddle_steps steps = heddle_steps_new(30);
+		char last[sizeof(line)];
+		steps.done = cases[k].done;
+		steps.start -= cases[k].elapsed;
+		heddle_ctx_set_progress(ctx, progress_line, last);
+		heddle_steps_say(ctx, &steps, "%s", "this");
+		assert_string_equal(last, cases[k].says);
+	}
 	assert_string_equal(line, "1 of 2");
 	heddle_ctx_free(ctx);
 }
