@@ -1,10 +1,12 @@
 #!/bin/bash
-# Builds a preset of CMakePresets.json (default: dev) into build/PRESET, with the isl that ci/isl.sh built if it did; "clang"
-# with the system's, so that both are tested.
+# Builds a preset of CMakePresets.json (default: dev) into build/PRESET, all of it or the targets that are named, with the isl that
+# ci/isl.sh built if it did; "clang" with the system's, so that both are tested.
+# usage: ci/build.sh [PRESET [TARGET...]]
 # SPDX-License-Identifier: MIT
 set -eu
 cd "$(dirname "$0")/.."
 preset=${1:-dev}
+shift $(($# > 0))
 launcher=()
 if command -v ccache >/dev/null; then
 	launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache)
@@ -19,4 +21,4 @@ cmake --preset "$preset" "${launcher[@]}" -DHEDDLE_ISL="$isl" >"$log" 2>&1 || {
 	cat "$log" >&2
 	exit 1
 }
-cmake --build --preset "$preset" -j "$(nproc)"
+cmake --build --preset "$preset" -j "$(nproc)" ${1:+--target "$@"}

@@ -8,7 +8,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 ci/setup.sh
-ci/build.sh release >/dev/null
+ci/build.sh release heddle >/dev/null
 folder=${1:-build/demo}
 layer=examples/linear.tc
 sizes=B=256,I=1024,O=1024

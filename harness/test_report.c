@@ -60,8 +60,10 @@ static void print_findings(const heddle_test_row *row, heddle_text *out)
 	for (int k = 0; k < row->n_finding && k < most; ++k) {
 		const heddle_finding *f = &row->finding[k];
 		heddle_text_add(out, "       ");
-		if (f->file)
+		if (f->file && f->line)
 			heddle_text_printf(out, "%s:%d: ", f->file, f->line);
+		else if (f->file)
+			heddle_text_printf(out, "%s: ", f->file);
 		else if (f->line)
 			heddle_text_printf(out, "line %d: ", f->line);
 		heddle_text_printf(out, "%s: ", f->kind ? f->kind : "finding");
