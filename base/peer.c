@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,10 +24,9 @@ struct heddle_peer {
 };
 
 /* The child's side: only functions that are safe after fork. */
-static void child_exec(const char *const *argv, int in, int out, int error, int report)
+static void child_exec(const char *const *argv, int in, int out, int error, int report, pid_t parent)
 {
-	setpgid(0, 0);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	heddle_process_follow(parent);
 	if (dup2(in, 0) >= 0 && dup2(out, 1) >= 0 && dup2(error, 2) >= 0) {
 		char *const *words;
 		memcpy(&words, &argv, sizeof(words));
@@ -41,10 +39,9 @@ static void child_exec(const char *const *argv, int in, int out, int error, int 
 }
 
 /* The child's side of a function.  Its answers have a descriptor of their own: what it prints is no answer. */
-static void child_answer(void (*function)(void *data, FILE *in, FILE *out), void *data, int in, int out, int error)
+static void child_answer(void (*function)(void *data, FILE *in, FILE *out), void *data, int in, int out, int error, pid_t parent)
 {
-	setpgid(0, 0);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	heddle_process_follow(parent);
 	FILE *asked = fdopen(in, "r"), *answers = fdopen(out, "w");
 	if (asked && answers && dup2(error, 1) >= 0 && dup2(error, 2) >= 0)
 		function(data, asked, answers);
@@ -82,9 +79,10 @@ heddle_peer *heddle_peer_start(heddle_ctx *ctx, const char *const *argv)
 			return NULL;
 		}
 	int error = memfd_create("heddle-peer", MFD_CLOEXEC);
+	const pid_t parent = getpid();
 	pid_t pid = error < 0 ? -1 : fork();
 	if (pid == 0)
-		child_exec(argv, pipes[0][0], pipes[1][1], error, pipes[2][1]);
+		child_exec(argv, pipes[0][0], pipes[1][1], error, pipes[2][1], parent);
 	int reason = errno;
 	bool failed = pid < 0;
 	close(pipes[2][1]);
@@ -118,12 +116,13 @@ heddle_peer *heddle_peer_fork(heddle_ctx *ctx, void (*function)(void *data, FILE
 		}
 	int error = memfd_create("heddle-peer", MFD_CLOEXEC);
 	fflush(NULL);
+	const pid_t parent = getpid();
 	pid_t pid = error < 0 ? -1 : fork();
 	int reason = errno;
 	if (pid == 0) {
 		close(pipes[0][1]);
 		close(pipes[1][0]);
-		child_answer(function, data, pipes[0][0], pipes[1][1], error);
+		child_answer(function, data, pipes[0][0], pipes[1][1], error, parent);
 	}
 	close(pipes[0][0]);
 	close(pipes[1][1]);

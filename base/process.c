@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -46,11 +47,19 @@ static char **environment_with(const char *const *change)
 	return out;
 }
 
-/* The child's side: only functions that are safe after fork.  Writes errno to `report` when it fails. */
-static void child_exec(const heddle_process *process, char **environment, const int in[2], const int out[2],
-		       const int err[2], int report)
+void heddle_process_follow(int parent)
 {
 	setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent) /* it was killed before */
+		_exit(127);
+}
+
+/* The child's side: only functions that are safe after fork.  Writes errno to `report` when it fails. */
+static void child_exec(const heddle_process *process, char **environment, const int in[2], const int out[2],
+		       const int err[2], int report, pid_t parent)
+{
+	heddle_process_follow(parent);
 	bool fine = dup2(in[0], 0) >= 0 && dup2(out[1], 1) >= 0 && dup2(err[1], 2) >= 0;
 	if (fine && (!process->folder || chdir(process->folder) == 0)) {
 		char *const *argv;
@@ -162,9 +171,10 @@ int heddle_process_run(heddle_ctx *ctx, heddle_process *process)
 		}
 	char **environment = environment_with(process->environment);
 	double start = heddle_now(), end = start + (process->timeout > 0 ? process->timeout : 60);
+	const pid_t parent = getpid();
 	pid_t pid = fork();
 	if (pid == 0)
-		child_exec(process, environment, pipes[0], pipes[1], pipes[2], pipes[3][1]);
+		child_exec(process, environment, pipes[0], pipes[1], pipes[2], pipes[3][1], parent);
 	int fork_reason = errno;
 	free(environment);
 	if (pid < 0) {
@@ -247,9 +257,9 @@ const char *heddle_process_first_line(heddle_ctx *ctx, heddle_arena *arena, cons
 }
 
 /* What the copy does: no output but the pipe, no exit handlers of drivers. */
-static void child_call(void (*function)(void *data, heddle_text *out), void *data, int fd)
+static void child_call(void (*function)(void *data, heddle_text *out), void *data, int fd, pid_t parent)
 {
-	setpgid(0, 0);
+	heddle_process_follow(parent);
 	int nowhere = open("/dev/null", O_RDWR);
 	if (nowhere >= 0) {
 		dup2(nowhere, 0);
@@ -278,9 +288,10 @@ int heddle_child_start(heddle_child *child, heddle_arena *arena, void (*function
 		return -1;
 	}
 	fflush(NULL);
+	const pid_t parent = getpid();
 	pid_t pid = fork();
 	if (pid == 0)
-		child_call(function, data, fd[1]);
+		child_call(function, data, fd[1], parent);
 	close(fd[1]);
 	if (pid < 0) {
 		*why = heddle_arena_printf(arena, "no child process: %s", strerror(errno));

@@ -36,6 +36,9 @@ const char *heddle_process_find(heddle_arena *arena, const char *name);
 /* First line of the command's output or error, in `arena`; NULL when it cannot run or fails. */
 const char *heddle_process_first_line(heddle_ctx *ctx, heddle_arena *arena, const char *const *argv);
 
+/* For a new child, safe after fork: a process group of its own, and an end with its parent, also where that is killed. */
+void heddle_process_follow(int parent);
+
 /* ---- a command or a copy of this process that stays and is asked line by line (peer.c) ---- */
 
 typedef struct heddle_peer heddle_peer;

@@ -5,9 +5,13 @@
 #include "cli/lock.h"
 #include "compile/binding.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -70,6 +74,38 @@ static int add_kernel(heddle_cli *cli, output_list *list, const heddle_kernel_fi
 	return result;
 }
 
+/* The folder's lock, held while it is written to; -1: somebody has it, or there are no locks here.  Closed by the caller. */
+static int lock_folder(const char *path)
+{
+	const int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+/* What killed ones left: folders of processes that are no more, also elsewhere, where numbers of processes are others. */
+static void remove_abandoned(heddle_cli *cli, const char *folder)
+{
+	DIR *dir = opendir(folder);
+	for (const struct dirent *entry = dir ? readdir(dir) : NULL; entry; entry = readdir(dir)) {
+		long pid = 0;
+		int end = 0;
+		if (sscanf(entry->d_name, ".heddle-%ld.tmp%n", &pid, &end) != 1 || !end || entry->d_name[end] || pid < 1 ||
+		    kill((pid_t)pid, 0) == 0 || errno != ESRCH)
+			continue;
+		const char *path = heddle_arena_printf(cli->arena, "%s/%s", folder, entry->d_name);
+		const int lock = lock_folder(path);
+		if (lock < 0)
+			continue;
+		heddle_dir_remove(path);
+		close(lock);
+	}
+	if (dir)
+		closedir(dir);
+}
+
 /* Everything goes to a folder beside the final places first; only when all of it is on the disk are the files renamed. */
 static int write_files(heddle_cli *cli, const char *folder, const output_list *list)
 {
@@ -77,8 +113,10 @@ static int write_files(heddle_cli *cli, const char *folder, const output_list *l
 	bool existed = stat(folder, &status) == 0;
 	if (heddle_dir_make(cli->ctx, folder) < 0)
 		return -1;
+	remove_abandoned(cli, folder);
 	const char *aside = heddle_arena_printf(cli->arena, "%s/.heddle-%ld.tmp", folder, (long)getpid());
 	int result = heddle_dir_make(cli->ctx, aside);
+	const int lock = lock_folder(aside);
 	for (int i = 0; i < list->n && result == 0; i++)
 		result = heddle_file_write(cli->ctx, heddle_arena_printf(cli->arena, "%s/%s", aside, list->file[i].name),
 					   list->file[i].text, list->file[i].length);
@@ -94,6 +132,8 @@ static int write_files(heddle_cli *cli, const char *folder, const output_list *l
 			result = heddle_error(cli->ctx, 902, NULL, "cannot write '%s': %s", to, strerror(errno));
 	}
 	heddle_dir_remove(aside);
+	if (lock >= 0)
+		close(lock);
 	if (result < 0 && !existed)
 		rmdir(folder);
 	return result;

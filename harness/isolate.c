@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #define END_MARK 0x48656464 /* a record without it was cut short */
@@ -108,7 +107,6 @@ static void child_run(void *data, heddle_text *out)
 {
 	task *t = data;
 	heddle_run *run = t->run;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	dup2(t->output, STDOUT_FILENO);
 	dup2(t->log, STDERR_FILENO);
 	__fpurge(stdout); /* what the parent was about to write */

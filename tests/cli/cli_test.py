@@ -9,9 +9,11 @@ import os
 import re
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 HEDDLE = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else "heddle"
@@ -386,6 +388,50 @@ int main(void)
 	return code;
 }
 """
+
+
+class Killed(Case):
+    def test_emit_leaves_nothing_for_ever(self):
+        """A killed emit leaves its folder; the next one into the same place takes it away, and none that is at work."""
+        gone = subprocess.Popen(["true"])
+        gone.wait()
+        abandoned, others = f".heddle-{gone.pid}.tmp", {f".heddle-{os.getpid()}.tmp", ".heddle-x.tmp", f".heddle-{gone.pid}.tmp2"}
+        for name in {abandoned} | others:
+            os.makedirs(os.path.join(self.folder.name, "out", name))
+            self.write(f"out/{name}/mm.h", "half of i")
+        self.heddle("emit", "mm.tc", "-t", "cuda:h200", "-o", "out")
+        self.assertEqual({f for f in self.files("out") if f.startswith(".")}, others)
+
+    def test_no_process_stays(self):
+        """A compiler that Heddle started ends with it, also where it is killed."""
+        os.makedirs(os.path.join(self.folder.name, "bin"))
+        self.write("bin/g++", f"#!/bin/sh\ncase \"$*\" in *--version*) echo 'g++ (GCC) 12.2.0'; exit 0;; esac\necho $$ >> {self.folder.name}/pids\nexec sleep 600\n")
+        os.chmod(os.path.join(self.folder.name, "bin/g++"), 0o755)
+        environment = dict(os.environ, PATH=os.path.join(self.folder.name, "bin") + ":" + os.environ["PATH"], TMPDIR=self.folder.name)
+        environment.pop("CXX", None)
+        for number in signal.SIGKILL, signal.SIGTERM:
+            p = subprocess.Popen([HEDDLE, "test", "mm.tc", "-t", "cuda:h200", "--level", "emulate"], cwd=self.folder.name, env=environment,
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            pid = self.wait_for(lambda: "pids" in self.files() and self.read("pids").split())
+            p.send_signal(number)
+            p.wait()
+            self.wait_for(lambda: not any(self.runs(one) for one in pid), f"{pid} still run")
+            os.remove(os.path.join(self.folder.name, "pids"))
+
+    def runs(self, pid):
+        try:
+            with open(f"/proc/{pid}/stat") as f:
+                return f.read().rsplit(")", 1)[1].split()[0] not in "ZX"
+        except FileNotFoundError:
+            return False
+
+    def wait_for(self, what, message="it never came"):
+        for _ in range(300):
+            found = what()
+            if found:
+                return found
+            time.sleep(0.1)
+        self.fail(message)
 
 
 class Emit(Case):
