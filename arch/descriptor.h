@@ -154,6 +154,15 @@ const char *const *heddle_descriptor_names(heddle_ctx *ctx);
 /* Blocks of a launch at most; they are counted in 32 bits. */
 int64_t heddle_descriptor_grid_limit(const heddle_descriptor *descriptor);
 const heddle_memory *heddle_descriptor_memory(const heddle_descriptor *descriptor, const char *name); /* NULL: none */
+/* How memory serves the accesses of a warp: global memory by whole sectors, shared memory by one word of each bank a cycle.  What the
+ * descriptor leaves open is as in the generic GPU's. */
+typedef struct heddle_transfer {
+	int sector;     /* bytes, at most HEDDLE_MOST_SECTOR */
+	int banks;      /* at most HEDDLE_MOST_BANKS */
+	int bank_width; /* bytes of a word */
+} heddle_transfer;
+enum { HEDDLE_MOST_SECTOR = 256, HEDDLE_MOST_BANKS = 256 };
+heddle_transfer heddle_descriptor_transfer(const heddle_descriptor *descriptor);
 const heddle_copy *heddle_descriptor_copy(const heddle_descriptor *descriptor, const char *name); /* NULL: none */
 /* Peak flop/s for arithmetic in `type`; the float32 rate for types without their own; 0: unknown. */
 double heddle_descriptor_rate(const heddle_descriptor *descriptor, heddle_type type);

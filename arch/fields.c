@@ -163,8 +163,8 @@ _Static_assert(HEDDLE_COUNT(heddle_descriptor_fields) <= HEDDLE_N_DESCRIPTOR_FIE
 const field heddle_memory_fields[] = {
 	{"size", AT(size), DIMENSION_BYTES, FIELD_WHOLE, 1e18, "of one instance"},
 	{"line", AT(line), DIMENSION_BYTES, FIELD_WHOLE | FIELD_POWER_OF_TWO, 65536, "of a cache"},
-	{"sector", AT(sector), DIMENSION_BYTES, FIELD_WHOLE | FIELD_POWER_OF_TWO, 65536, "least transfer"},
-	{"banks", AT(banks), DIMENSION_COUNT, FIELD_WHOLE, 4096, "that serve different addresses at once"},
+	{"sector", AT(sector), DIMENSION_BYTES, FIELD_WHOLE | FIELD_POWER_OF_TWO, HEDDLE_MOST_SECTOR, "least transfer"},
+	{"banks", AT(banks), DIMENSION_COUNT, FIELD_WHOLE, HEDDLE_MOST_BANKS, "that serve different addresses at once"},
 	{"bank_width", AT(bank_width), DIMENSION_BYTES, FIELD_WHOLE, 4096, "of one bank"},
 	{"bandwidth", AT(bandwidth), DIMENSION_BYTES_PER_SECOND, 0, 1e18, "of all instances together"},
 	{"latency", AT(latency), DIMENSION_SECONDS, 0, 1, "of one dependent load"},

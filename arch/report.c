@@ -28,6 +28,16 @@ const heddle_memory *heddle_descriptor_memory(const heddle_descriptor *descripto
 	return NULL;
 }
 
+heddle_transfer heddle_descriptor_transfer(const heddle_descriptor *descriptor)
+{
+	const heddle_memory none = {0}, *global = heddle_descriptor_memory(descriptor, "global"), *shared = heddle_descriptor_memory(descriptor, "shared");
+	global = global ? global : &none;
+	shared = shared ? shared : &none;
+	return (heddle_transfer){.sector = global->sector.set ? (int)global->sector.value : 32,
+				 .banks = shared->banks.set ? (int)shared->banks.value : 32,
+				 .bank_width = shared->bank_width.set ? (int)shared->bank_width.value : 4};
+}
+
 double heddle_descriptor_rate(const heddle_descriptor *descriptor, heddle_type type)
 {
 	double float32 = 0;

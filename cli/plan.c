@@ -119,7 +119,7 @@ static void add_asked(heddle_cli *cli, plan *p, const char *prefix, const char *
 {
 	const char *asked = bytes_text(cli, (double)bytes);
 	add_row(cli, p, heddle_arena_printf(cli->arena, "%s %s", prefix, what),
-		sectors ? heddle_arena_printf(cli->arena, "%s asked, %s moved", asked, bytes_text(cli, 32 * (double)*sectors))
+		sectors ? heddle_arena_printf(cli->arena, "%s asked, %s moved", asked, bytes_text(cli, heddle_descriptor_transfer(p->target->descriptor).sector * (double)*sectors))
 			: heddle_arena_printf(cli->arena, "%s asked", asked));
 }
 
@@ -185,7 +185,7 @@ static int count_traffic(heddle_cli *cli, const heddle_module *module, const hed
 				.size = size,
 				.array = argument,
 				.seed = 1,
-				.transactions = true,
+				.transfer = heddle_descriptor_transfer(p->target->descriptor),
 				.unaligned_vectors = heddle_dialect_language(p->target->dialect).unaligned_vectors};
 	int result = heddle_interpret_run(cli->ctx, &run);
 	if (result == 0)

@@ -302,7 +302,7 @@ static void count_exchange(counter *c, const heddle_stmt *stmt)
 		c->out->shared.store_requests += words * (double)warps;
 		c->out->shared.store_transactions += words * (double)warps;
 		c->out->shared.load_requests += words * (double)warps * (double)(lanes / c->warp);
-		c->out->shared.load_transactions += words * (double)warps * (double)(lanes / c->warp) * ceil((double)c->warp / BANKS);
+		c->out->shared.load_transactions += words * (double)warps * (double)(lanes / c->warp) * ceil((double)c->warp / c->transfer.banks);
 		return;
 	}
 	double groups = (double)kernel->threads / (double)lanes, moved = 0;
@@ -312,7 +312,7 @@ static void count_exchange(counter *c, const heddle_stmt *stmt)
 	c->out->shared.load_bytes += size * ((double)kernel->threads + 2 * moved);
 	if (kernel->lane_stride % c->warp) /* parts of warps: not counted */
 		return;
-	const double wide = fmax(1, (double)(c->warp * heddle_type_size(stmt->accumulator.type)) / (BANKS * BANK_WIDTH)), all = words * (double)warps,
+	const double wide = fmax(1, (double)(c->warp * heddle_type_size(stmt->accumulator.type)) / (c->transfer.banks * c->transfer.bank_width)), all = words * (double)warps,
 		     some = words * moved / c->warp;
 	c->out->shared.store_requests += all + some;
 	c->out->shared.load_requests += all + 2 * some;
@@ -322,7 +322,7 @@ static void count_exchange(counter *c, const heddle_stmt *stmt)
 
 int count_lanes_at_once(const counter *c, int64_t bytes)
 {
-	const int64_t part = choose_least(c->warp, BANKS) * BANK_WIDTH / (bytes > BANK_WIDTH ? bytes : BANK_WIDTH);
+	const int64_t width = c->transfer.bank_width, part = choose_least(c->warp, c->transfer.banks) * width / (bytes > width ? bytes : width);
 	return part < 1 ? 1 : (int)part;
 }
 
@@ -442,6 +442,7 @@ heddle_kernel_count heddle_cost_count(heddle_arena *arena, const heddle_scop *sc
 {
 	heddle_kernel_count out;
 	const counter c = {.arena = arena, .scop = scop, .kernel = kernel, .language = language, .size = size, .warp = count_warp(scop),
+			   .transfer = heddle_descriptor_transfer(scop->descriptor),
 			   .joins = heddle_joins(arena, scop, kernel)};
 	return count_by_values(&c, &out) ? out : count_kernel(&c, NULL);
 }

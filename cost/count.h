@@ -12,8 +12,8 @@
 #include "model/program.h"
 #include "model/scop.h"
 
-/* Of one space.  A request is one access of a warp; transactions are sectors of 32 bytes (global) or cycles of 32 banks of 4
- * bytes (shared). */
+/* Of one space.  A request is one access of a warp; transactions are the descriptor's sectors (global) or cycles of its banks
+ * (shared). */
 typedef struct heddle_movement {
 	double load_bytes, load_requests, load_transactions;
 	double store_bytes, store_requests, store_transactions;
@@ -47,7 +47,7 @@ bool heddle_cost_settle(heddle_arena *arena, heddle_kernel_count *count, const h
 			const heddle_definition *definition, const int64_t *size);
 /* Sizes as the model takes them, [definition->n_size]: those that are fixed, else typical ones. */
 int64_t *heddle_cost_sizes(heddle_arena *arena, const heddle_scop *scop);
-/* Cycles of one fill of a shared tile by the threads of its block: those of the banks, and a unit's from the cache, two sectors each.
+/* Cycles of one fill of a shared tile by the threads of its block: those of the banks, and a unit's from the cache.
  * *meets: lanes of a request wait for each other at the banks. */
 double heddle_cost_fill(const heddle_scop *scop, const heddle_group *group, const int64_t *size, bool *meets);
 

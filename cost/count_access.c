@@ -136,12 +136,12 @@ static bool address(const counter *c, const movement *m, int t, int64_t *at)
 }
 
 /* Sectors that `n` accesses of `bytes` each touch. */
-double count_sectors(const int64_t *at, int n, int64_t bytes)
+double count_sectors(const counter *c, const int64_t *at, int n, int64_t bytes)
 {
 	int64_t seen[8 * MOST_WARP];
 	int found = 0;
 	for (int t = 0; t < n; t++)
-		for (int64_t s = affine_floor_div(at[t], SECTOR); s <= affine_floor_div(at[t] + bytes - 1, SECTOR); s++) {
+		for (int64_t s = affine_floor_div(at[t], c->transfer.sector); s <= affine_floor_div(at[t] + bytes - 1, c->transfer.sector); s++) {
 			int j = found - 1;
 			while (j >= 0 && seen[j] != s)
 				j--;
@@ -152,13 +152,13 @@ double count_sectors(const int64_t *at, int n, int64_t bytes)
 }
 
 /* Cycles of the banks: most different words that one bank gives. */
-double count_bank_cycles(const int64_t *at, int n, int64_t bytes)
+double count_bank_cycles(const counter *c, const int64_t *at, int n, int64_t bytes)
 {
-	int64_t word[BANKS][MOST_WARP];
-	int found[BANKS] = {0}, most = 0;
+	int64_t word[HEDDLE_MOST_BANKS][MOST_WARP];
+	int found[HEDDLE_MOST_BANKS] = {0}, most = 0;
 	for (int t = 0; t < n; t++)
-		for (int64_t w = affine_floor_div(at[t], BANK_WIDTH); w <= affine_floor_div(at[t] + bytes - 1, BANK_WIDTH); w++) {
-			int bank = (int)(((w % BANKS) + BANKS) % BANKS), j = found[bank] - 1;
+		for (int64_t w = affine_floor_div(at[t], c->transfer.bank_width); w <= affine_floor_div(at[t] + bytes - 1, c->transfer.bank_width); w++) {
+			int bank = (int)(w - affine_floor_div(w, c->transfer.banks) * c->transfer.banks), j = found[bank] - 1;
 			while (j >= 0 && word[bank][j] != w)
 				j--;
 			if (j < 0 && found[bank] < MOST_WARP)
@@ -182,7 +182,7 @@ static round_of one_round(const counter *c, const movement *m, int64_t width, in
 				if (address(c, m, t, &at[n]))
 					at[n++] += base;
 			r.threads += n;
-			r.transactions += m->tile ? count_bank_cycles(at, n, bytes) : count_sectors(at, n, bytes);
+			r.transactions += m->tile ? count_bank_cycles(c, at, n, bytes) : count_sectors(c, at, n, bytes);
 			any |= n > 0;
 		}
 		r.requests += any;
@@ -349,23 +349,24 @@ double count_repeats(const counter *c, const movement *m)
 	return repeats(c, m, 1);
 }
 
-void count_go_on(double begin[SECTOR], double n, int64_t bytes)
+void count_go_on(const counter *c, double begin[HEDDLE_MOST_SECTOR], double n, int64_t bytes)
 {
-	const int64_t step = bytes % SECTOR;
-	double after[SECTOR] = {0};
+	const int sector = c->transfer.sector;
+	const int64_t step = bytes % sector;
+	double after[HEDDLE_MOST_SECTOR] = {0};
 	if (!step || n <= 1)
 		return;
-	const double whole = floor(n / SECTOR), rest = n - whole * SECTOR; /* after so many rounds all has come back */
-	for (int from = 0; from < SECTOR; from++)
-		for (int64_t i = 0; i < SECTOR; i++)
-			after[((from + i * step) % SECTOR + SECTOR) % SECTOR] += begin[from] * (whole + ((double)i < rest ? 1 : 0)) / n;
+	const double whole = floor(n / sector), rest = n - whole * sector; /* after so many rounds all has come back */
+	for (int from = 0; from < sector; from++)
+		for (int64_t i = 0; i < sector && begin[from] > 0; i++)
+			after[((from + i * step) % sector + sector) % sector] += begin[from] * (whole + ((double)i < rest ? 1 : 0)) / n;
 	memcpy(begin, after, sizeof(after));
 }
 
 /* n rounds go on by so many elements each. */
-static void go_on(count_begins *b, const movement *m, double n, int64_t elements)
+static void go_on(const counter *c, count_begins *b, const movement *m, double n, int64_t elements)
 {
-	count_go_on(b->at, n, elements * heddle_type_size(m->tensor->type));
+	count_go_on(c, b->at, n, elements * heddle_type_size(m->tensor->type));
 }
 
 /* Where accesses of so many elements begin: their tiles, rounds and items, and `place` of the row, where windows give those along it; -1: they
@@ -381,7 +382,7 @@ static count_begins beginnings(const counter *c, const movement *m, int64_t widt
 	int64_t first = place < 0 ? 0 : place;
 	for (int e = 0; e < m->tensor->rank; e++)
 		first += place < 0 || e != row ? m->subscript[e].constant * count_stride(c, m->tensor, e) : 0;
-	b.at[((first * size) % SECTOR + SECTOR) % SECTOR] = 1;
+	b.at[((first * size) % c->transfer.sector + c->transfer.sector) % c->transfer.sector] = 1;
 	for (int d = 0; d < stmt->n_dim; d++) {
 		const heddle_layout *layout = &stmt->dim[d].layout;
 		const bool in_row = place >= 0 && m->subscript[row].coefficient[d] && m->shape->d[d].unrolled;
@@ -390,17 +391,17 @@ static count_begins beginnings(const counter *c, const movement *m, int64_t widt
 			step += m->subscript[e].coefficient[d] * count_stride(c, m->tensor, e);
 		if (!step || (!m->dims[d] && stmt->dim[d].member < 0))
 			continue;
-		go_on(&b, m, m->shape->d[d].outer, step * layout->tile);
-		go_on(&b, m, (double)layout->rounds, step * (layout->tile / layout->rounds));
+		go_on(c, &b, m, m->shape->d[d].outer, step * layout->tile);
+		go_on(c, &b, m, (double)layout->rounds, step * (layout->tile / layout->rounds));
 		if (in_row)
 			continue;
 		if (d == lane && width > layout->vector) {
-			go_on(&b, m, (double)count_side_by_side(c, m, d) / (double)width, step * width);
+			go_on(c, &b, m, (double)count_side_by_side(c, m, d) / (double)width, step * width);
 			continue;
 		}
-		go_on(&b, m, (double)m->shape->d[d].items, step * layout->threads * layout->vector);
+		go_on(c, &b, m, (double)m->shape->d[d].items, step * layout->threads * layout->vector);
 		const int64_t at_once = d == lane ? width : 1;
-		go_on(&b, m, (double)layout->vector / (double)at_once, step * at_once);
+		go_on(c, &b, m, (double)layout->vector / (double)at_once, step * at_once);
 	}
 	return b;
 }
@@ -409,7 +410,7 @@ void count_add_accesses(counter *c, const movement *m, const heddle_group *group
 {
 	heddle_movement *to = m->tile ? &c->out->shared : &c->out->global;
 	round_of r = one_round(c, m, width, 0);
-	for (int base = 0; base < SECTOR && b; base++) {
+	for (int base = 0; base < c->transfer.sector && b; base++) {
 		if (base == 0)
 			r.transactions *= b->at[0];
 		else if (b->at[base] > 0)
@@ -417,7 +418,7 @@ void count_add_accesses(counter *c, const movement *m, const heddle_group *group
 	}
 	const int64_t turned = width == 1 ? turned_width(c, m) : 1;
 	if (turned > 1) {
-		const double row = ceil((double)(turned * heddle_type_size(m->tensor->type)) / SECTOR);
+		const double row = ceil((double)(turned * heddle_type_size(m->tensor->type)) / c->transfer.sector);
 		r.requests /= (double)turned;
 		r.transactions = m->tile ? r.transactions : row * r.requests;
 	}
@@ -645,7 +646,7 @@ static void count_window(counter *c, const movement *m, const heddle_group *grou
 				if (again)
 					continue;
 				const count_begins one = m->tile ? all[wide] : beginnings(c, m, w, left[k]);
-				for (int b = 0; b < SECTOR; b++)
+				for (int b = 0; b < c->transfer.sector; b++)
 					all[wide].at[b] =
 						(all[wide].at[b] * accesses[wide] + one.at[b]) / (accesses[wide] + 1);
 				for (int j = 0; j < found; j++)

@@ -18,9 +18,9 @@ typedef struct alike {
 	count_ends has[HEDDLE_MAX_DIM];
 } alike;
 
-static int64_t rest_of(int64_t bytes)
+static int64_t rest_of(const counter *c, int64_t bytes)
 {
-	return (bytes % SECTOR + SECTOR) % SECTOR;
+	return (bytes % c->transfer.sector + c->transfer.sector) % c->transfer.sector;
 }
 
 /* Adds a step to those of its kind; the last kind takes those that there is no room for. */
@@ -122,7 +122,7 @@ static int parts_along(const counter *c, const shape *s, const heddle_group *gro
 			}
 			first = affine_floor_div(first, divisor[e]);
 			const int64_t from = first < 0 ? -first : 0, to = choose_least(group->size[e], extent - first);
-			one.begin = rest_of(one.begin + first * stride);
+			one.begin = rest_of(c, one.begin + first * stride);
 			one.has[e] = to > from ? (count_ends){from, to} : (count_ends){0, 0};
 			elements *= (double)(one.has[e].upper - one.has[e].lower);
 		}
@@ -230,18 +230,18 @@ static void count_rows(const counter *c, const heddle_group *group, int64_t rows
 				for (int k = 0; k < asked; k++)
 					from[k] += begin;
 				for (int64_t piece = 0; piece < pieces; piece++) {
-					load->transactions += count_sectors(from, asked, at_once * element);
+					load->transactions += count_sectors(c, from, asked, at_once * element);
 					for (int k = 0; k < asked; k++)
 						from[k] += at_once * element;
 				}
 				store->requests += n > 0 ? (double)parts : 0;
 				for (int at = 0; at < n; at += part)
-					store->packed += (double)parts * count_bank_cycles(to + at, n - at < part ? n - at : part, width * element);
+					store->packed += (double)parts * count_bank_cycles(c, to + at, n - at < part ? n - at : part, width * element);
 				for (int next = 0; served < n; served = next) {
 					while (next < n && lane[next] / part == lane[served] / part)
 						next++;
 					store->together += (double)parts;
-					store->transactions += (double)parts * count_bank_cycles(to + served, next - served, width * element);
+					store->transactions += (double)parts * count_bank_cycles(c, to + served, next - served, width * element);
 				}
 			}
 }
@@ -256,20 +256,20 @@ static void count_fill(const counter *c, const heddle_group *group, const alike 
 	if (w > 1) {
 		load->requests /= (double)w;
 		store->requests /= (double)w;
-		load->transactions = load->requests * ceil((double)(w * element) / SECTOR);
-		store->transactions = store->requests * ceil((double)(w * element) / (BANKS * BANK_WIDTH));
+		load->transactions = load->requests * ceil((double)(w * element) / c->transfer.sector);
+		store->transactions = store->requests * ceil((double)(w * element) / (c->transfer.banks * c->transfer.bank_width));
 	}
 }
 
 /* Sectors in which the elements of a tile lie that begins so many bytes into one; rows that follow one another share them. */
-static double sectors_at(const tiling *t, const heddle_group *group, int64_t begin)
+static double sectors_at(const counter *c, const tiling *t, const heddle_group *group, int64_t begin)
 {
 	const int64_t bytes = t->vectors * group->vector * heddle_type_size(group->tensor->type);
 	int64_t from, to, last = INT64_MIN;
 	double n = 0;
 	for (int64_t r = 0; r < t->rows; r++) {
 		tile_addresses(group, t, r, 0, NULL, &from, &to);
-		const int64_t first = (from + begin) / SECTOR, end = (from + begin + bytes - 1) / SECTOR;
+		const int64_t first = (from + begin) / c->transfer.sector, end = (from + begin + bytes - 1) / c->transfer.sector;
 		n += (double)(end - first + (first == last ? 0 : 1));
 		last = end;
 	}
@@ -309,7 +309,7 @@ static int kinds_of_steps(const counter *c, const shape *s, const heddle_group *
 				kind[k].has[e] = of[e] ? (count_ends){0, group->size[e]} : kind[k].has[e];
 			for (int p = 0; p < parts; p++) {
 				alike one = kind[k];
-				one.begin = rest_of(one.begin + part[p].begin);
+				one.begin = rest_of(c, one.begin + part[p].begin);
 				one.share *= part[p].share;
 				for (int e = 0; e < rank; e++)
 					one.has[e] = of[e] ? part[p].has[e] : one.has[e];
@@ -376,7 +376,7 @@ void count_fills(counter *c, const shape *s, const heddle_group *group)
 		one.store_requests += kind[k].share * store.requests;
 		one.store_transactions += kind[k].share * store.transactions;
 		if (whole)
-			c->out->again += steps * kind[k].share * share * fmax(0, load.transactions - sectors_at(&t, group, kind[k].begin));
+			c->out->again += steps * kind[k].share * share * fmax(0, load.transactions - sectors_at(c, &t, group, kind[k].begin));
 	}
 	c->out->shared.store_bytes += steps * all * bytes;
 	c->out->shared.store_requests += steps * one.store_requests;
@@ -393,7 +393,9 @@ void count_fills(counter *c, const shape *s, const heddle_group *group)
 
 double heddle_cost_fill(const heddle_scop *scop, const heddle_group *group, const int64_t *size, bool *meets)
 {
-	const counter c = {.scop = scop, .kernel = group->kernel, .size = size, .warp = count_warp(scop)};
+	enum { CACHE_BYTES = 64 }; /* that a unit's cache gives a cycle */
+	const counter c = {.scop = scop, .kernel = group->kernel, .size = size, .warp = count_warp(scop),
+			   .transfer = heddle_descriptor_transfer(scop->descriptor)};
 	const tiling t = tiling_of(&c, group);
 	const int64_t at_once = group->kernel->threads / t.columns;
 	round_of load = {0}, store = {0};
@@ -402,7 +404,7 @@ double heddle_cost_fill(const heddle_scop *scop, const heddle_group *group, cons
 	 * as if the others stood together */
 	const bool turned = !heddle_tile_in_run(group, heddle_tile_array_row(group));
 	const double bytes = (double)((turned ? 1 : group->vector) * heddle_type_size(group->tensor->type));
-	const double full = store.requests * c.warp * fmax(1, bytes / BANK_WIDTH) / BANKS, conflicts = fmax(0, store.packed - full);
+	const double full = store.requests * c.warp * fmax(1, bytes / c.transfer.bank_width) / c.transfer.banks, conflicts = fmax(0, store.packed - full);
 	*meets = store.transactions > store.together;
-	return ceil((double)t.rows / (double)at_once) * (load.transactions / 2 + store.packed + conflicts / 2);
+	return ceil((double)t.rows / (double)at_once) * (load.transactions * c.transfer.sector / CACHE_BYTES + store.packed + conflicts / 2);
 }

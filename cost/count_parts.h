@@ -7,7 +7,7 @@
 #include "cost/choose.h"
 #include "cost/count.h"
 
-enum { SECTOR = 32, BANKS = 32, BANK_WIDTH = 4, MOST_DISTINCT = 4096, MOST_WARP = 64, MOST_UNROLLED = 32, MOST_PLACES = 64 };
+enum { MOST_DISTINCT = 4096, MOST_WARP = 64, MOST_UNROLLED = 32, MOST_PLACES = 64 };
 
 /* An integer expression of the statement's dimensions: constant + sum coefficient d; where that is not all of it, `within` says which
  * dimensions the rest depends on. */
@@ -56,6 +56,7 @@ typedef struct counter {
 	const heddle_count_language *language;
 	const int64_t *size;
 	int warp;
+	heddle_transfer transfer; /* of the descriptor */
 	heddle_kernel_count *out;
 	shape *shapes; /* [kernel->n_stmt], of those that were asked for, others have no `stmt`; NULL: they are not kept */
 	const bool *joins; /* [kernel->n_stmt]: which go on in the loops of the one before */
@@ -89,7 +90,7 @@ typedef struct movement {
 
 /* Shares of the accesses whose first thread's begins so many bytes into a sector. */
 typedef struct count_begins {
-	double at[SECTOR];
+	double at[HEDDLE_MOST_SECTOR];
 } count_begins;
 
 /* ---- count_shape.c ---- */
@@ -153,11 +154,11 @@ int64_t count_tile_pitch(const heddle_group *tile, int i, int64_t inner);
 /* Where an element of a row lies in the array's rows, whose phases are taken apart. */
 int64_t count_row_offset(const heddle_group *tile, int64_t value);
 /* Sectors of memory that n accesses of so many bytes touch. */
-double count_sectors(const int64_t *at, int n, int64_t bytes);
+double count_sectors(const counter *c, const int64_t *at, int n, int64_t bytes);
 /* Cycles of the banks that n accesses take: most different words that one bank gives. */
-double count_bank_cycles(const int64_t *at, int n, int64_t bytes);
+double count_bank_cycles(const counter *c, const int64_t *at, int n, int64_t bytes);
 /* Shares of the accesses that begin so many bytes into a sector, after n rounds of each that go on by so many bytes. */
-void count_go_on(double begin[SECTOR], double n, int64_t bytes);
+void count_go_on(const counter *c, double begin[HEDDLE_MOST_SECTOR], double n, int64_t bytes);
 /* Do items of dimension o stand inside of those of d?  One thread takes the items of vectors inside of the others'. */
 bool count_stands_inside(const counter *c, const heddle_stmt *stmt, int o, int d);
 /* Is there a loop inside of the copies that items of d are?  Then the access stands in each copy. */

@@ -911,7 +911,8 @@ static double fill(const estimator *e)
 
 static void estimate_simt(estimator *e)
 {
-	enum { CYCLE_BYTES = 128, SECTOR = 32, BLOCK_CYCLES = 500 };
+	enum { BLOCK_CYCLES = 500 };
+	const heddle_transfer transfer = heddle_descriptor_transfer(e->scop->descriptor);
 	heddle_kernel_estimate *k = e->out;
 	const heddle_movement *global = &e->count.global, *shared = &e->count.shared;
 	const double near = bandwidth(e, "shared"), cache = bandwidth(e, last_cache(e));
@@ -920,7 +921,7 @@ static void estimate_simt(estimator *e)
 	k->accesses = global->load_requests + global->store_requests + shared->load_requests + shared->store_requests;
 	k->wait_seconds = k->waves * BLOCK_CYCLES / quantity(&e->scop->descriptor->clock, 1e9); /* a block begins and ends */
 	k->memory_seconds *= fmax(1, in_flight_wanted(e) / (bytes_in_flight(e) * at_once(e) * k->threads));
-	k->near_seconds = fmax(near > 0 ? cycles * CYCLE_BYTES / near : 0, cache > 0 ? sectors * SECTOR / cache : 0);
+	k->near_seconds = fmax(near > 0 ? cycles * transfer.banks * transfer.bank_width / near : 0, cache > 0 ? sectors * transfer.sector / cache : 0);
 }
 
 static void estimate_time(estimator *e)

@@ -133,9 +133,7 @@ static int64_t window_elements(const row_window *w, int64_t n)
  * does what is left of whole vectors: threads meet then in the banks that their distance leaves them.  `meet`: they do. */
 static double read_along(const chooser *c, const square *q, const row_window *w, bool *meet)
 {
-	enum { BANKS = 32 };
-	const heddle_memory *shared = heddle_descriptor_memory(c->scop->descriptor, "shared");
-	const int64_t banks = shared ? choose_quantity(&shared->banks, BANKS) : BANKS;
+	const int64_t banks = heddle_descriptor_transfer(c->scop->descriptor).banks;
 	const bool apart = w->step > 1 && !choose_takes_apart(w->step);
 	const int64_t all = window_elements(w, q->vx), left = apart ? all : all % q->vx, distance = q->vx * (apart ? w->step : 1);
 	const double turns = ceil((double)q->nx / (double)(banks / heddle_gcd(banks, distance)));
@@ -287,10 +285,9 @@ static int64_t panel_bytes(const chooser *c, int y, const int64_t *tile)
  * computed are left aside. */
 static int64_t sector_step(const chooser *c, int d, int x, int y, int64_t step, int64_t *tile)
 {
-	enum { SECTOR = 32, LEAST_STEPS = 4 };
+	enum { LEAST_STEPS = 4 };
 	const heddle_descriptor *descriptor = c->scop->descriptor;
-	const heddle_memory *global = heddle_descriptor_memory(descriptor, "global");
-	const int64_t sector = global ? choose_quantity(&global->sector, SECTOR) : SECTOR;
+	const int64_t sector = heddle_descriptor_transfer(descriptor).sector;
 	const int64_t block = choose_quantity(&descriptor->shared_per_block, 0), unit = choose_quantity(&descriptor->shared_per_unit, block);
 	const int64_t size = heddle_type_size(heddle_type_computed(c->main->access[0].tensor->type));
 	tile[d] = step;

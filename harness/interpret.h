@@ -17,6 +17,7 @@
 #ifndef HEDDLE_INTERPRET_H
 #define HEDDLE_INTERPRET_H
 
+#include "arch/descriptor.h"
 #include "harness/tensor.h"
 #include "model/program.h"
 
@@ -35,8 +36,8 @@ typedef struct heddle_interpret_traffic {
 	uint64_t load_elements, load_bytes;
 	uint64_t store_elements, store_bytes;
 	uint64_t load_accesses, store_accesses; /* a vector access counts once per thread */
-	/* Requests of a warp (`interpret.warp` threads with one access): global memory in 32-byte sectors, shared memory in
-	 * cycles of 32 banks of 4 bytes (1 per request without conflict, wide vectors in parts).  Zero for registers. */
+	/* Requests of a warp (`interpret.warp` threads with one access): global memory in sectors, shared memory in
+	 * cycles of its banks (1 per request without conflict, wide vectors in parts).  Zero for registers. */
 	uint64_t load_requests, load_transactions;
 	uint64_t store_requests, store_transactions;
 } heddle_interpret_traffic;
@@ -66,7 +67,7 @@ typedef struct heddle_interpret {
 	int max_findings;	 /* 0: 16; one per launch, node and kind */
 	int warp;		 /* threads of a request; 0: program->warp, or 32 when that is 1 and blocks have more threads */
 	bool unaligned_vectors;	 /* the language takes vectors at the alignment of their elements */
-	bool transactions;	 /* count requests and transactions (slower) */
+	heddle_transfer transfer; /* to count requests and transactions by (slower); sector 0: they are not counted */
 	/* out */
 	int n_finding;
 	heddle_interpret_finding *finding;

@@ -248,18 +248,16 @@ void heddle_machine_watch(machine *m, const access *x, const mask *k, bool write
 
 /* ---- traffic ----------------------------------------------------------------------------------------------------------------------- */
 
-enum { SECTOR = 32, BANKS = 32, BANK_WIDTH = 4 };
-
-/* 32-byte sectors that the lanes first .. last touch. */
+/* Sectors that the lanes first .. last touch. */
 static uint64_t count_sectors(const machine *m, const access *x, const mask *k, int first, int last)
 {
-	int64_t seen[256];
+	int64_t seen[512];
 	int n = 0;
 	for (int l = first; l < last; l++) {
 		if (!active(k, l))
 			continue;
-		int64_t from = m->offset[l] * x->memory->size / SECTOR;
-		int64_t to = ((m->offset[l] + x->width) * x->memory->size - 1) / SECTOR;
+		int64_t from = m->offset[l] * x->memory->size / m->in->transfer.sector;
+		int64_t to = ((m->offset[l] + x->width) * x->memory->size - 1) / m->in->transfer.sector;
 		for (int64_t s = from; s <= to; s++) {
 			int j = n - 1;
 			while (j >= 0 && seen[j] != s)
@@ -274,15 +272,15 @@ static uint64_t count_sectors(const machine *m, const access *x, const mask *k, 
 /* Greatest number of different words that one bank must give to the lanes first .. last. */
 static uint64_t count_bank_cycles(const machine *m, const access *x, const mask *k, int first, int last)
 {
-	int64_t word[BANKS][64];
-	int n[BANKS] = {0}, most = 0;
+	int64_t word[HEDDLE_MOST_BANKS][64];
+	int n[HEDDLE_MOST_BANKS] = {0}, most = 0;
 	for (int l = first; l < last; l++) {
 		if (!active(k, l))
 			continue;
-		int64_t from = m->offset[l] * x->memory->size / BANK_WIDTH;
-		int64_t to = ((m->offset[l] + x->width) * x->memory->size - 1) / BANK_WIDTH;
+		int64_t from = m->offset[l] * x->memory->size / m->in->transfer.bank_width;
+		int64_t to = ((m->offset[l] + x->width) * x->memory->size - 1) / m->in->transfer.bank_width;
 		for (int64_t w = from; w <= to; w++) {
-			int bank = (int)(w % BANKS), j = n[bank] - 1;
+			int bank = (int)(w % m->in->transfer.banks), j = n[bank] - 1;
 			while (j >= 0 && word[bank][j] != w)
 				j--;
 			if (j < 0 && n[bank] < 64)
@@ -299,7 +297,8 @@ static void count_transactions(const machine *m, const access *x, const mask *k,
 	 * there are banks in parts of so many */
 	int bytes = x->width * x->memory->size;
 	bool shared = x->memory->space == HEDDLE_SPACE_SHARED;
-	int part = shared ? (m->warp < BANKS ? m->warp : BANKS) * BANK_WIDTH / (bytes > BANK_WIDTH ? bytes : BANK_WIDTH) : m->warp;
+	const int banks = m->in->transfer.banks, word = m->in->transfer.bank_width;
+	int part = shared ? (m->warp < banks ? m->warp : banks) * word / (bytes > word ? bytes : word) : m->warp;
 	part = part < 1 ? 1 : part;
 	for (int first = k->lo / m->warp * m->warp; first < k->hi; first += m->warp) {
 		bool any = false;
@@ -326,7 +325,7 @@ static void add_traffic(const machine *m, const access *x, const mask *k, bool w
 		t->load_elements += elements;
 		t->load_bytes += bytes;
 	}
-	if (m->in->transactions && x->memory->space != HEDDLE_SPACE_REGISTER)
+	if (m->in->transfer.sector && x->memory->space != HEDDLE_SPACE_REGISTER)
 		count_transactions(m, x, k, write ? &t->store_requests : &t->load_requests,
 				   write ? &t->store_transactions : &t->load_transactions);
 }

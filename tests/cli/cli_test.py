@@ -798,6 +798,14 @@ class Plan(Case):
         self.heddle("plan", "mm.tc", "-t", "cuda:h200", "--sweep", "units=2", "--sweep", "clock=1G", code=USAGE, err="one value of the chip")
         self.heddle("plan", "mm.tc", "-t", "cuda:h200", "--sweep", "warp=33", code=SOURCE, err="power of two")
 
+    def test_moved_bytes(self):
+        """What memory moves is in the chip's own sectors: one for each of elements that lie 64 bytes apart, none beyond what rows fill."""
+        self.write("apart.tc", "def f(float(16384) x) -> (y) { y(i) = x(16 * i) where i in 0:1024 }")
+        for target, moved in ("cuda:h200", 32), ("hip:mi300x", 64):
+            out = self.heddle("plan", "apart.tc", "-t", target, "--config", "k0.S0: tile=i:256 thread=i:256").stdout
+            self.assertRegex(out, rf"global loads +4 KiB asked, {moved} KiB moved")
+            self.assertRegex(out, r"global stores +4 KiB asked, 4 KiB moved")
+
     def test_prefetch(self):
         """Only what is read in memory, a known number of elements on in the next block, on chips that can be asked."""
         plan = ("plan", "mm.tc", "-s", "M=64,N=64,K=64", "--config")

@@ -483,7 +483,7 @@ static void run(heddle_ctx *ctx, heddle_module *module, const heddle_definition 
 					    !strcmp(d->tensor[j]->name, p->buffer[k]->name))
 						buffer[k] = array[j];
 			heddle_interpret r = {.arena = o.arena, .program = p, .size = own, .array = buffer, .unaligned_vectors = true,
-					      .transactions = true, .timeout = LONGEST};
+					      .transfer = heddle_descriptor_transfer(target.descriptor), .timeout = LONGEST};
 			if (verbose)
 				for (int k = 0; k < d->n_size; k++)
 					printf("       %s=%lld%s", d->size[k]->name, (long long)o.size[k], k + 1 < d->n_size ? "" : "\n");

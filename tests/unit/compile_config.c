@@ -132,7 +132,7 @@ static void idle_lanes(void **state)
 	(void)state;
 	static const choice cases[] = {
 		{"def f(float(32, 32, 4, 56, 56) I, float(32, 4, 4, 3, 3) w) -> (O) { O(n, g, m, y, x) +=! I(n, g, c, y + p, x + q) * w(g, m, c, p, q) }",
-		 "k0.w.0: space=shared order=0,2,3,4,1 pad=2 vector=4 columns=4"},
+		 "k0.w.0: space=shared order=0,2,3,4,1 pad=2 vector=4 columns=8"},
 	};
 	chosen("hip:mi300x", cases, HEDDLE_COUNT(cases));
 }

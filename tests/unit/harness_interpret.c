@@ -170,7 +170,7 @@ static void test_counts(void **state)
 	const int64_t size[] = {32, 48, 48};
 	setting s;
 	prepare(&s, product, 3, size);
-	s.in.transactions = true;
+	s.in.transfer = (heddle_transfer){.sector = 32, .banks = 32, .bank_width = 4};
 	assert_int_equal(heddle_interpret_run(s.ctx, &s.in), 0);
 	assert_clean(&s);
 	const heddle_interpret_launch *l = &s.in.launch[0];
