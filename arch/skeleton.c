@@ -93,7 +93,10 @@ void heddle_descriptor_begin(const heddle_descriptor *d, const char *name, heddl
 		if (value)
 			heddle_text_printf(out, "# # %s (%s)\n# %s: %s\n", f->meaning, f->form, f->key, value);
 	}
-	heddle_text_add(out, "# # other names of the chip\n# aliases: []\n# # macros of its compilers\n# defines: []\n");
+	heddle_text_add(out, "# # other names of the chip\n# aliases: []\n# # macros of its compilers\n# defines: [");
+	for (int i = 0; i < d->n_define; i++)
+		heddle_text_printf(out, "%s\"%s\"", i ? ", " : "", d->define[i]);
+	heddle_text_add(out, "]\n");
 	for (const field *f = heddle_descriptor_fields; f->key; f++)
 		add_field(f, FIELD_OF_CONST(d, f), "", out);
 	heddle_text_add(out, "# memory:\n");
