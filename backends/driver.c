@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *heddle_path_expand(heddle_arena *arena, const char *path)
 {
@@ -60,6 +61,32 @@ static bool source_names(const char *source, const char *file)
 			if (*line == '#')
 				return true;
 		}
+	return false;
+}
+
+static const char *base_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+/* Is it a file that the source includes, itself or through another header?  A name of the source itself, which compilers see under
+ * names of their own, is not. */
+static bool is_included(const char *source, const char *file)
+{
+	static const char *const header[] = { ".h", ".hpp", ".cuh", ".hh", ".clh", ".inl", ".inc" };
+	const char *base = base_of(file), *suffix = strrchr(base, '.');
+	if (access(file, R_OK) != 0)
+		return false;
+	for (size_t i = 0; suffix && i < HEDDLE_COUNT(header); i++)
+		if (strcmp(suffix, header[i]) == 0)
+			return true;
+	for (const char *at = source; (at = strstr(at, "include")); at++) {
+		const char *open = at + strlen("include") + strspn(at + strlen("include"), " \t");
+		size_t n = *open == '"' || *open == '<' ? strcspn(open + 1, "\">\n") : 0, length = strlen(base);
+		if (n >= length && strncmp(open + 1 + n - length, base, length) == 0 && (n == length || open[n - length] == '/'))
+			return true;
+	}
 	return false;
 }
 
@@ -117,8 +144,8 @@ void heddle_log_errors(heddle_arena *arena, const char *log, const char *source,
 			}
 			if (found) {
 				const char *named = heddle_arena_strndup(arena, begin, (size_t)(file_end - begin));
-				if (source_names(source, named))
-					file = named;
+				if (source_names(source, named) || is_included(source, named))
+					file = named + (strncmp(named, "./", 2) == 0 ? 2 : 0);
 			}
 			const char *text = heddle_arena_strndup(arena, message, (size_t)(end - message));
 			heddle_fault_add(arena, out, "compile", file, number, text);

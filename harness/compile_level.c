@@ -62,9 +62,9 @@ static const char *lacking(heddle_arena *arena, const heddle_compiler *compiler,
 	for (size_t i = 0; i < HEDDLE_COUNT(header); i++)
 		if (strstr(message, header[i]))
 			return heddle_arena_printf(arena, "header %s", what);
-	/* a name that is unknown in a text of ours is a mistake of ours */
+	/* a name that is unknown in a text of ours is a mistake of ours, one that the language has not is the text's */
 	for (size_t i = 0; foreign && compiler->own_headers && i < HEDDLE_COUNT(name); i++)
-		if (strstr(message, name[i]))
+		if (strstr(message, name[i]) && heddle_emulate_is_language(what))
 			return what;
 	return NULL;
 }

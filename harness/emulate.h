@@ -60,6 +60,8 @@ const char *heddle_emulate_file(heddle_arena *arena, const char *name, const cha
 
 /* ---- emulate_errors.c ------------------------------------------------------------------------------------------------ */
 
+/* Is it a name of CUDA's or HIP's device language, which the shim has or lacks?  For compilers with less than the shim. */
+bool heddle_emulate_is_language(const char *name);
 /* Fill the build's verdict, message and finding from what the compiler printed when it failed. */
 void heddle_emulate_judge(heddle_arena *arena, const heddle_run *run, const char *output, heddle_emulate_build *build);
 

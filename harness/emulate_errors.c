@@ -96,17 +96,34 @@ static size_t word_length(const char *text)
 	return n;
 }
 
-/* Is `name` a word of the shim's file? */
-static bool is_word_of(const char *path, const char *name)
+/* Does this file of the shim define a function `name`: is it followed by `(`, or the first argument of a macro? */
+static bool is_function_of(const char *path, const char *name)
 {
 	const heddle_embedded *file = heddle_embedded_find(path);
+	const size_t length = strlen(name);
+	char before = ' ';
 	for (const char *at = file ? file->data : ""; *at;) {
-		size_t n = word_length(at);
-		if (n && n == strlen(name) && !strncmp(at, name, n))
+		const size_t n = word_length(at);
+		if (n == length && !strncmp(at, name, n) && (at[n] == '(' || (before == '(' && at[n] == ',' && n > 3)))
 			return true;
+		before = *at;
 		at += n ? n : 1;
 	}
 	return false;
+}
+
+static bool is_function_of_shim(const char *name)
+{
+	return *name && (is_function_of("backends/emulator/core.h", name) || is_function_of("backends/emulator/half.h", name));
+}
+
+bool heddle_emulate_is_language(const char *name)
+{
+	static const char *const families[] = {"__", "atomic", "make_"}; /* many of the shim's are made by macros */
+	for (size_t i = 0; i < HEDDLE_COUNT(families); i++)
+		if (!strncmp(name, families[i], strlen(families[i])))
+			return true;
+	return heddle_emulate_is_vendors(name) || is_function_of_shim(name);
 }
 
 /* A function of the shim that takes other arguments than these; NULL: it is not about one. */
@@ -117,8 +134,7 @@ static const char *other_arguments(heddle_arena *arena, const char *message)
 		return NULL;
 	call += strlen("call to '");
 	const char *name = heddle_arena_strndup(arena, call, word_length(call));
-	bool own = *name && (is_word_of("backends/emulator/core.h", name) || is_word_of("backends/emulator/half.h", name));
-	return own ? heddle_arena_printf(arena, "%s for these arguments", name) : NULL;
+	return is_function_of_shim(name) ? heddle_arena_printf(arena, "%s for these arguments", name) : NULL;
 }
 
 /* What the emulator lacks, rather than what is wrong with the text; NULL: the text is wrong. */

@@ -612,25 +612,72 @@ static const char *kind_of(const char *head)
 	return "crash";
 }
 
+/* "At line 5 (column 7) of FILE:": the file, named as by us, and the line.  False: it is no such line. */
+static bool read_place(heddle_arena *arena, const char *text, const char *source_path, const char **file, int *line)
+{
+	static const char at_line[] = "At line ", main_file[] = "input.cl";
+	text += strspn(text, " \t");
+	const char *of = strstr(text, " of "), *end = text + strcspn(text, "\n");
+	if (strncmp(text, at_line, strlen(at_line)) != 0)
+		return false;
+	*line = atoi(text + strlen(at_line));
+	*file = source_path;
+	if (!of || of > end || end[-1] != ':')
+		return true;
+	of += strlen(" of ");
+	of += strncmp(of, "./", 2) == 0 ? 2 : 0;
+	const char *named = heddle_arena_strndup(arena, of, (size_t)(end - 1 - of));
+	if (strcmp(named, main_file) != 0)
+		*file = named;
+	return true;
+}
+
+/* The report with our names of files, and without the lines that it quotes: for an included file it takes them from the including
+ * one.  *file and *line: the first place. */
+static const char *read_report(heddle_arena *arena, const char *report, const char *source_path, const char **file, int *line)
+{
+	heddle_text out = { 0 };
+	bool quoted = false;
+	*file = source_path;
+	*line = 0;
+	for (const char *at = report; *at;) {
+		const char *here;
+		int number;
+		size_t n = strcspn(at, "\n");
+		bool place = read_place(arena, at, source_path, &here, &number);
+		if (place) {
+			heddle_text_printf(&out, "\n\tat %s:%d", here, number);
+			*file = *line ? *file : here;
+			*line = *line ? *line : number;
+		} else if (!quoted && strspn(at, " \t") < n) {
+			heddle_text_printf(&out, "%s%.*s", out.length ? "\n" : "", (int)n, at);
+		}
+		quoted = place;
+		at += n + (at[n] == '\n');
+	}
+	const char *text = heddle_arena_strdup(arena, heddle_text_str(&out));
+	heddle_text_free(&out);
+	return text;
+}
+
 static void one_report(heddle_arena *arena, const char *text, size_t length, const char *source_path,
 		       bool ignore_uninitialised, heddle_faults *out)
 {
-	static const char at_line[] = "At line ";
-	char *report = heddle_arena_strndup(arena, text, length);
-	for (size_t n = strlen(report); n > 0 && (report[n - 1] == '\n' || report[n - 1] == ' '); n--)
-		report[n - 1] = '\0';
-	const char *place = strstr(report, at_line);
-	int line = place ? atoi(place + strlen(at_line)) : 0;
+	const char *file;
+	int line;
+	const char *report = read_report(arena, heddle_arena_strndup(arena, text, length), source_path, &file, &line);
 	size_t head = strcspn(report, "\n");
 	const char *kind = kind_of(heddle_arena_strndup(arena, report, head));
 	if (strcmp(kind, "more") == 0)
 		return; /* not a report: those before it are */
 	if (ignore_uninitialised && strcmp(kind, "uninitialised") == 0)
 		return;
-	for (int i = 0; i < out->n; i++)
-		if (out->fault[i].line == line && line && strcmp(out->fault[i].kind, kind) == 0)
+	for (int i = 0; i < out->n; i++) {
+		const heddle_fault *f = &out->fault[i];
+		if (line && f->line == line && strcmp(f->kind, kind) == 0 && strcmp(f->file ? f->file : "", file ? file : "") == 0)
 			return; /* the same place again, in another thread */
-	heddle_fault_add(arena, out, kind, source_path, line, report);
+	}
+	heddle_fault_add(arena, out, kind, file, line, report);
 }
 
 static int opencl_faults(heddle_device *device, const char *source_path, heddle_faults *out)

@@ -251,6 +251,57 @@ class Kernel(unittest.TestCase):
         self.write(SOURCE, MANIFEST)
         self.assertNotIn("printed", self.rows("-s", "n=2,m=2")[0])
 
+    def test_included(self):
+        """A fault in an included file is told there, not at that line of the file that includes it."""
+        manifest = {
+            "schema": "heddle.manifest/1", "backend": "opencl", "arch": "cpu", "source": "move.cl", "warp": 1, "include_paths": ["inc"],
+            "sizes": {"n": {"min": 1}},
+            "arguments": [{"name": "x", "role": "input", "type": "float32", "shape": ["n"]},
+                          {"name": "y", "role": "output", "type": "float32", "shape": ["n"]}],
+            "launches": [{"kernel": "move", "grid": ["(n+31)/32"], "block": [32], "arguments": ["x", "y", {"size": "n", "type": "int32"}]}]}
+        (self.folder / "inc").mkdir()
+        (self.folder / "scale.json").write_text(json.dumps(manifest))
+        (self.folder / "inc/outer.h").write_text('// deeper\n#include "inner.h"\n')
+        (self.folder / "move.cl").write_text(
+            '#include "outer.h"\n__kernel void move(__global const float *x, __global float *y, int n)\n{\n'
+            "\t__local float s[32];\n\tint t = get_local_id(0), i = get_global_id(0);\n\ts[t] = i < n ? x[i] : 0.0f;\n"
+            "\tfloat v = get(s, 31 - t);\n\tif (i < n)\n\t\tput(y, i, v);\n}\n")
+        inner = "\n\nfloat get(__local float *s, int i)\n{\n\treturn s[i];\n}\nvoid put(__global float *y, int i, float v)\n{\n\ty[i] = v;\n}\n"
+        (self.folder / "inc/inner.h").write_text(inner)
+
+        def found(level):
+            p = subprocess.run([HEDDLE, "test", "--json", "--impl", "scale.json", "-l", level, "-s", "n=64"], cwd=self.folder,
+                               capture_output=True, text=True, timeout=120)
+            if p.returncode == 4:
+                self.skipTest(level)
+            self.assertEqual(p.returncode, 1, p.stdout + p.stderr)
+            return json.loads(p.stdout)["report"]["rows"][0]["findings"]
+        races = [f for f in found("opencl-cpu:oclgrind") if f["kind"] == "race"]
+        self.assertEqual({(f["file"], f["line"]) for f in races}, {("inc/inner.h", 5), ("move.cl", 6)})
+        self.assertTrue(all("at inc/inner.h:5" in f["text"] and "at move.cl:6" in f["text"] for f in races), races)
+        (self.folder / "inc/inner.h").write_text(inner.replace("y[i]", "y[i + 1]"))
+        self.assertIn(("bounds", "inc/inner.h", 9), {(f["kind"], f["file"], f["line"]) for f in found("opencl-cpu:oclgrind")})
+        (self.folder / "inc/inner.h").write_text(inner.replace("y[i]", "z[i]"))
+        for level in ("opencl-cpu:oclgrind", "opencl-cpu:pocl"):
+            self.assertEqual([(f["kind"], f["file"], f["line"]) for f in found(level)][:1], [("compile", "inc/inner.h", 9)], level)
+
+    def test_typo_included(self):
+        """The same of compilers' errors; at compile:clang-amd a name that HIP has not is an error, one that it has is unsupported."""
+        for backend, arch, warp, level in [("cuda", "h100", 32, "compile:nvrtc"), ("hip", "mi300x", 64, "compile:clang-amd")]:
+            self.write('#include "mine.h"\n' + SOURCE.replace("a * x", "mine(a) * x"), dict(MANIFEST, backend=backend, arch=arch, warp=warp))
+            for name in ("value", "__vadd2(1, 2)") if backend == "hip" else ("value",):
+                (self.folder / "mine.h").write_text(f"\n__device__ inline float mine(float a)\n{{\n\treturn a + {name};\n}}\n")
+                p = subprocess.run([HEDDLE, "test", "--json", "--impl", "scale.json", "-l", level, "-s", "n=3,m=2"], cwd=self.folder,
+                                   capture_output=True, text=True, timeout=120)
+                report = json.loads(p.stdout)["report"]
+                if report["missing"]:
+                    continue
+                row = report["rows"][0]
+                if name == "value":
+                    self.assertEqual([(f["kind"], f["file"], f["line"]) for f in row["findings"]], [("compile", "mine.h", 4)], row)
+                else:
+                    self.assertEqual((row["verdict"], row["message"]), ("unsupported", "__vadd2 at mine.h:4"))
+
     def test_words(self):
         """What sources of real projects are made of: words.cu."""
         folder = ROOT / "tests/cli"
