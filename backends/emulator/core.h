@@ -259,6 +259,12 @@ static inline int heddle_emu_source_xor(int lane, int width, int mask)
 	return (lane ^ mask) >= (lane & ~(width - 1)) + width ? lane : lane ^ mask;
 }
 
+/* Without masks: HIP has them, CUDA from 7.0 on has not. */
+#if defined(HEDDLE_HIP) || __CUDA_ARCH__ < 700
+#define HEDDLE_UNMASKED
+#else
+#define HEDDLE_UNMASKED __attribute__((unavailable("CUDA has none from compute capability 7.0 on: the one that ends in _sync takes a mask")))
+#endif
 #define HEDDLE_SHUFFLE(suffix, how)                                                                                    \
 	template <class T>                                                                                             \
 	HEDDLE_RAW static inline T __shfl##suffix##_sync(unsigned long long mask, T v, int n, int width = HEDDLE_WARP,  \
@@ -267,7 +273,7 @@ static inline int heddle_emu_source_xor(int lane, int width, int mask)
 		return heddle_emu_shuffle("__shfl" #suffix "_sync", true, mask, v,                                         \
 				      heddle_emu_source_##how(heddle_emu_lane(), width, n), heddle_emu_file, heddle_emu_line);         \
 	}                                                                                                              \
-	template <class T>                                                                                             \
+	template <class T> HEDDLE_UNMASKED                                                                             \
 	HEDDLE_RAW static inline T __shfl##suffix(T v, int n, int width = HEDDLE_WARP, HEDDLE_PLACE)                   \
 	{                                                                                                              \
 		return heddle_emu_shuffle("__shfl" #suffix, false, 0, v, heddle_emu_source_##how(heddle_emu_lane(), width, n),     \
@@ -298,12 +304,12 @@ HEDDLE_RAW static inline int __all_sync(unsigned long long mask, int p, HEDDLE_P
 	heddle_emu_warp w = HEDDLE_VOTE("__all_sync", true, mask, p);
 	return w.vote == w.active;
 }
-HEDDLE_RAW static inline heddle_emu_ballot_type __ballot(int p, HEDDLE_PLACE)
+HEDDLE_UNMASKED HEDDLE_RAW static inline heddle_emu_ballot_type __ballot(int p, HEDDLE_PLACE)
 {
 	return (heddle_emu_ballot_type)HEDDLE_VOTE("__ballot", false, 0, p).vote;
 }
-HEDDLE_RAW static inline int __any(int p, HEDDLE_PLACE) { return HEDDLE_VOTE("__any", false, 0, p).vote != 0; }
-HEDDLE_RAW static inline int __all(int p, HEDDLE_PLACE)
+HEDDLE_UNMASKED HEDDLE_RAW static inline int __any(int p, HEDDLE_PLACE) { return HEDDLE_VOTE("__any", false, 0, p).vote != 0; }
+HEDDLE_UNMASKED HEDDLE_RAW static inline int __all(int p, HEDDLE_PLACE)
 {
 	heddle_emu_warp w = HEDDLE_VOTE("__all", false, 0, p);
 	return w.vote == w.active;

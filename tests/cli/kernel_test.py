@@ -202,6 +202,7 @@ class Kernel(unittest.TestCase):
                 ("\tif (i < n)\n", "\t__sincthreads();\n\tif (i < n)\n", 4, "did you mean '__syncthreads'"),
                 ("a * x", "make_float4(1, 2, 3, 4).q * x", 5, "no member named 'q'"),
                 ("\tif (i < n)\n", "\tfloat4 v = make_float5(1, 2, 3, 4);\n\tif (i < n)\n", 4, "did you mean 'make_float4'"),
+                ("a * x", "__shfl_down(a, 1) * x", 5, "__shfl_down.*none from compute capability 7.0 on"),
                 ("__global__", '#include "mine.h"\n__global__', 1, "mine.h.*include_paths"),
                 ("__global__", "template <class T> __device__ T load(const T *p, int i) { return p[i]; }\n__global__", 0, None),
                 ("a * x[which[i]]", "__shfl_xor_sync(0xffffffffu, pack{}, 1).v[0]", 6, "shuffles move up to 16 bytes")]:
