@@ -151,6 +151,12 @@ const heddle_descriptor *heddle_descriptor_read(heddle_ctx *ctx, const char *pat
 const heddle_descriptor *heddle_descriptor_vary(heddle_ctx *ctx, const heddle_descriptor *descriptor, const char *key, const char *value);
 /* Names of all descriptors that can be found (not the abstract ones), sorted, NULL-ended. */
 const char *const *heddle_descriptor_names(heddle_ctx *ctx);
+/* This machine's processor is the descriptor `host` (host.c).  The shipped descriptor that has its vectors: "cpu-avx2". */
+const char *heddle_host_nearest(heddle_ctx *ctx);
+bool heddle_descriptor_is_host(const heddle_descriptor *descriptor);
+/* Where `host` looks for figures that were measured on it; NULL: nowhere.  The head of such a file: 0, or -1 with a diagnostic. */
+const char *heddle_host_cache(heddle_ctx *ctx);
+int heddle_host_begin(heddle_ctx *ctx, heddle_text *out);
 /* Blocks of a launch at most; they are counted in 32 bits. */
 int64_t heddle_descriptor_grid_limit(const heddle_descriptor *descriptor);
 const heddle_memory *heddle_descriptor_memory(const heddle_descriptor *descriptor, const char *name); /* NULL: none */

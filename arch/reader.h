@@ -61,6 +61,8 @@ enum { HEDDLE_N_DESCRIPTOR_FIELD = 48 };       /* checked in fields.c */
 extern const char *const heddle_memory_names[];	 /* register, shared, ...; NULL-ended */
 extern const char *const heddle_memory_scopes[]; /* thread, block, ...; NULL-ended */
 
+/* As a folder: none of the user's, only what is compiled in, and `host`. */
+extern const char heddle_shipped[];
 /* The text of the descriptor file called `name`: in `folder` (NULL: nowhere special), then as find does.  NULL without a
  * diagnostic when there is none, NULL with one when it cannot be read. */
 const heddle_source *heddle_descriptor_source(heddle_ctx *ctx, const char *folder, const char *name);
@@ -77,6 +79,11 @@ int heddle_descriptor_peek(heddle_ctx *ctx, const heddle_source *source, descrip
 
 /* Is YAML text nested deeper than any of ours?  The parser's time grows with the square of the depth. */
 bool heddle_yaml_is_deep(const heddle_source *source);
+
+/* `host`, this machine's processor, as a file would describe it (host.c), or in `*measured` the file that does.  NULL, and NULL in
+ * `*measured`, for any other name. */
+const heddle_source *heddle_host_source(heddle_ctx *ctx, const char *name, const char **measured);
+bool heddle_host_is_source(const heddle_source *source);
 
 /* Parse, inherit, check.  `folder` is looked at first for parents.  NULL with diagnostics. */
 const heddle_descriptor *heddle_descriptor_parse(heddle_ctx *ctx, const heddle_source *source, const char *folder);

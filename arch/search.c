@@ -1,4 +1,4 @@
-/* Where descriptors are found: the folders of --path and HEDDLE_PATH, then the files compiled in.
+/* Where descriptors are found: the folders of --path and HEDDLE_PATH, then the files compiled in, then `host`.
  * SPDX-License-Identifier: MIT
  */
 #include "arch/reader.h"
@@ -41,24 +41,38 @@ static const heddle_source *source_from_embedded(heddle_ctx *ctx, const heddle_e
 	return source;
 }
 
-const heddle_source *heddle_descriptor_source(heddle_ctx *ctx, const char *folder, const char *name)
+const char heddle_shipped[] = "<shipped>";
+
+/* Where a file of this name lies in `folder` or one of the user's; NULL: nowhere. */
+static const char *path_of(heddle_ctx *ctx, const char *folder, const char *name)
 {
 	heddle_arena *arena = heddle_ctx_arena(ctx);
-	if (!is_plain_name(name))
-		return NULL;
 	const char *path = folder ? heddle_arena_printf(arena, "%s/%s.yaml", folder, name) : NULL;
 	if (path && !access(path, F_OK))
-		return source_from_file(ctx, path);
+		return path;
 	for (const char *const *p = heddle_ctx_paths(ctx); *p; p++) {
 		path = heddle_arena_printf(arena, "%s/%s.yaml", *p, name);
 		if (!access(path, F_OK))
-			return source_from_file(ctx, path);
+			return path;
 		path = heddle_arena_printf(arena, "%s/arch/%s.yaml", *p, name);
 		if (!access(path, F_OK))
-			return source_from_file(ctx, path);
+			return path;
 	}
-	const heddle_embedded *file = heddle_embedded_find(heddle_arena_printf(arena, "arch/%s.yaml", name));
-	return file ? source_from_embedded(ctx, file) : NULL;
+	return NULL;
+}
+
+const heddle_source *heddle_descriptor_source(heddle_ctx *ctx, const char *folder, const char *name)
+{
+	if (!is_plain_name(name))
+		return NULL;
+	const char *path = folder && !strcmp(folder, heddle_shipped) ? NULL : path_of(ctx, folder, name);
+	if (path)
+		return source_from_file(ctx, path);
+	const heddle_embedded *file = heddle_embedded_find(heddle_arena_printf(heddle_ctx_arena(ctx), "arch/%s.yaml", name));
+	if (file)
+		return source_from_embedded(ctx, file);
+	const heddle_source *own = heddle_host_source(ctx, name, &path);
+	return path ? source_from_file(ctx, path) : own;
 }
 
 /* ---- all files ------------------------------------------------------------------------------------------------------- */
@@ -115,6 +129,7 @@ static stems all_stems(heddle_ctx *ctx)
 	for (const heddle_embedded *e = heddle_embedded_files; e->path; e++)
 		if (!strncmp(e->path, inside, sizeof(inside) - 1))
 			stems_add(arena, &list, e->path + sizeof(inside) - 1, strlen(e->path) - (sizeof(inside) - 1));
+	stems_add(arena, &list, "host.yaml", strlen("host.yaml"));
 	return list;
 }
 
@@ -130,6 +145,8 @@ static bool header_of(heddle_ctx *ctx, const char *stem, descriptor_header *head
 const char *heddle_descriptor_folder(heddle_ctx *ctx, const heddle_source *source)
 {
 	const heddle_embedded *e = heddle_embedded_find(source->name);
+	if (heddle_host_is_source(source))
+		return heddle_shipped;
 	if (e && e->data == source->text)
 		return NULL;
 	const char *slash = strrchr(source->name, '/');

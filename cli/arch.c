@@ -274,7 +274,7 @@ static int begin(heddle_cli *cli)
 /* The generic descriptor of what a driver runs on. */
 static const heddle_descriptor *generic_descriptor(heddle_cli *cli, const heddle_driver *driver)
 {
-	return heddle_descriptor_find(cli->ctx, strcmp(driver->level, "device") ? "cpu" : "gpu");
+	return heddle_descriptor_find(cli->ctx, strcmp(driver->level, "device") ? heddle_host_nearest(cli->ctx) : "gpu");
 }
 
 /* May the driver's device be this chip?  NULL: any. */
@@ -334,10 +334,9 @@ static void add_measured(const heddle_probe *p, const heddle_probe_figure *f, co
 				   key, f->value, f->unit, p->device, 100 * f->spread);
 }
 
-/* A descriptor that inherits and states what was measured; the sweeps as comments. */
-static void probe_yaml(const heddle_probe *p, const char *name, const char *parent, heddle_text *out)
+/* What a descriptor that inherits all else states as measured; the sweeps as comments. */
+static void probe_yaml(const heddle_probe *p, heddle_text *out)
 {
-	heddle_text_printf(out, "# Measured on %s (%s).\nname: %s\ninherits: %s\ntitle: %s\n", p->device, p->version, name, parent, name);
 	for (int i = 0; i < p->n; i++)
 		if (!strchr(p->figure[i].key, '.'))
 			add_measured(p, &p->figure[i], p->figure[i].key, "", out);
@@ -387,6 +386,24 @@ static void probe_compare(heddle_cli *cli, const heddle_probe *p, const heddle_d
 	json_decref(descriptor);
 }
 
+/* For -o, or as the figures that `host` takes from now on.  0 or -1. */
+static int write_measured(heddle_cli *cli, const heddle_probe *p, const char *parent, const char *file, heddle_text *yaml)
+{
+	const char *name = name_of_file(cli, file);
+	const char *cache = file || strcmp(parent, "host") ? NULL : heddle_host_cache(cli->ctx);
+	if (cache && heddle_host_begin(cli->ctx, yaml) < 0)
+		return -1;
+	heddle_text_printf(yaml, "# Measured on %s (%s).\n", p->device, p->version);
+	if (!cache)
+		heddle_text_printf(yaml, "name: %s\ninherits: %s\ntitle: %s\n", name ? name : "measured", parent, name ? name : "measured");
+	probe_yaml(p, yaml);
+	if (cache && heddle_dir_make(cli->ctx, heddle_arena_strndup(cli->arena, cache, (size_t)(strrchr(cache, '/') - cache))) < 0)
+		return -1;
+	if (cache)
+		heddle_text_printf(&cli->err, "%s: the target host takes these figures from now on\n", cache);
+	return file || cache ? heddle_file_write(cli->ctx, file ? file : cache, heddle_text_str(yaml), yaml->length) : 0;
+}
+
 static int probe_device(heddle_cli *cli)
 {
 	if (want_words(cli, 0, 1) < 0)
@@ -409,11 +426,7 @@ static int probe_device(heddle_cli *cli)
 	probe.n = kept;
 	const char *parent = d ? d->name : generic_descriptor(cli, driver)->name;
 	heddle_text yaml = {0};
-	int result = HEDDLE_EXIT_FINE;
-	const char *name = name_of_file(cli, file);
-	probe_yaml(&probe, name ? name : "measured", parent, &yaml);
-	if (file)
-		result = heddle_file_write(cli->ctx, file, heddle_text_str(&yaml), yaml.length);
+	const int result = write_measured(cli, &probe, parent, file, &yaml);
 	json_t *figures = cli->result ? json_array() : NULL;
 	for (int i = 0; i < probe.n && figures; i++)
 		json_array_append_new(figures, json_pack("{s:s, s:s, s:f, s:f, s:f}", "key", probe.figure[i].key, "unit", probe.figure[i].unit,

@@ -95,7 +95,9 @@ static void add_environment(heddle_text *out)
 	heddle_text_add(out, ".SH ENVIRONMENT\n"
 			     ".TP\n\\fBHEDDLE_PATH\\fR\nFolders, separated by colons, to look for descriptors and dialects before those "
 			     "compiled in.\n"
-			     ".TP\n\\fBHEDDLE_CACHE\\fR\nWith the value \\fBoff\\fR, nothing compiled for the emulator is kept.\n"
+			     ".TP\n\\fBHEDDLE_CACHE\\fR\nWith the value \\fBoff\\fR, nothing compiled for the emulator is kept, and figures that were measured "
+			     "of this processor are not read.\n"
+			     ".TP\n\\fBHEDDLE_HOST\\fR\nA folder to look at in place of this processor, for the target host.\n"
 			     ".TP\n\\fBNO_COLOR\\fR\nNo colours in messages.\n");
 }
 

@@ -25,7 +25,7 @@ const heddle_option_row heddle_option_rows[] = {
 			       EMIT | PLAN | RUN | BENCH | TEST | CHECK | MANIFEST},
 	[HEDDLE_OPTION_SIZES] = {"--sizes", "-s", "M=64,N=1:512,K=64*", "sizes: a value, a range, a divisor",
 				 CHECK | EMIT | PLAN | TEST | RUN | BENCH},
-	[HEDDLE_OPTION_TARGET] = {"--target", "-t", "cuda:h200,...", "targets, as BACKEND:CHIP",
+	[HEDDLE_OPTION_TARGET] = {"--target", "-t", "cuda:h200,...", "targets, as BACKEND:CHIP; host is this machine's processor",
 				  EMIT | PLAN | TEST | RUN | BENCH | MANIFEST},
 	[HEDDLE_OPTION_OUTPUT] = {"--output", "-o", "DIR", "where files go (default: the current folder; manifest, arch new: the file)",
 				  EMIT | RUN | MANIFEST | ARCH},

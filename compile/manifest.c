@@ -273,6 +273,8 @@ heddle_manifest *heddle_manifest_make(heddle_ctx *ctx, const heddle_target *targ
 	m->definition = heddle_arena_strdup(arena, program->name);
 	m->backend = heddle_arena_strdup(arena, target->backend);
 	m->arch = heddle_arena_strdup(arena, target->descriptor->name);
+	if (heddle_descriptor_is_host(target->descriptor))
+		m->note = heddle_arena_printf(arena, "%s is %s", target->descriptor->name, target->descriptor->title);
 	m->source = heddle_source_file(arena, target, options->base ? options->base : program->name);
 	m->config = heddle_arena_strdup(arena, program->config ? program->config : "");
 	m->policy = heddle_policy_name(program->policy);

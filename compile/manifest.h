@@ -96,6 +96,7 @@ typedef struct heddle_manifest_variant {
 typedef struct heddle_manifest {
 	heddle_arena *arena; /* owns everything below */
 	const char *definition, *backend, *arch, *source, *config, *policy, *proof;
+	const char *note; /* for people, when it is written; NULL: none */
 	int warp;
 	int n_size;
 	heddle_manifest_size *size;

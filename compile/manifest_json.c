@@ -282,7 +282,13 @@ void heddle_manifest_print(const heddle_manifest *m, heddle_text *out)
 		heddle_text_add(out, i ? ",\n    " : "\n    ");
 		print_variant(m, &m->variant[i], out);
 	}
-	heddle_text_add(out, m->n_variant ? "\n  ]\n}\n" : "\n}\n");
+	heddle_text_add(out, m->n_variant ? "\n  ]" : "");
+	if (m->note) {
+		heddle_text_add(out, ",\n  \"notes\": [");
+		string(out, m->note);
+		heddle_text_add(out, "]");
+	}
+	heddle_text_add(out, "\n}\n");
 }
 
 /* ---- reading --------------------------------------------------------------------------------------------------------------- */

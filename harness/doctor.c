@@ -3,6 +3,7 @@
  */
 #include "harness/doctor.h"
 
+#include "arch/descriptor.h"
 #include "harness/device.h"
 #include "harness/level.h"
 
@@ -25,6 +26,7 @@ typedef struct report {
 	int n_loader;
 	const heddle_driver **loader;
 	const char **loader_devices; /* all that each of them shows */
+	const char *host;	     /* what the target of this name is; NULL: it cannot be read */
 } report;
 
 static void add(report *r, entry e)
@@ -125,6 +127,8 @@ static void print_json(report *r, heddle_text *out)
 							e->available ? NULL : command_of(r, e->why)));
 	}
 	json_t *top = json_pack("{s:s, s:s, s:o}", "schema", "heddle.doctor/1", "version", HEDDLE_VERSION, "levels", levels);
+	if (r->host)
+		json_object_set_new(top, "host", json_string(r->host));
 	for (int i = 0; i < r->n_loader; i++)
 		json_object_set_new(top, heddle_arena_printf(r->arena, "%s_devices", r->loader[i]->backend), json_devices(r, r->loader_devices[i]));
 	char *text = json_dumps(top, JSON_INDENT(1));
@@ -196,6 +200,8 @@ static void print_text(report *r, heddle_text *out)
 			each_device(r, e->devices, text_device, out);
 		missing += !e->available;
 	}
+	if (r->host)
+		heddle_text_printf(out, "\nThe target host is %s.\n", r->host);
 	if (missing)
 		heddle_text_add(out, "\nTo add what is missing:\n");
 	for (int i = 0; i < r->n; i++)
@@ -209,12 +215,20 @@ static void print_text(report *r, heddle_text *out)
 		}
 }
 
+/* What the target `host` stands for; NULL with a diagnostic. */
+static const char *host_title(heddle_ctx *ctx)
+{
+	const heddle_descriptor *host = heddle_descriptor_find(ctx, "host");
+	return host ? host->title : NULL;
+}
+
 void heddle_doctor(heddle_ctx *ctx, bool json, heddle_text *out)
 {
 	report r = { .arena = heddle_arena_new() };
 	if (!r.arena)
 		return;
 	collect(ctx, &r);
+	r.host = host_title(ctx);
 	if (json)
 		print_json(&r, out);
 	else

@@ -60,6 +60,8 @@ static void one_launch(const char *name)
 {
 	layer l = open_layer(name);
 	for (const char *const *chip = heddle_descriptor_names(l.ctx); *chip; ++chip) {
+		if (!strcmp(*chip, "host"))
+			continue; /* a file's, on some machine */
 		heddle_program *p = program_for(&l, *chip);
 		if (p->n_launch != 1)
 			fail_msg("%s on %s: %d launches, config %s", name, *chip, p->n_launch, p->config);
@@ -136,6 +138,8 @@ static void triangular_product_computes_no_empty_half(void **state)
 	(void)state;
 	layer l = open_layer("trmm");
 	for (const char *const *chip = heddle_descriptor_names(l.ctx); *chip; ++chip) {
+		if (!strcmp(*chip, "host"))
+			continue; /* a file's, on some machine */
 		heddle_program *p = program_for(&l, *chip);
 		heddle_interpret run;
 		run_program(&l, p, &run, "M", M, "N", N, (const char *)NULL);
@@ -227,6 +231,8 @@ static void convolution_has_no_guard_in_its_interior(void **state)
 	(void)state;
 	layer l = open_layer("conv2d");
 	for (const char *const *chip = heddle_descriptor_names(l.ctx); *chip; ++chip) {
+		if (!strcmp(*chip, "host"))
+			continue; /* a file's, on some machine */
 		heddle_program *p = program_for(&l, *chip);
 		assert_int_equal(p->n_launch, 1);
 		scope s = {.arena = l.arena, .program = p};

@@ -793,11 +793,12 @@ static int never_met(const total *sum, bool text)
 	return n;
 }
 
+/* Those of files: what `host` is depends on the machine, and runs are to be the same everywhere. */
 static void all_targets(heddle_ctx *ctx, options *o)
 {
 	for (const char *const *name = heddle_descriptor_names(ctx); *name && o->n_target < 64; name++) {
 		const heddle_descriptor *d = heddle_descriptor_find(ctx, *name);
-		if (d)
+		if (d && !heddle_descriptor_is_host(d))
 			o->target[o->n_target++] =
 				heddle_arena_printf(heddle_ctx_arena(ctx), "%s:%s", d->backend, d->name);
 	}

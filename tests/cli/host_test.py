@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""The target `host` on processors that are not here: CPUID and /sys replaced by a folder (HEDDLE_HOST).
+
+usage: host_test.py PROGRAM [CASE...]
+SPDX-License-Identifier: MIT
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HEDDLE = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else "heddle"
+FINE, USAGE = 0, 2
+MATMUL = "def mm(float(M,K) A, float(K,N) B) -> (C) {\n\tC(i,j) +=! A(i,k) * B(k,j)\n}\n"
+TWO = MATMUL + "def add(float(N) a, float(N) b) -> (c) { c(i) = a(i) + b(i) }\n"
+
+
+def write(path, text):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w") as f:
+        f.write(text)
+
+
+def machine(folder, cpuid, cores, threads=1, l1="32K", l2="512K", l3="16384K", line=64):
+    """A processor as CPUID and Linux show it."""
+    base = folder + "/sys/devices/system/cpu/"
+    write(folder + "/cpuid", cpuid + "\n")
+    write(base + "online", f"0-{cores * threads - 1}\n")
+    for cpu in range(cores * threads):
+        first = cpu // threads * threads
+        write(f"{base}cpu{cpu}/topology/thread_siblings_list", f"{first}-{first + threads - 1}\n" if threads > 1 else f"{cpu}\n")
+        for index, (level, kind, size) in enumerate([(1, "Data", l1), (1, "Instruction", "64K"), (2, "Unified", l2), (3, "Unified", l3)]):
+            for name, value in (("level", level), ("type", kind), ("size", size), ("coherency_line_size", line)):
+                write(f"{base}cpu{cpu}/cache/index{index}/{name}", f"{value}\n")
+    return folder
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="heddle-host-")
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        write(self.folder + "/mm.tc", MATMUL)
+        write(self.folder + "/two.tc", TWO)
+        self.avx2 = machine(self.folder + "/avx2", "sse2 avx avx2", cores=8, threads=2)
+        self.avx512 = machine(self.folder + "/avx512", "sse2 avx avx2 avx512f", cores=4, l1="48K", l2="2M", l3="65536K")
+
+    def heddle(self, *words, code=FINE, out=(), err=(), host=None, **env):
+        environment = dict(os.environ, XDG_CACHE_HOME=self.folder + "/cache", **env)
+        environment.pop("HEDDLE_PATH", None)
+        if host:
+            environment["HEDDLE_HOST"] = host
+        p = subprocess.run([HEDDLE, *words], cwd=self.folder, capture_output=True, text=True, timeout=240, env=environment)
+        self.assertEqual(p.returncode, code, f"heddle {' '.join(words)}\n{p.stdout}{p.stderr}")
+        for part in [out] if isinstance(out, str) else out:
+            self.assertIn(part, p.stdout)
+        for part in [err] if isinstance(err, str) else err:
+            self.assertIn(part, p.stderr)
+        return p
+
+    def shown(self, name, host):
+        return json.loads(self.heddle("arch", "show", name, "--json", host=host).stdout)["descriptor"]
+
+    def has(self, name):
+        levels = json.loads(self.heddle("doctor", "--json").stdout)["doctor"]["levels"]
+        return any(row["name"] == name and row["available"] for row in levels)
+
+    def needs(self, level, name):
+        levels = json.loads(self.heddle("doctor", "--json").stdout)["doctor"]["levels"]
+        if any(row["level"] == "device" and row["available"] for row in levels) and level == "opencl-cpu":
+            self.skipTest("a GPU is here: it is the default")
+        if not self.has(name):
+            self.skipTest(f"no {name} here")
+
+
+class Host(Case):
+    def test_vectors(self):
+        for host, near, bits in ((self.avx2, "cpu-avx2", 256), (self.avx512, "cpu", 512)):
+            d, shipped = self.shown("host", host), self.shown(near, host)
+            self.assertEqual((d["inherits"], d["vector_bytes"]["value"], d["backend"]), (near, bits // 8, "opencl"))
+            self.assertEqual(d["vector_registers"], shipped["vector_registers"])
+        plain = machine(self.folder + "/sse", "sse2", cores=2)
+        self.assertEqual(self.shown("host", plain)["vector_bytes"]["value"], 16)
+
+    def test_cores_and_caches(self):
+        d, shipped = self.shown("host", self.avx2), self.shown("cpu-avx2", self.avx2)
+        self.assertEqual(d["units"]["value"], 8)  # not the 16 threads
+        memory = {name: m["size"]["value"] for name, m in d["memory"].items() if "size" in m}
+        self.assertEqual((memory["l1"], memory["l2"], memory["l3"]), (32 << 10, 512 << 10, 16 << 20))
+        self.assertEqual((memory["shared"], d["shared_per_block"]["value"]), (256 << 10, 256 << 10))
+        # what cores have each is scaled, the bandwidth of global memory is not
+        cores = 8 / shipped["units"]["value"]
+        for part in ("rates", "memory"):
+            self.assertIn("float32" if part == "rates" else "l1", d[part])
+        self.assertAlmostEqual(d["rates"]["float32"]["value"], cores * shipped["rates"]["float32"]["value"])
+        self.assertAlmostEqual(d["memory"]["l1"]["bandwidth"]["value"], cores * shipped["memory"]["l1"]["bandwidth"]["value"])
+        self.assertEqual(d["memory"]["global"]["bandwidth"]["value"], shipped["memory"]["global"]["bandwidth"]["value"])
+
+    def test_lines(self):
+        wide = machine(self.folder + "/wide", "sse2 avx2", cores=1, line=128)
+        d = self.shown("host", wide)
+        self.assertEqual([d["memory"][m]["line"]["value"] for m in ("l1", "l2", "l3", "global")], [128] * 4)
+
+    def test_nothing_shown(self):
+        os.mkdir(self.folder + "/bare")
+        d = self.shown("host", self.folder + "/bare")
+        self.assertEqual((d["inherits"], d["units"]), ("cpu-sse", self.shown("cpu-sse", None)["units"]))
+        self.heddle("arch", "show", "host", host=self.folder + "/none", code=USAGE, err=["HEDDLE_HOST", "/none", "E0901"])
+
+    def test_is_a_descriptor(self):
+        self.heddle("arch", "list", out=["opencl:host", "this machine: "])
+        self.heddle("arch", "diff", "host", "cpu-avx2", host=self.avx2, out="units")
+        self.heddle("arch", "show", "host", host=self.avx2, out="8 cores with 256-bit vectors, L1 32 KiB, L2 512 KiB, L3 16 MiB")
+        self.heddle("doctor", host=self.avx2, out="8 cores with 256-bit vectors")
+        self.heddle("plan", "mm.tc", "-s", "M=64,N=64,K=64", "-t", "host", "--sweep", "l2.size=1M", host=self.avx2, out="opencl:host")
+        write(self.folder + "/chips/mine.yaml", "name: mine\ninherits: host\nunits: { value: 3, unit: count, assumed: true }\n")
+        self.heddle("arch", "show", "mine", "--path", "chips", host=self.avx2, out="units                      3")
+        self.heddle("arch", "show", "hots", code=USAGE, err="did you mean `host`")
+
+    def test_own_files(self):
+        """A file of the user's that is called as one that `host` begins with changes nothing of `host`; a circle is told."""
+        write(self.folder + "/chips/cpu.yaml", "name: cpu\ninherits: host\nunits: { value: 3, unit: count, assumed: true }\n")
+        self.heddle("arch", "show", "cpu", "--path", "chips", host=self.avx512, code=3, err="cpu -> host -> cpu")
+        self.heddle("arch", "show", "host", "--path", "chips", host=self.avx512, out="units                      4")
+        write(self.folder + "/chips/host.yaml", "name: host\ninherits: cpu\n")
+        self.heddle("arch", "show", "host", "--path", "chips", code=3, err="inherits from itself")
+
+    def test_emit(self):
+        words = ("emit", "mm.tc", "-s", "M=64,N=64,K=64", "-t", "host", "-o", "out", "--depfile", "d")
+        self.heddle(*words, host=self.avx2, out=["out/mm__opencl_host.cl", "out/mm__opencl_host.json"])
+        with open(self.folder + "/out/mm__opencl_host.json") as f:
+            manifest = json.load(f)
+        self.assertEqual(manifest["arch"], "host")
+        self.assertIn("8 cores with 256-bit vectors, L1 32 KiB", manifest["notes"][0])
+        with open(self.folder + "/d") as f:
+            self.assertNotIn("cpuid", f.read())
+
+    def test_measured(self):
+        """Figures of an earlier `arch probe host` count where the machine is still the same."""
+        mark = "# heddle arch probe host, on 8 cores with 256-bit vectors, L1 32 KiB, L2 512 KiB, L3 16 MiB\n"
+        text = mark + "name: host\ninherits: host-found\nmemory:\n  global:\n" \
+            "    bandwidth: { value: 77, unit: GB/s, source: \"measured\" }\n"
+        write(self.folder + "/cache/heddle/host.yaml", text)
+        d = self.shown("host", self.avx2)
+        self.assertEqual((d["memory"]["global"]["bandwidth"]["value"], d["units"]["value"]), (77e9, 8))
+        self.assertNotEqual(self.shown("host", self.avx512)["memory"]["global"]["bandwidth"]["value"], 77e9)
+        off = json.loads(self.heddle("arch", "show", "host", "--json", host=self.avx2, HEDDLE_CACHE="off").stdout)["descriptor"]
+        self.assertNotEqual(off["memory"]["global"]["bandwidth"]["value"], 77e9)
+
+    def test_probe(self):
+        self.needs("opencl-cpu", "pocl")
+        self.heddle("arch", "probe", "host", "--level", "opencl-cpu:pocl", out="measured / stated", err="cache/heddle/host.yaml")
+        d = self.shown("host", None)
+        self.assertEqual(d["inherits"], "host-found")
+        self.assertIn("measured by heddle arch probe", d["memory"]["global"]["bandwidth"]["source"])
+        self.heddle("arch", "show", "host", host=self.avx2, out="inherits                   cpu-avx2")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
