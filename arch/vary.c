@@ -121,7 +121,7 @@ const heddle_descriptor *heddle_descriptor_vary(heddle_ctx *ctx, const heddle_de
 	else
 		text = heddle_arena_printf(arena, "%s%s: %s\n%s", head, at.key, written, companions(arena, descriptor, at.key, written));
 	heddle_source *source = HEDDLE_NEW(arena, heddle_source);
-	*source = (heddle_source){heddle_arena_printf(arena, "%s=%s", key, value), text, strlen(text)};
+	*source = (heddle_source){heddle_arena_printf(arena, "--sweep %s=%s", key, value), text, strlen(text)};
 	const heddle_source *own = heddle_descriptor_source(ctx, NULL, descriptor->name);
 	const heddle_descriptor *varied = heddle_descriptor_parse(ctx, source, own ? heddle_descriptor_folder(ctx, own) : NULL);
 	if (!varied)

@@ -230,6 +230,19 @@ static bool is_limit(int code)
 	return (code >= 600 && code < 700) || code == 719;
 }
 
+/* What is wrong is what an option says: sizes, a definition's name, a policy, a config, a value of --sweep. */
+static bool is_of_option(const heddle_diagnostic *d)
+{
+	static const int only_there[] = {306, 307, 309, 415}, without_place[] = {134, 304, 405};
+	const char *place = d->location.source ? d->location.source->name : NULL;
+	bool is = d->code >= 500 && d->code < 600;
+	for (size_t i = 0; i < HEDDLE_COUNT(only_there); i++)
+		is = is || d->code == only_there[i];
+	for (size_t i = 0; !place && i < HEDDLE_COUNT(without_place); i++)
+		is = is || d->code == without_place[i];
+	return is || (place && !strncmp(place, "--", 2)); /* the text of the option itself */
+}
+
 static int exit_code_of(int code)
 {
 	if (is_wrong_name(code))
@@ -252,7 +265,7 @@ int heddle_exit_code(const heddle_ctx *ctx)
 	for (const heddle_diagnostic *d = ctx->first; d; d = d->next) {
 		if (d->severity != HEDDLE_ERROR)
 			continue;
-		int code = exit_code_of(d->code);
+		int code = is_of_option(d) ? HEDDLE_EXIT_USAGE : exit_code_of(d->code);
 		if (result == HEDDLE_EXIT_FINE || code == HEDDLE_EXIT_INTERNAL)
 			result = code;
 	}

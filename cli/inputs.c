@@ -12,7 +12,7 @@ int heddle_cli_sizes(heddle_cli *cli, int which, heddle_size_list **sizes)
 	*sizes = NULL;
 	if (which >= given->n)
 		return 0;
-	*sizes = heddle_sizes_parse(cli->ctx, cli->arena, given->value[which]);
+	*sizes = heddle_sizes_parse_from(cli->ctx, cli->arena, "--sizes", given->value[which]);
 	return *sizes ? 0 : -1;
 }
 

@@ -162,6 +162,8 @@ typedef struct heddle_size_list {
 
 /* Parse "M=1:8192,K=64*,N=4096" (also with spaces between).  In `arena`.  NULL with a diagnostic E03xx. */
 heddle_size_list *heddle_sizes_parse(heddle_ctx *ctx, heddle_arena *arena, const char *text);
+/* `name`, which is kept: what diagnostics call the text, for which the others say "sizes". */
+heddle_size_list *heddle_sizes_parse_from(heddle_ctx *ctx, heddle_arena *arena, const char *name, const char *text);
 
 /* Parse and check a whole file under the given sizes (NULL: all symbolic).  All errors of the file are reported; NULL if
  * there was any.  `text` is copied.  Free with heddle_module_free. */

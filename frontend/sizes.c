@@ -131,10 +131,15 @@ static int read_size(reader *r, heddle_size_list *list)
 
 heddle_size_list *heddle_sizes_parse(heddle_ctx *ctx, heddle_arena *arena, const char *text)
 {
+	return heddle_sizes_parse_from(ctx, arena, "sizes", text);
+}
+
+heddle_size_list *heddle_sizes_parse_from(heddle_ctx *ctx, heddle_arena *arena, const char *name, const char *text)
+{
 	heddle_arena *keep = heddle_ctx_arena(ctx);
 	heddle_source *source = HEDDLE_NEW(keep, heddle_source);
 	heddle_size_list *list = HEDDLE_NEW(arena, heddle_size_list);
-	source->name = "sizes";
+	source->name = name;
 	source->text = heddle_arena_strdup(keep, text);
 	source->length = strlen(text);
 	reader r = {.ctx = ctx, .arena = arena, .source = source, .p = source->text};

@@ -114,6 +114,15 @@ class Usage(Case):
         self.assertNotIn("\033", plain)
         self.assertIn("\033[1;31merror:", self.heddle("--colour", "check", "none.tc", code=USAGE).stderr)
 
+    def test_one_exit_code(self):
+        """Whatever an option says wrongly is a mistake of the command line; the same in a file is one of the file."""
+        for words in (("-s", "Q=3"), ("-s", "M=-3"), ("-s", "M=4:2"), ("-s", "M=0*"), ("-s", "M=4,M=5"), ("--def", "nn"), ("--policy", "xyz"),
+                      ("--config", "zzz"), ("--config", "k0.S0: tile=q:4"), ("--sweep", "foo=1"), ("--sweep", "l2.size=x"),
+                      ("--sweep", "warp=33"), ("-t", "cuda:h20"), ("-t", "none:h200"), ("--top", "x"), ("--dump", "x")):
+            self.heddle("plan", "mm.tc", *words, code=USAGE)
+        self.write("sizes.tc", MATMUL.replace("-> (C)", "-> (C) sizes M=64:1"))
+        self.heddle("check", "sizes.tc", code=SOURCE, err="E0302")
+
 
 class Check(Case):
     def test_fine(self):
@@ -146,7 +155,7 @@ class Check(Case):
         self.assertEqual(json.loads(self.read("f__cuda_h200.json"))["policy"], "relaxed")
         self.heddle("emit", "p.tc", "--policy", "ieee", "-t", "cuda:h200", "-o", ".")
         self.assertEqual(json.loads(self.read("f__cuda_h200.json"))["policy"], "ieee")
-        self.heddle("emit", "p.tc", "--policy", "tf32", "-t", "cuda:h200", "-o", ".", code=SOURCE, err="E0134")
+        self.heddle("emit", "p.tc", "--policy", "tf32", "-t", "cuda:h200", "-o", ".", code=USAGE, err="E0134")
 
     def test_sizes_are_for_the_definition_that_is_asked_for(self):
         self.write("two.tc", "def f(float(N) A) -> (O) { t = g(A, 2)\n O = g(t, 3) }\n"
@@ -191,11 +200,11 @@ class Check(Case):
         self.assertLess(len(p.stderr), 1500)
 
     def test_bad_sizes(self):
-        self.heddle("check", "mm.tc", "-s", "M=", code=SOURCE, err="E03")
-        self.heddle("check", "mm.tc", "-s", "Q=4", code=SOURCE, err="Q")
+        self.heddle("check", "mm.tc", "-s", "M=", code=USAGE, err="E03")
+        self.heddle("check", "mm.tc", "-s", "Q=4", code=USAGE, err="Q")
 
     def test_names(self):
-        self.heddle("check", "mm.tc", "--def", "nn", code=SOURCE, err="nn")
+        self.heddle("check", "mm.tc", "--def", "nn", code=USAGE, err="nn")
 
 
 class Arch(Case):
@@ -531,8 +540,8 @@ class Emit(Case):
         self.assertNotIn("out", self.files())
 
     def test_sizes(self):
-        self.heddle("emit", "mm.tc", "-t", "opencl:cpu", "-s", "Q=3", "-o", "out", code=SOURCE, err="Q")
-        self.heddle("emit", "mm.tc", "-t", "opencl:cpu", "-s", "M=-3", "-o", "out", code=SOURCE)
+        self.heddle("emit", "mm.tc", "-t", "opencl:cpu", "-s", "Q=3", "-o", "out", code=USAGE, err="Q")
+        self.heddle("emit", "mm.tc", "-t", "opencl:cpu", "-s", "M=-3", "-o", "out", code=USAGE)
         self.assertNotIn("out", self.files())
 
     def test_targets(self):
@@ -606,7 +615,7 @@ class Emit(Case):
             if code:
                 self.assertIn("is too long for the name of a file", p.stderr)
                 self.assertIn("give it a shorter name", p.stderr)
-                self.assertLess(len(p.stderr), 400)
+                self.assertLess(len(p.stderr.split("error:")[1]), 300)
                 self.assertNotIn(f"out{length}", self.files())
 
     def test_private_dialect(self):
@@ -735,7 +744,7 @@ class TakeAway(Case):
         self.assertEqual(variants("a"), [{"M": 64, "K": 32}, {"M": 64, "K": 16}, {"M": 64, "K": 1}])
         self.heddle(*words, "-s", "M=64", "-s", "M=32", code=USAGE, err="give --sizes once")
         self.write("two.tc", "#: bench M=64 Q=32\ndef a(float(M,K) A) -> (O) {\n\tO(i) +=! A(i,k)\n}\n")
-        self.heddle(*words, code=SOURCE, err="Q")
+        self.heddle(*words, code=USAGE, err="Q")
 
     def test_bad_locks(self):
         words = (*self.WORDS, "--lock", "heddle.lock")
@@ -749,7 +758,7 @@ class TakeAway(Case):
         lock = self.lock()
         lock["kernels"][0]["config"] = "k0: nonsense=1"
         self.write("heddle.lock", json.dumps(lock))
-        self.heddle(*words, code=SOURCE, err=["E05", "the config comes from heddle.lock"])
+        self.heddle(*words, code=USAGE, err=["E05", "the config comes from heddle.lock"])
         self.assertEqual(self.lock(), lock)
 
 
@@ -792,11 +801,11 @@ class Plan(Case):
         doc = json.loads(self.heddle("plan", "mm.tc", "-t", "cuda:h200", "--sweep", "float32=1T,100T", "--json").stdout)
         one, hundred = doc["sweeps"][0]["values"]
         self.assertGreater(one["seconds"], hundred["seconds"])
-        self.heddle("plan", "mm.tc", "-t", "cuda:h200", "--sweep", "l2.sizee=1M", code=SOURCE, err=["E0415", "did you mean `l2.size`"])
+        self.heddle("plan", "mm.tc", "-t", "cuda:h200", "--sweep", "l2.sizee=1M", code=USAGE, err=["E0415", "did you mean `l2.size`"])
         self.heddle("plan", "mm.tc", "-t", "cuda:h200", "--sweep", "units", code=USAGE, err="not KEY=VALUE")
-        self.heddle("plan", "mm.tc", "-t", "cuda:h200", "--sweep", "l2.size=abc", code=SOURCE, err=["has no number", "l2.size=64KiB"])
+        self.heddle("plan", "mm.tc", "-t", "cuda:h200", "--sweep", "l2.size=abc", code=USAGE, err=["has no number", "l2.size=64KiB"])
         self.heddle("plan", "mm.tc", "-t", "cuda:h200", "--sweep", "units=2", "--sweep", "clock=1G", code=USAGE, err="one value of the chip")
-        self.heddle("plan", "mm.tc", "-t", "cuda:h200", "--sweep", "warp=33", code=SOURCE, err="power of two")
+        self.heddle("plan", "mm.tc", "-t", "cuda:h200", "--sweep", "warp=33", code=USAGE, err="power of two")
 
     def test_moved_bytes(self):
         """What memory moves is in the chip's own sectors: one for each of elements that lie 64 bytes apart, none beyond what rows fill."""
@@ -810,13 +819,13 @@ class Plan(Case):
         """Only what is read in memory, a known number of elements on in the next block, on chips that can be asked."""
         plan = ("plan", "mm.tc", "-s", "M=64,N=64,K=64", "--config")
         self.heddle(*plan, "k0: order=j,i; k0.A.0: prefetch=2", "-t", "opencl:cpu", out="k0.A.0: prefetch=2")
-        self.heddle(*plan, "k0: order=i,j; k0.A.0: prefetch=2", "-t", "opencl:cpu", code=SOURCE, err=["E0530", "`A.0`"])
-        self.heddle(*plan, "k0.B.0: space=shared prefetch=1", "-t", "opencl:cpu", code=SOURCE, err=["E0530", "`B.0`"])
-        self.heddle(*plan, "k0.C.0: prefetch=1", "-t", "opencl:cpu", code=SOURCE, err=["E0530", "`C.0`"])
-        self.heddle(*plan, "k0.A.0: space=global prefetch=2", "-t", "cuda:h200", code=SOURCE, err=["E0530", "no way to ask"])
-        self.heddle(*plan, "k0.A.0: prefetch=2", "-t", "cuda:h200", code=SOURCE, err=["E0530", "one step ahead, with prefetch=1"])
+        self.heddle(*plan, "k0: order=i,j; k0.A.0: prefetch=2", "-t", "opencl:cpu", code=USAGE, err=["E0530", "`A.0`"])
+        self.heddle(*plan, "k0.B.0: space=shared prefetch=1", "-t", "opencl:cpu", code=USAGE, err=["E0530", "`B.0`"])
+        self.heddle(*plan, "k0.C.0: prefetch=1", "-t", "opencl:cpu", code=USAGE, err=["E0530", "`C.0`"])
+        self.heddle(*plan, "k0.A.0: space=global prefetch=2", "-t", "cuda:h200", code=USAGE, err=["E0530", "no way to ask"])
+        self.heddle(*plan, "k0.A.0: prefetch=2", "-t", "cuda:h200", code=USAGE, err=["E0530", "one step ahead, with prefetch=1"])
         self.heddle(*plan, "k0.A.0: prefetch=1", "-t", "cuda:h200", out=["prefetch=1"])
-        self.heddle(*plan, "k0.D.0: prefetch=2", "-t", "opencl:cpu", code=SOURCE, err=["E0513", "`A.0`, `B.0`"])
+        self.heddle(*plan, "k0.D.0: prefetch=2", "-t", "opencl:cpu", code=USAGE, err=["E0513", "`A.0`, `B.0`"])
 
     def test_json(self):
         doc = json.loads(self.heddle("plan", "mm.tc", "-s", "M=8,N=8,K=8", "--json").stdout)
@@ -941,7 +950,7 @@ class Bench(Case):
         kernels = json.loads(self.heddle(*words, "--json").stdout)["cases"][0]["kernels"]
         self.assertEqual([kernel["name"] for kernel in kernels], ["opencl:cpu 1", "opencl:cpu 2"])
         self.assertEqual([len(kernel["all"]) for kernel in kernels], [2, 2])
-        self.heddle(*words, "--config", "k0.S0: tile=q:4", code=SOURCE, err="`q`")
+        self.heddle(*words, "--config", "k0.S0: tile=q:4", code=USAGE, err="`q`")
 
     @needs_pocl
     def test_failed(self):
