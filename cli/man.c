@@ -118,7 +118,7 @@ static void page_of_program(heddle_text *out)
 	for (int i = 0; i < HEDDLE_N_OPTION; i++)
 		if (heddle_option_rows[i].verbs == (1u << HEDDLE_N_VERB) - 1)
 			add_option(out, &heddle_option_rows[i]);
-	heddle_text_add(out, ".TP\n\\fB\\-\\-version\\fR\nPrint the version.\n");
+	heddle_text_add(out, ".TP\n\\fB\\-V, \\-\\-version\\fR\nPrint the version, with \\fB\\-\\-json\\fR as JSON.\n");
 	add_exits(out);
 	add_environment(out);
 	heddle_text_add(out, ".SH SEE ALSO\n");

@@ -80,7 +80,7 @@ const heddle_option_row heddle_option_rows[] = {
 				    TEST},
 	[HEDDLE_OPTION_PATH] = {"--path", NULL, "DIR", "look for descriptors and dialects here first", ALL},
 	[HEDDLE_OPTION_JSON] = {"--json", NULL, NULL, "one JSON document on standard output", ALL},
-	[HEDDLE_OPTION_COLOUR] = {"--colour", NULL, NULL, "colours in messages (the default on a terminal without NO_COLOR)", ALL},
+	[HEDDLE_OPTION_COLOUR] = {"--colour", NULL, NULL, "(or --color) colours in messages (the default on a terminal without NO_COLOR)", ALL},
 	[HEDDLE_OPTION_HELP] = {"--help", "-h", NULL, "this text", ALL},
 };
 _Static_assert(HEDDLE_COUNT(heddle_option_rows) == HEDDLE_N_OPTION, "one row per option");
@@ -138,6 +138,8 @@ static const heddle_option_row *find_option(const heddle_verb_row *verb, const c
 		if (!takes(verb, row))
 			continue;
 		size_t length = strlen(row->name);
+		if (i == HEDDLE_OPTION_COLOUR && !strcmp(word, "--color"))
+			return row;
 		if (!strncmp(word, row->name, length) && (word[length] == '\0' || word[length] == '=')) {
 			*value = word[length] ? word + length + 1 : NULL;
 			return row;
@@ -204,6 +206,8 @@ int heddle_cli_parse(heddle_cli *cli, int argc, const char *const *argv)
 		} else if (!only_words && word[0] == '-' && word[1]) {
 			if (parse_option(cli, argc, argv, &i) < 0)
 				return -1;
+		} else if (!cli->verb && !strcmp(word, "help")) {
+			add_value(cli, &heddle_option_rows[HEDDLE_OPTION_HELP], NULL); /* `heddle help emit` is `heddle emit --help` */
 		} else if (!cli->verb) {
 			for (int v = 0; v < HEDDLE_N_VERB; v++)
 				if (!strcmp(word, heddle_verb_rows[v].name))
@@ -264,13 +268,13 @@ void heddle_cli_help(const heddle_verb_row *verb, heddle_text *out)
 		help_options(verb, out);
 		return;
 	}
-	heddle_text_add(out, "usage: heddle VERB ARGUMENTS [options]\n\n"
+	heddle_text_add(out, "usage: heddle VERB ARGUMENTS [options]\n       heddle help [VERB]\n\n"
 			     "Layers in tensor notation to CUDA, HIP and OpenCL C kernels.\n\nverbs:\n");
 	for (int i = 0; i < HEDDLE_N_VERB; i++)
 		heddle_text_printf(out, "  %-12s%s\n", heddle_verb_rows[i].name, heddle_verb_rows[i].summary);
 	heddle_text_add(out, "\noptions of every verb:\n");
 	help_options(NULL, out);
-	heddle_text_add(out, "  --version                       print the version\n\n"
+	heddle_text_add(out, "  -V, --version                   print the version (with --json as JSON)\n\n"
 			     "Exit codes: 0 fine, 1 a test or bench failed, 2 usage, 3 source error, 4 a tool, driver or required\n"
 			     "level is missing, 5 a limit or timeout, 70 internal error, 77 everything skipped.\n");
 }

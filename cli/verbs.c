@@ -119,10 +119,32 @@ static void finish_json(heddle_cli *cli, int code)
 	cli->result = NULL;
 }
 
+static bool is_one_of(const char *word, const char *const *list)
+{
+	while (*list && strcmp(word, *list) != 0)
+		list++;
+	return *list != NULL;
+}
+
+/* --version or -V, as the last word or with options that go with any verb. */
+static bool wants_version(int argc, const char *const *argv, bool *json)
+{
+	static const char *const version[] = {"--version", "-V", NULL}, *const others[] = {"--json", "--colour", "--color", NULL};
+	int n = 0, n_other = 0;
+	*json = false;
+	for (int i = 0; i < argc; i++) {
+		n += is_one_of(argv[i], version);
+		n_other += is_one_of(argv[i], others);
+		*json = *json || !strcmp(argv[i], "--json");
+	}
+	return n && (n + n_other == argc || is_one_of(argv[argc - 1], version));
+}
+
 static int dispatch(heddle_cli *cli, int argc, const char *const *argv)
 {
-	if (argc > 0 && !strcmp(argv[argc - 1], "--version")) {
-		heddle_text_printf(&cli->out, "heddle %s\n", heddle_version());
+	bool json;
+	if (wants_version(argc, argv, &json)) {
+		heddle_text_printf(&cli->out, json ? "{\"heddle\": \"%s\"}\n" : "heddle %s\n", heddle_version());
 		return HEDDLE_EXIT_FINE;
 	}
 	int code;

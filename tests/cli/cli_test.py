@@ -112,7 +112,18 @@ class Usage(Case):
     def test_colours(self):
         plain = self.heddle("check", "none.tc", code=USAGE).stderr
         self.assertNotIn("\033", plain)
-        self.assertIn("\033[1;31merror:", self.heddle("--colour", "check", "none.tc", code=USAGE).stderr)
+        for option in "--colour", "--color":
+            self.assertIn("\033[1;31merror:", self.heddle(option, "check", "none.tc", code=USAGE).stderr)
+
+    def test_usual_words(self):
+        """What other programs take: help as a verb, -V, the version as JSON."""
+        self.assertEqual(self.heddle("help").stdout, self.heddle("--help").stdout)
+        self.assertEqual(self.heddle("help", "emit").stdout, self.heddle("emit", "--help").stdout)
+        self.heddle("help", "emti", code=USAGE, err="did you mean 'emit'")
+        plain = self.heddle("--version").stdout
+        self.assertEqual(self.heddle("-V").stdout, plain)
+        for words in (("--version", "--json"), ("--json", "-V")):
+            self.assertEqual("heddle " + json.loads(self.heddle(*words).stdout)["heddle"] + "\n", plain)
 
     def test_one_exit_code(self):
         """Whatever an option says wrongly is a mistake of the command line; the same in a file is one of the file."""
