@@ -181,6 +181,7 @@ void heddle_quantity_show(double value, const char *base_unit, heddle_text *out)
 void heddle_descriptor_begin(const heddle_descriptor *parent, const char *name, heddle_text *out);
 /* The reference of all fields and units, as tables of Markdown: a part of doc/arch.md. */
 void heddle_descriptor_reference(heddle_text *out);
+struct json_t *heddle_descriptor_reference_json(void);
 void heddle_descriptor_show(const heddle_descriptor *descriptor, heddle_text *out);
 
 #endif

@@ -3,6 +3,7 @@
  */
 #include "arch/reader.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <string.h>
 
@@ -119,11 +120,12 @@ void heddle_descriptor_begin(const heddle_descriptor *d, const char *name, heddl
 
 /* ---- the reference -------------------------------------------------------------------------------------------------------------- */
 
+static const char *const dimensions[] = {[DIMENSION_COUNT] = "count",	  [DIMENSION_BYTES] = "memory",
+					 [DIMENSION_HERTZ] = "frequency", [DIMENSION_BYTES_PER_SECOND] = "bandwidth",
+					 [DIMENSION_SECONDS] = "time",	  [DIMENSION_FLOPS] = "arithmetic rate"};
+
 static void reference_row(const field *f, heddle_text *out)
 {
-	static const char *const dimensions[] = {[DIMENSION_COUNT] = "count",	  [DIMENSION_BYTES] = "memory",
-						 [DIMENSION_HERTZ] = "frequency", [DIMENSION_BYTES_PER_SECOND] = "bandwidth",
-						 [DIMENSION_SECONDS] = "time",	  [DIMENSION_FLOPS] = "arithmetic rate"};
 	heddle_text_printf(out, "| `%s` | %s%s%s | %s |\n", f->key, dimensions[f->dimension], f->rules & FIELD_POWER_OF_TWO ? ", a power of two" : "",
 			   f->rules & FIELD_REQUIRED ? ", required" : "", f->meaning);
 }
@@ -147,4 +149,35 @@ void heddle_descriptor_reference(heddle_text *out)
 		heddle_text_free(&list);
 	}
 	heddle_text_add(out, "\n");
+}
+
+static const char *base_unit(unit_dimension dimension)
+{
+	const unit *u = heddle_units;
+	while (u->dimension != dimension || u->factor != 1)
+		u++;
+	return u->name;
+}
+
+/* A field's greatest value is in the base unit. */
+static json_t *fields_json(const field *f)
+{
+	json_t *list = json_array();
+	for (; f->key; f++)
+		json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:b, s:b, s:b, s:f, s:s}", "key", f->key, "form", dimensions[f->dimension], "unit",
+						      base_unit(f->dimension), "required", (f->rules & FIELD_REQUIRED) != 0, "whole",
+						      (f->rules & FIELD_WHOLE) != 0, "power_of_two", (f->rules & FIELD_POWER_OF_TWO) != 0, "most",
+						      f->maximum, "meaning", f->meaning));
+	return list;
+}
+
+json_t *heddle_descriptor_reference_json(void)
+{
+	json_t *plain = json_array(), *units = json_object();
+	for (const plain_field *f = heddle_plain_fields; f->key; f++)
+		json_array_append_new(plain, json_pack("{s:s, s:s, s:s}", "key", f->key, "form", f->form, "meaning", f->meaning));
+	for (const unit *u = heddle_units; u->name; u++)
+		json_object_set_new(units, u->name, json_pack("{s:s, s:f}", "form", dimensions[u->dimension], "factor", u->factor));
+	return json_pack("{s:o, s:o, s:o, s:o}", "plain", plain, "quantities", fields_json(heddle_descriptor_fields), "memory",
+			 fields_json(heddle_memory_fields), "units", units);
 }

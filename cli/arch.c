@@ -451,7 +451,10 @@ static int fields(heddle_cli *cli)
 {
 	if (want_words(cli, 0, 0) < 0)
 		return -1;
-	heddle_descriptor_reference(&cli->out);
+	if (cli->result)
+		json_object_set_new(cli->result, "fields", heddle_descriptor_reference_json());
+	else
+		heddle_descriptor_reference(&cli->out);
 	return HEDDLE_EXIT_FINE;
 }
 

@@ -225,6 +225,13 @@ class Arch(Case):
         doc = json.loads(self.heddle("arch", "list", "--json").stdout)
         self.assertEqual(len(doc["descriptors"]), len(out.splitlines()) - 1)
 
+    def test_fields_in_numbers(self):
+        fields = json.loads(self.heddle("arch", "fields", "--json").stdout)["fields"]
+        self.assertEqual(fields["units"]["KiB"], {"form": "memory", "factor": 1024})
+        shared = next(f for f in fields["quantities"] if f["key"] == "shared_per_block")
+        self.assertEqual((shared["unit"], shared["required"], shared["whole"]), ("B", True, True))
+        self.assertGreater(shared["most"], 1e6)
+
     def test_show(self):
         self.heddle("arch", "show", "h200", out=["units", "132", "sm_90"])
         doc = json.loads(self.heddle("arch", "show", "h200", "--json").stdout)
