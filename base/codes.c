@@ -628,7 +628,9 @@ const heddle_code heddle_codes[] = {
 	{916, "no such definition in the file",
 	 "--def NAME must name a `def` of the file.  A file with one definition needs no --def.\n"},
 	{917, "several definitions and none chosen",
-	 "The verb works on one definition: choose with --def NAME.\n"},
+	 "`run`, `plan` and `bench -s` work on one definition: choose with --def NAME; the message names those of the file.\n"
+	 "Wrong:  heddle run layers/norm.tc -s N=64,D=256\n"
+	 "Right:  heddle run layers/norm.tc --def rmsnorm -s N=64,D=256\n"},
 	{918, "a size is missing, unknown or out of its range",
 	 "Every size symbol that the verb needs must be given, and only those of the definition, within their ranges.\n"
 	 "For   def mm(float(M,K) A, float(K,N) B) -> (C)\n"

@@ -315,6 +315,7 @@ static int bench_definition(heddle_cli *cli, const heddle_module *module, const 
 	    heddle_cli_number(cli, HEDDLE_OPTION_ROUNDS, 4, 1, 1e6, &rounds) < 0 ||
 	    heddle_cli_number(cli, HEDDLE_OPTION_TIMEOUT, 60, 0.1, 86400, &timeout) < 0)
 		return -1;
+	heddle_cli_say_took(cli, &(heddle_took){.n_definition = 1, .definition = &definition, .n_target = n_target, .target = target});
 	course c = {.definition = definition, .size = size};
 	if (heddle_cli_arrays(cli, module, definition, size, (uint64_t)seed, &c.array) < 0)
 		return -1;
@@ -347,7 +348,7 @@ static int bench_case(heddle_cli *cli, const char *name, const heddle_size_list 
 	heddle_module *module = heddle_cli_module_for(cli, cli->word[0], sizes, name);
 	if (!module)
 		return -1;
-	const heddle_definition *definition = heddle_module_find(cli->ctx, module, name);
+	const heddle_definition *definition = name ? heddle_module_find(cli->ctx, module, name) : heddle_cli_definition(cli, module);
 	int result = definition ? bench_definition(cli, module, definition, target, n_target) : -1;
 	heddle_module_free(module);
 	return result;

@@ -100,14 +100,7 @@ static json_t *statement_json(const heddle_statement *statement)
 
 static json_t *definition_json(const heddle_definition *definition)
 {
-	json_t *sizes = json_object(), *tensors = json_array(), *statements = json_array(), *conditions = json_array();
-	for (int i = 0; i < definition->n_size; i++) {
-		const heddle_size *s = definition->size[i];
-		json_object_set_new(sizes, s->name,
-				    s->min == s->max ? json_integer(s->min)
-						     : json_pack("{s:I, s:I, s:I}", "min", (json_int_t)s->min, "max",
-								 (json_int_t)s->max, "divisor", (json_int_t)s->divisor));
-	}
+	json_t *sizes = heddle_cli_sizes_json(definition), *tensors = json_array(), *statements = json_array(), *conditions = json_array();
 	for (int i = 0; i < definition->n_tensor; i++) {
 		const heddle_tensor *t = definition->tensor[i];
 		json_t *shape = json_array();

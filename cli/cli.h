@@ -166,6 +166,24 @@ void heddle_cli_split(heddle_cli *cli, heddle_option_id id, const char ***part, 
 /* All sizes of the definition are fixed: values into `*value` (in the cli's arena); -1 with E0918 that names those missing. */
 int heddle_cli_fixed_sizes(heddle_cli *cli, const heddle_definition *definition, int64_t **value);
 
+/* The definition of --def, or the only one of the file; NULL with a diagnostic (E0917 names those of a file that has several). */
+heddle_definition *heddle_cli_definition(heddle_cli *cli, heddle_module *module);
+
+/* What a verb works with. */
+typedef struct heddle_took {
+	int n_definition;
+	const heddle_definition *const *definition;
+	int n_target; /* 0: the verb has none */
+	const heddle_target *target;
+	const char *sizes;   /* in words, where they are not those of the definitions; NULL: they are */
+	bool sizes_are_told; /* where they are in words */
+} heddle_took;
+
+/* Where the command line leaves some of it open: one line on the report.  With --json always: an element of the member "took". */
+void heddle_cli_say_took(heddle_cli *cli, const heddle_took *took);
+/* {"M": 64, "N": {"min": 1, "max": 512, "divisor": 1}} */
+json_t *heddle_cli_sizes_json(const heddle_definition *definition);
+
 /* The diagnostics as text in cli->err and, with --json, as the member "diagnostics". */
 void heddle_cli_report(heddle_cli *cli);
 /* A JSON string; text that is not UTF-8 comes out with question marks instead of being lost. */

@@ -395,6 +395,22 @@ static int emit_modules(heddle_cli *cli, const module_list *modules, const heddl
 	return result;
 }
 
+static void say_took(heddle_cli *cli, const module_list *modules, const heddle_target *target, int n_target)
+{
+	const char *only = heddle_cli_value(cli, HEDDLE_OPTION_DEF);
+	heddle_module *first = modules->module[0];
+	const heddle_definition *const one = only ? heddle_module_find(cli->ctx, first, only) : NULL;
+	heddle_took took = {.n_definition = one ? 1 : first->n_definition,
+			    .definition = one ? &one : (const heddle_definition *const *)first->definition,
+			    .n_target = n_target,
+			    .target = target,
+			    .sizes_are_told = !heddle_cli_flag(cli, HEDDLE_OPTION_SIZES_AUTO)};
+	if (modules->n > 1)
+		took.sizes = heddle_arena_printf(cli->arena, "%d variants of sizes", modules->n);
+	if (!only || one)
+		heddle_cli_say_took(cli, &took);
+}
+
 /* What the verb was asked for, once all texts are there. */
 static int finish(heddle_cli *cli, const output_list *list)
 {
@@ -522,8 +538,10 @@ int heddle_cli_emit(heddle_cli *cli)
 	if (heddle_cli_targets(cli, heddle_usual_targets, &target, &n_target) < 0)
 		return -1;
 	int result = heddle_cli_flag(cli, HEDDLE_OPTION_SIZES_AUTO) ? read_auto_modules(cli, &modules) : read_modules(cli, &modules);
-	if (result == 0)
+	if (result == 0) {
+		say_took(cli, &modules, target, n_target);
 		result = heddle_lock_open(cli, &cli->lock);
+	}
 	if (result == 0)
 		result = emit_modules(cli, &modules, target, n_target, &list);
 	if (result == 0)

@@ -35,6 +35,21 @@ heddle_module *heddle_cli_module(heddle_cli *cli, const char *path, const heddle
 	return heddle_cli_module_for(cli, path, sizes, heddle_cli_value(cli, HEDDLE_OPTION_DEF));
 }
 
+heddle_definition *heddle_cli_definition(heddle_cli *cli, heddle_module *module)
+{
+	const char *name = heddle_cli_value(cli, HEDDLE_OPTION_DEF);
+	if (name || module->n_definition == 1)
+		return heddle_module_find(cli->ctx, module, name);
+	heddle_text names = {0};
+	for (int i = 0; i < module->n_definition; i++)
+		heddle_text_printf(&names, "%s%s", i ? ", " : "", module->definition[i]->name);
+	heddle_error(cli->ctx, 917, NULL, "%s has %d definitions, and '%s' takes one: say which with --def", module->source->name,
+		     module->n_definition, cli->verb->name);
+	heddle_note(cli->ctx, NULL, "they are %s", heddle_text_str(&names));
+	heddle_text_free(&names);
+	return NULL;
+}
+
 void heddle_cli_split(heddle_cli *cli, heddle_option_id id, const char ***part, int *n)
 {
 	*part = NULL;

@@ -21,7 +21,7 @@
 #define ALL ((1u << HEDDLE_N_VERB) - 1)
 
 const heddle_option_row heddle_option_rows[] = {
-	[HEDDLE_OPTION_DEF] = {"--def", NULL, "NAME", "the definition to take; needed when the file has several (manifest: FILE.tc[:NAME])",
+	[HEDDLE_OPTION_DEF] = {"--def", NULL, "NAME", "the definition to take; run, plan and bench -s need it when the file has several (manifest: FILE.tc[:NAME])",
 			       EMIT | PLAN | RUN | BENCH | TEST | CHECK | MANIFEST},
 	[HEDDLE_OPTION_SIZES] = {"--sizes", "-s", "M=64,N=1:512,K=64*", "sizes: a value, a range, a divisor",
 				 CHECK | EMIT | PLAN | TEST | RUN | BENCH},

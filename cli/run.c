@@ -140,12 +140,13 @@ static int run_kernel(heddle_cli *cli, const heddle_kernel_files *kernel, const 
 
 static int run_definition(heddle_cli *cli, heddle_module *module, const heddle_target *target)
 {
-	const heddle_definition *definition = heddle_module_find(cli->ctx, module, heddle_cli_value(cli, HEDDLE_OPTION_DEF));
+	const heddle_definition *definition = heddle_cli_definition(cli, module);
 	int64_t *size;
 	double seed;
 	if (!definition || heddle_cli_fixed_sizes(cli, definition, &size) < 0 ||
 	    heddle_cli_number(cli, HEDDLE_OPTION_SEED, 1, 0, 9e15, &seed) < 0)
 		return -1;
+	heddle_cli_say_took(cli, &(heddle_took){.n_definition = 1, .definition = &definition, .n_target = 1, .target = target});
 	heddle_array **array;
 	if (heddle_cli_arrays(cli, module, definition, size, (uint64_t)seed, &array) < 0)
 		return -1;

@@ -130,12 +130,24 @@ static int fill_options(heddle_cli *cli, heddle_test_options *options, heddle_ta
 	return 0;
 }
 
+/* A manifest of --impl says all of it itself. */
+static void say_took(heddle_cli *cli, const heddle_test_options *options, const heddle_target *target)
+{
+	const bool definition = heddle_cli_flag(cli, HEDDLE_OPTION_DEF), sizes = heddle_cli_flag(cli, HEDDLE_OPTION_SIZES);
+	const char *own = sizes ? "" : options->given ? "at the sizes of its '#: sizes' lines" : "at the sizes of its '#: sizes' lines and at others";
+	heddle_took took = {.n_target = options->n_target, .target = target, .sizes_are_told = definition && sizes};
+	took.sizes = heddle_arena_printf(cli->arena, "%s%s%s", definition ? "the definition" : "every definition", sizes ? "" : " ", own);
+	if (!options->n_impl)
+		heddle_cli_say_took(cli, &took);
+}
+
 int heddle_cli_test(heddle_cli *cli)
 {
 	heddle_target *target;
 	heddle_test_options options = {0};
 	if (fill_options(cli, &options, &target) < 0)
 		return -1;
+	say_took(cli, &options, target);
 	heddle_steps steps = heddle_steps_new(options.n_impl);
 	for (int i = 0; i < cli->n_word; i++)
 		steps.total += heddle_test_count(cli->ctx, cli->word[i], &options);

@@ -172,7 +172,7 @@ heddle_module *heddle_module_parse(heddle_ctx *ctx, const char *name, const char
 heddle_module *heddle_module_parse_for(heddle_ctx *ctx, const char *name, const char *text, const heddle_size_list *sizes,
 				       const char *only);
 heddle_module *heddle_module_free(heddle_module *module);
-/* By name; NULL name: the only one, or the last.  NULL with a diagnostic (did-you-mean). */
+/* By name; NULL name: the last one, which a program may take where there is only one.  NULL with a diagnostic (did-you-mean). */
 heddle_definition *heddle_module_find(heddle_ctx *ctx, heddle_module *module, const char *name);
 
 /* Print in the notation: parses back to the same definition. */

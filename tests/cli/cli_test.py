@@ -570,7 +570,7 @@ class Emit(Case):
             self.heddle("emit", "mm.tc", "-t", target, code=USAGE, err=["does not write for", "E0456"])
         self.heddle("emit", "mm.tc", "-t", "opencl:mi300x", "-o", "any", out="mm__opencl_mi300x.cl")
         self.heddle("emit", "mm.tc", "-t", ",", code=USAGE, err="names no target")
-        self.heddle("emit", "mm.tc", "--config", "k0: nonsense=1", "-t", "cuda:h200", code=SOURCE, err="E05")
+        self.heddle("emit", "mm.tc", "--config", "k0: nonsense=1", "-t", "cuda:h200", code=USAGE, err="E05")
 
     NAMES = ("x x_offset x_buffer register class and int uint uint_ float4 half kernel kernel_ local global block thread lane i_block "
              "A_tile NAN INFINITY INT_MAX errno linux __restrict__ constexpr nullptr error arguments blocks blocks_0 find_module "
