@@ -666,7 +666,7 @@ def predictions(path, definition, target, sizes):
     for key, value in rows.items():
         if key.endswith(" model: registers"):
             name = key.split()[0]
-            found[name] = int(value.split()[0]), int(re.search(r"(\d+) blocks per unit", rows[f"{name} model: occupancy"])[1])
+            found[name] = round(value), round(rows[f"{name} model: occupancy"]["blocks_per_unit"])
     return found
 
 

@@ -7,6 +7,7 @@
 #include "harness/cases.h"
 #include "harness/interpret.h"
 #include "harness/reference.h"
+#include "model/scop.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,12 +26,21 @@ typedef struct plan {
 	const char *config, *proof;
 	int n_row;
 	plan_row *row;
+	json_t *json; /* the same rows, as numbers in base units; NULL without --json */
 } plan;
 
-static void add_row(heddle_cli *cli, plan *p, const char *key, const char *value)
+/* Takes `json`. */
+static void add_row(heddle_cli *cli, plan *p, const char *key, const char *value, json_t *json)
 {
 	plan_row row = {key, value};
 	HEDDLE_PUSH(cli->arena, p->row, p->n_row, row);
+	json_object_set_new(p->json, key, json);
+}
+
+/* Counts and bytes without a fraction. */
+static json_t *whole_json(double value)
+{
+	return value == floor(value) && fabs(value) < 9e15 ? json_integer((json_int_t)value) : json_real(value);
 }
 
 static const char *bytes_text(heddle_cli *cli, double bytes)
@@ -56,18 +66,20 @@ static const int64_t *program_sizes(heddle_cli *cli, const heddle_program *progr
 }
 
 /* A number where the sizes give one, else the formula. */
-static const char *value_text(heddle_cli *cli, const heddle_value *value, const int64_t *size, bool bytes)
+static void add_value(heddle_cli *cli, plan *p, const char *key, const heddle_value *value, const int64_t *size, bool bytes)
 {
 	int64_t number = value && value->kind == HEDDLE_VALUE_INT ? value->i : 0;
 	bool known = value && (value->kind == HEDDLE_VALUE_INT || (size && heddle_value_evaluate(value, size, &number) == 0));
-	if (known)
-		return bytes ? bytes_text(cli, (double)number) : heddle_arena_printf(cli->arena, "%lld", (long long)number);
+	if (known) {
+		add_row(cli, p, key, bytes ? bytes_text(cli, (double)number) : heddle_arena_printf(cli->arena, "%lld", (long long)number),
+			json_integer(number));
+		return;
+	}
 	heddle_text text = {0};
 	if (value)
 		heddle_value_print(value, &text);
-	const char *copy = heddle_arena_strdup(cli->arena, heddle_text_str(&text));
+	add_row(cli, p, key, heddle_arena_strdup(cli->arena, heddle_text_str(&text)), json_string(heddle_text_str(&text)));
 	heddle_text_free(&text);
-	return copy;
 }
 
 /* Bytes of a shared or register buffer; its extents are constants. */
@@ -103,12 +115,13 @@ static void add_launch(heddle_cli *cli, plan *p, const heddle_launch *launch, co
 	for (int i = 0; i < launch->n_shared; i++)
 		shared += buffer_bytes(launch->shared[i]);
 	register_buffers(launch->body, &registers, &names);
-	add_row(cli, p, heddle_arena_printf(cli->arena, "%s blocks", prefix), value_text(cli, launch->grid, size, false));
+	add_value(cli, p, heddle_arena_printf(cli->arena, "%s blocks", prefix), launch->grid, size, false);
 	add_row(cli, p, heddle_arena_printf(cli->arena, "%s threads per block", prefix),
-		heddle_arena_printf(cli->arena, "%d", launch->threads));
-	add_row(cli, p, heddle_arena_printf(cli->arena, "%s shared memory per block", prefix), bytes_text(cli, shared));
+		heddle_arena_printf(cli->arena, "%d", launch->threads), json_integer(launch->threads));
+	add_row(cli, p, heddle_arena_printf(cli->arena, "%s shared memory per block", prefix), bytes_text(cli, shared), whole_json(shared));
 	add_row(cli, p, heddle_arena_printf(cli->arena, "%s arrays per thread", prefix),
-		names.length ? heddle_arena_printf(cli->arena, "%s (%s)", bytes_text(cli, registers), names.data) : "none");
+		names.length ? heddle_arena_printf(cli->arena, "%s (%s)", bytes_text(cli, registers), names.data) : "none",
+		json_pack("{s:o, s:s}", "bytes", whole_json(registers), "names", heddle_text_str(&names)));
 	heddle_text_free(&names);
 }
 
@@ -118,9 +131,14 @@ static void add_launch(heddle_cli *cli, plan *p, const heddle_launch *launch, co
 static void add_asked(heddle_cli *cli, plan *p, const char *prefix, const char *what, uint64_t bytes, const uint64_t *sectors)
 {
 	const char *asked = bytes_text(cli, (double)bytes);
+	const double moved = sectors ? heddle_descriptor_transfer(p->target->descriptor).sector * (double)*sectors : 0;
+	json_t *json = json_pack("{s:I}", "asked", (json_int_t)bytes);
+	if (sectors)
+		json_object_set_new(json, "moved", whole_json(moved));
 	add_row(cli, p, heddle_arena_printf(cli->arena, "%s %s", prefix, what),
-		sectors ? heddle_arena_printf(cli->arena, "%s asked, %s moved", asked, bytes_text(cli, heddle_descriptor_transfer(p->target->descriptor).sector * (double)*sectors))
-			: heddle_arena_printf(cli->arena, "%s asked", asked));
+		sectors ? heddle_arena_printf(cli->arena, "%s asked, %s moved", asked, bytes_text(cli, moved))
+			: heddle_arena_printf(cli->arena, "%s asked", asked),
+		json);
 }
 
 static void add_traffic(heddle_cli *cli, plan *p, const heddle_launch *launch, const heddle_interpret_launch *run, const heddle_traffic *text)
@@ -147,9 +165,10 @@ static void add_counts(heddle_cli *cli, plan *p, const heddle_program *program, 
 		if (!l)
 			continue;
 		add_row(cli, p, heddle_arena_printf(cli->arena, "%s barriers", launch->name),
-			heddle_arena_printf(cli->arena, "%llu", (unsigned long long)l->barriers));
+			heddle_arena_printf(cli->arena, "%llu", (unsigned long long)l->barriers), json_integer((json_int_t)l->barriers));
 		add_row(cli, p, heddle_arena_printf(cli->arena, "%s float operations", launch->name),
-			heddle_arena_printf(cli->arena, "%llu", (unsigned long long)l->float_operations));
+			heddle_arena_printf(cli->arena, "%llu", (unsigned long long)l->float_operations),
+			json_integer((json_int_t)l->float_operations));
 	}
 }
 
@@ -214,13 +233,23 @@ static void add_bound(heddle_cli *cli, plan *p, const heddle_definition *definit
 	}
 	char seconds[32];
 	const heddle_memory *memory = heddle_descriptor_memory(p->target->descriptor, "global");
-	add_row(cli, p, "least traffic", bytes_text(cli, bytes));
+	add_row(cli, p, "least traffic", bytes_text(cli, bytes), whole_json(bytes));
 	if (memory && memory->bandwidth.set)
 		add_row(cli, p, "time for that at full bandwidth",
-			heddle_arena_strdup(cli->arena, heddle_cli_seconds(bytes / memory->bandwidth.value, seconds)));
+			heddle_arena_strdup(cli->arena, heddle_cli_seconds(bytes / memory->bandwidth.value, seconds)),
+			json_real(bytes / memory->bandwidth.value));
 }
 
 /* ---- report --------------------------------------------------------------------------------------------------------------- */
+
+static void add_group(heddle_cli *cli, plan *p, const char *prefix, const heddle_group_estimate *group)
+{
+	add_row(cli, p, heddle_arena_printf(cli->arena, "%s %s", prefix, group->name),
+		heddle_arena_printf(cli->arena, "%s, %s a block, %s in all: %s", group->space, bytes_text(cli, group->footprint),
+				    bytes_text(cli, group->traffic), group->why),
+		json_pack("{s:s, s:o, s:o, s:s}", "space", group->space, "block", whole_json(group->footprint), "traffic",
+			  whole_json(group->traffic), "why", group->why));
+}
 
 static void add_model(heddle_cli *cli, plan *p, const heddle_program *program, const heddle_estimate *estimate)
 {
@@ -228,31 +257,33 @@ static void add_model(heddle_cli *cli, plan *p, const heddle_program *program, c
 	for (int k = 0; k < estimate->n_kernel && k < program->n_launch; k++) {
 		const heddle_kernel_estimate *e = &estimate->kernel[k];
 		const char *prefix = program->launch[k]->name;
+		const double intensity = e->traffic > 0 ? e->flops / e->traffic : 0;
 		for (int g = 0; g < e->n_group; g++)
-			add_row(cli, p, heddle_arena_printf(cli->arena, "%s %s", prefix, e->group[g].name),
-				heddle_arena_printf(cli->arena, "%s, %s a block, %s in all: %s", e->group[g].space,
-						    bytes_text(cli, e->group[g].footprint), bytes_text(cli, e->group[g].traffic),
-						    e->group[g].why));
+			add_group(cli, p, prefix, &e->group[g]);
 		add_row(cli, p, heddle_arena_printf(cli->arena, "%s model: registers", prefix),
-			heddle_arena_printf(cli->arena, "%.0f a thread", e->registers));
+			heddle_arena_printf(cli->arena, "%.0f a thread", e->registers), whole_json(e->registers));
 		add_row(cli, p, heddle_arena_printf(cli->arena, "%s model: occupancy", prefix),
 			heddle_arena_printf(cli->arena, "%.0f %%, %.0f blocks per unit, limited by %s", 100 * e->occupancy,
-					    e->resident, e->limiter));
+					    e->resident, e->limiter),
+			json_pack("{s:f, s:o, s:s}", "share", e->occupancy, "blocks_per_unit", whole_json(e->resident), "limiter",
+				  e->limiter));
 		add_row(cli, p, heddle_arena_printf(cli->arena, "%s model: waves", prefix),
-			heddle_arena_printf(cli->arena, "%.2f", e->waves));
-		add_row(cli, p, heddle_arena_printf(cli->arena, "%s model: traffic", prefix), bytes_text(cli, e->traffic));
+			heddle_arena_printf(cli->arena, "%.2f", e->waves), json_real(e->waves));
+		add_row(cli, p, heddle_arena_printf(cli->arena, "%s model: traffic", prefix), bytes_text(cli, e->traffic),
+			whole_json(e->traffic));
 		add_row(cli, p, heddle_arena_printf(cli->arena, "%s model: work", prefix),
-			heddle_arena_printf(cli->arena, "%.4g Mflop, %.3g flop/byte", e->flops / 1e6,
-					    e->traffic > 0 ? e->flops / e->traffic : 0));
+			heddle_arena_printf(cli->arena, "%.4g Mflop, %.3g flop/byte", e->flops / 1e6, intensity),
+			json_pack("{s:o, s:f}", "flops", whole_json(e->flops), "flops_per_byte", intensity));
 		add_row(cli, p, heddle_arena_printf(cli->arena, "%s model: time", prefix),
-			heddle_arena_printf(cli->arena, "%s, bound by %s", heddle_cli_seconds(e->seconds, buffer), e->bound));
+			heddle_arena_printf(cli->arena, "%s, bound by %s", heddle_cli_seconds(e->seconds, buffer), e->bound),
+			json_pack("{s:f, s:s}", "seconds", e->seconds, "bound", e->bound));
 	}
 }
 
 static int make_plan(heddle_cli *cli, const heddle_module *module, const heddle_definition *definition,
 		     const heddle_target *target, plan *p)
 {
-	*p = (plan){.target = target};
+	*p = (plan){.target = target, .json = cli->result ? json_object() : NULL};
 	heddle_estimate *estimate = NULL;
 	const heddle_compile_options options = {.estimate_arena = cli->arena, .estimate = &estimate};
 	heddle_program *program = heddle_cli_program(cli, definition, target, &options);
@@ -261,8 +292,8 @@ static int make_plan(heddle_cli *cli, const heddle_module *module, const heddle_
 	const int64_t *size = program_sizes(cli, program, definition);
 	p->config = heddle_arena_strdup(cli->arena, program->config ? program->config : "");
 	p->proof = heddle_arena_strdup(cli->arena, program->proof ? program->proof : "");
-	add_row(cli, p, "launches", heddle_arena_printf(cli->arena, "%d", program->n_launch));
-	add_row(cli, p, "workspace", value_text(cli, program->workspace, size, true));
+	add_row(cli, p, "launches", heddle_arena_printf(cli->arena, "%d", program->n_launch), json_integer(program->n_launch));
+	add_value(cli, p, "workspace", program->workspace, size, true);
 	if (size)
 		add_bound(cli, p, definition);
 	for (int i = 0; i < program->n_launch; i++)
@@ -309,12 +340,39 @@ static void add_rows(const plan *p, int n, int k, bool only_differences, heddle_
 	}
 }
 
+/* Open sizes count as values that are usual. */
+static int64_t model_size(const heddle_size *size)
+{
+	return heddle_scop_estimate(NULL, &(heddle_expr){.kind = HEDDLE_EXPR_SIZE, .size = (heddle_size *)size});
+}
+
+static void print_model_sizes(const heddle_definition *definition, heddle_text *out)
+{
+	int n = 0;
+	for (int i = 0; i < definition->n_size; i++) {
+		const heddle_size *s = definition->size[i];
+		if (s->min != s->max)
+			heddle_text_printf(out, "%s%s=%lld", n++ ? "," : "  times and traffic of the model are for ", s->name, (long long)model_size(s));
+	}
+	if (n)
+		heddle_text_printf(out, ", which %s open: -s says other sizes\n", n > 1 ? "are" : "is");
+}
+
+static json_t *model_sizes_json(const heddle_definition *definition)
+{
+	json_t *sizes = json_object();
+	for (int i = 0; i < definition->n_size; i++)
+		json_object_set_new(sizes, definition->size[i]->name, json_integer(model_size(definition->size[i])));
+	return sizes;
+}
+
 static void print_plans(heddle_cli *cli, const heddle_definition *definition, const plan *p, int n)
 {
 	heddle_text rows = {0};
 	for (int i = 0; i < n; i++)
 		heddle_text_printf(&cli->out, "%s on %s: %s\n  config %s\n", definition->name, p[i].target->text, p[i].proof,
 				   p[i].config);
+	print_model_sizes(definition, &cli->out);
 	for (int i = 0; i < n; i++)
 		heddle_text_printf(&rows, "\t%s", p[i].target->text);
 	heddle_text_add(&rows, "\n");
@@ -326,17 +384,37 @@ static void print_plans(heddle_cli *cli, const heddle_definition *definition, co
 
 static json_t *plan_json(const plan *p)
 {
-	json_t *rows = json_object();
-	for (int i = 0; i < p->n_row; i++)
-		json_object_set_new(rows, p->row[i].key, heddle_cli_json_string(p->row[i].value));
-	return json_pack("{s:s, s:s, s:s, s:o}", "target", p->target->text, "proof", p->proof, "config", p->config, "rows", rows);
+	return json_pack("{s:s, s:s, s:s, s:O}", "target", p->target->text, "proof", p->proof, "config", p->config, "rows", p->json);
+}
+
+static int show_plans(heddle_cli *cli, const heddle_module *module, const heddle_definition *definition, const heddle_target *target,
+		      int n_target)
+{
+	plan *p = HEDDLE_NEW_ARRAY(cli->arena, plan, n_target + 1);
+	int result = 0;
+	for (int i = 0; i < n_target && result == 0; i++)
+		result = make_plan(cli, module, definition, &target[i], &p[i]);
+	if (result == 0 && cli->result) {
+		json_t *plans = json_array();
+		for (int i = 0; i < n_target; i++)
+			json_array_append_new(plans, plan_json(&p[i]));
+		json_object_set_new(cli->result, "definition", json_string(definition->name));
+		json_object_set_new(cli->result, "model_sizes", model_sizes_json(definition));
+		json_object_set_new(cli->result, "plans", plans);
+	} else if (result == 0) {
+		print_plans(cli, definition, p, n_target);
+	}
+	for (int i = 0; i < n_target; i++)
+		json_decref(p[i].json);
+	return result;
 }
 
 static int plan_definition(heddle_cli *cli, heddle_module *module, const heddle_target *target, int n_target)
 {
-	const heddle_definition *definition = heddle_module_find(cli->ctx, module, heddle_cli_value(cli, HEDDLE_OPTION_DEF));
+	const heddle_definition *definition = heddle_cli_definition(cli, module);
 	if (!definition)
 		return -1;
+	heddle_cli_say_took(cli, &(heddle_took){.n_definition = 1, .definition = &definition, .n_target = n_target, .target = target});
 	bool stop = heddle_cli_flag(cli, HEDDLE_OPTION_STOP);
 	if (stop || heddle_cli_flag(cli, HEDDLE_OPTION_DUMP) || heddle_cli_flag(cli, HEDDLE_OPTION_TIME_PASSES))
 		for (int i = 0; i < n_target; i++)
@@ -348,20 +426,7 @@ static int plan_definition(heddle_cli *cli, heddle_module *module, const heddle_
 		return heddle_cli_show_sweep(cli, definition, target, n_target);
 	if (heddle_cli_flag(cli, HEDDLE_OPTION_TOP))
 		return heddle_cli_show_top(cli, definition, target, n_target);
-	plan *p = HEDDLE_NEW_ARRAY(cli->arena, plan, n_target + 1);
-	for (int i = 0; i < n_target; i++)
-		if (make_plan(cli, module, definition, &target[i], &p[i]) < 0)
-			return -1;
-	if (cli->result) {
-		json_t *plans = json_array();
-		for (int i = 0; i < n_target; i++)
-			json_array_append_new(plans, plan_json(&p[i]));
-		json_object_set_new(cli->result, "definition", json_string(definition->name));
-		json_object_set_new(cli->result, "plans", plans);
-	} else {
-		print_plans(cli, definition, p, n_target);
-	}
-	return 0;
+	return show_plans(cli, module, definition, target, n_target);
 }
 
 int heddle_cli_plan(heddle_cli *cli)

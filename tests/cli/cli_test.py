@@ -849,6 +849,22 @@ class Plan(Case):
         doc = json.loads(self.heddle("plan", "mm.tc", "-s", "M=8,N=8,K=8", "--json").stdout)
         self.assertIn("config", doc["plans"][0])
 
+    def test_json_has_numbers(self):
+        """Bytes, seconds and counts, where the table has "48 KiB" or "2.1 us"."""
+        plan = json.loads(self.heddle("plan", "mm.tc", "-s", "M=64,N=64,K=64", "-t", "cuda:h200", "--json").stdout)["plans"][0]
+        rows = plan["rows"]
+        self.assertEqual((rows["launches"], rows["workspace"], rows["least traffic"]), (1, 0, 3 * 64 * 64 * 4))
+        self.assertAlmostEqual(rows["time for that at full bandwidth"], 3 * 64 * 64 * 4 / 4.8e12)
+        self.assertEqual(rows["mm_0 float operations"], 2 * 64**3)
+        self.assertGreaterEqual(rows["mm_0 global loads"]["moved"], 2 * 64 * 64 * 4)
+        self.assertEqual(rows["mm_0 model: work"]["flops"], 2 * 64**3)
+        self.assertTrue(0 < rows["mm_0 model: time"]["seconds"] < 1e-3)
+        self.assertTrue(0 < rows["mm_0 model: occupancy"]["share"] <= 1)
+        strings = {key for key, value in rows.items() if isinstance(value, str)}
+        self.assertEqual(strings, set())
+        rows = json.loads(self.heddle("plan", "mm.tc", "-t", "cuda:h200", "--json").stdout)["plans"][0]["rows"]
+        self.assertIn("M", rows["mm_0 blocks"])  # a formula of the open sizes
+
 
 def npy(values, shape):
     """Values as an .npy file of float32."""

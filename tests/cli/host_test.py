@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The target `host` on processors that are not here: CPUID and /sys replaced by a folder (HEDDLE_HOST).
+"""The target `host` on processors that are not here: CPUID and /sys replaced by a folder (HEDDLE_HOST), and what each verb takes
+where it is not told.
 
 usage: host_test.py PROGRAM [CASE...]
 SPDX-License-Identifier: MIT
@@ -157,6 +158,51 @@ class Host(Case):
         self.assertIn("measured by heddle arch probe", d["memory"]["global"]["bandwidth"]["source"])
         self.heddle("arch", "show", "host", host=self.avx2, out="inherits                   cpu-avx2")
 
+
+class Took(Case):
+    """What was not told is said; what was told is not."""
+
+    def test_several_definitions(self):
+        for verb in ("run", "bench", "plan"):
+            p = self.heddle(verb, "two.tc", "-s", "N=4", code=USAGE, err=["2 definitions", "--def", "mm, add", "E0917"])
+            self.assertEqual(p.stdout, "")
+        # `bench` without sizes is for the lines of all definitions, each of which it names.
+        add = TWO[len(MATMUL):]
+        write(self.folder + "/lines.tc", f"#: bench N=64\n{add}#: bench N=32\n{add.replace('add', 'sum')}")
+        if self.has("pocl"):
+            self.heddle("bench", "lines.tc", "--repeat", "2", "-t", "opencl:cpu-sse", out=["add N=64", "sum N=32"],
+                        err=["definition 'add', target opencl:cpu-sse, sizes N=64", "definition 'sum'"])
+        self.heddle("plan", "two.tc", "--def", "add", "-s", "N=4", out="add on cuda:h100", err="heddle: definition 'add', target cuda:h100, sizes N=4")
+
+    def test_lines(self):
+        self.heddle("emit", "two.tc", "-s", "M=4", "-t", "h100", "-o", "out", err="heddle: definitions 'mm', 'add', target cuda:h100, sizes M=4, open: K,N\n")
+        self.heddle("plan", "mm.tc", "-s", "M=4,K=8*", err="heddle: definition 'mm', target cuda:h100, sizes M=4,K=8*, open: N\n")
+        self.heddle("emit", "mm.tc", "-o", "out", err="heddle: definition 'mm', targets cuda:h100, hip:mi300x, opencl:cpu, sizes M,K,N open\n")
+        self.heddle("emit", "mm.tc", "-t", "h100", "-s", "M=8", "-s", "", "--sizes-auto", "-o", "out", code=USAGE)
+        self.heddle("emit", "mm.tc", "--sizes-auto", "-t", "h100", "-o", "out", err="heddle: definition 'mm', target cuda:h100, 2 variants of sizes\n")
+
+    def test_told(self):
+        sizes = ("-s", "M=4,N=4,K=4")
+        for words in (("check", "mm.tc", *sizes), ("plan", "mm.tc", *sizes, "-t", "h100"), ("emit", "mm.tc", *sizes, "-t", "h100", "-o", "out"),
+                      ("emit", "mm.tc", "-s", "M=4", "-s", "", "-t", "h100", "-o", "out"), ("plan", "mm.tc", "-s", "", "-t", "h100"),
+                      ("test", "mm.tc", "--def", "mm", *sizes, "-t", "h100", "--level", "interpret")):
+            self.assertNotIn("heddle: ", self.heddle(*words).stderr, words)
+
+    def test_json(self):
+        took = json.loads(self.heddle("plan", "mm.tc", "-s", "M=4,K=1:8", "--json").stdout)["took"]
+        self.assertEqual([t["name"] for t in took[0]["targets"]], ["cuda:h100"])
+        sizes = {"M": 4, "K": {"min": 1, "max": 8, "divisor": 1}}
+        self.assertEqual(took[0]["definitions"][0]["name"], "mm")
+        self.assertEqual({k: v for k, v in took[0]["definitions"][0]["sizes"].items() if k != "N"}, sizes)
+        took = json.loads(self.heddle("emit", "two.tc", "--json", "-o", "out").stdout)["took"]
+        self.assertEqual([(len(t["definitions"]), len(t["targets"])) for t in took], [(2, 3)])
+
+    def test_sizes_of_times(self):
+        """Times at open sizes are for sizes that are named."""
+        self.heddle("plan", "mm.tc", "-s", "M=4,K=1:8", out="times and traffic of the model are for K=8,N=1024, which are open")
+        self.assertNotIn("which", self.heddle("plan", "mm.tc", "-s", "M=4,N=4,K=4").stdout)
+        doc = json.loads(self.heddle("plan", "mm.tc", "-s", "M=4,K=1:8", "--json").stdout)
+        self.assertEqual(doc["model_sizes"], {"M": 4, "K": 8, "N": 1024})
 
 if __name__ == "__main__":
     unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
