@@ -108,7 +108,8 @@ int heddle_cli_fixed_sizes(heddle_cli *cli, const heddle_definition *definition,
 	if (missing.length) {
 		result = heddle_error(cli->ctx, 918, &definition->location, "'%s' needs a value for: %s", definition->name,
 				      heddle_text_str(&missing));
-		heddle_note(cli->ctx, NULL, "give each as -s NAME=VALUE");
+		heddle_note(cli->ctx, NULL, "give each as -s NAME=VALUE%s",
+			    cli->verb == &heddle_verb_rows[HEDDLE_VERB_RUN] ? ", or the --input whose shape has it" : "");
 	} else {
 		result = heddle_sizes_check(cli->ctx, definition, *value);
 	}

@@ -14,6 +14,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 void heddle_kernel_files_free(heddle_kernel_files *kernel)
 {
@@ -411,6 +412,104 @@ static int read_input(heddle_cli *cli, const heddle_definition *definition, cons
 	array[tensor->position] = read;
 	return 0;
 }
+
+/* ---- sizes of inputs ------------------------------------------------------------------------------------------------------ */
+
+/* The only size in an extent whose value is not known; NULL: there is none, or several. */
+static const heddle_size *open_size(const heddle_expr *expr, const bool *known, bool *several)
+{
+	const heddle_size *found = expr->kind == HEDDLE_EXPR_SIZE && !known[expr->size->position] ? expr->size : NULL;
+	for (int i = 0; i < expr->n_arg; i++) {
+		const heddle_size *one = open_size(expr->arg[i], known, several);
+		*several = *several || (one && found && one != found);
+		found = found ? found : one;
+	}
+	return *several ? NULL : found;
+}
+
+/* The extent is a straight line in its open size: does one value give the shape?  True when it is known now. */
+static bool solve_extent(const heddle_expr *extent, int64_t wanted, int64_t *value, bool *known)
+{
+	bool several = false;
+	const heddle_size *size = open_size(extent, known, &several);
+	int64_t at_0, at_1, back;
+	if (!size)
+		return false;
+	value[size->position] = 0;
+	bool fine = heddle_expr_evaluate(extent, value, &at_0) == 0;
+	value[size->position] = 1;
+	fine = fine && heddle_expr_evaluate(extent, value, &at_1) == 0 && at_1 != at_0;
+	value[size->position] = fine ? (wanted - at_0) / (at_1 - at_0) : 0;
+	known[size->position] = fine && heddle_expr_evaluate(extent, value, &back) == 0 && back == wanted;
+	return known[size->position];
+}
+
+/* The shape of one --input; false: its tensor is none, which is said later, or its file cannot be read twice. */
+static bool input_shape(heddle_cli *cli, const heddle_definition *definition, const char *text, const heddle_tensor **tensor, int64_t *shape)
+{
+	struct stat status;
+	int rank;
+	const char *equals = strchr(text, '=');
+	*tensor = equals ? find_tensor(definition, heddle_arena_strndup(cli->arena, text, (size_t)(equals - text))) : NULL;
+	if (!*tensor || (stat(equals + 1, &status) == 0 && !S_ISREG(status.st_mode)))
+		return false;
+	return heddle_npy_shape(cli->ctx, equals + 1, &rank, shape) == 0 && rank == (*tensor)->rank;
+}
+
+static bool solve_inputs(heddle_cli *cli, const heddle_definition *definition, int64_t *value, bool *known)
+{
+	const heddle_values *inputs = &cli->option[HEDDLE_OPTION_INPUT];
+	bool any = false;
+	for (int i = 0; i < inputs->n; i++) {
+		const heddle_tensor *tensor;
+		int64_t shape[HEDDLE_MAX_RANK];
+		if (input_shape(cli, definition, inputs->value[i], &tensor, shape))
+			for (int d = 0; d < tensor->rank; d++)
+				any = solve_extent(tensor->extent[d], shape[d], value, known) || any;
+	}
+	return any;
+}
+
+/* In place of what -s says of the size, which must allow it. */
+static int fix_size(heddle_cli *cli, const heddle_size *size, int64_t value, heddle_size_list *list)
+{
+	const heddle_size_range fixed = {heddle_arena_strdup(cli->arena, size->name), value, value, 1}; /* it outlives the module */
+	if (value < size->min || value > size->max || (size->divisor > 1 && value % size->divisor != 0))
+		return heddle_error(cli->ctx, 918, NULL, "the inputs have %s=%lld, which -s or the definition does not allow", size->name,
+				    (long long)value);
+	for (int i = 0; i < list->n; i++)
+		if (!strcmp(list->range[i].name, size->name)) {
+			list->range[i] = fixed;
+			return 0;
+		}
+	HEDDLE_PUSH(cli->arena, list->range, list->n, fixed);
+	return 0;
+}
+
+int heddle_cli_sizes_of_inputs(heddle_cli *cli, const heddle_definition *definition, heddle_size_list **sizes)
+{
+	int64_t *value = HEDDLE_NEW_ARRAY(cli->arena, int64_t, definition->n_size + 1);
+	bool *known = HEDDLE_NEW_ARRAY(cli->arena, bool, definition->n_size + 1);
+	int n_open = 0;
+	for (int i = 0; i < definition->n_size; i++) {
+		value[i] = definition->size[i]->min;
+		known[i] = definition->size[i]->min == definition->size[i]->max;
+		n_open += !known[i];
+	}
+	bool any = false;
+	while (n_open && solve_inputs(cli, definition, value, known))
+		any = true;
+	if (heddle_error_count(cli->ctx))
+		return -1;
+	if (any && !*sizes)
+		*sizes = HEDDLE_NEW(cli->arena, heddle_size_list);
+	for (int i = 0; any && i < definition->n_size; i++)
+		if (known[i] && definition->size[i]->min != definition->size[i]->max && fix_size(cli, definition->size[i], value[i], *sizes) < 0)
+			return -1;
+	return any;
+}
+
+/* ---- all arrays ------------------------------------------------------------------------------------------------------------- */
 
 int heddle_cli_arrays(heddle_cli *cli, const heddle_module *module, const heddle_definition *definition, const int64_t *size,
 		      uint64_t seed, heddle_array ***array)

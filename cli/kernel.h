@@ -51,6 +51,8 @@ int heddle_cli_check_run_level(heddle_cli *cli, const char *level);
  * E0810 that says what is missing. */
 const heddle_runner *heddle_cli_runner(heddle_cli *cli, const heddle_kernel_files *kernel);
 
+/* Put into the list (NULL: of none) those open sizes that the shapes of --input say.  1 when there were any, 0, or -1. */
+int heddle_cli_sizes_of_inputs(heddle_cli *cli, const heddle_definition *definition, heddle_size_list **sizes);
 /* One array per tensor of the definition: inputs from --input, or suitable random numbers, the rest poisoned.  0 or -1. */
 int heddle_cli_arrays(heddle_cli *cli, const heddle_module *module, const heddle_definition *definition, const int64_t *size,
 		      uint64_t seed, heddle_array ***array); /* freed by heddle_case_arrays_free */

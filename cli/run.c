@@ -159,14 +159,25 @@ static int run_definition(heddle_cli *cli, heddle_module *module, const heddle_t
 	return result;
 }
 
+/* The file under the sizes of -s, and of the inputs' shapes where -s leaves some open. */
+static heddle_module *read_module(heddle_cli *cli)
+{
+	heddle_size_list *sizes;
+	if (heddle_cli_sizes(cli, 0, &sizes) < 0)
+		return NULL;
+	heddle_module *module = heddle_cli_module(cli, cli->word[0], sizes);
+	const heddle_definition *definition = module ? heddle_cli_definition(cli, module) : NULL;
+	const int more = definition ? heddle_cli_sizes_of_inputs(cli, definition, &sizes) : -1;
+	if (more != 0)
+		module = heddle_module_free(module);
+	return more > 0 ? heddle_cli_module(cli, cli->word[0], sizes) : module;
+}
+
 int heddle_cli_run(heddle_cli *cli)
 {
 	heddle_target *target;
 	int n_target;
-	heddle_size_list *sizes;
-	if (heddle_cli_sizes(cli, 0, &sizes) < 0)
-		return -1;
-	heddle_module *module = heddle_cli_module(cli, cli->word[0], sizes);
+	heddle_module *module = read_module(cli);
 	if (!module)
 		return -1;
 	int result = heddle_cli_device_targets(cli, &target, &n_target);

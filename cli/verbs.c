@@ -27,9 +27,10 @@ const heddle_verb_row heddle_verb_rows[] = {
 			      "Without --level: all levels that are here, but no runner that is slow (--thorough: those, too).\n"
 			      "--impl alone: memory checks of one's own kernels with random inputs; --expect or --oracle judge the numbers.\n",
 			      0, -1, heddle_cli_test},
-	[HEDDLE_VERB_RUN] = {"run", "FILE [--def NAME] -s SIZES [-t TARGET] [--input A=a.npy]... [--output DIR]",
+	[HEDDLE_VERB_RUN] = {"run", "FILE [--def NAME] [-s SIZES] [-t TARGET] [--input A=a.npy]... [--output DIR]",
 			     "Run a definition on NumPy files",
-			     "All sizes must be given.  Without --output the result's shape and a few numbers are printed.\n", 1, 1,
+			     "Without -t on the first GPU, else host: this machine's processor, through OpenCL.  Sizes that -s does not\n"
+			     "give are those of the files of --input.  Without --output the result's shape and a few numbers are printed.\n", 1, 1,
 			     heddle_cli_run},
 	[HEDDLE_VERB_BENCH] = {"bench", "FILE [--def NAME] -s SIZES [-t TARGET] [--impl K.json]...", "Time kernels",
 			       "Time, GB/s, GFLOP/s and the share of the roofline; a time counts where the results are right.\n", 1,

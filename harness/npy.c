@@ -214,28 +214,53 @@ static void copy_elements(heddle_array *array, const unsigned char *from, const 
 	}
 }
 
-heddle_array *heddle_npy_parse(heddle_ctx *ctx, const char *name, const void *data, size_t length, int wanted)
+/* The header at the begin of a file; in `*end` where the elements begin.  0, or -1 with a diagnostic. */
+static int read_header(cursor *c, const unsigned char *bytes, size_t length, header *h, size_t *end)
 {
-	const unsigned char *bytes = data;
-	if (length < 10 || memcmp(bytes, "\x93NUMPY", 6)) {
-		heddle_error(ctx, 701, NULL, "%s: not an .npy file", name);
-		return NULL;
-	}
-	if (bytes[6] < 1 || bytes[6] > 3) {
-		heddle_error(ctx, 701, NULL, "%s: .npy format version %d is not known", name, bytes[6]);
-		return NULL;
-	}
+	if (length < 10 || memcmp(bytes, "\x93NUMPY", 6))
+		return heddle_error(c->ctx, 701, NULL, "%s: not an .npy file", c->name);
+	if (bytes[6] < 1 || bytes[6] > 3)
+		return heddle_error(c->ctx, 701, NULL, "%s: .npy format version %d is not known", c->name, bytes[6]);
 	size_t start = bytes[6] == 1 ? 10 : 12;
 	size_t text = (size_t)bytes[8] | (size_t)bytes[9] << 8;
 	if (bytes[6] > 1 && length >= 12)
 		text |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
-	if (length < start || text > length - start) {
-		heddle_error(ctx, 701, NULL, "%s: the file ends inside its header", name);
-		return NULL;
-	}
-	cursor c = { ctx, name, (const char *)bytes + start, (const char *)bytes + start + text };
-	header h = { 0 };
-	if (parse_header(&c, &h) < 0)
+	if (length < start || text > length - start)
+		return heddle_error(c->ctx, 701, NULL, "%s: the file ends inside its header", c->name);
+	c->at = (const char *)bytes + start;
+	c->end = c->at + text;
+	*h = (header){ 0 };
+	*end = start + text;
+	return parse_header(c, h);
+}
+
+int heddle_npy_shape(heddle_ctx *ctx, const char *path, int *rank, int64_t *shape)
+{
+	enum { LONGEST_HEADER = 1 << 16 };
+	FILE *file = heddle_stream_open(path);
+	if (!file)
+		return heddle_error(ctx, 901, NULL, "cannot read '%s': %s", path, strerror(errno));
+	unsigned char *data = heddle_xalloc(LONGEST_HEADER);
+	const size_t length = fread(data, 1, LONGEST_HEADER, file);
+	fclose(file);
+	cursor c = { .ctx = ctx, .name = path };
+	header h;
+	size_t end;
+	int result = read_header(&c, data, length, &h, &end);
+	free(data);
+	*rank = result == 0 ? h.rank : 0;
+	for (int d = 0; d < *rank; d++)
+		shape[d] = h.shape[d];
+	return result;
+}
+
+heddle_array *heddle_npy_parse(heddle_ctx *ctx, const char *name, const void *data, size_t length, int wanted)
+{
+	const unsigned char *bytes = data;
+	cursor c = { .ctx = ctx, .name = name };
+	header h;
+	size_t end;
+	if (read_header(&c, bytes, length, &h, &end) < 0)
 		return NULL;
 	int type = resolve_type(&c, &h, wanted);
 	if (type < 0)
@@ -243,14 +268,14 @@ heddle_array *heddle_npy_parse(heddle_ctx *ctx, const char *name, const void *da
 	uint64_t count = 1;
 	for (int d = 0; d < h.rank; ++d)
 		count *= (uint64_t)h.shape[d];
-	uint64_t there = length - start - text;
+	uint64_t there = length - end;
 	if (count * (uint64_t)h.size != there) {
 		heddle_error(ctx, 703, NULL, "%s: %llu bytes of data where the shape needs %llu", name,
 			     (unsigned long long)there, (unsigned long long)(count * (uint64_t)h.size));
 		return NULL;
 	}
 	heddle_array *array = heddle_array_new((heddle_type)type, h.rank, h.shape);
-	copy_elements(array, bytes + start + text, &h);
+	copy_elements(array, bytes + end, &h);
 	return array;
 }
 

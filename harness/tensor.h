@@ -80,6 +80,8 @@ float heddle_bfloat16_to(uint16_t bits);
 heddle_array *heddle_npy_read(heddle_ctx *ctx, const char *path, int wanted);
 /* The same from memory; `name` is for messages. */
 heddle_array *heddle_npy_parse(heddle_ctx *ctx, const char *name, const void *data, size_t length, int wanted);
+/* The shape alone, of at most HEDDLE_MAX_RANK dimensions: what lies behind the header is not read.  0, or -1 as above. */
+int heddle_npy_shape(heddle_ctx *ctx, const char *path, int *rank, int64_t *shape);
 /* Write `array` in format 1.0, little-endian, C order.  0; 1 when written as raw uint16 bits (bfloat16): tell the user;
  * -1 with a diagnostic. */
 int heddle_npy_write(heddle_ctx *ctx, const char *path, const heddle_array *array);

@@ -915,6 +915,25 @@ class Run(Case):
     def test_sizes(self):
         self.heddle("run", "mm.tc", "-s", "M=2,N=2", "-t", "opencl:cpu", code=USAGE, err=["needs a value for: K", "E0918"])
 
+    @needs_pocl
+    def test_sizes_of_inputs(self):
+        """What -s leaves open is read from the files."""
+        self.write("a.npy", npy([1, 2, 3, 4, 5, 6], (2, 3)))
+        self.write("b.npy", npy([1, 0, 0, 1, 1, 1], (3, 2)))
+        words = ("run", "mm.tc", "-t", "opencl:cpu", "-i", "A=a.npy")
+        self.heddle(*words, "-i", "B=b.npy", out=["float32 C(2,2)", "4 5 10 11"], err="sizes M=2,K=3,N=2")
+        self.heddle(*words, "-i", "B=b.npy", "-s", "K=1:8", out="float32 C(2,2)")
+        self.heddle(*words, "-s", "N=4", out="float32 C(2,4)")
+        self.heddle(*words, code=USAGE, err=["needs a value for: N", "or the --input"])
+        self.heddle(*words, "-i", "B=a.npy", code=USAGE, err=["'a.npy' is (2,3) but B is (3,3)", "E0920"])
+        self.heddle(*words, "-i", "B=none.npy", code=USAGE, err=["none.npy", "E0901"])
+        self.heddle(*words, "-i", "B=b.npy", "-s", "M=3:8", code=USAGE, err=["M=2", "-s", "E0918"])
+        self.write("window.tc", "def f(float(2 * W + 2) x) -> (y) { y(i) = x(2 * i) + x(2 * i + 3) where i in 0:W }\n")
+        self.write("x.npy", npy(range(8), (8,)))
+        self.heddle("run", "window.tc", "-t", "opencl:cpu", "-i", "x=x.npy", out=["float32 y(3)", "3 7 11"], err="sizes W=3")
+        self.write("odd.npy", npy(range(7), (7,)))
+        self.heddle("run", "window.tc", "-t", "opencl:cpu", "-i", "x=odd.npy", code=USAGE, err="E0918")
+
     def test_bad_inputs(self):
         self.write("a.npy", npy([1, 2, 3, 4, 5, 6], (3, 2)))
         self.write("noise.npy", b"noise")
