@@ -20,8 +20,8 @@ typedef struct heddle_target {
 
 /* "BACKEND:CHIP" or "CHIP" with any alias.  In the context's arena.  0, or -1 with E0401.. (did-you-mean). */
 int heddle_target_parse(heddle_ctx *ctx, const char *text, heddle_target *target);
-/* What is taken when no target is named, NULL-ended: for sources and tests, one for plans, and one that runs on the host. */
-extern const char *const heddle_usual_targets[], *const heddle_usual_plan[], *const heddle_usual_host[];
+/* What is taken when no target is named, NULL-ended: for sources, for plans, for tests, and where there is no GPU to run on. */
+extern const char *const heddle_usual_targets[], *const heddle_usual_plan[], *const heddle_usual_tests[], *const heddle_usual_host[];
 /* Names of the dialects that can be found, sorted, NULL-ended. */
 const char *const *heddle_dialect_names(heddle_ctx *ctx);
 

@@ -8,7 +8,8 @@
 
 const char *const heddle_usual_targets[] = {"cuda:h100", "hip:mi300x", "opencl:cpu", NULL};
 const char *const heddle_usual_plan[] = {"cuda:h100", NULL};
-const char *const heddle_usual_host[] = {"opencl:cpu", NULL};
+const char *const heddle_usual_tests[] = {"cuda:h100", "hip:mi300x", "host", NULL};
+const char *const heddle_usual_host[] = {"host", NULL};
 
 heddle_language heddle_dialect_language(const heddle_dialect *dialect)
 {

@@ -666,6 +666,11 @@ const heddle_code heddle_codes[] = {
 	 "`heddle report merge` takes what `heddle test --json` wrote, whole: a JSON document whose member \"report\" says\n"
 	 "\"schema\": \"heddle.test/1\".\n"
 	 "Right:  heddle test layers --json > here.json; heddle report merge here.json there.json\n"},
+	{927, "a kernel for longer vectors than this processor has",
+	 "The target's descriptor states longer vectors than CPUID does, so that each operation on one is several here, and sums that\n"
+	 "were to stay in registers do not fit them.  Results are right; times are not what this processor can do.\n"
+	 "Wrong:  heddle bench f.tc -t opencl:cpu       on a processor of 256-bit vectors\n"
+	 "Right:  heddle bench f.tc -t host\n"},
 	{950, "internal error",
 	 "Heddle contradicted itself.  This is a defect in Heddle, not in your source; please report it with the source, the sizes\n"
 	 "and the command line.\n"},

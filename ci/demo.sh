@@ -1,6 +1,6 @@
 #!/bin/bash
-# Heddle in one minute, with nothing but the program: one layer becomes kernels for three vendors; the OpenCL one runs on
-# this machine's processor, is timed, and all three are validated at every level that works here.
+# Heddle in one minute, with nothing but the program: one layer becomes kernels for three vendors; on this machine it runs, is
+# timed, and all three are validated at every level that works here.
 #
 #	ci/demo.sh [FOLDER]    FOLDER: where the kernels go (build/demo)
 #
@@ -21,6 +21,6 @@ show() {
 cat "$layer"
 show check "$layer"
 show emit "$layer" -s "$sizes" -t cuda:h200,hip:mi300x,opencl:cpu -o "$folder"
-show run "$layer" -s "$sizes" -t opencl:cpu
-show bench "$layer" -s "$sizes" -t opencl:cpu
-show test "$layer" -t cuda:h200,hip:mi300x,opencl:cpu --quick
+show run "$layer" -s "$sizes"
+show bench "$layer" -s "$sizes"
+show test "$layer" -t cuda:h200,hip:mi300x,host --quick

@@ -220,11 +220,11 @@ static const char *real_target(heddle_cli *cli)
 int heddle_cli_device_targets(heddle_cli *cli, heddle_target **target, int *n)
 {
 	const char *standard[] = {heddle_usual_host[0], NULL};
-	if (!heddle_cli_flag(cli, HEDDLE_OPTION_TARGET)) {
+	const char *level = heddle_cli_value(cli, HEDDLE_OPTION_LEVEL);
+	if (!heddle_cli_flag(cli, HEDDLE_OPTION_TARGET) && (!level || strncmp(level, "opencl-cpu", 10) != 0)) {
 		const char *real = real_target(cli);
 		if (real)
 			standard[0] = real;
-		heddle_text_printf(&cli->err, "target %s\n", standard[0]);
 	}
 	return heddle_cli_targets(cli, standard, target, n);
 }
@@ -293,6 +293,21 @@ static const char *other_backends(heddle_cli *cli, const char *level, const hedd
 	return list;
 }
 
+/* A kernel for longer vectors than this processor has runs, but each of its vectors is several here. */
+static void warn_of_vectors(heddle_cli *cli, const heddle_target *target)
+{
+	const heddle_descriptor *host = heddle_descriptor_find(cli->ctx, "host");
+	const char *better = heddle_host_nearest(cli->ctx);
+	const double wanted = target->descriptor->vector_bytes.value, there = host ? host->vector_bytes.value : 0;
+	if (!host || target->descriptor->execution != HEDDLE_SIMD || wanted <= there)
+		return;
+	for (const heddle_diagnostic *d = heddle_diagnostics(cli->ctx); d; d = d->next)
+		if (d->code == 927)
+			return; /* of another kernel */
+	heddle_warning(cli->ctx, 927, NULL, "%s has vectors of %.0f bits, and this processor's have %.0f", target->text, 8 * wanted, 8 * there);
+	heddle_note(cli->ctx, NULL, "%s:%s, or host with this processor's cores and caches, will be faster", target->backend, better);
+}
+
 const heddle_runner *heddle_cli_runner(heddle_cli *cli, const heddle_kernel_files *kernel)
 {
 	const heddle_target *target = &kernel->target;
@@ -306,6 +321,8 @@ const heddle_runner *heddle_cli_runner(heddle_cli *cli, const heddle_kernel_file
 	if (!level)
 		level = target->descriptor->execution == HEDDLE_SIMD ? "opencl-cpu" : "device";
 	const heddle_runner *runner = usable_runner(cli, level, kernel->manifest, &why);
+	if (runner && !runner->slow && !strcmp(runner->level, "opencl-cpu"))
+		warn_of_vectors(cli, target);
 	if (runner)
 		return runner;
 	heddle_error(cli->ctx, 810, NULL, "nothing here can run %s at level '%s'", target->text, level);

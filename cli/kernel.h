@@ -43,7 +43,7 @@ int heddle_cli_show_sweep(heddle_cli *cli, const heddle_definition *definition, 
 int heddle_cli_read_impl(heddle_cli *cli, const char *path, heddle_kernel_files *kernel);
 void heddle_kernel_files_free(heddle_kernel_files *kernel);
 
-/* -t, or the first real device, else opencl:cpu; says on the report what it took. */
+/* -t, or the first real device, else `host`. */
 int heddle_cli_device_targets(heddle_cli *cli, heddle_target **target, int *n);
 /* A level, or one runner of it ("opencl-cpu:pocl"), at which kernels run and are not only compiled.  0, or -1 with E0915. */
 int heddle_cli_check_run_level(heddle_cli *cli, const char *level);

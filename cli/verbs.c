@@ -15,15 +15,18 @@ const heddle_verb_row heddle_verb_rows[] = {
 	[HEDDLE_VERB_EMIT] = {"emit", "FILE [--def NAME] -s SIZES -t TARGETS -o DIR",
 			      "Write kernels, their header and manifests",
 			      "One C header for all targets and per target a source and a manifest.  If anything fails, nothing is\n"
-			      "written.  A size that is not given stays symbolic; several -s make variants behind one entry.\n"
+			      "written.  Without -t for cuda:h100, hip:mi300x, opencl:cpu; without --def all definitions of the file.\n"
+			      "A size that is not given stays symbolic; several -s make variants behind one entry.\n"
 			      "With --lock, configs stay as they are until --update-lock; --check compares with files written before.\n",
 			      1, 1, heddle_cli_emit},
 	[HEDDLE_VERB_PLAN] = {"plan", "FILE [--def NAME] -s SIZES -t TARGET", "Show what the kernels will do, how fast, and why",
-			      "Schedule, spaces, traffic per memory level, predicted time, and what limits it.\n", 1, 1,
+			      "Schedule, spaces, traffic per memory level, predicted time, and what limits it.  Without -t for cuda:h100.\n"
+			      "Where sizes are open the model's times are for usual values, which it names.\n", 1, 1,
 			      heddle_cli_plan},
 	[HEDDLE_VERB_TEST] = {"test", "[FILE|DIR...] [-t TARGETS] [--level LEVELS] [--impl K.json]...",
 			      "Compare kernels with the definition at every level available",
-			      "Cases stand in the file as '#: sizes M=64 ...'.  A level or target named must be there (exit code 4).\n"
+			      "Without -t on cuda:h100, hip:mi300x, host; without --def all definitions; without -s at the sizes of the\n"
+			      "file's lines '#: sizes M=64 ...', and at others unless --cases given.  A level or target named must be there (exit code 4).\n"
 			      "Without --level: all levels that are here, but no runner that is slow (--thorough: those, too).\n"
 			      "--impl alone: memory checks of one's own kernels with random inputs; --expect or --oracle judge the numbers.\n",
 			      0, -1, heddle_cli_test},
@@ -33,7 +36,9 @@ const heddle_verb_row heddle_verb_rows[] = {
 			     "give are those of the files of --input.  Without --output the result's shape and a few numbers are printed.\n", 1, 1,
 			     heddle_cli_run},
 	[HEDDLE_VERB_BENCH] = {"bench", "FILE [--def NAME] -s SIZES [-t TARGET] [--impl K.json]...", "Time kernels",
-			       "Time, GB/s, GFLOP/s and the share of the roofline; a time counts where the results are right.\n", 1,
+			       "Time, GB/s, GFLOP/s and the share of the roofline; a time counts where the results are right.\n"
+			       "Without -t on the first GPU, else host: this machine's processor, through OpenCL.  Without -s every\n"
+			       "definition, or that of --def, at the sizes of its lines '#: bench M=64 ...', else of its last '#: sizes' line.\n", 1,
 			       1, heddle_cli_bench},
 	[HEDDLE_VERB_MANIFEST] = {"manifest", "FILE [--def FILE.tc[:NAME]] [--instance 'k<float,128>']... [-o FILE.json]",
 				  "Write the skeleton of a manifest for kernels of one's own",

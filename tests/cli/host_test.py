@@ -150,6 +150,28 @@ class Host(Case):
         off = json.loads(self.heddle("arch", "show", "host", "--json", host=self.avx2, HEDDLE_CACHE="off").stdout)["descriptor"]
         self.assertNotEqual(off["memory"]["global"]["bandwidth"]["value"], 77e9)
 
+    def test_default_of_run_and_bench(self):
+        """Whatever the processor: the descriptor that fits it is taken without -t."""
+        self.needs("opencl-cpu", "pocl")
+        for host, cores, bits in ((self.avx2, 8, 256), (self.avx512, 4, 512)):
+            line = f"heddle: definition 'mm', target host (opencl, {bits}-bit vectors, {cores} cores), sizes M=32,K=32,N=32"
+            words = ("mm.tc", "-s", "M=32,N=32,K=32")
+            self.assertNotIn("W0927", self.heddle("run", *words, host=host, err=line).stderr)
+            self.heddle("bench", *words, "--repeat", "2", host=host, err=line, out="opencl:host")
+            # The kernel is one for these vectors: no vector of it is longer.
+            config = json.loads(self.heddle("bench", *words, "--repeat", "1", "--json", host=host).stdout)["cases"][0]["kernels"][0]["config"]
+            self.assertIn(f"vector=j:{bits // 32}", config)
+
+    def test_vectors_that_are_lacking(self):
+        self.needs("opencl-cpu", "pocl")
+        words = ("mm.tc", "-s", "M=32,N=32,K=32", "-t", "opencl:cpu")
+        said = ["opencl:cpu has vectors of 512 bits, and this processor's have 256", "W0927", "opencl:cpu-avx2"]
+        self.heddle("run", *words, host=self.avx2, err=said)
+        p = self.heddle("bench", *words, "--repeat", "2", "--config", "", "--config", "k0.S0: tile=j:16 vector=j:16", host=self.avx2, err=said)
+        self.assertEqual(p.stderr.count("W0927"), 1)
+        for target, host in (("opencl:cpu", self.avx512), ("opencl:cpu-avx2", self.avx512), ("opencl:cpu-avx2", self.avx2)):
+            self.assertNotIn("W0927", self.heddle("run", *words[:-1], target, host=host).stderr)
+
     def test_probe(self):
         self.needs("opencl-cpu", "pocl")
         self.heddle("arch", "probe", "host", "--level", "opencl-cpu:pocl", out="measured / stated", err="cache/heddle/host.yaml")
@@ -180,6 +202,8 @@ class Took(Case):
         self.heddle("emit", "mm.tc", "-o", "out", err="heddle: definition 'mm', targets cuda:h100, hip:mi300x, opencl:cpu, sizes M,K,N open\n")
         self.heddle("emit", "mm.tc", "-t", "h100", "-s", "M=8", "-s", "", "--sizes-auto", "-o", "out", code=USAGE)
         self.heddle("emit", "mm.tc", "--sizes-auto", "-t", "h100", "-o", "out", err="heddle: definition 'mm', target cuda:h100, 2 variants of sizes\n")
+        self.heddle("test", "mm.tc", "--level", "interpret", "--quick", host=self.avx2,
+                    err="heddle: targets cuda:h100, hip:mi300x, host (opencl, 256-bit vectors, 8 cores), every definition at the sizes of its '#: sizes' lines\n")
 
     def test_told(self):
         sizes = ("-s", "M=4,N=4,K=4")
@@ -203,6 +227,12 @@ class Took(Case):
         self.assertNotIn("which", self.heddle("plan", "mm.tc", "-s", "M=4,N=4,K=4").stdout)
         doc = json.loads(self.heddle("plan", "mm.tc", "-s", "M=4,K=1:8", "--json").stdout)
         self.assertEqual(doc["model_sizes"], {"M": 4, "K": 8, "N": 1024})
+
+    def test_help_names_defaults(self):
+        for verb, default in (("emit", "cuda:h100, hip:mi300x, opencl:cpu"), ("test", "cuda:h100, hip:mi300x, host"), ("plan", "cuda:h100"),
+                              ("run", "the first GPU, else host"), ("bench", "the first GPU, else host")):
+            self.heddle(verb, "--help", out=default)
+
 
 if __name__ == "__main__":
     unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
