@@ -107,7 +107,7 @@ heddle_type heddle_type_arithmetic(heddle_type type);
 heddle_expr *heddle_expr_make(heddle_arena *arena, heddle_expr_kind kind, heddle_type type, int n_arg);
 /* `e` as `type`: itself, a literal of that type, which so keeps its precision, or a CAST. */
 heddle_expr *heddle_expr_convert(heddle_arena *arena, heddle_expr *e, heddle_type type);
-/* `e`, or what it is in int64 where it is arithmetic on sizes that becomes a `type` of another kind or width. */
+/* `e`, or the same in int64: arithmetic on sizes that may leave 32 bits and becomes a `type` of another kind or width. */
 heddle_expr *heddle_check_widen(heddle_arena *arena, heddle_expr *e, heddle_type type);
 /* Warn of products of sizes in a value that are calculated in int32 and may be too large for it. */
 void heddle_check_wraps(checker *c, const heddle_expr *e);

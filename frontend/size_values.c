@@ -1,4 +1,4 @@
-/* Arithmetic on sizes in values: in 64 bits where the result is not an int32, else with a warning where a product may wrap around.
+/* Arithmetic on sizes in values that may leave 32 bits: in int64 where no int32 takes the result, else with a warning.
  * SPDX-License-Identifier: MIT
  */
 #include "frontend/check.h"
@@ -16,6 +16,28 @@ static bool over_sizes(const heddle_expr *e, bool *any)
 		if (!over_sizes(e->arg[i], any))
 			return false;
 	return true;
+}
+
+/* No value of the expression over sizes, nor of a part of it, is larger, nor smaller than its negative. */
+static double magnitude(const heddle_expr *e)
+{
+	if (e->kind == HEDDLE_EXPR_SIZE)
+		return (double)e->size->max;
+	if (e->kind == HEDDLE_EXPR_INT)
+		return fabs((double)e->i);
+	const double a = magnitude(e->arg[0]), b = e->n_arg > 1 ? magnitude(e->arg[1]) : 0;
+	switch (e->op) {
+	case HEDDLE_OP_ADD:
+	case HEDDLE_OP_SUB:
+		return a + b;
+	case HEDDLE_OP_MUL:
+		return a * b;
+	case HEDDLE_OP_DIV:
+	case HEDDLE_OP_MOD:
+		return a;
+	default:
+		return fmax(a, b);
+	}
 }
 
 static heddle_expr *in_int64(heddle_arena *arena, heddle_expr *e)
@@ -39,29 +61,7 @@ heddle_expr *heddle_check_widen(heddle_arena *arena, heddle_expr *e, heddle_type
 {
 	bool any = false;
 	const bool wide = heddle_type_is_float(type) || heddle_type_size(type) == 8;
-	return wide && e->n_arg && over_sizes(e, &any) && any ? in_int64(arena, e) : e;
-}
-
-/* No value of the expression over sizes is larger, nor smaller than its negative. */
-static double magnitude(const heddle_expr *e)
-{
-	if (e->kind == HEDDLE_EXPR_SIZE)
-		return (double)e->size->max;
-	if (e->kind == HEDDLE_EXPR_INT)
-		return fabs((double)e->i);
-	const double a = magnitude(e->arg[0]), b = e->n_arg > 1 ? magnitude(e->arg[1]) : 0;
-	switch (e->op) {
-	case HEDDLE_OP_ADD:
-	case HEDDLE_OP_SUB:
-		return a + b;
-	case HEDDLE_OP_MUL:
-		return a * b;
-	case HEDDLE_OP_DIV:
-	case HEDDLE_OP_MOD:
-		return a;
-	default:
-		return fmax(a, b);
-	}
+	return wide && e->n_arg && over_sizes(e, &any) && any && magnitude(e) > INT32_MAX ? in_int64(arena, e) : e;
 }
 
 void heddle_check_wraps(checker *c, const heddle_expr *e)

@@ -133,11 +133,12 @@ static void test_types(void **state)
 		{"float16(N) A, float16(N) B", "O(i) = i > 2 ? A(i) : B(i)", HEDDLE_FLOAT16, "i > 2 ? A(i) : B(i)"},
 		{"float(N) A", "O(i) = int32(A(i)) % 2", HEDDLE_INT32, "int32(A(i)) % 2"},
 		{"float(N) A", "O(i) = A(i) * N * i", HEDDLE_FLOAT32, "A(i) * float32(N) * float32(i)"},
-		/* arithmetic on sizes is in int64 where it becomes a float or an integer of 64 bits */
+		/* arithmetic on sizes that may be too large for int32 is in int64 where it becomes a float or an integer of 64 bits */
 		{"float(N) A, size D", "O(i) = A(i) / (N * D)", HEDDLE_FLOAT32, "A(i) / float32(int64(N) * int64(D))"},
 		{"float(N) A, size D", "O(i) = A(i) / float(N * D - 1)", HEDDLE_FLOAT32, "A(i) / float32(int64(N) * int64(D) - int64(1))"},
-		{"int64(N) A, size D", "O(i) = A(i) + max(N, -D) % 3", HEDDLE_INT64,
-		 "A(i) + max(int64(N), -int64(D)) % int64(3)"},
+		{"int64(N) A, size D", "O(i) = A(i) + max(N, -2 * D) % 3", HEDDLE_INT64,
+		 "A(i) + max(int64(N), -int64(2) * int64(D)) % int64(3)"},
+		{"float(N) A", "O(i) = A(i) / max(N - 1, 1)", HEDDLE_FLOAT32, "A(i) / float32(max(N - 1, 1))"},
 		{"int32(N) A, size D", "O(i) = int64(N * D) + A(i)", HEDDLE_INT64, "int64(int64(N) * int64(D)) + int64(A(i))"},
 		{"float(N) A, size D", "O(i) = A(i) > 0 ? N * D : 0", HEDDLE_INT32, "A(i) > 0.0 ? N * D : 0"},
 		{"float(N) A, size D", "O(i) = A(i) * float(i * N)", HEDDLE_FLOAT32, "A(i) * float32(i * N)"},
