@@ -47,8 +47,8 @@ const heddle_code heddle_codes[] = {
 	 "The `}` is missing: another `def` or the end of the file came first.\n"},
 	{12, "a source is too large",
 	 "Compiling takes time and memory that grow faster than the text, so there are limits: the message says which one was reached.\n"
-	 "Split the file, or the definition; ranges that take too long to check have fewer alternatives when a temporary holds a part,\n"
-	 "or when `where` gives an index its range.\n"},
+	 "Split the file, or the definition; doc/language.md lists the limits.  Ranges that take too long to check have fewer\n"
+	 "alternatives when a temporary holds a part, or when `where` gives an index its range.\n"},
 	{101, "an unknown name",
 	 "The name is no input, output, size, index with a range, `where` definition or function.  A bare name that nothing else\n"
 	 "explains would be an index; one that occurs in no subscript of a tensor is most likely misspelt.\n"

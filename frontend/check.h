@@ -121,6 +121,11 @@ bool heddle_expr_is_zero(const heddle_expr *e);
 const char *heddle_check_fresh(checker *c, const char *stem);
 /* A further tensor; moves c->state. */
 tensor_state *heddle_check_add_tensor(checker *c, const char *name, heddle_role role, const heddle_location *where);
+/* limits.c: 0, or -1 with an error about dimensions or indices of the statement */
+int heddle_check_limits(scope *s);
+/* An error when no steps are left: without them nothing is proved, and what is said would be about that. */
+void heddle_check_steps(checker *c);
+int heddle_expr_count(const heddle_expr *e); /* its operands and operators */
 /* The target's state, or NULL with an error. */
 tensor_state *heddle_check_target(checker *c, const syntax_statement *st);
 /* One statement with its scope prepared: 0, or -1 with an error. */

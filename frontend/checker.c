@@ -815,18 +815,6 @@ static int check_reductions(scope *s)
 	return errors ? -1 : 0;
 }
 
-static int check_limits(scope *s)
-{
-	const int n = s->statement->n_lhs;
-	if (n > HEDDLE_MAX_RANK)
-		fail(s->c, 612, &s->syntax->location, "`%s` has %d dimensions, more than %d", s->syntax->name, n, HEDDLE_MAX_RANK);
-	else if (s->n_index > HEDDLE_MAX_INDICES)
-		fail(s->c, 612, &s->syntax->location, "the statement has %d indices, more than %d", s->n_index, HEDDLE_MAX_INDICES);
-	else
-		return 0;
-	return -1;
-}
-
 int heddle_check_statement_in(scope *s)
 {
 	checker *c = s->c;
@@ -836,7 +824,7 @@ int heddle_check_statement_in(scope *s)
 	if (t->rank < 0)
 		t->rank = t->tensor->rank = st->n_lhs;
 	int checked = check_value(s), bounds = check_bounds_of_indices(s);
-	if (lets || lhs || checked || bounds || check_limits(s))
+	if (lets || lhs || checked || bounds || heddle_check_limits(s))
 		return -1;
 	if (check_initialisation(s))
 		return -1;
@@ -943,14 +931,19 @@ static void rename_indices(checker *c)
 	}
 }
 
-/* Without steps nothing is proved, and what is said would be about that. */
-static void check_steps(checker *c)
+/* The statements in order, as long as all together are not too large. */
+static void check_statements(checker *c)
 {
-	if (c->file->steps >= 0 || c->file->slow)
-		return;
-	c->file->slow = true;
-	fail(c, 12, &c->syntax->location, "the subscripts and ranges up to and in `%s` take too long to check", c->syntax->name);
-	heddle_note(c->ctx, NULL, "they have too many alternatives (min, max, /, %%, conditions) for as many indices and sizes");
+	const syntax_definition *syntax = c->syntax;
+	int done = 0, nodes = 0;
+	for (int i = 0; i < syntax->n_statement && nodes <= MAX_ALL_NODES; i++) {
+		check_statement(c, &syntax->statement[i]);
+		for (; done < c->def->n_statement; done++)
+			nodes += heddle_expr_count(c->def->statement[done]->value);
+		if (nodes > MAX_ALL_NODES)
+			fail(c, 12, &syntax->statement[i].location, "the definition has more than %d operands and operators up to here",
+			     MAX_ALL_NODES);
+	}
 }
 
 heddle_definition *heddle_check_all(checker *c, const heddle_size_list *sizes)
@@ -961,16 +954,15 @@ heddle_definition *heddle_check_all(checker *c, const heddle_size_list *sizes)
 	c->def->location = syntax->location;
 	c->def->policy = heddle_ctx_policy(c->ctx) >= 0 ? (heddle_policy)heddle_ctx_policy(c->ctx) : syntax->policy;
 	heddle_check_head(c, sizes);
-	for (int i = 0; i < syntax->n_statement; i++)
-		check_statement(c, &syntax->statement[i]);
-	check_steps(c);
+	check_statements(c);
+	heddle_check_steps(c);
 	heddle_check_shapes(c);
 	heddle_check_layouts(c);
 	heddle_check_accesses(c);
 	heddle_check_digit_tensors(c);
 	if (!c->errors)
 		heddle_check_normalise(c);
-	check_steps(c);
+	heddle_check_steps(c);
 	rename_indices(c);
 	order_temporaries(c);
 	return c->errors || syntax->broken ? NULL : c->def;

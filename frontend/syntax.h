@@ -13,6 +13,7 @@ enum {
 	MAX_PARAMS = 500,     /* inputs, or outputs, of a definition */
 	MAX_STATEMENTS = 500, /* of a definition */
 	MAX_NODES = 10000,    /* of the expressions of a statement */
+	MAX_ALL_NODES = 40000, /* of a definition, with what `where` and calls put in: what compiling has operations for */
 	MAX_ERRORS = 100,     /* then reading stops */
 	MAX_STEPS = 20000000, /* of decisions about subscripts and ranges, in the whole file */
 	MAX_BROUGHT = 500000, /* operands and operators that calls of definitions bring, in the whole file */

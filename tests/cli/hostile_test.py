@@ -61,6 +61,14 @@ class Hostile(unittest.TestCase):
         self.emit(2, b"#" + b"x" * (65 << 20))
         self.emit(3, "def f(float(N) A) -> (O) { O(i) = " + "a" * 900000 + "(i) }")
 
+    def test_one_verdict(self):
+        """What check accepts is small enough to be compiled."""
+        many = "def f(float(N) A) -> (O) {\n" + "".join(f"\tt{k}(i) = {' + '.join(['A(i) * 1.5'] * 1300)}\n" for k in range(100))
+        text = many + "\tO(i) = t99(i)\n}\n"
+        self.assertGreater(len(text), 1600000)
+        self.assertIn("E0012", self.emit(3, text))
+        self.assertIn("E0012", self.run_it(3, "check", self.file("hostile.tc", text)))
+
     def test_doubling(self):
         lets = "".join(f", v{k} = v{k + 1} + v{k + 1}" for k in range(60))
         self.emit(3, "def f(float(N) A) -> (O) { O(i) = v0 where v60 = A(i)" + lets + " }")

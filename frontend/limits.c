@@ -1,0 +1,33 @@
+/* What a statement and a definition may have.
+ * SPDX-License-Identifier: MIT
+ */
+#include "frontend/check.h"
+
+int heddle_check_limits(scope *s)
+{
+	const int n = s->statement->n_lhs;
+	if (n > HEDDLE_MAX_RANK)
+		fail(s->c, 612, &s->syntax->location, "`%s` has %d dimensions, more than %d", s->syntax->name, n, HEDDLE_MAX_RANK);
+	else if (s->n_index > HEDDLE_MAX_INDICES)
+		fail(s->c, 612, &s->syntax->location, "the statement has %d indices, more than %d", s->n_index, HEDDLE_MAX_INDICES);
+	else
+		return 0;
+	return -1;
+}
+
+void heddle_check_steps(checker *c)
+{
+	if (c->file->steps >= 0 || c->file->slow)
+		return;
+	c->file->slow = true;
+	fail(c, 12, &c->syntax->location, "the subscripts and ranges up to and in `%s` take too long to check", c->syntax->name);
+	heddle_note(c->ctx, NULL, "they have too many alternatives (min, max, /, %%, conditions) for as many indices and sizes");
+}
+
+int heddle_expr_count(const heddle_expr *e)
+{
+	int n = 1;
+	for (int i = 0; i < e->n_arg; i++)
+		n += heddle_expr_count(e->arg[i]);
+	return n;
+}
