@@ -288,6 +288,11 @@ const heddle_code heddle_codes[] = {
 	 "Right:  -s M=1:2\n"},
 	{309, "no such definition",
 	 "The file has definitions of other names only.\n"},
+	{310, "an index goes beyond 32 bits",
+	 "Indices have 32 bits, and tiles reach beyond the last element: an index has values up to 2147450879.  Where that depends on\n"
+	 "sizes it is a precondition.\n"
+	 "Wrong:  def f(float(2 * N) A) -> (O) sizes N=2000000000 { O(i) = A(i) }\n"
+	 "Right:  def f(float(2, N) A) -> (O) sizes N=2000000000 { O(j, i) = A(j, i) }\n"},
 	{400, "unknown chip",
 	 "The word after the colon of a target is the name or an alias of a descriptor: `heddle arch list` shows them.  Private ones\n"
 	 "are looked for in the folders of --path and of HEDDLE_PATH.\n"

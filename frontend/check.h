@@ -123,6 +123,8 @@ const char *heddle_check_fresh(checker *c, const char *stem);
 tensor_state *heddle_check_add_tensor(checker *c, const char *name, heddle_role role, const heddle_location *where);
 /* limits.c: 0, or -1 with an error about dimensions or indices of the statement */
 int heddle_check_limits(scope *s);
+/* Indices stay in 32 bits: an error, or a precondition. */
+void heddle_check_reach(scope *s, affine_space *space);
 /* An error when no steps are left: without them nothing is proved, and what is said would be about that. */
 void heddle_check_steps(checker *c);
 int heddle_expr_count(const heddle_expr *e); /* its operands and operators */

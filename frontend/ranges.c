@@ -628,6 +628,7 @@ static int infer(inference *f)
 		return -1;
 	warn_always(f);
 	heddle_check_lesser(f->s, f->space);
+	heddle_check_reach(f->s, f->space);
 	return heddle_check_written(f->s, f->space);
 }
 

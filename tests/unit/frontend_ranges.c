@@ -35,7 +35,7 @@ static int64_t value_of(const heddle_definition *like, const char *expression, c
 	heddle_text_add(&text, "def e(");
 	for (int i = 0; i < like->n_size; i++)
 		heddle_text_printf(&text, "%ssize %s", i ? ", " : "", like->size[i]->name);
-	heddle_text_printf(&text, ") -> (o) { o +=! 1 where x in (%s):2147483647 }", expression);
+	heddle_text_printf(&text, ") -> (o) { o +=! 1 where x in (%s):2000000000 }", expression);
 	heddle_module *m = heddle_module_parse(ctx, "e.tc", heddle_text_str(&text), NULL);
 	if (!m)
 		fail_msg("%s", heddle_ctx_messages(ctx));
@@ -45,7 +45,7 @@ static int64_t value_of(const heddle_definition *like, const char *expression, c
 	heddle_module_free(m);
 	heddle_text_free(&text);
 	heddle_ctx_free(ctx);
-	return value + INT32_MAX - upper;
+	return value + 2000000000 - upper;
 }
 
 /* Sizes to evaluate at: a fixed sequence of small and medium ones. */
@@ -345,6 +345,34 @@ static bool extents_fine(const heddle_definition *d, const int64_t *size)
 			if (heddle_expr_evaluate(d->tensor[i]->extent[j], size, &value) || value < 0)
 				return false;
 	return true;
+}
+
+/* Indices have 32 bits, tiles included: where sizes can take them beyond, a precondition says which. */
+static void test_reach(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text, *precondition; /* NULL: none */
+	} cases[] = {
+		{"def f(float(2 * N) A) -> (O) { O(i) = A(i) }", "N <= 1073725439"},
+		{"def f(float(N) A) -> (O) { O +=! A(i / 2) where i in 0:2 * N }", "N <= 1073725439"},
+		{"def f(float(N) A) -> (O) { O(i) = A(i) where i in 0:N }", NULL},
+		{"def f(float(N + 2) A, float(3) w) -> (O) { O(i) +=! A(i + k) * w(k) }", NULL},
+		{"def f(float(2 * N) A) -> (O) sizes N=1:1000000000 { O(i) = A(i) }", NULL},
+	};
+	for (size_t i = 0; i < HEDDLE_COUNT(cases); i++) {
+		heddle_ctx *ctx = heddle_ctx_new();
+		heddle_text text = {0};
+		heddle_module *m = heddle_module_parse(ctx, "reach.tc", cases[i].text, NULL);
+		if (!m)
+			fail_msg("%s", heddle_ctx_messages(ctx));
+		for (int k = 0; k < m->definition[0]->n_precondition; k++)
+			heddle_expr_print(m->definition[0]->precondition[k], &text);
+		assert_string_equal(heddle_text_str(&text), cases[i].precondition ? cases[i].precondition : "");
+		heddle_text_free(&text);
+		heddle_module_free(m);
+		heddle_ctx_free(ctx);
+	}
 }
 
 /* `exact`: the preconditions hold if, and only if, every access is inside; else only if. */
@@ -729,7 +757,7 @@ static void test_large_numbers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_golden),	    cmocka_unit_test(test_rejected),  cmocka_unit_test(test_preconditions),
+		cmocka_unit_test(test_reach), cmocka_unit_test(test_golden),	    cmocka_unit_test(test_rejected),  cmocka_unit_test(test_preconditions),
 		cmocka_unit_test(test_given_sizes), cmocka_unit_test(test_branches), cmocka_unit_test(test_zero_fill), cmocka_unit_test(test_gather),
 		cmocka_unit_test(test_fixit),	    cmocka_unit_test(test_large_numbers), cmocka_unit_test(test_random_accesses),
 	};
