@@ -615,7 +615,9 @@ static void pick_cases(picker *p)
 	}
 	for (int k = 0; k < p->n_dimension && !any_tile; ++k) { /* nothing is known about the mapping but what sizes are multiples of */
 		const int64_t usual = p->n_dimension > 3 ? 4 : 16, divisor = d->size[p->dimension[k].size]->divisor;
+		const int64_t block = p->options->block ? p->options->block[p->dimension[k].size] : 0;
 		p->dimension[k].tile = divisor > usual && divisor <= MOST_DIVISOR ? divisor : usual;
+		p->dimension[k].tile = block > p->dimension[k].tile ? block : p->dimension[k].tile;
 	}
 	int64_t *size = HEDDLE_NEW_ARRAY(p->arena, int64_t, d->n_size);
 	static const int64_t pad[N_PICK] = {0, 1, 8, 3, 16, 5, 2, 4};

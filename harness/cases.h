@@ -33,6 +33,7 @@ typedef struct heddle_case_list {
 typedef struct heddle_case_options {
 	int n_tile;
 	const heddle_tile_hint *tile;
+	const int64_t *block; /* [n_size] values that a block takes of each size, 0 unknown, when tiles are not known; NULL: none is */
 	double cost;	   /* greatest number of statement instances of a picked case; 0: 2e7 */
 	bool sweep;	   /* instead, to be tried in order until each guard was met both ways: whole tiles; each tiled index in
 			    * turn in steps of a sixteenth of its tile, the others small; all in drawn combinations; each in turn

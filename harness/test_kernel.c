@@ -358,18 +358,21 @@ static kernel_case *add_case(kernel_test *k, const int64_t *size, const char *fo
 	return &k->item[k->n_case - 1];
 }
 
-/* Odd sizes that leave remainders everywhere, whole tiles, and the least. */
+/* Odd sizes that leave remainders everywhere, whole tiles, the least, and some that take several blocks. */
 static void pick_cases(kernel_test *k)
 {
 	static const int64_t odd[] = {37, 53, 29, 61, 43, 19};
 	const heddle_manifest *m = k->manifest;
-	int64_t *size = HEDDLE_NEW_ARRAY(k->t.arena, int64_t, m->n_size + 1);
+	int64_t *size = HEDDLE_NEW_ARRAY(k->t.arena, int64_t, m->n_size + 1), *block = HEDDLE_NEW_ARRAY(k->t.arena, int64_t, m->n_size + 1);
+	for (int i = 0; i < m->n_size; i++)
+		block[i] = heddle_test_block_extent(&k->t, m, i);
 	for (int kind = 0; kind < 4; kind++) {
 		for (int shrink = 0; shrink < 7; shrink++) {
 			for (int i = 0; i < m->n_size; i++) {
 				const heddle_manifest_size *s = &m->size[i];
 				const int64_t divisor = s->divisor > 0 ? s->divisor : 1;
-				int64_t want = kind == 0 ? odd[i % 6] : kind == 1 ? 128 : kind == 2 ? 1 : odd[i % 6] * 9 + 4;
+				const int64_t several = 2 * block[i] + 3 > odd[i % 6] * 9 + 4 ? 2 * block[i] + 3 : odd[i % 6] * 9 + 4;
+				int64_t want = kind == 0 ? odd[i % 6] : kind == 1 ? 128 : kind == 2 ? 1 : several;
 				want = (want >> shrink) > 1 ? want >> shrink : 1;
 				want = (want + divisor - 1) / divisor * divisor;
 				want = want > s->max ? s->max / divisor * divisor : want;

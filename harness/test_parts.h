@@ -101,6 +101,13 @@ void heddle_test_runners(heddle_test *t, const heddle_test_variant *v);
 /* Inputs that the reference cannot judge are a fault of the test, told once per case. */
 void heddle_test_check_references(heddle_test *t, const heddle_test_variant *v);
 
+/* ---- test_grid.c ---- */
+
+/* How many values of the manifest's size `k` one block takes: the greatest over the grids that depend on it; 0: unknown. */
+int64_t heddle_test_block_extent(heddle_test *t, const heddle_manifest *manifest, int k);
+/* The same for each size of the definition, [n_size]. */
+const int64_t *heddle_test_blocks(heddle_test *t, const heddle_manifest *manifest);
+
 /* ---- test_variant.c ---- */
 
 void heddle_test_free_variant(heddle_test_variant *v);

@@ -420,7 +420,8 @@ static bool is_first_of_its_variant(const heddle_test *t, const heddle_test_vari
 	return first;
 }
 
-/* Cases that a runner takes: those given, the first of each variant, and of the picked ones every second; all when thorough. */
+/* Cases that a runner takes: those given, the first of each variant, and of the picked ones every second; all when thorough, and
+ * of text by hand, of whose tiles nothing is known. */
 static bool runner_takes(const heddle_test *t, const heddle_test_variant *v, const heddle_runner *runner, int k)
 {
 	const heddle_case *c = &v->cases.item[k];
@@ -429,7 +430,7 @@ static bool runner_takes(const heddle_test *t, const heddle_test_variant *v, con
 		any_given = any_given || v->cases.item[j].given;
 	if (any_given && (t->options->given || (runner->simulator && v->program && !v->small && !t->options->thorough)))
 		return c->given;
-	return t->options->thorough || c->given || k % 2 == 1 || v->cases.n <= 2 || is_first_of_its_variant(t, v, k, 0) ||
+	return t->options->thorough || !v->program || c->given || k % 2 == 1 || v->cases.n <= 2 || is_first_of_its_variant(t, v, k, 0) ||
 	       is_first_of_its_variant(t, v, k, 1);
 }
 

@@ -319,7 +319,8 @@ static int choose_in_ranges(heddle_test *t, heddle_test_variant *v, const heddle
 	}
 	heddle_module *module = heddle_module_parse_for(t->ctx, t->layer, t->module->source->text, &list, t->definition->name);
 	const heddle_case_options options = {
-		.cost = t->options->thorough ? 2e7 : 3e6, .narrowed = true, .takes = takes, .user = &user};
+		.cost = t->options->thorough ? 2e7 : 3e6, .narrowed = true, .takes = takes, .user = &user,
+		.block = heddle_test_blocks(t, m)};
 	int rc = module ? heddle_cases_choose(t->ctx, t->arena, module, definition_in(t, module), &options, &found) : -1;
 	if (rc == 0)
 		add_cases(t, &v->cases, &found);

@@ -303,6 +303,59 @@ class Kernel(unittest.TestCase):
                 else:
                     self.assertEqual((row["verdict"], row["message"]), ("unsupported", "__vadd2 at mine.h:4"))
 
+    def test_several_blocks(self):
+        """Picked sizes give each grid a second block, and reductions less than a warp: faults that one block, or full warps, hide."""
+        source = """__global__ void clear(float *s) { *s = 0; }
+__global__ void total(const float *x, float *s, int n)
+{
+	__shared__ float part[256];
+	int i = 512 * blockIdx.x + threadIdx.x;
+	part[threadIdx.x] = (i < n ? x[i] : 0) + (i + 256 < n ? x[i + 256] : 0);
+	for (int k = 128; k > 0; k /= 2) {
+		__syncthreads();
+		if (threadIdx.x < k)
+			part[threadIdx.x] += part[threadIdx.x + k];
+	}
+	if (threadIdx.x == 0)
+		atomicAdd(s, part[0]);
+}
+"""
+        size = {"size": "n", "type": "int32"}
+        manifest = dict(MANIFEST, sizes={"n": {"min": 1}}, arguments=[
+            {"name": "x", "role": "input", "type": "float32", "shape": ["n"]}, {"name": "s", "role": "output", "type": "float32", "shape": []}],
+            launches=[{"kernel": "clear", "grid": [1], "block": [1], "arguments": ["s"]},
+                      {"kernel": "total", "grid": ["(n+511)/512"], "block": [256], "arguments": ["x", "s", size]}])
+        (self.folder / "total.tc").write_text("def total(float(n) x) -> (s) { s() +=! x(i) }\n")
+        for right in (True, False):
+            self.write(source if right else source.replace("atomicAdd(s, part[0])", "*s += part[0]"), manifest)
+            for definition in ([], ["total.tc"]):
+                p = subprocess.run([HEDDLE, "test", "--json", *definition, "--impl", "scale.json", "-l", "emulate"], cwd=self.folder,
+                                   capture_output=True, text=True, timeout=120)
+                self.assertEqual(p.returncode, 0 if right else 1, p.stdout + p.stderr)
+                rows = json.loads(p.stdout)["report"]["rows"]
+                self.assertTrue(any(int(re.search("n=([0-9]+)", r["case"]).group(1)) > 1024 for r in rows))
+                self.assertEqual(any(f["kind"] == "race" and f["line"] == 13 for r in rows for f in r["findings"]), not right)
+        self.write("""__global__ void rows(const float *x, float *y, int n, int m)
+{
+	if ((int)threadIdx.x >= m)
+		return;
+	float s = 0;
+	for (int i = threadIdx.x; i < m; i += 32)
+		s += x[m * blockIdx.x + i];
+	for (int k = 16; k > 0; k /= 2)
+		s += __shfl_xor_sync(0xffffffffu, s, k);
+	if (threadIdx.x == 0)
+		y[blockIdx.x] = s;
+}
+""", dict(MANIFEST, arguments=[{"name": "x", "role": "input", "type": "float32", "shape": ["n", "m"]},
+                               {"name": "y", "role": "output", "type": "float32", "shape": ["n"]}],
+          launches=[{"kernel": "rows", "grid": ["n"], "block": [32], "arguments": ["x", "y", size, dict(size, size="m")]}]))
+        (self.folder / "rows.tc").write_text("def rows(float(n,m) x) -> (y) { y(i) +=! x(i,k) }\n")
+        p = subprocess.run([HEDDLE, "test", "rows.tc", "--impl", "scale.json", "-l", "emulate"], cwd=self.folder, capture_output=True, text=True,
+                           timeout=120)
+        self.assertEqual(p.returncode, 1, p.stdout + p.stderr)
+        self.assertRegex(p.stdout, r"scale\.cu:9: (barrier|uninitialised)")
+
     def test_words(self):
         """What sources of real projects are made of: words.cu."""
         folder = ROOT / "tests/cli"
