@@ -40,10 +40,42 @@ static const char *undeclared(heddle_arena *arena, const char *message)
 	return NULL;
 }
 
+static size_t word_length(const char *text)
+{
+	size_t n = 0;
+	while (isalnum((unsigned char)text[n]) || text[n] == '_')
+		n++;
+	return n;
+}
+
+/* Does this file of the shim define a function `name`: is it followed by `(`, or the first argument of a macro? */
+static bool is_function_of(const char *path, const char *name)
+{
+	const heddle_embedded *file = heddle_embedded_find(path);
+	const size_t length = strlen(name);
+	char before = ' ';
+	for (const char *at = file ? file->data : ""; *at;) {
+		const size_t n = word_length(at);
+		if (n == length && !strncmp(at, name, n) && (at[n] == '(' || (before == '(' && at[n] == ',' && n > 3)))
+			return true;
+		before = *at;
+		at += n ? n : 1;
+	}
+	return false;
+}
+
+/* Is it declared by the headers of 16-bit types, which text of CUDA includes if it uses them? */
+static bool is_in_half(const char *name)
+{
+	return *name && is_function_of("backends/emulator/half.h", name);
+}
+
 static bool is_foreign(heddle_arena *arena, const char *message, const char *name)
 {
 	if (heddle_emulate_is_vendors(name))
 		return true;
+	if (is_in_half(name))
+		return false;
 	const char *suggestion = strstr(message, "did you mean ");
 	suggestion = suggestion ? quoted(arena, suggestion) : NULL;
 	return !strncmp(name, "__", 2) && !(suggestion && heddle_nearest(name, &suggestion, 1));
@@ -88,33 +120,9 @@ static bool is_own_header(const heddle_run *run, const complaint *c)
 	return line && c->file == run->source_path && strcspn(line, "\"") < strcspn(line, "<\n");
 }
 
-static size_t word_length(const char *text)
-{
-	size_t n = 0;
-	while (isalnum((unsigned char)text[n]) || text[n] == '_')
-		n++;
-	return n;
-}
-
-/* Does this file of the shim define a function `name`: is it followed by `(`, or the first argument of a macro? */
-static bool is_function_of(const char *path, const char *name)
-{
-	const heddle_embedded *file = heddle_embedded_find(path);
-	const size_t length = strlen(name);
-	char before = ' ';
-	for (const char *at = file ? file->data : ""; *at;) {
-		const size_t n = word_length(at);
-		if (n == length && !strncmp(at, name, n) && (at[n] == '(' || (before == '(' && at[n] == ',' && n > 3)))
-			return true;
-		before = *at;
-		at += n ? n : 1;
-	}
-	return false;
-}
-
 static bool is_function_of_shim(const char *name)
 {
-	return *name && (is_function_of("backends/emulator/core.h", name) || is_function_of("backends/emulator/half.h", name));
+	return *name && (is_function_of("backends/emulator/core.h", name) || is_in_half(name));
 }
 
 bool heddle_emulate_is_language(const char *name)
@@ -212,8 +220,12 @@ void heddle_emulate_judge(heddle_arena *arena, const heddle_run *run, const char
 	const char *lack = lacking(arena, run, &c);
 	build->finding.file = c.file;
 	build->finding.line = c.line;
-	build->finding.text = missing_header(arena, c.message) ?
-		heddle_arena_printf(arena, "%s; `include_paths` of the manifest names folders of headers", c.message) : c.message;
+	const char *name = undeclared(arena, c.message), *hint = "";
+	if (missing_header(arena, c.message))
+		hint = "; `include_paths` of the manifest names folders of headers";
+	else if (name && is_in_half(name))
+		hint = "; it comes with cuda_fp16.h or cuda_bf16.h";
+	build->finding.text = heddle_arena_printf(arena, "%s%s", c.message, hint);
 	if (lack) {
 		build->verdict = HEDDLE_UNSUPPORTED;
 		build->message = heddle_arena_printf(arena, "%s at %s:%d", lack, c.file, c.line);

@@ -33,6 +33,7 @@ typedef struct heddle_test_row {
 	int n_finding;
 	const heddle_finding *finding; /* of a row that passes: spills */
 	const char *printed; /* by the kernels; NULL: nothing */
+	bool remarkable;     /* a pass whose message a reader should see */
 } heddle_test_row;
 
 /* A runner or level that could not be used here. */

@@ -573,6 +573,7 @@ static heddle_test_verdict judge(kernel_test *k, const kernel_case *c, heddle_ar
 {
 	const heddle_manifest *m = k->manifest;
 	int64_t untouched = 0, nan = 0;
+	const char *first = "";
 	for (int i = 0; i < m->n_argument; i++) {
 		const heddle_argument *a = &m->argument[i];
 		if (!array[i])
@@ -594,13 +595,15 @@ static heddle_test_verdict judge(kernel_test *k, const kernel_case *c, heddle_ar
 		for (int64_t e = 0, n = c->output[i] ? 0 : heddle_array_count(array[i]); e < n; e++) {
 			const int64_t at = heddle_array_offset(array[i], e);
 			const bool poison = a->role == HEDDLE_ARGUMENT_OUTPUT && heddle_array_is_poison(array[i], at);
-			untouched += poison;
+			if (poison && !untouched++)
+				first = heddle_element_name(k->t.report->arena, a->name, array[i], e);
 			nan += !poison && heddle_type_is_float(a->type) && isnan(heddle_array_get(array[i], at));
 		}
 	}
 	if (!c->judged)
 		*message = heddle_arena_printf(k->t.report->arena, "memory checks only%s%s",
-					       untouched ? heddle_arena_printf(k->t.arena, "; %lld elements of outputs were never written", (long long)untouched) : "",
+					       untouched ? heddle_arena_printf(k->t.arena, "; %lld elements of outputs were never written, the first is %s",
+									       (long long)untouched, first) : "",
 					       nan ? heddle_arena_printf(k->t.arena, "; %lld are NaN", (long long)nan) : "");
 	return HEDDLE_TEST_PASS;
 }
@@ -640,6 +643,7 @@ static bool run_once(kernel_test *k, const heddle_runner *runner, kernel_case *c
 	if (there) {
 		heddle_test_add(t, &k->variant, name, level, verdict, message, heddle_now() - start, run.n_finding, run.finding);
 		t->report->row[t->report->n_row - 1].printed = run.printed;
+		t->report->row[t->report->n_row - 1].remarkable = verdict == HEDDLE_TEST_PASS && message && strchr(message, ';');
 	}
 	for (int i = 0; i < m->n_argument; i++)
 		heddle_array_free(array[i]);

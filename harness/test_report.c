@@ -192,7 +192,7 @@ void heddle_test_print(const heddle_test_report *report, heddle_text *out)
 	for (int k = 0; k < report->n_row; ++k) {
 		const heddle_test_row *row = &report->row[k];
 		const bool fine = row->verdict == HEDDLE_TEST_PASS || row->verdict == HEDDLE_TEST_SKIP;
-		if (fine && !row->printed && !row->n_finding)
+		if (fine && !row->printed && !row->n_finding && !row->remarkable)
 			continue;
 		if (first)
 			heddle_text_add(out, "\n");

@@ -97,7 +97,8 @@ class Kernel(unittest.TestCase):
         cases = [r["case"] for r in self.rows("-s", "n=3,m=9", "-s", "n=40,m=2")]
         self.assertEqual(cases, ["n=3 m=9", "n=3 m=9, misaligned", "n=40 m=2"])
         self.write(SOURCE.replace("i < n", "i < n - 1"), MANIFEST)
-        self.assertIn("1 elements of outputs were never written", self.rows("-s", "n=9,m=9")[0]["message"])
+        self.assertIn("1 elements of outputs were never written, the first is y[8]", self.rows("-s", "n=9,m=9")[0]["message"])
+        self.assertIn("never written, the first is y[8]", self.run_test("-l", "emulate", "-s", "n=9,m=9"))
 
     def test_found(self):
         self.write(SOURCE.replace("i < n", "i <= n"), MANIFEST)
@@ -202,6 +203,7 @@ class Kernel(unittest.TestCase):
                 ("\tif (i < n)\n", "\t__sincthreads();\n\tif (i < n)\n", 4, "did you mean '__syncthreads'"),
                 ("a * x", "make_float4(1, 2, 3, 4).q * x", 5, "no member named 'q'"),
                 ("\tif (i < n)\n", "\tfloat4 v = make_float5(1, 2, 3, 4);\n\tif (i < n)\n", 4, "did you mean 'make_float4'"),
+                ("a * x", "__half2float(a) * x", 5, "cuda_fp16.h"),
                 ("a * x", "__shfl_down(a, 1) * x", 5, "__shfl_down.*none from compute capability 7.0 on"),
                 ("__global__", '#include "mine.h"\n__global__', 1, "mine.h.*include_paths"),
                 ("__global__", "template <class T> __device__ T load(const T *p, int i) { return p[i]; }\n__global__", 0, None),
