@@ -28,6 +28,7 @@ typedef struct session {
 	const heddle_manifest *manifest; /* the variant that runs */
 	int first;			 /* position of its first kernel in the object */
 	heddle_emulator e;
+	double start;
 	heddle_emulate_build build;
 	void *object;
 	const heddle_emu_object *exports;
@@ -439,7 +440,8 @@ static int run_all(session *s)
 		return bad;
 	setup_variables(s);
 	heddle_shadow_sort(&s->e);
-	heddle_crash_catch(&s->e);
+	const double left = (s->run->timeout > 0 ? s->run->timeout : 60) * 0.95 - (heddle_now() - s->start);
+	heddle_crash_catch(&s->e, left > 0.1 ? left : 0.1); /* the caller ends us, without a line, soon after */
 	for (int i = 0; i < m->n_launch && !bad && !s->e.stop; i++)
 		bad = launch(s, i);
 	heddle_crash_release(&s->e);
@@ -481,7 +483,7 @@ int heddle_emulate_run(heddle_ctx *ctx, heddle_run *run)
 		run->message = heddle_arena_printf(run->arena, "warps of %d threads", warp);
 		return 0;
 	}
-	session s = {.ctx = ctx, .run = run};
+	session s = {.ctx = ctx, .run = run, .start = heddle_now()};
 	int which;
 	s.manifest = heddle_run_variant(run, &which);
 	for (int i = 0; i < which; i++)

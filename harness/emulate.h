@@ -132,7 +132,7 @@ typedef struct heddle_suspicion {
 
 typedef struct heddle_emulator heddle_emulator;
 
-enum { HEDDLE_EMULATE_SIGNALS = 4 }; /* that are caught under a thread */
+enum { HEDDLE_EMULATE_SIGNALS = 5 }; /* that are caught under a thread */
 
 /* Watch [low, low + size).  Cells are made unless it is never written. */
 heddle_region *heddle_shadow_add(heddle_emulator *e, const char *name, void *low, size_t size, int element, bool watched);
@@ -208,6 +208,8 @@ struct heddle_emulator {
 	heddle_suspicion *suspicion;
 	bool unsupported; /* found while running; its text says what */
 	/* signals */
+	volatile sig_atomic_t late; /* the time is over: to be told at the next access or barrier */
+	double limit;	    /* seconds that the launches may take */
 	bool in_thread;	    /* the user's code runs, not the scheduler */
 	uint32_t recent_pc; /* of the last access */
 	void *handler_map;  /* the handlers' stack; NULL: signals are not caught */
@@ -228,8 +230,10 @@ uint32_t heddle_device_random(heddle_emulator *e, uint32_t bound);
 
 /* ---- emulate_crash.c ------------------------------------------------------------------------------------------------- */
 
-/* Turn signals of the machine into findings of the running thread, until released; pairs. */
-void heddle_crash_catch(heddle_emulator *e);
+/* Turn signals of the machine, and the end of `seconds`, into findings of the running thread, until released; pairs. */
+void heddle_crash_catch(heddle_emulator *e, double seconds);
+/* The time is over, in the running thread at this line or, with `file` NULL, at `pc`: the run ends. */
+void heddle_crash_late(heddle_emulator *e, const char *file, int line, uint32_t pc);
 void heddle_crash_release(heddle_emulator *e);
 
 #endif

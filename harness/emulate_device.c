@@ -47,6 +47,8 @@ static void leave(heddle_emulator *e)
 	e->in_thread = false;
 	heddle_fiber_switch(&e->thread[e->current].fiber, &e->main);
 	e->in_thread = true;
+	if (e->late)
+		heddle_crash_late(e, e->thread[e->current].file, e->thread[e->current].line, 0);
 }
 
 void heddle_device_stop(heddle_emulator *e)

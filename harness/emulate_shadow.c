@@ -333,6 +333,8 @@ void heddle_shadow_access(void *state, const volatile void *address, unsigned lo
 	heddle_emulator *e = state;
 	uintptr_t a = (uintptr_t)address, stacks = (uintptr_t)e->stacks;
 	e->recent_pc = place_of(e, pc);
+	if (e->late)
+		heddle_crash_late(e, NULL, 0, e->recent_pc);
 	if (a - stacks < (size_t)e->n_stack * e->stack_size) {
 		if ((int)((a - stacks) / e->stack_size) != e->thread[e->current].stack)
 			heddle_suspect(e, &(heddle_suspicion){.kind = "bounds", .pc = place_of(e, pc),

@@ -358,6 +358,17 @@ __global__ void total(const float *x, float *s, int n)
         self.assertEqual(p.returncode, 1, p.stdout + p.stderr)
         self.assertRegex(p.stdout, r"scale\.cu:9: (barrier|uninitialised)")
 
+    def test_hangs(self):
+        """A loop without an end is told at its line: one of arithmetic, one that reads, one of barriers."""
+        for loop, line in [("for (int k = 1; k != 0; k *= 3)\n\t\ta += k;", (4, 5)), ("while (((volatile const int *)which)[0] >= 0)\n\t\t;", (4, 4)),
+                           ("for (int k = 1; k != 0; k += 2)\n\t\t__syncthreads();", (4, 5))]:
+            self.write(SOURCE.replace("\tif (i < n)\n", "\t" + loop + "\n\tif (i < n)\n"), MANIFEST)
+            (row, *_) = self.rows("-s", "n=3,m=2", "--timeout", "2", code=1)
+            (f,) = row["findings"]
+            self.assertEqual((f["kind"], f["file"]), ("timeout", "scale.cu"))
+            self.assertIn(f["line"], range(line[0], line[1] + 1))
+            self.assertRegex(f["text"], r"no end in time: after \d\.\d s thread \d+ of block 0 is here")
+
     def test_words(self):
         """What sources of real projects are made of: words.cu."""
         folder = ROOT / "tests/cli"
