@@ -6,7 +6,6 @@
 
 #include "harness/test.h"
 
-#include <limits.h>
 #include <string.h>
 
 /* Levels are "emulate" or "opencl-cpu:pocl"; a misspelt one must not look like one that is missing. */
@@ -95,7 +94,7 @@ static int fill_options(heddle_cli *cli, heddle_test_options *options, heddle_ta
 	if (heddle_cli_targets(cli, heddle_usual_tests, target, &options->n_target) < 0 || heddle_cli_sizes(cli, 0, &sizes) < 0 ||
 	    heddle_cli_number(cli, HEDDLE_OPTION_SEED, 1, 0, 9e15, &seed) < 0 ||
 	    heddle_cli_number(cli, HEDDLE_OPTION_TIMEOUT, 60, 0.1, 86400, &options->timeout) < 0 ||
-	    heddle_cli_number(cli, HEDDLE_OPTION_MAX_SPILL, -1, 0, INT_MAX, &spill) < 0)
+	    heddle_cli_number(cli, HEDDLE_OPTION_MAX_SPILL, -1, 0, 1e9, &spill) < 0)
 		return -1;
 	options->max_spill = (int)spill;
 	const char **level;
