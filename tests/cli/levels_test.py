@@ -190,7 +190,9 @@ class Progress(Levels):
 
     def test_plain(self):
         """No terminal: no bar, and nothing for what is over at once."""
-        self.assertEqual(self.heddle("test", "twice.tc", "-t", "cuda:h100", "-l", "interpret").stderr, "")
+        said = self.heddle("test", "twice.tc", "-t", "cuda:h100", "-l", "interpret").stderr
+        self.assertNotIn(" of 1", said)
+        self.assertNotIn("\r", said)
 
 
 class RealSizes(Levels):
