@@ -123,6 +123,9 @@ const char *heddle_check_fresh(checker *c, const char *stem);
 tensor_state *heddle_check_add_tensor(checker *c, const char *name, heddle_role role, const heddle_location *where);
 /* limits.c: 0, or -1 with an error about dimensions or indices of the statement */
 int heddle_check_limits(scope *s);
+/* The greatest value of an index or a subscript of two digits.  Beyond the greatest size there is room for a tile: a part of it is for
+ * halos, N + 2, which need no condition. */
+enum { HEDDLE_LARGEST_SUBSCRIPT = INT32_MAX - 32768 };
 /* Indices stay in 32 bits: an error, or a precondition. */
 void heddle_check_reach(scope *s, affine_space *space);
 /* An error when no steps are left: without them nothing is proved, and what is said would be about that. */

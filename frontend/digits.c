@@ -127,11 +127,11 @@ static const heddle_expr *digit_write(checker *c, const heddle_tensor *tensor, i
 	return NULL;
 }
 
-static void require_in_int32(checker *c, heddle_expr *extent)
+static void require_in_32_bits(checker *c, heddle_expr *extent)
 {
 	heddle_expr *most = heddle_expr_make(c->arena, HEDDLE_EXPR_INT, extent->type, 0);
 	const heddle_expr like = {.op = HEDDLE_OP_LE, .type = HEDDLE_BOOL, .location = extent->location};
-	most->i = INT32_MAX;
+	most->i = HEDDLE_LARGEST_SUBSCRIPT;
 	heddle_check_require(c, binary(c->arena, &like, extent, most));
 }
 
@@ -140,7 +140,7 @@ static void check_dimension(checker *c, heddle_tensor *tensor, int d)
 	heddle_expr *factor;
 	const heddle_expr *other = heddle_digits_factor(c->scratch, c->def, tensor, d, &factor), *write = digit_write(c, tensor, d);
 	if (factor && tensor->extent[d]->kind != HEDDLE_EXPR_SIZE && tensor->extent[d]->kind != HEDDLE_EXPR_INT)
-		require_in_int32(c, tensor->extent[d]);
+		require_in_32_bits(c, tensor->extent[d]);
 	/* What is written is compiled with two dimensions for this one. */
 	if (!write || (!other && !tensor->zero_fill))
 		return;

@@ -17,17 +17,15 @@ int heddle_check_limits(scope *s)
 
 void heddle_check_reach(scope *s, affine_space *space)
 {
-	/* beyond the greatest size there is room for a tile: a part of it is for halos, N + 2, which need no condition */
-	const int64_t most = (int64_t)INT32_MAX - 32768;
 	for (int i = 0; i < s->n_index; i++) {
 		const heddle_index *index = s->index[i].index;
 		affine_row lower, beyond;
 		if (!affine_from_expr(space, index->lower, true, &lower) || !affine_from_expr(space, index->upper, true, &beyond) ||
 		    (!affine_prove(space, &lower) && !affine_add(&beyond, &lower, -1)) || !affine_size_only(space, &beyond))
 			continue;
-		beyond.k -= most + 1;
+		beyond.k -= (int64_t)HEDDLE_LARGEST_SUBSCRIPT + 1;
 		if (heddle_check_violated(s->c, space, &beyond)) {
-			fail(s->c, 310, &index->location, "index `%s` has values above %lld", index->name, (long long)most);
+			fail(s->c, 310, &index->location, "index `%s` has values above %d", index->name, HEDDLE_LARGEST_SUBSCRIPT);
 			heddle_note(s->c->ctx, NULL, "indices have 32 bits: two of them, i * 1024 + j, reach further");
 		}
 	}
