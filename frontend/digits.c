@@ -129,6 +129,11 @@ static const heddle_expr *digit_write(checker *c, const heddle_tensor *tensor, i
 
 static void require_in_32_bits(checker *c, heddle_expr *extent)
 {
+	for (int i = 0; i < c->def->n_precondition; i++) { /* a size is in 32 bits */
+		const heddle_expr *known = c->def->precondition[i];
+		if (known->op == HEDDLE_OP_LE && known->arg[1]->kind == HEDDLE_EXPR_SIZE && heddle_expr_equal(known->arg[0], extent))
+			return;
+	}
 	heddle_expr *most = heddle_expr_make(c->arena, HEDDLE_EXPR_INT, extent->type, 0);
 	const heddle_expr like = {.op = HEDDLE_OP_LE, .type = HEDDLE_BOOL, .location = extent->location};
 	most->i = HEDDLE_LARGEST_SUBSCRIPT;
