@@ -77,7 +77,7 @@ static heddle_value *size_value(heddle_generator *g, const heddle_size *size, he
 
 heddle_value *heddle_generate_size(heddle_generator *g, const heddle_size *size)
 {
-	return size_value(g, size, g->index_type);
+	return size_value(g, size, HEDDLE_INT32);
 }
 
 heddle_value *heddle_generate_shape(heddle_generator *g, const heddle_expr *expr)
@@ -107,7 +107,7 @@ heddle_value *heddle_generate_shape(heddle_generator *g, const heddle_expr *expr
 
 heddle_value *heddle_generate_parameter(heddle_generator *g, const char *param)
 {
-	heddle_value *size = !strncmp(param, "N_", 2) ? open_size(g, param + 2, g->index_type) : NULL;
+	heddle_value *size = !strncmp(param, "N_", 2) ? open_size(g, param + 2, HEDDLE_INT32) : NULL;
 	return size ? size : heddle_generate_coordinate(g, param);
 }
 
@@ -116,7 +116,7 @@ heddle_value *heddle_generate_coordinate(heddle_generator *g, const char *param)
 	for (int i = 0; i < g->n_alias; i++)
 		if (!strcmp(g->alias_param[i], param))
 			param = g->alias_name[i];
-	return heddle_value_variable(g->program, g->index_type, 1, heddle_arena_strdup(g->program->arena, param));
+	return heddle_value_variable(g->program, HEDDLE_INT32, 1, heddle_arena_strdup(g->program->arena, param));
 }
 
 /* ---- launches ------------------------------------------------------------------------------------------------------------------ */
@@ -177,7 +177,7 @@ static void coordinates(heddle_generator *g, heddle_node *block, heddle_value **
 {
 	heddle_program *p = g->program;
 	const heddle_kernel *kernel = g->kernel;
-	heddle_type type = g->index_type;
+	heddle_type type = HEDDLE_INT32;
 	heddle_value *thread = heddle_value_cast(p, type, heddle_value_thread(p));
 	heddle_value *rest = heddle_value_cast(p, type, heddle_value_block(p));
 	for (int i = kernel->n_member - 1; i >= 0; i--) {
@@ -561,7 +561,7 @@ static void add_preconditions(heddle_generator *g);
 int heddle_pass_generate(heddle_scop *scop)
 {
 	heddle_program *p = heddle_program_new(scop->definition->name);
-	heddle_generator g = {.scop = scop, .program = p, .index_type = HEDDLE_INT32};
+	heddle_generator g = {.scop = scop, .program = p};
 	scop->program = p;
 	p->warp = scop->descriptor->warp.set ? (int)scop->descriptor->warp.value : 1;
 	p->size = HEDDLE_NEW_ARRAY(p->arena, heddle_program_size, scop->definition->n_size);

@@ -15,7 +15,6 @@ typedef struct heddle_generator {
 	heddle_kernel *kernel;
 	heddle_mapped *mapped;
 	const heddle_branch *branch;
-	heddle_type index_type;
 	int n_name; /* variables of the launch so far */
 	const char **name;
 	int n_varying; /* variables that differ between threads */

@@ -21,9 +21,9 @@ typedef struct sum {
 /* A number in the type of indices: one that it cannot hold would be another one. */
 static heddle_value *number(heddle_generator *g, int64_t i)
 {
-	if (g->index_type == HEDDLE_INT32 && i != (int32_t)i)
+	if (i != (int32_t)i)
 		heddle_error(g->scop->ctx, 961, NULL, "generate: %lld in a kernel that computes indices in 32 bits", (long long)i);
-	return heddle_value_int(g->program, g->index_type, i);
+	return heddle_value_int(g->program, HEDDLE_INT32, i);
 }
 
 static heddle_value *scaled(heddle_generator *g, heddle_value *value, int64_t by)
@@ -412,5 +412,5 @@ heddle_value *heddle_generate_pieces(heddle_generator *g, __isl_take isl_pw_aff 
 	if (!c.value)
 		isl_pw_aff_foreach_piece(function, add_piece, &c);
 	isl_pw_aff_free(function);
-	return c.value ? c.value : heddle_value_int(g->program, g->index_type, 0);
+	return c.value ? c.value : heddle_value_int(g->program, HEDDLE_INT32, 0);
 }

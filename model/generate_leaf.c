@@ -21,7 +21,7 @@ typedef struct maker {
 
 static heddle_value *index_int(maker *m, int64_t i)
 {
-	return heddle_value_int(m->p, m->g->index_type, i);
+	return heddle_value_int(m->p, HEDDLE_INT32, i);
 }
 
 /* ---- where things are ------------------------------------------------------------------------------------------------- */
@@ -172,7 +172,7 @@ static heddle_value *subscript(maker *m, const heddle_expr *expr)
 	default:
 		break;
 	}
-	return heddle_value_cast(p, m->g->index_type, expression(m, expr));
+	return heddle_value_cast(p, HEDDLE_INT32, expression(m, expr));
 }
 
 /* Subscripts in memory, of those in the tensor, which they replace: their number. */
@@ -182,7 +182,7 @@ static int memory_index(maker *m, const heddle_tensor *tensor, heddle_value **in
 	for (int e = 0; e < tensor->rank; e++) {
 		heddle_value *at = index[e];
 		if (tensor->flat && tensor->factor[e]) {
-			heddle_value *factor = heddle_value_cast(m->p, m->g->index_type, heddle_generate_shape(m->g, tensor->factor[e]));
+			heddle_value *factor = heddle_value_cast(m->p, HEDDLE_INT32, heddle_generate_shape(m->g, tensor->factor[e]));
 			at = heddle_value_binary(m->p, HEDDLE_OP_ADD, heddle_value_binary(m->p, HEDDLE_OP_MUL, factor, at), index[e + 1]);
 			e++;
 		}
@@ -388,7 +388,7 @@ static heddle_node *loop_node(maker *m, heddle_loop_kind kind, const char *stem,
 {
 	const char *name = heddle_generate_name(m->g, stem);
 	*body = heddle_node_block(m->p);
-	*iterator = heddle_value_variable(m->p, m->g->index_type, 1, name);
+	*iterator = heddle_value_variable(m->p, HEDDLE_INT32, 1, name);
 	heddle_node *loop = heddle_node_for(m->p, kind, name, index_int(m, 0), index_int(m, extent), 1, *body);
 	loop->uniform = true;
 	return loop;
@@ -449,7 +449,7 @@ static void combine_members(maker *m, heddle_node *at, heddle_op op)
 
 static heddle_value *thread(maker *m)
 {
-	return heddle_value_cast(m->p, m->g->index_type, heddle_value_thread(m->p));
+	return heddle_value_cast(m->p, HEDDLE_INT32, heddle_value_thread(m->p));
 }
 
 /* Subscripts of the exchange array: results of a thread, then the slot. */
@@ -665,7 +665,7 @@ static int move_source(maker *m, heddle_value **from)
 		from[e] = aff_value(m, isl_pw_aff_from_aff(isl_multi_aff_get_aff(leaf->element, e)));
 		sum = !sum ? from[e] : heddle_value_binary(m->p, HEDDLE_OP_ADD, sum, from[e]);
 		if (rows < rank) /* a Horner's scheme */
-			sum = heddle_value_binary(m->p, HEDDLE_OP_MUL, sum, heddle_value_cast(m->p, m->g->index_type, buffer->extent[e + 1]));
+			sum = heddle_value_binary(m->p, HEDDLE_OP_MUL, sum, heddle_value_cast(m->p, HEDDLE_INT32, buffer->extent[e + 1]));
 	}
 	if (rows == rank)
 		return memory_index(m, group->tensor, from);
@@ -674,7 +674,7 @@ static int move_source(maker *m, heddle_value **from)
 		along = isl_aff_scale_val(along, isl_val_int_from_si(m->g->scop->isl, (long)group->size[e]));
 		along = isl_aff_add(along, isl_multi_aff_get_aff(leaf->element, e));
 		if (sum)
-			sum = heddle_value_binary(m->p, HEDDLE_OP_MUL, sum, heddle_value_cast(m->p, m->g->index_type, buffer->extent[e]));
+			sum = heddle_value_binary(m->p, HEDDLE_OP_MUL, sum, heddle_value_cast(m->p, HEDDLE_INT32, buffer->extent[e]));
 	}
 	from[0] = aff_value(m, isl_pw_aff_from_aff(along));
 	if (sum)

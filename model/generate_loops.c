@@ -251,8 +251,8 @@ static void settle(bounds *b)
 	}
 	if (b->from_last && b->upper)
 		b->upper = b->upper->kind == HEDDLE_VALUE_INT
-				   ? heddle_value_int(p, g->index_type, b->upper->i + 1)
-				   : heddle_value_binary(p, HEDDLE_OP_ADD, b->upper, heddle_value_int(p, g->index_type, 1));
+				   ? heddle_value_int(p, HEDDLE_INT32, b->upper->i + 1)
+				   : heddle_value_binary(p, HEDDLE_OP_ADD, b->upper, heddle_value_int(p, HEDDLE_INT32, 1));
 	isl_aff_free(only);
 	for (int i = 0; i < b->n; i++)
 		isl_aff_free(b->bound[i].rest);
@@ -268,7 +268,7 @@ static isl_stat add_part(__isl_take isl_basic_set *set, void *user)
 	settle(&part);
 	if (part.only) {
 		part.lower = part.only;
-		part.upper = heddle_value_binary(p, HEDDLE_OP_ADD, part.only, heddle_value_int(p, b->s->g->index_type, 1));
+		part.upper = heddle_value_binary(p, HEDDLE_OP_ADD, part.only, heddle_value_int(p, HEDDLE_INT32, 1));
 	}
 	if (!part.lower || !part.upper)
 		return isl_stat_error;
@@ -335,8 +335,8 @@ static heddle_node *all_rounds(heddle_generator *g, const heddle_nest *nest, hed
 		body = heddle_node_if(p, inside, body, NULL);
 		body->uniform = !heddle_generate_varies(g, inside);
 	}
-	*lower = heddle_value_int(p, g->index_type, 0);
-	*upper = heddle_value_int(p, g->index_type, nest->extent);
+	*lower = heddle_value_int(p, HEDDLE_INT32, 0);
+	*upper = heddle_value_int(p, HEDDLE_INT32, nest->extent);
 	return body;
 }
 
@@ -381,7 +381,7 @@ static heddle_node *loop_node(scanner *s, const heddle_nest *nest, const bounds 
 	const bool expands = kind == HEDDLE_LOOP_UNROLL || kind == HEDDLE_LOOP_WINDOW || kind == HEDDLE_LOOP_VECTOR;
 	if (varies && !expands)
 		heddle_generate_vary(g, name, 0);
-	heddle_value *x = s->x[b->depth] = heddle_value_variable(p, g->index_type, 1, name);
+	heddle_value *x = s->x[b->depth] = heddle_value_variable(p, HEDDLE_INT32, 1, name);
 	heddle_node *body = scan_children(s, nest, b->depth + 1, known);
 	if (lower != own[0])
 		body = conditional(g, heddle_value_binary(p, HEDDLE_OP_GE, x, own[0]), body, NULL);
@@ -392,7 +392,7 @@ static heddle_node *loop_node(scanner *s, const heddle_nest *nest, const bounds 
 		lower = heddle_value_binary(
 			p, HEDDLE_OP_ADD, lower,
 			heddle_value_floor(p, HEDDLE_VALUE_FLOOR_MOD, heddle_value_binary(p, HEDDLE_OP_SUB, offset, lower),
-					   heddle_value_int(p, g->index_type, step)));
+					   heddle_value_int(p, HEDDLE_INT32, step)));
 	if (expands && open) {
 		body = all_rounds(g, nest, x, &lower, &upper, body);
 		varies = false;
@@ -416,8 +416,8 @@ static heddle_node *scan_box(scanner *s, const heddle_nest *nest, int depth, __i
 	bounds b = {.s = s, .depth = depth};
 	heddle_value *offset = NULL;
 	int64_t step = 1;
-	b.lower = heddle_value_int(p, s->g->index_type, 0);
-	b.upper = heddle_value_int(p, s->g->index_type, nest->extent);
+	b.lower = heddle_value_int(p, HEDDLE_INT32, 0);
+	b.upper = heddle_value_int(p, HEDDLE_INT32, nest->extent);
 	known = isl_set_lower_bound_si(known, isl_dim_set, (unsigned)depth, 0);
 	known = isl_set_upper_bound_val(known, isl_dim_set, (unsigned)depth, isl_val_int_from_si(s->g->scop->isl, (long)nest->extent - 1));
 	if (nest->loop == HEDDLE_LOOP_SERIAL && alone)
