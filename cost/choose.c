@@ -192,6 +192,18 @@ int choose_row_dim(const chooser *c, const heddle_stmt *stmt, const heddle_acces
 	return row >= 0 && choose_extent(c->scop, stmt, row) >= WINDOW ? row : -1;
 }
 
+int choose_results_along(const heddle_scop *scop, const heddle_stmt *stmt)
+{
+	const int row = heddle_row_dim(stmt, &stmt->access[0]);
+	int along = -1;
+	if (row >= 0 || !stmt->source->n_lhs)
+		return row;
+	for (int d = 0; d < stmt->n_dim; d++)
+		if (choose_mentions(stmt->source->lhs[stmt->source->n_lhs - 1], d) && (along < 0 || choose_extent(scop, stmt, d) > choose_extent(scop, stmt, along)))
+			along = d;
+	return along;
+}
+
 /* The member that is contiguous in the target, or in the first read where the target has none. */
 int choose_fast_member_dim(const heddle_stmt *stmt)
 {

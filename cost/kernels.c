@@ -241,20 +241,31 @@ static bool alone_on(const heddle_expr *expr, const heddle_expr *read, const hed
 static const heddle_index *better_row(const heddle_statement *s, const heddle_expr *read, const heddle_index *along)
 {
 	enum { STEPS = 64, SHORT = 16 };
-	const heddle_index *row = read->arg[read->n_arg - 1]->index, *longest = NULL, *result = NULL;
+	const heddle_index *row = heddle_turn_index(read, read->n_arg - 1), *longest = NULL, *result = NULL;
 	for (int e = 0; e < read->n_arg; e++) {
-		const heddle_index *index = read->arg[e]->index;
-		const int64_t extent = heddle_fixed_extent(index->upper);
-		if (extent < 1 || index == along)
+		const bool alone = read->arg[e]->kind == HEDDLE_EXPR_INDEX;
+		const heddle_index *index = heddle_turn_index(read, e);
+		const int64_t extent = heddle_fixed_extent(heddle_turn_extent(read, e));
+		if (extent < 1 || choose_mentions(read->arg[e], along->position))
 			return NULL;
-		if (index->reduction && (!longest || extent > heddle_fixed_extent(longest->upper)))
+		if (alone && index->reduction && (!longest || extent > heddle_fixed_extent(longest->upper)))
 			longest = index;
-		if (!index->reduction && extent >= SHORT && alone_on(s->value, read, index))
+		if (alone && !index->reduction && extent >= SHORT && alone_on(s->value, read, index))
 			result = index;
 	}
 	if (!row->reduction && longest && !asked_along(s, along))
 		return heddle_fixed_extent(longest->upper) >= STEPS ? longest : NULL;
-	return row->reduction && asked_along(s, along) && heddle_fixed_extent(row->upper) < SHORT ? result : NULL;
+	return row->reduction && asked_along(s, along) && heddle_fixed_extent(heddle_turn_extent(read, read->n_arg - 1)) < SHORT ? result : NULL;
+}
+
+/* The index that the rows of the result run along, the longest of the last subscript.  NULL: there is none. */
+static const heddle_index *result_row(const heddle_statement *s)
+{
+	const heddle_index *row = NULL;
+	for (int d = 0; d < s->n_index && s->n_lhs; d++)
+		if (choose_mentions(s->lhs[s->n_lhs - 1], d) && (!row || plain_extent(s->index[d]->upper) > plain_extent(row->upper)))
+			row = s->index[d];
+	return row;
 }
 
 void heddle_cost_turn(heddle_arena *arena, heddle_config *config, const heddle_definition *definition,
@@ -266,9 +277,10 @@ void heddle_cost_turn(heddle_arena *arena, heddle_config *config, const heddle_d
 		return;
 	for (int i = 0; i < definition->n_statement; i++) {
 		const heddle_statement *s = definition->statement[i];
-		const heddle_expr *along = s->n_lhs && s->assign != HEDDLE_ASSIGN_SET ? s->lhs[s->n_lhs - 1] : NULL, *read;
-		for (int n = 0; along && along->kind == HEDDLE_EXPR_INDEX && (read = heddle_turn_find(s, NULL, NULL, n)); n++) {
-			const heddle_index *row = uses_of(s, read) < WORTH ? NULL : better_row(s, read, along->index);
+		const heddle_index *along = s->assign != HEDDLE_ASSIGN_SET ? result_row(s) : NULL;
+		const heddle_expr *read;
+		for (int n = 0; along && (read = heddle_turn_find(s, NULL, NULL, n)); n++) {
+			const heddle_index *row = uses_of(s, read) < WORTH ? NULL : better_row(s, read, along);
 			if (row && heddle_turn_find(s, read->tensor->name, row->name, 0) == read) {
 				const heddle_turn turn = {i, read->tensor->name, row->name};
 				HEDDLE_PUSH(arena, config->turn, config->n_turn, turn);
@@ -334,7 +346,7 @@ static bool loses_tile(const heddle_scop *scop, const heddle_kernel *kernel)
 {
 	for (int s = 0; s < kernel->n_stmt; s++) {
 		const heddle_stmt *stmt = kernel->stmt[s];
-		const int row = heddle_row_dim(stmt, &stmt->access[0]);
+		const int row = choose_results_along(scop, stmt);
 		if (reuse_dims(scop, stmt, false) < 2)
 			continue;
 		if (reuse_dims(scop, stmt, true) < 2 || (scop->descriptor->execution != HEDDLE_SIMD && loses_reuse(scop, stmt)))

@@ -19,6 +19,7 @@ bool choose_is_contraction(const chooser *c, int *x, int *y)
 	if (!stmt->reduction || *x < 0 || !choose_has_reuse(stmt, *x))
 		return false;
 	bool reduces = false;
+	const int along = choose_results_along(c->scop, stmt);
 	for (int d = 0; d < stmt->n_dim; d++) {
 		reduces |= stmt->dim[d].reduction;
 		if (d == *x || stmt->dim[d].member < 0 || !choose_has_reuse(stmt, d))
@@ -28,7 +29,8 @@ bool choose_is_contraction(const chooser *c, int *x, int *y)
 		for (int a = 1; a < stmt->n_access; a++)
 			apart |= stmt->access[a].tensor->rank &&
 				 choose_depends_on(stmt, &stmt->access[a], d) != choose_depends_on(stmt, &stmt->access[a], *x);
-		if (apart && (*y < 0 || choose_extent(c->scop, stmt, d) > choose_extent(c->scop, stmt, *y)))
+		const int64_t more = *y < 0 ? 1 : choose_extent(c->scop, stmt, d) - choose_extent(c->scop, stmt, *y);
+		if (apart && (more > 0 || (more == 0 && d == along && heddle_row_dim(stmt, &stmt->access[0]) < 0)))
 			*y = d;
 	}
 	return reduces && *y >= 0;

@@ -110,6 +110,8 @@ typedef struct heddle_statement {
 	int n_index;
 	heddle_index **index; /* left-hand indices in their order, then reduction indices by first appearance */
 	int position;	      /* in heddle_definition.statement */
+	bool apart;	      /* different left-hand indices are known to write different elements (model/gather.c) */
+	bool whole;	      /* and together all of the target */
 	heddle_location location;
 } heddle_statement;
 

@@ -4,10 +4,17 @@
  *   y(i / 2) +=! x(i)             becomes      y(e) +=! 2 * e + r < N ? x(2 * e + r) : 0 where r in 0:2
  *
  * so that a left-hand index stands for elements, each of its own, and what meets there is a reduction like any other.  An index of the left
- * hand side goes where a subscript has it by itself, else all that a subscript has become reductions under its equation.
+ * hand side goes where a subscript has it by itself, else all that a subscript has become reductions under its equation.  Of two indices the
+ * longer one goes, and where it has a factor the elements are split by their remainders:
+ *
+ *   y(s * u + d * k) +=! x(u) * w(k), g = gcd(s, d):  k = (s/g) t + r, u = q - (d/g) t,
+ *   y(s * q + d * r) +=! 0 <= q - (d/g) t < U ? x(q - (d/g) * t) * w((s/g) * t + r) : 0 where r in 0:s/g, t in 0:ceil((K - r) / (s/g))
+ *
+ * so that all taps of an element are terms of it, and no others are run through but at the ends of x.
  * SPDX-License-Identifier: MIT
  */
 #include "model/rewrite_parts.h"
+#include "model/scop.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -71,6 +78,37 @@ static int64_t values_of(const heddle_index *index)
 	return upper - lower;
 }
 
+/* An open size counts as this much, within its range. */
+enum { TYPICAL_SIZE = 1024 };
+
+static int64_t estimate(const rewriter *r, const heddle_expr *e)
+{
+	int64_t *size = HEDDLE_NEW_ARRAY(r->arena, int64_t, r->out->n_size + 1), value;
+	for (int i = 0; i < r->out->n_size; i++) {
+		const heddle_size *one = r->out->size[i];
+		size[i] = one->max < TYPICAL_SIZE ? one->max : one->min > TYPICAL_SIZE ? one->min : TYPICAL_SIZE;
+	}
+	return heddle_expr_evaluate(e, size, &value) == 0 ? value : TYPICAL_SIZE;
+}
+
+/* What a bound is whatever the other indices are: of max(0, 1 - 2 * i) below 0, of min(K, N - 2 * i) above K.  NULL: nothing is. */
+static heddle_expr *over_sizes(heddle_expr *bound, heddle_op either)
+{
+	if (rewrite_over_sizes(bound))
+		return bound;
+	if (bound->kind != HEDDLE_EXPR_BINARY || bound->op != either)
+		return NULL;
+	heddle_expr *a = over_sizes(bound->arg[0], either);
+	return a ? a : over_sizes(bound->arg[1], either);
+}
+
+/* About how many values the index has. */
+static int64_t length_of(const rewriter *r, const heddle_index *index)
+{
+	const heddle_expr *lower = over_sizes(index->lower, HEDDLE_OP_MAX), *upper = over_sizes(index->upper, HEDDLE_OP_MIN);
+	return lower && upper ? estimate(r, upper) - estimate(r, lower) : TYPICAL_SIZE;
+}
+
 /* Does the sum of the indices that are not known yet tell all of them apart, as digits do?  All but the one with the greatest coefficient must
  * have a known number of values. */
 static bool tells_apart(const heddle_statement *s, const int64_t *coefficient, const bool *known)
@@ -103,6 +141,8 @@ typedef struct scattered {
 static bool find_scattered(const heddle_statement *s, scattered *out)
 {
 	*out = (scattered){0};
+	if (s->apart)
+		return false;
 	for (bool more = true; more;) {
 		more = false;
 		for (int e = 0; e < s->n_lhs; e++) {
@@ -200,11 +240,13 @@ static const char *name_for(rewriter *r, const char *stem, const heddle_statemen
 	}
 }
 
-/* The index of a subscript that its element and the other indices say: the last one that stands there by itself; `*sign`: 1 or -1.  -1: there
+/* The index of a subscript that its element and the other indices say: the longest that stands there by itself; `*sign`: 1 or -1.  -1: there
  * is none. */
-static int index_to_go(const heddle_statement *s, const scattered *sc, const heddle_expr *subscript, const bool *gone, int64_t *sign)
+static int index_to_go(const rewriter *r, const heddle_statement *s, const scattered *sc, const heddle_expr *subscript, const bool *gone,
+		       int64_t *sign)
 {
 	int64_t coefficient[2 * MOST_INDICES] = {0};
+	int found = -1;
 	if (!coefficients(subscript, 1, coefficient) || divides(subscript))
 		return -1;
 	for (int i = s->n_index - 1; i >= 0; i--) {
@@ -214,11 +256,12 @@ static int index_to_go(const heddle_statement *s, const scattered *sc, const hed
 		bool free = true; /* no bound may go around in a circle */
 		for (int k = 0; k < s->n_index; k++)
 			free = free && (k == i || (!mentions(s->index[k]->lower, index) && !mentions(s->index[k]->upper, index)));
-		*sign = coefficient[i];
-		if (free)
-			return i;
+		if (free && (found < 0 || length_of(r, index) > length_of(r, s->index[found])))
+			found = i;
 	}
-	return -1;
+	if (found >= 0)
+		*sign = coefficient[found];
+	return found;
 }
 
 /* Of a subscript (i + k) / c whose divided value is never below 0: the only index, and k and c; -1: it is no such one. */
@@ -245,64 +288,250 @@ static int index_divided(const heddle_statement *s, const scattered *sc, const h
 	return index->position;
 }
 
-/* Index x goes: it is `value`, in what is said of others, too. */
-static void put_instead(rewriter *r, const heddle_statement *s, int x, heddle_expr *value, heddle_expr **by, bool *gone, heddle_expr **guard)
+/* A statement on its way: what its indices become. */
+typedef struct gathering {
+	rewriter *r;
+	const heddle_statement *s;
+	const scattered *sc;
+	heddle_statement *out;
+	heddle_expr *by[2 * MOST_INDICES]; /* what an index that goes is, in terms of the others */
+	bool gone[MOST_INDICES];
+	bool inside[MOST_INDICES]; /* it goes and is within its range whatever the others are */
+	heddle_expr *guard;	   /* what must hold besides */
+} gathering;
+
+/* A new index; as long as all have no places it has none of the old ones. */
+static heddle_index *add_index(gathering *g, const char *stem, heddle_expr *lower, heddle_expr *upper, bool reduction)
 {
-	heddle_expr *instead[2 * MOST_INDICES] = {NULL};
-	instead[x] = by[x] = value;
-	for (int i = 0; i < s->n_index; i++)
-		by[i] = gone[i] ? rewrite_substitute(r, by[i], instead) : by[i];
-	*guard = *guard ? rewrite_substitute(r, *guard, instead) : NULL;
-	gone[x] = true;
+	heddle_index *index = rewrite_new_index(g->r, name_for(g->r, stem, g->s, g->out), lower, upper, reduction);
+	index->location = g->s->location;
+	index->position = MOST_INDICES;
+	HEDDLE_PUSH(g->r->arena, g->out->index, g->out->n_index, index);
+	return index;
 }
 
-/* Indices of the elements instead of those that meet there: `by[i]` is what index i is then, of those that go, in terms of the others. */
-static void choose_elements(rewriter *r, const heddle_statement *s, const scattered *sc, heddle_statement *out, heddle_expr **by, bool *gone,
-			    heddle_expr **guard)
+/* Index x goes: it is `value`, in what is said of others, too. */
+static void put_instead(gathering *g, int x, heddle_expr *value)
 {
-	for (int e = 0; e < s->n_lhs; e++) {
-		int64_t sign = 1;
-		if (sc->solved[e])
+	heddle_expr *instead[2 * MOST_INDICES] = {NULL};
+	instead[x] = g->by[x] = value;
+	for (int i = 0; i < g->s->n_index; i++)
+		g->by[i] = g->gone[i] ? rewrite_substitute(g->r, g->by[i], instead) : g->by[i];
+	g->guard = g->guard ? rewrite_substitute(g->r, g->guard, instead) : NULL;
+	g->gone[x] = true;
+}
+
+/* ---- two indices in a subscript --------------------------------------------------------------------------------------------------- */
+
+/* The subscript s * u + d * k + rest. */
+typedef struct two_indices {
+	int u, k; /* u is the one that goes, of more elements */
+	int64_t s, d;
+	heddle_expr *rest;
+	heddle_expr *least, *end; /* k is in least:end whatever u is */
+} two_indices;
+
+/* Two indices that no other subscript has and whose values are no other left-hand index's bounds. */
+static bool find_two(const gathering *g, int e, two_indices *two)
+{
+	const heddle_statement *s = g->s;
+	int64_t coefficient[2 * MOST_INDICES] = {0};
+	heddle_expr *zero[2 * MOST_INDICES] = {NULL};
+	int found[2], n = 0;
+	if (divides(s->lhs[e]) || !coefficients(s->lhs[e], 1, coefficient))
+		return false;
+	for (int i = 0; i < s->n_index; i++) {
+		if (!coefficient[i])
 			continue;
-		heddle_index *index = rewrite_new_index(r, name_for(r, "e", s, out), rewrite_int(r, 0), s->target->extent[e], false);
-		index->location = s->location;
-		index->position = MOST_INDICES + e; /* until all have their places: none of the old ones */
-		HEDDLE_PUSH(r->arena, out->index, out->n_index, index);
-		out->lhs[e] = rewrite_index(r, index);
-		heddle_expr *now = rewrite_substitute(r, s->lhs[e], by);
-		int64_t k = 0, c = 1;
-		int x = index_divided(s, sc, now, gone, &k, &c);
-		if (x >= 0) { /* c e + r - k, for what is left over by the division */
-			heddle_index *left = rewrite_new_index(r, name_for(r, "r", s, out), rewrite_int(r, 0), rewrite_int(r, c), true);
-			left->location = s->location;
-			left->position = MOST_INDICES + e;
-			HEDDLE_PUSH(r->arena, out->index, out->n_index, left);
-			heddle_expr *value = rewrite_binary(r, HEDDLE_OP_MUL, rewrite_int(r, c), out->lhs[e]);
-			value = rewrite_binary(r, HEDDLE_OP_ADD, value, rewrite_index(r, left));
-			value = rewrite_binary(r, HEDDLE_OP_SUB, value, rewrite_int(r, k));
-			put_instead(r, s, x, value, by, gone, guard);
-			continue;
-		}
-		x = index_to_go(s, sc, now, gone, &sign);
-		if (x < 0) {
-			*guard = both(r, *guard, logical(r, HEDDLE_OP_EQ, now, out->lhs[e]));
-			continue;
-		}
-		heddle_expr *without[2 * MOST_INDICES] = {NULL};
-		without[x] = rewrite_int(r, 0);
-		heddle_expr *rest = rewrite_substitute(r, now, without);
-		put_instead(r, s, x, rewrite_binary(r, HEDDLE_OP_SUB, sign > 0 ? out->lhs[e] : rest, sign > 0 ? rest : out->lhs[e]), by, gone, guard);
+		if (n == 2 || g->sc->known[i] || g->gone[i] || divides(s->index[i]->lower) || divides(s->index[i]->upper))
+			return false;
+		for (int f = 0; f < s->n_lhs; f++)
+			if (f != e && mentions(s->lhs[f], s->index[i]))
+				return false;
+		for (int j = 0; j < s->n_index; j++)
+			if (g->sc->known[j] && (mentions(s->index[j]->lower, s->index[i]) || mentions(s->index[j]->upper, s->index[i])))
+				return false;
+		zero[i] = rewrite_int(g->r, 0);
+		found[n++] = i;
 	}
+	if (n < 2)
+		return false;
+	const double a = (double)llabs(coefficient[found[0]]) * (double)length_of(g->r, s->index[found[0]]);
+	const double b = (double)llabs(coefficient[found[1]]) * (double)length_of(g->r, s->index[found[1]]);
+	*two = (two_indices){.u = found[a < b], .k = found[a >= b]};
+	two->s = coefficient[two->u];
+	two->d = coefficient[two->k];
+	two->least = over_sizes(s->index[two->k]->lower, HEDDLE_OP_MAX);
+	two->end = over_sizes(s->index[two->k]->upper, HEDDLE_OP_MIN);
+	two->rest = rewrite_substitute(g->r, s->lhs[e], zero);
+	return two->least && two->end;
+}
+
+static int64_t greatest_divisor(int64_t a, int64_t b)
+{
+	return b ? greatest_divisor(b, a % b) : llabs(a);
+}
+
+static int64_t quotient_down(int64_t a, int64_t b)
+{
+	return a / b - (a % b < 0);
+}
+
+static heddle_expr *times(rewriter *r, int64_t factor, heddle_expr *e)
+{
+	return factor == 1 ? e : rewrite_binary(r, HEDDLE_OP_MUL, rewrite_int(r, factor), e);
+}
+
+/* a + factor * b, b NULL: a */
+static heddle_expr *plus(rewriter *r, heddle_expr *a, int64_t factor, heddle_expr *b)
+{
+	if (!b || factor == 0)
+		return a;
+	return rewrite_binary(r, factor < 0 ? HEDDLE_OP_SUB : HEDDLE_OP_ADD, a, times(r, llabs(factor), b));
+}
+
+static heddle_expr *plus_number(rewriter *r, heddle_expr *a, int64_t number)
+{
+	return plus(r, a, number < 0 ? -1 : 1, rewrite_int(r, llabs(number)));
+}
+
+/* floor((length + constant - factor * rest) / by) for a remainder `rest` in 0:n (NULL: 0), as a number or without the remainder where that is
+ * the same for all. */
+static heddle_expr *quotient(rewriter *r, heddle_expr *length, int64_t constant, int64_t factor, heddle_index *rest, int64_t n, int64_t by)
+{
+	int64_t value;
+	const bool fixed = heddle_expr_evaluate(length, NULL, &value) == 0;
+	if (fixed || heddle_extent_multiple(length, by)) {
+		const int64_t base = constant + (fixed ? value : 0), first = quotient_down(base, by);
+		bool same = true;
+		for (int64_t i = 1; i < n && rest; i++)
+			same = same && quotient_down(base - factor * i, by) == first;
+		if (same && fixed)
+			return rewrite_int(r, first);
+		if (same)
+			return plus_number(r, rewrite_binary(r, HEDDLE_OP_DIV, length, rewrite_int(r, by)), first);
+	}
+	heddle_expr *sum = fixed ? rewrite_int(r, value + constant) : plus_number(r, length, constant);
+	return rewrite_binary(r, HEDDLE_OP_DIV, plus(r, sum, -factor, rest ? rewrite_index(r, rest) : NULL), rewrite_int(r, by));
+}
+
+/* The index of the elements s * q + d * r + begin, and their subscript; `*at` is where those of q = 0, r = 0 begin, over s.  NULL: where they
+ * begin is not known. */
+static heddle_expr *add_elements(gathering *g, int e, const two_indices *two, const heddle_expr *begin, int64_t n, heddle_index **remainder,
+				 int64_t *first)
+{
+	rewriter *r = g->r;
+	const int64_t s = two->s, d = two->d;
+	int64_t at, last = INT64_MIN;
+	if (s < 0 || heddle_expr_evaluate(begin, NULL, &at) < 0)
+		return NULL;
+	*first = INT64_MAX;
+	for (int64_t i = 0; i < n; i++) {
+		const int64_t q = quotient_down(s - 1 - at - d * i, s);
+		*first = q < *first ? q : *first;
+		last = q > last ? q : last;
+	}
+	heddle_index *q = add_index(g, "q", rewrite_int(r, 0), NULL, false);
+	*remainder = n > 1 ? add_index(g, "r", rewrite_int(r, 0), rewrite_int(r, n), false) : NULL;
+	if (last > *first)
+		q->lower = quotient(r, rewrite_int(r, 0), s - 1 - at - s * *first, d, *remainder, n, s);
+	q->upper = quotient(r, g->s->target->extent[e], s - 1 - at - s * *first, d, *remainder, n, s);
+	heddle_expr *place = plus(r, times(r, s, rewrite_index(r, q)), d, *remainder ? rewrite_index(r, *remainder) : NULL);
+	g->out->lhs[e] = plus_number(r, place, at + s * *first);
+	return plus_number(r, rewrite_index(r, q), *first);
+}
+
+/* Elements of their own for each q and r, with what meets in them summed over t (above); false: it cannot be. */
+static bool split_by_remainder(gathering *g, int e, const two_indices *two, bool *whole)
+{
+	rewriter *r = g->r;
+	heddle_index *k = g->s->index[two->k];
+	const int64_t s = two->s, common = greatest_divisor(s, two->d), parts = llabs(s) / common, step = (s < 0 ? -1 : 1) * two->d / common;
+	const bool inside = two->least == k->lower && two->end == k->upper, stays = parts == 1 && inside;
+	heddle_expr *length = plus(r, two->end, -1, two->least), *begin = stays ? two->rest : plus(r, two->rest, two->d, two->least), *source;
+	heddle_index *remainder = NULL;
+	int64_t taps = 0, n = parts, first;
+	/* elements that no k reaches are given a value only where all are */
+	if (!g->s->initialise && heddle_expr_evaluate(length, NULL, &taps) == 0 && taps > 0 && taps < parts)
+		n = taps;
+	if (llabs(s) == 1) {
+		g->out->lhs[e] = rewrite_index(r, add_index(g, "e", rewrite_int(r, 0), g->s->target->extent[e], false));
+		source = s > 0 ? plus(r, g->out->lhs[e], -1, begin) : plus(r, begin, -1, g->out->lhs[e]);
+	} else if (!(source = add_elements(g, e, two, begin, n, &remainder, &first))) {
+		return false;
+	}
+	*whole = *whole && common == 1 && n == parts;
+	if (stays) {
+		put_instead(g, two->u, plus(r, source, -step, rewrite_index(r, k)));
+		return true;
+	}
+	heddle_expr *end = parts > 1 ? quotient(r, length, parts - 1, 1, remainder, n, parts) : length;
+	heddle_expr *part = rewrite_index(r, add_index(g, "t", rewrite_int(r, 0), end, true));
+	heddle_expr *tap = plus(r, times(r, parts, part), 1, remainder ? rewrite_index(r, remainder) : NULL);
+	put_instead(g, two->k, plus(r, tap, 1, two->least));
+	put_instead(g, two->u, plus(r, source, -step, part));
+	g->inside[two->k] = inside;
+	return true;
+}
+
+/* The elements are index e's; what meets in them is said by one index of the subscript, else by a condition. */
+static void one_by_one(gathering *g, int e)
+{
+	rewriter *r = g->r;
+	heddle_expr *now = rewrite_substitute(r, g->s->lhs[e], g->by);
+	heddle_index *index = add_index(g, "e", rewrite_int(r, 0), g->s->target->extent[e], false);
+	int64_t k = 0, c = 1, sign = 1;
+	g->out->lhs[e] = rewrite_index(r, index);
+	int x = index_divided(g->s, g->sc, now, g->gone, &k, &c);
+	if (x >= 0) { /* c e + r - k, for what is left over by the division */
+		heddle_index *left = add_index(g, "r", rewrite_int(r, 0), rewrite_int(r, c), true);
+		heddle_expr *value = rewrite_binary(r, HEDDLE_OP_MUL, rewrite_int(r, c), g->out->lhs[e]);
+		value = rewrite_binary(r, HEDDLE_OP_ADD, value, rewrite_index(r, left));
+		put_instead(g, x, rewrite_binary(r, HEDDLE_OP_SUB, value, rewrite_int(r, k)));
+		return;
+	}
+	x = index_to_go(r, g->s, g->sc, now, g->gone, &sign);
+	if (x < 0) {
+		g->guard = both(r, g->guard, logical(r, HEDDLE_OP_EQ, now, g->out->lhs[e]));
+		return;
+	}
+	heddle_expr *without[2 * MOST_INDICES] = {NULL};
+	without[x] = rewrite_int(r, 0);
+	heddle_expr *rest = rewrite_substitute(r, now, without);
+	put_instead(g, x, rewrite_binary(r, HEDDLE_OP_SUB, sign > 0 ? g->out->lhs[e] : rest, sign > 0 ? rest : g->out->lhs[e]));
+}
+
+/* Is the subscript an index of all elements of the dimension? */
+static bool goes_through(const heddle_statement *s, int e)
+{
+	const heddle_expr *x = s->lhs[e];
+	return x->kind == HEDDLE_EXPR_INDEX && x->index->lower->kind == HEDDLE_EXPR_INT && x->index->lower->i == 0 &&
+	       heddle_expr_equal(x->index->upper, s->target->extent[e]);
+}
+
+/* Indices of the elements instead of those that meet there. */
+static void choose_elements(gathering *g)
+{
+	bool whole = true;
+	for (int e = 0; e < g->s->n_lhs; e++) {
+		two_indices two;
+		if (g->sc->solved[e])
+			whole = whole && goes_through(g->s, e);
+		else if (!find_two(g, e, &two) || !split_by_remainder(g, e, &two, &whole))
+			one_by_one(g, e);
+	}
+	g->out->whole = whole;
 }
 
 /* The statement, of whose left-hand indices each stands for elements of its own. */
 static heddle_statement *gathered(rewriter *r, const heddle_statement *s, const scattered *sc)
 {
 	heddle_statement *out = HEDDLE_NEW(r->arena, heddle_statement);
-	heddle_expr *by[2 * MOST_INDICES] = {NULL}, *now[2 * MOST_INDICES] = {NULL}, *guard = NULL;
+	gathering g = {.r = r, .s = s, .sc = sc, .out = out};
+	heddle_expr *now[2 * MOST_INDICES] = {NULL};
 	heddle_index *kept[MOST_INDICES] = {NULL};
-	bool gone[MOST_INDICES] = {false};
 	*out = *s;
+	out->apart = true;
 	out->index = NULL;
 	out->n_index = 0;
 	out->lhs = HEDDLE_NEW_ARRAY(r->arena, heddle_expr *, s->n_lhs);
@@ -313,19 +542,20 @@ static heddle_statement *gathered(rewriter *r, const heddle_statement *s, const 
 		if (!kept[i]->reduction)
 			HEDDLE_PUSH(r->arena, out->index, out->n_index, kept[i]);
 	}
-	choose_elements(r, s, sc, out, by, gone, &guard);
+	choose_elements(&g);
 	for (int i = 0; i < s->n_index; i++)
-		now[i] = gone[i] ? NULL : rewrite_index(r, kept[i]);
+		now[i] = g.gone[i] ? NULL : rewrite_index(r, kept[i]);
 	for (int i = 0; i < s->n_index; i++)
-		now[i] = gone[i] ? rewrite_substitute(r, by[i], now) : now[i];
-	guard = guard ? rewrite_substitute(r, guard, now) : NULL;
+		now[i] = g.gone[i] ? rewrite_substitute(r, g.by[i], now) : now[i];
+	heddle_expr *guard = g.guard ? rewrite_substitute(r, g.guard, now) : NULL;
 	for (int i = 0; i < s->n_index; i++) {
 		heddle_expr *lower = rewrite_substitute(r, s->index[i]->lower, now), *upper = rewrite_substitute(r, s->index[i]->upper, now);
-		if (gone[i]) {
+		if (g.gone[i] && !g.inside[i]) {
 			guard = both(r, guard, logical(r, HEDDLE_OP_GE, now[i], lower));
 			guard = both(r, guard, logical(r, HEDDLE_OP_LT, now[i], upper));
-			continue;
 		}
+		if (g.gone[i])
+			continue;
 		kept[i]->lower = lower;
 		kept[i]->upper = upper;
 		if (kept[i]->reduction)
@@ -339,9 +569,9 @@ static heddle_statement *gathered(rewriter *r, const heddle_statement *s, const 
 				ordered[n++] = out->index[i];
 	out->index = ordered;
 	for (int i = 0; i < s->n_index; i++) /* what a subscript has 0 times */
-		by[i] = sc->known[i] ? now[i] : rewrite_int(r, 0);
+		g.by[i] = sc->known[i] ? now[i] : rewrite_int(r, 0);
 	for (int e = 0; e < s->n_lhs; e++)
-		out->lhs[e] = sc->solved[e] ? rewrite_substitute(r, s->lhs[e], by) : out->lhs[e];
+		out->lhs[e] = sc->solved[e] ? rewrite_substitute(r, s->lhs[e], g.by) : out->lhs[e];
 	heddle_expr *value = rewrite_substitute(r, s->value, now);
 	out->value = guard ? guarded(r, guard, value, identity(r, s->assign, s->target->type, value->type)) : value;
 	return out;
@@ -390,7 +620,8 @@ static bool is_all_its_own(const heddle_definition *d, const heddle_statement *s
 const heddle_definition *heddle_definition_gather(heddle_ctx *ctx, heddle_arena *arena, const heddle_definition *definition)
 {
 	heddle_definition *out = NULL;
-	rewriter r = {.ctx = ctx, .arena = arena};
+	heddle_definition given = *definition;
+	rewriter r = {.ctx = ctx, .arena = arena, .out = &given};
 	for (int k = 0; k < definition->n_statement; k++) {
 		heddle_statement *s = definition->statement[k];
 		scattered sc;

@@ -175,6 +175,8 @@ static bool is_covered(const heddle_definition *d, const heddle_tensor *tensor)
 	const heddle_statement *s = k < d->n_statement ? d->statement[k] : NULL;
 	if (!s || s->target != tensor || (s->assign != HEDDLE_ASSIGN_SET && !s->initialise) || heddle_expr_reads(s->value, tensor))
 		return false;
+	if (s->whole)
+		return true;
 	for (int e = 0; e < s->n_lhs; e++) {
 		const heddle_index *index = s->lhs[e]->index;
 		if (s->lhs[e]->kind != HEDDLE_EXPR_INDEX || index->lower->kind != HEDDLE_EXPR_INT || index->lower->i != 0 ||

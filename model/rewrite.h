@@ -27,7 +27,11 @@ const heddle_definition *heddle_definition_unflatten(heddle_ctx *ctx, heddle_are
 const heddle_expr *heddle_share_find(const heddle_definition *definition, int first);
 
 /* The `skip`-th read that a turn could replace, of the tensor and along the index of these names (NULL: of any, any): by different indices,
- * all that their ranges have, that index among them but not the last one.  NULL: there is none. */
+ * all that their ranges have, that index among them but not the last one.  Other subscripts may have two indices, c * t + r with r in 0:c.
+ * NULL: there is none. */
 const heddle_expr *heddle_turn_find(const heddle_statement *statement, const char *tensor, const char *index, int skip);
+/* The index of such a read's subscript e, of c * t + r the first one, and how many elements of the dimension are copied. */
+const heddle_index *heddle_turn_index(const heddle_expr *read, int e);
+const heddle_expr *heddle_turn_extent(const heddle_expr *read, int e);
 
 #endif

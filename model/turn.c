@@ -18,18 +18,49 @@ static bool inside(const heddle_expr *read, int e)
 	return heddle_expr_equal(upper, extent) || (upper->kind == HEDDLE_EXPR_INT && extent->kind == HEDDLE_EXPR_INT && upper->i <= extent->i);
 }
 
-/* Can all that the read may ask for be copied?  Its subscripts are different indices, each from 0 to a size. */
+/* The first index of c * t + r, a number of two digits, r in 0:c.  NULL: it is no such one. */
+static const heddle_index *upper_digit(const heddle_expr *subscript)
+{
+	if (subscript->kind != HEDDLE_EXPR_BINARY || subscript->op != HEDDLE_OP_ADD)
+		return NULL;
+	const heddle_expr *upper = subscript->arg[0], *lower = subscript->arg[1];
+	if (upper->kind != HEDDLE_EXPR_BINARY || upper->op != HEDDLE_OP_MUL || upper->arg[0]->kind != HEDDLE_EXPR_INT ||
+	    upper->arg[1]->kind != HEDDLE_EXPR_INDEX || lower->kind != HEDDLE_EXPR_INDEX || lower->index == upper->arg[1]->index)
+		return NULL;
+	const heddle_expr *first = lower->index->lower, *end = lower->index->upper;
+	const bool digit = first->kind == HEDDLE_EXPR_INT && first->i == 0 && end->kind == HEDDLE_EXPR_INT && end->i <= upper->arg[0]->i;
+	return digit ? upper->arg[1]->index : NULL;
+}
+
+const heddle_index *heddle_turn_index(const heddle_expr *read, int e)
+{
+	return read->arg[e]->kind == HEDDLE_EXPR_INDEX ? read->arg[e]->index : upper_digit(read->arg[e]);
+}
+
+const heddle_expr *heddle_turn_extent(const heddle_expr *read, int e)
+{
+	return read->arg[e]->kind == HEDDLE_EXPR_INDEX ? read->arg[e]->index->upper : read->tensor->extent[e];
+}
+
+/* Can all that the read may ask for be copied?  Its subscripts are different indices, each from 0 to a size, or numbers of two digits that
+ * are. */
 static bool plain(const heddle_expr *read, bool conditional)
 {
 	if (read->n_arg < 2 || read->n_arg > MOST_RANK || read->tensor->stride)
 		return false;
 	for (int e = 0; e < read->n_arg; e++) {
 		const heddle_expr *subscript = read->arg[e];
+		if (upper_digit(subscript)) {
+			for (int f = 0; f < e; f++)
+				if (heddle_turn_index(read, f) == upper_digit(subscript))
+					return false;
+			continue;
+		}
 		if (subscript->kind != HEDDLE_EXPR_INDEX || !rewrite_over_sizes(subscript->index->upper) ||
 		    subscript->index->lower->kind != HEDDLE_EXPR_INT || subscript->index->lower->i != 0 || (conditional && !inside(read, e)))
 			return false;
 		for (int f = 0; f < e; f++)
-			if (read->arg[f]->index == subscript->index)
+			if (heddle_turn_index(read, f) == subscript->index)
 				return false;
 	}
 	return true;
@@ -39,7 +70,7 @@ static bool plain(const heddle_expr *read, bool conditional)
 static int turned_dim(const heddle_expr *read, const char *index)
 {
 	for (int e = 0; e + 1 < read->n_arg; e++)
-		if (!index || !strcmp(read->arg[e]->index->name, index))
+		if (read->arg[e]->kind == HEDDLE_EXPR_INDEX && (!index || !strcmp(read->arg[e]->index->name, index)))
 			return e;
 	return -1;
 }
@@ -93,11 +124,12 @@ heddle_statement *rewrite_turn(rewriter *r, heddle_statement *s, const heddle_tu
 	fill->location = s->location;
 	for (int at = 0; at < rank; at++) {
 		const int e = at + 1 == rank ? last : at < last ? at : at + 1;
-		heddle_index *old = read->arg[e]->index, *index = rewrite_new_index(r, old->name, old->lower, old->upper, false);
-		tensor->extent[at] = old->upper;
+		heddle_expr *extent = read->arg[e]->kind == HEDDLE_EXPR_INDEX ? read->arg[e]->index->upper : read->tensor->extent[e];
+		heddle_index *index = rewrite_new_index(r, heddle_turn_index(read, e)->name, rewrite_int(r, 0), extent, false);
+		tensor->extent[at] = extent;
 		HEDDLE_PUSH(r->arena, fill->index, fill->n_index, index);
 		fill->lhs[at] = rewrite_index(r, index);
-		to[at] = rewrite_index(r, old);
+		to[at] = read->arg[e];
 		from[e] = rewrite_index(r, index);
 	}
 	fill->value = rewrite_read(r, read->tensor, from);
