@@ -192,19 +192,22 @@ int choose_row_dim(const chooser *c, const heddle_stmt *stmt, const heddle_acces
 	return row >= 0 && choose_extent(c->scop, stmt, row) >= WINDOW ? row : -1;
 }
 
-int choose_results_along(const heddle_scop *scop, const heddle_stmt *stmt)
+int choose_results_along(const heddle_stmt *stmt)
 {
+	const heddle_scop none = {0};
+	const heddle_statement *s = stmt->source;
 	const int row = heddle_row_dim(stmt, &stmt->access[0]);
 	int along = -1;
-	if (row >= 0 || !stmt->source->n_lhs)
-		return row;
-	for (int d = 0; d < stmt->n_dim; d++)
-		if (choose_mentions(stmt->source->lhs[stmt->source->n_lhs - 1], d) && (along < 0 || choose_extent(scop, stmt, d) > choose_extent(scop, stmt, along)))
-			along = d;
-	return along;
+	int64_t longest = 0;
+	for (int d = 0; d < stmt->n_dim && row < 0 && s->n_lhs; d++) {
+		const int64_t extent = choose_mentions(s->lhs[s->n_lhs - 1], d) ? heddle_scop_estimate(&none, s->index[d]->upper) : 0;
+		along = extent > longest ? d : along;
+		longest = extent > longest ? extent : longest;
+	}
+	return row < 0 ? along : row;
 }
 
-/* The member that is contiguous in the target, or in the first read where the target has none. */
+/* The member that is contiguous in the target, or in the first read where the target has none; else the one that results lie along. */
 int choose_fast_member_dim(const heddle_stmt *stmt)
 {
 	for (int a = 0; a < stmt->n_access; a++) {
@@ -212,10 +215,11 @@ int choose_fast_member_dim(const heddle_stmt *stmt)
 		if (d >= 0 && stmt->dim[d].member >= 0)
 			return d;
 	}
-	for (int d = stmt->n_dim - 1; d >= 0; d--)
+	const int along = choose_results_along(stmt);
+	for (int d = stmt->n_dim - 1; d >= 0 && (along < 0 || stmt->dim[along].member < 0); d--)
 		if (stmt->dim[d].member >= 0)
 			return d;
-	return -1;
+	return along >= 0 && stmt->dim[along].member >= 0 ? along : -1;
 }
 
 int choose_longest_member(const chooser *c, const heddle_stmt *stmt, int x, int y)
@@ -257,10 +261,37 @@ int64_t choose_wide(const heddle_scop *scop, heddle_type type)
 	return n < 1 ? 1 : choose_least(MOST, n);
 }
 
+/* The least and the greatest value of a bound over indices whose ranges are numbers; false: it is no such one. */
+static bool between(const heddle_expr *expr, int64_t *least, int64_t *greatest)
+{
+	int64_t low[2], high[2], upper;
+	if (heddle_expr_evaluate(expr, NULL, least) == 0)
+		return *greatest = *least, true;
+	if (expr->kind == HEDDLE_EXPR_INDEX) {
+		if (heddle_expr_evaluate(expr->index->lower, NULL, least) < 0 || heddle_expr_evaluate(expr->index->upper, NULL, &upper) < 0)
+			return false;
+		*greatest = upper - 1;
+		return true;
+	}
+	if (expr->kind != HEDDLE_EXPR_BINARY || !between(expr->arg[0], &low[0], &high[0]) || !between(expr->arg[1], &low[1], &high[1]))
+		return false;
+	const int64_t by = low[1] == high[1] && low[1] > 0 ? low[1] : 0;
+	if (expr->op == HEDDLE_OP_ADD || expr->op == HEDDLE_OP_SUB) {
+		*least = low[0] + (expr->op == HEDDLE_OP_ADD ? low[1] : -high[1]);
+		*greatest = high[0] + (expr->op == HEDDLE_OP_ADD ? high[1] : -low[1]);
+	} else if (expr->op == HEDDLE_OP_DIV && by && low[0] >= 0) {
+		*least = low[0] / by;
+		*greatest = high[0] / by;
+	} else {
+		return false;
+	}
+	return true;
+}
+
 int64_t choose_whole_step(const heddle_stmt *stmt, int d, int64_t most)
 {
-	int64_t extent;
-	const bool known = stmt->dim[d].reduction && heddle_expr_evaluate(stmt->source->index[d]->upper, NULL, &extent) == 0;
+	int64_t least, extent;
+	const bool known = stmt->dim[d].reduction && between(stmt->source->index[d]->upper, &least, &extent);
 	return known && extent > 0 && extent <= most ? extent : 0;
 }
 

@@ -67,7 +67,7 @@ int choose_row_dim(const chooser *c, const heddle_stmt *stmt, const heddle_acces
 /* The member that is contiguous in the target, or in the first read where the target has none; -1: there is no member. */
 int choose_fast_member_dim(const heddle_stmt *stmt);
 /* The dimension that the statement's results lie along, with or without a step: of y(2 * q + r) q.  -1: there is none. */
-int choose_results_along(const heddle_scop *scop, const heddle_stmt *stmt);
+int choose_results_along(const heddle_stmt *stmt);
 /* The longest member beside dimensions x and y; -1: there is none. */
 int choose_longest_member(const chooser *c, const heddle_stmt *stmt, int x, int y);
 /* A block of `threads` along x and y is made one of CHOOSE_BLOCK or of `most`, by results along the longest other member.  Returns its threads. */

@@ -346,7 +346,7 @@ static bool loses_tile(const heddle_scop *scop, const heddle_kernel *kernel)
 {
 	for (int s = 0; s < kernel->n_stmt; s++) {
 		const heddle_stmt *stmt = kernel->stmt[s];
-		const int row = choose_results_along(scop, stmt);
+		const int row = choose_results_along(stmt);
 		if (reuse_dims(scop, stmt, false) < 2)
 			continue;
 		if (reuse_dims(scop, stmt, true) < 2 || (scop->descriptor->execution != HEDDLE_SIMD && loses_reuse(scop, stmt)))

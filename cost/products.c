@@ -19,7 +19,7 @@ bool choose_is_contraction(const chooser *c, int *x, int *y)
 	if (!stmt->reduction || *x < 0 || !choose_has_reuse(stmt, *x))
 		return false;
 	bool reduces = false;
-	const int along = choose_results_along(c->scop, stmt);
+	const int along = choose_results_along(stmt);
 	for (int d = 0; d < stmt->n_dim; d++) {
 		reduces |= stmt->dim[d].reduction;
 		if (d == *x || stmt->dim[d].member < 0 || !choose_has_reuse(stmt, d))
