@@ -240,6 +240,13 @@ const heddle_code heddle_codes[] = {
 	 "What the reads of a statement need of an index holds for none, whatever the sizes are, so the statement does nothing.\n"
 	 "Wrong:  def f(float(N) A) -> (O) { O(i) = A(i) + A(i + N) }\n"
 	 "Right:  def f(float(2 * N) A) -> (O) { O(i) = A(i) + A(i + N) where i in 0:N }\n"},
+	{215, "a sum that goes through more terms than it has",
+	 "A left side such as y(2 * u + k) says where terms go.  Elements are computed side by side, each as the sum over what meets\n"
+	 "there, so it has to be known which terms do: of two indices with constant factors that are in no other subscript, it is.\n"
+	 "Of three, or of indices that two subscripts share, each element tests many terms that are others'; the message says at most how\n"
+	 "many for each of its own, with open sizes counted as 1024.  Sum in two steps, or write the sum over what meets in an element.\n"
+	 "Slow:   y(2 * u + k + l) +=! x(u) * v(k) * w(l)\n"
+	 "Fast:   t(k + l) +=! v(k) * w(l)   y(2 * u + i) +=! x(u) * t(i)\n"},
 	{217, "an index ends at the lesser of two sizes",
 	 "Tensors of different sizes are read at the same index, so it takes the values that all of them have.  One name for both\n"
 	 "extents says that they are equal, and callers are held to it; a `where` says that the lesser is meant.\n"

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "cli/cli.h"
+#include "model/rewrite.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,8 @@ heddle_module *heddle_cli_module_for(heddle_cli *cli, const char *path, const he
 		cli->standard_input = heddle_arena_strdup(cli->arena, text);
 	heddle_module *module = heddle_module_parse_for(cli->ctx, standard ? "<stdin>" : path, text, sizes, only);
 	free(text);
+	for (int i = 0; module && i < module->n_definition; i++)
+		heddle_definition_warn_scatters(cli->ctx, module->definition[i]);
 	return module;
 }
 

@@ -298,6 +298,8 @@ typedef struct gathering {
 	bool gone[MOST_INDICES];
 	bool inside[MOST_INDICES]; /* it goes and is within its range whatever the others are */
 	heddle_expr *guard;	   /* what must hold besides */
+	double most;		   /* terms that an element may go through for each that meets there, in the dimension where these are most */
+	int at;			   /* that dimension */
 } gathering;
 
 /* A new index; as long as all have no places it has none of the old ones. */
@@ -491,6 +493,11 @@ static void one_by_one(gathering *g, int e)
 		return;
 	}
 	x = index_to_go(r, g->s, g->sc, now, g->gone, &sign);
+	const double elements = (double)estimate(r, g->s->target->extent[e]), most = elements / (double)(x < 0 ? 1 : length_of(r, g->s->index[x]));
+	if (most > g->most) {
+		g->most = most;
+		g->at = e;
+	}
 	if (x < 0) {
 		g->guard = both(r, g->guard, logical(r, HEDDLE_OP_EQ, now, g->out->lhs[e]));
 		return;
@@ -524,7 +531,7 @@ static void choose_elements(gathering *g)
 }
 
 /* The statement, of whose left-hand indices each stands for elements of its own. */
-static heddle_statement *gathered(rewriter *r, const heddle_statement *s, const scattered *sc)
+static heddle_statement *gathered(rewriter *r, const heddle_statement *s, const scattered *sc, gathering *how)
 {
 	heddle_statement *out = HEDDLE_NEW(r->arena, heddle_statement);
 	gathering g = {.r = r, .s = s, .sc = sc, .out = out};
@@ -543,6 +550,7 @@ static heddle_statement *gathered(rewriter *r, const heddle_statement *s, const 
 			HEDDLE_PUSH(r->arena, out->index, out->n_index, kept[i]);
 	}
 	choose_elements(&g);
+	*how = g;
 	for (int i = 0; i < s->n_index; i++)
 		now[i] = g.gone[i] ? NULL : rewrite_index(r, kept[i]);
 	for (int i = 0; i < s->n_index; i++)
@@ -617,6 +625,40 @@ static bool is_all_its_own(const heddle_definition *d, const heddle_statement *s
 	return true;
 }
 
+static bool is_scattered(const heddle_statement *s, scattered *sc)
+{
+	return s->assign != HEDDLE_ASSIGN_SET && s->n_index <= MOST_INDICES && s->n_lhs <= MOST_INDICES && find_scattered(s, sc);
+}
+
+static bool was_warned(const heddle_ctx *ctx, const heddle_location *at)
+{
+	for (const heddle_diagnostic *d = heddle_diagnostics(ctx); d; d = d->next)
+		if (d->code == 215 && d->location.line == at->line && d->location.column == at->column)
+			return true;
+	return false;
+}
+
+void heddle_definition_warn_scatters(heddle_ctx *ctx, const heddle_definition *definition)
+{
+	enum { WORTH = 4 }; /* as many as two indices alike in length may take in two dimensions */
+	heddle_arena *arena = heddle_arena_new();
+	heddle_definition given = *definition;
+	rewriter r = {.ctx = ctx, .arena = arena, .out = &given};
+	for (int k = 0; k < definition->n_statement; k++) {
+		const heddle_statement *s = definition->statement[k];
+		scattered sc;
+		gathering how = {0};
+		if (is_scattered(s, &sc) && !heddle_expr_reads(s->value, s->target))
+			gathered(&r, s, &sc, &how);
+		if (how.most < WORTH || was_warned(ctx, &s->lhs[how.at]->location))
+			continue;
+		heddle_warning(ctx, 215, &s->lhs[how.at]->location, "the sum into `%s` is not solved for its terms: an element may test %.0f times as many as meet in it",
+			       s->target->name, how.most);
+		heddle_note(ctx, NULL, "a subscript of two indices with constant factors that no other subscript has is solved");
+	}
+	heddle_arena_free(arena);
+}
+
 const heddle_definition *heddle_definition_gather(heddle_ctx *ctx, heddle_arena *arena, const heddle_definition *definition)
 {
 	heddle_definition *out = NULL;
@@ -625,7 +667,7 @@ const heddle_definition *heddle_definition_gather(heddle_ctx *ctx, heddle_arena 
 	for (int k = 0; k < definition->n_statement; k++) {
 		heddle_statement *s = definition->statement[k];
 		scattered sc;
-		const bool scatters = s->assign != HEDDLE_ASSIGN_SET && s->n_index <= MOST_INDICES && s->n_lhs <= MOST_INDICES && find_scattered(s, &sc);
+		const bool scatters = is_scattered(s, &sc);
 		if (scatters && !out) {
 			out = HEDDLE_NEW(arena, heddle_definition);
 			*out = *definition;
@@ -645,7 +687,8 @@ const heddle_definition *heddle_definition_gather(heddle_ctx *ctx, heddle_arena 
 			copy->initialise = false;
 		}
 		if (scatters && !itself) {
-			heddle_statement *sum = gathered(&r, s, &sc);
+			gathering how;
+			heddle_statement *sum = gathered(&r, s, &sc, &how);
 			sum->initialise = copy->initialise;
 			copy = sum;
 		}

@@ -22,6 +22,10 @@ const heddle_definition *heddle_definition_gather(heddle_ctx *ctx, heddle_arena 
  * (unflatten.c); the given definition where there are none.  Before all other rewrites.  In `arena`. */
 const heddle_definition *heddle_definition_unflatten(heddle_ctx *ctx, heddle_arena *arena, const heddle_definition *definition);
 
+/* W0215 for each accumulation whose elements may go through many more terms than meet in them, since no index of a left-hand subscript
+ * says which these are. */
+void heddle_definition_warn_scatters(heddle_ctx *ctx, const heddle_definition *definition);
+
 /* The largest expression that statement `first` computes, whatever its values are, and a later one computes again: of floats, over
  * indices whose ranges are the same in both, of tensors that no statement in between writes.  NULL: there is none. */
 const heddle_expr *heddle_share_find(const heddle_definition *definition, int first);

@@ -151,6 +151,9 @@ static void turns(void **state)
 		/* three dimensions, two of them reduced; read twice alike, and once in another way */
 		same("def f(float(K, M, N) A) -> (s) { s(n) +=! A(k, m, n) }", "turn=0:A:k", sizes[i]);
 		same("def f(float(K, M, N) A) -> (s) { s(n) +=! A(k, m, n) }", "turn=0:A:m", sizes[i]);
+		/* a subscript of two digits: the dimension is copied whole */
+		same("def f(float(4, K, M) A) -> (s) { s(k, r) +=! A(2 * t + r, k, m) where r in 0:2, t in 0:2 }", "turn=0:A:k", sizes[i]);
+		same("def f(float(3, K, M) A) -> (s) { s(k, r) +=! A(2 * t + r, k, m) where r in 0:2, t in 0:(4 - r) / 2 }", "turn=0:A:k", sizes[i]);
 		same("def f(float(K, M, N) A) -> (B) { B(n, m, k) = A(k, m, n) }", "turn=0:A:k", sizes[i]);
 		/* what a condition chooses is inside of the tensor */
 		same("def f(float(K, M) A, float(K) b) -> (s) { s(m) +=! b(k) > 0 ? A(k, m) : 0.0 where k in 0:K, m in 0:M }", "turn=0:A:k", sizes[i]);
