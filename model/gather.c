@@ -397,24 +397,39 @@ static heddle_expr *plus_number(rewriter *r, heddle_expr *a, int64_t number)
 	return plus(r, a, number < 0 ? -1 : 1, rewrite_int(r, llabs(number)));
 }
 
-/* floor((length + constant - factor * rest) / by) for a remainder `rest` in 0:n (NULL: 0), as a number or without the remainder where that is
- * the same for all. */
-static heddle_expr *quotient(rewriter *r, heddle_expr *length, int64_t constant, int64_t factor, heddle_index *rest, int64_t n, int64_t by)
+/* `e` as a sum of `*whole`, whose parts `by` divides, and a number; false: it is none. */
+static bool take_apart(rewriter *r, heddle_expr *e, int64_t sign, int64_t by, heddle_expr **whole, int64_t *number)
 {
 	int64_t value;
-	const bool fixed = heddle_expr_evaluate(length, NULL, &value) == 0;
-	if (fixed || heddle_extent_multiple(length, by)) {
-		const int64_t base = constant + (fixed ? value : 0), first = quotient_down(base, by);
-		bool same = true;
-		for (int64_t i = 1; i < n && rest; i++)
-			same = same && quotient_down(base - factor * i, by) == first;
-		if (same && fixed)
-			return rewrite_int(r, first);
-		if (same)
-			return plus_number(r, rewrite_binary(r, HEDDLE_OP_DIV, length, rewrite_int(r, by)), first);
+	if (heddle_expr_evaluate(e, NULL, &value) == 0)
+		return !__builtin_add_overflow(*number, sign * value, number);
+	if (heddle_extent_multiple(e, by)) {
+		*whole = plus(r, *whole, sign, e);
+		return true;
 	}
-	heddle_expr *sum = fixed ? rewrite_int(r, value + constant) : plus_number(r, length, constant);
-	return rewrite_binary(r, HEDDLE_OP_DIV, plus(r, sum, -factor, rest ? rewrite_index(r, rest) : NULL), rewrite_int(r, by));
+	return e->kind == HEDDLE_EXPR_BINARY && (e->op == HEDDLE_OP_ADD || e->op == HEDDLE_OP_SUB) &&
+	       take_apart(r, e->arg[0], sign, by, whole, number) &&
+	       take_apart(r, e->arg[1], e->op == HEDDLE_OP_SUB ? -sign : sign, by, whole, number);
+}
+
+/* floor((length + constant - factor * rest) / by) for a remainder `rest` in 0:n (NULL: 0), without the division where that is a + b * rest. */
+static heddle_expr *quotient(rewriter *r, heddle_expr *length, int64_t constant, int64_t factor, heddle_index *rest, int64_t n, int64_t by)
+{
+	heddle_expr *whole = rewrite_int(r, 0), *of_rest = rest ? rewrite_index(r, rest) : NULL;
+	int64_t number = constant;
+	if (take_apart(r, length, 1, by, &whole, &number)) {
+		const int64_t first = quotient_down(number, by), step = n > 1 ? quotient_down(number - factor, by) - first : 0;
+		bool linear = true;
+		for (int64_t i = 1; i < n && rest; i++)
+			linear = linear && quotient_down(number - factor * i, by) == first + step * i;
+		heddle_expr *part = whole->kind == HEDDLE_EXPR_INT ? whole : rewrite_binary(r, HEDDLE_OP_DIV, whole, rewrite_int(r, by));
+		if (linear)
+			return plus(r, plus_number(r, part, first), step, of_rest);
+	} else {
+		whole = length;
+		number = constant;
+	}
+	return rewrite_binary(r, HEDDLE_OP_DIV, plus(r, plus_number(r, whole, number), -factor, of_rest), rewrite_int(r, by));
 }
 
 /* The index of the elements s * q + d * r + begin, and their subscript; `*at` is where those of q = 0, r = 0 begin, over s.  NULL: where they
