@@ -333,6 +333,9 @@ typedef struct two_indices {
 	heddle_expr *least, *end; /* k is in least:end whatever u is */
 } two_indices;
 
+/* Remainders are gone through while compiling. */
+enum { MOST_STRIDE = 65536 };
+
 /* Two indices that no other subscript has and whose values are no other left-hand index's bounds. */
 static bool find_two(const gathering *g, int e, two_indices *two)
 {
@@ -356,7 +359,7 @@ static bool find_two(const gathering *g, int e, two_indices *two)
 		zero[i] = rewrite_int(g->r, 0);
 		found[n++] = i;
 	}
-	if (n < 2)
+	if (n < 2 || llabs(coefficient[found[0]]) > MOST_STRIDE || llabs(coefficient[found[1]]) > MOST_STRIDE)
 		return false;
 	const double a = (double)llabs(coefficient[found[0]]) * (double)length_of(g->r, s->index[found[0]]);
 	const double b = (double)llabs(coefficient[found[1]]) * (double)length_of(g->r, s->index[found[1]]);
