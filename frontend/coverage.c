@@ -36,22 +36,51 @@ static int least_coefficient(const affine_space *space, const affine_row *row, c
 	return least;
 }
 
+/* One bound of index `v`, without those parts that only say that the row's value is not below or above a size: with k >= 1 - 2 * u,
+ * 2 * u + k - 1 is not below 0.  `*crops`: there are such.  NULL: others depend on indices, too. */
+static heddle_expr *bound_of_all(affine_space *space, const affine_row *row, int v, bool upper, bool *crops)
+{
+	const heddle_index *index = space->variable[v].index;
+	enum { MOST = 8 };
+	affine_row part[MOST], kept[MOST], extremum;
+	int n_kept = 0;
+	const int n = affine_bound_rows(space, upper ? index->upper : index->lower, upper ? HEDDLE_OP_MIN : HEDDLE_OP_MAX, part, MOST);
+	if (n == MOST) /* perhaps not all of them */
+		return NULL;
+	for (int i = 0; i < n; i++) {
+		affine_row at = *row;
+		if (affine_size_only(space, &part[i])) {
+			kept[n_kept++] = part[i];
+			continue;
+		}
+		at.c[v] = 0;
+		if (!affine_add(&at, &part[i], row->c[v]) || !affine_size_only(space, &at))
+			return NULL;
+		*crops = true;
+	}
+	const affine_kind kind = upper ? AFFINE_MIN : AFFINE_MAX;
+	return n_kept && affine_extremum(space, kind, n_kept, kept, &extremum) ? affine_to_expr(space, &extremum) : NULL;
+}
+
 /* Does the row take every value between its extremes, or runs of `*width` values that begin `*step` apart?  A sum of indices with
  * size-only ranges does when, from the least coefficient up, each is at most one step more than what the smaller ones span; once
- * it may be more, which makes it the step.  Extents must be constants, but for the last index.
+ * it may be more, which makes it the step.  Extents must be constants, but for the last index.  Ranges may also keep the row itself
+ * above or below sizes.
  * The indices are added to `used`; one that is there already ties two dimensions together. */
 static bool is_interval(affine_space *space, const affine_row *row, bool *used, int64_t *step, int64_t *width)
 {
 	int64_t span = 0; /* of the indices so far in this step, greatest - least */
-	bool done[AFFINE_VARIABLES] = {false};
+	bool done[AFFINE_VARIABLES] = {false}, crops = false;
+	heddle_expr *lower[AFFINE_VARIABLES], *upper[AFFINE_VARIABLES];
 	*step = *width = 1;
 	for (int v = 0; v < space->n; v++) {
 		if (!row->c[v] || space->variable[v].size_only)
 			continue;
 		if (space->variable[v].kind != AFFINE_INDEX || used[v])
 			return false;
-		const heddle_index *index = space->variable[v].index;
-		if (heddle_expr_has(index->lower, HEDDLE_EXPR_INDEX) || heddle_expr_has(index->upper, HEDDLE_EXPR_INDEX))
+		lower[v] = bound_of_all(space, row, v, false, &crops);
+		upper[v] = bound_of_all(space, row, v, true, &crops);
+		if (!lower[v] || !upper[v])
 			return false;
 		used[v] = true;
 	}
@@ -66,12 +95,12 @@ static bool is_interval(affine_space *space, const affine_row *row, bool *used, 
 			return false;
 		done[v] = true;
 		next = least_coefficient(space, row, done);
-		const int64_t extent = distance(space, space->variable[v].index->lower, space->variable[v].index->upper);
+		const int64_t extent = distance(space, lower[v], upper[v]);
 		int64_t more;
 		if (next >= 0 && (extent < 1 || __builtin_mul_overflow(extent - 1, coefficient, &more) || __builtin_add_overflow(span, more, &span)))
 			return false;
 	}
-	return true;
+	return *step == 1 || !crops;
 }
 
 static bool extremes(affine_space *space, const affine_row *row, affine_row *lower, affine_row *upper)

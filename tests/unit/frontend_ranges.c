@@ -642,6 +642,12 @@ static void test_zero_fill(void **state)
 		{"def f(float(N,N) A, float(N,N) B) -> (O) {\nO(2*i,2*j) = A(i,j)\nO(2*i+1,2*j+1) = B(i,j) }", true, "2*N"},
 		{"def f(float(N) A, float(N) B) -> (O) {\nO(2*i) = A(i)\nO(2*i+1) += B(i) }", true, "2*N"},
 		{"def f(float(N,4) A) -> (O) { O(4*i+j) = A(i,j) }", false, "4*N"},
+		/* ranges that crop what is written, which has no gaps, or has some */
+		{"def f(float(W) x, float(4) w) -> (O) { O(2*u+k-1) +=! x(u)*w(k) where u in 0:W, k in max(0,1-2*u):min(4,2*W+1-2*u) }", false, "2*W"},
+		{"def f(float(W) x, float(3) w) -> (O) { O(2*u+k-1) +=! x(u)*w(k) where u in 0:W, k in max(0,1-2*u):3 }", false, "2*W"},
+		{"def f(float(W) x, float(3) w) -> (O) { O(2*u-k+2) +=! x(u)*w(k) where u in 0:W, k in max(0,2*u+3-2*W):3 }", false, "2*W"},
+		{"def f(float(W) x, float(3) w) -> (O) { O(4*u+k-1) +=! x(u)*w(k) where u in 0:W, k in max(0,1-4*u):3 }", true, "4*W-2"},
+		{"def f(float(W) x, float(3) w) -> (O) { O(2*u+k) +=! x(u)*w(k) where u in 0:W, k in max(0,1-u):3 }", true, "2*W+1"},
 		/* runs that fill each other's gaps, and a stride that is a size */
 		{"def f(float(N) A) -> (O) {\nO(3*i+r) = A(i) where r in 0:2\nO(3*i+2) = A(i) }", false, "3*N"},
 		{"def f(float(N) A) -> (O) {\nO(5*i+4-r) = A(i) where r in 0:2\nO(5*i+r) = A(i) where r in 0:3 }", false, "5*N"},
