@@ -493,8 +493,35 @@ static bool several_rows(chooser *c, int x, int64_t v, int64_t most)
 }
 
 /* Every access has the same contiguous member, or none: threads along it. */
+/* A dimension that is too short for whole vectors and contiguous wherever it occurs, as r in y(4 * q + r) += x(q, r): the vector, with
+ * several of x, which is not contiguous in the target. */
+static bool short_vectors(chooser *c, int x)
+{
+	enum { ITEMS = 16 };
+	const heddle_stmt *stmt = c->main;
+	if (!c->simd || heddle_row_dim(stmt, &stmt->access[0]) >= 0)
+		return false;
+	for (int d = 0; d < stmt->n_dim; d++) {
+		const int64_t v = choose_extent(c->scop, stmt, d);
+		bool contiguous = d != x && stmt->dim[d].member >= 0 && v > 1 && v < c->vector && v == choose_power_below(v);
+		for (int a = 0; a < stmt->n_access && contiguous; a++) {
+			const heddle_access *access = &stmt->access[a];
+			const int inner = access->tensor->rank ? heddle_tensor_inner(access->tensor) : -1;
+			contiguous = (a > 0 && !choose_depends_on(stmt, access, d)) || (inner >= 0 && access->affine && heddle_access_step(access, inner, d) == 1);
+		}
+		if (!contiguous || heddle_fixed_extent(stmt->source->index[d]->upper) != v)
+			continue;
+		choose_set_layout(c, stmt, d, 1, 1, v);
+		choose_set_layout(c, stmt, x, choose_least(ITEMS, choose_power_below(choose_extent(c->scop, stmt, x))), 1, 1);
+		return true;
+	}
+	return false;
+}
+
 static void columns(chooser *c, int x)
 {
+	if (short_vectors(c, x))
+		return;
 	int64_t extent = choose_extent(c->scop, c->main, x);
 	double others = choose_blocks_with(c, x, extent, -1, 1);
 	if (c->simd && known_rows(c, x))
@@ -693,7 +720,8 @@ bool choose_wants_lanes(const chooser *c, int x)
 			return false;
 		return c->main->dim[row].member < 0;
 	}
-	return c->main->n_access < 2 ? false : heddle_row_dim(c->main, &c->main->access[0]) < 0;
+	const int along = c->simd ? choose_results_along(c->main) : heddle_row_dim(c->main, &c->main->access[0]);
+	return c->main->n_access < 2 ? false : along < 0;
 }
 
 static bool has_layout(const heddle_config *config, int k)

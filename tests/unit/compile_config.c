@@ -332,8 +332,8 @@ static void items(void **state)
 		{"def f(float(16, 64, 2048) x, float(64) a) -> (y) { y(b, c, 0) = x(b, c, 0)  y(b, c, t) = a(c) * y(b, c, t - 1) + x(b, c, t) where t in 1:2048 }",
 		 "tile=c:4 vector=c:4"},
 		/* terms that meet in a few results each: no vector along those is ever whole */
-		{"def f(float(1000000, 8) x) -> (y) { y(4 * f + k) +=! x(f, k) }", "tile=e:16 vector=e:4"},
-		{"def f(float(4, 32, 512) x, float(32, 32, 4) w) -> (y) { y(n, m, 2 * t + k) +=! x(n, c, t) * w(c, m, k) }", "tile=m:32 vector=m:16"},
+		{"def f(float(1000000, 8) x) -> (y) { y(4 * f + k) +=! x(f, k) }", "tile=r:4,q:16 vector=r:4"},
+		{"def f(float(4, 32, 512) x, float(32, 32, 4) w) -> (y) { y(n, m, 2 * t + k) +=! x(n, c, t) * w(c, m, k) }", "tile=m:32,q:8 vector=m:16"},
 		/* a little of many rows is not worth going down all of them */
 		{"def f(float(100000, 64) x) -> (y, last) { y(n, d) = x(n, d) * 2  last(d) = y(99999, d) }", "fuse=0,1; "},
 		/* what two statements read stays in the cache between them */
