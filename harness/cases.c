@@ -93,6 +93,44 @@ static void find_filled(picker *p)
 		}
 }
 
+static bool mentions_index(const heddle_expr *x, const heddle_index *index)
+{
+	bool found = x->kind == HEDDLE_EXPR_INDEX && x->index == index;
+	for (int k = 0; k < x->n_arg && !found; ++k)
+		found = mentions_index(x->arg[k], index);
+	return found;
+}
+
+static bool is_own_index(const heddle_definition *d, const char *name)
+{
+	for (int s = 0; s < d->n_statement; ++s)
+		for (int k = 0; k < d->statement[s]->n_index; ++k)
+			if (!strcmp(d->statement[s]->index[k]->name, name))
+				return true;
+	return false;
+}
+
+/* Left-hand subscripts that are sums, y(2 * u + k), are gone through by indices of the compiler's own (model/gather.c), whose tiles count
+ * for the indices of the sum. */
+static void find_solved(picker *p)
+{
+	const heddle_definition *d = p->definition;
+	heddle_tile_hint hint = {0};
+	for (int k = 0; k < p->options->n_tile; ++k)
+		if (!is_own_index(d, p->options->tile[k].index) && p->options->tile[k].tile > hint.tile)
+			hint = p->options->tile[k];
+	for (int s = 0; s < d->n_statement; ++s)
+		for (int e = 0; e < d->statement[s]->n_lhs; ++e)
+			for (int j = 0; j < p->n_dimension; ++j) {
+				dimension *x = &p->dimension[j];
+				const heddle_expr *subscript = d->statement[s]->lhs[e];
+				if (subscript->kind == HEDDLE_EXPR_INDEX || !mentions_index(subscript, x->index) || hint.tile <= x->tile)
+					continue;
+				x->tile = hint.tile;
+				x->rounds = hint.rounds > 1 ? hint.rounds : 1;
+			}
+}
+
 /* Every index whose range ends with a size symbol, one per symbol: the first one with the largest tile. */
 static void find_dimensions(picker *p)
 {
@@ -118,6 +156,7 @@ static void find_dimensions(picker *p)
 			}
 		}
 	find_filled(p);
+	find_solved(p);
 }
 
 /* The nearest allowed value of a size. */
