@@ -7,6 +7,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -440,8 +441,10 @@ static int run_all(session *s)
 		return bad;
 	setup_variables(s);
 	heddle_shadow_sort(&s->e);
-	const double left = (s->run->timeout > 0 ? s->run->timeout : 60) * 0.95 - (heddle_now() - s->start);
-	heddle_crash_catch(&s->e, left > 0.1 ? left : 0.1); /* the caller ends us, without a line, soon after */
+	/* finding the line takes a moment, before the caller ends us without one */
+	const double limit = s->run->timeout > 0 ? s->run->timeout : 60, moment = fmax(0.05 * limit, fmin(1, limit / 2));
+	const double left = limit - moment - (heddle_now() - s->start);
+	heddle_crash_catch(&s->e, fmax(left, 0.1));
 	for (int i = 0; i < m->n_launch && !bad && !s->e.stop; i++)
 		bad = launch(s, i);
 	heddle_crash_release(&s->e);

@@ -64,7 +64,7 @@ static bool is_function_of(const char *path, const char *name)
 	return false;
 }
 
-/* Is it declared by the headers of 16-bit types, which text of CUDA includes if it uses them? */
+/* Is it declared by the headers of 16-bit types, which a text includes if it uses them? */
 static bool is_in_half(const char *name)
 {
 	return *name && is_function_of("backends/emulator/half.h", name);
@@ -224,7 +224,7 @@ void heddle_emulate_judge(heddle_arena *arena, const heddle_run *run, const char
 	if (missing_header(arena, c.message))
 		hint = "; `include_paths` of the manifest names folders of headers";
 	else if (name && is_in_half(name))
-		hint = "; it comes with cuda_fp16.h or cuda_bf16.h";
+		hint = "; it comes with " HEDDLE_EMULATE_HALF_HEADERS;
 	build->finding.text = heddle_arena_printf(arena, "%s%s", c.message, hint);
 	if (lack) {
 		build->verdict = HEDDLE_UNSUPPORTED;

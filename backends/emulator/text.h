@@ -41,6 +41,8 @@ size_t heddle_foreign_header(const char *text, bool host);
 
 /* Is it a name of the languages or of the vendors' libraries that the shim lacks (names.txt)? */
 bool heddle_emulate_is_vendors(const char *name);
+/* What half.h stands for: a text includes these for its 16-bit types. */
+#define HEDDLE_EMULATE_HALF_HEADERS "cuda_fp16.h or cuda_bf16.h"
 
 /* Append `source` to `out`, with as many lines: shared arrays are placed in sections of their own, dynamic shared memory is
  * bound to the emulator's, host functions that use the vendor's runtime are blanked, inline assembly becomes a name that no
