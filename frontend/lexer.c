@@ -247,8 +247,7 @@ static bool is_ascii(char c)
 	return (unsigned char)c < 0x80;
 }
 
-/* A character of `n` bytes and, unless it is a sign, what is left of its word.  One error for each character, however often it
- * occurs. */
+/* Report a character of `n` bytes, and skip it with the rest of its word unless it is a sign.  Each character is reported once. */
 static void unexpected_character(lexer *l, size_t n)
 {
 	const heddle_location where = place(l, l->p, n);

@@ -208,7 +208,7 @@ static int first_error(const heddle_ctx *ctx)
 	return d ? d->code : 0;
 }
 
-/* No cases: a row says why.  The text can be compiled without, so it is no fault where nothing else was asked for. */
+/* Add a row that says why there are no cases: a fault, unless only the level compile was requested, which needs none. */
 static void tell_no_cases(heddle_test *t, heddle_test_variant *v)
 {
 	const int code = first_error(t->ctx);

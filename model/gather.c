@@ -3,14 +3,15 @@
  *   y(4 * f + k) +=! x(f, k)      becomes      y(e) +=! e - 4 * f >= 0 && e - 4 * f < K ? x(f, e - 4 * f) : 0
  *   y(i / 2) +=! x(i)             becomes      y(e) +=! 2 * e + r < N ? x(2 * e + r) : 0 where r in 0:2
  *
- * so that a left-hand index stands for elements, each of its own, and what meets there is a reduction like any other.  An index of the left
- * hand side goes where a subscript has it by itself, else all that a subscript has become reductions under its equation.  Of two indices the
- * longer one goes, and where it has a factor the elements are split by their remainders:
+ * so that left-hand indices number the elements, one instance each, and the terms of an element are a reduction like any other.  A left-hand
+ * index with the factor 1 is solved for and eliminated; where there is none, all indices of the subscript are reduced over under the
+ * condition that the subscript is this element.  Of two indices the longer one is eliminated, and where it has a factor the elements are
+ * split by residue:
  *
  *   y(s * u + d * k) +=! x(u) * w(k), g = gcd(s, d):  k = (s/g) t + r, u = q - (d/g) t,
  *   y(s * q + d * r) +=! 0 <= q - (d/g) t < U ? x(q - (d/g) * t) * w((s/g) * t + r) : 0 where r in 0:s/g, t in 0:ceil((K - r) / (s/g))
  *
- * so that all taps of an element are terms of it, and no others are run through but at the ends of x.
+ * so that every iteration contributes a term, but at the ends of x.
  * SPDX-License-Identifier: MIT
  */
 #include "model/rewrite_parts.h"

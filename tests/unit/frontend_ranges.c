@@ -648,6 +648,7 @@ static void test_zero_fill(void **state)
 		{"def f(float(W) x, float(3) w) -> (O) { O(2*u-k+2) +=! x(u)*w(k) where u in 0:W, k in max(0,2*u+3-2*W):3 }", false, "2*W"},
 		{"def f(float(W) x, float(3) w) -> (O) { O(4*u+k-1) +=! x(u)*w(k) where u in 0:W, k in max(0,1-4*u):3 }", true, "4*W-2"},
 		{"def f(float(W) x, float(3) w) -> (O) { O(2*u+k) +=! x(u)*w(k) where u in 0:W, k in max(0,1-u):3 }", true, "2*W+1"},
+		{"def f(float(W) x, float(3) w) -> (O) { O(2*u+k) +=! x(u)*w(k) where u in 0:W, k in 0:min(3,u+1) }", true, "min(2*W+1,3*W-2)"},
 		/* runs that fill each other's gaps, and a stride that is a size */
 		{"def f(float(N) A) -> (O) {\nO(3*i+r) = A(i) where r in 0:2\nO(3*i+2) = A(i) }", false, "3*N"},
 		{"def f(float(N) A) -> (O) {\nO(5*i+4-r) = A(i) where r in 0:2\nO(5*i+r) = A(i) where r in 0:3 }", false, "5*N"},
