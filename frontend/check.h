@@ -145,6 +145,8 @@ heddle_expr *heddle_expr_rewrite(heddle_arena *arena, const heddle_expr *e, hedd
 				 void *user);
 /* Indices that may begin below 0 are counted from there instead. */
 void heddle_check_normalise(checker *c);
+/* Indices of called definitions get names of their own, temporaries the order of their first writes. */
+void heddle_check_arrange(checker *c);
 /* Names and types, ranges and shapes, accesses of c->syntax under the given sizes; NULL with errors. */
 heddle_definition *heddle_check_all(checker *c, const heddle_size_list *sizes);
 const syntax_definition *heddle_check_definition_named(const checker *c, const char *name);

@@ -894,43 +894,6 @@ static void check_statement(checker *c, const syntax_statement *syntax)
 	t->defined = true;
 }
 
-/* By the first statement that writes them: those that were made along the way stand where reading the printed definition
- * would find them. */
-static void order_temporaries(checker *c)
-{
-	heddle_definition *def = c->def;
-	int first = def->n_input + def->n_output, n = first;
-	heddle_tensor **old = HEDDLE_NEW_ARRAY(c->scratch, heddle_tensor *, def->n_tensor + 1);
-	bool *placed = HEDDLE_NEW_ARRAY(c->scratch, bool, def->n_tensor + 1);
-	if (c->errors)
-		return;
-	for (int i = 0; i < def->n_tensor; i++)
-		old[i] = def->tensor[i];
-	for (int i = 0; i < def->n_statement; i++) {
-		heddle_tensor *t = def->statement[i]->target;
-		if (t->role != HEDDLE_ROLE_TEMPORARY || placed[t->position])
-			continue;
-		placed[t->position] = true;
-		def->tensor[n++] = t;
-	}
-	for (int i = first; i < def->n_tensor; i++)
-		if (!placed[i])
-			def->tensor[n++] = old[i];
-	for (int i = first; i < def->n_tensor; i++)
-		def->tensor[i]->position = i;
-}
-
-/* Indices that came with a call keep their names, unless something here has them. */
-static void rename_indices(checker *c)
-{
-	for (int i = 0; i < c->n_derived; i++) {
-		const heddle_statement *st = c->derived[i].statement;
-		for (int j = 0; j < st->n_index; j++)
-			if (heddle_check_tensor(c, st->index[j]->name) || heddle_check_size(c, st->index[j]->name))
-				st->index[j]->name = heddle_check_fresh(c, st->index[j]->name);
-	}
-}
-
 /* The statements in order, as long as all together are not too large. */
 static void check_statements(checker *c)
 {
@@ -963,8 +926,7 @@ heddle_definition *heddle_check_all(checker *c, const heddle_size_list *sizes)
 	if (!c->errors)
 		heddle_check_normalise(c);
 	heddle_check_steps(c);
-	rename_indices(c);
-	order_temporaries(c);
+	heddle_check_arrange(c);
 	return c->errors || syntax->broken ? NULL : c->def;
 }
 

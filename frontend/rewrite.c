@@ -122,3 +122,48 @@ void heddle_check_normalise(checker *c)
 				shift_index(c, st, st->index[j]);
 	}
 }
+
+/* ---- names and order -------------------------------------------------------------------------------------------------------- */
+
+/* By the first statement that writes them: those that were made along the way stand where reading the printed definition
+ * would find them. */
+static void order_temporaries(checker *c)
+{
+	heddle_definition *def = c->def;
+	int first = def->n_input + def->n_output, n = first;
+	heddle_tensor **old = HEDDLE_NEW_ARRAY(c->scratch, heddle_tensor *, def->n_tensor + 1);
+	bool *placed = HEDDLE_NEW_ARRAY(c->scratch, bool, def->n_tensor + 1);
+	if (c->errors)
+		return;
+	for (int i = 0; i < def->n_tensor; i++)
+		old[i] = def->tensor[i];
+	for (int i = 0; i < def->n_statement; i++) {
+		heddle_tensor *t = def->statement[i]->target;
+		if (t->role != HEDDLE_ROLE_TEMPORARY || placed[t->position])
+			continue;
+		placed[t->position] = true;
+		def->tensor[n++] = t;
+	}
+	for (int i = first; i < def->n_tensor; i++)
+		if (!placed[i])
+			def->tensor[n++] = old[i];
+	for (int i = first; i < def->n_tensor; i++)
+		def->tensor[i]->position = i;
+}
+
+/* Indices that came with a call keep their names, unless something here has them. */
+static void rename_indices(checker *c)
+{
+	for (int i = 0; i < c->n_derived; i++) {
+		const heddle_statement *st = c->derived[i].statement;
+		for (int j = 0; j < st->n_index; j++)
+			if (heddle_check_tensor(c, st->index[j]->name) || heddle_check_size(c, st->index[j]->name))
+				st->index[j]->name = heddle_check_fresh(c, st->index[j]->name);
+	}
+}
+
+void heddle_check_arrange(checker *c)
+{
+	rename_indices(c);
+	order_temporaries(c);
+}
