@@ -1,0 +1,48 @@
+/* References to memory inside a tree of loops: distinct data, reuse distances, sectors and bank cycles.
+ *
+ * A working set in the sense of PolyDL (TACO 2020): the data of one iteration of a loop is what other references touch before an iteration comes
+ * back to the same element.  Subscripts are sums of strides times loop variables, so that the data of a loop is a box, counted without isl.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef HEDDLE_REUSE_H
+#define HEDDLE_REUSE_H
+
+#include "arch/descriptor.h"
+#include "cost/load.h"
+
+enum { HEDDLE_REFERENCE_DIGITS = 24, HEDDLE_MOST_LANES = 64 };
+
+/* The grid's dimensions come first, the slowest first, each the parent of the next; then the loops of a block.  A parent stands before its
+ * children. */
+typedef struct heddle_reuse_loop {
+	int parent; /* -1: none */
+	bool grid;
+	double trips; /* average, each time the parent's body runs once */
+} heddle_reuse_loop;
+
+/* One coordinate of an address: `extent` values, `stride` bytes apart (0: the same element again). */
+typedef struct heddle_reuse_digit {
+	int loop; /* whose iterations they are; -1: items, lanes and threads, within one iteration of all loops */
+	double stride, extent;
+} heddle_reuse_digit;
+
+typedef struct heddle_reference {
+	int loop;      /* the innermost loop around it; -1: none */
+	int array;     /* equal for references to one tensor, whose data may coincide */
+	double bytes;  /* of one element */
+	double size;   /* of the array, in bytes; data is never more */
+	double times;  /* executions in one iteration of `loop` by all threads of the block, elements counted in the digits apart: 1 */
+	bool indirect; /* each element is anywhere in the array */
+	int n_digit;
+	heddle_reuse_digit digit[HEDDLE_REFERENCE_DIGITS];
+} heddle_reference;
+
+/* Fill load->span and load->again from references to global memory (simd: to shared tiles and arrays in memory as well).  `line`: bytes. */
+void heddle_reuse(heddle_load *load, const heddle_reuse_loop *loop, int n_loop, const heddle_reference *reference, int n_reference,
+		  double line);
+
+/* One request of a warp: the byte address of each lane that takes part, and the bytes that each moves. */
+double heddle_request_sectors(const heddle_transfer *transfer, const int64_t *address, int n, int bytes);
+double heddle_request_cycles(const heddle_transfer *transfer, const int64_t *address, int n, int bytes); /* of shared memory */
+
+#endif
