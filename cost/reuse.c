@@ -1,0 +1,260 @@
+/* Distinct data and reuse distances of references in a tree of loops; sectors and bank cycles of one request.
+ * SPDX-License-Identifier: MIT
+ */
+#include "cost/reuse.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_SECTORS = 1024 };
+
+typedef struct analysis {
+	heddle_load *load;
+	const heddle_reuse_loop *loop;
+	int n_loop;
+	const heddle_reference *reference;
+	int n_reference;
+	double line;
+} analysis;
+
+/* ---- boxes ------------------------------------------------------------------------------------------------------------------- */
+
+/* Is `inner` the loop itself or inside it?  Everything is inside -1. */
+static bool is_inside(const analysis *a, int inner, int loop)
+{
+	while (inner >= 0 && inner != loop)
+		inner = a->loop[inner].parent;
+	return inner == loop;
+}
+
+static int by_stride(const void *x, const void *y)
+{
+	const double a = ((const heddle_reuse_digit *)x)->stride, b = ((const heddle_reuse_digit *)y)->stride;
+	return a < b ? -1 : a > b;
+}
+
+/* The reference's digits of loops strictly inside `loop`, and of the loop itself if it is `included`, by stride. */
+static int digits_inside(const analysis *a, const heddle_reference *r, int loop, bool included, heddle_reuse_digit *out)
+{
+	int n = 0;
+	for (int i = 0; i < r->n_digit; i++) {
+		const heddle_reuse_digit d = r->digit[i];
+		const bool inside = d.loop < 0 || (d.loop == loop ? included : is_inside(a, d.loop, loop));
+		if (inside && d.extent > 1 && d.stride != 0)
+			out[n++] = (heddle_reuse_digit){d.loop, fabs(d.stride), d.extent};
+	}
+	qsort(out, (size_t)n, sizeof(*out), by_stride);
+	return n;
+}
+
+/* Runs of contiguous lines, `step` bytes apart: neighbouring digits that continue each other are one. */
+static heddle_touch touch_of(const heddle_reuse_digit *digit, int n, const heddle_reference *r, double line)
+{
+	double run = r->bytes, step = 0, several = 1, runs = 1;
+	for (int i = 0; i < n; i++) {
+		const double stride = digit[i].stride, extent = digit[i].extent;
+		if (r->indirect) {
+			runs *= extent;
+		} else if (step == 0 && stride <= fmax(run, line)) {
+			run += stride * (extent - 1);
+		} else if (step > 0 && stride <= step * several && fmod(stride, step) == 0) {
+			several += stride / step * (extent - 1);
+		} else {
+			runs *= several;
+			step = stride;
+			several = extent;
+		}
+	}
+	runs *= several;
+	const double bytes = runs * fmax(run, line), all = fmax(r->size, line);
+	return bytes < all ? (heddle_touch){bytes, runs} : (heddle_touch){all, 1};
+}
+
+static heddle_touch touched(const analysis *a, const heddle_reference *r, int loop, bool included)
+{
+	heddle_reuse_digit digit[HEDDLE_REFERENCE_DIGITS];
+	return touch_of(digit, digits_inside(a, r, loop, included, digit), r, a->line);
+}
+
+static heddle_touch greater(heddle_touch a, heddle_touch b)
+{
+	return a.bytes < b.bytes ? b : a;
+}
+
+/* Distinct data of one iteration of `loop` (-1: of all): of references to one array the greatest, since their data may coincide. */
+static heddle_touch iteration(const analysis *a, int loop)
+{
+	heddle_touch all = {0, 0};
+	for (int i = 0; i < a->n_reference; i++) {
+		heddle_touch most = {0, 0};
+		bool first = true;
+		if (!is_inside(a, a->reference[i].loop, loop))
+			continue;
+		for (int j = 0; j < a->n_reference; j++) {
+			if (a->reference[j].array != a->reference[i].array || !is_inside(a, a->reference[j].loop, loop))
+				continue;
+			first = first && j >= i;
+			most = first ? greater(most, touched(a, &a->reference[j], loop, false)) : most;
+		}
+		all.bytes += first ? most.bytes : 0;
+		all.runs += first ? most.runs : 0;
+	}
+	return all;
+}
+
+/* ---- reuse ------------------------------------------------------------------------------------------------------------------- */
+
+/* How often a block runs the loop's body; -1: once. */
+static double runs_of_body(const analysis *a, int loop)
+{
+	double n = 1;
+	for (; loop >= 0; loop = a->loop[loop].parent)
+		n *= a->loop[loop].grid ? 1 : a->loop[loop].trips;
+	return n;
+}
+
+static void add_again(analysis *a, double distance, double bytes, double runs)
+{
+	int i = distance > 1 ? (int)log2(distance) : 0;
+	i = i < HEDDLE_LOAD_DISTANCES ? i : HEDDLE_LOAD_DISTANCES - 1;
+	a->load->again[i].bytes += fmax(bytes, 0);
+	a->load->again[i].runs += fmax(runs, 0);
+}
+
+/* The child of `loop` around the reference, or a number of its own where it stands in the body itself. */
+static int branch_of(const analysis *a, int reference, int loop)
+{
+	int at = a->reference[reference].loop;
+	if (at == loop)
+		return a->n_loop + reference;
+	while (a->loop[at].parent != loop)
+		at = a->loop[at].parent;
+	return at;
+}
+
+/* Is reference i the first of its array in its branch of the loop's body?  *most: the data of that array there. */
+static bool leads_branch(const analysis *a, int i, int loop, heddle_touch *most)
+{
+	const int branch = branch_of(a, i, loop);
+	*most = (heddle_touch){0, 0};
+	for (int j = 0; j < a->n_reference; j++) {
+		const heddle_reference *r = &a->reference[j];
+		if (r->array != a->reference[i].array || !is_inside(a, r->loop, loop) || branch_of(a, j, loop) != branch)
+			continue;
+		if (j < i)
+			return false;
+		*most = greater(*most, touched(a, r, loop, false));
+	}
+	return true;
+}
+
+/* Parts of the body that touch the same array one after the other: all but the one that touches most find its data again. */
+static void reuse_between(analysis *a, int loop, double distance)
+{
+	const double times = runs_of_body(a, loop);
+	for (int i = 0; i < a->n_reference; i++) {
+		heddle_touch mine, other, most = {0, 0};
+		if (!is_inside(a, a->reference[i].loop, loop) || !leads_branch(a, i, loop, &mine))
+			continue;
+		bool last = true; /* of equals the first is the one that touches first */
+		for (int j = 0; j < a->n_reference; j++) {
+			if (j == i || a->reference[j].array != a->reference[i].array || !is_inside(a, a->reference[j].loop, loop) ||
+			    !leads_branch(a, j, loop, &other))
+				continue;
+			most = greater(most, other);
+			last = last && (other.bytes < mine.bytes || (other.bytes == mine.bytes && j > i));
+		}
+		if (!last)
+			add_again(a, distance, times * mine.bytes, times * mine.runs);
+	}
+}
+
+/* An iteration comes back to what iterations before it touched. */
+static void reuse_across(analysis *a, int loop, double distance)
+{
+	const double times = runs_of_body(a, a->loop[loop].parent), trips = a->loop[loop].trips;
+	for (int i = 0; i < a->n_reference; i++) {
+		const heddle_reference *r = &a->reference[i];
+		heddle_touch mine;
+		if (!is_inside(a, r->loop, loop) || !leads_branch(a, i, loop, &mine))
+			continue;
+		const heddle_touch one = touched(a, r, loop, false), all = touched(a, r, loop, true);
+		add_again(a, distance, times * r->times * (trips * one.bytes - all.bytes), times * r->times * (trips * one.runs - all.runs));
+	}
+}
+
+static void add_span(heddle_load *load, double blocks, heddle_touch touch)
+{
+	if (load->n_span == HEDDLE_LOAD_SPANS) /* the last one stays the whole grid */
+		load->n_span--;
+	load->span[load->n_span++] = (heddle_span){blocks, touch};
+}
+
+void heddle_reuse(heddle_load *load, const heddle_reuse_loop *loop, int n_loop, const heddle_reference *reference, int n_reference,
+		  double line)
+{
+	analysis a = {load, loop, n_loop, reference, n_reference, line};
+	double blocks = 1;
+	int grid = -1; /* the fastest dimension of the grid */
+	for (int i = 0; i < n_loop; i++)
+		grid = loop[i].grid ? i : grid;
+	load->n_span = 0;
+	memset(load->again, 0, sizeof(load->again));
+	add_span(load, 1, iteration(&a, grid));
+	for (int g = grid; g >= 0; g = loop[g].parent) {
+		blocks *= loop[g].trips;
+		add_span(load, blocks, iteration(&a, loop[g].parent));
+	}
+	for (int i = grid; i < n_loop; i++) {
+		const double distance = iteration(&a, i).bytes;
+		reuse_between(&a, i, distance);
+		if (i >= 0 && !loop[i].grid)
+			reuse_across(&a, i, distance);
+	}
+}
+
+/* ---- requests ---------------------------------------------------------------------------------------------------------------- */
+
+double heddle_request_sectors(const heddle_transfer *transfer, const int64_t *address, int n, int bytes)
+{
+	int64_t seen[MOST_SECTORS];
+	int count = 0;
+	for (int i = 0; i < n; i++)
+		for (int64_t s = address[i] / transfer->sector; s <= (address[i] + bytes - 1) / transfer->sector; s++) {
+			int at = count - 1;
+			while (at >= 0 && seen[at] != s)
+				at--;
+			if (at < 0 && count < MOST_SECTORS)
+				seen[count++] = s;
+		}
+	return count;
+}
+
+/* Words of one bank that lanes `from` to `to` need, those of the bank that needs most. */
+static int conflict_degree(const heddle_transfer *transfer, const int64_t *address, int from, int to, int bytes)
+{
+	int64_t word[HEDDLE_MOST_BANKS][HEDDLE_MOST_LANES];
+	int count[HEDDLE_MOST_BANKS] = {0}, most = 0;
+	for (int i = from; i < to; i++)
+		for (int64_t w = address[i] / transfer->bank_width; w <= (address[i] + bytes - 1) / transfer->bank_width; w++) {
+			const int bank = (int)(w % transfer->banks);
+			int at = count[bank] - 1;
+			while (at >= 0 && word[bank][at] != w)
+				at--;
+			if (at < 0 && count[bank] < HEDDLE_MOST_LANES)
+				word[bank][count[bank]++] = w;
+			most = count[bank] > most ? count[bank] : most;
+		}
+	return most;
+}
+
+/* Lanes are served together as far as their bytes fill one word of each bank. */
+double heddle_request_cycles(const heddle_transfer *transfer, const int64_t *address, int n, int bytes)
+{
+	const int at_once = transfer->banks * transfer->bank_width / bytes, step = at_once > 0 ? at_once : 1;
+	double cycles = 0;
+	for (int i = 0; i < n; i += step)
+		cycles += conflict_degree(transfer, address, i, i + step < n ? i + step : n, bytes);
+	return cycles;
+}
