@@ -37,10 +37,10 @@ typedef struct heddle_memory {
 } heddle_memory;
 
 /* Peak arithmetic rate of one type, without matrix instructions. */
-typedef struct heddle_rate {
+typedef struct heddle_type_rate {
 	heddle_type type;
 	heddle_quantity flops; /* flop/s of the chip, FMA counted as two */
-} heddle_rate;
+} heddle_type_rate;
 
 typedef struct heddle_matrix_instruction {
 	const char *name;
@@ -87,6 +87,20 @@ typedef struct heddle_register_weights {
 	heddle_quantity margin;	 /* so many times its registers a thread is granted otherwise */
 } heddle_register_weights;
 
+/* Instructions that a unit begins in a clock: of a warp (simt), or of one thread on vector registers (simd).  Not set: as `fma`, which
+ * itself follows from the rate of float32 and the clock. */
+typedef struct heddle_issue {
+	heddle_quantity all; /* of all classes together */
+	heddle_quantity fma, compare, integer, special, convert, permute, shuffle;
+	heddle_quantity shared, global; /* loads, and stores where `store` is not set */
+	heddle_quantity store, branch;
+} heddle_issue;
+
+/* Clocks from an instruction to one that needs its result; memory's are seconds in its levels.  Not set: as `fma`. */
+typedef struct heddle_latency {
+	heddle_quantity fma, special, permute, shuffle, barrier;
+} heddle_latency;
+
 typedef struct heddle_descriptor {
 	const char *name; /* "h200" */
 	const char *inherits;
@@ -121,6 +135,12 @@ typedef struct heddle_descriptor {
 	heddle_quantity vector_bytes;	    /* widest load or store of one thread; for simd the vector register */
 	heddle_quantity vector_registers;   /* simd: architectural vector registers */
 	heddle_quantity launch_overhead;    /* seconds */
+	heddle_issue issue;
+	heddle_latency latency;
+	heddle_quantity overlap;	    /* share of what is not the bound that goes on beside it: 0 to 1 */
+	heddle_quantity misses;		    /* cache lines that a unit waits for at once; not set: any number */
+	heddle_quantity prefetch_reach;	    /* bytes of one run that are fetched ahead of it; not set: nothing is, and warps hide it */
+	heddle_quantity code_cache;	    /* bytes of instructions that a unit has near */
 	bool unaligned_vectors;		    /* vector loads need element alignment only */
 	bool streaming_stores;		    /* stores can go past the caches; others read what they write into first */
 	bool prefetches;		    /* lines can be asked for ahead */
@@ -129,7 +149,7 @@ typedef struct heddle_descriptor {
 	int n_memory;
 	heddle_memory *memory;
 	int n_rate;
-	heddle_rate *rate;
+	heddle_type_rate *rate;
 	int n_matrix;
 	heddle_matrix_instruction *matrix;
 	int n_copy;

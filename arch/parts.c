@@ -109,7 +109,7 @@ void heddle_parse_rates(reader *r, yaml_node_t *map)
 	}
 	for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top; p++) {
 		const char *name = heddle_parse_key(r, map, p);
-		heddle_rate rate = {0};
+		heddle_type_rate rate = {0};
 		heddle_location at;
 		int type = name ? heddle_type_parse(name) : -1, i = 0;
 		if (!name)

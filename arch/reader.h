@@ -53,7 +53,7 @@ typedef struct plain_field {
 extern const field heddle_descriptor_fields[]; /* of heddle_descriptor; ended by key NULL */
 extern const field heddle_memory_fields[];     /* of heddle_memory */
 extern const plain_field heddle_plain_fields[]; /* ended by key NULL */
-enum { HEDDLE_N_DESCRIPTOR_FIELD = 48 };       /* checked in fields.c */
+enum { HEDDLE_N_DESCRIPTOR_FIELD = 72 };       /* checked in fields.c */
 
 #define FIELD_OF(object, f) ((heddle_quantity *)(void *)((char *)(object) + (f)->offset))
 #define FIELD_OF_CONST(object, f) ((const heddle_quantity *)(const void *)((const char *)(object) + (f)->offset))
