@@ -190,6 +190,8 @@ const field heddle_descriptor_fields[] = {
 	 "clocks that a barrier takes when all warps are there"},
 	{"overlap", AT(overlap), DIMENSION_COUNT, 0, 1,
 	 "share of the work that is not the bottleneck which a unit does at the same time, 0 to 1"},
+	{"window", AT(window), DIMENSION_COUNT, FIELD_WHOLE, 1e6,
+	 "instructions of a thread that are under way at the same time: iterations within it overlap; where it is not given, a thread waits in order"},
 	{"misses", AT(misses), DIMENSION_COUNT, 0, 1e6,
 	 "separate runs of memory that a unit waits for at the same time; where it is not given, any number"},
 	{"prefetch_reach", AT(prefetch_reach), DIMENSION_BYTES, FIELD_WHOLE, GIB,

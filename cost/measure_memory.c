@@ -1,0 +1,303 @@
+/* A launch of a program to a load: accesses as references in a tree of loops, and requests of a warp.
+ * SPDX-License-Identifier: MIT
+ */
+#include "cost/measure_parts.h"
+#include "cost/reuse.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* References that run in less than this share of their loops' iterations touch edges only. */
+static const double RARE = 0.02;
+
+enum { MOST_REFERENCES = 96 };
+
+typedef struct scanner {
+	measurer *m;
+	heddle_arena *arena;
+	traffic_box box;
+	double line;
+	int n_loop;
+	heddle_reuse_loop *loop;
+	int *loop_of; /* [variable] */
+	int n_reference;
+	heddle_reference *reference;
+	int n_store;
+	heddle_reference *store; /* copies of those that store to global memory */
+} scanner;
+
+/* ---- accesses that differ by a constant ----------------------------------------------------------------------------------------- */
+
+static bool same_terms(const traffic_form *a, const traffic_form *b)
+{
+	if (a->n_term != b->n_term)
+		return false;
+	for (int i = 0; i < a->n_term; i++) {
+		int j = 0;
+		while (j < b->n_term && (b->term[j].atom != a->term[i].atom &&
+					 (b->term[j].atom->kind != TRAFFIC_VARIABLE || a->term[i].atom->kind != TRAFFIC_VARIABLE ||
+					  b->term[j].atom->variable != a->term[i].atom->variable)))
+			j++;
+		if (j == b->n_term || b->term[j].by != a->term[i].by)
+			return false;
+	}
+	return true;
+}
+
+static bool is_like(const heddle_region_access *a, const heddle_region_access *b)
+{
+	return a->buffer == b->buffer && a->store == b->store && a->bytes == b->bytes && same_terms(a->address, b->address);
+}
+
+static int by_value(const void *x, const void *y)
+{
+	const int64_t a = *(const int64_t *)x, b = *(const int64_t *)y;
+	return a < b ? -1 : a > b;
+}
+
+/* Distinct constants of the accesses like the first one, sorted; those are marked as done. */
+static int constants_of(const heddle_region *region, int first, bool *done, int64_t *constant)
+{
+	int n = 0, distinct = 0;
+	for (int i = first; i < region->n_access; i++)
+		if (!done[i] && is_like(&region->access[first], &region->access[i])) {
+			done[i] = true;
+			constant[n++] = region->access[i].address->constant;
+		}
+	qsort(constant, (size_t)n, sizeof(*constant), by_value);
+	for (int i = 0; i < n; i++)
+		if (i == 0 || constant[i] != constant[distinct - 1])
+			constant[distinct++] = constant[i];
+	return distinct;
+}
+
+static void add_digit(heddle_reference *r, int loop, double stride, double extent)
+{
+	if (r->n_digit < HEDDLE_REFERENCE_DIGITS && extent > 1 && stride != 0)
+		r->digit[r->n_digit++] = (heddle_reuse_digit){loop, stride, extent};
+}
+
+/* Constants as digits: equal gaps first, then the gaps between those rows. */
+static void add_constants(heddle_reference *r, const int64_t *constant, int n)
+{
+	int64_t row[MOST_REFERENCES];
+	while (n > 1) {
+		const int64_t gap = constant[1] - constant[0];
+		int length = 1, rows = 0;
+		while (length < n && constant[length] - constant[length - 1] == gap)
+			length++;
+		add_digit(r, -1, (double)gap, length);
+		for (int i = 0; i < n && rows < MOST_REFERENCES; i += length)
+			row[rows++] = constant[i];
+		n = rows;
+		constant = row;
+	}
+}
+
+/* ---- digits ---------------------------------------------------------------------------------------------------------------------- */
+
+static int loop_of(const scanner *s, int variable)
+{
+	const traffic_id *block = &s->m->regions.reader.block;
+	if (variable >= block->first && variable < block->first + block->n_digit)
+		return s->loop_of[variable];
+	return variable < s->m->regions.reader.n_variable ? s->loop_of[variable] : -1;
+}
+
+static double values_of(const scanner *s, int variable)
+{
+	const traffic_range r = s->box.range[variable];
+	const int loop = loop_of(s, variable);
+	if (r.hi >= TRAFFIC_BIG)
+		return loop >= 0 ? s->loop[loop].trips : 1;
+	return (double)(r.hi - r.lo + 1);
+}
+
+static void add_term(scanner *s, heddle_reference *r, const traffic_term *term)
+{
+	if (term->atom->kind == TRAFFIC_VARIABLE) {
+		add_digit(r, loop_of(s, term->atom->variable), (double)term->by, values_of(s, term->atom->variable));
+		return;
+	}
+	traffic_term one = {term->atom, 1};
+	const traffic_form form = {.n_term = 1, .term = &one};
+	const traffic_range range = heddle_traffic_range(&form, &s->box);
+	const int variable = heddle_traffic_widest(&form, &s->box);
+	if (range.hi >= TRAFFIC_BIG || range.lo <= -TRAFFIC_BIG) {
+		r->indirect = true;
+		return;
+	}
+	add_digit(r, variable >= 0 ? loop_of(s, variable) : -1, (double)term->by, (double)(range.hi - range.lo + 1));
+}
+
+/* Dependence on data inside a subscript makes every element of the loops around a place of its own. */
+static void add_loops(scanner *s, heddle_reference *r)
+{
+	for (int l = r->loop; l >= 0; l = s->loop[l].parent)
+		add_digit(r, l, s->line, s->loop[l].trips);
+	add_digit(r, -1, s->line, s->m->launch->threads);
+}
+
+static double array_bytes(const scanner *s, const heddle_buffer *buffer)
+{
+	double bytes = heddle_type_size(buffer->type) * buffer->width;
+	int64_t extent;
+	for (int i = 0; i < buffer->rank; i++)
+		bytes *= heddle_value_evaluate(buffer->extent[i], s->m->regions.reader.size, &extent) == 0 ? (double)extent : 1;
+	if (buffer->stride && buffer->rank && heddle_value_evaluate(buffer->stride[0], s->m->regions.reader.size, &extent) == 0) {
+		int64_t rows;
+		if (heddle_value_evaluate(buffer->extent[0], s->m->regions.reader.size, &rows) == 0)
+			bytes = fmax(bytes, (double)(rows * extent) * heddle_type_size(buffer->type));
+	}
+	return bytes;
+}
+
+static double iterations(const scanner *s, int loop)
+{
+	double n = 1;
+	for (; loop >= 0; loop = s->loop[loop].parent)
+		n *= s->loop[loop].grid ? 1 : s->loop[loop].trips;
+	return n;
+}
+
+static void add_reference(scanner *s, const heddle_region *region, const heddle_region_access *access, const int64_t *constant, int n,
+			  int loop)
+{
+	const double all = s->m->load->blocks * s->m->launch->threads * iterations(s, loop);
+	heddle_reference r = {.loop = loop, .array = access->buffer->position, .bytes = access->bytes, .size = array_bytes(s, access->buffer),
+			      .times = fmin(1, (double)region->executed / all)};
+	if (r.times < RARE || s->n_reference == MOST_REFERENCES)
+		return;
+	for (int t = 0; t < access->address->n_term; t++)
+		add_term(s, &r, &access->address->term[t]);
+	if (r.indirect)
+		add_loops(s, &r);
+	add_constants(&r, constant, n);
+	s->reference[s->n_reference++] = r;
+	if (access->store && heddle_buffer_space(access->buffer) == HEDDLE_SPACE_GLOBAL)
+		s->store[s->n_store++] = r;
+}
+
+/* ---- requests -------------------------------------------------------------------------------------------------------------------- */
+
+/* The first warp of the first block, in the first iteration of all loops. */
+static double request(const scanner *s, const heddle_region_access *access, bool shared)
+{
+	const traffic_id *thread = &s->m->regions.reader.thread;
+	const heddle_transfer transfer = heddle_descriptor_transfer(s->m->descriptor);
+	const int warp = s->m->descriptor->warp.set ? (int)s->m->descriptor->warp.value : 1;
+	int n = warp < s->m->launch->threads ? warp : s->m->launch->threads;
+	int64_t address[HEDDLE_MOST_LANES];
+	traffic_range kept[TRAFFIC_MOST_DIGITS];
+	n = n < HEDDLE_MOST_LANES ? n : HEDDLE_MOST_LANES;
+	memcpy(kept, s->box.range + thread->first, sizeof(*kept) * (size_t)thread->n_digit);
+	for (int t = 0; t < n; t++) {
+		for (int d = 0; d < thread->n_digit; d++) {
+			const int64_t digit = t / thread->weight[d] % (thread->weight[d + 1] / thread->weight[d]);
+			s->box.range[thread->first + d] = (traffic_range){digit, digit};
+		}
+		traffic_box box = s->box;
+		const traffic_range r = heddle_traffic_range(access->address, &box);
+		address[t] = r.lo <= -TRAFFIC_BIG || r.lo < 0 ? (int64_t)t * transfer.sector : r.lo;
+	}
+	memcpy(s->box.range + thread->first, kept, sizeof(*kept) * (size_t)thread->n_digit);
+	return shared ? heddle_request_cycles(&transfer, address, n, access->bytes) : heddle_request_sectors(&transfer, address, n, access->bytes);
+}
+
+static bool is_streamed(const scanner *s, const heddle_region_access *access)
+{
+	for (int i = 0; i < s->m->launch->n_streamed; i++)
+		if (s->m->launch->streamed[i] == access->buffer)
+			return access->store && access->bytes > heddle_type_size(access->buffer->type);
+	return false;
+}
+
+static void count_accesses(scanner *s, const heddle_region *region, int loop)
+{
+	heddle_load *load = s->m->load;
+	bool *done = HEDDLE_NEW_ARRAY(s->arena, bool, region->n_access + 1);
+	int64_t *constant = HEDDLE_NEW_ARRAY(s->arena, int64_t, region->n_access + 1);
+	for (int i = 0; i < region->n_access; i++) {
+		const heddle_region_access *access = &region->access[i];
+		const heddle_space space = heddle_buffer_space(access->buffer);
+		if (done[i])
+			continue;
+		const int n = constants_of(region, i, done, constant);
+		const double requests = measure_per_block(s->m, region->executed) * n;
+		const double parts = ceil((double)access->bytes / s->m->vector_bytes);
+		load->instruction[measure_access(access->buffer, access->store)] += requests * parts;
+		if (space == HEDDLE_SPACE_GLOBAL && !access->store)
+			s->m->loaded += (double)region->executed / (load->blocks * s->m->launch->threads) * n * access->bytes;
+		if (space == HEDDLE_SPACE_GLOBAL && is_streamed(s, access))
+			load->streamed += requests * access->bytes;
+		if (space == HEDDLE_SPACE_GLOBAL && !s->m->simd)
+			load->sectors += requests * request(s, access, false);
+		if (space == HEDDLE_SPACE_SHARED && !s->m->simd)
+			load->shared_cycles += requests * request(s, access, true);
+		if (space == HEDDLE_SPACE_GLOBAL || s->m->simd)
+			add_reference(s, region, access, constant, n, loop);
+	}
+}
+
+/* ---- loops ----------------------------------------------------------------------------------------------------------------------- */
+
+static int add_loop(scanner *s, int parent, bool grid, double trips)
+{
+	const heddle_reuse_loop loop = {parent, grid, trips};
+	HEDDLE_PUSH(s->arena, s->loop, s->n_loop, loop);
+	return s->n_loop - 1;
+}
+
+static void add_copy(scanner *s, const heddle_region *region)
+{
+	const double bytes = (double)region->executed * (double)region->by / s->m->load->blocks;
+	s->m->load->sectors += bytes / heddle_descriptor_transfer(s->m->descriptor).sector;
+}
+
+static void scan(scanner *s, const heddle_region *region, int loop)
+{
+	if (region->executed == 0)
+		return;
+	count_accesses(s, region, loop);
+	if (region->kind == HEDDLE_REGION_COPY)
+		add_copy(s, region);
+	if (region->kind == HEDDLE_REGION_FOR) {
+		loop = add_loop(s, loop, false, (double)region->child[0]->executed / (double)region->executed);
+		s->loop_of[region->variable] = loop;
+		s->box.range[region->variable] = (traffic_range){0, (int64_t)ceil(s->loop[loop].trips) - 1};
+	}
+	for (int i = 0; i < region->n_child; i++)
+		scan(s, region->child[i], loop);
+}
+
+static int grid_loops(scanner *s)
+{
+	const traffic_id *block = &s->m->regions.reader.block;
+	int loop = -1;
+	for (int d = block->n_digit - 1; d >= 0; d--) {
+		const int64_t n = block->weight[d + 1] / block->weight[d];
+		loop = n > 1 ? add_loop(s, loop, true, (double)n) : loop;
+		s->loop_of[block->first + d] = n > 1 ? loop : -1;
+	}
+	return loop;
+}
+
+void measure_memory(measurer *m)
+{
+	const heddle_memory *memory = heddle_descriptor_memory(m->descriptor, "global");
+	scanner s = {.m = m, .arena = m->regions.reader.arena, .box = m->regions.reader.box};
+	const int n = m->regions.reader.n_variable;
+	const double sector = heddle_descriptor_transfer(m->descriptor).sector;
+	s.line = m->simd && memory && memory->line.set ? memory->line.value : sector;
+	s.loop_of = HEDDLE_NEW_ARRAY(s.arena, int, n + 1);
+	s.reference = HEDDLE_NEW_ARRAY(s.arena, heddle_reference, MOST_REFERENCES);
+	s.store = HEDDLE_NEW_ARRAY(s.arena, heddle_reference, MOST_REFERENCES);
+	for (int i = 0; i < n; i++)
+		s.loop_of[i] = -1;
+	scan(&s, m->regions.body, grid_loops(&s));
+	heddle_load stored = {0};
+	heddle_reuse(&stored, s.loop, s.n_loop, s.store, s.n_store, s.line);
+	m->load->stored = s.n_store ? stored.span[0].touched.bytes : 0;
+	heddle_reuse(m->load, s.loop, s.n_loop, s.reference, s.n_reference, s.line);
+}
