@@ -1,0 +1,440 @@
+/* Seconds of a launch from its load, with the reasons: occupancy, throughput of a unit, latency, memory, waves.
+ *
+ * simt and simd are rated alike: on a simd chip a block is one thread of one warp, and the descriptor's figures differ.
+ *
+ *	t(r)	cycles in which a unit does r resident blocks: r x the throughput time of one block, beside the chain of one warp
+ *	unit	t(resident) for each full round of blocks, and t(what remains) for the last
+ *	seconds	unit time beside that of memory levels which all units share, and the launch overhead
+ *
+ * "beside": the greatest, and of the others what the chip does not overlap.
+ * SPDX-License-Identifier: MIT
+ */
+#include "cost/rate.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+/* Share of a cache that data stay in: lines conflict, and other data pass through. */
+static const double KEPT = 0.75;
+
+enum { MOST_LEVELS = 4, WORD = 4 };
+
+/* Units of a chip that instructions compete for. */
+typedef enum pipe { PIPE_ARITHMETIC, PIPE_MEMORY, PIPE_CONTROL, N_PIPE } pipe;
+
+typedef struct class {
+	pipe pipe;
+	size_t issue, otherwise; /* of heddle_issue */
+	size_t latency;		 /* of heddle_latency */
+} class;
+
+#define ISSUE(member) offsetof(heddle_issue, member)
+#define LATENCY(member) offsetof(heddle_latency, member)
+static const class classes[] = {
+	[HEDDLE_INSTRUCTION_FMA] = {PIPE_ARITHMETIC, ISSUE(fma), ISSUE(fma), LATENCY(fma)},
+	[HEDDLE_INSTRUCTION_FMA64] = {PIPE_ARITHMETIC, ISSUE(fma), ISSUE(fma), LATENCY(fma)},
+	[HEDDLE_INSTRUCTION_FLOAT] = {PIPE_ARITHMETIC, ISSUE(compare), ISSUE(fma), LATENCY(fma)},
+	[HEDDLE_INSTRUCTION_INTEGER] = {PIPE_CONTROL, ISSUE(integer), ISSUE(fma), LATENCY(fma)},
+	[HEDDLE_INSTRUCTION_SPECIAL] = {PIPE_ARITHMETIC, ISSUE(special), ISSUE(fma), LATENCY(special)},
+	[HEDDLE_INSTRUCTION_CONVERT] = {PIPE_ARITHMETIC, ISSUE(convert), ISSUE(fma), LATENCY(fma)},
+	[HEDDLE_INSTRUCTION_PERMUTE] = {PIPE_ARITHMETIC, ISSUE(permute), ISSUE(fma), LATENCY(permute)},
+	[HEDDLE_INSTRUCTION_SHUFFLE] = {PIPE_MEMORY, ISSUE(shuffle), ISSUE(fma), LATENCY(shuffle)},
+	[HEDDLE_INSTRUCTION_SHARED_LOAD] = {PIPE_MEMORY, ISSUE(shared), ISSUE(fma), LATENCY(fma)},
+	[HEDDLE_INSTRUCTION_SHARED_STORE] = {PIPE_MEMORY, ISSUE(store), ISSUE(shared), LATENCY(fma)},
+	[HEDDLE_INSTRUCTION_GLOBAL_LOAD] = {PIPE_MEMORY, ISSUE(global), ISSUE(fma), LATENCY(fma)},
+	[HEDDLE_INSTRUCTION_GLOBAL_STORE] = {PIPE_MEMORY, ISSUE(store), ISSUE(global), LATENCY(fma)},
+	[HEDDLE_INSTRUCTION_STACK] = {PIPE_MEMORY, ISSUE(global), ISSUE(fma), LATENCY(fma)},
+	[HEDDLE_INSTRUCTION_BRANCH] = {PIPE_CONTROL, ISSUE(branch), ISSUE(fma), LATENCY(fma)},
+	[HEDDLE_INSTRUCTION_BARRIER] = {PIPE_CONTROL, ISSUE(branch), ISSUE(fma), LATENCY(barrier)},
+	[HEDDLE_INSTRUCTION_MATRIX] = {PIPE_ARITHMETIC, ISSUE(fma), ISSUE(fma), LATENCY(fma)},
+};
+_Static_assert(HEDDLE_COUNT(classes) == HEDDLE_N_INSTRUCTION, "every class has a row");
+
+typedef struct level {
+	double size, bandwidth, latency; /* bandwidth of all units: bytes a second; 0: not known */
+	bool shared;			 /* by all units */
+	heddle_touch missed;		 /* of the whole grid: what comes from the next level */
+} level;
+
+typedef struct rater {
+	const heddle_load *load;
+	const heddle_descriptor *d;
+	heddle_rating *out;
+	double clock, units, warp, lanes, overlap;
+	double warps;	 /* of a block */
+	double at_once;	 /* blocks on all units at the same time */
+	double on_unit;	 /* blocks on the unit that has most */
+	int n_level;	 /* caches, then memory */
+	level level[MOST_LEVELS];
+} rater;
+
+static double quantity(const heddle_quantity *q, double otherwise)
+{
+	return q->set && q->value > 0 ? q->value : otherwise;
+}
+
+static double round_up(double n, double step)
+{
+	return step > 0 ? ceil(n / step) * step : n;
+}
+
+/* The greatest, and of the others what is not overlapped. */
+static double beside(const rater *r, const double *part, int n)
+{
+	double sum = 0, most = 0;
+	for (int i = 0; i < n; i++) {
+		sum += part[i];
+		most = fmax(most, part[i]);
+	}
+	return most + (1 - r->overlap) * (sum - most);
+}
+
+/* ---- the machine ------------------------------------------------------------------------------------------------------------- */
+
+/* The clock is that at which the peak rate is reached, where the descriptor says both. */
+static void read_machine(rater *r)
+{
+	const heddle_descriptor *d = r->d;
+	const bool simd = d->execution == HEDDLE_SIMD;
+	const double rate = heddle_descriptor_rate(d, HEDDLE_FLOAT32), fma = quantity(&d->issue.fma, 0);
+	r->units = quantity(&d->units, 1);
+	r->warp = quantity(&d->warp, 1);
+	r->lanes = simd ? fmax(1, quantity(&d->vector_bytes, WORD) / WORD) : r->warp;
+	r->clock = rate > 0 && (fma > 0 || !d->clock.set) ? rate / (2 * r->units * r->lanes * fmax(fma, fma > 0 ? 0 : 1)) : quantity(&d->clock, 1);
+	r->overlap = quantity(&d->overlap, 0);
+	r->warps = ceil(r->load->threads / r->warp);
+}
+
+/* Instructions of the class that a unit begins in a clock; 0: not known. */
+static double issue_rate(const rater *r, heddle_instruction i)
+{
+	const heddle_descriptor *d = r->d;
+	const char *issue = (const char *)&d->issue;
+	const double fma = heddle_descriptor_rate(d, HEDDLE_FLOAT32) / (2 * r->units * r->lanes * r->clock);
+	double other = quantity((const heddle_quantity *)(const void *)(issue + classes[i].otherwise), fma);
+	if (i == HEDDLE_INSTRUCTION_FMA64) {
+		const double lanes = d->execution == HEDDLE_SIMD ? fmax(1, r->lanes / 2) : r->lanes;
+		return heddle_descriptor_rate(d, HEDDLE_FLOAT64) / (2 * r->units * lanes * r->clock);
+	}
+	if (i == HEDDLE_INSTRUCTION_MATRIX && d->n_matrix) {
+		const heddle_matrix_instruction *m = &d->matrix[0];
+		return m->flops.value / (2.0 * m->m * m->n * m->k * r->units * r->clock);
+	}
+	return quantity((const heddle_quantity *)(const void *)(issue + classes[i].issue), other);
+}
+
+/* Bytes a cycle and unit. */
+static double per_cycle(const rater *r, double bandwidth)
+{
+	return bandwidth / (r->units * r->clock);
+}
+
+static void read_levels(rater *r)
+{
+	static const char *const name[MOST_LEVELS] = {"l1", "l2", "l3", "global"};
+	for (int i = 0; i < MOST_LEVELS; i++) {
+		const heddle_memory *m = heddle_descriptor_memory(r->d, name[i]);
+		if (!m || (i < MOST_LEVELS - 1 && !m->size.set))
+			continue;
+		r->level[r->n_level++] = (level){.size = m->size.value, .bandwidth = m->bandwidth.value, .latency = m->latency.value,
+						 .shared = !m->scope || strcmp(m->scope, "unit") != 0};
+	}
+}
+
+/* ---- resident blocks --------------------------------------------------------------------------------------------------------- */
+
+static void limit(rater *r, double blocks, const char *what)
+{
+	if (blocks >= r->out->resident)
+		return;
+	r->out->resident = blocks;
+	r->out->limiter = what;
+}
+
+/* Registers are given to warps of a scheduler, in multiples. */
+static double register_blocks(const rater *r, double registers)
+{
+	const double all = quantity(&r->d->registers_per_unit, INFINITY), schedulers = quantity(&r->d->schedulers, 1);
+	const double warps = floor(all / schedulers / (r->warp * round_up(registers, quantity(&r->d->register_granularity, 1))));
+	return floor(warps * schedulers / r->warps);
+}
+
+static void find_registers(rater *r)
+{
+	const heddle_descriptor *d = r->d;
+	const double wanted = r->load->registers, step = quantity(&d->register_granularity, 1);
+	double most = quantity(&d->registers_per_thread, INFINITY);
+	if (d->execution == HEDDLE_SIMD) {
+		most = quantity(&d->vector_registers, INFINITY);
+	} else {
+		const double blocks = fmax(1, r->load->min_blocks), schedulers = quantity(&d->schedulers, 1);
+		const double warps = ceil(r->warps * blocks / schedulers);
+		most = fmin(most, floor(quantity(&d->registers_per_unit, INFINITY) / schedulers / (warps * r->warp) / step) * step);
+	}
+	r->out->registers = fmin(wanted, most);
+	r->out->spilled = fmax(0, wanted - most);
+}
+
+static void find_resident(rater *r)
+{
+	const heddle_descriptor *d = r->d;
+	const heddle_load *l = r->load;
+	const double threads = r->warps * r->warp, per_unit = quantity(&d->threads_per_unit, INFINITY);
+	const double shared = round_up(l->shared_bytes, quantity(&d->shared_granularity, 1)) + quantity(&d->shared_reserved, 0);
+	find_registers(r);
+	r->out->resident = INFINITY;
+	r->out->limiter = "none";
+	limit(r, quantity(&d->blocks_per_unit, INFINITY), "blocks");
+	limit(r, floor(per_unit / threads), "threads");
+	if (d->execution == HEDDLE_SIMT)
+		limit(r, register_blocks(r, r->out->registers), "registers");
+	if (l->shared_bytes > 0 && d->execution == HEDDLE_SIMT)
+		limit(r, floor(quantity(&d->shared_per_unit, INFINITY) / shared), "shared memory");
+	r->out->fits = r->out->resident >= 1 && l->shared_bytes <= quantity(&d->shared_per_block, INFINITY) &&
+		       l->threads <= quantity(&d->threads_per_block, INFINITY);
+	r->out->resident = fmax(1, r->out->resident);
+	r->on_unit = ceil(l->blocks / r->units);
+	limit(r, fmax(1, r->on_unit), "grid");
+	r->at_once = fmin(r->out->resident * r->units, l->blocks);
+	r->out->occupancy = isfinite(per_unit) ? fmin(1, r->out->resident * threads / per_unit) : 1;
+	r->out->waves = l->blocks / (r->units * r->out->resident);
+	r->out->tail = r->on_unit > 0 ? 1 - l->blocks / (r->on_unit * r->units) : 0;
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------------------------------ */
+
+/* Distinct data of so many consecutive blocks. */
+static heddle_touch distinct(const heddle_load *l, double blocks)
+{
+	heddle_touch none = {0, 0};
+	if (!l->n_span)
+		return none;
+	if (blocks <= l->span[0].blocks)
+		return l->span[0].touched;
+	for (int i = 1; i < l->n_span; i++) {
+		const heddle_span *a = &l->span[i - 1], *b = &l->span[i];
+		if (blocks > b->blocks || b->blocks <= a->blocks)
+			continue;
+		const double at = (blocks - a->blocks) / (b->blocks - a->blocks);
+		return (heddle_touch){a->touched.bytes + at * (b->touched.bytes - a->touched.bytes), a->touched.runs + at * (b->touched.runs - a->touched.runs)};
+	}
+	return l->span[l->n_span - 1].touched;
+}
+
+/* The most consecutive blocks whose distinct data are no more than `bytes`. */
+static double blocks_within(const heddle_load *l, double bytes)
+{
+	double blocks = 1;
+	for (int i = 1; i < l->n_span; i++) {
+		const heddle_span *a = &l->span[i - 1], *b = &l->span[i];
+		if (b->touched.bytes <= bytes) {
+			blocks = b->blocks;
+			continue;
+		}
+		if (b->touched.bytes > a->touched.bytes && a->touched.bytes < bytes)
+			blocks = a->blocks + (b->blocks - a->blocks) * (bytes - a->touched.bytes) / (b->touched.bytes - a->touched.bytes);
+		break;
+	}
+	return blocks;
+}
+
+/* Where blocks share a cache they pass through their data together: what one touches before it comes back to something is in part what the
+ * others touch as well. */
+static void find_misses(rater *r, level *v, const heddle_touch *above)
+{
+	const heddle_load *l = r->load;
+	const bool one_by_one = quantity(&r->d->blocks_per_unit, 2) == 1; /* a unit takes neighbours then; else they are dealt out */
+	const double sharing = v->shared ? r->at_once : r->out->resident, one = distinct(l, 1).bytes;
+	double together = v->shared || one_by_one ? fmax(sharing, blocks_within(l, KEPT * v->size)) : 1;
+	together = fmin(together, l->blocks);
+	const heddle_touch touched = distinct(l, together);
+	const double common = v->shared && one > 0 ? distinct(l, sharing).bytes / (one * sharing) : 1;
+	v->missed = (heddle_touch){touched.bytes * l->blocks / together, touched.runs * l->blocks / together};
+	const double room = KEPT * v->size / (sharing * common);
+	for (int i = 0; i < HEDDLE_LOAD_DISTANCES; i++) {
+		const double lost = fmin(1, fmax(0, i + 1 - log2(room)));
+		v->missed.bytes += l->blocks * l->again[i].bytes * lost * common;
+		v->missed.runs += l->blocks * l->again[i].runs * lost * common;
+	}
+	if (above && above->bytes < v->missed.bytes)
+		v->missed = *above;
+}
+
+static void find_traffic(rater *r)
+{
+	const heddle_load *l = r->load;
+	/* what is written is read first, where stores do not go past the caches */
+	const double written = r->d->streaming_stores ? fmax(0, l->stored - l->streamed) * l->blocks : 0;
+	const heddle_touch *above = NULL;
+	for (int i = 0; i + 1 < r->n_level; i++) {
+		level *v = &r->level[i];
+		/* shared memory is a part of a first cache that is larger */
+		if (i == 0 && !v->shared && v->size > quantity(&r->d->shared_per_unit, INFINITY))
+			v->size = fmax(v->size / 16, v->size - r->out->resident * (l->shared_bytes + quantity(&r->d->shared_reserved, 0)));
+		find_misses(r, v, above);
+		above = &v->missed;
+	}
+	r->out->traffic = (above ? above->bytes : l->n_span ? l->span[l->n_span - 1].touched.bytes : 0) + written;
+}
+
+/* Seconds in which memory moves its traffic, as fast as bytes in flight let it. */
+static double memory_seconds(const rater *r)
+{
+	const level *memory = &r->level[r->n_level - 1];
+	double bandwidth = memory->bandwidth;
+	const double flight = r->load->flight * r->load->threads * r->at_once;
+	if (flight > 0 && memory->latency > 0 && !r->d->prefetch_reach.set)
+		bandwidth = fmin(bandwidth, flight / memory->latency);
+	return bandwidth > 0 ? r->out->traffic / bandwidth : 0;
+}
+
+/* Seconds of caches that all units share. */
+static double cache_seconds(const rater *r)
+{
+	double most = 0;
+	for (int i = 1; i + 1 < r->n_level; i++)
+		if (r->level[i].bandwidth > 0)
+			most = fmax(most, r->level[i - 1].missed.bytes / r->level[i].bandwidth);
+	return most;
+}
+
+/* Latency of a load in cycles, by where its bytes come from. */
+static double load_latency(const rater *r)
+{
+	const double asked = r->load->sectors * heddle_descriptor_transfer(r->d).sector * r->load->blocks;
+	double here = r->level[0].latency;
+	for (int i = 0; i + 1 < r->n_level && asked > 0; i++)
+		here += fmin(1, r->level[i].missed.bytes / asked) * fmax(0, r->level[i + 1].latency - r->level[i].latency);
+	return here * r->clock;
+}
+
+/* Cycles of one block in which nothing is there yet of a run that prefetchers do not know. */
+static double run_cycles(const rater *r)
+{
+	const double misses = quantity(&r->d->misses, INFINITY), reach = quantity(&r->d->prefetch_reach, INFINITY);
+	double cycles = 0;
+	for (int i = 0; i + 1 < r->n_level; i++) {
+		const heddle_touch *m = &r->level[i].missed;
+		const double runs = (m->runs + m->bytes / reach) / r->load->blocks;
+		cycles += runs * fmax(0, r->level[i + 1].latency - r->level[i].latency) * r->clock / misses;
+	}
+	return isfinite(misses) ? cycles : 0;
+}
+
+/* ---- a unit ------------------------------------------------------------------------------------------------------------------ */
+
+static double issue_cycles(const rater *r)
+{
+	double part[N_PIPE + 1] = {0}, all = 0;
+	for (int i = 0; i < HEDDLE_N_INSTRUCTION; i++) {
+		const double n = r->load->instruction[i], rate = issue_rate(r, (heddle_instruction)i);
+		part[classes[i].pipe] += rate > 0 ? n / rate : 0;
+		all += n;
+	}
+	const double together = all / quantity(&r->d->issue.all, INFINITY), longest = beside(r, part, N_PIPE);
+	return fmax(together, longest);
+}
+
+/* Loads and stores of what registers do not hold: through the first cache if it holds all threads', else through the second. */
+static double spill_cycles(const rater *r)
+{
+	const bool simd = r->d->execution == HEDDLE_SIMD;
+	const double width = simd ? r->lanes * WORD : WORD, held = r->out->spilled * width * r->load->threads;
+	const double moved = held * fmax(1, r->load->peak_runs), near = r->level[0].bandwidth, far = r->n_level > 1 ? r->level[1].bandwidth : near;
+	const double from = held * r->out->resident <= r->level[0].size && near > 0 ? near : far, to = simd && near > 0 ? near : far;
+	return (from > 0 ? moved / per_cycle(r, from) : 0) + (to > 0 ? moved / per_cycle(r, to) : 0);
+}
+
+static double shared_cycles(const rater *r)
+{
+	const heddle_transfer transfer = heddle_descriptor_transfer(r->d);
+	const heddle_memory *shared = heddle_descriptor_memory(r->d, "shared");
+	const double width = transfer.banks * transfer.bank_width, rate = shared ? per_cycle(r, shared->bandwidth.value) : 0;
+	return rate > 0 ? r->load->shared_cycles * width / rate : r->load->shared_cycles;
+}
+
+static double sector_cycles(const rater *r)
+{
+	const double near = per_cycle(r, r->level[0].bandwidth);
+	return near > 0 ? r->load->sectors * heddle_descriptor_transfer(r->d).sector / near : 0;
+}
+
+/* Cycles of one warp from the start of a block to its end, alone on a unit. */
+static double chain_cycles(const rater *r)
+{
+	const heddle_memory *shared = heddle_descriptor_memory(r->d, "shared");
+	const double *chain = r->load->chain, fma = quantity(&r->d->latency.fma, 1), load = load_latency(r);
+	double cycles = 0;
+	for (int i = 0; i < HEDDLE_N_INSTRUCTION; i++) {
+		const char *latency = (const char *)&r->d->latency;
+		double each = quantity((const heddle_quantity *)(const void *)(latency + classes[i].latency), fma);
+		if (i == HEDDLE_INSTRUCTION_SHARED_LOAD)
+			each = shared && shared->latency.set ? shared->latency.value * r->clock : each;
+		if (i == HEDDLE_INSTRUCTION_STACK)
+			each = fmax(each, r->level[0].latency * r->clock);
+		if (i != HEDDLE_INSTRUCTION_GLOBAL_LOAD)
+			cycles += chain[i] * each;
+	}
+	/* waits that a step's other work overlaps */
+	const double hidden = fmin(r->load->prefetched, chain[HEDDLE_INSTRUCTION_GLOBAL_LOAD]);
+	const double exposed = hidden > 0 ? hidden * fmax(0, load - cycles / hidden) : 0;
+	return cycles + exposed + (chain[HEDDLE_INSTRUCTION_GLOBAL_LOAD] - hidden) * load;
+}
+
+/* Schedulers without a warp, or with fewer than others, issue nothing. */
+static double imbalance(const rater *r, double blocks)
+{
+	const double schedulers = quantity(&r->d->schedulers, 1), warps = blocks * r->warps;
+	return warps > 0 ? ceil(warps / schedulers) * schedulers / warps : 1;
+}
+
+/* Cycles in which a unit does so many resident blocks. */
+static double resident_cycles(const rater *r, double blocks, const double *part, int n, double chain, double runs)
+{
+	const double issue = part[0] * imbalance(r, blocks);
+	double each[8] = {issue}, both[2] = {0, chain};
+	for (int i = 1; i < n; i++)
+		each[i] = part[i];
+	both[0] = blocks * beside(r, each, n);
+	return blocks > 0 ? beside(r, both, 2) + blocks * runs : 0;
+}
+
+static const char *bound(const heddle_rating *o, double unit)
+{
+	const struct {
+		const char *name;
+		double seconds;
+	} part[] = {{"issue", o->issue}, {"shared", o->shared}, {"cache", o->cache},   {"memory", o->memory},
+		    {"latency", o->latency}, {"spill", o->spill},   {"launch", o->launch}, {"tail", o->tail * unit}};
+	size_t most = 0;
+	for (size_t i = 1; i < HEDDLE_COUNT(part); i++)
+		most = part[i].seconds > part[most].seconds ? i : most;
+	return part[most].name;
+}
+
+heddle_rating heddle_rate(const heddle_load *load, const heddle_descriptor *descriptor)
+{
+	heddle_rating out = {0};
+	rater r = {.load = load, .d = descriptor, .out = &out};
+	read_machine(&r);
+	read_levels(&r);
+	find_resident(&r);
+	find_traffic(&r);
+	const double part[] = {issue_cycles(&r), shared_cycles(&r), sector_cycles(&r), spill_cycles(&r)};
+	const double chain = chain_cycles(&r), runs = run_cycles(&r), all = load->blocks / (r.units * r.clock), full = floor(r.on_unit / out.resident);
+	const double rest = r.on_unit - full * out.resident;
+	const double unit = (full * resident_cycles(&r, out.resident, part, HEDDLE_COUNT(part), chain, runs) +
+			     resident_cycles(&r, rest, part, HEDDLE_COUNT(part), chain, runs)) / r.clock;
+	out.issue = part[0] * all;
+	out.shared = part[1] * all;
+	out.cache = fmax(part[2] * all, cache_seconds(&r));
+	out.memory = memory_seconds(&r);
+	out.spill = part[3] * all;
+	out.latency = ceil(out.waves) * chain / r.clock + runs * all;
+	out.launch = quantity(&descriptor->launch_overhead, 0);
+	const double together[] = {unit, cache_seconds(&r), out.memory};
+	out.seconds = beside(&r, together, HEDDLE_COUNT(together)) + out.launch;
+	out.bound = bound(&out, unit);
+	return out;
+}
