@@ -60,6 +60,7 @@ static heddle_program *attempt(heddle_ctx *ctx, heddle_arena *arena, const heddl
 				      .dump = options->dump,
 				      .stop = options->stop,
 				      .times = options->times,
+				      .unproved = options->unproved,
 				      .apart = options->apart ? &apart : NULL,
 				      .out = options->report,
 				      .timeout = options->timeout,

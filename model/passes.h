@@ -30,6 +30,7 @@ typedef struct heddle_pass_options {
 	const char *dump;   /* name of the pass after which the scop or program is printed into `out` */
 	const char *stop;   /* name of the last pass to run */
 	bool times;	    /* print seconds per pass into `out` */
+	bool unproved;	    /* leave out the proof */
 	struct heddle_apart *apart; /* empty: the proof may run in a copy of this process, beside the passes after it and what the caller
 				     * does then, until heddle_apart_end; NULL: it does not.  See model/apart.h */
 	heddle_text *out;
