@@ -1,0 +1,18 @@
+# bench/replay: judges the cost model by recorded timings.  Not part of the library, not installed.
+# SPDX-License-Identifier: MIT
+file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/replay/*.c)
+list(REMOVE_ITEM sources ${CMAKE_SOURCE_DIR}/bench/replay/replay.c)
+add_library(heddle_replay STATIC ${sources})
+target_link_libraries(heddle_replay PUBLIC heddle_compile pthread m)
+file(GLOB rates ${CMAKE_SOURCE_DIR}/cost/measure.c ${CMAKE_SOURCE_DIR}/cost/rate.c)
+file(GLOB adapters ${CMAKE_SOURCE_DIR}/bench/replay/adapter_product.c ${CMAKE_SOURCE_DIR}/bench/replay/adapter_convolution.c)
+list(LENGTH rates n_rates)
+list(LENGTH adapters n_adapters)
+if(n_rates EQUAL 2)
+	target_compile_definitions(heddle_replay PRIVATE HEDDLE_REPLAY_LOADS)
+endif()
+if(n_adapters EQUAL 2)
+	target_compile_definitions(heddle_replay PRIVATE HEDDLE_REPLAY_PUBLIC)
+endif()
+add_executable(replay ${CMAKE_SOURCE_DIR}/bench/replay/replay.c)
+target_link_libraries(replay PRIVATE heddle_replay)
