@@ -299,13 +299,18 @@ static double cache_seconds(const rater *r)
 	return most;
 }
 
-/* Latency of a load in cycles, by where its bytes come from. */
+/* Latency of a load in cycles.  Warps that wait for the same new line wait for it together, so that of a warp's waits as many are for new
+ * lines as there are lines; how far away those are goes by bytes. */
 static double load_latency(const rater *r)
 {
-	const double asked = r->load->sectors * heddle_descriptor_transfer(r->d).sector * r->load->blocks;
-	double here = r->level[0].latency;
-	for (int i = 0; i + 1 < r->n_level && asked > 0; i++)
-		here += fmin(1, r->level[i].missed.bytes / asked) * fmax(0, r->level[i + 1].latency - r->level[i].latency);
+	const heddle_memory *memory = heddle_descriptor_memory(r->d, "global");
+	const double line = memory ? quantity(&memory->line, 1) : 1, waits = r->load->chain[HEDDLE_INSTRUCTION_GLOBAL_LOAD];
+	double here = r->level[0].latency, share = 1;
+	for (int i = 0; i + 1 < r->n_level; i++) {
+		const double missed = r->level[i].missed.bytes, above = i ? r->level[i - 1].missed.bytes : waits * line * r->load->blocks;
+		share *= above > 0 ? fmin(1, missed / above) : 0;
+		here += share * fmax(0, r->level[i + 1].latency - r->level[i].latency);
+	}
 	return here * r->clock;
 }
 
@@ -361,7 +366,7 @@ static double sector_cycles(const rater *r)
 }
 
 /* Cycles of one warp from the start of a block to its end, alone on a unit. */
-static double chain_cycles(const rater *r)
+static double chain_cycles(const rater *r, double issue)
 {
 	const heddle_memory *shared = heddle_descriptor_memory(r->d, "shared");
 	const double *chain = r->load->chain, fma = quantity(&r->d->latency.fma, 1), load = load_latency(r);
@@ -379,7 +384,9 @@ static double chain_cycles(const rater *r)
 	/* waits that a step's other work overlaps */
 	const double hidden = fmin(r->load->prefetched, chain[HEDDLE_INSTRUCTION_GLOBAL_LOAD]);
 	const double exposed = hidden > 0 ? hidden * fmax(0, load - cycles / hidden) : 0;
-	return cycles + exposed + (chain[HEDDLE_INSTRUCTION_GLOBAL_LOAD] - hidden) * load;
+	/* a warp issues in order, on one scheduler */
+	const double own = r->d->window.set ? 0 : issue * quantity(&r->d->schedulers, 1) / r->warps;
+	return cycles + exposed + own + (chain[HEDDLE_INSTRUCTION_GLOBAL_LOAD] - hidden) * load;
 }
 
 /* Schedulers without a warp, or with fewer than others, issue nothing. */
@@ -422,7 +429,7 @@ heddle_rating heddle_rate(const heddle_load *load, const heddle_descriptor *desc
 	find_resident(&r);
 	find_traffic(&r);
 	const double part[] = {issue_cycles(&r), shared_cycles(&r), sector_cycles(&r), spill_cycles(&r)};
-	const double chain = chain_cycles(&r), runs = run_cycles(&r), all = load->blocks / (r.units * r.clock), full = floor(r.on_unit / out.resident);
+	const double chain = chain_cycles(&r, part[0]), runs = run_cycles(&r), all = load->blocks / (r.units * r.clock), full = floor(r.on_unit / out.resident);
 	const double rest = r.on_unit - full * out.resident;
 	const double unit = (full * resident_cycles(&r, out.resident, part, HEDDLE_COUNT(part), chain, runs) +
 			     resident_cycles(&r, rest, part, HEDDLE_COUNT(part), chain, runs)) / r.clock;

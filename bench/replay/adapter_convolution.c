@@ -68,6 +68,12 @@ static double words_kept(const heddle_descriptor *d, const int *p, bool edge)
 	return fmin(row * (below + 1), 128);
 }
 
+/* Chips with scalar registers keep the filter there if it fits; else loads of it and of shared memory wait for each other at each tap. */
+static bool waits_each_tap(const heddle_descriptor *d)
+{
+	return d->scalar_registers.set && d->scalar_registers.value < FILTER * FILTER;
+}
+
 bool heddle_replay_convolution(const heddle_descriptor *d, const int *p, heddle_load *load)
 {
 	const int threads = p[BLOCK_X] * p[BLOCK_Y], outputs = p[TILE_X] * p[TILE_Y], row = row_words(p), rows = p[BLOCK_Y] * p[TILE_Y] + BORDER;
@@ -95,13 +101,13 @@ bool heddle_replay_convolution(const heddle_descriptor *d, const int *p, heddle_
 		load->sectors += moves * requested(d, p, SIZE + BORDER, 0, false);
 		load->shared_cycles = (reads + moves) * requested(d, p, row, 1, true);
 		load->chain[HEDDLE_INSTRUCTION_GLOBAL_LOAD] = 2;
-		load->chain[HEDDLE_INSTRUCTION_SHARED_LOAD] = reads / warps / FILTER;
+		load->chain[HEDDLE_INSTRUCTION_SHARED_LOAD] = waits_each_tap(d) ? 2 * FILTER * FILTER : reads / warps / FILTER;
 		load->chain[HEDDLE_INSTRUCTION_BARRIER] = 1;
 		load->flight = moves / warps * WORD;
 	} else {
 		load->instruction[HEDDLE_INSTRUCTION_GLOBAL_LOAD] = reads;
 		load->sectors += reads * requested(d, p, SIZE + BORDER, 1, false);
-		load->chain[HEDDLE_INSTRUCTION_GLOBAL_LOAD] = reads / warps / FILTER;
+		load->chain[HEDDLE_INSTRUCTION_GLOBAL_LOAD] = edge && waits_each_tap(d) ? reads / warps : reads / warps / FILTER;
 		load->flight = FILTER * WORD;
 	}
 	load->registers = d->registers.base.value + d->registers.access.value * 2 + outputs + words_kept(d, p, edge);

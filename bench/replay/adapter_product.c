@@ -1,8 +1,8 @@
 /* The load of a float32 product of 4096 x 4096 x 4096 by the kernel xgemm of CLBlast, from its parameters.
  *
  * A block of MDIMC x NDIMC threads owns MWG x NWG of C and steps over k by 32, two at a time.  A thread owns contiguous elements in both
- * dimensions.  SA, SB: operands go through shared memory, in which the block is laid out anew as MDIMA (NDIMB) threads along m (n).  Vectors of 8
- * are structures of 8 words in that kernel's CUDA form, read one by one.
+ * dimensions.  SA, SB: operands go through shared memory, which the block loads as MDIMA (NDIMB) threads along m (n).  A vector of 8 is two
+ * accesses of 16 bytes.
  * SPDX-License-Identifier: MIT
  */
 #include "bench/replay/adapters.h"
@@ -32,7 +32,7 @@ static operand operand_of(const int *p, bool b)
 	operand o = {.tile = p[b ? NWG : MWG], .threads = p[b ? NDIMC : MDIMC], .lanes_from = b ? p[MDIMC] : 1, .loaders = p[b ? NDIMB : MDIMA],
 		     .vector = p[b ? VWN : VWM], .staged = p[b ? SB : SA] != 0};
 	o.items = o.tile / o.threads;
-	o.width = o.vector * WORD <= 16 ? o.vector : 1;
+	o.width = o.vector < 4 ? o.vector : 4;
 	return o;
 }
 
