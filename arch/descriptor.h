@@ -140,7 +140,6 @@ typedef struct heddle_descriptor {
 	heddle_quantity overlap;	    /* share of what is not the bound that goes on beside it: 0 to 1 */
 	heddle_quantity window;		    /* instructions that a thread has under way; not set: it waits for each in order */
 	heddle_quantity misses;		    /* cache lines that a unit waits for at once; not set: any number */
-	heddle_quantity window;		    /* instructions that a thread begins past one that waits; not set: none */
 	heddle_quantity prefetch_reach;	    /* bytes of one run that are fetched ahead of it; not set: nothing is, and warps hide it */
 	heddle_quantity code_cache;	    /* bytes of instructions that a unit has near */
 	bool unaligned_vectors;		    /* vector loads need element alignment only */

@@ -194,8 +194,6 @@ const field heddle_descriptor_fields[] = {
 	 "instructions of a thread that are under way at the same time: iterations within it overlap; where it is not given, a thread waits in order"},
 	{"misses", AT(misses), DIMENSION_COUNT, 0, 1e6,
 	 "separate runs of memory that a unit waits for at the same time; where it is not given, any number"},
-	{"window", AT(window), DIMENSION_COUNT, FIELD_WHOLE, 1e6,
-	 "instructions that a thread begins past one that waits; where it is not given, none: other warps hide the wait"},
 	{"prefetch_reach", AT(prefetch_reach), DIMENSION_BYTES, FIELD_WHOLE, GIB,
 	 "of contiguous memory that hardware fetches ahead from one miss"},
 	{"code_cache", AT(code_cache), DIMENSION_BYTES, FIELD_WHOLE, GIB,
