@@ -138,6 +138,7 @@ typedef struct heddle_descriptor {
 	heddle_issue issue;
 	heddle_latency latency;
 	heddle_quantity overlap;	    /* share of what is not the bound that goes on beside it: 0 to 1 */
+	heddle_quantity chunk;		    /* neighbouring blocks that a unit takes at once, at most; not set: they are dealt out one by one */
 	heddle_quantity window;		    /* instructions that a thread has under way; not set: it waits for each in order */
 	heddle_quantity misses;		    /* cache lines that a unit waits for at once; not set: any number */
 	heddle_quantity prefetch_reach;	    /* bytes of one run that are fetched ahead of it; not set: nothing is, and warps hide it */

@@ -190,6 +190,8 @@ const field heddle_descriptor_fields[] = {
 	 "clocks that a barrier takes when all warps are there"},
 	{"overlap", AT(overlap), DIMENSION_COUNT, 0, 1,
 	 "share of the work that is not the bottleneck which a unit does at the same time, 0 to 1"},
+	{"chunk", AT(chunk), DIMENSION_COUNT, FIELD_WHOLE, 1e9,
+	 "neighbouring blocks that a unit takes at the same time, at most; where it is not given, blocks are dealt out one by one"},
 	{"window", AT(window), DIMENSION_COUNT, FIELD_WHOLE, 1e6,
 	 "instructions of a thread that are under way at the same time: iterations within it overlap; where it is not given, a thread waits in order"},
 	{"misses", AT(misses), DIMENSION_COUNT, 0, 1e6,

@@ -52,6 +52,7 @@ typedef struct heddle_span {
 typedef struct heddle_load {
 	double blocks;
 	int threads; /* of a block */
+	double imbalance; /* work of the first unit's blocks over that of average ones, where each unit takes neighbours; 0, 1: none */
 
 	/* One block, all its warps together. */
 	double instruction[HEDDLE_N_INSTRUCTION];

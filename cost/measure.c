@@ -8,6 +8,7 @@
 
 enum {
 	DIVISION = 4,	/* instructions of an integer division by a constant: multiply, shift, correct */
+	PROPAGATING = 3, /* of a minimum that propagates NaN: compare, choose, choose again */
 	GENERATOR = 20, /* and of one call of the counter-based random builtin */
 };
 
@@ -53,7 +54,7 @@ static double binary(const measurer *m, const heddle_value *v, heddle_instructio
 	*which = division ? HEDDLE_INSTRUCTION_SPECIAL
 		 : v->op == HEDDLE_OP_ADD || v->op == HEDDLE_OP_SUB || v->op == HEDDLE_OP_MUL ? arithmetic(type)
 		 : HEDDLE_INSTRUCTION_FLOAT;
-	return n;
+	return v->op == HEDDLE_OP_MIN || v->op == HEDDLE_OP_MAX ? PROPAGATING * n : n;
 }
 
 static double call(const measurer *m, const heddle_value *v, heddle_instruction *which)
@@ -170,6 +171,22 @@ static double bytes_of(const heddle_buffer *buffer)
 	return bytes;
 }
 
+static void add_work(const heddle_region *region, double *all, double *first)
+{
+	*all += (double)region->executed * (region->n_value + region->n_access);
+	*first += (double)region->of_first * (region->n_value + region->n_access);
+	for (int i = 0; i < region->n_child; i++)
+		add_work(region->child[i], all, first);
+}
+
+/* Work of the first unit's blocks, where units take neighbours, over that of average ones. */
+static double imbalance(const measurer *m)
+{
+	double all = 0, first = 0;
+	add_work(m->regions.body, &all, &first);
+	return all > 0 ? fmax(1, first / (double)m->regions.first_blocks * (double)m->regions.blocks / all) : 1;
+}
+
 bool heddle_measure(const heddle_program *program, const heddle_launch *launch, const heddle_descriptor *descriptor, const int64_t *size,
 		    heddle_load *load)
 {
@@ -177,12 +194,14 @@ bool heddle_measure(const heddle_program *program, const heddle_launch *launch, 
 		      .simd = descriptor->execution == HEDDLE_SIMD,
 		      .vector_bytes = descriptor->vector_bytes.set ? (int)descriptor->vector_bytes.value : 16};
 	*load = (heddle_load){.threads = launch->threads, .min_blocks = launch->min_blocks};
-	const bool known = heddle_regions_read(&m.regions, launch, size);
+	const bool known = heddle_regions_read(&m.regions, launch, size, descriptor->units.set ? (int64_t)descriptor->units.value : 1);
 	load->blocks = (double)m.regions.blocks;
+	load->imbalance = 1;
 	for (int i = 0; i < launch->n_shared; i++)
 		load->shared_bytes += bytes_of(launch->shared[i]);
 	if (known && load->blocks > 0) {
 		count_region(&m, m.regions.body);
+		load->imbalance = imbalance(&m);
 		measure_memory(&m);
 		measure_paths(&m);
 	}

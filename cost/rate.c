@@ -306,6 +306,8 @@ static double load_latency(const rater *r)
 	const heddle_memory *memory = heddle_descriptor_memory(r->d, "global");
 	const double line = memory ? quantity(&memory->line, 1) : 1, waits = r->load->chain[HEDDLE_INSTRUCTION_GLOBAL_LOAD];
 	double here = r->level[0].latency, share = 1;
+	if (r->d->prefetch_reach.set) /* hardware fetches ahead: what it misses is in run_cycles */
+		return here * r->clock;
 	for (int i = 0; i + 1 < r->n_level; i++) {
 		const double missed = r->level[i].missed.bytes, above = i ? r->level[i - 1].missed.bytes : waits * line * r->load->blocks;
 		share *= above > 0 ? fmin(1, missed / above) : 0;
@@ -348,7 +350,9 @@ static double spill_cycles(const rater *r)
 	const double width = simd ? r->lanes * WORD : WORD, held = r->out->spilled * width * r->load->threads;
 	const double moved = held * fmax(1, r->load->peak_runs), near = r->level[0].bandwidth, far = r->n_level > 1 ? r->level[1].bandwidth : near;
 	const double from = held * r->out->resident <= r->level[0].size && near > 0 ? near : far, to = simd && near > 0 ? near : far;
-	return (from > 0 ? moved / per_cycle(r, from) : 0) + (to > 0 ? moved / per_cycle(r, to) : 0);
+	/* a sum that goes through memory in each iteration is stored, loaded, added to, stored again */
+	const double wait = r->out->spilled > 0 && r->d->window.set ? fmax(1, r->load->peak_runs) * 3 * r->level[0].latency * r->clock : 0;
+	return wait + (from > 0 ? moved / per_cycle(r, from) : 0) + (to > 0 ? moved / per_cycle(r, to) : 0);
 }
 
 static double shared_cycles(const rater *r)
@@ -375,7 +379,7 @@ static double chain_cycles(const rater *r, double issue)
 		const char *latency = (const char *)&r->d->latency;
 		double each = quantity((const heddle_quantity *)(const void *)(latency + classes[i].latency), fma);
 		if (i == HEDDLE_INSTRUCTION_SHARED_LOAD)
-			each = shared && shared->latency.set ? shared->latency.value * r->clock : each;
+			each = shared && shared->latency.set && !r->d->window.set ? shared->latency.value * r->clock : r->level[0].latency * r->clock;
 		if (i == HEDDLE_INSTRUCTION_STACK)
 			each = fmax(each, r->level[0].latency * r->clock);
 		if (i != HEDDLE_INSTRUCTION_GLOBAL_LOAD)
@@ -400,10 +404,10 @@ static double imbalance(const rater *r, double blocks)
 static double resident_cycles(const rater *r, double blocks, const double *part, int n, double chain, double runs)
 {
 	const double issue = part[0] * imbalance(r, blocks);
-	double each[8] = {issue}, both[2] = {0, chain};
-	for (int i = 1; i < n; i++)
+	double each[8] = {issue + part[n - 1]}, both[2] = {0, chain};
+	for (int i = 1; i < n - 1; i++)
 		each[i] = part[i];
-	both[0] = blocks * beside(r, each, n);
+	both[0] = blocks * beside(r, each, n - 1);
 	return blocks > 0 ? beside(r, both, 2) + blocks * runs : 0;
 }
 
@@ -430,9 +434,11 @@ heddle_rating heddle_rate(const heddle_load *load, const heddle_descriptor *desc
 	find_traffic(&r);
 	const double part[] = {issue_cycles(&r), shared_cycles(&r), sector_cycles(&r), spill_cycles(&r)};
 	const double chain = chain_cycles(&r, part[0]), runs = run_cycles(&r), all = load->blocks / (r.units * r.clock), full = floor(r.on_unit / out.resident);
+	/* a unit that takes neighbours may take the longer ones */
+	const double uneven = r.on_unit <= quantity(&descriptor->chunk, 0) ? fmax(1, load->imbalance) : 1;
 	const double rest = r.on_unit - full * out.resident;
 	const double unit = (full * resident_cycles(&r, out.resident, part, HEDDLE_COUNT(part), chain, runs) +
-			     resident_cycles(&r, rest, part, HEDDLE_COUNT(part), chain, runs)) / r.clock;
+			     resident_cycles(&r, rest, part, HEDDLE_COUNT(part), chain, runs)) * uneven / r.clock;
 	out.issue = part[0] * all;
 	out.shared = part[1] * all;
 	out.cache = fmax(part[2] * all, cache_seconds(&r));

@@ -203,11 +203,18 @@ typedef struct counter {
 	const traffic_id *thread;
 	traffic_box box;
 	uint64_t points; /* in it, of the variables that are in scope */
+	bool first;	 /* of the first unit's blocks only */
 	bool lost;	 /* no answer */
 	bool data;
 } counter;
 
 static void count_region(counter *c, heddle_region *s);
+
+static void add(counter *c, heddle_region *s, uint64_t times)
+{
+	uint64_t *sum = c->first ? &s->of_first : &s->executed;
+	c->lost = __builtin_add_overflow(*sum, times, sum) || c->lost;
+}
 
 static bool moves_bytes(const heddle_region *s)
 {
@@ -243,10 +250,10 @@ static void count_if(counter *c, heddle_region *s)
 {
 	const traffic_range r = heddle_traffic_range(s->asked, &c->box);
 	if (r.lo == r.hi) {
-		s->executed += c->points;
+		add(c, s, c->points);
 		count_region(c, s->child[r.lo ? 0 : 1]);
 	} else if (!count_halves(c, s)) {
-		s->executed += c->points;
+		add(c, s, c->points);
 		c->data = c->data || moves_bytes(s);
 		count_region(c, s->child[0]);
 	}
@@ -261,7 +268,7 @@ static void count_for(counter *c, heddle_region *s)
 			c->lost = c->lost || moves_bytes(s);
 	} else if (n > 0) {
 		const uint64_t points = c->points;
-		s->executed += points;
+		add(c, s, points);
 		c->box.range[s->variable] = (traffic_range){0, n - 1};
 		c->lost = __builtin_mul_overflow(points, (uint64_t)n, &c->points) || c->lost;
 		count_region(c, s->child[0]);
@@ -284,7 +291,7 @@ static void count_copy(counter *c, heddle_region *s)
 	}
 	uint64_t elements;
 	c->lost = __builtin_mul_overflow(c->points / (uint64_t)c->thread->n, (uint64_t)(r.lo > 0 ? r.lo : 0), &elements) || c->lost;
-	c->lost = __builtin_add_overflow(s->executed, elements, &s->executed) || c->lost;
+	add(c, s, elements);
 }
 
 static void count_region(counter *c, heddle_region *s)
@@ -297,14 +304,28 @@ static void count_region(counter *c, heddle_region *s)
 	case HEDDLE_REGION_FOR: count_for(c, s); break;
 	case HEDDLE_REGION_COPY: count_copy(c, s); break;
 	case HEDDLE_REGION_STRAIGHT:
-		s->executed += c->points;
+		add(c, s, c->points);
 		for (int i = 0; i < s->n_child; i++)
 			count_region(c, s->child[i]);
 		break;
 	}
 }
 
-bool heddle_regions_read(heddle_regions *regions, const heddle_launch *launch, const int64_t *size)
+/* The box of the first of so many parts of the grid, neighbours of each other; its number of blocks. */
+static int64_t first_blocks(heddle_regions *regions, traffic_box *box, int64_t parts)
+{
+	const traffic_id *block = &regions->reader.block;
+	regions->first_blocks = 1;
+	for (int d = block->n_digit - 1; d >= 0; d--) {
+		const int64_t n = block->weight[d + 1] / block->weight[d], here = n >= parts ? (n + parts - 1) / parts : 1;
+		box->range[block->first + d] = (traffic_range){0, here - 1};
+		regions->first_blocks *= here;
+		parts = n >= parts ? 1 : (parts + n - 1) / n;
+	}
+	return regions->first_blocks;
+}
+
+bool heddle_regions_read(heddle_regions *regions, const heddle_launch *launch, const int64_t *size, int64_t units)
 {
 	*regions = (heddle_regions){.reader = {.arena = heddle_arena_new(), .size = size}};
 	traffic_reader *reader = &regions->reader;
@@ -328,6 +349,13 @@ bool heddle_regions_read(heddle_regions *regions, const heddle_launch *launch, c
 	if (regions->blocks)
 		count_region(&c, regions->body);
 	regions->data = c.data;
+	if (c.lost || !regions->blocks)
+		return !c.lost;
+	c.first = true;
+	c.points = (uint64_t)launch->threads * (uint64_t)first_blocks(regions, &c.box, units);
+	count_region(&c, regions->body);
+	for (int d = 0; d < reader->block.n_digit; d++)
+		c.box.range[reader->block.first + d] = (traffic_range){0, reader->block.weight[d + 1] / reader->block.weight[d] - 1};
 	return !c.lost;
 }
 

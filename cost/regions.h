@@ -28,6 +28,7 @@ typedef struct heddle_region {
 	int variable;		     /* FOR: the iteration, from 0 */
 	uint64_t load_bytes[HEDDLE_N_SPACE], store_bytes[HEDDLE_N_SPACE]; /* of a thread, each time */
 	uint64_t executed;	     /* times, by all threads of all blocks */
+	uint64_t of_first;	     /* by those of the blocks that the first unit takes, where each takes neighbours */
 	int n_value;
 	const heddle_value **value;  /* that are evaluated here; loads of one side of a choice are in regions of their own */
 	int n_access;
@@ -39,12 +40,12 @@ typedef struct heddle_region {
 typedef struct heddle_regions {
 	traffic_reader reader; /* its arena holds everything */
 	heddle_region *body;
-	int64_t blocks;
+	int64_t blocks, first_blocks;
 	bool data; /* data decide about some of it, which counts as if they always said yes */
 } heddle_regions;
 
-/* For the sizes' values.  False: data decide how often a loop runs, or it takes longer than a moment, or counts overflow. */
-bool heddle_regions_read(heddle_regions *regions, const heddle_launch *launch, const int64_t *size);
+/* For the sizes' values and a chip of so many units.  False: data decide how often a loop runs, or it takes longer than a moment, or counts overflow. */
+bool heddle_regions_read(heddle_regions *regions, const heddle_launch *launch, const int64_t *size, int64_t units);
 void heddle_regions_free(heddle_regions *regions);
 
 /* HEDDLE_SPACE_REGISTER: no memory traffic. */

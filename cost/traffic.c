@@ -28,7 +28,7 @@ bool heddle_launch_traffic(const heddle_launch *launch, const int64_t *size, hed
 {
 	heddle_regions regions;
 	*traffic = (heddle_traffic){.data = false};
-	bool good = heddle_regions_read(&regions, launch, size);
+	bool good = heddle_regions_read(&regions, launch, size, 1);
 	traffic->data = regions.data;
 	good = good && add_region(regions.body, traffic);
 	heddle_regions_free(&regions);
