@@ -8,12 +8,13 @@
 # --data adds tables of the forms in bench/replay; --rows prints every row with its rating and figures
 # SPDX-License-Identifier: MIT
 set -euo pipefail
+here=$PWD
 cd "$(dirname "$0")/.."
 options=()
 tables=(bench/replay/timings.tsv bench/replay/product.csv bench/replay/convolution.csv)
 while [ $# -gt 0 ]; do
 	case "$1" in
-	--data) shift; tables+=("$@"); break ;;
+	--data) shift; for table in "$@"; do tables+=("$(cd "$here" && realpath "$table")"); done; break ;;
 	*) options+=("$1"); shift ;;
 	esac
 done

@@ -23,13 +23,16 @@ typedef struct options {
 
 /* ---- selection ------------------------------------------------------------------------------------------------------------------ */
 
-/* Halves for fitting and for judging: by the definition, of public tables by the chip, so that new rows change no other row's half. */
+/* Halves for fitting and for judging: by the definition, of public tables by the chip, so that new rows change no other row's half.  This bit of the
+ * hash makes halves of the same size, each with a chip of every vendor and both kernels. */
+enum { HALF_BIT = 53 };
+
 static int half_of(const heddle_timing_group *g)
 {
 	uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
 	for (const char *p = g->form ? g->machine : g->definition; *p; p++)
 		hash = (hash ^ (unsigned char)*p) * UINT64_C(1099511628211);
-	return (int)(hash >> 32 & 1);
+	return (int)(hash >> HALF_BIT & 1);
 }
 
 static const char *name_of(const heddle_timing_group *g, char name[256])
