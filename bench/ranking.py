@@ -3,10 +3,12 @@
 usage: bench/ranking.py HEDDLE TARGET CONFIGS ROUNDS FILE.json [WORD [build|again]]
 SPDX-License-Identifier: MIT
 """
+import datetime
 import hashlib
 import json
 import math
 import os
+import platform
 import random
 import re
 import resource
@@ -239,6 +241,9 @@ def mean(values):
 
 with open(heddle, "rb") as file:
     program = hashlib.sha256(file.read()).hexdigest()
+with open("/proc/cpuinfo") as file:
+    cpu_of = dict(line.split(":", 1) for line in file.read().replace("\t", "").split("\n\n")[0].splitlines())
+cpu = " ".join(cpu_of.get(key, "").strip() for key in ("model name", "cpu family", "model")).strip() or platform.machine()
 kept, ready = {}, {}
 if os.path.exists(path):  # of the same program and by the same rules: a run that was cut off goes on
     with open(path) as file:
@@ -251,7 +256,7 @@ if os.path.exists(path):  # of the same program and by the same rules: a run tha
 def write():
     rest = [r for r in ready.values() if (r["layer"], r["sizes"]) not in kept]
     with open(path, "w") as out:
-        json.dump({"target": target, "rounds": rounds, "least_configs": configs, "program": program,
+        json.dump({"date": f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d}", "cpu": cpu, "target": target, "rounds": rounds, "least_configs": configs, "program": program,
                    "pairs": [kept[pair[1:]] for pair in PAIRS if pair[1:] in kept], **({"ready": rest} if rest else {})}, out, indent=1)
 
 
