@@ -4,10 +4,8 @@
 #include "bench/replay/rating.h"
 
 #include "compile/compile.h"
-#ifdef HEDDLE_REPLAY_LOADS
 #include "cost/measure.h"
 #include "cost/rate.h"
-#endif
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -66,8 +64,6 @@ static const char *reason(const heddle_ctx *ctx)
 
 /* ---- ratings -------------------------------------------------------------------------------------------------------------------- */
 
-#ifdef HEDDLE_REPLAY_LOADS
-
 const char heddle_figure_names[] =
 	"bound\tissue_s\tshared_s\tcache_s\tmemory_s\tlatency_s\tspill_s\tlaunch_s\ttail\tresident\tlimiter\toccupancy\twaves\tgranted\tspilled\ttraffic\t"
 	"fits\tblocks\tthreads\tfma\tfma64\tfloat\tinteger\tspecial\tconvert\tpermute\tshuffle\tshared_load\tshared_store\tglobal_load\tglobal_store\t"
@@ -125,9 +121,9 @@ static void rate_config(work *w, heddle_ctx *ctx, const heddle_definition *defin
 
 static void rate_public(work *w, heddle_ctx *ctx, const heddle_timing_group *g)
 {
-	const heddle_descriptor *descriptor = g->form->adapter ? heddle_descriptor_find(ctx, g->machine) : NULL;
+	const heddle_descriptor *descriptor = heddle_descriptor_find(ctx, g->machine);
 	if (!descriptor) {
-		refuse_all(w, g, g->form->adapter ? "no descriptor of this name" : "no adapter");
+		refuse_all(w, g, reason(ctx));
 		return;
 	}
 	for (int i = 0; i < g->n; i++) {
@@ -142,44 +138,6 @@ static void rate_public(work *w, heddle_ctx *ctx, const heddle_timing_group *g)
 		t->figures = w->figures ? figures_of(w, &load, &rating) : NULL;
 	}
 }
-
-#else /* the estimate that loads and ratings replace */
-
-const char heddle_figure_names[] = "bound\tmemory_s\twait_s\tnear_s\tcompute_s\tblocks\tthreads\tregisters\toccupancy\twaves\ttraffic\taccesses";
-
-static const char *figures_of(work *w, const heddle_kernel_estimate *e)
-{
-	heddle_text text = {0};
-	heddle_text_printf(&text, "%s\t%.4g\t%.4g\t%.4g\t%.4g\t%.6g\t%d\t%.4g\t%.4g\t%.4g\t%.4g\t%.6g", e->bound, e->memory_seconds, e->wait_seconds,
-			   e->near_seconds, e->compute_seconds, e->blocks, e->threads, e->registers, e->occupancy, e->waves, e->traffic, e->accesses);
-	const char *kept = keep(w, heddle_text_str(&text));
-	heddle_text_free(&text);
-	return kept;
-}
-
-static void rate_config(work *w, heddle_ctx *ctx, const heddle_definition *definition, const heddle_target *target, heddle_candidate *t)
-{
-	heddle_arena *arena = heddle_arena_new();
-	heddle_estimate *estimate = NULL;
-	heddle_program *program = heddle_compile(ctx, definition, target, &(heddle_compile_options){.config = t->config, .unproved = true, .estimate_arena = arena,
-												    .estimate = &estimate});
-	if (program && estimate) {
-		t->rated = estimate->seconds;
-		t->figures = w->figures ? figures_of(w, &estimate->kernel[0]) : NULL;
-	} else {
-		t->refused = keep(w, reason(ctx));
-	}
-	heddle_program_free(program);
-	heddle_arena_free(arena);
-}
-
-static void rate_public(work *w, heddle_ctx *ctx, const heddle_timing_group *g)
-{
-	(void)ctx;
-	refuse_all(w, g, "no model of loads");
-}
-
-#endif
 
 /* ---- groups --------------------------------------------------------------------------------------------------------------------- */
 

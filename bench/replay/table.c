@@ -3,12 +3,7 @@
  */
 #include "bench/replay/table.h"
 
-#ifdef HEDDLE_REPLAY_PUBLIC
 #include "bench/replay/adapters.h"
-#define ADAPTER(name) name
-#else
-#define ADAPTER(name) NULL
-#endif
 
 #include <ctype.h>
 #include <math.h>
@@ -16,8 +11,8 @@
 #include <string.h>
 
 const heddle_public_form heddle_public_forms[] = {
-	{"product", "MWG,NWG,MDIMC,NDIMC,MDIMA,NDIMB,VWM,VWN,SA,SB", 10, NULL, -1, ADAPTER(heddle_replay_product)},
-	{"convolution", "block_x,block_y,tile_x,tile_y,read_only,padding,shared,constant", 8, "read_only", 4, ADAPTER(heddle_replay_convolution)},
+	{"product", "MWG,NWG,MDIMC,NDIMC,MDIMA,NDIMB,VWM,VWN,SA,SB", 10, NULL, -1, heddle_replay_product},
+	{"convolution", "block_x,block_y,tile_x,tile_y,read_only,padding,shared,constant", 8, "read_only", 4, heddle_replay_convolution},
 	{NULL, NULL, 0, NULL, -1, NULL},
 };
 
