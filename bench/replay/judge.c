@@ -14,6 +14,16 @@ static const double NEAR = 1.5; /* times the least time */
 
 const char *const heddle_figure_name[HEDDLE_N_FIGURE] = {"first", "best4", "best8", "best32", "worst8", "all", "near", "scale"};
 
+/* What k choices reach is told of groups with at least twice as many rows: of fewer it says little. */
+static const struct {
+	heddle_figure figure;
+	int k;
+	double (*of)(const heddle_sample *sample, int n, int k);
+} choice[] = {
+	{HEDDLE_FIGURE_FIRST, 1, heddle_best_of},   {HEDDLE_FIGURE_BEST4, 4, heddle_best_of},   {HEDDLE_FIGURE_BEST8, 8, heddle_best_of},
+	{HEDDLE_FIGURE_BEST32, 32, heddle_best_of}, {HEDDLE_FIGURE_WORST8, 8, heddle_worst_of},
+};
+
 heddle_judged heddle_judge(const heddle_timing_group *group)
 {
 	heddle_sample *sample = heddle_xalloc(sizeof(*sample) * (size_t)(group->n + 1));
@@ -30,11 +40,9 @@ heddle_judged heddle_judge(const heddle_timing_group *group)
 		j.figure[i] = NAN;
 	j.figure[HEDDLE_FIGURE_SCALE] = heddle_median(scale, j.rated);
 	if (j.rated >= HEDDLE_LEAST_ROWS) {
-		j.figure[HEDDLE_FIGURE_FIRST] = heddle_best_of(sample, j.rated, 1);
-		j.figure[HEDDLE_FIGURE_BEST4] = heddle_best_of(sample, j.rated, 4);
-		j.figure[HEDDLE_FIGURE_BEST8] = heddle_best_of(sample, j.rated, 8);
-		j.figure[HEDDLE_FIGURE_BEST32] = heddle_best_of(sample, j.rated, 32);
-		j.figure[HEDDLE_FIGURE_WORST8] = heddle_worst_of(sample, j.rated, 8);
+		for (int c = 0; c < (int)HEDDLE_COUNT(choice); c++)
+			if (j.rated >= 2 * choice[c].k)
+				j.figure[choice[c].figure] = choice[c].of(sample, j.rated, choice[c].k);
 		j.figure[HEDDLE_FIGURE_ALL] = heddle_rank_correlation(sample, j.rated);
 		j.figure[HEDDLE_FIGURE_NEAR] = heddle_rank_correlation_near(sample, j.rated, NEAR, HEDDLE_LEAST_ROWS);
 	}
