@@ -228,7 +228,8 @@ double heddle_request_sectors(const heddle_transfer *transfer, const int64_t *ad
 			if (at < 0 && count < MOST_SECTORS)
 				seen[count++] = s;
 		}
-	return count;
+	/* lanes that read the same are served one after the other as well, as wide as the way to the registers is */
+	return fmax(count, (double)n * bytes / transfer->sector);
 }
 
 /* Words of one bank that lanes `from` to `to` need, those of the bank that needs most. */
