@@ -107,8 +107,8 @@ bool heddle_replay_convolution(const heddle_descriptor *d, const int *p, heddle_
 	} else {
 		load->instruction[HEDDLE_INSTRUCTION_GLOBAL_LOAD] = reads;
 		load->sectors += reads * requested(d, p, SIZE + BORDER, 1, false);
-		load->chain[HEDDLE_INSTRUCTION_GLOBAL_LOAD] = edge && waits_each_tap(d) ? reads / warps : reads / warps / FILTER;
-		load->flight = FILTER * WORD;
+		load->chain[HEDDLE_INSTRUCTION_GLOBAL_LOAD] = edge && waits_each_tap(d) ? reads / warps : reads / warps / fmax(FILTER, d->registers.spare.value);
+		load->flight = fmax(FILTER, d->registers.spare.value) * WORD;
 	}
 	load->registers = d->registers.base.value + d->registers.access.value * 2 + outputs + words_kept(d, p, edge);
 	load->peak_runs = 1;

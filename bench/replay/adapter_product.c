@@ -125,12 +125,13 @@ bool heddle_replay_product(const heddle_descriptor *d, const int *p, heddle_load
 	load->instruction[HEDDLE_INSTRUCTION_GLOBAL_STORE] = warps * sums / a.width;
 	load->sectors += load->instruction[HEDDLE_INSTRUCTION_GLOBAL_STORE] * a.width * WORD * d->warp.value / heddle_descriptor_transfer(d).sector;
 	load->stored = (double)p[MWG] * p[NWG] * WORD;
-	load->chain[HEDDLE_INSTRUCTION_FMA] = SIZE;
-	load->chain[HEDDLE_INSTRUCTION_GLOBAL_LOAD] = (staged ? steps : 0) + (a.staged && b.staged ? 0 : (double)SIZE / UNROLLED);
-	load->chain[HEDDLE_INSTRUCTION_SHARED_LOAD] = staged ? (double)SIZE / UNROLLED : 0;
-	load->chain[HEDDLE_INSTRUCTION_BARRIER] = staged ? 2 * steps : 0;
 	const double moved = (a.staged ? a.tile : 0) + (b.staged ? b.tile : 0), direct = (a.staged ? 0 : a.items) + (b.staged ? 0 : b.items);
-	load->flight = fmax(moved * STEP / threads, direct * UNROLLED) * WORD;
+	const double ahead = fmax(UNROLLED, floor(d->registers.spare.value / (a.items + b.items))); /* values of k whose operands are read together */
+	load->chain[HEDDLE_INSTRUCTION_FMA] = SIZE;
+	load->chain[HEDDLE_INSTRUCTION_GLOBAL_LOAD] = (staged ? steps : 0) + (a.staged && b.staged ? 0 : SIZE / ahead);
+	load->chain[HEDDLE_INSTRUCTION_SHARED_LOAD] = staged ? SIZE / ahead : 0;
+	load->chain[HEDDLE_INSTRUCTION_BARRIER] = staged ? 2 * steps : 0;
+	load->flight = fmax(moved * STEP / threads, direct * ahead) * WORD;
 	load->code = 16 * UNROLLED * (sums + a.items + b.items);
 	return true;
 }
