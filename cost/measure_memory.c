@@ -13,6 +13,15 @@ static const double RARE = 0.02;
 
 enum { MOST_REFERENCES = 96 };
 
+/* References of one loop that differ by constants: conditions may stand between them. */
+typedef struct pending {
+	heddle_reference reference; /* without the digits of the constants */
+	const traffic_form *address;
+	bool store;
+	int n;
+	int64_t *constant;
+} pending;
+
 typedef struct scanner {
 	measurer *m;
 	heddle_arena *arena;
@@ -21,10 +30,8 @@ typedef struct scanner {
 	int n_loop;
 	heddle_reuse_loop *loop;
 	int *loop_of; /* [variable] */
-	int n_reference;
-	heddle_reference *reference;
-	int n_store;
-	heddle_reference *store; /* copies of those that store to global memory */
+	int n_pending;
+	pending *pending;
 } scanner;
 
 /* ---- accesses that differ by a constant ----------------------------------------------------------------------------------------- */
@@ -56,20 +63,27 @@ static int by_value(const void *x, const void *y)
 	return a < b ? -1 : a > b;
 }
 
-/* Distinct constants of the accesses like the first one, sorted; those are marked as done. */
-static int constants_of(const heddle_region *region, int first, bool *done, int64_t *constant)
+/* Sorted, each once; their number. */
+static int distinct_constants(int64_t *constant, int n)
 {
-	int n = 0, distinct = 0;
-	for (int i = first; i < region->n_access; i++)
-		if (!done[i] && is_like(&region->access[first], &region->access[i])) {
-			done[i] = true;
-			constant[n++] = region->access[i].address->constant;
-		}
+	int distinct = 0;
 	qsort(constant, (size_t)n, sizeof(*constant), by_value);
 	for (int i = 0; i < n; i++)
 		if (i == 0 || constant[i] != constant[distinct - 1])
 			constant[distinct++] = constant[i];
 	return distinct;
+}
+
+/* Of the accesses like the first one, which are marked as done. */
+static int constants_of(const heddle_region *region, int first, bool *done, int64_t *constant)
+{
+	int n = 0;
+	for (int i = first; i < region->n_access; i++)
+		if (!done[i] && is_like(&region->access[first], &region->access[i])) {
+			done[i] = true;
+			constant[n++] = region->access[i].address->constant;
+		}
+	return distinct_constants(constant, n);
 }
 
 static void add_digit(heddle_reference *r, int loop, double stride, double extent)
@@ -161,22 +175,38 @@ static double iterations(const scanner *s, int loop)
 	return n;
 }
 
+static pending *find_pending(scanner *s, const heddle_region_access *access, int loop)
+{
+	for (int i = 0; i < s->n_pending; i++) {
+		pending *p = &s->pending[i];
+		if (p->reference.loop == loop && p->reference.array == access->buffer->position && p->reference.bytes == access->bytes &&
+		    p->store == access->store && same_terms(p->address, access->address))
+			return p;
+	}
+	return NULL;
+}
+
 static void add_reference(scanner *s, const heddle_region *region, const heddle_region_access *access, const int64_t *constant, int n,
 			  int loop)
 {
 	const double all = s->m->load->blocks * s->m->launch->threads * iterations(s, loop);
-	heddle_reference r = {.loop = loop, .array = access->buffer->position, .bytes = access->bytes, .size = array_bytes(s, access->buffer),
-			      .times = fmin(1, (double)region->executed / all)};
-	if (r.times < RARE || s->n_reference == MOST_REFERENCES)
+	pending *p = find_pending(s, access, loop);
+	const double times = fmin(1, (double)region->executed / all);
+	if (times < RARE || (!p && s->n_pending == MOST_REFERENCES))
 		return;
-	for (int t = 0; t < access->address->n_term; t++)
-		add_term(s, &r, &access->address->term[t]);
-	if (r.indirect)
-		add_loops(s, &r);
-	add_constants(&r, constant, n);
-	s->reference[s->n_reference++] = r;
-	if (access->store && heddle_buffer_space(access->buffer) == HEDDLE_SPACE_GLOBAL)
-		s->store[s->n_store++] = r;
+	if (!p) {
+		p = &s->pending[s->n_pending++];
+		*p = (pending){.address = access->address, .store = access->store};
+		p->reference = (heddle_reference){.loop = loop, .array = access->buffer->position, .bytes = access->bytes,
+						  .size = array_bytes(s, access->buffer)};
+		for (int t = 0; t < access->address->n_term; t++)
+			add_term(s, &p->reference, &access->address->term[t]);
+		if (p->reference.indirect)
+			add_loops(s, &p->reference);
+	}
+	p->reference.times = fmax(p->reference.times, times);
+	for (int i = 0; i < n; i++)
+		HEDDLE_PUSH(s->arena, p->constant, p->n, constant[i]);
 }
 
 /* ---- requests -------------------------------------------------------------------------------------------------------------------- */
@@ -283,6 +313,25 @@ static int grid_loops(scanner *s)
 	return loop;
 }
 
+static void finish(scanner *s)
+{
+	heddle_reference *all = HEDDLE_NEW_ARRAY(s->arena, heddle_reference, MOST_REFERENCES);
+	heddle_reference *stores = HEDDLE_NEW_ARRAY(s->arena, heddle_reference, MOST_REFERENCES);
+	heddle_load stored = {0};
+	int n_store = 0;
+	for (int i = 0; i < s->n_pending; i++) {
+		pending *p = &s->pending[i];
+		const heddle_buffer *buffer = s->m->program->buffer[p->reference.array];
+		add_constants(&p->reference, p->constant, distinct_constants(p->constant, p->n));
+		all[i] = p->reference;
+		if (p->store && heddle_buffer_space(buffer) == HEDDLE_SPACE_GLOBAL)
+			stores[n_store++] = p->reference;
+	}
+	heddle_reuse(&stored, s->loop, s->n_loop, stores, n_store, s->line);
+	s->m->load->stored = n_store ? stored.span[0].touched.bytes : 0;
+	heddle_reuse(s->m->load, s->loop, s->n_loop, all, s->n_pending, s->line);
+}
+
 void measure_memory(measurer *m)
 {
 	const heddle_memory *memory = heddle_descriptor_memory(m->descriptor, "global");
@@ -291,13 +340,9 @@ void measure_memory(measurer *m)
 	const double sector = heddle_descriptor_transfer(m->descriptor).sector;
 	s.line = m->simd && memory && memory->line.set ? memory->line.value : sector;
 	s.loop_of = HEDDLE_NEW_ARRAY(s.arena, int, n + 1);
-	s.reference = HEDDLE_NEW_ARRAY(s.arena, heddle_reference, MOST_REFERENCES);
-	s.store = HEDDLE_NEW_ARRAY(s.arena, heddle_reference, MOST_REFERENCES);
+	s.pending = HEDDLE_NEW_ARRAY(s.arena, pending, MOST_REFERENCES);
 	for (int i = 0; i < n; i++)
 		s.loop_of[i] = -1;
 	scan(&s, m->regions.body, grid_loops(&s));
-	heddle_load stored = {0};
-	heddle_reuse(&stored, s.loop, s.n_loop, s.store, s.n_store, s.line);
-	m->load->stored = s.n_store ? stored.span[0].touched.bytes : 0;
-	heddle_reuse(m->load, s.loop, s.n_loop, s.reference, s.n_reference, s.line);
+	finish(&s);
 }

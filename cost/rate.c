@@ -259,6 +259,10 @@ static void find_misses(rater *r, level *v, const heddle_touch *above)
 	}
 	if (above && above->bytes < v->missed.bytes)
 		v->missed = *above;
+	/* a launch before this one left what all units' cache holds */
+	const double all = distinct(l, l->blocks).bytes, cold = v->shared ? fmin(1, fmax(0, all / (KEPT * v->size) - 1)) : 1;
+	v->missed.bytes *= cold;
+	v->missed.runs *= cold;
 }
 
 static void find_traffic(rater *r)
