@@ -310,9 +310,7 @@ static double load_latency(const rater *r)
 	const heddle_memory *memory = heddle_descriptor_memory(r->d, "global");
 	const double line = memory ? quantity(&memory->line, 1) : 1, waits = r->load->chain[HEDDLE_INSTRUCTION_GLOBAL_LOAD];
 	double here = r->level[0].latency, share = 1;
-	if (r->d->prefetch_reach.set) /* hardware fetches ahead: what it misses is in run_cycles */
-		return here * r->clock;
-	for (int i = 0; i + 1 < r->n_level; i++) {
+	for (int i = 0; i + 1 < r->n_level && !r->d->prefetch_reach.set; i++) { /* else a run waits once: run_cycles */
 		const double missed = r->level[i].missed.bytes, above = i ? r->level[i - 1].missed.bytes : waits * line * r->load->blocks;
 		share *= above > 0 ? fmin(1, missed / above) : 0;
 		here += share * fmax(0, r->level[i + 1].latency - r->level[i].latency);
