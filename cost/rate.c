@@ -18,7 +18,7 @@
 /* Share of a cache that data stay in: lines conflict, and other data pass through. */
 static const double KEPT = 0.75;
 
-enum { MOST_LEVELS = 4, WORD = 4 };
+enum { MOST_LEVELS = 4, MOST_PARTS = 3, WORD = 4 };
 
 /* Units of a chip that instructions compete for. */
 typedef enum pipe { PIPE_ARITHMETIC, PIPE_MEMORY, PIPE_CONTROL, N_PIPE } pipe;
@@ -345,16 +345,16 @@ static double issue_cycles(const rater *r)
 	return fmax(together, longest);
 }
 
-/* Loads and stores of what registers do not hold: through the first cache if it holds all threads', else through the second. */
+/* Stores and loads of what registers do not hold: loads from the first cache if that holds all threads', else from the second.  Nothing else
+ * goes on meanwhile: the next use waits for the load, and the load for the store, unless there are other warps. */
 static double spill_cycles(const rater *r)
 {
 	const bool simd = r->d->execution == HEDDLE_SIMD;
-	const double width = simd ? r->lanes * WORD : WORD, held = r->out->spilled * width * r->load->threads;
-	const double moved = held * fmax(1, r->load->peak_runs), near = r->level[0].bandwidth, far = r->n_level > 1 ? r->level[1].bandwidth : near;
+	const double width = simd ? r->lanes * WORD : WORD, held = r->out->spilled * width * r->load->threads, runs = fmax(1, r->load->peak_runs);
+	const double near = r->level[0].bandwidth, far = r->n_level > 1 ? r->level[1].bandwidth : near;
 	const double from = held * r->out->resident <= r->level[0].size && near > 0 ? near : far, to = simd && near > 0 ? near : far;
-	/* a sum that goes through memory in each iteration is stored, loaded, added to, stored again */
-	const double wait = r->out->spilled > 0 && r->d->window.set ? fmax(1, r->load->peak_runs) * 3 * r->level[0].latency * r->clock : 0;
-	return wait + (from > 0 ? moved / per_cycle(r, from) : 0) + (to > 0 ? moved / per_cycle(r, to) : 0);
+	const double wait = held > 0 ? runs * r->level[0].latency * r->clock / (r->warps * r->out->resident) : 0;
+	return wait + (from > 0 ? runs * held / per_cycle(r, from) : 0) + (to > 0 ? runs * held / per_cycle(r, to) : 0);
 }
 
 static double shared_cycles(const rater *r)
@@ -402,15 +402,15 @@ static double imbalance(const rater *r, double blocks)
 	return warps > 0 ? ceil(warps / schedulers) * schedulers / warps : 1;
 }
 
-/* Cycles in which a unit does so many resident blocks. */
-static double resident_cycles(const rater *r, double blocks, const double *part, int n, double chain, double runs)
+/* Cycles in which a unit does so many resident blocks: `part`s beside each other and beside the chain, then what nothing goes on beside. */
+static double resident_cycles(const rater *r, double blocks, const double *part, int n, double chain, double alone)
 {
-	const double issue = part[0] * imbalance(r, blocks);
-	double each[8] = {issue + part[n - 1]}, both[2] = {0, chain};
-	for (int i = 1; i < n - 1; i++)
-		each[i] = part[i];
-	both[0] = blocks * beside(r, each, n - 1);
-	return blocks > 0 ? beside(r, both, 2) + blocks * runs : 0;
+	double each[MOST_PARTS], both[2];
+	for (int i = 0; i < n; i++)
+		each[i] = part[i] * (i == 0 ? imbalance(r, blocks) : 1);
+	both[0] = blocks * beside(r, each, n);
+	both[1] = chain;
+	return blocks > 0 ? beside(r, both, 2) + blocks * alone : 0;
 }
 
 static const char *bound(const heddle_rating *o, double unit)
@@ -434,18 +434,16 @@ heddle_rating heddle_rate(const heddle_load *load, const heddle_descriptor *desc
 	read_levels(&r);
 	find_resident(&r);
 	find_traffic(&r);
-	const double part[] = {issue_cycles(&r), shared_cycles(&r), sector_cycles(&r), spill_cycles(&r)};
-	const double chain = chain_cycles(&r, part[0]), runs = run_cycles(&r), all = load->blocks / (r.units * r.clock), full = floor(r.on_unit / out.resident);
-	/* a unit that takes neighbours may take the longer ones */
-	const double uneven = r.on_unit <= quantity(&descriptor->chunk, 0) ? fmax(1, load->imbalance) : 1;
-	const double rest = r.on_unit - full * out.resident;
-	const double unit = (full * resident_cycles(&r, out.resident, part, HEDDLE_COUNT(part), chain, runs) +
-			     resident_cycles(&r, rest, part, HEDDLE_COUNT(part), chain, runs)) * uneven / r.clock;
+	const double part[MOST_PARTS] = {issue_cycles(&r), shared_cycles(&r), sector_cycles(&r)};
+	const double chain = chain_cycles(&r, part[0]), runs = run_cycles(&r), spill = spill_cycles(&r), all = load->blocks / (r.units * r.clock);
+	const double full = floor(r.on_unit / out.resident), rest = r.on_unit - full * out.resident;
+	const double unit = (full * resident_cycles(&r, out.resident, part, MOST_PARTS, chain, runs + spill) +
+			     resident_cycles(&r, rest, part, MOST_PARTS, chain, runs + spill)) / r.clock;
 	out.issue = part[0] * all;
 	out.shared = part[1] * all;
 	out.cache = fmax(part[2] * all, cache_seconds(&r));
 	out.memory = memory_seconds(&r);
-	out.spill = part[3] * all;
+	out.spill = spill * all;
 	out.latency = ceil(out.waves) * chain / r.clock + runs * all;
 	out.launch = quantity(&descriptor->launch_overhead, 0);
 	const double together[] = {unit, cache_seconds(&r), out.memory};
