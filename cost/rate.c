@@ -353,7 +353,7 @@ static double spill_cycles(const rater *r)
 	const double width = simd ? r->lanes * WORD : WORD, held = r->out->spilled * width * r->load->threads, runs = fmax(1, r->load->peak_runs);
 	const double near = r->level[0].bandwidth, far = r->n_level > 1 ? r->level[1].bandwidth : near;
 	const double from = held * r->out->resident <= r->level[0].size && near > 0 ? near : far, to = simd && near > 0 ? near : far;
-	const double wait = held > 0 ? runs * r->level[0].latency * r->clock / (r->warps * r->out->resident) : 0;
+	const double wait = r->out->spilled * runs * r->level[0].latency * r->clock / (r->warps * r->out->resident);
 	return wait + (from > 0 ? runs * held / per_cycle(r, from) : 0) + (to > 0 ? runs * held / per_cycle(r, to) : 0);
 }
 
