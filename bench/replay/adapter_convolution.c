@@ -65,7 +65,7 @@ static double words_kept(const heddle_descriptor *d, const int *p, bool edge)
 	const double row = (double)FILTER * p[TILE_X];
 	if (d->registers.tap.set)
 		return d->registers.tap.value * row * (edge ? rows : below + 1);
-	return fmin(row * (below + 1), 128);
+	return fmin(row * (below + 1), d->registers.spare.value); /* more is read again */
 }
 
 /* Chips with scalar registers keep the filter there if it fits; else loads of it and of shared memory wait for each other at each tap. */
