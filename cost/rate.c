@@ -372,7 +372,7 @@ static double sector_cycles(const rater *r)
 }
 
 /* Cycles of one warp from the start of a block to its end, alone on a unit. */
-static double chain_cycles(const rater *r, double issue)
+static double chain_cycles(const rater *r)
 {
 	const heddle_memory *shared = heddle_descriptor_memory(r->d, "shared");
 	const double *chain = r->load->chain, fma = quantity(&r->d->latency.fma, 1), load = load_latency(r);
@@ -390,9 +390,7 @@ static double chain_cycles(const rater *r, double issue)
 	/* waits that a step's other work overlaps */
 	const double hidden = fmin(r->load->prefetched, chain[HEDDLE_INSTRUCTION_GLOBAL_LOAD]);
 	const double exposed = hidden > 0 ? hidden * fmax(0, load - cycles / hidden) : 0;
-	/* a warp issues in order, on one scheduler */
-	const double own = r->d->window.set ? 0 : issue * quantity(&r->d->schedulers, 1) / r->warps;
-	return cycles + exposed + own + (chain[HEDDLE_INSTRUCTION_GLOBAL_LOAD] - hidden) * load;
+	return cycles + exposed + (chain[HEDDLE_INSTRUCTION_GLOBAL_LOAD] - hidden) * load;
 }
 
 /* Schedulers without a warp, or with fewer than others, issue nothing. */
@@ -409,7 +407,8 @@ static double resident_cycles(const rater *r, double blocks, const double *part,
 	for (int i = 0; i < n; i++)
 		each[i] = part[i] * (i == 0 ? imbalance(r, blocks) : 1);
 	both[0] = blocks * beside(r, each, n);
-	both[1] = chain;
+	/* a warp that issues in order does so on one scheduler, and waits between */
+	both[1] = chain + (r->d->window.set ? 0 : part[0] * quantity(&r->d->schedulers, 1) / r->warps);
 	return blocks > 0 ? beside(r, both, 2) + blocks * alone : 0;
 }
 
@@ -435,7 +434,7 @@ heddle_rating heddle_rate(const heddle_load *load, const heddle_descriptor *desc
 	find_resident(&r);
 	find_traffic(&r);
 	const double part[MOST_PARTS] = {issue_cycles(&r), shared_cycles(&r), sector_cycles(&r)};
-	const double chain = chain_cycles(&r, part[0]), runs = run_cycles(&r), spill = spill_cycles(&r), all = load->blocks / (r.units * r.clock);
+	const double chain = chain_cycles(&r), runs = run_cycles(&r), spill = spill_cycles(&r), all = load->blocks / (r.units * r.clock);
 	const double full = floor(r.on_unit / out.resident), rest = r.on_unit - full * out.resident;
 	const double unit = (full * resident_cycles(&r, out.resident, part, MOST_PARTS, chain, runs + spill) +
 			     resident_cycles(&r, rest, part, MOST_PARTS, chain, runs + spill)) / r.clock;
