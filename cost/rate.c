@@ -372,7 +372,7 @@ static double sector_cycles(const rater *r)
 }
 
 /* Cycles of one warp from the start of a block to its end, alone on a unit. */
-static double chain_cycles(const rater *r)
+static double chain_cycles(const rater *r, double work)
 {
 	const heddle_memory *shared = heddle_descriptor_memory(r->d, "shared");
 	const double *chain = r->load->chain, fma = quantity(&r->d->latency.fma, 1), load = load_latency(r);
@@ -387,9 +387,9 @@ static double chain_cycles(const rater *r)
 		if (i != HEDDLE_INSTRUCTION_GLOBAL_LOAD)
 			cycles += chain[i] * each;
 	}
-	/* waits that a step's other work overlaps */
+	/* waits that a step's other work overlaps: the chain's, and what the unit issues for all resident blocks */
 	const double hidden = fmin(r->load->prefetched, chain[HEDDLE_INSTRUCTION_GLOBAL_LOAD]);
-	const double exposed = hidden > 0 ? hidden * fmax(0, load - cycles / hidden) : 0;
+	const double exposed = hidden > 0 ? hidden * fmax(0, load - (cycles + work) / hidden) : 0;
 	return cycles + exposed + (chain[HEDDLE_INSTRUCTION_GLOBAL_LOAD] - hidden) * load;
 }
 
@@ -400,16 +400,17 @@ static double imbalance(const rater *r, double blocks)
 	return warps > 0 ? ceil(warps / schedulers) * schedulers / warps : 1;
 }
 
-/* Cycles in which a unit does so many resident blocks: `part`s beside each other and beside the chain, then what nothing goes on beside. */
+/* Cycles in which a unit does so many resident blocks: their work, or the chain of one warp if that takes longer.  A warp that issues in order
+ * waits between its own instructions; with barriers it waits for all others of its block as well.  `alone`: what nothing goes on beside. */
 static double resident_cycles(const rater *r, double blocks, const double *part, int n, double chain, double alone)
 {
-	double each[MOST_PARTS], both[2];
+	double each[MOST_PARTS];
 	for (int i = 0; i < n; i++)
 		each[i] = part[i] * (i == 0 ? imbalance(r, blocks) : 1);
-	both[0] = blocks * beside(r, each, n);
-	/* a warp that issues in order does so on one scheduler, and waits between */
-	both[1] = chain + (r->d->window.set ? 0 : part[0] * quantity(&r->d->schedulers, 1) / r->warps);
-	return blocks > 0 ? beside(r, both, 2) + blocks * alone : 0;
+	const double block = beside(r, each, n), work = blocks * block;
+	const double warp = part[0] * quantity(&r->d->schedulers, 1) / r->warps;
+	const double own = r->d->window.set ? 0 : r->load->chain[HEDDLE_INSTRUCTION_BARRIER] > 0 ? block : warp;
+	return blocks > 0 ? fmax(work, chain + own) + (1 - r->overlap) * fmin(work, chain) + blocks * alone : 0;
 }
 
 static const char *bound(const heddle_rating *o, double unit)
@@ -434,7 +435,7 @@ heddle_rating heddle_rate(const heddle_load *load, const heddle_descriptor *desc
 	find_resident(&r);
 	find_traffic(&r);
 	const double part[MOST_PARTS] = {issue_cycles(&r), shared_cycles(&r), sector_cycles(&r)};
-	const double chain = chain_cycles(&r), runs = run_cycles(&r), spill = spill_cycles(&r), all = load->blocks / (r.units * r.clock);
+	const double chain = chain_cycles(&r, out.resident * beside(&r, part, MOST_PARTS)), runs = run_cycles(&r), spill = spill_cycles(&r), all = load->blocks / (r.units * r.clock);
 	const double full = floor(r.on_unit / out.resident), rest = r.on_unit - full * out.resident;
 	const double unit = (full * resident_cycles(&r, out.resident, part, MOST_PARTS, chain, runs + spill) +
 			     resident_cycles(&r, rest, part, MOST_PARTS, chain, runs + spill)) / r.clock;
