@@ -437,8 +437,10 @@ heddle_rating heddle_rate(const heddle_load *load, const heddle_descriptor *desc
 	const double part[MOST_PARTS] = {issue_cycles(&r), shared_cycles(&r), sector_cycles(&r)};
 	const double chain = chain_cycles(&r, out.resident * beside(&r, part, MOST_PARTS)), runs = run_cycles(&r), spill = spill_cycles(&r), all = load->blocks / (r.units * r.clock);
 	const double full = floor(r.on_unit / out.resident), rest = r.on_unit - full * out.resident;
+	/* a unit that takes neighbours may take the longer ones */
+	const double uneven = r.on_unit <= quantity(&descriptor->chunk, 0) ? fmax(1, load->imbalance) : 1;
 	const double unit = (full * resident_cycles(&r, out.resident, part, MOST_PARTS, chain, runs + spill) +
-			     resident_cycles(&r, rest, part, MOST_PARTS, chain, runs + spill)) / r.clock;
+			     resident_cycles(&r, rest, part, MOST_PARTS, chain, runs + spill)) * uneven / r.clock;
 	out.issue = part[0] * all;
 	out.shared = part[1] * all;
 	out.cache = fmax(part[2] * all, cache_seconds(&r));
