@@ -2,9 +2,9 @@
  *
  * simt and simd are rated alike: on a simd chip a block is one thread of one warp, and the descriptor's figures differ.
  *
- *	t(r)	cycles in which a unit does r resident blocks: r x the throughput time of one block, beside the chain of one warp
- *	unit	t(resident) for each full round of blocks, and t(what remains) for the last
- *	seconds	unit time beside that of memory levels which all units share, and the launch overhead
+ *	t(r)	cycles in which a unit does r resident blocks: r x the throughput time of one block, beside the chain of
+ *one warp unit	t(resident) for each full round of blocks, and t(what remains) for the last seconds	unit time beside
+ *that of memory levels which all units share, and the launch overhead
  *
  * "beside": the greatest, and of the others what the chip does not overlap.
  * SPDX-License-Identifier: MIT
@@ -23,10 +23,11 @@ enum { MOST_LEVELS = 4, MOST_PARTS = 3, WORD = 4 };
 /* Units of a chip that instructions compete for. */
 typedef enum pipe { PIPE_ARITHMETIC, PIPE_MEMORY, PIPE_CONTROL, N_PIPE } pipe;
 
-typedef struct class {
+typedef struct class
+{
 	pipe pipe;
 	size_t issue, otherwise; /* of heddle_issue */
-	size_t latency;		 /* of heddle_latency */
+	size_t latency;          /* of heddle_latency */
 } class;
 
 #define ISSUE(member) offsetof(heddle_issue, member)
@@ -53,8 +54,8 @@ _Static_assert(HEDDLE_COUNT(classes) == HEDDLE_N_INSTRUCTION, "every class has a
 
 typedef struct level {
 	double size, bandwidth, latency; /* bandwidth of all units: bytes a second; 0: not known */
-	bool shared;			 /* by all units */
-	heddle_touch missed;		 /* of the whole grid: what comes from the next level */
+	bool shared;                     /* by all units */
+	heddle_touch missed;             /* of the whole grid: what comes from the next level */
 } level;
 
 typedef struct rater {
@@ -62,10 +63,10 @@ typedef struct rater {
 	const heddle_descriptor *d;
 	heddle_rating *out;
 	double clock, units, warp, lanes, overlap;
-	double warps;	 /* of a block */
-	double at_once;	 /* blocks on all units at the same time */
-	double on_unit;	 /* blocks on the unit that has most */
-	int n_level;	 /* caches, then memory */
+	double warps;   /* of a block */
+	double at_once; /* blocks on all units at the same time */
+	double on_unit; /* blocks on the unit that has most */
+	int n_level;    /* caches, then memory */
 	level level[MOST_LEVELS];
 } rater;
 
@@ -90,7 +91,8 @@ static double beside(const rater *r, const double *part, int n)
 	return most + (1 - r->overlap) * (sum - most);
 }
 
-/* ---- the machine ------------------------------------------------------------------------------------------------------------- */
+/* ---- the machine
+ * ------------------------------------------------------------------------------------------------------------- */
 
 /* The clock is that at which the peak rate is reached, where the descriptor says both. */
 static void read_machine(rater *r)
@@ -101,7 +103,9 @@ static void read_machine(rater *r)
 	r->units = quantity(&d->units, 1);
 	r->warp = quantity(&d->warp, 1);
 	r->lanes = simd ? fmax(1, quantity(&d->vector_bytes, WORD) / WORD) : r->warp;
-	r->clock = rate > 0 && (fma > 0 || !d->clock.set) ? rate / (2 * r->units * r->lanes * fmax(fma, fma > 0 ? 0 : 1)) : quantity(&d->clock, 1);
+	r->clock = rate > 0 && (fma > 0 || !d->clock.set)
+			   ? rate / (2 * r->units * r->lanes * fmax(fma, fma > 0 ? 0 : 1))
+			   : quantity(&d->clock, 1);
 	r->overlap = quantity(&d->overlap, 0);
 	r->warps = ceil(r->load->threads / r->warp);
 }
@@ -137,12 +141,15 @@ static void read_levels(rater *r)
 		const heddle_memory *m = heddle_descriptor_memory(r->d, name[i]);
 		if (!m || (i < MOST_LEVELS - 1 && !m->size.set))
 			continue;
-		r->level[r->n_level++] = (level){.size = m->size.value, .bandwidth = m->bandwidth.value, .latency = m->latency.value,
+		r->level[r->n_level++] = (level){.size = m->size.value,
+						 .bandwidth = m->bandwidth.value,
+						 .latency = m->latency.value,
 						 .shared = !m->scope || strcmp(m->scope, "unit") != 0};
 	}
 }
 
-/* ---- resident blocks --------------------------------------------------------------------------------------------------------- */
+/* ---- resident blocks
+ * --------------------------------------------------------------------------------------------------------- */
 
 static void limit(rater *r, double blocks, const char *what)
 {
@@ -156,7 +163,8 @@ static void limit(rater *r, double blocks, const char *what)
 static double register_blocks(const rater *r, double registers)
 {
 	const double all = quantity(&r->d->registers_per_unit, INFINITY), schedulers = quantity(&r->d->schedulers, 1);
-	const double warps = floor(all / schedulers / (r->warp * round_up(registers, quantity(&r->d->register_granularity, 1))));
+	const double warps =
+		floor(all / schedulers / (r->warp * round_up(registers, quantity(&r->d->register_granularity, 1))));
 	return floor(warps * schedulers / r->warps);
 }
 
@@ -170,7 +178,9 @@ static void find_registers(rater *r)
 	} else {
 		const double blocks = fmax(1, r->load->min_blocks), schedulers = quantity(&d->schedulers, 1);
 		const double warps = ceil(r->warps * blocks / schedulers);
-		most = fmin(most, floor(quantity(&d->registers_per_unit, INFINITY) / schedulers / (warps * r->warp) / step) * step);
+		most = fmin(most,
+			    floor(quantity(&d->registers_per_unit, INFINITY) / schedulers / (warps * r->warp) / step) *
+				    step);
 	}
 	r->out->registers = fmin(wanted, most);
 	r->out->spilled = fmax(0, wanted - most);
@@ -181,7 +191,8 @@ static void find_resident(rater *r)
 	const heddle_descriptor *d = r->d;
 	const heddle_load *l = r->load;
 	const double threads = r->warps * r->warp, per_unit = quantity(&d->threads_per_unit, INFINITY);
-	const double shared = round_up(l->shared_bytes, quantity(&d->shared_granularity, 1)) + quantity(&d->shared_reserved, 0);
+	const double shared =
+		round_up(l->shared_bytes, quantity(&d->shared_granularity, 1)) + quantity(&d->shared_reserved, 0);
 	find_registers(r);
 	r->out->resident = INFINITY;
 	r->out->limiter = "none";
@@ -202,7 +213,8 @@ static void find_resident(rater *r)
 	r->out->tail = r->on_unit > 0 ? 1 - l->blocks / (r->on_unit * r->units) : 0;
 }
 
-/* ---- memory ------------------------------------------------------------------------------------------------------------------ */
+/* ---- memory
+ * ------------------------------------------------------------------------------------------------------------------ */
 
 /* Distinct data of so many consecutive blocks. */
 static heddle_touch distinct(const heddle_load *l, double blocks)
@@ -217,7 +229,8 @@ static heddle_touch distinct(const heddle_load *l, double blocks)
 		if (blocks > b->blocks || b->blocks <= a->blocks)
 			continue;
 		const double at = (blocks - a->blocks) / (b->blocks - a->blocks);
-		return (heddle_touch){a->touched.bytes + at * (b->touched.bytes - a->touched.bytes), a->touched.runs + at * (b->touched.runs - a->touched.runs)};
+		return (heddle_touch){a->touched.bytes + at * (b->touched.bytes - a->touched.bytes),
+				      a->touched.runs + at * (b->touched.runs - a->touched.runs)};
 	}
 	return l->span[l->n_span - 1].touched;
 }
@@ -233,18 +246,20 @@ static double blocks_within(const heddle_load *l, double bytes)
 			continue;
 		}
 		if (b->touched.bytes > a->touched.bytes && a->touched.bytes < bytes)
-			blocks = a->blocks + (b->blocks - a->blocks) * (bytes - a->touched.bytes) / (b->touched.bytes - a->touched.bytes);
+			blocks = a->blocks + (b->blocks - a->blocks) * (bytes - a->touched.bytes) /
+						     (b->touched.bytes - a->touched.bytes);
 		break;
 	}
 	return blocks;
 }
 
-/* Where blocks share a cache they pass through their data together: what one touches before it comes back to something is in part what the
- * others touch as well. */
+/* Where blocks share a cache they pass through their data together: what one touches before it comes back to something
+ * is in part what the others touch as well. */
 static void find_misses(rater *r, level *v, const heddle_touch *above)
 {
 	const heddle_load *l = r->load;
-	const bool one_by_one = quantity(&r->d->blocks_per_unit, 2) == 1; /* a unit takes neighbours then; else they are dealt out */
+	const bool one_by_one =
+		quantity(&r->d->blocks_per_unit, 2) == 1; /* a unit takes neighbours then; else they are dealt out */
 	const double sharing = v->shared ? r->at_once : r->out->resident, one = distinct(l, 1).bytes;
 	double together = v->shared || one_by_one ? fmax(sharing, blocks_within(l, KEPT * v->size)) : 1;
 	together = fmin(together, l->blocks);
@@ -260,7 +275,8 @@ static void find_misses(rater *r, level *v, const heddle_touch *above)
 	if (above && above->bytes < v->missed.bytes)
 		v->missed = *above;
 	/* a launch before this one left what all units' cache holds */
-	const double all = distinct(l, l->blocks).bytes, cold = v->shared ? fmin(1, fmax(0, all / (KEPT * v->size) - 1)) : 1;
+	const double all = distinct(l, l->blocks).bytes,
+		     cold = v->shared ? fmin(1, fmax(0, all / (KEPT * v->size) - 1)) : 1;
 	v->missed.bytes *= cold;
 	v->missed.runs *= cold;
 }
@@ -275,7 +291,9 @@ static void find_traffic(rater *r)
 		level *v = &r->level[i];
 		/* shared memory is a part of a first cache that is larger */
 		if (i == 0 && !v->shared && v->size > quantity(&r->d->shared_per_unit, INFINITY))
-			v->size = fmax(v->size / 16, v->size - r->out->resident * (l->shared_bytes + quantity(&r->d->shared_reserved, 0)));
+			v->size =
+				fmax(v->size / 16, v->size - r->out->resident * (l->shared_bytes +
+										 quantity(&r->d->shared_reserved, 0)));
 		find_misses(r, v, above);
 		above = &v->missed;
 	}
@@ -303,15 +321,17 @@ static double cache_seconds(const rater *r)
 	return most;
 }
 
-/* Latency of a load in cycles.  Warps that wait for the same new line wait for it together, so that of a warp's waits as many are for new
- * lines as there are lines; how far away those are goes by bytes. */
+/* Latency of a load in cycles.  Warps that wait for the same new line wait for it together, so that of a warp's waits
+ * as many are for new lines as there are lines; how far away those are goes by bytes. */
 static double load_latency(const rater *r)
 {
 	const heddle_memory *memory = heddle_descriptor_memory(r->d, "global");
-	const double line = memory ? quantity(&memory->line, 1) : 1, waits = r->load->chain[HEDDLE_INSTRUCTION_GLOBAL_LOAD];
+	const double line = memory ? quantity(&memory->line, 1) : 1,
+		     waits = r->load->chain[HEDDLE_INSTRUCTION_GLOBAL_LOAD];
 	double here = r->level[0].latency, share = 1;
 	for (int i = 0; i + 1 < r->n_level && !r->d->prefetch_reach.set; i++) { /* else a run waits once: run_cycles */
-		const double missed = r->level[i].missed.bytes, above = i ? r->level[i - 1].missed.bytes : waits * line * r->load->blocks;
+		const double missed = r->level[i].missed.bytes,
+			     above = i ? r->level[i - 1].missed.bytes : waits * line * r->load->blocks;
 		share *= above > 0 ? fmin(1, missed / above) : 0;
 		here += share * fmax(0, r->level[i + 1].latency - r->level[i].latency);
 	}
@@ -331,7 +351,8 @@ static double run_cycles(const rater *r)
 	return isfinite(misses) ? cycles : 0;
 }
 
-/* ---- a unit ------------------------------------------------------------------------------------------------------------------ */
+/* ---- a unit
+ * ------------------------------------------------------------------------------------------------------------------ */
 
 static double issue_cycles(const rater *r)
 {
@@ -345,14 +366,17 @@ static double issue_cycles(const rater *r)
 	return fmax(together, longest);
 }
 
-/* Stores and loads of what registers do not hold: loads from the first cache if that holds all threads', else from the second.  Nothing else
- * goes on meanwhile: the next use waits for the load, and the load for the store, unless there are other warps. */
+/* Stores and loads of what registers do not hold: loads from the first cache if that holds all threads', else from the
+ * second.  Nothing else goes on meanwhile: the next use waits for the load, and the load for the store, unless there
+ * are other warps. */
 static double spill_cycles(const rater *r)
 {
 	const bool simd = r->d->execution == HEDDLE_SIMD;
-	const double width = simd ? r->lanes * WORD : WORD, held = r->out->spilled * width * r->load->threads, runs = fmax(1, r->load->peak_runs);
+	const double width = simd ? r->lanes * WORD : WORD, held = r->out->spilled * width * r->load->threads,
+		     runs = fmax(1, r->load->peak_runs);
 	const double near = r->level[0].bandwidth, far = r->n_level > 1 ? r->level[1].bandwidth : near;
-	const double from = held * r->out->resident <= r->level[0].size && near > 0 ? near : far, to = simd && near > 0 ? near : far;
+	const double from = held * r->out->resident <= r->level[0].size && near > 0 ? near : far,
+		     to = simd && near > 0 ? near : far;
 	const double wait = r->out->spilled * runs * r->level[0].latency * r->clock / (r->warps * r->out->resident);
 	return wait + (from > 0 ? runs * held / per_cycle(r, from) : 0) + (to > 0 ? runs * held / per_cycle(r, to) : 0);
 }
@@ -361,7 +385,8 @@ static double shared_cycles(const rater *r)
 {
 	const heddle_transfer transfer = heddle_descriptor_transfer(r->d);
 	const heddle_memory *shared = heddle_descriptor_memory(r->d, "shared");
-	const double width = transfer.banks * transfer.bank_width, rate = shared ? per_cycle(r, shared->bandwidth.value) : 0;
+	const double width = transfer.banks * transfer.bank_width,
+		     rate = shared ? per_cycle(r, shared->bandwidth.value) : 0;
 	return rate > 0 ? r->load->shared_cycles * width / rate : r->load->shared_cycles;
 }
 
@@ -381,7 +406,8 @@ static double chain_cycles(const rater *r, double work)
 		const char *latency = (const char *)&r->d->latency;
 		double each = quantity((const heddle_quantity *)(const void *)(latency + classes[i].latency), fma);
 		if (i == HEDDLE_INSTRUCTION_SHARED_LOAD)
-			each = shared && shared->latency.set && !r->d->window.set ? shared->latency.value * r->clock : r->level[0].latency * r->clock;
+			each = shared && shared->latency.set && !r->d->window.set ? shared->latency.value * r->clock
+										  : r->level[0].latency * r->clock;
 		if (i == HEDDLE_INSTRUCTION_STACK)
 			each = fmax(each, r->level[0].latency * r->clock);
 		if (i != HEDDLE_INSTRUCTION_GLOBAL_LOAD)
@@ -400,8 +426,9 @@ static double imbalance(const rater *r, double blocks)
 	return warps > 0 ? ceil(warps / schedulers) * schedulers / warps : 1;
 }
 
-/* Cycles in which a unit does so many resident blocks: their work, or the chain of one warp if that takes longer.  A warp that issues in order
- * waits between its own instructions; with barriers it waits for all others of its block as well.  `alone`: what nothing goes on beside. */
+/* Cycles in which a unit does so many resident blocks: their work, or the chain of one warp if that takes longer.  A
+ * warp that issues in order waits between its own instructions; with barriers it waits for all others of its block as
+ * well.  `alone`: what nothing goes on beside. */
 static double resident_cycles(const rater *r, double blocks, const double *part, int n, double chain, double alone)
 {
 	double each[MOST_PARTS];
@@ -418,7 +445,7 @@ static const char *bound(const heddle_rating *o, double unit)
 	const struct {
 		const char *name;
 		double seconds;
-	} part[] = {{"issue", o->issue}, {"shared", o->shared}, {"cache", o->cache},   {"memory", o->memory},
+	} part[] = {{"issue", o->issue},     {"shared", o->shared}, {"cache", o->cache},   {"memory", o->memory},
 		    {"latency", o->latency}, {"spill", o->spill},   {"launch", o->launch}, {"tail", o->tail * unit}};
 	size_t most = 0;
 	for (size_t i = 1; i < HEDDLE_COUNT(part); i++)
@@ -435,12 +462,14 @@ heddle_rating heddle_rate(const heddle_load *load, const heddle_descriptor *desc
 	find_resident(&r);
 	find_traffic(&r);
 	const double part[MOST_PARTS] = {issue_cycles(&r), shared_cycles(&r), sector_cycles(&r)};
-	const double chain = chain_cycles(&r, out.resident * beside(&r, part, MOST_PARTS)), runs = run_cycles(&r), spill = spill_cycles(&r), all = load->blocks / (r.units * r.clock);
+	const double chain = chain_cycles(&r, out.resident * beside(&r, part, MOST_PARTS)), runs = run_cycles(&r),
+		     spill = spill_cycles(&r), all = load->blocks / (r.units * r.clock);
 	const double full = floor(r.on_unit / out.resident), rest = r.on_unit - full * out.resident;
 	/* a unit that takes neighbours may take the longer ones */
 	const double uneven = r.on_unit <= quantity(&descriptor->chunk, 0) ? fmax(1, load->imbalance) : 1;
 	const double unit = (full * resident_cycles(&r, out.resident, part, MOST_PARTS, chain, runs + spill) +
-			     resident_cycles(&r, rest, part, MOST_PARTS, chain, runs + spill)) * uneven / r.clock;
+			     resident_cycles(&r, rest, part, MOST_PARTS, chain, runs + spill)) *
+			    uneven / r.clock;
 	out.issue = part[0] * all;
 	out.shared = part[1] * all;
 	out.cache = fmax(part[2] * all, cache_seconds(&r));

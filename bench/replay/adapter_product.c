@@ -1,9 +1,8 @@
 /* The load of a float32 product of 4096 x 4096 x 4096 by the kernel xgemm of CLBlast, from its parameters.
  *
- * A block of MDIMC x NDIMC threads owns MWG x NWG of C and steps over k by 32, two at a time.  A thread owns contiguous elements in both
- * dimensions.  SA, SB: operands go through shared memory, which the block loads as MDIMA (NDIMB) threads along m (n).  A vector of 8 is two
- * accesses of 16 bytes.
- * SPDX-License-Identifier: MIT
+ * A block of MDIMC x NDIMC threads owns MWG x NWG of C and steps over k by 32, two at a time.  A thread owns contiguous
+ * elements in both dimensions.  SA, SB: operands go through shared memory, which the block loads as MDIMA (NDIMB)
+ * threads along m (n).  A vector of 8 is two accesses of 16 bytes. SPDX-License-Identifier: MIT
  */
 #include "bench/replay/adapters.h"
 
@@ -19,18 +18,22 @@ enum { MWG, NWG, MDIMC, NDIMC, MDIMA, NDIMB, VWM, VWN, SA, SB };
 /* One of the two operands: what differs between A and B. */
 typedef struct operand {
 	int tile, threads; /* of a block, along its dimension */
-	int lanes_from;	   /* lanes before the thread's number along the dimension grows */
-	int loaders;	   /* threads along the dimension while it is loaded */
+	int lanes_from;    /* lanes before the thread's number along the dimension grows */
+	int loaders;       /* threads along the dimension while it is loaded */
 	int vector;
 	bool staged;
-	int items;	   /* of a thread */
-	int width;	   /* words of one access */
+	int items; /* of a thread */
+	int width; /* words of one access */
 } operand;
 
 static operand operand_of(const int *p, bool b)
 {
-	operand o = {.tile = p[b ? NWG : MWG], .threads = p[b ? NDIMC : MDIMC], .lanes_from = b ? p[MDIMC] : 1, .loaders = p[b ? NDIMB : MDIMA],
-		     .vector = p[b ? VWN : VWM], .staged = p[b ? SB : SA] != 0};
+	operand o = {.tile = p[b ? NWG : MWG],
+		     .threads = p[b ? NDIMC : MDIMC],
+		     .lanes_from = b ? p[MDIMC] : 1,
+		     .loaders = p[b ? NDIMB : MDIMA],
+		     .vector = p[b ? VWN : VWM],
+		     .staged = p[b ? SB : SA] != 0};
 	o.items = o.tile / o.threads;
 	o.width = o.vector < 4 ? o.vector : 4;
 	return o;
@@ -86,22 +89,56 @@ static void add_reuse(const int *p, heddle_load *load)
 {
 	enum { GRID_N, GRID_M, K, N_LOOP };
 	const double row = (double)SIZE * WORD, all = row * SIZE;
-	const heddle_reuse_loop loop[N_LOOP] = {{-1, true, SIZE / p[NWG]}, {GRID_N, true, SIZE / p[MWG]}, {GRID_M, false, SIZE / STEP}};
+	const heddle_reuse_loop loop[N_LOOP] = {
+		{-1, true, SIZE / p[NWG]}, {GRID_N, true, SIZE / p[MWG]}, {GRID_M, false, SIZE / STEP}};
 	const heddle_reference reference[] = {
-		{K, 0, WORD, all, 1, false, 4, {{GRID_M, p[MWG] * WORD, SIZE / p[MWG]}, {-1, WORD, p[MWG]}, {K, row * STEP, SIZE / STEP}, {-1, row, STEP}}},
-		{K, 1, WORD, all, 1, false, 4, {{GRID_N, p[NWG] * WORD, SIZE / p[NWG]}, {-1, WORD, p[NWG]}, {K, row * STEP, SIZE / STEP}, {-1, row, STEP}}},
-		{GRID_M, 2, WORD, all, 1, false, 4, {{GRID_M, p[MWG] * WORD, SIZE / p[MWG]}, {-1, WORD, p[MWG]}, {GRID_N, row * p[NWG], SIZE / p[NWG]}, {-1, row, p[NWG]}}},
+		{K,
+		 0,
+		 WORD,
+		 all,
+		 1,
+		 false,
+		 4,
+		 {{GRID_M, p[MWG] * WORD, SIZE / p[MWG]},
+		  {-1, WORD, p[MWG]},
+		  {K, row * STEP, SIZE / STEP},
+		  {-1, row, STEP}}},
+		{K,
+		 1,
+		 WORD,
+		 all,
+		 1,
+		 false,
+		 4,
+		 {{GRID_N, p[NWG] * WORD, SIZE / p[NWG]},
+		  {-1, WORD, p[NWG]},
+		  {K, row * STEP, SIZE / STEP},
+		  {-1, row, STEP}}},
+		{GRID_M,
+		 2,
+		 WORD,
+		 all,
+		 1,
+		 false,
+		 4,
+		 {{GRID_M, p[MWG] * WORD, SIZE / p[MWG]},
+		  {-1, WORD, p[MWG]},
+		  {GRID_N, row * p[NWG], SIZE / p[NWG]},
+		  {-1, row, p[NWG]}}},
 	};
 	heddle_reuse(load, loop, N_LOOP, reference, HEDDLE_COUNT(reference), 128);
 }
 
 /* Words that a thread keeps: sums, operands of the step of the loop, or a tile on its way. */
-static void add_registers(const heddle_descriptor *d, const operand *a, const operand *b, int threads, heddle_load *load)
+static void add_registers(const heddle_descriptor *d, const operand *a, const operand *b, int threads,
+			  heddle_load *load)
 {
 	const heddle_register_weights *w = &d->registers;
-	const double sums = (double)a->items * b->items, tile = (a->staged ? (double)a->tile : 0) + (b->staged ? (double)b->tile : 0);
+	const double sums = (double)a->items * b->items,
+		     tile = (a->staged ? (double)a->tile : 0) + (b->staged ? (double)b->tile : 0);
 	const double moved = w->load.value * tile * STEP / threads, operands = w->operand.value * (a->items + b->items);
-	load->registers = w->base.value + w->tile.value * (a->staged + b->staged) + 4 * w->access.value + sums + fmax(operands, moved);
+	load->registers = w->base.value + w->tile.value * (a->staged + b->staged) + 4 * w->access.value + sums +
+			  fmax(operands, moved);
 	load->peak_runs = operands >= moved ? SIZE : (double)SIZE / STEP;
 }
 
@@ -110,7 +147,8 @@ bool heddle_replay_product(const heddle_descriptor *d, const int *p, heddle_load
 	const int threads = p[MDIMC] * p[NDIMC];
 	const operand a = operand_of(p, false), b = operand_of(p, true);
 	const bool staged = a.staged || b.staged;
-	const double warps = ceil((double)threads / d->warp.value), sums = (double)a.items * b.items, steps = (double)SIZE / STEP;
+	const double warps = ceil((double)threads / d->warp.value), sums = (double)a.items * b.items,
+		     steps = (double)SIZE / STEP;
 	if (threads > d->threads_per_block.value || d->warp.value > HEDDLE_MOST_LANES)
 		return false;
 	*load = (heddle_load){.blocks = (double)SIZE / p[MWG] * (SIZE / p[NWG]), .threads = threads};
@@ -123,10 +161,14 @@ bool heddle_replay_product(const heddle_descriptor *d, const int *p, heddle_load
 	load->instruction[HEDDLE_INSTRUCTION_BRANCH] = warps * SIZE / UNROLLED;
 	load->instruction[HEDDLE_INSTRUCTION_BARRIER] = staged ? warps * steps * 2 : 0;
 	load->instruction[HEDDLE_INSTRUCTION_GLOBAL_STORE] = warps * sums / a.width;
-	load->sectors += load->instruction[HEDDLE_INSTRUCTION_GLOBAL_STORE] * a.width * WORD * d->warp.value / heddle_descriptor_transfer(d).sector;
+	load->sectors += load->instruction[HEDDLE_INSTRUCTION_GLOBAL_STORE] * a.width * WORD * d->warp.value /
+			 heddle_descriptor_transfer(d).sector;
 	load->stored = (double)p[MWG] * p[NWG] * WORD;
-	const double moved = (a.staged ? a.tile : 0) + (b.staged ? b.tile : 0), direct = (a.staged ? 0 : a.items) + (b.staged ? 0 : b.items);
-	const double ahead = fmax(UNROLLED, floor(d->registers.spare.value / (a.items + b.items))); /* values of k whose operands are read together */
+	const double moved = (a.staged ? a.tile : 0) + (b.staged ? b.tile : 0),
+		     direct = (a.staged ? 0 : a.items) + (b.staged ? 0 : b.items);
+	const double ahead =
+		fmax(UNROLLED, floor(d->registers.spare.value /
+				     (a.items + b.items))); /* values of k whose operands are read together */
 	load->chain[HEDDLE_INSTRUCTION_FMA] = SIZE;
 	load->chain[HEDDLE_INSTRUCTION_GLOBAL_LOAD] = (staged ? steps : 0) + (a.staged && b.staged ? 0 : SIZE / ahead);
 	load->chain[HEDDLE_INSTRUCTION_SHARED_LOAD] = staged ? SIZE / ahead : 0;

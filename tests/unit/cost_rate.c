@@ -1,5 +1,5 @@
-/* Loads in which one part of a launch takes nearly all of the time, on a chip with round figures: the bound and the seconds are worked by hand.
- * SPDX-License-Identifier: MIT
+/* Loads in which one part of a launch takes nearly all of the time, on a chip with round figures: the bound and the
+ * seconds are worked by hand. SPDX-License-Identifier: MIT
  */
 #include "cost/rate.h"
 
@@ -11,27 +11,66 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#define IS(v) {.value = (v), .set = true}
+#define IS(v)                                                                                                          \
+	{                                                                                                              \
+		.value = (v), .set = true                                                                              \
+	}
 
 enum { L1, L2, GLOBAL, SHARED, N_MEMORY };
 
-/* 10 units at 1 GHz; a unit issues 4 warps a clock, 2 of them multiply-adds; each way of memory moves 64 bytes a clock and unit. */
+/* 10 units at 1 GHz; a unit issues 4 warps a clock, 2 of them multiply-adds; each way of memory moves 64 bytes a clock
+ * and unit. */
 static const heddle_memory levels[N_MEMORY] = {
-	[L1] = {.name = "l1", .scope = "unit", .size = IS(1 << 16), .line = IS(128), .bandwidth = IS(640e9), .latency = IS(30e-9)},
-	[L2] = {.name = "l2", .scope = "device", .size = IS(1 << 22), .line = IS(128), .bandwidth = IS(320e9), .latency = IS(200e-9)},
-	[GLOBAL] = {.name = "global", .scope = "device", .line = IS(128), .sector = IS(32), .bandwidth = IS(100e9), .latency = IS(500e-9)},
-	[SHARED] = {.name = "shared", .scope = "block", .banks = IS(32), .bank_width = IS(4), .bandwidth = IS(1280e9), .latency = IS(20e-9)},
+	[L1] = {.name = "l1",
+		.scope = "unit",
+		.size = IS(1 << 16),
+		.line = IS(128),
+		.bandwidth = IS(640e9),
+		.latency = IS(30e-9)},
+	[L2] = {.name = "l2",
+		.scope = "device",
+		.size = IS(1 << 22),
+		.line = IS(128),
+		.bandwidth = IS(320e9),
+		.latency = IS(200e-9)},
+	[GLOBAL] = {.name = "global",
+		    .scope = "device",
+		    .line = IS(128),
+		    .sector = IS(32),
+		    .bandwidth = IS(100e9),
+		    .latency = IS(500e-9)},
+	[SHARED] = {.name = "shared",
+		    .scope = "block",
+		    .banks = IS(32),
+		    .bank_width = IS(4),
+		    .bandwidth = IS(1280e9),
+		    .latency = IS(20e-9)},
 };
 
 static heddle_descriptor chip(heddle_memory *memory)
 {
 	for (int i = 0; i < N_MEMORY; i++)
 		memory[i] = levels[i];
-	return (heddle_descriptor){.name = "round", .execution = HEDDLE_SIMT, .units = IS(10), .clock = IS(1e9), .warp = IS(32), .threads_per_block = IS(1024),
-				   .threads_per_unit = IS(1024), .blocks_per_unit = IS(8), .registers_per_unit = IS(65536), .registers_per_thread = IS(128),
-				   .register_granularity = IS(8), .schedulers = IS(4), .shared_per_block = IS(1 << 15), .shared_per_unit = IS(1 << 15),
-				   .launch_overhead = IS(1e-6), .issue = {.all = IS(4), .fma = IS(2), .shared = IS(1), .global = IS(1)},
-				   .latency = {.fma = IS(4)}, .overlap = IS(1), .n_memory = N_MEMORY, .memory = memory};
+	return (heddle_descriptor){.name = "round",
+				   .execution = HEDDLE_SIMT,
+				   .units = IS(10),
+				   .clock = IS(1e9),
+				   .warp = IS(32),
+				   .threads_per_block = IS(1024),
+				   .threads_per_unit = IS(1024),
+				   .blocks_per_unit = IS(8),
+				   .registers_per_unit = IS(65536),
+				   .registers_per_thread = IS(128),
+				   .register_granularity = IS(8),
+				   .schedulers = IS(4),
+				   .shared_per_block = IS(1 << 15),
+				   .shared_per_unit = IS(1 << 15),
+				   .launch_overhead = IS(1e-6),
+				   .issue = {.all = IS(4), .fma = IS(2), .shared = IS(1), .global = IS(1)},
+				   .latency = {.fma = IS(4)},
+				   .overlap = IS(1),
+				   .n_memory = N_MEMORY,
+				   .memory = memory};
 }
 
 /* Ten rounds of 8 blocks of 4 warps on each unit. */
@@ -107,7 +146,8 @@ static void test_spill(void **state)
 	(void)state;
 	load.registers = 138; /* 10 more than a thread may have; 4 blocks fit */
 	load.peak_runs = 100;
-	/* 4 x 10 x 128 x 100 bytes loaded at 64 and stored at 32 bytes a clock; 10 x 100 waits of 30 clocks, of 16 warps */
+	/* 4 x 10 x 128 x 100 bytes loaded at 64 and stored at 32 bytes a clock; 10 x 100 waits of 30 clocks, of 16
+	 * warps */
 	check(&load, "spill", 80 * (512e3 / 64 + 512e3 / 32 + 30e3 / 16) * 1e-9);
 }
 
@@ -209,9 +249,10 @@ static void test_simd(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_issue),	 cmocka_unit_test(test_shared), cmocka_unit_test(test_cache), cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_latency),	 cmocka_unit_test(test_spill),	cmocka_unit_test(test_tail),  cmocka_unit_test(test_launch),
-		cmocka_unit_test(test_resident), cmocka_unit_test(test_order),	cmocka_unit_test(test_simd),
+		cmocka_unit_test(test_issue),  cmocka_unit_test(test_shared),  cmocka_unit_test(test_cache),
+		cmocka_unit_test(test_memory), cmocka_unit_test(test_latency), cmocka_unit_test(test_spill),
+		cmocka_unit_test(test_tail),   cmocka_unit_test(test_launch),  cmocka_unit_test(test_resident),
+		cmocka_unit_test(test_order),  cmocka_unit_test(test_simd),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
