@@ -27,6 +27,7 @@ typedef struct plan {
 	int n_row;
 	plan_row *row;
 	json_t *json; /* the same rows, as numbers in base units; NULL without --json */
+	const heddle_plan *made;
 } plan;
 
 /* Takes `json`. */
@@ -215,34 +216,9 @@ static int count_traffic(heddle_cli *cli, const heddle_module *module, const hed
 	return result;
 }
 
-/* Bytes of all tensors once: what no schedule can avoid. */
-static void add_bound(heddle_cli *cli, plan *p, const heddle_definition *definition)
-{
-	int64_t *size = HEDDLE_NEW_ARRAY(cli->arena, int64_t, definition->n_size + 1), shape[HEDDLE_MAX_RANK];
-	double bytes = 0;
-	for (int i = 0; i < definition->n_size; i++)
-		size[i] = definition->size[i]->min;
-	for (int i = 0; i < definition->n_input + definition->n_output; i++) {
-		const heddle_tensor *t = definition->tensor[i];
-		double n = heddle_type_size(t->type) * (t->role == HEDDLE_ROLE_INOUT ? 2.0 : 1.0);
-		if (heddle_tensor_shape(t, size, shape) < 0)
-			return;
-		for (int d = 0; d < t->rank; d++)
-			n *= (double)shape[d];
-		bytes += n;
-	}
-	char seconds[32];
-	const heddle_memory *memory = heddle_descriptor_memory(p->target->descriptor, "global");
-	add_row(cli, p, "least traffic", bytes_text(cli, bytes), whole_json(bytes));
-	if (memory && memory->bandwidth.set)
-		add_row(cli, p, "time for that at full bandwidth",
-			heddle_arena_strdup(cli->arena, heddle_cli_seconds(bytes / memory->bandwidth.value, seconds)),
-			json_real(bytes / memory->bandwidth.value));
-}
-
 /* ---- report --------------------------------------------------------------------------------------------------------------- */
 
-static void add_group(heddle_cli *cli, plan *p, const char *prefix, const heddle_group_estimate *group)
+static void add_group(heddle_cli *cli, plan *p, const char *prefix, const heddle_plan_group *group)
 {
 	add_row(cli, p, heddle_arena_printf(cli->arena, "%s %s", prefix, group->name),
 		heddle_arena_printf(cli->arena, "%s, %s a block, %s in all: %s", group->space, bytes_text(cli, group->footprint),
@@ -251,42 +227,90 @@ static void add_group(heddle_cli *cli, plan *p, const char *prefix, const heddle
 			  whole_json(group->traffic), "why", group->why));
 }
 
-static void add_model(heddle_cli *cli, plan *p, const heddle_program *program, const heddle_estimate *estimate)
+static const char *seconds_text(heddle_cli *cli, double seconds)
 {
 	char buffer[32];
-	for (int k = 0; k < estimate->n_kernel && k < program->n_launch; k++) {
-		const heddle_kernel_estimate *e = &estimate->kernel[k];
-		const char *prefix = program->launch[k]->name;
-		const double intensity = e->traffic > 0 ? e->flops / e->traffic : 0;
-		for (int g = 0; g < e->n_group; g++)
-			add_group(cli, p, prefix, &e->group[g]);
-		add_row(cli, p, heddle_arena_printf(cli->arena, "%s model: registers", prefix),
-			heddle_arena_printf(cli->arena, "%.0f a thread", e->registers), whole_json(e->registers));
-		add_row(cli, p, heddle_arena_printf(cli->arena, "%s model: occupancy", prefix),
-			heddle_arena_printf(cli->arena, "%.0f %%, %.0f blocks per unit, limited by %s", 100 * e->occupancy,
-					    e->resident, e->limiter),
-			json_pack("{s:f, s:o, s:s}", "share", e->occupancy, "blocks_per_unit", whole_json(e->resident), "limiter",
-				  e->limiter));
-		add_row(cli, p, heddle_arena_printf(cli->arena, "%s model: waves", prefix),
-			heddle_arena_printf(cli->arena, "%.2f", e->waves), json_real(e->waves));
-		add_row(cli, p, heddle_arena_printf(cli->arena, "%s model: traffic", prefix), bytes_text(cli, e->traffic),
-			whole_json(e->traffic));
-		add_row(cli, p, heddle_arena_printf(cli->arena, "%s model: work", prefix),
-			heddle_arena_printf(cli->arena, "%.4g Mflop, %.3g flop/byte", e->flops / 1e6, intensity),
-			json_pack("{s:o, s:f}", "flops", whole_json(e->flops), "flops_per_byte", intensity));
-		add_row(cli, p, heddle_arena_printf(cli->arena, "%s model: time", prefix),
-			heddle_arena_printf(cli->arena, "%s, bound by %s", heddle_cli_seconds(e->seconds, buffer), e->bound),
-			json_pack("{s:f, s:s}", "seconds", e->seconds, "bound", e->bound));
+	return isnan(seconds) ? "not known" : heddle_arena_strdup(cli->arena, heddle_cli_seconds(seconds, buffer));
+}
+
+static void add_parts(heddle_cli *cli, plan *p, const char *key, const heddle_rating *r)
+{
+	const struct {
+		const char *name;
+		double seconds;
+	} part[] = {{"issue", r->issue}, {"shared", r->shared}, {"cache", r->cache}, {"memory", r->memory},
+		    {"latency", r->latency}, {"spill", r->spill}, {"launch", r->launch}};
+	heddle_text text = {0};
+	json_t *json = json_object();
+	for (size_t i = 0; i < HEDDLE_COUNT(part); i++) {
+		json_object_set_new(json, part[i].name, json_real(part[i].seconds));
+		if (part[i].seconds > 0)
+			heddle_text_printf(&text, "%s %s, ", part[i].name, seconds_text(cli, part[i].seconds));
 	}
+	heddle_text_printf(&text, "%.0f %% of the units' time without a block", 100 * r->tail);
+	json_object_set_new(json, "tail", json_real(r->tail));
+	add_row(cli, p, key, heddle_arena_strdup(cli->arena, heddle_text_str(&text)), json);
+	heddle_text_free(&text);
+}
+
+static void add_rating(heddle_cli *cli, plan *p, const heddle_plan_launch *l)
+{
+	const heddle_rating *r = &l->rating;
+	const double intensity = r->traffic > 0 ? l->flops / r->traffic : 0;
+	add_row(cli, p, heddle_arena_printf(cli->arena, "%s model: registers", l->name),
+		r->spilled > 0 ? heddle_arena_printf(cli->arena, "%.0f a thread, %.0f of them spilled", l->load.registers, r->spilled)
+			       : heddle_arena_printf(cli->arena, "%.0f a thread", l->load.registers),
+		whole_json(l->load.registers));
+	add_row(cli, p, heddle_arena_printf(cli->arena, "%s model: occupancy", l->name),
+		heddle_arena_printf(cli->arena, "%.0f %%, %.0f blocks per unit, limited by %s", 100 * r->occupancy, r->resident, r->limiter),
+		json_pack("{s:f, s:o, s:s}", "share", r->occupancy, "blocks_per_unit", whole_json(r->resident), "limiter", r->limiter));
+	add_row(cli, p, heddle_arena_printf(cli->arena, "%s model: waves", l->name), heddle_arena_printf(cli->arena, "%.2f", r->waves),
+		json_real(r->waves));
+	add_row(cli, p, heddle_arena_printf(cli->arena, "%s model: traffic", l->name), bytes_text(cli, r->traffic), whole_json(r->traffic));
+	add_row(cli, p, heddle_arena_printf(cli->arena, "%s model: work", l->name),
+		heddle_arena_printf(cli->arena, "%.4g Mflop, %.3g flop/byte", l->flops / 1e6, intensity),
+		json_pack("{s:o, s:f}", "flops", whole_json(l->flops), "flops_per_byte", intensity));
+	add_parts(cli, p, heddle_arena_printf(cli->arena, "%s model: parts", l->name), r);
+	add_row(cli, p, heddle_arena_printf(cli->arena, "%s model: time", l->name),
+		heddle_arena_printf(cli->arena, "%s, bound by %s", seconds_text(cli, r->seconds), r->bound),
+		json_pack("{s:f, s:s}", "seconds", r->seconds, "bound", r->bound));
+}
+
+static void add_model(heddle_cli *cli, plan *p, const heddle_plan *made)
+{
+	for (int k = 0; k < made->n_launch; k++) {
+		const heddle_plan_launch *l = &made->launch[k];
+		for (int g = 0; g < l->n_group; g++)
+			add_group(cli, p, l->name, &l->group[g]);
+		if (l->known)
+			add_rating(cli, p, l);
+		else
+			add_row(cli, p, heddle_arena_printf(cli->arena, "%s model: time", l->name),
+				"not known: data decide how often a loop runs", json_pack("{s:n, s:n}", "seconds", "bound"));
+	}
+}
+
+/* What the launches take together, and what they cannot take less than. */
+static void add_total(heddle_cli *cli, plan *p, const heddle_plan *made)
+{
+	const bool known = !isnan(made->seconds);
+	const double factor = known && made->roofline > 0 ? made->seconds / made->roofline : 0;
+	add_row(cli, p, "least traffic", bytes_text(cli, made->least_traffic), whole_json(made->least_traffic));
+	add_row(cli, p, "roofline",
+		heddle_arena_printf(cli->arena, "%s: the least traffic at full bandwidth, or %.4g Mflop at the peak rate",
+				    seconds_text(cli, made->roofline), made->flops / 1e6),
+		json_real(made->roofline));
+	add_row(cli, p, "time", seconds_text(cli, made->seconds), known ? json_real(made->seconds) : json_null());
+	add_row(cli, p, "times the roofline", known ? heddle_arena_printf(cli->arena, "%.2f", factor) : "not known", known ? json_real(factor) : json_null());
+	p->made = made;
 }
 
 static int make_plan(heddle_cli *cli, const heddle_module *module, const heddle_definition *definition,
 		     const heddle_target *target, plan *p)
 {
 	*p = (plan){.target = target, .json = cli->result ? json_object() : NULL};
-	heddle_estimate *estimate = NULL;
-	const heddle_compile_options options = {.estimate_arena = cli->arena, .estimate = &estimate};
-	heddle_program *program = heddle_cli_program(cli, definition, target, &options);
+	heddle_plan *made = NULL;
+	heddle_program *program = heddle_cli_program(cli, definition, target, &(heddle_compile_options){.plan_arena = cli->arena, .plan = &made});
 	if (!program)
 		return -1;
 	const int64_t *size = program_sizes(cli, program, definition);
@@ -294,13 +318,11 @@ static int make_plan(heddle_cli *cli, const heddle_module *module, const heddle_
 	p->proof = heddle_arena_strdup(cli->arena, program->proof ? program->proof : "");
 	add_row(cli, p, "launches", heddle_arena_printf(cli->arena, "%d", program->n_launch), json_integer(program->n_launch));
 	add_value(cli, p, "workspace", program->workspace, size, true);
-	if (size)
-		add_bound(cli, p, definition);
 	for (int i = 0; i < program->n_launch; i++)
 		add_launch(cli, p, program->launch[i], size);
-	if (estimate)
-		add_model(cli, p, program, estimate);
+	add_model(cli, p, made);
 	int result = size ? count_traffic(cli, module, definition, program, size, p) : 0;
+	add_total(cli, p, made);
 	heddle_program_free(program);
 	return result;
 }
@@ -366,6 +388,16 @@ static json_t *model_sizes_json(const heddle_definition *definition)
 	return sizes;
 }
 
+/* Reasons overlap: their times are not added. */
+static void print_reasons(const plan *p, heddle_text *out)
+{
+	char seconds[32];
+	if (p->made->n_reason)
+		heddle_text_printf(out, "\nWhy it takes more than the roofline on %s, the greatest first:\n", p->target->text);
+	for (int i = 0; i < p->made->n_reason; i++)
+		heddle_text_printf(out, "  %s  %s\n", heddle_cli_seconds(p->made->reason[i].seconds, seconds), p->made->reason[i].text);
+}
+
 static void print_plans(heddle_cli *cli, const heddle_definition *definition, const plan *p, int n)
 {
 	heddle_text rows = {0};
@@ -380,11 +412,16 @@ static void print_plans(heddle_cli *cli, const heddle_definition *definition, co
 		add_rows(p, n, k, heddle_cli_flag(cli, HEDDLE_OPTION_DIFF), &rows);
 	heddle_cli_table(heddle_text_str(&rows), &cli->out);
 	heddle_text_free(&rows);
+	for (int i = 0; i < n; i++)
+		print_reasons(&p[i], &cli->out);
 }
 
 static json_t *plan_json(const plan *p)
 {
-	return json_pack("{s:s, s:s, s:s, s:O}", "target", p->target->text, "proof", p->proof, "config", p->config, "rows", p->json);
+	json_t *reasons = json_array();
+	for (int i = 0; i < p->made->n_reason; i++)
+		json_array_append_new(reasons, json_pack("{s:f, s:s}", "seconds", p->made->reason[i].seconds, "text", p->made->reason[i].text));
+	return json_pack("{s:s, s:s, s:s, s:O, s:o}", "target", p->target->text, "proof", p->proof, "config", p->config, "rows", p->json, "reasons", reasons);
 }
 
 static int show_plans(heddle_cli *cli, const heddle_module *module, const heddle_definition *definition, const heddle_target *target,

@@ -5,70 +5,81 @@
 
 #include "compile/search.h"
 
+#include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MOST_TOP = 1000 };
 
-/* What takes the time of the kernels together. */
-static const char *reasons(heddle_cli *cli, const heddle_estimate *e)
+static const char *seconds_text(double seconds, char buffer[32])
 {
-	char memory[32], wait[32], near[32], compute[32];
-	double m = 0, w = 0, n = 0, c = 0, occupancy = 1, waves = 0;
-	const char *limiter = "", *bound = "";
-	double longest = -1;
-	for (int k = 0; k < e->n_kernel; k++) {
-		const heddle_kernel_estimate *one = &e->kernel[k];
-		m += one->memory_seconds;
-		w += one->wait_seconds;
-		n += one->near_seconds;
-		c += one->compute_seconds;
-		if (one->seconds > longest) {
-			longest = one->seconds;
-			occupancy = one->occupancy;
-			waves = one->waves;
-			limiter = one->limiter;
-			bound = one->bound;
-		}
-	}
-	return heddle_arena_printf(cli->arena, "%s\t%s\t%s\t%s\t%s\t%.1f\t%.0f %%, %s", bound, heddle_cli_seconds(m, memory),
-				   heddle_cli_seconds(w, wait), heddle_cli_seconds(n, near), heddle_cli_seconds(c, compute), waves, 100 * occupancy, limiter);
+	return isnan(seconds) ? "not known" : heddle_cli_seconds(seconds, buffer);
 }
 
-static json_t *estimate_json(const heddle_estimate *e, const char *config)
+/* What takes the time of the launches together; occupancy and waves are those of the longest. */
+static const char *reasons(heddle_cli *cli, const heddle_plan *plan)
+{
+	char buffer[6][32];
+	double part[6] = {0};
+	const heddle_rating *longest = NULL;
+	for (int k = 0; k < plan->n_launch; k++) {
+		const heddle_rating *r = &plan->launch[k].rating;
+		const double own[] = {r->issue, r->shared, r->cache, r->memory, r->latency, r->spill};
+		for (size_t i = 0; i < HEDDLE_COUNT(own); i++)
+			part[i] += own[i];
+		longest = !longest || r->seconds > longest->seconds ? r : longest;
+	}
+	if (isnan(plan->seconds) || !longest)
+		return "-\t-\t-\t-\t-\t-\t-\t-\t-";
+	return heddle_arena_printf(cli->arena, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.1f\t%.0f %%, %s", longest->bound, heddle_cli_seconds(part[0], buffer[0]),
+				   heddle_cli_seconds(part[1], buffer[1]), heddle_cli_seconds(part[2], buffer[2]), heddle_cli_seconds(part[3], buffer[3]),
+				   heddle_cli_seconds(part[4], buffer[4]), heddle_cli_seconds(part[5], buffer[5]), longest->waves,
+				   100 * longest->occupancy, longest->limiter);
+}
+
+#define COLUMNS "\ttime\tbound by\tissue\tshared\tcache\tmemory\tlatency\tspill\twaves\toccupancy"
+
+static json_t *launch_json(const heddle_plan_launch *l)
+{
+	const heddle_rating *r = &l->rating;
+	if (!l->known)
+		return json_pack("{s:n}", "seconds");
+	return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:s, s:f, s:f, s:f, s:s, s:f}", "seconds", r->seconds, "issue_seconds", r->issue, "shared_seconds",
+			 r->shared, "cache_seconds", r->cache, "memory_seconds", r->memory, "latency_seconds", r->latency, "spill_seconds", r->spill,
+			 "bound", r->bound, "tail", r->tail, "waves", r->waves, "occupancy", r->occupancy, "limiter", r->limiter, "traffic", r->traffic);
+}
+
+static json_t *choice_json(const heddle_plan *plan, const char *config)
 {
 	json_t *kernels = json_array();
-	for (int k = 0; k < e->n_kernel; k++) {
-		const heddle_kernel_estimate *one = &e->kernel[k];
-		json_array_append_new(kernels, json_pack("{s:f, s:f, s:f, s:f, s:f, s:s, s:f, s:f, s:s, s:f}", "seconds", one->seconds, "memory_seconds",
-							 one->memory_seconds, "wait_seconds", one->wait_seconds, "near_seconds", one->near_seconds, "compute_seconds",
-							 one->compute_seconds, "bound", one->bound, "waves", one->waves, "occupancy",
-							 one->occupancy, "limiter", one->limiter, "traffic", one->traffic));
-	}
-	return json_pack("{s:s, s:f, s:o}", "config", config, "seconds", e->seconds, "kernels", kernels);
+	for (int k = 0; k < plan->n_launch; k++)
+		json_array_append_new(kernels, launch_json(&plan->launch[k]));
+	return json_pack("{s:s, s:o, s:o}", "config", config, "seconds", isnan(plan->seconds) ? json_null() : json_real(plan->seconds), "kernels", kernels);
 }
 
 static int top_of(heddle_cli *cli, const heddle_definition *definition, const heddle_target *target, int top, json_t *all)
 {
 	heddle_search found;
 	char seconds[32];
-	const heddle_search_options options = {.config = heddle_cli_value(cli, HEDDLE_OPTION_CONFIG), .top = top};
+	const heddle_search_options options = {.config = heddle_cli_value(cli, HEDDLE_OPTION_CONFIG), .top = top,
+					       .threads = (int)sysconf(_SC_NPROCESSORS_ONLN)};
 	if (heddle_target_takes(cli->ctx, definition, target) < 0 ||
 	    heddle_search_configs(cli->ctx, cli->arena, definition, target, &options, &found) < 0)
 		return -1;
 	if (all) {
 		json_t *choices = json_array();
 		for (int i = 0; i < found.n_choice; i++)
-			json_array_append_new(choices, estimate_json(found.choice[i].estimate, found.choice[i].config));
+			json_array_append_new(choices, choice_json(found.choice[i].plan, found.choice[i].config));
 		json_array_append_new(all, json_pack("{s:s, s:i, s:i, s:i, s:o}", "target", target->text, "rated", found.rated, "refused",
 						     found.refused, "usual", found.usual, "choices", choices));
 		return 0;
 	}
 	heddle_text rows = {0};
 	heddle_text_printf(&cli->out, "%s on %s: %d configs rated, %d refused\n", definition->name, target->text, found.rated, found.refused);
-	heddle_text_add(&rows, "\ttime\tbound by\tmemory\twait\tloads\tcompute\twaves\toccupancy\n");
+	heddle_text_add(&rows, COLUMNS "\n");
 	for (int i = 0; i < found.n_choice; i++)
 		heddle_text_printf(&rows, "%d%s\t%s\t%s\n", i + 1, i == found.usual ? "*" : "",
-				   heddle_cli_seconds(found.choice[i].estimate->seconds, seconds), reasons(cli, found.choice[i].estimate));
+				   seconds_text(found.choice[i].plan->seconds, seconds), reasons(cli, found.choice[i].plan));
 	heddle_cli_table(heddle_text_str(&rows), &cli->out);
 	heddle_text_free(&rows);
 	heddle_text_add(&cli->out, "\n");
@@ -102,27 +113,25 @@ static int sweep_one(heddle_cli *cli, const heddle_definition *definition, const
 		     heddle_text *rows, heddle_text *lines, json_t *all)
 {
 	heddle_target varied = *target;
-	heddle_estimate *estimate = NULL;
+	heddle_plan *plan = NULL;
 	char seconds[32], bytes[32];
 	varied.descriptor = heddle_descriptor_vary(cli->ctx, target->descriptor, key, value);
 	if (!varied.descriptor)
 		return -1;
 	heddle_program *program = heddle_cli_program(cli, definition, &varied,
-						     &(heddle_compile_options){.estimate_arena = cli->arena, .estimate = &estimate});
-	if (!program || !estimate) {
-		heddle_program_free(program);
+						     &(heddle_compile_options){.plan_arena = cli->arena, .plan = &plan});
+	if (!program)
 		return -1;
-	}
 	if (all) {
-		json_t *one = estimate_json(estimate, program->config);
+		json_t *one = choice_json(plan, program->config);
 		json_object_set_new(one, "value", json_string(value));
 		json_array_append_new(all, one);
 	} else {
 		double traffic = 0;
-		for (int k = 0; k < estimate->n_kernel; k++)
-			traffic += estimate->kernel[k].traffic;
-		heddle_text_printf(rows, "%s\t%s\t%s\t%s\n", value, heddle_cli_seconds(estimate->seconds, seconds),
-				   reasons(cli, estimate), heddle_cli_bytes(traffic, bytes));
+		for (int k = 0; k < plan->n_launch; k++)
+			traffic += plan->launch[k].rating.traffic;
+		heddle_text_printf(rows, "%s\t%s\t%s\t%s\n", value, seconds_text(plan->seconds, seconds),
+				   reasons(cli, plan), heddle_cli_bytes(traffic, bytes));
 		heddle_text_printf(lines, "  %s: %s\n", value, program->config);
 	}
 	heddle_program_free(program);
@@ -143,7 +152,7 @@ int heddle_cli_show_sweep(heddle_cli *cli, const heddle_definition *definition, 
 	for (int t = 0; t < n_target && result == 0; t++) {
 		json_t *all = sweeps ? json_array() : NULL;
 		heddle_text rows = {0}, lines = {0};
-		heddle_text_printf(&rows, "%s\ttime\tbound by\tmemory\twait\tloads\tcompute\twaves\toccupancy\ttraffic\n", key);
+		heddle_text_printf(&rows, "%s" COLUMNS "\ttraffic\n", key);
 		for (const char *at = equals + 1; *at && result == 0;) {
 			const size_t length = strcspn(at, ",");
 			result = sweep_one(cli, definition, &target[t], key, heddle_arena_strndup(cli->arena, at, length), &rows, &lines, all);

@@ -11,14 +11,6 @@
 
 #include <string.h>
 
-heddle_count_language heddle_language_counted(const heddle_language *language)
-{
-	return (heddle_count_language){.max_vector = language->max_vector,
-				       .max_bytes = language->max_bytes,
-				       .zips = language->zips,
-				       .unaligned = language->unaligned_vectors};
-}
-
 /* The program, simplified; the proof may still be under way, and is waited for. */
 static heddle_program *finish(heddle_ctx *ctx, heddle_scop *scop, const heddle_target *target, heddle_config *config,
 			      heddle_apart *apart)
@@ -54,7 +46,6 @@ static heddle_program *attempt(heddle_ctx *ctx, heddle_arena *arena, const heddl
 {
 	heddle_scop *scop = heddle_scop_new(ctx, arena, rewritten, target->descriptor);
 	const heddle_language language = heddle_target_language(target);
-	const heddle_count_language counted = heddle_language_counted(&language);
 	heddle_apart apart = {0};
 	heddle_pass_options passes = {.complete = simple ? heddle_cost_complete_simple : heddle_cost_complete,
 				      .dump = options->dump,
@@ -69,15 +60,13 @@ static heddle_program *attempt(heddle_ctx *ctx, heddle_arena *arena, const heddl
 	int status = heddle_passes_run(scop, config, &passes);
 	if (status < 0)
 		status = heddle_apart_end(&apart, status);
-	const bool refused = status < 0;
-	if (refused)
+	if (status < 0)
 		scop->program = heddle_program_free(scop->program);
 	if (options->examine)
 		options->examine(scop, options->user);
 	heddle_program *program = finish(ctx, scop, target, config, &apart);
-	/* A refused config may have tiles of any size, and counting goes through all of one. */
-	if (options->estimate_arena && !refused && scop->n_kernel && scop->kernel[0]->n_group)
-		*options->estimate = heddle_cost_estimate(options->estimate_arena, scop, &counted, program);
+	if (options->plan_arena && program)
+		*options->plan = heddle_explain(options->plan_arena, scop, program);
 	heddle_scop_free(scop);
 	return program;
 }

@@ -5,7 +5,7 @@
 #define HEDDLE_COMPILE_H
 
 #include "backends/backend.h"
-#include "cost/estimate.h"
+#include "cost/explain.h"
 #include "frontend/definition.h"
 
 typedef struct heddle_compile_options {
@@ -21,15 +21,12 @@ typedef struct heddle_compile_options {
 	/* Called after the passes, successful or not, before the scop goes; NULL: not. */
 	void (*examine)(const heddle_scop *scop, void *user);
 	void *user;
-	heddle_arena *estimate_arena; /* not NULL: the cost model's estimate goes into `*estimate`, in this arena */
-	heddle_estimate **estimate;
+	heddle_arena *plan_arena; /* not NULL: what the program will do, and its seconds, go into `*plan`, in this arena */
+	heddle_plan **plan;
 } heddle_compile_options;
 
 /* 0 when the chip has what the definition computes in; else -1 with E0458 at the place that needs more. */
 int heddle_target_takes(heddle_ctx *ctx, const heddle_definition *definition, const heddle_target *target);
-
-/* What the cost model must know of the language. */
-heddle_count_language heddle_language_counted(const heddle_language *language);
 
 /* The program of `definition` for `target`; sizes are those it was checked with.  `options` may be NULL.  Free with
  * heddle_program_free.  NULL with diagnostics, or when `stop` asked for it. */

@@ -4,114 +4,131 @@
 #include "compile/search.h"
 
 #include "cost/cost.h"
-#include "model/passes.h"
 #include "model/rewrite.h"
 
+#include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { USUAL_TOP = 10, USUAL_BUDGET = 400, MOST_ITEMS = 4096 };
+enum { USUAL_TOP = 10, USUAL_BUDGET = 160, MOST_ITEMS = 4096, MOST_THREADS = 64 };
 
 /* Not looked around in: what is so much slower than the best one. */
 static const double HOPELESS = 3;
 
 typedef struct candidate {
-	const char *line;
-	heddle_estimate *estimate;
-	double seconds; /* the estimate's; of the usual config a little less */
+	const char *line; /* as a move wrote it, then the program's */
+	heddle_plan *plan; /* NULL: refused */
 	bool expanded;
 } candidate;
 
-/* Choices whose times differ by less are equals. */
-static const double EQUAL = 0.003;
-
-/* The model errs by more than this: what it says is better by less than that does not go before the usual config, whose rules come from
- * measurements. */
-static const double DOUBTFUL = 0.05;
-
 typedef struct searcher {
 	heddle_ctx *ctx;
-	heddle_arena *arena, *results; /* what goes at the end, and the caller's */
+	heddle_arena *arena;
 	const heddle_definition *definition;
 	const heddle_target *target;
 	const heddle_config *given; /* what moves leave alone */
 	const int64_t *size; /* the definition's, each as great as it may be */
-	int budget;
+	int budget, threads;
+	heddle_arena *arena_of[MOST_THREADS];
 	heddle_steps steps; /* of the budget */
-	int n;
+	int n, rated; /* those after the first `rated` wait */
 	candidate *all;
 	int n_seen;
 	const char **seen; /* lines as moves wrote them, rated or refused */
 	heddle_search *out;
 } searcher;
 
-static bool before(const candidate *a, const candidate *b)
+/* ---- rating ------------------------------------------------------------------------------------------------------------------- */
+
+/* What threads share.  Each takes every so many-th candidate, with a context and an arena of its own. */
+typedef struct worker {
+	pthread_t thread;
+	const searcher *s;
+	int first;
+	heddle_arena *arena;
+} worker;
+
+static void rate_one(heddle_ctx *ctx, heddle_arena *arena, const searcher *s, candidate *c)
 {
-	return a->seconds < b->seconds;
+	heddle_program *program = heddle_compile(ctx, s->definition, s->target,
+						 &(heddle_compile_options){.config = c->line, .unproved = true, .plan_arena = arena, .plan = &c->plan});
+	if (program)
+		c->line = heddle_arena_strdup(arena, program->config);
+	heddle_program_free(program);
 }
 
-/* The candidate is kept unless there is one with the same line. */
-static void keep(searcher *s, const char *line, heddle_estimate *estimate)
+static void *rate_some(void *user)
 {
-	for (int i = 0; i < s->n; i++)
-		if (!strcmp(s->all[i].line, line))
-			return;
-	candidate one = {line, estimate, estimate->seconds * (s->n ? 1 : 1 - DOUBTFUL), false};
-	HEDDLE_PUSH(s->arena, s->all, s->n, one);
+	worker *w = user;
+	heddle_ctx *ctx = heddle_ctx_new();
+	for (int i = w->first; i < w->s->n; i += w->s->threads) {
+		rate_one(ctx, w->arena, w->s, &w->s->all[i]);
+		heddle_diagnostics_clear(ctx); /* why it was refused is nobody's question */
+	}
+	heddle_ctx_free(ctx);
+	return NULL;
 }
 
-/* Complete and estimate `line`; 0 when it was rated. */
-static int rate(searcher *s, const char *line)
+static bool is_double(const searcher *s, int i)
 {
+	for (int j = 0; j < i; j++)
+		if (!strcmp(s->all[j].line, s->all[i].line))
+			return true;
+	return false;
+}
+
+/* Those that are refused, do not fit or have another's line once they are complete are dropped. */
+static void drop_refused(searcher *s)
+{
+	int n = s->rated;
+	for (int i = s->rated; i < s->n; i++) {
+		const candidate c = s->all[i];
+		bool good = c.plan && c.plan->seconds > 0;
+		for (int k = 0; good && k < c.plan->n_launch; k++)
+			good = c.plan->launch[k].rating.fits;
+		s->out->rated += good;
+		s->out->refused += !good;
+		s->all[n] = c;
+		n += good && !is_double(s, n);
+	}
+	s->n = s->rated = n;
+}
+
+static void rate_waiting(searcher *s)
+{
+	worker w[MOST_THREADS];
+	for (int t = 0; t < s->threads; t++) {
+		w[t] = (worker){.s = s, .first = s->rated + t, .arena = s->arena_of[t]};
+		if (t > 0 && pthread_create(&w[t].thread, NULL, rate_some, &w[t]) != 0)
+			w[t].s = NULL;
+	}
+	rate_some(&w[0]);
+	for (int t = 1; t < s->threads; t++) {
+		if (w[t].s) {
+			pthread_join(w[t].thread, NULL);
+			continue;
+		}
+		w[t].s = s;
+		rate_some(&w[t]);
+	}
+	drop_refused(s);
 	s->steps.done = s->out->rated + s->out->refused;
 	heddle_steps_say(s->ctx, &s->steps, "configs of %s on %s", s->definition->name, s->target->text);
-	heddle_arena *arena = heddle_arena_new();
-	int status = -1;
-	const heddle_language language = heddle_target_language(s->target);
-	heddle_config *config = heddle_config_parse(s->ctx, arena, line);
-	if (config) {
-		heddle_cost_split(arena, config, s->definition, s->target->descriptor);
-		heddle_cost_share(arena, config, s->definition, s->target->descriptor);
-		heddle_cost_turn(arena, config, s->definition, s->target->descriptor);
-	}
-	heddle_definition *rewritten = config ? heddle_definition_rewrite(s->ctx, arena, s->definition, config) : NULL;
-	if (rewritten) {
-		heddle_scop *scop = heddle_scop_new(s->ctx, arena, rewritten, s->target->descriptor);
-		const heddle_pass_options passes = {.complete = heddle_cost_complete, .stop = "place"};
-		const heddle_count_language counted = heddle_language_counted(&language);
-		scop->shuffles = language.shuffles && s->target->descriptor->shuffles;
-		status = heddle_passes_run(scop, config, &passes);
-		heddle_estimate *estimate = status == 0 ? heddle_cost_estimate(s->results, scop, &counted, NULL) : NULL;
-		if (estimate && !estimate->fits && s->n) {
-			status = -1;
-		} else if (estimate) {
-			heddle_text text = {0};
-			heddle_config_print(config, &text);
-			keep(s, heddle_arena_strdup(s->arena, heddle_text_str(&text)), estimate);
-			heddle_text_free(&text);
-		}
-		heddle_scop_free(scop);
-	}
-	heddle_arena_free(arena);
-	s->out->rated += status == 0;
-	s->out->refused += status < 0;
-	return status;
 }
 
-/* Rate what a move made of a config, unless it has been. */
+/* What a move made of a config is to be rated, unless it has been. */
 static void tried(searcher *s, const heddle_config *config)
 {
 	heddle_text text = {0};
 	heddle_config_print(config, &text);
-	bool known = s->out->rated + s->out->refused >= s->budget;
+	bool known = s->out->rated + s->out->refused + s->n - s->rated >= s->budget;
 	for (int i = 0; i < s->n_seen && !known; i++)
 		known = !strcmp(s->seen[i], heddle_text_str(&text));
 	if (!known) {
-		const int diagnostics = heddle_diagnostics_count(s->ctx);
-		const char *line = heddle_arena_strdup(s->arena, heddle_text_str(&text));
-		HEDDLE_PUSH(s->arena, s->seen, s->n_seen, line);
-		rate(s, line);
-		heddle_diagnostics_keep(s->ctx, diagnostics); /* why it was refused is nobody's question */
+		const candidate one = {.line = heddle_arena_strdup(s->arena, heddle_text_str(&text))};
+		HEDDLE_PUSH(s->arena, s->seen, s->n_seen, one.line);
+		HEDDLE_PUSH(s->arena, s->all, s->n, one);
 	}
 	heddle_text_free(&text);
 }
@@ -409,24 +426,58 @@ static void expand(searcher *s, const char *line)
 static int by_time(const void *a, const void *b)
 {
 	const candidate *x = a, *y = b;
-	return before(x, y) ? -1 : before(y, x) ? 1 : strcmp(x->line, y->line);
+	return x->plan->seconds < y->plan->seconds ? -1 : x->plan->seconds > y->plan->seconds ? 1 : strcmp(x->line, y->line);
 }
 
-/* Is its time nearly that of the last choice?  Then what tells them apart is little that the model knows of: one of them is enough. */
-static bool says_nothing_new(const candidate *last, const candidate *c)
+/* The fastest one that has not been looked around in; -1: there is none that is worth it. */
+static int next_of(const searcher *s)
 {
-	return last && c->seconds < (1 + EQUAL) * last->seconds;
+	int next = -1;
+	double best = INFINITY;
+	for (int i = 0; i < s->n; i++) {
+		best = fmin(best, s->all[i].plan->seconds);
+		if (!s->all[i].expanded && (next < 0 || by_time(&s->all[i], &s->all[next]) < 0))
+			next = i;
+	}
+	return next >= 0 && s->all[next].plan->seconds <= HOPELESS * best ? next : -1;
 }
 
-/* Does all of it compile?  Passes after `place` have limits of their own. */
-static bool compiles(searcher *s, const char *line)
+static void look_around(searcher *s)
+{
+	int next;
+	while (s->out->rated + s->out->refused < s->budget && (next = next_of(s)) >= 0) {
+		s->all[next].expanded = true;
+		expand(s, s->all[next].line);
+		rate_waiting(s);
+	}
+}
+
+/* The choice as it will be made: with its proof, and what is said of it in the caller's arena. */
+static bool choose(const searcher *s, heddle_arena *arena, const candidate *c)
 {
 	const int diagnostics = heddle_diagnostics_count(s->ctx);
-	heddle_program *program = heddle_compile(s->ctx, s->definition, s->target, &(heddle_compile_options){.config = line});
-	const bool good = program != NULL;
+	heddle_choice choice = {heddle_arena_strdup(arena, c->line), NULL};
+	heddle_program *program = heddle_compile(s->ctx, s->definition, s->target,
+						 &(heddle_compile_options){.config = c->line, .plan_arena = arena, .plan = &choice.plan});
+	if (program)
+		HEDDLE_PUSH(arena, s->out->choice, s->out->n_choice, choice);
 	heddle_program_free(program);
 	heddle_diagnostics_keep(s->ctx, diagnostics);
-	return good;
+	return program != NULL;
+}
+
+/* The best `top`, among them the usual one. */
+static void choose_best(const searcher *s, heddle_arena *arena, int top, const char *usual)
+{
+	heddle_search *out = s->out;
+	for (int i = 0; i < s->n; i++) {
+		const bool own = !strcmp(s->all[i].line, usual), room = out->n_choice < top;
+		if (!(room || (own && top > 1)))
+			continue;
+		out->n_choice -= !room;
+		if (choose(s, arena, &s->all[i]))
+			out->usual = own ? out->n_choice - 1 : out->usual;
+	}
 }
 
 int heddle_search_configs(heddle_ctx *ctx, heddle_arena *arena, const heddle_definition *definition, const heddle_target *target,
@@ -434,49 +485,33 @@ int heddle_search_configs(heddle_ctx *ctx, heddle_arena *arena, const heddle_def
 {
 	*out = (heddle_search){.usual = -1};
 	heddle_arena *own = heddle_arena_new();
-	definition = heddle_definition_gather(ctx, own, heddle_definition_unflatten(ctx, own, definition));
-	searcher s = {.ctx = ctx, .arena = own, .results = arena, .definition = definition, .target = target, .out = out};
+	searcher s = {.ctx = ctx, .arena = own, .target = target, .out = out};
+	candidate first = {.line = options->config ? options->config : ""};
 	const int top = options->top > 0 ? options->top : USUAL_TOP;
-	int status = -1;
+	s.definition = heddle_definition_gather(ctx, own, heddle_definition_unflatten(ctx, own, definition));
 	s.budget = options->budget > 0 ? options->budget : USUAL_BUDGET;
+	s.threads = options->threads < 1 ? 1 : options->threads < MOST_THREADS ? options->threads : MOST_THREADS;
 	s.steps = heddle_steps_new(s.budget);
 	s.given = heddle_config_parse(ctx, own, options->config);
-	int64_t *size = HEDDLE_NEW_ARRAY(own, int64_t, definition->n_size + 1);
-	for (int i = 0; i < definition->n_size; i++)
-		size[i] = definition->size[i]->max;
+	int64_t *size = HEDDLE_NEW_ARRAY(own, int64_t, s.definition->n_size + 1);
+	for (int i = 0; i < s.definition->n_size; i++)
+		size[i] = s.definition->size[i]->max;
 	s.size = size;
+	for (int t = 0; t < s.threads; t++)
+		s.arena_of[t] = heddle_arena_new();
 	if (s.given)
-		status = rate(&s, options->config ? options->config : "");
-	const char *usual = status == 0 ? s.all[0].line : NULL;
-	while (status == 0 && out->rated + out->refused < s.budget) {
-		int next = -1;
-		double best = s.all[0].seconds;
-		for (int i = 0; i < s.n; i++) {
-			best = s.all[i].seconds < best ? s.all[i].seconds : best;
-			if (!s.all[i].expanded && (next < 0 || before(&s.all[i], &s.all[next])))
-				next = i;
-		}
-		if (next < 0 || s.all[next].seconds > HOPELESS * best)
-			break;
-		s.all[next].expanded = true;
-		expand(&s, s.all[next].line);
-	}
-	if (status == 0)
+		rate_one(ctx, own, &s, &first);
+	if (first.plan) {
+		out->rated = 1;
+		HEDDLE_PUSH(own, s.all, s.n, first);
+		s.rated = s.n;
+		if (!isnan(first.plan->seconds))
+			look_around(&s);
 		qsort(s.all, (size_t)s.n, sizeof(*s.all), by_time);
-	const candidate *last = NULL;
-	for (int i = 0; i < s.n && status == 0; i++) {
-		const bool own_choice = usual && !strcmp(s.all[i].line, usual);
-		const bool room = out->n_choice < top && (own_choice || !says_nothing_new(last, &s.all[i]));
-		if (!(room || (own_choice && top > 1)) || !compiles(&s, s.all[i].line))
-			continue;
-		last = &s.all[i];
-		if (!room) /* what others are compared with is always there */
-			out->n_choice--;
-		if (own_choice)
-			out->usual = out->n_choice;
-		heddle_choice choice = {heddle_arena_strdup(arena, s.all[i].line), s.all[i].estimate};
-		HEDDLE_PUSH(arena, out->choice, out->n_choice, choice);
+		choose_best(&s, arena, top, first.line);
 	}
+	for (int t = 0; t < s.threads; t++)
+		heddle_arena_free(s.arena_of[t]);
 	heddle_arena_free(own);
-	return status;
+	return first.plan ? 0 : -1;
 }

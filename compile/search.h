@@ -1,8 +1,8 @@
 /* The configs that the cost model rates best.
  *
- * Best first: the config that compile would take is rated, then what differs from the best one that has not been looked around in one
- * place: a dimension's items, rounds, threads or vector, where a tensor's tile lives, the order of blocks, which statements share a
- * kernel, how a reduction is split.  What passes or limits refuse is not rated.  Deterministic: it ends after a number of configs.
+ * Best first: the config that compile would take is rated, then what differs in one place from the best one whose neighbours have not been
+ * rated: a dimension's items, rounds, threads or vector, where a tensor's tile is, the order of blocks, which statements share a kernel,
+ * how a reduction is split.  Each is compiled without proof and its program is rated.  Deterministic: it ends after a number of configs.
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEDDLE_SEARCH_H
@@ -11,14 +11,15 @@
 #include "compile/compile.h"
 
 typedef struct heddle_choice {
-	const char *config;	   /* complete */
-	heddle_estimate *estimate; /* of it */
+	const char *config; /* complete */
+	heddle_plan *plan;  /* of it */
 } heddle_choice;
 
 typedef struct heddle_search_options {
 	const char *config; /* what is given stays; NULL: nothing */
 	int top;	    /* so many choices at most; 0: 10 */
-	int budget;	    /* configs to rate; 0: 400 */
+	int budget;	    /* configs to rate; 0: 160 */
+	int threads;	    /* that rate at the same time; 0: 1.  The result is the same */
 } heddle_search_options;
 
 typedef struct heddle_search {

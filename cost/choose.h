@@ -113,6 +113,12 @@ bool choose_early(const heddle_scop *scop, heddle_kernel *kernel, const heddle_s
 /* Blocks for which a unit's registers are shared out, where each thread keeps so many words; 0: the compiler decides. */
 int choose_resident(const heddle_scop *scop, const heddle_kernel *kernel, double kept);
 
+/* ---- fill.c ---- */
+
+/* Cycles of one fill of a shared tile by the threads of its block: those of the banks, and a unit's from the cache.
+ * *meets: lanes of a request that could be served together wait for each other at the banks. */
+double choose_fill_cycles(const heddle_scop *scop, const heddle_group *group, bool *meets);
+
 /* ---- lines.c: what kernel k stores past the caches and asks for ahead, where its spaces are chosen ---- */
 
 void choose_lines(const heddle_scop *scop, heddle_config *config, int k);

@@ -3,7 +3,6 @@
  */
 #include "cost/choose.h"
 #include "cost/cost.h"
-#include "cost/count.h"
 #include "model/simplify.h"
 
 #include <string.h>

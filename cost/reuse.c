@@ -250,10 +250,10 @@ static int conflict_degree(const heddle_transfer *transfer, const int64_t *addre
 	return most;
 }
 
-/* Lanes are served together as far as their bytes fill one word of each bank. */
+/* As many lanes are served together as banks have words for them, whether or not they use all bytes of a word. */
 double heddle_request_cycles(const heddle_transfer *transfer, const int64_t *address, int n, int bytes)
 {
-	const int at_once = transfer->banks * transfer->bank_width / bytes, step = at_once > 0 ? at_once : 1;
+	const int words = (bytes + transfer->bank_width - 1) / transfer->bank_width, step = words < transfer->banks ? transfer->banks / words : 1;
 	double cycles = 0;
 	for (int i = 0; i < n; i += step)
 		cycles += conflict_degree(transfer, address, i, i + step < n ? i + step : n, bytes);

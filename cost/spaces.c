@@ -3,7 +3,6 @@
  */
 #include "cost/choose.h"
 #include "cost/cost.h"
-#include "cost/count.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -152,12 +151,11 @@ static void choose_columns(const heddle_scop *scop, const heddle_group *tile, in
 {
 	enum { MOST_PAD = 8 };
 	const double usual = 0.9375;
-	const int64_t *size = heddle_cost_sizes(scop->arena, scop);
 	const int first = tile->pad % unit, most_pad = MOST_PAD * tile->phases, most = heddle_tile_most_columns(tile);
 	heddle_group group = *tile;
 	filling f = {0}, best = {.pad = choice->pad}, apart = {.pad = choice->pad};
 	group.columns = most;
-	const double all = heddle_cost_fill(scop, &group, size, &best.meets);
+	const double all = choose_fill_cycles(scop, &group, &best.meets);
 	best.cycles = usual * all;
 	apart.cycles = all / usual;
 	for (int units = 0; units * unit <= most_pad; units++)
@@ -165,7 +163,7 @@ static void choose_columns(const heddle_scop *scop, const heddle_group *tile, in
 			group.pad = units > 0 ? first + units * unit : tile->pad;
 			f.columns = group.columns == most ? 0 : group.columns;
 			f.pad = group.pad;
-			f.cycles = heddle_cost_fill(scop, &group, size, &f.meets);
+			f.cycles = choose_fill_cycles(scop, &group, &f.meets);
 			keep_better(&best, &f);
 			if (!f.meets)
 				keep_better(&apart, &f);

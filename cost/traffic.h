@@ -1,7 +1,4 @@
 /* What a program moves, counted from its text for any sizes: exact, and nothing is run.
- *
- * The counts of cost/count.h come from layouts, for configs that have no text yet, and rate them.  These come from what is printed, with all that
- * passes made of it: where tiles reach over an edge, the two differ by little, and these are right.
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEDDLE_TRAFFIC_H

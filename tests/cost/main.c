@@ -1,25 +1,18 @@
-/* The cost model's counts against the interpreter's, for all definitions of the layers on three descriptors.
+/* The bytes that a program moves by its text (cost/traffic.h) against those of the interpreter, for all definitions of the layers on three
+ * descriptors: all equal, for any config and any sizes, unless data decide about a read (said, and left out).
  *
- *   test_cost_counts [-v] [-u] [-s NAME=N[,NAME=N...]] [-t TARGET] [-r [FIRST-]LAST] [-c CONFIGS] [FILE.tc...]
+ *   test_cost_layers [-v] [-u] [-t TARGET] [-r [FIRST-]LAST] [FILE.tc...]
  *
- * CONFIGS has lines of a layer's file and definition, `config` or `simd` as below, and a config of it; those that begin with # are comments.
- * `#: config LINE` before a definition is its config on chips of many threads, `#: simd LINE` on others; else it is what is chosen; with -r
- * configs number FIRST (1) to LAST whose layouts are drawn at random.
- * Sizes are multiples of the tiles where that can be; with -u none is: each lacks some, drawn at random, of its last tile, or is what a line
- * `#: odd H=10,W=7` before the definition says; with -s those that are named are as it says.
- *
- * The model counts twice.  Once a config is compiled, from its text: global and shared bytes must be equal, for whatever is compiled, unless data
- * decide about a read (said, and left out).  Before that, to rate configs that have no text, from layouts: where it says `exact`, bytes, sectors and
- * bank cycles must be equal, else bytes within 2 %; left out there are gathers, too, and what is read of tiles under conditions.
+ * -r: for configs number FIRST (1) to LAST whose layouts are drawn at random, not for the one that is chosen.  Sizes are multiples of the tiles
+ * where that is possible; with -u none is: each lacks some, drawn at random, of its last tile.
  * SPDX-License-Identifier: MIT
  */
 #include "compile/compile.h"
-#include "cost/count.h"
+#include "cost/traffic.h"
 #include "harness/cases.h"
 #include "harness/interpret.h"
 
 #include <dirent.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,27 +23,16 @@
 #define MOST_FULL 2e7
 #define LONGEST 900.0 /* seconds of one definition, on a machine that has much else to do */
 
-enum { MOST_KERNELS = 32 };
-
 typedef struct one {
 	heddle_arena *arena;
 	const heddle_definition *definition;
-	heddle_count_language language;
 	int64_t *size;
-	int n_kernel;
-	heddle_kernel_count count[MOST_KERNELS];
-	bool gather, conditional;
-	const char *odd; /* sizes that fill no tile, which the file says; NULL: it does not */
-	bool refused;    /* what it says are none */
+	bool large; /* too many instances to run */
 } one;
 
 static bool verbose, uneven;
-static const char *given; /* the config, where CONFIGS says it */
-static const char *sizes; /* of -s; NULL: none */
 static int first_draw = 1, draws; /* 0: none */
-static int texts, text_failed; /* kernels that have been counted from their text */
-static int checked, cut, cut_failed, part, off, left_out, refused, exact_ones, same_transactions; /* ahead of it */
-static int failed; /* what could not be counted at all */
+static int compared, differ, left_out, refused, failed;
 
 static double instances(const heddle_definition *d, const int64_t *size)
 {
@@ -163,34 +145,6 @@ static void cut_tiles(const one *o, const heddle_scop *scop)
 	}
 }
 
-/* One of `H=10,W=7`, and where the next one begins; NULL: it is not of this kind. */
-static const char *next_size(const char *s, char name[64], long long *n)
-{
-	int read = 0;
-	if (sscanf(s, "%63[^=,]=%lld%n", name, n, &read) != 2 || (s[read] && s[read] != ','))
-		return NULL;
-	return s + read + (s[read] == ',');
-}
-
-/* Those of -s, or of a definition's own line; false: it has something else. */
-static bool set_named(const one *o, const char *named)
-{
-	char name[64];
-	long long n;
-	for (const char *s = named; s && *s;) {
-		bool known = false;
-		s = next_size(s, name, &n);
-		for (int i = 0; s && i < o->definition->n_size; i++)
-			if (!strcmp(o->definition->size[i]->name, name)) {
-				o->size[i] = n;
-				known = true;
-			}
-		if (!s || (!known && named == o->odd))
-			return false;
-	}
-	return true;
-}
-
 static bool mentions(const heddle_expr *expr, const heddle_index *index)
 {
 	bool any = expr->kind == HEDDLE_EXPR_INDEX && expr->index == index;
@@ -243,94 +197,42 @@ static void choose_long(const one *o, const heddle_scop *scop)
 static void examine(const heddle_scop *scop, void *user)
 {
 	one *o = user;
-	o->n_kernel = 0;
-	if (scop->program)
-		choose_full(o, scop), choose_long(o, scop);
-	if (scop->program && uneven)
+	if (!scop->program)
+		return;
+	choose_full(o, scop);
+	choose_long(o, scop);
+	if (uneven)
 		cut_tiles(o, scop);
-	o->refused = (uneven && !set_named(o, o->odd)) || !set_named(o, sizes);
-	for (int k = 0; k < scop->n_kernel && k < MOST_KERNELS && scop->program; k++) {
-		o->count[o->n_kernel++] = heddle_cost_count(o->arena, scop, scop->kernel[k], &o->language, o->size);
-		o->conditional |= o->count[k].conditional;
-		for (int s = 0; s < scop->kernel[k]->n_stmt; s++)
-			for (int a = 0; a < scop->kernel[k]->stmt[s]->n_access; a++)
-				o->gather |= !scop->kernel[k]->stmt[s]->access[a].affine;
-	}
+	o->large = instances(o->definition, o->size) > MOST_FULL;
 }
 
-typedef enum nearness { EQUAL, WITHIN_2_PERCENT } nearness;
-
-static bool close_to(double model, double counted, nearness near)
+static bool compare(const char *what, const char *name, int k, uint64_t text, uint64_t counted)
 {
-	return fabs(model - counted) <= (near == EQUAL ? 0.5 : 0.02 * counted + 0.5);
+	if (text != counted || verbose)
+		printf("    %s %-26s launch %d %-13s text %14llu counted %14llu\n", text == counted ? "  " : "!!", name, k, what, (unsigned long long)text,
+		       (unsigned long long)counted);
+	return text == counted;
 }
 
-static bool compare(const char *what, const char *name, int k, double model, uint64_t counted, nearness near)
+static bool compare_launch(const one *o, const heddle_launch *launch, int k, const int64_t *size, const heddle_interpret_launch *run)
 {
-	const bool ok = close_to(model, (double)counted, near);
-	if (!ok || verbose)
-		printf("    %s %-26s kernel %d %-13s model %14.0f counted %14llu  %+.2f %%%s\n", ok ? "  " : "!!", name, k, what, model,
-		       (unsigned long long)counted, counted ? 100 * (model - (double)counted) / (double)counted : 0.0,
-		       near == EQUAL ? " exact" : "");
-	return ok;
-}
-
-/* Of a kernel's text, whatever config it has. */
-static bool compare_text(const one *o, const heddle_program *p, int k, const heddle_interpret_launch *run)
-{
-	const heddle_interpret_traffic *g = &run->space[HEDDLE_SPACE_GLOBAL], *s = &run->space[HEDDLE_SPACE_SHARED];
-	heddle_kernel_count c = o->count[k];
-	if (!heddle_cost_settle(o->arena, &c, p, k, o->definition, o->size)) {
-		const bool data = o->gather || o->conditional;
-		printf("  %s %s kernel %d: %s\n", data ? "--" : "!!", o->definition->name, k, data ? "data decide about a read" : "its text is not counted");
-		text_failed += !data;
-		return data;
-	}
-	texts++;
-	bool ok = compare("text: loads", o->definition->name, k, c.global.load_bytes, g->load_bytes, EQUAL);
-	ok = compare("text: stores", o->definition->name, k, c.global.store_bytes, g->store_bytes, EQUAL) && ok;
-	ok = compare("text: shared loads", o->definition->name, k, c.shared.load_bytes, s->load_bytes, EQUAL) && ok;
-	ok = compare("text: shared stores", o->definition->name, k, c.shared.store_bytes, s->store_bytes, EQUAL) && ok;
-	text_failed += !ok;
-	return ok;
-}
-
-/* Of a kernel before it has one. */
-static bool compare_rated(const one *o, int k, const heddle_interpret_launch *run)
-{
-	const heddle_interpret_traffic *g = &run->space[HEDDLE_SPACE_GLOBAL], *s = &run->space[HEDDLE_SPACE_SHARED];
-	const heddle_kernel_count *c = &o->count[k];
+	static const char *const space[] = {[HEDDLE_SPACE_GLOBAL] = "global", [HEDDLE_SPACE_SHARED] = "shared"};
 	const char *name = o->definition->name;
-	const nearness near = c->exact ? EQUAL : WITHIN_2_PERCENT;
-	bool ok = compare("global loads", name, k, c->global.load_bytes, g->load_bytes, near);
-	ok = compare("global stores", name, k, c->global.store_bytes, g->store_bytes, near) && ok;
-	if (!c->moving)
-		ok = compare("shared loads", name, k, c->shared.load_bytes, s->load_bytes, near) && ok;
-	ok = compare("shared stores", name, k, c->shared.store_bytes, s->store_bytes, near) && ok;
-	if (c->exact) {
-		bool same = compare("load sectors", name, k, c->global.load_transactions, g->load_transactions, EQUAL);
-		same = compare("store sectors", name, k, c->global.store_transactions, g->store_transactions, EQUAL) && same;
-		same = compare("load cycles", name, k, c->shared.load_transactions, s->load_transactions, EQUAL) && same;
-		same = compare("store cycles", name, k, c->shared.store_transactions, s->store_transactions, EQUAL) && same;
-		same_transactions += same;
-		exact_ones++;
-		ok = ok && same;
+	heddle_traffic text;
+	const bool known = heddle_launch_traffic(launch, size, &text);
+	if (!known || text.data) {
+		printf("  -- %s launch %d: %s\n", name, k, known ? "data decide about a read" : "not known");
+		left_out++;
+		return true;
 	}
-	checked++;
-	part += c->moving;
-	off += !ok;
-	cut += c->cut;
-	cut_failed += c->cut && !ok;
+	bool ok = true;
+	for (int i = HEDDLE_SPACE_GLOBAL; i <= HEDDLE_SPACE_SHARED; i++) {
+		ok = compare(heddle_arena_printf(o->arena, "%s loads", space[i]), name, k, text.load_bytes[i], run->space[i].load_bytes) && ok;
+		ok = compare(heddle_arena_printf(o->arena, "%s stores", space[i]), name, k, text.store_bytes[i], run->space[i].store_bytes) && ok;
+	}
+	compared++;
+	differ += !ok;
 	return ok;
-}
-
-/* What the file's line `#: KEY ..` before the definition says; NULL: nothing. */
-static const char *line_of(const heddle_module *module, const heddle_definition *d, const char *key)
-{
-	for (int i = 0; i < module->n_pragma; i++)
-		if (module->definition[module->pragma[i].definition] == d && !strcmp(module->pragma[i].key, key))
-			return module->pragma[i].text;
-	return NULL;
 }
 
 /* ---- configs drawn at random ------------------------------------------------------------------------------------------------ */
@@ -424,12 +326,41 @@ static void draw_config(const heddle_scop *scop, void *user)
 static const char *drawn(heddle_ctx *ctx, const heddle_definition *d, const heddle_target *target, one *o, int n)
 {
 	drawing w = {.size = o->size, .seed = (uint64_t)n, .simd = target->descriptor->execution == HEDDLE_SIMD};
-	heddle_program *p = heddle_compile(ctx, d, target, &(heddle_compile_options){.examine = draw_config, .user = &w});
+	heddle_program *p = heddle_compile(ctx, d, target, &(heddle_compile_options){.unproved = true, .examine = draw_config, .user = &w});
 	const char *first = p ? strstr(p->config, "; k0") : NULL;
 	const char *line = first ? heddle_arena_printf(o->arena, "%.*s%s", (int)(first - p->config), p->config, w.out.data) : NULL;
 	heddle_text_free(&w.out);
 	heddle_program_free(p);
 	return line;
+}
+
+/* Runs the program and compares all launches; false: it could not be run. */
+static bool run_program(heddle_ctx *ctx, const heddle_module *module, const one *o, heddle_program *p, const heddle_target *target)
+{
+	const heddle_definition *d = o->definition;
+	heddle_array **array = HEDDLE_NEW_ARRAY(o->arena, heddle_array *, d->n_tensor + 1);
+	heddle_array **buffer = HEDDLE_NEW_ARRAY(o->arena, heddle_array *, p->n_buffer + 1);
+	int64_t *size = HEDDLE_NEW_ARRAY(o->arena, int64_t, p->n_size + 1);
+	heddle_program_number(p);
+	if (heddle_case_arrays(ctx, module, d, o->size, HEDDLE_FILL_INTEGERS, 1, array) < 0)
+		return false;
+	for (int k = 0; k < p->n_size; k++)
+		for (int j = 0; j < d->n_size; j++)
+			if (!strcmp(d->size[j]->name, p->size[k].name))
+				size[k] = o->size[j];
+	for (int k = 0; k < p->n_buffer; k++)
+		for (int j = 0; j < d->n_tensor; j++)
+			if (array[j] && (p->buffer[k]->role <= HEDDLE_BUFFER_INOUT || p->buffer[k]->role == HEDDLE_BUFFER_SCALAR) &&
+			    !strcmp(d->tensor[j]->name, p->buffer[k]->name))
+				buffer[k] = array[j];
+	heddle_interpret run = {.arena = o->arena, .program = p, .size = size, .array = buffer, .unaligned_vectors = true,
+				.transfer = heddle_descriptor_transfer(target->descriptor), .timeout = LONGEST};
+	const bool good = heddle_interpret_run(ctx, &run) == 0 && run.n_finding == 0;
+	for (int k = 0; k < p->n_launch && good; k++)
+		if (!compare_launch(o, p->launch[k], k, size, &run.launch[k]))
+			printf("       %s on %s: %s\n", d->name, target->text, p->config);
+	heddle_case_arrays_free(d, array);
+	return good;
 }
 
 /* `n`: which of the configs drawn at random; 0: none, the chosen one. */
@@ -440,68 +371,23 @@ static void run(heddle_ctx *ctx, heddle_module *module, const heddle_definition 
 		heddle_diagnostics_clear(ctx);
 		return;
 	}
-	heddle_language language = heddle_target_language(&target);
-	one o = {.arena = heddle_arena_new(), .definition = d,
-		 .language = heddle_language_counted(&language)};
+	one o = {.arena = heddle_arena_new(), .definition = d};
 	o.size = HEDDLE_NEW_ARRAY(o.arena, int64_t, d->n_size + 1);
-	o.odd = line_of(module, d, "odd");
 	heddle_program *p = NULL;
 	const bool sized = choose(d, o.size) || d->n_size == 0;
-	const char *config = n && sized ? drawn(ctx, d, &target, &o, n) : given ? given : line_of(module, d, target.descriptor->execution == HEDDLE_SIMD ? "simd" : "config");
+	const char *config = n && sized ? drawn(ctx, d, &target, &o, n) : NULL;
 	if (sized && (config || !n))
-		p = heddle_compile(ctx, d, &target, &(heddle_compile_options){.config = config, .examine = examine, .user = &o});
-	if (n && !p) {
+		p = heddle_compile(ctx, d, &target, &(heddle_compile_options){.config = config, .unproved = true, .examine = examine, .user = &o});
+	if (p && o.large) {
+		printf("  -- %s on %s: too large\n", d->name, chip);
+		left_out++;
+	} else if (p ? !run_program(ctx, module, &o, p, &target) : !n) {
+		printf("    !! %s on %s is not run: %s\n", d->name, chip, heddle_diagnostics(ctx) ? heddle_diagnostics(ctx)->message : sized ? "a fault" : "no sizes");
+		failed++;
+	} else if (!p) {
 		refused++;
 		if (verbose)
 			printf("  -- %s on %s: refused: %s\n", d->name, chip, config ? config : "no config");
-		heddle_diagnostics_clear(ctx);
-		heddle_arena_free(o.arena);
-		return;
-	}
-	const bool large = p && instances(d, o.size) > MOST_FULL;
-	bool good = false, ended = false;
-	const bool unrated = o.gather || o.conditional;
-	if (p && (large || unrated)) {
-		printf("  -- %s on %s: left out: %s\n", d->name, chip, large ? "too large" : o.gather ? "gathers" : "reads under a condition");
-		left_out++;
-	}
-	if (large) {
-		good = true;
-	} else if (p && !o.refused && o.n_kernel == p->n_launch) {
-		heddle_program_number(p);
-		heddle_array **array = HEDDLE_NEW_ARRAY(o.arena, heddle_array *, d->n_tensor);
-		heddle_array **buffer = HEDDLE_NEW_ARRAY(o.arena, heddle_array *, p->n_buffer);
-		int64_t *own = HEDDLE_NEW_ARRAY(o.arena, int64_t, p->n_size + 1);
-		if (heddle_case_arrays(ctx, module, d, o.size, HEDDLE_FILL_INTEGERS, 1, array) == 0) {
-			for (int k = 0; k < p->n_size; k++)
-				for (int j = 0; j < d->n_size; j++)
-					if (!strcmp(d->size[j]->name, p->size[k].name))
-						own[k] = o.size[j];
-			for (int k = 0; k < p->n_buffer; k++)
-				for (int j = 0; j < d->n_tensor; j++)
-					if (array[j] && (p->buffer[k]->role <= HEDDLE_BUFFER_INOUT || p->buffer[k]->role == HEDDLE_BUFFER_SCALAR) &&
-					    !strcmp(d->tensor[j]->name, p->buffer[k]->name))
-						buffer[k] = array[j];
-			heddle_interpret r = {.arena = o.arena, .program = p, .size = own, .array = buffer, .unaligned_vectors = true,
-					      .transfer = heddle_descriptor_transfer(target.descriptor), .timeout = LONGEST};
-			if (verbose)
-				for (int k = 0; k < d->n_size; k++)
-					printf("       %s=%lld%s", d->size[k]->name, (long long)o.size[k], k + 1 < d->n_size ? "" : "\n");
-			good = heddle_interpret_run(ctx, &r) == 0;
-			ended = r.n_finding > 0; /* what has been counted until then is not all */
-			good = good && !ended;
-			for (int k = 0; k < p->n_launch && good; k++) {
-				const bool text = compare_text(&o, p, k, &r.launch[k]), rated = unrated || compare_rated(&o, k, &r.launch[k]);
-				if (!text || !rated)
-					printf("       %s on %s: %s\n", d->name, chip, p->config);
-			}
-			heddle_case_arrays_free(d, array);
-		}
-	}
-	if (!good) {
-		printf("    !! %s on %s is not counted: %s\n", d->name, chip,
-		       !sized ? "no sizes" : o.refused ? "its odd sizes are none" : ended ? "it has a fault, or takes too long" : heddle_diagnostics(ctx) ? heddle_diagnostics(ctx)->message : "other kernels");
-		failed++;
 	}
 	heddle_diagnostics_clear(ctx);
 	heddle_program_free(p);
@@ -528,58 +414,6 @@ static void run_file(const char *path, const char *only)
 	heddle_ctx_free(ctx);
 }
 
-/* A line of CONFIGS, on the targets that it is for. */
-static void run_line(const char *line, const char *only)
-{
-	static const char *const chips[] = {"cuda:h100", "hip:mi300x", "opencl:cpu"};
-	char file[256], name[256], key[16], path[4096];
-	int config = 0;
-	if (line[0] == '#')
-		return;
-	heddle_ctx *ctx = heddle_ctx_new();
-	const bool read = sscanf(line, "%255s %255s %15s %n", file, name, key, &config) == 3 && config > 0;
-	snprintf(path, sizeof(path), "%s/layers/%s", HEDDLE_SOURCE_DIR, read ? file : "");
-	char *text = read ? heddle_file_read(ctx, path, NULL) : NULL;
-	heddle_module *module = text ? heddle_module_parse(ctx, path, text, NULL) : NULL;
-	int d = 0, runs = 0;
-	while (module && d < module->n_definition && strcmp(module->definition[d]->name, name))
-		d++;
-	for (size_t t = 0; module && d < module->n_definition && t < HEDDLE_COUNT(chips); t++) {
-		heddle_target target;
-		if ((only && strcmp(only, chips[t])) || heddle_target_parse(ctx, chips[t], &target) < 0 ||
-		    strcmp(key, target.descriptor->execution == HEDDLE_SIMD ? "simd" : "config"))
-			continue;
-		given = line + config;
-		run(ctx, module, module->definition[d], chips[t], 0);
-		given = NULL;
-		runs++;
-	}
-	if (!runs && !only) {
-		printf("    !! this names no layer, or no kind of target: %s\n", line);
-		failed++;
-	}
-	free(text);
-	heddle_module_free(module);
-	heddle_ctx_free(ctx);
-}
-
-static void run_lines(const char *path, const char *only)
-{
-	char line[4096];
-	FILE *f = fopen(path, "r");
-	if (!f) {
-		printf("    !! %s cannot be read\n", path);
-		failed++;
-		return;
-	}
-	while (fgets(line, sizeof(line), f)) {
-		line[strcspn(line, "\n")] = 0;
-		if (line[0])
-			run_line(line, only);
-	}
-	fclose(f);
-}
-
 static int by_name(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
@@ -594,25 +428,12 @@ int main(int argc, char **argv)
 			verbose = true;
 		else if (!strcmp(argv[i], "-u"))
 			uneven = true;
-		else if (!strcmp(argv[i], "-s") && i + 1 < argc) {
-			char name[64];
-			long long n;
-			const char *at = sizes = argv[++i];
-			do
-				at = next_size(at, name, &n);
-			while (at && *at);
-			if (!at) {
-				fprintf(stderr, "test_cost_counts: -s takes sizes, H=10,W=7, not %s\n", sizes);
-				return 2;
-			}
-		} else if (!strcmp(argv[i], "-t") && i + 1 < argc)
+		else if (!strcmp(argv[i], "-t") && i + 1 < argc)
 			only = argv[++i];
-		else if (!strcmp(argv[i], "-c") && i + 1 < argc)
-			run_lines(argv[++i], only), files++;
 		else if (!strcmp(argv[i], "-r") && i + 1 < argc) {
 			const int read = sscanf(argv[++i], "%d-%d", &first_draw, &draws);
 			if (read < 1 || first_draw < 1 || (read == 2 && draws < first_draw)) {
-				fprintf(stderr, "test_cost_counts: -r takes numbers of draws, 3 or 15-18, not %s\n", argv[i]);
+				fprintf(stderr, "test_cost_layers: -r takes numbers of draws, 3 or 15-18, not %s\n", argv[i]);
 				return 2;
 			}
 			if (read == 1)
@@ -636,8 +457,6 @@ int main(int argc, char **argv)
 			free(name[i]);
 		}
 	}
-	printf("%d kernels counted from their text, %d differ\n", texts, text_failed);
-	printf("%d kernels counted ahead of it, %d differ; of them %d with cut boxes, %d differ, %d but for what they read of guarded tiles; "
-	       "%d left out, %d refused; transactions equal in %d of %d\n", checked, off, cut, cut_failed, part, left_out, refused, same_transactions, exact_ones);
-	return failed > 0 || text_failed > 0 || off > 0 || texts == 0 || checked == 0 || (exact_ones == 0 && !uneven);
+	printf("%d launches compared, %d differ; %d left out, %d refused, %d failed\n", compared, differ, left_out, refused, failed);
+	return failed > 0 || differ > 0 || compared == 0;
 }
