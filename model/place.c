@@ -251,11 +251,25 @@ static bool uniform_layout(const heddle_kernel *kernel, const heddle_tensor *ten
 	return true;
 }
 
-/* The first access writes without reading, and everything accessed later was written in the kernel before. */
-static bool starts_fresh(const heddle_kernel *kernel, const heddle_tensor *tensor, const heddle_stmt *writer)
+static heddle_stmt *first_writer(const heddle_kernel *kernel, const heddle_tensor *tensor)
 {
+	for (int s = 0; s < kernel->n_stmt; s++)
+		if (kernel->stmt[s]->access[0].tensor == tensor)
+			return kernel->stmt[s];
+	return NULL;
+}
+
+/* The first access writes without reading, and everything accessed later was written in the kernel before. */
+bool heddle_starts_fresh(heddle_scop *scop, const heddle_kernel *kernel, const heddle_tensor *tensor)
+{
+	heddle_stmt *writer = first_writer(kernel, tensor);
+	if (!writer || tensor->role == HEDDLE_ROLE_INOUT)
+		return false;
+	isl_set *lhs = !writer->initialise ? isl_set_copy(writer->domain) :
+		       writer->lhs	   ? isl_set_copy(writer->lhs) :
+					     heddle_stmt_left_ranges(scop, writer, true);
 	isl_map *written = isl_map_from_multi_pw_aff(isl_multi_pw_aff_copy(writer->access[0].index));
-	isl_set *image = isl_set_apply(isl_set_copy(writer->initialise ? writer->lhs : writer->domain), written);
+	isl_set *image = isl_set_apply(lhs, written);
 	bool fresh = writer->source->initialise || writer->source->assign == HEDDLE_ASSIGN_SET;
 	for (int s = 0; s < kernel->n_stmt && fresh; s++) {
 		const heddle_stmt *stmt = kernel->stmt[s];
@@ -294,16 +308,13 @@ static heddle_part first_part(const heddle_kernel *kernel)
 bool heddle_register_legal(heddle_scop *scop, heddle_kernel *kernel, heddle_tensor *tensor, heddle_registers *registers)
 {
 	heddle_registers r = {.name = tensor->name, .type = tensor->type};
-	heddle_stmt *writer = NULL;
+	heddle_stmt *writer = first_writer(kernel, tensor);
 	/* Where threads hold registers their subscripts are constants in the end: a local dimension must fit one tile.  The one thread
 	 * of a vector unit has its arrays in memory anyway, near it; what is stored for others is stored by tiles that are gone then. */
 	const bool tiles = scop->descriptor->execution == HEDDLE_SIMD && !heddle_used_after(scop, kernel, tensor);
-	for (int s = 0; s < kernel->n_stmt && !writer; s++)
-		if (kernel->stmt[s]->access[0].tensor == tensor)
-			writer = kernel->stmt[s];
 	if (!writer || tensor->role == HEDDLE_ROLE_INOUT || !uniform_layout(kernel, tensor, writer, tiles))
 		return false;
-	if (!starts_fresh(kernel, tensor, writer))
+	if (!heddle_starts_fresh(scop, kernel, tensor))
 		return false;
 	bool room = true;
 	for (int e = 0; e < tensor->rank && tiles; e++) {

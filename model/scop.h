@@ -276,6 +276,8 @@ bool heddle_used_after(const heddle_scop *scop, const heddle_kernel *kernel, con
 /* Can `tensor`, written in `kernel`, live in registers?  On success fills `registers` (may be NULL). */
 bool heddle_register_legal(heddle_scop *scop, heddle_kernel *kernel, heddle_tensor *tensor, heddle_registers *registers);
 bool heddle_kernel_writes(const heddle_kernel *kernel, const heddle_tensor *tensor);
+/* Does the first statement that writes the tensor write without reading, all that later ones touch of it? */
+bool heddle_starts_fresh(heddle_scop *scop, const heddle_kernel *kernel, const heddle_tensor *tensor);
 /* The statement dimension that is subscript `e` of an access, or -1 when it is not a plain index. */
 int heddle_access_dim(const heddle_stmt *stmt, const heddle_access *access, int e);
 /* What one step of the statement's dimension adds to subscript `e` of an access that is affine; 0 where it is not always the same, either. */
