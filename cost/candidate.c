@@ -26,6 +26,44 @@ int heddle_candidate_threads(const heddle_outline *outline, const heddle_candida
 	return threads;
 }
 
+static heddle_slot_layout slot_of(const heddle_layout *l)
+{
+	return (heddle_slot_layout){(int)l->rounds, (int)l->items, (int)l->threads, (int)l->vector};
+}
+
+void heddle_candidate_of(const heddle_outline *outline, heddle_candidate *candidate)
+{
+	const heddle_kernel *kernel = outline->kernel;
+	heddle_candidate_begin(outline, candidate);
+	candidate->lanes = (int)kernel->lanes;
+	candidate->lanes_outer = kernel->config->lanes_outer;
+	candidate->resident = kernel->config->resident;
+	for (int m = 0; m < outline->n_member; m++) {
+		candidate->slot[m] = slot_of(&kernel->member[m].layout);
+		candidate->order[m] = (signed char)kernel->member_order[m];
+	}
+	for (int s = 0; s < outline->n_stmt; s++)
+		for (int d = 0; d < outline->stmt[s].n_dim; d++)
+			if (outline->stmt[s].slot[d] >= outline->n_member)
+				candidate->slot[outline->stmt[s].slot[d]] = slot_of(&kernel->stmt[s]->dim[d].layout);
+	for (int g = 0; g < outline->n_group; g++) {
+		const heddle_group *from = kernel->group[g];
+		heddle_slot_group *to = &candidate->group[g];
+		to->space = (signed char)from->space;
+		for (int i = 0; i < kernel->config->n_stream; i++)
+			candidate->streams |= (unsigned)!strcmp(kernel->config->stream[i], from->tensor->name) << g;
+		if (from->space != HEDDLE_SPACE_SHARED)
+			continue;
+		to->last = (signed char)from->order[from->tensor->rank - 1];
+		to->pad = (short)from->pad;
+		to->vector = (signed char)from->vector;
+		to->columns = (short)from->columns;
+		to->phases = (signed char)from->phases;
+		to->prefetch = from->early;
+		to->copy = (signed char)(from->copy ? from->copy - outline->descriptor->copy + 1 : 0);
+	}
+}
+
 /* ---- legality -------------------------------------------------------------------------------------------------------------------- */
 
 static const heddle_slot_layout *layout_of(const heddle_outline_stmt *s, const heddle_candidate *candidate, int d)
@@ -127,7 +165,7 @@ static bool sums_legal(const heddle_outline *outline, const heddle_candidate *ca
 		rounds *= reduction ? 1 : l->rounds;
 		parts += reduction ? l->vector > 1 : (l->rounds > 1) + (l->items > 1) + (l->vector > 1);
 	}
-	*arrays += rounds > 1 ? elements * s->sum_bytes : 0;
+	*arrays += rounds > 1 && !heddle_rounds_outside(outline, candidate) ? elements * s->sum_bytes : 0;
 	return parts <= HEDDLE_MAX_DIM && (rounds > 1 || outline->simd || elements * s->sum_bytes / 4 <= 512);
 }
 

@@ -220,6 +220,8 @@ static void count_access(counter *k, const heddle_shape *s, const heddle_outline
 	const double n = times * r->n;
 	count(k, store ? (heddle_instruction)(load + 1) : load, n);
 	count(k, HEDDLE_INSTRUCTION_PERMUTE, times * r->gathered);
+	if (k->o->simd)
+		return;
 	if (shared)
 		k->load->shared_cycles += n * k->warps * served(k, s, r, true);
 	else if (a->affine)
@@ -228,33 +230,42 @@ static void count_access(counter *k, const heddle_shape *s, const heddle_outline
 		k->load->sectors += n * k->threads;
 }
 
-static void count_reads(counter *k, const heddle_shape *s)
+/* Has an earlier statement read the same for the same thread, all of it at once?  It is still there. */
+static bool is_kept(const counter *k, const heddle_shape *s, const heddle_outline_access *a)
+{
+	for (const heddle_shape *t = k->shape; t < s && s->n_loop == 0; t++)
+		for (int b = 1; b < t->stmt->n_access && t->n_loop == 0 && t->stmt->n_dim == s->stmt->n_dim; b++) {
+			const heddle_outline_access *other = &t->stmt->access[b];
+			bool same = other->access->tensor == a->access->tensor && other->affine && a->affine;
+			for (int d = 0; d < s->stmt->n_dim && same; d++)
+				same = a->step[d] == other->step[d] && (a->step[d] == 0 || memcmp(&s->layout[d], &t->layout[d], sizeof(s->layout[d])) == 0);
+			if (same)
+				return true;
+		}
+	return false;
+}
+
+/* Returns the iterations in which global memory is read. */
+static double count_reads(counter *k, const heddle_shape *s)
 {
 	const heddle_register_weights *weight = &k->o->descriptor->registers;
-	double flight = 0, innermost = 1;
-	bool waits = false;
+	double flight = 0, innermost = 0;
 	k->loaded = 0;
 	for (int a = 1; a < s->stmt->n_access; a++) {
 		const heddle_outline_access *read = &s->stmt->access[a];
 		const heddle_space space = space_of(k, read);
-		if (read->again || !read->rank || space == HEDDLE_SPACE_REGISTER)
+		if (read->again || !read->rank || space == HEDDLE_SPACE_REGISTER || (space == HEDDLE_SPACE_GLOBAL && is_kept(k, s, read)))
 			continue;
 		const request r = request_of(k, s, read);
 		const double runs = heddle_shape_runs(s, read->mask, false);
 		count_access(k, s, read, &r, runs, false);
 		k->loaded += r.words * (k->o->simd ? 1 : weight_of(space == HEDDLE_SPACE_SHARED ? &weight->operand : &weight->load));
 		k->kept += k->o->simd ? 0 : weight->access.value;
-		if (space == HEDDLE_SPACE_GLOBAL) {
-			innermost = fmax(innermost, runs);
-			flight += r.n * r.bytes;
-			waits = true;
-		}
+		innermost = space == HEDDLE_SPACE_GLOBAL ? fmax(innermost, runs) : innermost;
+		flight += space == HEDDLE_SPACE_GLOBAL ? r.n * r.bytes : 0;
 	}
-	if (!waits)
-		return;
-	const double together = s->stmt->ordered ? 1 : fmin(UNROLLED, innermost);
-	k->load->chain[HEDDLE_INSTRUCTION_GLOBAL_LOAD] += k->o->simd ? 1 : innermost / together;
-	k->load->flight = fmax(k->load->flight, flight * together);
+	k->load->flight = fmax(k->load->flight, flight * (s->stmt->ordered ? 1 : fmin(UNROLLED, fmax(1, innermost))));
+	return innermost;
 }
 
 /* ---- tiles ------------------------------------------------------------------------------------------------------------------------- */
@@ -271,12 +282,18 @@ static void count_fill(counter *k, const heddle_shape *s, int g)
 	for (int e = 0; e < a->rank; e++)
 		rows *= e >= box->run && e <= box->row ? 1 : (double)box->size[e];
 	const double vectors = (double)box->run_length / choice->vector, bytes = choice->vector * a->bytes;
-	const double of_thread = ceil(rows * box->columns / k->threads) * ceil(vectors / box->columns);
+	const double passes = floor(vectors / box->columns), rest = (vectors - passes * box->columns) / box->columns;
+	const double of_thread = ceil(rows * box->columns / k->threads) * (passes + (rest > 0 ? fmax(rest, 1.0 / k->warps) : 0));
 	const bool along = box->pitch[box->row] == 1 && choice->phases == 1;
 	const double registers = k->o->simd ? fmax(1, bytes / k->o->vector_bytes) : 1;
 	count(k, HEDDLE_INSTRUCTION_GLOBAL_LOAD, tile_steps * of_thread * registers);
 	count(k, HEDDLE_INSTRUCTION_SHARED_STORE, tile_steps * of_thread * (along ? registers : choice->vector));
-	k->load->sectors += tile_steps * rows * ceil(vectors / box->columns) * ceil(fmin(box->columns, vectors) * bytes / k->o->transfer.sector);
+	const double sector = k->o->transfer.sector, request = fmin(box->columns, vectors) * bytes;
+	const bool begins = sector < a->bytes || heddle_box_begins_at(k->o, k->c, g, box, (int)(sector / a->bytes));
+	k->load->shared_bytes += (double)box->elements * a->bytes;
+	if (k->o->simd)
+		return;
+	k->load->sectors += tile_steps * rows * (passes + (rest > 0)) * (ceil(request / sector) + (begins ? 0 : 1 - bytes / sector));
 	int64_t address[HEDDLE_MOST_LANES];
 	for (int t = 0; t < k->n_lane; t++) {
 		int64_t row = t / box->columns;
@@ -290,11 +307,10 @@ static void count_fill(counter *k, const heddle_shape *s, int g)
 	}
 	const double cycles = heddle_request_cycles(&k->o->transfer, address, k->n_lane, along ? (int)bytes : (int)a->bytes);
 	k->load->shared_cycles += tile_steps * of_thread * (along ? 1 : choice->vector) * k->warps * cycles;
-	k->load->shared_bytes += (double)box->elements * a->bytes;
 	k->load->flight += of_thread * bytes;
 	if (choice->prefetch)
 		k->kept += of_thread * bytes / 4 * weight_of(&k->o->descriptor->registers.early);
-	k->kept += k->o->simd ? 0 : k->o->descriptor->registers.tile.value;
+	k->kept += k->o->descriptor->registers.tile.value;
 }
 
 static void count_tiles(counter *k, const heddle_shape *s, int stmt)
@@ -336,23 +352,42 @@ static double width(const counter *k, const heddle_shape *s, unsigned mask, bool
 	return n;
 }
 
-static void count_values(counter *k, const heddle_shape *s)
+static double instructions(const counter *k)
+{
+	double n = 0;
+	for (int i = 0; i < HEDDLE_N_INSTRUCTION; i++)
+		n += k->load->instruction[i];
+	return n;
+}
+
+/* Iterations under way at the same time, each of so many instructions. */
+static double overlap(const counter *k, double body)
+{
+	const heddle_quantity *window = &k->o->descriptor->window;
+	return window->set ? fmax(UNROLLED, window->value / fmax(body, 1)) : UNROLLED;
+}
+
+/* `reads`: iterations that wait for global memory; `before`: instructions of the block so far. */
+static void count_values(counter *k, const heddle_shape *s, double reads, double before)
 {
 	const unsigned all = (1u << s->stmt->n_dim) - 1;
-	double terms = 1, iterations = heddle_shape_runs(s, all, false);
+	const double iterations = heddle_shape_runs(s, all, false);
+	double terms = 1;
 	for (int i = 0; i < s->stmt->n_operator; i++) {
 		const heddle_outline_operator *o = &s->stmt->operator[i];
 		count(k, o->kind, heddle_shape_runs(s, o->mask, false) * width(k, s, o->mask, o->wide));
 	}
-	count(k, HEDDLE_INSTRUCTION_BRANCH, iterations);
-	count(k, HEDDLE_INSTRUCTION_INTEGER, iterations * (1 + s->stmt->n_comparison));
+	count(k, HEDDLE_INSTRUCTION_BRANCH, iterations * (s->stmt->n_comparison ? 3 : 1));
+	count(k, HEDDLE_INSTRUCTION_INTEGER, iterations * (k->o->simd ? 0.75 * s->stmt->n_comparison : 0.5));
 	for (int d = 0; d < s->stmt->n_dim; d++)
 		terms *= s->stmt->reductions >> d & 1 ? s->tiles[d] * s->items[d] : 1;
 	if (s->stmt->stmt->reduction)
-		k->load->chain[s->stmt->sum] += terms * heddle_shape_runs(s, s->stmt->locals & ~s->stmt->reductions, true);
-	const double depths = s->stmt->ordered ? iterations : s->stmt->stmt->reduction ? 1 : heddle_shape_runs(s, s->stmt->locals, true);
+		k->load->chain[s->stmt->sum] += terms * heddle_shape_runs(s, k->o->simd ? all : s->stmt->locals, true);
+	const double under_way = s->stmt->ordered ? 1 : overlap(k, (instructions(k) - before) / (k->warps * iterations));
+	const double depths = s->stmt->ordered ? iterations : fmax(1, iterations / under_way);
+	k->load->chain[HEDDLE_INSTRUCTION_GLOBAL_LOAD] += reads > 0 ? fmax(1, reads / under_way) : 0;
 	for (int i = 0; i < HEDDLE_N_INSTRUCTION; i++)
-		k->load->chain[i] += s->stmt->depth[i] * (k->o->simd ? 1 : depths);
+		k->load->chain[i] += s->stmt->depth[i] * (s->stmt->stmt->reduction && i == s->stmt->sum ? 1 : depths);
 	k->load->peak_runs = fmax(k->load->peak_runs, iterations);
 	k->load->code = fmax(k->load->code, width(k, s, all, false) * (1 + s->stmt->n_operator) * INSTRUCTION_BYTES);
 }
@@ -380,7 +415,7 @@ static void count_combine(counter *k, const heddle_shape *s, double each, double
 	k->load->chain[s->stmt->sum] += steps * runs;
 	if (shuffles && lanes <= warp)
 		return;
-	const double far = shuffles ? ceil((double)lanes / warp) : ceil(log2(lanes)), barriers = shuffles ? 2 : far + 1;
+	const double far = shuffles ? 2 : ceil(log2(lanes)), barriers = shuffles ? 1 : far + 1;
 	count(k, HEDDLE_INSTRUCTION_SHARED_STORE, each * runs * (shuffles ? 1 : far));
 	count(k, HEDDLE_INSTRUCTION_SHARED_LOAD, each * runs * far);
 	count(k, s->stmt->sum, each * runs * far);
@@ -398,7 +433,7 @@ static void count_sums(counter *k, const heddle_shape *s)
 	const double unit = k->o->simd ? 1 : fmax(1, s->stmt->sum_bytes / 4);
 	double rounds = 1, steps = 1, vectors = 1;
 	if (!s->stmt->stmt->reduction) {
-		k->most = fmax(k->most, k->loaded + width(k, s, all, false));
+		k->most = fmax(k->most, k->o->simd ? 1 + s->stmt->n_access : k->loaded + width(k, s, all, false));
 		return;
 	}
 	const double sums = width(k, s, all, s->stmt->sum_bytes > 4) / s->edge, runs = heddle_shape_runs(s, all, true);
@@ -407,7 +442,7 @@ static void count_sums(counter *k, const heddle_shape *s)
 		steps *= s->tiles[d];
 		vectors *= s->stmt->reductions >> d & 1 ? s->layout[d].vector : 1;
 	}
-	k->most = fmax(k->most, k->loaded + sums * unit);
+	k->most = fmax(k->most, fmin(k->loaded, k->o->simd ? k->o->descriptor->vector_registers.value / 2 : INFINITY) + sums * unit);
 	if (rounds > 1 && !k->outside)
 		count(k, HEDDLE_INSTRUCTION_STACK, 2 * sums * rounds * (steps + 1));
 	count_combine(k, s, k->o->simd && s->lockstep >= 0 && s->stmt->reductions >> s->lockstep & 1 ? sums : sums / vectors, runs);
@@ -496,14 +531,14 @@ void heddle_footprint(const heddle_outline *outline, const heddle_candidate *can
 		load->blocks *= heddle_outline_blocks(outline, candidate, m);
 	for (int s = 0; s < outline->n_stmt; s++)
 		k.shape[s] = heddle_shape_of(outline, candidate, s);
-	k.outside = heddle_rounds_outside(outline, k.shape);
+	k.outside = heddle_rounds_outside(outline, candidate);
 	keep_groups(&k);
 	k.kept += outline->simd ? 0 : outline->descriptor->registers.base.value;
 	for (int s = 0; s < outline->n_stmt; s++) {
 		count_waits(&k, &k.shape[s], s);
 		count_tiles(&k, &k.shape[s], s);
-		count_reads(&k, &k.shape[s]);
-		count_values(&k, &k.shape[s]);
+		const double before = instructions(&k), reads = count_reads(&k, &k.shape[s]);
+		count_values(&k, &k.shape[s], reads, before);
 		count_sums(&k, &k.shape[s]);
 		count_results(&k, &k.shape[s], s);
 	}

@@ -53,8 +53,8 @@ heddle_shape heddle_shape_of(const heddle_outline *outline, const heddle_candida
 double heddle_shape_runs(const heddle_shape *shape, unsigned mask, bool results);
 /* Results of a thread that are written out, vectors not counted. */
 double heddle_shape_items(const heddle_shape *shape, unsigned mask);
-/* Are rounds the outermost loops of the kernel? */
-bool heddle_rounds_outside(const heddle_outline *outline, const heddle_shape *shape);
+/* Are rounds the outermost loops of the kernel (model/tile.c)? */
+bool heddle_rounds_outside(const heddle_outline *outline, const heddle_candidate *candidate);
 double heddle_outline_blocks(const heddle_outline *outline, const heddle_candidate *candidate, int member);
 
 /* Everything of `load`. */

@@ -198,10 +198,10 @@ void heddle_footprint_reuse(const heddle_outline *outline, const heddle_candidat
 	t.box = box;
 	t.n_loop = t.n_reference = 0;
 	const int block = add_grid(&t);
-	const bool outside = heddle_rounds_outside(outline, shape);
+	const bool outside = heddle_rounds_outside(outline, candidate);
 	for (int s = 0; s < outline->n_stmt; s++)
 		add_loops(&t, &shape[s], s ? &shape[s - 1] : NULL, block);
 	for (int s = 0; s < outline->n_stmt; s++)
 		add_stmt(&t, &shape[s], s, block, outside);
-	heddle_reuse(load, t.loop, t.n_loop, t.reference, t.n_reference, outline->line);
+	heddle_reuse(load, t.loop, t.n_loop, t.reference, t.n_reference, outline->simd ? outline->line : outline->transfer.sector);
 }

@@ -134,6 +134,8 @@ static inline int heddle_slot_tile(const heddle_slot_layout *l)
 {
 	return l->rounds * l->items * l->threads * l->vector;
 }
+/* The choice that a kernel after pass `place` has. */
+void heddle_candidate_of(const heddle_outline *outline, heddle_candidate *candidate);
 /* Words that a thread holds of the group in registers, or bytes in an array in its memory (`array`); false: it cannot live there. */
 bool heddle_candidate_keeps(const heddle_outline *outline, const heddle_candidate *candidate, int group, double *words, double *array);
 /* Does it keep to what passes and the descriptor demand? */

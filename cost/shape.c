@@ -113,18 +113,22 @@ double heddle_shape_items(const heddle_shape *s, unsigned mask)
 	return n;
 }
 
-bool heddle_rounds_outside(const heddle_outline *outline, const heddle_shape *shape)
+bool heddle_rounds_outside(const heddle_outline *outline, const heddle_candidate *candidate)
 {
-	if (heddle_candidate_threads(outline, shape[0].candidate) > 1)
+	bool any = false;
+	if (heddle_candidate_threads(outline, candidate) > 1)
 		return false;
 	for (int s = 0; s < outline->n_stmt; s++)
-		for (int d = 0; d < shape[s].stmt->n_dim; d++) {
-			if (shape[s].tiles[d] > 1)
+		for (int d = 0; d < outline->stmt[s].n_dim; d++) {
+			const heddle_outline_stmt *stmt = &outline->stmt[s];
+			const heddle_slot_layout *l = stmt->slot[d] < 0 ? &one : &candidate->slot[stmt->slot[d]];
+			if (!(stmt->members >> d & 1) && (!stmt->known[d] || heddle_slot_tile(l) < stmt->known[d]))
 				return false;
-			if (shape[s].layout[d].rounds > 1 && (d >= shape[0].stmt->n_dim || shape[0].stmt->slot[d] != shape[s].stmt->slot[d]))
+			any = any || l->rounds > 1;
+			if (l->rounds > 1 && (d >= outline->stmt[0].n_dim || outline->stmt[0].slot[d] != stmt->slot[d]))
 				return false;
 		}
-	return true;
+	return any;
 }
 
 /* ---- tiles ----------------------------------------------------------------------------------------------------------------------- */
