@@ -109,7 +109,7 @@ bool heddle_candidate_keeps(const heddle_outline *outline, const heddle_candidat
 	enum { MOST_ELEMENTS = 1024 };
 	const heddle_outline_group *g = &outline->group[group];
 	const heddle_outline_stmt *w = &outline->stmt[g->stmt];
-	const bool tiles = outline->simd && !g->used_after;
+	const bool tiles = outline->simd && !g->used_after, outside = heddle_rounds_outside(outline, candidate);
 	double elements = 1;
 	*array = 0;
 	if (!g->keeps || g->access != 0)
@@ -122,8 +122,8 @@ bool heddle_candidate_keeps(const heddle_outline *outline, const heddle_candidat
 		const int d = plain_dim(w, &w->access[0], e);
 		const heddle_slot_layout *l = layout_of(w, candidate, d);
 		const double several = tiles && !(w->members >> d & 1) ? (double)tiles_of(&w->access[0], e, heddle_slot_tile(l)) : 1;
-		elements *= (double)l->rounds * l->items * l->vector * several;
-		*array += several > 1 || l->rounds > 1;
+		elements *= (double)(outside ? 1 : l->rounds) * l->items * l->vector * several;
+		*array += several > 1 || (l->rounds > 1 && !outside);
 	}
 	const double bytes = elements * w->access[0].bytes;
 	*words = outline->simd ? ceil(bytes / outline->vector_bytes) : elements * fmax(1, w->access[0].bytes / 4);
@@ -247,12 +247,11 @@ static void set_group(const heddle_outline *outline, int g, const heddle_slot_gr
 {
 	const heddle_outline_group *group = &outline->group[g];
 	const int rank = group->tensor->rank;
-	if (from->space == HEDDLE_SPACE_GLOBAL && !from->prefetch)
+	if (!group->uses)
 		return;
 	heddle_group_config *to = heddle_config_group(config, outline->kernel->position, group->tensor->name, group->number, true);
 	to->space = from->space;
-	if (from->prefetch)
-		to->prefetch = from->prefetch;
+	to->prefetch = from->prefetch;
 	if (from->space != HEDDLE_SPACE_SHARED)
 		return;
 	to->pad = from->pad;

@@ -1,0 +1,214 @@
+/* The best candidates: seeds are rated, and what differs from the best of each kind in one place, as long as that helps.
+ * SPDX-License-Identifier: MIT
+ */
+#include "cost/space.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { POOL = 512, KINDS = 64, USUAL_SEEDS = 6000, USUAL_AROUND = 8, MOST_STEPS = 12, SEEN = 1 << 16 };
+
+/* Looked around in is what is not much slower than the best. */
+static const double HOPELESS = 2;
+
+typedef struct searcher {
+	const heddle_outline *o;
+	int n, worst;	     /* of the pool; its slowest */
+	heddle_ranked *pool; /* [POOL] */
+	int n_kind;
+	uint64_t kind[KINDS];
+	heddle_ranked *of_kind; /* [KINDS], the best of each */
+	uint64_t *seen;		/* [SEEN], a hash table */
+	int rated, every, visited; /* of the seeds only each `every`-th is rated */
+	heddle_ranked *step;	/* the best neighbour so far; NULL: seeds */
+} searcher;
+
+static uint64_t hash(uint64_t h, const void *data, size_t n)
+{
+	const unsigned char *byte = data;
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ byte[i]) * 1099511628211u;
+	return h;
+}
+
+static uint64_t hash_of(const heddle_outline *o, const heddle_candidate *c)
+{
+	uint64_t h = 14695981039346656037u;
+	h = hash(h, c->slot, sizeof(*c->slot) * (size_t)o->n_slot);
+	h = hash(h, c->group, sizeof(*c->group) * (size_t)o->n_group);
+	h = hash(h, c->order, (size_t)o->n_member);
+	const int rest[] = {c->lanes, c->lanes_outer, c->resident, (int)c->streams};
+	h = hash(h, rest, sizeof(rest));
+	return h ? h : 1;
+}
+
+/* Candidates of one kind have threads, vectors and rounds along the same dimensions, and the same spaces. */
+static uint64_t kind_of(const heddle_outline *o, const heddle_candidate *c)
+{
+	uint64_t threads = 0, vectors = 0, rounds = 0, spaces = 0;
+	for (int i = 0; i < o->n_slot; i++) {
+		threads |= (uint64_t)(c->slot[i].threads > 1) << i;
+		vectors |= (uint64_t)(c->slot[i].vector > 1) << i;
+		rounds |= (uint64_t)(c->slot[i].rounds > 1) << i;
+	}
+	for (int g = 0; g < o->n_group; g++)
+		spaces |= (uint64_t)c->group[g].space << 2 * g;
+	const uint64_t all[] = {threads, o->simd ? vectors : 0, rounds, spaces};
+	return hash(14695981039346656037u, all, sizeof(all));
+}
+
+/* The same tiles, vectors and spaces: one of them is enough to measure. */
+static bool alike(const heddle_outline *o, const heddle_candidate *a, const heddle_candidate *b)
+{
+	for (int i = 0; i < o->n_slot; i++)
+		if (heddle_slot_tile(&a->slot[i]) != heddle_slot_tile(&b->slot[i]) || a->slot[i].vector != b->slot[i].vector ||
+		    a->slot[i].rounds != b->slot[i].rounds)
+			return false;
+	for (int g = 0; g < o->n_group; g++)
+		if (a->group[g].space != b->group[g].space)
+			return false;
+	return true;
+}
+
+static bool is_new(searcher *s, const heddle_candidate *c)
+{
+	const uint64_t h = hash_of(s->o, c);
+	for (size_t i = h % SEEN, tries = 0; tries < 16; i = (i + 1) % SEEN, tries++) {
+		if (s->seen[i] == h)
+			return false;
+		if (!s->seen[i]) {
+			s->seen[i] = h;
+			return true;
+		}
+	}
+	return true;
+}
+
+static void keep(searcher *s, const heddle_ranked *one)
+{
+	if (s->n < POOL) {
+		s->pool[s->n++] = *one;
+	} else if (one->seconds < s->pool[s->worst].seconds) {
+		s->pool[s->worst] = *one;
+	} else {
+		return;
+	}
+	if (s->n < POOL)
+		return;
+	s->worst = 0;
+	for (int i = 1; i < s->n; i++)
+		s->worst = s->pool[i].seconds > s->pool[s->worst].seconds ? i : s->worst;
+}
+
+static void keep_kind(searcher *s, const heddle_ranked *one)
+{
+	const uint64_t kind = kind_of(s->o, &one->candidate);
+	int at = 0, slowest = 0;
+	while (at < s->n_kind && s->kind[at] != kind)
+		at++;
+	if (at == s->n_kind && at == KINDS) {
+		for (int i = 1; i < KINDS; i++)
+			slowest = s->of_kind[i].seconds > s->of_kind[slowest].seconds ? i : slowest;
+		at = slowest;
+	}
+	if (at < s->n_kind && one->seconds >= s->of_kind[at].seconds)
+		return;
+	s->n_kind += at == s->n_kind;
+	s->kind[at] = kind;
+	s->of_kind[at] = *one;
+}
+
+static void rate(void *user, heddle_candidate *candidate)
+{
+	searcher *s = user;
+	heddle_load load;
+	heddle_ranked one;
+	if (!s->step && s->visited++ % s->every)
+		return;
+	if (!heddle_candidate_legal(s->o, candidate) || !is_new(s, candidate))
+		return;
+	heddle_footprint(s->o, candidate, &load);
+	const heddle_rating rating = heddle_rate(&load, s->o->descriptor);
+	s->rated++;
+	if (!rating.fits)
+		return;
+	one.candidate = *candidate;
+	one.seconds = rating.seconds;
+	keep(s, &one);
+	if (!s->step)
+		keep_kind(s, &one);
+	else if (one.seconds < s->step->seconds)
+		*s->step = one;
+}
+
+static void count_seed(void *user, heddle_candidate *candidate)
+{
+	(void)candidate;
+	++*(int *)user;
+}
+
+/* The best neighbour, its best neighbour, and so on. */
+static void climb(searcher *s, const heddle_ranked *from)
+{
+	heddle_ranked best = *from;
+	for (int i = 0; i < MOST_STEPS; i++) {
+		const heddle_candidate at = best.candidate;
+		const double before = best.seconds;
+		s->step = &best;
+		heddle_space_neighbours(s->o, &at, rate, s);
+		if (best.seconds >= before)
+			break;
+	}
+	s->step = NULL;
+}
+
+static int by_seconds(const void *a, const void *b)
+{
+	const double x = ((const heddle_ranked *)a)->seconds, y = ((const heddle_ranked *)b)->seconds;
+	return x < y ? -1 : x > y;
+}
+
+/* The fastest that are not alike; of one kind half of them at most, while there are others that are not hopeless. */
+static int choose(const searcher *s, int k, heddle_ranked *out)
+{
+	int n = 0;
+	for (int strict = 1; strict >= 0; strict--)
+		for (int i = 0; i < s->n && n < k; i++) {
+			int kin = 0;
+			bool known = false;
+			for (int j = 0; j < n && !known; j++) {
+				known = alike(s->o, &out[j].candidate, &s->pool[i].candidate);
+				kin += kind_of(s->o, &out[j].candidate) == kind_of(s->o, &s->pool[i].candidate);
+			}
+			if (!known && !(strict && 2 * kin >= k && s->pool[i].seconds < HOPELESS * s->pool[0].seconds))
+				out[n++] = s->pool[i];
+		}
+	qsort(out, (size_t)n, sizeof(*out), by_seconds);
+	return n;
+}
+
+heddle_space_found heddle_space_best(heddle_arena *arena, const heddle_outline *outline, const heddle_space_options *options, int k)
+{
+	heddle_space_found found = {0};
+	const int most = options && options->seeds ? options->seeds : USUAL_SEEDS, around = options && options->around ? options->around : USUAL_AROUND;
+	heddle_arena *work = heddle_arena_new();
+	searcher s = {.o = outline, .every = 1};
+	int seeds = 0;
+	s.pool = HEDDLE_NEW_ARRAY(work, heddle_ranked, POOL);
+	s.of_kind = HEDDLE_NEW_ARRAY(work, heddle_ranked, KINDS);
+	s.seen = HEDDLE_NEW_ARRAY(work, uint64_t, SEEN);
+	heddle_space_seeds(outline, count_seed, &seeds);
+	s.every = (seeds + most - 1) / most | 1;
+	heddle_space_seeds(outline, rate, &s);
+	qsort(s.of_kind, (size_t)s.n_kind, sizeof(*s.of_kind), by_seconds);
+	for (int i = 0; i < s.n_kind && i < around; i++)
+		if (s.of_kind[i].seconds < HOPELESS * s.of_kind[0].seconds)
+			climb(&s, &s.of_kind[i]);
+	qsort(s.pool, (size_t)s.n, sizeof(*s.pool), by_seconds);
+	found.best = HEDDLE_NEW_ARRAY(arena, heddle_ranked, k);
+	found.n = choose(&s, k, found.best);
+	found.rated = s.rated;
+	heddle_arena_free(work);
+	return found;
+}
