@@ -246,9 +246,9 @@ static void set_layout(heddle_config *config, heddle_stmt_config *to, const char
 static void set_group(const heddle_outline *outline, int g, const heddle_slot_group *from, heddle_config *config)
 {
 	const heddle_outline_group *group = &outline->group[g];
-	const int rank = group->tensor->rank;
 	if (!group->uses)
 		return;
+	const int rank = group->tensor->rank;
 	heddle_group_config *to = heddle_config_group(config, outline->kernel->position, group->tensor->name, group->number, true);
 	to->space = from->space;
 	to->prefetch = from->prefetch;

@@ -143,9 +143,12 @@ static void request_vectors(const counter *k, const heddle_shape *s, const heddl
 	const int L = s->lockstep;
 	const double v = L < 0 ? 1 : s->layout[L].vector, registers = fmax(1, v * a->bytes / k->o->vector_bytes);
 	if (L < 0 || !(a->mask >> L & 1)) {
-		r->n = elements;
-		r->bytes = a->bytes;
-		r->words = 1;
+		/* a vector of what lies in one register is taken apart, element by element */
+		const double apart = along < 0 ? 1 : s->layout[along].vector;
+		r->n = elements * fmax(1, apart * a->bytes / k->o->vector_bytes);
+		r->gathered = apart > 1 ? 2 * apart * elements : 0;
+		r->bytes = a->bytes * apart;
+		r->words = apart;
 		return;
 	}
 	elements *= s->edge;
@@ -426,6 +429,16 @@ static void count_combine(counter *k, const heddle_shape *s, double each, double
 	k->load->shared_bytes += each * s->stmt->sum_bytes * (shuffles ? k->threads / warp : k->threads);
 }
 
+/* Share of the results that are fewer than a thread's items: these are summed one by one, and share no operands. */
+static double remainder_of(const heddle_shape *s)
+{
+	double full = 1;
+	for (int d = 0; d < s->stmt->n_dim; d++)
+		if (s->stmt->members >> d & 1 && s->layout[d].items > 1)
+			full *= 1 - fmod(floor(s->stmt->extent[d] / s->layout[d].vector), s->layout[d].items) * s->layout[d].vector / s->stmt->extent[d];
+	return 1 - full;
+}
+
 /* What a thread sums into: registers, or an array in memory where there are several rounds in each step. */
 static void count_sums(counter *k, const heddle_shape *s)
 {
@@ -445,6 +458,9 @@ static void count_sums(counter *k, const heddle_shape *s)
 	k->most = fmax(k->most, fmin(k->loaded, k->o->simd ? k->o->descriptor->vector_registers.value / 2 : INFINITY) + sums * unit);
 	if (rounds > 1 && !k->outside)
 		count(k, HEDDLE_INSTRUCTION_STACK, 2 * sums * rounds * (steps + 1));
+	const double lone = k->o->simd ? remainder_of(s) * heddle_shape_runs(s, all, false) * sums : 0;
+	count(k, HEDDLE_INSTRUCTION_STACK, 2 * lone);
+	k->load->chain[s->stmt->sum] += lone;
 	count_combine(k, s, k->o->simd && s->lockstep >= 0 && s->stmt->reductions >> s->lockstep & 1 ? sums : sums / vectors, runs);
 }
 
