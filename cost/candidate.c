@@ -151,6 +151,19 @@ static bool layout_legal(const heddle_outline *outline, const heddle_candidate *
 	return l->threads == 1 || l->threads == candidate->lanes;
 }
 
+/* Copies of the value in the generated code: what is held in registers is written out. */
+static bool text_legal(const heddle_outline *outline, const heddle_candidate *candidate, const heddle_outline_stmt *s)
+{
+	enum { MOST_COPIES = 256 }; /* simplify unrolls loops of up to 1024 nodes, each copy being several; compilers take a second for these */
+	double copies = 1, vectors = 1;
+	for (int d = 0; d < s->n_dim; d++) {
+		const heddle_slot_layout *l = layout_of(s, candidate, d);
+		copies *= s->reductions >> d & 1 ? l->vector : (double)l->items * l->vector;
+		vectors = l->vector > vectors ? l->vector : vectors;
+	}
+	return copies / (outline->simd ? vectors : 1) <= MOST_COPIES;
+}
+
 /* Bytes of arrays in a thread's memory, and of sums at all: parts of a result have to fit an array's dimensions. */
 static bool sums_legal(const heddle_outline *outline, const heddle_candidate *candidate, const heddle_outline_stmt *s, double *arrays)
 {
@@ -214,7 +227,7 @@ bool heddle_candidate_legal(const heddle_outline *outline, const heddle_candidat
 		for (int d = 0; d < outline->stmt[s].n_dim; d++)
 			if (!layout_legal(outline, candidate, &outline->stmt[s], d, &laned))
 				return false;
-		if (laned > 1 || !sums_legal(outline, candidate, &outline->stmt[s], &arrays))
+		if (laned > 1 || !text_legal(outline, candidate, &outline->stmt[s]) || !sums_legal(outline, candidate, &outline->stmt[s], &arrays))
 			return false;
 	}
 	for (int g = 0; g < outline->n_group; g++) {

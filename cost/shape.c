@@ -58,14 +58,15 @@ static int lockstep_of(const heddle_shape *s)
 	return -1;
 }
 
-/* Elements of partial vectors are computed one by one. */
+/* Elements of partial vectors are computed one by one, or in shorter vectors where the number of them is known. */
 static double edge_of(const heddle_shape *s)
 {
 	const int d = s->lockstep;
 	if (!s->outline->simd || d < 0)
 		return 1;
 	const double vector = s->layout[d].vector, extent = s->stmt->extent[d], vectors = extent / vector;
-	const double rest = fmod(extent, vector), cut = fmin(s->stmt->cuts[d], vectors);
+	const int left = (int)fmod(extent, vector);
+	const double rest = s->stmt->known[d] ? __builtin_popcount((unsigned)left) : left, cut = fmin(s->stmt->cuts[d], vectors);
 	return (floor(vectors) + rest + cut * (vector - 1)) / vectors;
 }
 

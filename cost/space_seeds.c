@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-	MOST_AXES = 4,	/* dimensions of a kind that are tried */
+	MOST_AXES = 6,	/* dimensions of a kind that are tried */
 	SHORT = 8,	/* a reduction no longer is taken whole: the taps of a window */
 	WORD = 4,
 };
@@ -206,6 +206,8 @@ static void find_axes(seeder *s)
 			s->reuse[j] = s->reuse[j - 1];
 			s->reuse[j - 1] = d;
 		}
+	for (int i = 0; i < s->n_reuse && s->o->simd; i++) /* tiles may be transposed */
+		push(s->row, &s->n_row, s->reuse[i]);
 	int longest = -1;
 	for (int d = 0; d < m->n_dim; d++)
 		if (m->slot[d] >= 0 && usable >> d & 1 && (longest < 0 || m->extent[d] > m->extent[longest]))
