@@ -111,6 +111,7 @@ bool heddle_candidate_keeps(const heddle_outline *outline, const heddle_candidat
 	const heddle_outline_stmt *w = &outline->stmt[g->stmt];
 	const bool tiles = outline->simd && !g->used_after, outside = heddle_rounds_outside(outline, candidate);
 	double elements = 1;
+	bool tiled = false; /* only such may have many elements (model/place.c) */
 	*array = 0;
 	if (!g->keeps || g->access != 0)
 		return false;
@@ -123,12 +124,13 @@ bool heddle_candidate_keeps(const heddle_outline *outline, const heddle_candidat
 		const heddle_slot_layout *l = layout_of(w, candidate, d);
 		const double several = tiles && !(w->members >> d & 1) ? (double)tiles_of(&w->access[0], e, heddle_slot_tile(l)) : 1;
 		elements *= (double)(outside ? 1 : l->rounds) * l->items * l->vector * several;
+		tiled = tiled || several > 1;
 		*array += several > 1 || (l->rounds > 1 && !outside);
 	}
 	const double bytes = elements * w->access[0].bytes;
 	*words = outline->simd ? ceil(bytes / outline->vector_bytes) : elements * fmax(1, w->access[0].bytes / 4);
 	*array = *array > 0 ? bytes : 0;
-	return *array > 0 ? bytes <= HEDDLE_MAX_ARRAY_BYTES : elements <= MOST_ELEMENTS;
+	return tiled ? bytes <= HEDDLE_MAX_ARRAY_BYTES : elements <= MOST_ELEMENTS;
 }
 
 /* One dimension of a statement: see model/tile.c. */
@@ -151,17 +153,21 @@ static bool layout_legal(const heddle_outline *outline, const heddle_candidate *
 	return l->threads == 1 || l->threads == candidate->lanes;
 }
 
-/* Copies of the value in the generated code: what is held in registers is written out. */
+/* Copies of the value in the generated code: what is held in registers is written out.  Sums are no more than twice the registers. */
 static bool text_legal(const heddle_outline *outline, const heddle_candidate *candidate, const heddle_outline_stmt *s)
 {
-	enum { MOST_COPIES = 256 }; /* simplify unrolls loops of up to 1024 nodes, each copy being several; compilers take a second for these */
-	double copies = 1, vectors = 1;
+	enum { MOST_COPIES = 256, MOST_REGISTERS = 255 }; /* simplify unrolls loops of up to 1024 nodes, each copy being several */
+	const heddle_descriptor *descriptor = outline->descriptor;
+	const int lockstep = outline->simd ? heddle_outline_lockstep(s, candidate) : -1;
+	double copies = 1;
 	for (int d = 0; d < s->n_dim; d++) {
 		const heddle_slot_layout *l = layout_of(s, candidate, d);
-		copies *= s->reductions >> d & 1 ? l->vector : (double)l->items * l->vector;
-		vectors = l->vector > vectors ? l->vector : vectors;
+		copies *= s->reductions >> d & 1 ? 1 : l->items;
+		copies *= d == lockstep ? ceil(l->vector * s->sum_bytes / outline->vector_bytes) : l->vector;
 	}
-	return copies / (outline->simd ? vectors : 1) <= MOST_COPIES;
+	const double registers = outline->simd ? 2 * descriptor->vector_registers.value :
+				 descriptor->registers_per_thread.set ? descriptor->registers_per_thread.value : MOST_REGISTERS;
+	return copies <= MOST_COPIES && (!s->stmt->reduction || copies * (outline->simd ? 1 : s->sum_bytes / 4) <= registers);
 }
 
 /* Bytes of arrays in a thread's memory, and of sums at all: parts of a result have to fit an array's dimensions. */
@@ -179,7 +185,7 @@ static bool sums_legal(const heddle_outline *outline, const heddle_candidate *ca
 		parts += reduction ? l->vector > 1 : (l->rounds > 1) + (l->items > 1) + (l->vector > 1);
 	}
 	*arrays += rounds > 1 && !heddle_rounds_outside(outline, candidate) ? elements * s->sum_bytes : 0;
-	return parts <= HEDDLE_MAX_DIM && (rounds > 1 || outline->simd || elements * s->sum_bytes / 4 <= 512);
+	return parts <= HEDDLE_MAX_DIM;
 }
 
 static bool tile_legal(const heddle_outline *outline, const heddle_candidate *candidate, int g, int threads, double *shared)

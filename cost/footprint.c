@@ -159,14 +159,20 @@ static void request_vectors(const counter *k, const heddle_shape *s, const heddl
 		return;
 	}
 	/* across rows: gathered, or read by vectors along another dimension and turned */
-	r->gathered = elements * v;
-	r->n = elements * v;
-	r->bytes = a->bytes;
-	if (along >= 0 && k->o->language.zips) {
-		r->n = r->gathered / fmin(s->layout[along].vector, v);
-		r->gathered = r->n * log2(v);
-		r->bytes = a->bytes * s->layout[along].vector;
+	const bool turns = along >= 0 && k->o->language.zips;
+	const double apart = fabs(r->step[L]) / a->bytes;
+	if (k->o->language.zips && !turns && a->affine && (apart == 2 || apart == 4)) { /* every second or fourth element: vectors of all are unzipped */
+		r->n = elements * registers * apart;
+		r->gathered = r->n - elements * registers;
+		r->bytes = v * a->bytes / registers;
+		return;
 	}
+	const double all = elements * v * (along >= 0 ? s->layout[along].vector : 1), native = k->o->vector_bytes / a->bytes;
+	const double at_once = turns ? fmin(s->layout[along].vector, native) : 1;
+	r->n = all / at_once;
+	r->gathered = turns ? r->n * log2(fmin(v, native)) : all;
+	r->bytes = a->bytes * at_once;
+	r->words = all / native;
 }
 
 static request request_of(const counter *k, const heddle_shape *s, const heddle_outline_access *a)

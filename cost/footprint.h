@@ -55,6 +55,8 @@ double heddle_shape_runs(const heddle_shape *shape, unsigned mask, bool results)
 double heddle_shape_items(const heddle_shape *shape, unsigned mask);
 /* Are rounds the outermost loops of the kernel (model/tile.c)? */
 bool heddle_rounds_outside(const heddle_outline *outline, const heddle_candidate *candidate);
+/* The dimension whose vector runs in lockstep (model/place.c): along the target's rows, else the first one, reductions last; -1: none. */
+int heddle_outline_lockstep(const heddle_outline_stmt *stmt, const heddle_candidate *candidate);
 double heddle_outline_blocks(const heddle_outline *outline, const heddle_candidate *candidate, int member);
 
 /* Everything of `load`. */

@@ -44,18 +44,17 @@ static void split_extent(heddle_shape *s, int d)
 		s->items[d] = l->items;
 }
 
-/* The dimension whose vector runs in lockstep, as model/place.c has it: along the target's rows, else the first one, reductions last. */
-static int lockstep_of(const heddle_shape *s)
+int heddle_outline_lockstep(const heddle_outline_stmt *s, const heddle_candidate *candidate)
 {
-	const heddle_outline_access *target = &s->stmt->access[0];
-	for (int d = 0; d < s->stmt->n_dim; d++)
-		if (target->row >= 0 && s->layout[d].vector > 1 && !(s->stmt->reductions >> d & 1) && target->factor[target->row][d] == 1)
-			return d;
-	for (unsigned reductions = 0; reductions < 2; reductions++)
-		for (int d = 0; d < s->stmt->n_dim; d++)
-			if ((s->stmt->reductions >> d & 1) == reductions && s->layout[d].vector > 1)
-				return d;
-	return -1;
+	const heddle_outline_access *target = &s->access[0];
+	int best = -1, score = 0;
+	for (int d = s->n_dim - 1; d >= 0; d--) {
+		const bool reduction = s->reductions >> d & 1, along = target->row >= 0 && target->factor[target->row][d] == 1;
+		const int mine = reduction ? 1 : along ? 3 : 2;
+		if (s->slot[d] >= 0 && candidate->slot[s->slot[d]].vector > 1 && mine >= score)
+			best = d, score = mine;
+	}
+	return best;
 }
 
 /* Elements of partial vectors are computed one by one, or in shorter vectors where the number of them is known. */
@@ -89,7 +88,7 @@ heddle_shape heddle_shape_of(const heddle_outline *outline, const heddle_candida
 	for (int d = 0; d < n; d++)
 		if (s.stmt->reductions >> d & 1)
 			add_loop(&s, d, HEDDLE_LOOP_TERM, s.items[d]);
-	s.lockstep = lockstep_of(&s);
+	s.lockstep = heddle_outline_lockstep(s.stmt, candidate);
 	s.edge = edge_of(&s);
 	return s;
 }
