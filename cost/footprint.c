@@ -77,11 +77,11 @@ static void addresses(const counter *k, const heddle_shape *s, const double *ste
 /* ---- accesses ---------------------------------------------------------------------------------------------------------------------- */
 
 /* How a thread makes an access: instructions for what is written out, of how many bytes; elements that are gathered one by one. */
-typedef struct request {
+typedef struct demand {
 	double n, bytes, gathered;
 	double words; /* registers for all of it */
 	double step[HEDDLE_MAX_DIM]; /* bytes in the space where it goes */
-} request;
+} demand;
 
 /* Different values of subscript e, of those that are written out: taps of a window meet. */
 static double values_of(const heddle_shape *s, const heddle_outline_access *a, int e, const double *each, unsigned *seen)
@@ -118,27 +118,31 @@ static int contiguous(const heddle_shape *s, const heddle_outline_access *a, dou
 	return -1;
 }
 
+/* Do vectors of `wide` elements along dimension d begin at multiples of them, whatever the other dimensions are? */
+static bool begins_aligned(const counter *k, const heddle_shape *s, const heddle_outline_access *a, int d, int wide)
+{
+	const bool shared = space_of(k, a) == HEDDLE_SPACE_SHARED;
+	const heddle_box *box = shared ? &k->box[a->group] : NULL;
+	const int row = shared ? box->array_row : a->row;
+	bool aligned = shared ? (box->row_length + k->c->group[a->group].pad) % wide == 0 : a->aligned % wide == 0 && row >= 0 && a->first[row] % wide == 0;
+	for (int x = 0; x < s->stmt->n_dim && aligned; x++)
+		aligned = x == d || a->factor[row][x] * s->layout[x].vector % wide == 0;
+	return aligned;
+}
+
 /* Elements of the widest access along a vector. */
 static int widest(const counter *k, const heddle_shape *s, const heddle_outline_access *a, int d)
 {
 	const heddle_space_language *language = &k->o->language;
 	const int bytes = (int)a->bytes, most = language->max_bytes && language->max_bytes < k->o->vector_bytes ? language->max_bytes : (int)k->o->vector_bytes;
 	int wide = s->layout[d].vector < language->max_vector ? s->layout[d].vector : language->max_vector;
-	while (wide > 1 && !k->o->simd && wide * bytes > most)
+	while (wide > 1 && (wide * bytes > most || (!language->unaligned && !begins_aligned(k, s, a, d, wide))))
 		wide /= 2;
-	const bool shared = space_of(k, a) == HEDDLE_SPACE_SHARED;
-	while (wide > 1 && !shared && !language->unaligned && a->aligned % wide)
-		wide /= 2;
-	if (shared && !language->unaligned) {
-		const heddle_box *box = &k->box[a->group];
-		while (wide > 1 && (box->row_length + k->c->group[a->group].pad) % wide)
-			wide /= 2;
-	}
 	return wide;
 }
 
 /* One thread with vectors: lockstep dimensions run at once, others element by element. */
-static void request_vectors(const counter *k, const heddle_shape *s, const heddle_outline_access *a, double elements, int along, request *r)
+static void request_vectors(const counter *k, const heddle_shape *s, const heddle_outline_access *a, double elements, int along, demand *r)
 {
 	const int L = s->lockstep;
 	const double v = L < 0 ? 1 : s->layout[L].vector, registers = fmax(1, v * a->bytes / k->o->vector_bytes);
@@ -175,11 +179,11 @@ static void request_vectors(const counter *k, const heddle_shape *s, const heddl
 	r->words = all / native;
 }
 
-static request request_of(const counter *k, const heddle_shape *s, const heddle_outline_access *a)
+static demand request_of(const counter *k, const heddle_shape *s, const heddle_outline_access *a)
 {
 	const bool shared = space_of(k, a) == HEDDLE_SPACE_SHARED;
 	double each[HEDDLE_MAX_DIM];
-	request r = {.bytes = a->bytes};
+	demand r = {.bytes = a->bytes};
 	for (int d = 0; d < s->stmt->n_dim; d++) {
 		r.step[d] = a->step[d];
 		for (int e = 0; e < a->rank && shared; e++)
@@ -211,7 +215,7 @@ static request request_of(const counter *k, const heddle_shape *s, const heddle_
 }
 
 /* Sectors or bank cycles of one request of the representative warp. */
-static double served(const counter *k, const heddle_shape *s, const request *r, bool shared)
+static double served(const counter *k, const heddle_shape *s, const demand *r, bool shared)
 {
 	int64_t address[HEDDLE_MOST_LANES];
 	if (k->n_lane == 1)
@@ -222,7 +226,7 @@ static double served(const counter *k, const heddle_shape *s, const request *r, 
 }
 
 /* `times` executions of an access of memory by each thread. */
-static void count_access(counter *k, const heddle_shape *s, const heddle_outline_access *a, const request *r, double times, bool store)
+static void count_access(counter *k, const heddle_shape *s, const heddle_outline_access *a, const demand *r, double times, bool store)
 {
 	const bool shared = space_of(k, a) == HEDDLE_SPACE_SHARED;
 	const heddle_instruction load = shared ? HEDDLE_INSTRUCTION_SHARED_LOAD : HEDDLE_INSTRUCTION_GLOBAL_LOAD;
@@ -265,7 +269,7 @@ static double count_reads(counter *k, const heddle_shape *s)
 		const heddle_space space = space_of(k, read);
 		if (read->again || !read->rank || space == HEDDLE_SPACE_REGISTER || (space == HEDDLE_SPACE_GLOBAL && is_kept(k, s, read)))
 			continue;
-		const request r = request_of(k, s, read);
+		const demand r = request_of(k, s, read);
 		const double runs = heddle_shape_runs(s, read->mask, false);
 		count_access(k, s, read, &r, runs, false);
 		k->loaded += r.words * (k->o->simd ? 1 : weight_of(space == HEDDLE_SPACE_SHARED ? &weight->operand : &weight->load));
@@ -396,7 +400,7 @@ static void count_values(counter *k, const heddle_shape *s, double reads, double
 	const double depths = s->stmt->ordered ? iterations : fmax(1, iterations / under_way);
 	k->load->chain[HEDDLE_INSTRUCTION_GLOBAL_LOAD] += reads > 0 ? fmax(1, reads / under_way) : 0;
 	for (int i = 0; i < HEDDLE_N_INSTRUCTION; i++)
-		k->load->chain[i] += s->stmt->depth[i] * (s->stmt->stmt->reduction && i == s->stmt->sum ? 1 : depths);
+		k->load->chain[i] += s->stmt->depth[i] * (s->stmt->stmt->reduction && i == (int)s->stmt->sum ? 1 : depths);
 	k->load->peak_runs = fmax(k->load->peak_runs, iterations);
 	k->load->code = fmax(k->load->code, width(k, s, all, false) * (1 + s->stmt->n_operator) * INSTRUCTION_BYTES);
 }
@@ -498,7 +502,7 @@ static void count_results(counter *k, const heddle_shape *s, int stmt)
 		last = last && k->o->stmt[t].access[0].group != g;
 	if (g >= 0 && k->c->group[g].space == HEDDLE_SPACE_REGISTER && !(last && k->o->group[g].used_after))
 		return;
-	const request r = request_of(k, s, target);
+	const demand r = request_of(k, s, target);
 	const double runs = heddle_shape_runs(s, s->stmt->stmt->reduction ? target->mask : all, s->stmt->stmt->reduction);
 	const double bytes = written(k, s);
 	k->load->stored += bytes;

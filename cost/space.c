@@ -58,13 +58,19 @@ static uint64_t kind_of(const heddle_outline *o, const heddle_candidate *c)
 	return hash(14695981039346656037u, all, sizeof(all));
 }
 
-/* The same tiles, vectors and spaces: one of them is enough to measure. */
+/* The same blocks and spaces, and steps, vectors and rounds that are nearly so: one of them is enough to measure. */
 static bool alike(const heddle_outline *o, const heddle_candidate *a, const heddle_candidate *b)
 {
-	for (int i = 0; i < o->n_slot; i++)
-		if (heddle_slot_tile(&a->slot[i]) != heddle_slot_tile(&b->slot[i]) || a->slot[i].vector != b->slot[i].vector ||
-		    a->slot[i].rounds != b->slot[i].rounds)
+	const int lockstep = o->simd ? heddle_outline_lockstep(&o->stmt[o->main], a) : -1;
+	if (lockstep != (o->simd ? heddle_outline_lockstep(&o->stmt[o->main], b) : -1))
+		return false;
+	for (int i = 0; i < o->n_slot; i++) {
+		const double x = heddle_slot_tile(&a->slot[i]), y = heddle_slot_tile(&b->slot[i]);
+		const double most = i < o->n_member ? 1.3 : 2;
+		if (x > most * y || y > most * x || a->slot[i].threads != b->slot[i].threads || (a->slot[i].rounds > 1) != (b->slot[i].rounds > 1) ||
+		    (i < o->n_member && o->simd && a->slot[i].items * a->slot[i].vector != b->slot[i].items * b->slot[i].vector))
 			return false;
+	}
 	for (int g = 0; g < o->n_group; g++)
 		if (a->group[g].space != b->group[g].space)
 			return false;
