@@ -57,7 +57,7 @@ int heddle_outline_lockstep(const heddle_outline_stmt *s, const heddle_candidate
 	return best;
 }
 
-/* Elements of partial vectors are computed one by one, or in shorter vectors where the number of them is known. */
+/* Elements of partial vectors are computed one by one, or in shorter vectors where their number is known, but not into sums. */
 static double edge_of(const heddle_shape *s)
 {
 	const int d = s->lockstep;
@@ -65,7 +65,8 @@ static double edge_of(const heddle_shape *s)
 		return 1;
 	const double vector = s->layout[d].vector, extent = s->stmt->extent[d], vectors = extent / vector;
 	const int left = (int)fmod(extent, vector);
-	const double rest = s->stmt->known[d] ? __builtin_popcount((unsigned)left) : left, cut = fmin(s->stmt->cuts[d], vectors);
+	const bool sums = s->stmt->members >> d & 1 && s->stmt->stmt->reduction;
+	const double rest = s->stmt->known[d] && !sums ? __builtin_popcount((unsigned)left) : left, cut = fmin(s->stmt->cuts[d], vectors);
 	return (floor(vectors) + rest + cut * (vector - 1)) / vectors;
 }
 
