@@ -173,7 +173,7 @@ static bool text_legal(const heddle_outline *outline, const heddle_candidate *ca
 /* Bytes of arrays in a thread's memory, and of sums at all: parts of a result have to fit an array's dimensions. */
 static bool sums_legal(const heddle_outline *outline, const heddle_candidate *candidate, const heddle_outline_stmt *s, double *arrays)
 {
-	double elements = 1, rounds = 1;
+	double elements = 1, rounds = 1, partial = 1;
 	int parts = 0;
 	if (!s->stmt->reduction)
 		return true;
@@ -182,9 +182,13 @@ static bool sums_legal(const heddle_outline *outline, const heddle_candidate *ca
 		const bool reduction = s->reductions >> d & 1;
 		elements *= reduction ? l->vector : (double)l->rounds * l->items * l->vector;
 		rounds *= reduction ? 1 : l->rounds;
+		partial *= reduction ? l->vector : 1;
 		parts += reduction ? l->vector > 1 : (l->rounds > 1) + (l->items > 1) + (l->vector > 1);
 	}
-	*arrays += rounds > 1 && !heddle_rounds_outside(outline, candidate) ? elements * s->sum_bytes : 0;
+	const bool inside = rounds > 1 && !heddle_rounds_outside(outline, candidate);
+	*arrays += inside ? elements * s->sum_bytes : 0;
+	if (inside && partial > 1) /* what partial sums are added up to has to be in registers */
+		return false;
 	return parts <= HEDDLE_MAX_DIM;
 }
 
