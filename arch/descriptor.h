@@ -141,6 +141,7 @@ typedef struct heddle_descriptor {
 	heddle_quantity chunk;		    /* neighbouring blocks that a unit takes at once, at most; not set: they are dealt out one by one */
 	heddle_quantity window;		    /* instructions that a thread has under way; not set: it waits for each in order */
 	heddle_quantity misses;		    /* cache lines that a unit waits for at once; not set: any number */
+	heddle_quantity prefetch_streams;   /* runs that are followed at the same time, from one block to the next */
 	heddle_quantity prefetch_reach;	    /* bytes of one run that are fetched ahead of it; not set: nothing is, and warps hide it */
 	heddle_quantity code_cache;	    /* bytes of instructions that a unit has near */
 	bool unaligned_vectors;		    /* vector loads need element alignment only */

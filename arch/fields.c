@@ -196,6 +196,8 @@ const field heddle_descriptor_fields[] = {
 	 "instructions of a thread that are under way at the same time: iterations within it overlap; where it is not given, a thread waits in order"},
 	{"misses", AT(misses), DIMENSION_COUNT, 0, 1e6,
 	 "separate runs of memory that a unit waits for at the same time; where it is not given, any number"},
+	{"prefetch_streams", AT(prefetch_streams), DIMENSION_COUNT, FIELD_WHOLE, 1e6,
+	 "runs of memory that hardware follows at the same time, from one block to the next"},
 	{"prefetch_reach", AT(prefetch_reach), DIMENSION_BYTES, FIELD_WHOLE, GIB,
 	 "of contiguous memory that hardware fetches ahead from one miss"},
 	{"code_cache", AT(code_cache), DIMENSION_BYTES, FIELD_WHOLE, GIB,

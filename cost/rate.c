@@ -265,7 +265,10 @@ static void find_misses(rater *r, level *v, const heddle_touch *above)
 	together = fmin(together, l->blocks);
 	const heddle_touch touched = distinct(l, together);
 	const double common = v->shared && one > 0 ? distinct(l, sharing).bytes / (one * sharing) : 1;
-	v->missed = (heddle_touch){touched.bytes * l->blocks / together, touched.runs * l->blocks / together};
+	/* a prefetcher that follows all runs of a block goes on with those of the next one */
+	const bool follows = one_by_one && distinct(l, 1).runs <= quantity(&r->d->prefetch_streams, 0);
+	const double row = follows ? fmax(together, l->blocks / r->units) : together;
+	v->missed = (heddle_touch){touched.bytes * l->blocks / together, distinct(l, row).runs * l->blocks / row};
 	const double room = KEPT * v->size / (sharing * common);
 	for (int i = 0; i < HEDDLE_LOAD_DISTANCES; i++) {
 		const double lost = fmin(1, fmax(0, i + 1 - log2(room)));
