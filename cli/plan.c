@@ -294,11 +294,13 @@ static void add_model(heddle_cli *cli, plan *p, const heddle_plan *made)
 static void add_total(heddle_cli *cli, plan *p, const heddle_plan *made)
 {
 	const bool known = !isnan(made->seconds);
+	const heddle_memory *memory = heddle_descriptor_memory(p->target->descriptor, "global");
 	const double factor = known && made->roofline > 0 ? made->seconds / made->roofline : 0;
 	add_row(cli, p, "least traffic", bytes_text(cli, made->least_traffic), whole_json(made->least_traffic));
-	add_row(cli, p, "roofline",
-		heddle_arena_printf(cli->arena, "%s: the least traffic at full bandwidth, or %.4g Mflop at the peak rate",
-				    seconds_text(cli, made->roofline), made->flops / 1e6),
+	if (memory && memory->bandwidth.set)
+		add_row(cli, p, "time for that at full bandwidth", seconds_text(cli, made->least_traffic / memory->bandwidth.value),
+			json_real(made->least_traffic / memory->bandwidth.value));
+	add_row(cli, p, "roofline", heddle_arena_printf(cli->arena, "%s: that, or %.4g Mflop at the peak rate", seconds_text(cli, made->roofline), made->flops / 1e6),
 		json_real(made->roofline));
 	add_row(cli, p, "time", seconds_text(cli, made->seconds), known ? json_real(made->seconds) : json_null());
 	add_row(cli, p, "times the roofline", known ? heddle_arena_printf(cli->arena, "%.2f", factor) : "not known", known ? json_real(factor) : json_null());
@@ -388,12 +390,11 @@ static json_t *model_sizes_json(const heddle_definition *definition)
 	return sizes;
 }
 
-/* Reasons overlap: their times are not added. */
 static void print_reasons(const plan *p, heddle_text *out)
 {
 	char seconds[32];
 	if (p->made->n_reason)
-		heddle_text_printf(out, "\nWhy it takes more than the roofline on %s, the greatest first:\n", p->target->text);
+		heddle_text_printf(out, "\nWhy it takes more than the roofline on %s, and what would be saved without:\n", p->target->text);
 	for (int i = 0; i < p->made->n_reason; i++)
 		heddle_text_printf(out, "  %s  %s\n", heddle_cli_seconds(p->made->reason[i].seconds, seconds), p->made->reason[i].text);
 }

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Reasons that take less than this share of the time are not named. */
-static const double MINOR = 0.05;
+static const double MINOR = 0.03;
 
 typedef struct explainer {
 	heddle_arena *arena;
@@ -36,13 +36,10 @@ static double width(const heddle_scop *scop, const heddle_stmt *stmt, const hedd
 	double a, b;
 	switch (expr->kind) {
 	case HEDDLE_EXPR_INT:
-	case HEDDLE_EXPR_SIZE:
-		return 0;
-	case HEDDLE_EXPR_INDEX:
-		return range_in_block(scop, stmt, expr->index->position, step) - 1;
+	case HEDDLE_EXPR_SIZE: return 0;
+	case HEDDLE_EXPR_INDEX: return range_in_block(scop, stmt, expr->index->position, step) - 1;
 	case HEDDLE_EXPR_CAST:
-	case HEDDLE_EXPR_UNARY:
-		return width(scop, stmt, expr->arg[0], step);
+	case HEDDLE_EXPR_UNARY: return width(scop, stmt, expr->arg[0], step);
 	case HEDDLE_EXPR_BINARY:
 		a = width(scop, stmt, expr->arg[0], step);
 		b = width(scop, stmt, expr->arg[1], step);
@@ -55,8 +52,7 @@ static double width(const heddle_scop *scop, const heddle_stmt *stmt, const hedd
 		if (expr->op == HEDDLE_OP_DIV && expr->arg[1]->kind == HEDDLE_EXPR_INT)
 			return floor(a / (double)llabs(expr->arg[1]->i)) + 1;
 		return a + b;
-	default:
-		return -1;
+	default: return -1;
 	}
 }
 
@@ -128,8 +124,8 @@ static void explain_group(const explainer *e, const heddle_launch *launch, const
 
 static double operations(const heddle_expr *expr)
 {
-	double n = heddle_type_is_float(expr->type) &&
-		   (expr->kind == HEDDLE_EXPR_BINARY || expr->kind == HEDDLE_EXPR_CALL || expr->kind == HEDDLE_EXPR_UNARY);
+	const heddle_expr_kind kind = expr->kind;
+	double n = heddle_type_is_float(expr->type) && (kind == HEDDLE_EXPR_BINARY || kind == HEDDLE_EXPR_CALL || kind == HEDDLE_EXPR_UNARY);
 	for (int i = 0; i < expr->n_arg; i++)
 		n += operations(expr->arg[i]);
 	return n;
@@ -182,63 +178,83 @@ static void add_reason(const explainer *e, double seconds, const char *text)
 		HEDDLE_PUSH(e->arena, e->plan->reason, e->plan->n_reason, reason);
 }
 
-static void explain_memory(const explainer *e, const heddle_plan_launch *l)
+/* Seconds that the launch would be faster with this load. */
+static double saved(const explainer *e, const heddle_plan_launch *l, const heddle_load *load)
 {
-	const heddle_load *load = &l->load;
-	const heddle_rating *r = &l->rating;
-	const double distinct = load->n_span ? load->span[load->n_span - 1].touched.bytes : 0, at_full = r->traffic / e->bandwidth;
-	const double written = e->scop->descriptor->streaming_stores ? (load->stored - load->streamed) * load->blocks : 0;
-	const double repeated = r->traffic - distinct - fmax(0, written);
-	if (repeated > 0)
-		add_reason(e, repeated / e->bandwidth,
-			   heddle_arena_printf(e->arena, "%s: global memory moves the same data %.1f times: no cache holds it until it is used again", l->name,
-					       r->traffic / distinct));
-	if (written > 0)
-		add_reason(e, written / e->bandwidth, heddle_arena_printf(e->arena, "%s: lines are read from global memory before they are stored", l->name));
-	if (r->memory > at_full)
-		add_reason(e, r->memory - at_full,
-			   heddle_arena_printf(e->arena, "%s: too few bytes are in flight: global memory reaches %.0f %% of its bandwidth", l->name,
-					       100 * at_full / r->memory));
+	return l->rating.seconds - heddle_rate(load, e->scop->descriptor).seconds;
 }
 
-/* The class of instructions that most are of, apart from arithmetic. */
-static const char *most_issued(const heddle_load *load)
+static void explain_memory(const explainer *e, const heddle_plan_launch *l)
 {
-	static const char *const name[] = {"", "", "comparisons and choices", "integer arithmetic", "divisions and functions", "conversions", "moves between lanes",
-					   "shuffles", "loads of shared memory", "stores to shared memory", "loads of global memory", "stores to global memory",
-					   "arrays in memory", "loops and conditions", "barriers", "matrix instructions"};
+	const heddle_rating *r = &l->rating;
+	heddle_load load = l->load;
+	const heddle_touch all = load.n_span ? load.span[load.n_span - 1].touched : (heddle_touch){0, 0};
+	memset(load.again, 0, sizeof(load.again));
+	if (load.n_span > 1) { /* each block has data of its own */
+		load.span[0].touched = (heddle_touch){all.bytes / load.blocks, all.runs / load.blocks};
+		load.span[1] = load.span[load.n_span - 1];
+		load.n_span = 2;
+	}
+	add_reason(e, saved(e, l, &load),
+		   heddle_arena_printf(e->arena, "%s: the first cache loses data before it is read again; global memory moves it %.1f times", l->name,
+				       r->traffic / all.bytes));
+	load = l->load;
+	load.streamed = load.stored;
+	add_reason(e, saved(e, l, &load), heddle_arena_printf(e->arena, "%s: lines are read from global memory before they are stored", l->name));
+	load = l->load;
+	load.flight = 0;
+	add_reason(e, saved(e, l, &load),
+		   heddle_arena_printf(e->arena, "%s: too few bytes are in flight: global memory reaches %.0f %% of its bandwidth", l->name,
+				       100 * r->traffic / e->bandwidth / r->memory));
+}
+
+/* Instructions by class; those of the definition's arithmetic are no reason. */
+static void explain_issue(const explainer *e, const heddle_plan_launch *l)
+{
+	static const char *const name[] = {"further additions and products, or those of partial vectors", "further additions and products, or those of partial vectors",
+					   "comparisons, minima and choices", "integer arithmetic", "divisions and functions", "conversions",
+					   "moves between the lanes of vectors", "shuffles", "loads of shared memory", "stores to shared memory",
+					   "loads of global memory", "stores to global memory", "loads and stores of arrays in memory", "loops and conditions",
+					   "barriers", "matrix instructions"};
 	_Static_assert(HEDDLE_COUNT(name) == HEDDLE_N_INSTRUCTION, "every class has a name");
-	int most = HEDDLE_INSTRUCTION_FLOAT;
-	for (int i = most; i < HEDDLE_N_INSTRUCTION; i++)
-		most = load->instruction[i] > load->instruction[most] ? i : most;
-	return name[most];
+	const heddle_descriptor *d = e->scop->descriptor;
+	for (int i = 0; i < HEDDLE_N_INSTRUCTION; i++) {
+		heddle_load load = l->load;
+		const heddle_type type = i == HEDDLE_INSTRUCTION_FMA64 ? HEDDLE_FLOAT64 : HEDDLE_FLOAT32;
+		const double lanes = d->execution == HEDDLE_SIMD ? d->vector_bytes.value / heddle_type_size(type) : d->warp.value;
+		const double useful = i <= HEDDLE_INSTRUCTION_FMA64 ? l->flops / (2 * lanes * load.blocks) : 0;
+		load.instruction[i] = fmin(load.instruction[i], useful);
+		add_reason(e, saved(e, l, &load), heddle_arena_printf(e->arena, "%s: instructions for %s", l->name, name[i]));
+	}
 }
 
 static void explain_unit(const explainer *e, const heddle_plan_launch *l)
 {
-	const heddle_load *load = &l->load;
 	const heddle_rating *r = &l->rating;
-	const double useful = l->flops / e->peak, requests = load->instruction[HEDDLE_INSTRUCTION_SHARED_LOAD] + load->instruction[HEDDLE_INSTRUCTION_SHARED_STORE];
+	const bool simd = e->scop->descriptor->execution == HEDDLE_SIMD;
+	const double requests = l->load.instruction[HEDDLE_INSTRUCTION_SHARED_LOAD] + l->load.instruction[HEDDLE_INSTRUCTION_SHARED_STORE];
 	const double units = e->scop->descriptor->units.set ? e->scop->descriptor->units.value : 1;
-	if (r->spilled > 0)
-		add_reason(e, r->spill, heddle_arena_printf(e->arena, "%s: values are spilled: a thread needs %.0f registers more than the %.0f it has", l->name,
-							    ceil(r->spilled), r->registers));
-	if (load->blocks < units)
-		add_reason(e, r->tail * r->seconds, heddle_arena_printf(e->arena, "%s: %.0f of %.0f units have no block", l->name, units - load->blocks, units));
-	else
-		add_reason(e, r->tail * r->seconds, heddle_arena_printf(e->arena, "%s: units are without a block for %.0f %% of the time, at the end of the grid",
-									l->name, 100 * r->tail));
-	add_reason(e, r->issue - useful,
-		   heddle_arena_printf(e->arena, "%s: instructions that are no arithmetic of the definition are issued, most of them %s", l->name, most_issued(load)));
-	if (requests > 0)
-		add_reason(e, r->shared - useful, heddle_arena_printf(e->arena, "%s: shared memory takes %.1f cycles for a request of a warp", l->name,
-								      load->shared_cycles / requests));
-	add_reason(e, r->cache - useful, heddle_arena_printf(e->arena, "%s: caches take longer for the data that is requested than the arithmetic", l->name));
-	add_reason(e, r->latency - useful,
-		   heddle_arena_printf(e->arena, "%s: threads wait for data and results: %.0f blocks of a unit take turns, limited by %s", l->name, r->resident,
-				       r->limiter));
-	if (!r->fits)
-		add_reason(e, r->seconds, heddle_arena_printf(e->arena, "%s: a block needs more shared memory or threads than there are", l->name));
+	heddle_load load = l->load;
+	load.registers = fmin(load.registers, r->registers);
+	add_reason(e, saved(e, l, &load), heddle_arena_printf(e->arena, "%s: values are spilled: a thread needs %.0f registers more than the %.0f it has", l->name,
+							      ceil(r->spilled), r->registers));
+	load = l->load;
+	memset(load.chain, 0, sizeof(load.chain));
+	add_reason(e, saved(e, l, &load),
+		   simd ? heddle_arena_printf(e->arena, "%s: instructions wait for loads and for results of others", l->name)
+			: heddle_arena_printf(e->arena, "%s: waits for loads and results are not covered: %.0f resident block%s of a unit, limited by %s", l->name,
+					      r->resident, r->resident == 1 ? "" : "s", r->limiter));
+	load = l->load;
+	load.shared_cycles = 0;
+	add_reason(e, saved(e, l, &load),
+		   heddle_arena_printf(e->arena, "%s: shared memory is busy, %.1f cycles for a request of a warp", l->name, l->load.shared_cycles / fmax(1, requests)));
+	load = l->load;
+	load.sectors = 0;
+	add_reason(e, saved(e, l, &load), heddle_arena_printf(e->arena, "%s: the first cache is busy with the sectors that warps request", l->name));
+	add_reason(e, r->tail * (r->seconds - r->launch),
+		   l->load.blocks < units ? heddle_arena_printf(e->arena, "%s: %.0f of %.0f units have no block", l->name, units - l->load.blocks, units)
+					  : heddle_arena_printf(e->arena, "%s: units are without a block for %.0f %% of the time, at the end of the grid", l->name,
+								100 * r->tail));
 }
 
 /* The kernel that reads (or writes) the tensor, not `other`; -1: none does. */
@@ -284,12 +300,13 @@ static void find_reasons(const explainer *e)
 	double overhead = 0;
 	for (int k = 0; k < e->plan->n_launch; k++) {
 		explain_memory(e, &e->plan->launch[k]);
+		explain_issue(e, &e->plan->launch[k]);
 		explain_unit(e, &e->plan->launch[k]);
 		overhead += e->plan->launch[k].rating.launch;
 	}
 	if (e->program->n_launch == e->scop->n_kernel)
 		explain_temporaries(e);
-	add_reason(e, overhead, heddle_arena_printf(e->arena, "%d launch%s begun", e->plan->n_launch, e->plan->n_launch == 1 ? " is" : "es are"));
+	add_reason(e, overhead, heddle_arena_printf(e->arena, "the overhead of %d launch%s", e->plan->n_launch, e->plan->n_launch == 1 ? "" : "es"));
 	if (e->plan->n_reason)
 		qsort(e->plan->reason, (size_t)e->plan->n_reason, sizeof(*e->plan->reason), by_weight);
 }

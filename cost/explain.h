@@ -29,7 +29,7 @@ typedef struct heddle_plan_launch {
 } heddle_plan_launch;
 
 typedef struct heddle_reason {
-	double seconds; /* that the part of the load takes alone, or that would be saved: reasons overlap */
+	double seconds; /* that would be saved without it; reasons overlap, so that these do not add up */
 	const char *text;
 } heddle_reason;
 

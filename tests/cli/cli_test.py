@@ -812,6 +812,25 @@ class Plan(Case):
         self.heddle("plan", "mm.tc", "--top", "0", code=USAGE, err="from 1 to")
         self.heddle("plan", "mm.tc", "--top", "3", "--sweep", "units=2", code=USAGE, err="different questions")
 
+    def test_one_number(self):
+        """plan, --top and --sweep have the same seconds for the same config."""
+        words = ("plan", "mm.tc", "-s", "M=128,N=128,K=128", "-t", "cuda:h200", "--json")
+        top = json.loads(self.heddle(*words, "--top", "2").stdout)["top"][0]
+        usual = top["choices"][top["usual"]]
+        plan = json.loads(self.heddle(*words).stdout)["plans"][0]
+        sweep = json.loads(self.heddle(*words, "--sweep", "units=132").stdout)["sweeps"][0]["values"][0]
+        self.assertEqual((usual["config"], usual["seconds"]), (plan["config"], plan["rows"]["time"]))
+        self.assertEqual((sweep["config"], sweep["seconds"]), (plan["config"], plan["rows"]["time"]))
+
+    def test_reasons(self):
+        """What goes from one launch to another is named, and so are registers that are spilled."""
+        self.write("launches.tc", "def f(float(4194304) x) -> (y) { t(i) = x(i) * 2  y(i) = t(i) + 1 }")
+        self.write("mm32.tc", "def f(float(256, 256) A, float(256, 256) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }")
+        out = self.heddle("plan", "launches.tc", "-t", "opencl:cpu", "--config", "fuse=0,1").stdout
+        self.assertRegex(out, r"Why it takes more than the roofline.*\n +[0-9.]+ [mun]?s  t goes through global memory: f_0 writes it, f_1 reads it")
+        out = self.heddle("plan", "mm32.tc", "-t", "opencl:cpu", "--config", "k0.S0: tile=j:64,i:32 vector=j:16").stdout
+        self.assertRegex(out, r"values are spilled: a thread needs \d+ registers more than the 32 it has")
+
     def test_sweep(self):
         out = self.heddle("plan", "mm.tc", "-s", "M=256,N=256,K=256", "-t", "cuda:h200", "--sweep", "shared_per_block=2K,64K").stdout
         self.assertRegex(out, r"2K +[0-9.]+ us")
@@ -860,6 +879,12 @@ class Plan(Case):
         self.assertEqual(rows["mm_0 model: work"]["flops"], 2 * 64**3)
         self.assertTrue(0 < rows["mm_0 model: time"]["seconds"] < 1e-3)
         self.assertTrue(0 < rows["mm_0 model: occupancy"]["share"] <= 1)
+        self.assertTrue(all(rows["mm_0 model: parts"][part] >= 0 for part in "issue shared cache memory latency spill launch tail".split()))
+        self.assertAlmostEqual(rows["roofline"], max(3 * 64 * 64 * 4 / 4.8e12, 2 * 64**3 / 67e12))
+        self.assertAlmostEqual(rows["times the roofline"], rows["time"] / rows["roofline"])
+        seconds = [reason["seconds"] for reason in plan["reasons"]]
+        self.assertEqual(seconds, sorted(seconds, reverse=True))
+        self.assertTrue(any("units have no block" in reason["text"] for reason in plan["reasons"]))
         strings = {key for key, value in rows.items() if isinstance(value, str)}
         self.assertEqual(strings, set())
         rows = json.loads(self.heddle("plan", "mm.tc", "-t", "cuda:h200", "--json").stdout)["plans"][0]["rows"]
