@@ -188,6 +188,7 @@ static void explain_memory(const explainer *e, const heddle_plan_launch *l)
 {
 	const heddle_rating *r = &l->rating;
 	heddle_load load = l->load;
+	const double factor = load.n_span ? r->traffic / load.span[load.n_span - 1].touched.bytes : 1;
 	const heddle_touch all = load.n_span ? load.span[load.n_span - 1].touched : (heddle_touch){0, 0};
 	memset(load.again, 0, sizeof(load.again));
 	if (load.n_span > 1) { /* each block has data of its own */
@@ -196,8 +197,8 @@ static void explain_memory(const explainer *e, const heddle_plan_launch *l)
 		load.n_span = 2;
 	}
 	add_reason(e, saved(e, l, &load),
-		   heddle_arena_printf(e->arena, "%s: the first cache loses data before it is read again; global memory moves it %.1f times", l->name,
-				       r->traffic / all.bytes));
+		   heddle_arena_printf(e->arena, "%s: the first cache loses data before it is read again%s", l->name,
+				       factor < 1.05 ? "" : heddle_arena_printf(e->arena, "; global memory moves it %.1f times", factor)));
 	load = l->load;
 	load.streamed = load.stored;
 	add_reason(e, saved(e, l, &load), heddle_arena_printf(e->arena, "%s: lines are read from global memory before they are stored", l->name));
