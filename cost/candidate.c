@@ -182,7 +182,7 @@ static bool sums_legal(const heddle_outline *outline, const heddle_candidate *ca
 		const bool reduction = s->reductions >> d & 1;
 		elements *= reduction ? l->vector : (double)l->rounds * l->items * l->vector;
 		rounds *= reduction ? 1 : l->rounds;
-		partial *= reduction ? l->vector : 1;
+		partial *= reduction ? l->vector * l->threads : 1;
 		parts += reduction ? l->vector > 1 : (l->rounds > 1) + (l->items > 1) + (l->vector > 1);
 	}
 	const bool inside = rounds > 1 && !heddle_rounds_outside(outline, candidate);
