@@ -153,7 +153,7 @@ static bool layout_legal(const heddle_outline *outline, const heddle_candidate *
 	return l->threads == 1 || l->threads == candidate->lanes;
 }
 
-/* Copies of the value in the generated code: what is held in registers is written out.  Sums are no more than twice the registers. */
+/* Copies of the value in the generated code: what is held in registers is written out.  Sums are no more than there are registers. */
 static bool text_legal(const heddle_outline *outline, const heddle_candidate *candidate, const heddle_outline_stmt *s)
 {
 	enum { MOST_COPIES = 256, MOST_REGISTERS = 255 }; /* simplify unrolls loops of up to 1024 nodes, each copy being several */
@@ -165,7 +165,7 @@ static bool text_legal(const heddle_outline *outline, const heddle_candidate *ca
 		copies *= s->reductions >> d & 1 ? 1 : l->items;
 		copies *= d == lockstep ? ceil(l->vector * s->sum_bytes / outline->vector_bytes) : l->vector;
 	}
-	const double registers = outline->simd ? 2 * descriptor->vector_registers.value :
+	const double registers = outline->simd ? descriptor->vector_registers.value :
 				 descriptor->registers_per_thread.set ? descriptor->registers_per_thread.value : MOST_REGISTERS;
 	return copies <= MOST_COPIES && (!s->stmt->reduction || copies * (outline->simd ? 1 : s->sum_bytes / 4) <= registers);
 }

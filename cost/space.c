@@ -58,20 +58,29 @@ static uint64_t kind_of(const heddle_outline *o, const heddle_candidate *c)
 	return hash(14695981039346656037u, all, sizeof(all));
 }
 
-/* The same blocks and spaces, and steps, vectors and rounds that are nearly so: one of them is enough to measure. */
-static bool alike(const heddle_outline *o, const heddle_candidate *a, const heddle_candidate *b)
+static bool near(double x, double y, double factor)
 {
-	const int lockstep = o->simd ? heddle_outline_lockstep(&o->stmt[o->main], a) : -1;
-	if (lockstep != (o->simd ? heddle_outline_lockstep(&o->stmt[o->main], b) : -1))
+	return x <= factor * y && y <= factor * x;
+}
+
+/* Nearly the same items and steps, and the same blocks and spaces where those matter: one of them is enough to measure. */
+static bool alike(const heddle_outline *o, const heddle_ranked *x, const heddle_ranked *y)
+{
+	const double tiles = 1.6, steps = 2, equal = 1.005;
+	const heddle_candidate *a = &x->candidate, *b = &y->candidate;
+	const heddle_outline_stmt *main = &o->stmt[o->main];
+	if (o->simd && heddle_outline_lockstep(main, a) != heddle_outline_lockstep(main, b))
 		return false;
+	const bool ties = near(x->seconds, y->seconds, equal);
 	for (int i = 0; i < o->n_slot; i++) {
-		const double x = heddle_slot_tile(&a->slot[i]), y = heddle_slot_tile(&b->slot[i]);
-		const double most = i < o->n_member ? 1.3 : 2;
-		if (x > most * y || y > most * x || a->slot[i].threads != b->slot[i].threads || (a->slot[i].rounds > 1) != (b->slot[i].rounds > 1) ||
-		    (i < o->n_member && o->simd && a->slot[i].items * a->slot[i].vector != b->slot[i].items * b->slot[i].vector))
+		const heddle_slot_layout *l = &a->slot[i], *k = &b->slot[i];
+		const double factor = i < o->n_member ? tiles : steps;
+		if (l->threads != k->threads || !near(l->items * l->vector, k->items * k->vector, factor))
+			return false;
+		if (!ties && ((l->rounds > 1) != (k->rounds > 1) || !near(heddle_slot_tile(l), heddle_slot_tile(k), factor)))
 			return false;
 	}
-	for (int g = 0; g < o->n_group; g++)
+	for (int g = 0; g < o->n_group && !ties; g++)
 		if (a->group[g].space != b->group[g].space)
 			return false;
 	return true;
@@ -184,7 +193,7 @@ static int choose(const searcher *s, int k, heddle_ranked *out)
 			int kin = 0;
 			bool known = false;
 			for (int j = 0; j < n && !known; j++) {
-				known = alike(s->o, &out[j].candidate, &s->pool[i].candidate);
+				known = alike(s->o, &out[j], &s->pool[i]);
 				kin += kind_of(s->o, &out[j].candidate) == kind_of(s->o, &s->pool[i].candidate);
 			}
 			if (!known && !(strict && 2 * kin >= k && s->pool[i].seconds < HOPELESS * s->pool[0].seconds))
