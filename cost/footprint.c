@@ -190,8 +190,8 @@ static void keep_groups(footprint_counter *k)
 	for (int g = 0; g < k->o->n_group; g++) {
 		const heddle_slot_group *choice = &k->c->group[g];
 		double words, array;
-		if (choice->space == HEDDLE_SPACE_SHARED)
-			heddle_box_of(k->o, k->c, g, &k->box[g]);
+		if (choice->space == HEDDLE_SPACE_SHARED && !heddle_box_of(k->o, k->c, g, &k->box[g]))
+			k->box[g] = (heddle_box){.size = {1, 1, 1, 1, 1, 1, 1, 1}, .run_length = 1, .row_length = 1, .elements = 1, .columns = 1}; /* not legal */
 		if (choice->space != HEDDLE_SPACE_REGISTER || !heddle_candidate_keeps(k->o, k->c, g, &words, &array))
 			continue;
 		if (array > 0)

@@ -4,6 +4,7 @@
 #include "bench/replay/rating.h"
 
 #include "compile/compile.h"
+#include "cost/footprint.h"
 #include "cost/measure.h"
 #include "cost/rate.h"
 
@@ -18,7 +19,7 @@ typedef struct work {
 	heddle_arena *arena;
 	const heddle_timings *timings;
 	bool *taken; /* lists, by their numbers */
-	bool figures;
+	bool figures, footprint;
 } work;
 
 /* A copy in the caller's arena. */
@@ -85,7 +86,7 @@ static const char *figures_of(work *w, const heddle_load *l, const heddle_rating
 }
 
 /* The sum over launches; figures are those of the longest. */
-static void rate_program(work *w, heddle_candidate *t, const heddle_program *program, const heddle_target *target)
+static void rate_program(work *w, heddle_timed_config *t, const heddle_program *program, const heddle_target *target)
 {
 	heddle_load load, longest;
 	heddle_rating rating, of_longest = {0};
@@ -109,8 +110,48 @@ static void rate_program(work *w, heddle_candidate *t, const heddle_program *pro
 	free(size);
 }
 
-static void rate_config(work *w, heddle_ctx *ctx, const heddle_definition *definition, const heddle_target *target, heddle_candidate *t)
+typedef struct placed {
+	work *w;
+	heddle_timed_config *timing;
+	const heddle_target *target;
+} placed;
+
+/* The same by the closed form, of the kernels that pass `place` has left. */
+static void rate_placed(const heddle_scop *scop, void *user)
 {
+	placed *p = user;
+	const heddle_language l = heddle_target_language(p->target);
+	const heddle_space_language language = {l.max_vector, l.max_bytes, l.zips, l.unaligned_vectors, l.vector_arithmetic, scop->shuffles};
+	heddle_arena *arena = heddle_arena_new();
+	heddle_load longest;
+	heddle_rating of_longest = {0};
+	for (int k = 0; k < scop->n_kernel && scop->kernel[k]->config; k++) {
+		const heddle_outline *outline = heddle_outline_new(arena, (heddle_scop *)scop, scop->kernel[k], &language, NULL);
+		heddle_candidate candidate;
+		heddle_load load;
+		heddle_candidate_of(outline, &candidate);
+		heddle_footprint(outline, &candidate, &load);
+		const heddle_rating rating = heddle_rate(&load, p->target->descriptor);
+		p->timing->rated += rating.seconds;
+		if (rating.seconds > of_longest.seconds) {
+			longest = load;
+			of_longest = rating;
+		}
+	}
+	if (p->w->figures && of_longest.seconds > 0)
+		p->timing->figures = figures_of(p->w, &longest, &of_longest);
+	heddle_arena_free(arena);
+}
+
+static void rate_config(work *w, heddle_ctx *ctx, const heddle_definition *definition, const heddle_target *target, heddle_timed_config *t)
+{
+	placed user = {w, t, target};
+	if (w->footprint) {
+		const int before = heddle_error_count(ctx);
+		heddle_compile(ctx, definition, target, &(heddle_compile_options){.config = t->config, .stop = "place", .examine = rate_placed, .user = &user});
+		t->refused = heddle_error_count(ctx) > before ? keep(w, reason(ctx)) : NULL;
+		return;
+	}
 	heddle_program *program = heddle_compile(ctx, definition, target, &(heddle_compile_options){.config = t->config, .unproved = true});
 	if (program)
 		rate_program(w, t, program, target);
@@ -127,7 +168,7 @@ static void rate_public(work *w, heddle_ctx *ctx, const heddle_timing_group *g)
 		return;
 	}
 	for (int i = 0; i < g->n; i++) {
-		heddle_candidate *t = g->timing[i].candidate;
+		heddle_timed_config *t = g->timing[i].candidate;
 		heddle_load load = {0};
 		if (!g->form->adapter(descriptor, t->parameter, &load)) {
 			t->refused = "the adapter refuses it";
@@ -154,7 +195,7 @@ static void rate_own(work *w, heddle_ctx *ctx, const heddle_timing_group *g)
 		definition = NULL;
 	}
 	for (int i = 0; i < g->n && definition; i++) {
-		heddle_candidate *candidate = g->timing[i].candidate;
+		heddle_timed_config *candidate = g->timing[i].candidate;
 		heddle_diagnostics_clear(ctx);
 		if (!candidate->done)
 			rate_config(w, ctx, definition, &target, candidate);
@@ -182,11 +223,11 @@ static void *run(void *user)
 	return NULL;
 }
 
-void heddle_timings_rate(heddle_arena *arena, const heddle_timings *timings, bool figures, int threads)
+void heddle_timings_rate(heddle_arena *arena, const heddle_timings *timings, bool figures, bool footprint, int threads)
 {
 	pthread_t thread[MOST_THREADS];
 	int started = 0;
-	work w = {.arena = arena, .timings = timings, .figures = figures, .taken = HEDDLE_NEW_ARRAY(arena, bool, timings->n_list + 1)};
+	work w = {.arena = arena, .timings = timings, .figures = figures, .footprint = footprint, .taken = HEDDLE_NEW_ARRAY(arena, bool, timings->n_list + 1)};
 	pthread_mutex_init(&w.mutex, NULL);
 	while (started < threads - 1 && started < MOST_THREADS && pthread_create(&thread[started], NULL, run, &w) == 0)
 		started++;

@@ -1,6 +1,6 @@
 /* Rates every timing on disk again and says how well the ratings order them.  See bench/README.md.
  *
- *   replay [--summary | --rows] [--only WORD] [--half 0|1] [--bars FILE] [--threads N] FILE...
+ *   replay [--summary | --rows] [--footprint] [--only WORD] [--half 0|1] [--bars FILE] [--threads N] FILE...
  *
  * SPDX-License-Identifier: MIT
  */
@@ -15,7 +15,7 @@
 static const double SLACK = 0.02;
 
 typedef struct options {
-	bool summary, rows;
+	bool summary, rows, footprint;
 	int half; /* -1: both */
 	int threads;
 	const char *only, *bars;
@@ -60,7 +60,7 @@ static void print_rows(const heddle_timings *timings)
 		for (int i = 0; i < timings->group[g].n; i++) {
 			const heddle_timing_group *group = &timings->group[g];
 			const heddle_timing *t = &group->timing[i];
-			const heddle_candidate *c = t->candidate;
+			const heddle_timed_config *c = t->candidate;
 			if (c->refused)
 				continue;
 			printf("%s\t%s\t%s\t%s\t%.5g\t%.5g\t", group->run, group->target, group->definition, group->sizes, t->seconds, c->rated);
@@ -102,7 +102,7 @@ static void print_refused(const heddle_timings *timings)
 	char name[256];
 	for (int g = 0; g < timings->n; g++) {
 		const heddle_timing_group *group = &timings->group[g];
-		const heddle_candidate *first = NULL;
+		const heddle_timed_config *first = NULL;
 		int n = 0;
 		for (int i = group->n - 1; i >= 0; i--)
 			if (group->timing[i].candidate->refused) {
@@ -167,7 +167,7 @@ static void print_summaries(const heddle_judged *judged, int n)
 
 static int usage(void)
 {
-	fprintf(stderr, "usage: replay [--summary | --rows] [--only WORD] [--half 0|1] [--bars FILE] [--threads N] FILE...\n");
+	fprintf(stderr, "usage: replay [--summary | --rows] [--footprint] [--only WORD] [--half 0|1] [--bars FILE] [--threads N] FILE...\n");
 	return HEDDLE_EXIT_USAGE;
 }
 
@@ -181,6 +181,8 @@ static int read_options(int argc, char **argv, options *o)
 			o->summary = true;
 		else if (!strcmp(argv[i], "--rows"))
 			o->rows = true;
+		else if (!strcmp(argv[i], "--footprint"))
+			o->footprint = true;
 		else if (value && !strcmp(argv[i], "--only"))
 			o->only = argv[++i];
 		else if (value && !strcmp(argv[i], "--bars"))
@@ -201,7 +203,7 @@ static int replay(heddle_ctx *ctx, heddle_arena *arena, heddle_timings *timings,
 	const double begin = heddle_now();
 	int missed = 0;
 	select_groups(timings, o);
-	heddle_timings_rate(arena, timings, o->rows, o->threads);
+	heddle_timings_rate(arena, timings, o->rows, o->footprint, o->threads);
 	if (o->rows) {
 		print_rows(timings);
 		return HEDDLE_EXIT_FINE;

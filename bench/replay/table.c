@@ -109,7 +109,7 @@ static int read_row(reader *r, char *line)
 		return wrong(r, "a row before the first line that begins with @");
 	if (cut(line, '\t', part, 2) != 2 || !*part[1] || cut(part[0], ',', cell, MOST_RUNS) != r->n_run)
 		return wrong(r, "a row is one time for each run, a tab and a config");
-	heddle_candidate *candidate = HEDDLE_NEW(r->arena, heddle_candidate);
+	heddle_timed_config *candidate = HEDDLE_NEW(r->arena, heddle_timed_config);
 	candidate->config = part[1];
 	for (int i = 0; i < r->n_run; i++) {
 		if (!*cell[i])
@@ -181,7 +181,7 @@ static int read_public_row(reader *r, char *line)
 			continue;
 		if (!number(cell[n + i], &value) || value <= 0)
 			return wrong(r, "a time that is no positive number");
-		heddle_candidate *candidate = HEDDLE_NEW(r->arena, heddle_candidate);
+		heddle_timed_config *candidate = HEDDLE_NEW(r->arena, heddle_timed_config);
 		candidate->parameter = parameter;
 		add_timing(r, i, part, r->out->n_list - i, (heddle_timing){1e-6 * value, candidate});
 	}

@@ -8,18 +8,18 @@
 #include "cost/load.h"
 
 /* What is rated, and the rating. */
-typedef struct heddle_candidate {
+typedef struct heddle_timed_config {
 	const char *config;   /* complete config line; NULL: a row of a public table */
 	const int *parameter; /* of a public table: the columns before the chips */
 	bool done;
 	double rated;	      /* seconds, by the model */
 	const char *refused;  /* why it is not rated; NULL: it is */
 	const char *figures;  /* where they are wanted: what was found of its load, as columns; NULL: nothing */
-} heddle_candidate;
+} heddle_timed_config;
 
 typedef struct heddle_timing {
 	double seconds; /* measured */
-	heddle_candidate *candidate;
+	heddle_timed_config *candidate;
 } heddle_timing;
 
 typedef bool heddle_adapter(const heddle_descriptor *descriptor, const int *parameter, heddle_load *load);
