@@ -42,20 +42,24 @@ static void count_values(footprint_counter *k, const heddle_shape *s, double rea
 {
 	const unsigned all = (1u << s->stmt->n_dim) - 1;
 	const double iterations = heddle_shape_runs(s, all, false);
-	double terms = 1;
+	double terms = 1, inner = 1;
 	for (int i = 0; i < s->stmt->n_operator; i++) {
 		const heddle_outline_operator *o = &s->stmt->operator[i];
 		footprint_count(k, o->kind, heddle_shape_runs(s, o->mask, false) * width(k, s, o->mask, o->wide));
 	}
 	footprint_count(k, HEDDLE_INSTRUCTION_BRANCH, iterations * (s->stmt->n_comparison ? 3 : 1));
 	footprint_count(k, HEDDLE_INSTRUCTION_INTEGER, iterations * (k->o->simd ? 0.75 * s->stmt->n_comparison : 0.5));
-	for (int d = 0; d < s->stmt->n_dim; d++)
+	for (int d = 0; d < s->stmt->n_dim; d++) {
 		terms *= s->stmt->reductions >> d & 1 ? s->tiles[d] * s->items[d] : 1;
+		inner *= s->stmt->reductions >> d & 1 ? s->items[d] : 1;
+	}
 	if (s->stmt->stmt->reduction)
 		k->load->chain[s->stmt->sum] += terms * heddle_shape_runs(s, k->o->simd ? all : s->stmt->locals, true);
 	const double under_way = s->stmt->ordered ? 1 : overlap(k, (instructions(k) - before) / (k->warps * iterations));
 	const double depths = s->stmt->ordered ? iterations : fmax(1, iterations / under_way);
-	k->load->chain[HEDDLE_INSTRUCTION_GLOBAL_LOAD] += reads > 0 ? fmax(1, reads / under_way) : 0;
+	/* loads are not on the path of sums, but where a loop of terms begins */
+	const double waits = k->o->simd && s->stmt->stmt->reduction && !s->stmt->ordered ? fmin(reads / under_way, iterations / inner) : reads / under_way;
+	k->load->chain[HEDDLE_INSTRUCTION_GLOBAL_LOAD] += reads > 0 ? fmax(1, waits) : 0;
 	for (int i = 0; i < HEDDLE_N_INSTRUCTION; i++)
 		k->load->chain[i] += s->stmt->depth[i] * (s->stmt->stmt->reduction && i == (int)s->stmt->sum ? 1 : depths);
 	k->load->peak_runs = fmax(k->load->peak_runs, iterations);
