@@ -125,7 +125,7 @@ static void request_vectors(const footprint_counter *k, const heddle_shape *s, c
 		/* a vector of what lies in one register is taken apart, element by element */
 		const double apart = along < 0 ? 1 : s->layout[along].vector;
 		r->n = elements * fmax(1, apart * a->bytes / k->o->vector_bytes);
-		r->gathered = apart > 1 ? 2 * apart * elements : 0;
+		r->gathered = apart > 1 ? apart * elements : 0;
 		r->bytes = a->bytes * apart;
 		r->words = apart;
 		return;
