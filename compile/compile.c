@@ -3,6 +3,8 @@
  */
 #include "compile/compile.h"
 
+#include "compile/pick.h"
+
 #include "cost/cost.h"
 #include "model/apart.h"
 #include "model/passes.h"
@@ -115,7 +117,7 @@ int heddle_target_takes(heddle_ctx *ctx, const heddle_definition *definition, co
 	return heddle_note(ctx, NULL, "write float32 here, or take a chip with float64: heddle arch show NAME says which have it"), -1;
 }
 
-heddle_program *heddle_compile(heddle_ctx *ctx, const heddle_definition *definition, const heddle_target *target,
+heddle_program *heddle_compile_config(heddle_ctx *ctx, const heddle_definition *definition, const heddle_target *target,
 			       const heddle_compile_options *options)
 {
 	static const heddle_compile_options none = {0};
@@ -123,7 +125,6 @@ heddle_program *heddle_compile(heddle_ctx *ctx, const heddle_definition *definit
 	heddle_program *program = NULL;
 	int before = heddle_error_count(ctx);
 	options = options ? options : &none;
-	definition = heddle_definition_gather(ctx, arena, heddle_definition_unflatten(ctx, arena, definition));
 	heddle_config *config = heddle_config_parse(ctx, arena, options->config);
 	if (config) {
 		heddle_cost_split(arena, config, definition, target->descriptor);
@@ -143,6 +144,24 @@ heddle_program *heddle_compile(heddle_ctx *ctx, const heddle_definition *definit
 		rewritten = heddle_definition_rewrite(ctx, arena, definition, config);
 		program = rewritten ? attempt(ctx, arena, rewritten, target, config, options, true) : NULL;
 	}
+	heddle_arena_free(arena);
+	return program;
+}
+
+heddle_program *heddle_compile(heddle_ctx *ctx, const heddle_definition *definition, const heddle_target *target,
+			       const heddle_compile_options *options)
+{
+	heddle_compile_options chosen = options ? *options : (heddle_compile_options){.effort = HEDDLE_EFFORT_USUAL};
+	heddle_arena *arena = heddle_arena_new();
+	definition = heddle_definition_gather(ctx, arena, heddle_definition_unflatten(ctx, arena, definition));
+	heddle_config *config = heddle_config_parse(ctx, arena, chosen.config);
+	heddle_program *program = NULL;
+	if (config && config->n_kernel == 0) {
+		const heddle_pick_options pick = {.config = chosen.config, .effort = chosen.effort, .threads = chosen.threads};
+		chosen.config = heddle_pick(ctx, arena, definition, target, &pick);
+	}
+	if (config)
+		program = heddle_compile_config(ctx, definition, target, &chosen);
 	heddle_arena_free(arena);
 	return program;
 }

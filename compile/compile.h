@@ -8,8 +8,18 @@
 #include "cost/explain.h"
 #include "frontend/definition.h"
 
+/* How much work goes into the choice of a config. */
+typedef enum heddle_effort {
+	HEDDLE_EFFORT_USUAL,	   /* the best few in closed form are lowered and measured */
+	HEDDLE_EFFORT_CLOSED_FORM, /* the best in closed form */
+	HEDDLE_EFFORT_WIDE,	   /* many candidates, rewrites and fusions */
+	HEDDLE_EFFORT_MEASURED,	   /* the same, and the caller times the best of them on the device */
+} heddle_effort;
+
 typedef struct heddle_compile_options {
 	const char *config; /* config line, completed where it says nothing; NULL: all by the cost model */
+	heddle_effort effort; /* where the config says nothing of any kernel */
+	int threads;	      /* for the choice; 0: as there are processors.  The result is the same */
 	const char *dump;   /* print the state after this pass into `report` */
 	const char *stop;   /* the last pass to run: the result is then NULL without a diagnostic */
 	bool times;	    /* seconds per pass into `report` */
@@ -32,5 +42,8 @@ int heddle_target_takes(heddle_ctx *ctx, const heddle_definition *definition, co
  * heddle_program_free.  NULL with diagnostics, or when `stop` asked for it. */
 heddle_program *heddle_compile(heddle_ctx *ctx, const heddle_definition *definition, const heddle_target *target,
 			       const heddle_compile_options *options);
+/* The same without a choice among candidates: parts that the config leaves out are completed by rules. */
+heddle_program *heddle_compile_config(heddle_ctx *ctx, const heddle_definition *definition, const heddle_target *target,
+				      const heddle_compile_options *options);
 
 #endif

@@ -9,16 +9,8 @@
 enum {
 	DIVISION = 4,	/* instructions of an integer division by a constant: multiply, shift, correct */
 	PROPAGATING = 3, /* of a minimum that propagates NaN: compare, choose, choose again */
-	MOST_KNOWN = 256,
 	GENERATOR = 20, /* and of one call of the counter-based random builtin */
 };
-
-/* What straight code has computed. */
-typedef struct counted {
-	const measurer *m;
-	int n;
-	const heddle_value *value[MOST_KNOWN];
-} counted;
 
 double measure_per_block(const measurer *m, uint64_t executed)
 {
@@ -121,71 +113,6 @@ double measure_operation(const measurer *m, const heddle_value *v, heddle_instru
 	return 0;
 }
 
-static bool is_sum(const heddle_value *v)
-{
-	return v->kind == HEDDLE_VALUE_BINARY && (v->op == HEDDLE_OP_ADD || v->op == HEDDLE_OP_SUB) && heddle_type_is_float(v->type);
-}
-
-static bool is_product(const heddle_value *v)
-{
-	return v->kind == HEDDLE_VALUE_BINARY && v->op == HEDDLE_OP_MUL && heddle_type_is_float(v->type);
-}
-
-/* A value that moves or converts a named one: compilers compute it once. */
-static bool is_pure(const heddle_value *v)
-{
-	const bool moves = v->kind == HEDDLE_VALUE_SPLAT || v->kind == HEDDLE_VALUE_EXTRACT || v->kind == HEDDLE_VALUE_CAST;
-	return v->kind == HEDDLE_VALUE_VARIABLE || (moves && is_pure(v->arg[0]));
-}
-
-static bool is_known(counted *c, const heddle_value *v)
-{
-	if (!is_pure(v) || v->kind == HEDDLE_VALUE_VARIABLE)
-		return false;
-	for (int i = 0; i < c->n; i++)
-		if (heddle_value_equal(c->value[i], v))
-			return true;
-	if (c->n < MOST_KNOWN)
-		c->value[c->n++] = v;
-	return false;
-}
-
-/* Subscripts are constants and sums that an address holds, but for their divisions. */
-static void count_value(counted *c, const heddle_value *v, double times, bool subscript)
-{
-	const measurer *m = c->m;
-	if (is_known(c, v))
-		return;
-	heddle_instruction which = HEDDLE_INSTRUCTION_INTEGER;
-	const double n = measure_operation(m, v, &which);
-	if (!subscript || n >= DIVISION)
-		m->load->instruction[which] += times * n;
-	bool contracted = false;
-	for (int i = 0; i < v->n_arg; i++) {
-		if (heddle_value_is_branch(v) && i > 0)
-			continue; /* in regions of their own */
-		count_value(c, v->arg[i], times, subscript || v->kind == HEDDLE_VALUE_LOAD);
-		if (is_sum(v) && is_product(v->arg[i]) && !contracted) {
-			m->load->instruction[arithmetic(v->type)] -= times * measure_native(m, v->type, v->width);
-			contracted = true;
-		}
-	}
-}
-
-static void count_region(const measurer *m, const heddle_region *region)
-{
-	const double times = measure_per_block(m, region->executed);
-	counted c = {.m = m};
-	for (int i = 0; i < region->n_value; i++)
-		count_value(&c, region->value[i], times, region->value[i]->type == HEDDLE_INT32 || region->value[i]->type == HEDDLE_INT64);
-	if (region->kind == HEDDLE_REGION_FOR)
-		m->load->instruction[HEDDLE_INSTRUCTION_BRANCH] += measure_per_block(m, region->child[0]->executed);
-	if (region->kind == HEDDLE_REGION_IF)
-		m->load->instruction[HEDDLE_INSTRUCTION_BRANCH] += times;
-	for (int i = 0; i < region->n_child; i++)
-		count_region(m, region->child[i]);
-}
-
 const heddle_region *measure_region(const heddle_region *from, const heddle_node *node)
 {
 	const heddle_region *found = from->node == node ? from : NULL;
@@ -231,7 +158,7 @@ bool heddle_measure(const heddle_program *program, const heddle_launch *launch, 
 	for (int i = 0; i < launch->n_shared; i++)
 		load->shared_bytes += bytes_of(launch->shared[i]);
 	if (known && load->blocks > 0) {
-		count_region(&m, m.regions.body);
+		measure_values(&m);
 		load->imbalance = imbalance(&m);
 		measure_memory(&m);
 		measure_paths(&m);

@@ -22,6 +22,8 @@ typedef struct measurer {
 double measure_native(const measurer *m, heddle_type type, int width);
 /* The class of the operation at the root of a value, and how many instructions it is; 0: none. */
 double measure_operation(const measurer *m, const heddle_value *v, heddle_instruction *which);
+/* Fill instruction[] of values, loops and conditions. */
+void measure_values(measurer *m);
 /* The class of a load or store. */
 heddle_instruction measure_access(const heddle_buffer *buffer, bool store);
 /* Fill chain, prefetched, flight, registers and peak_runs; after measure_memory. */
