@@ -27,10 +27,14 @@ static const struct effort {
 
 enum { MOST_KERNELS = 64, MOST_THREADS = 16 };
 
+/* Ratings err by this much: what the rules chose, some of them from measurements, stays unless something is rated better by more. */
+static const double DOUBT = 0.07;
+
 /* One program: a candidate of each kernel. */
 typedef struct attempt {
 	int variant; /* attempts of one differ in the kernels' parts alone */
 	int n_kernel;
+	bool rules;
 	const char *config;
 	double expected; /* seconds, by the closed form */
 	bool lowered;
@@ -163,10 +167,11 @@ static void lower(picker *p, heddle_ctx *ctx, attempt *a)
 	const heddle_compile_options options = {.config = a->config, .unproved = true, .plan_arena = arena, .plan = &plan};
 	heddle_program *program = heddle_compile_config(ctx, p->definition, p->target, &options);
 	if (program && plan && plan->n_launch <= MOST_KERNELS && plan->seconds > 0) {
+		const double factor = a->rules ? 1 - DOUBT : 1;
 		a->n_kernel = plan->n_launch;
 		for (int k = 0; k < plan->n_launch; k++)
-			a->seconds[k] = plan->launch[k].rating.seconds;
-		a->sum = plan->seconds;
+			a->seconds[k] = factor * plan->launch[k].rating.seconds;
+		a->sum = factor * plan->seconds;
 		a->lowered = true;
 		pthread_mutex_lock(&p->mutex);
 		a->complete = heddle_arena_strdup(p->arena, program->config);
@@ -259,7 +264,7 @@ const char *heddle_pick(heddle_ctx *ctx, heddle_arena *arena, const heddle_defin
 	heddle_cost_turn(arena, config, definition, target->descriptor);
 	const char *picked = NULL;
 	if (add_rewrite(&p, config, true) == 0) {
-		const attempt rules = {.config = given, .variant = 0};
+		const attempt rules = {.config = given, .variant = 0, .rules = true};
 		if (p.effort->variants)
 			add_variants(&p, given);
 		qsort(p.attempt, (size_t)p.n, sizeof(*p.attempt), by_expected);

@@ -17,6 +17,7 @@ enum { MOST_REFERENCES = 96 };
 typedef struct pending {
 	heddle_reference reference; /* without the digits of the constants */
 	const traffic_form *address;
+	int buffer;
 	bool store;
 	int n;
 	int64_t *constant;
@@ -179,7 +180,7 @@ static pending *find_pending(scanner *s, const heddle_region_access *access, int
 {
 	for (int i = 0; i < s->n_pending; i++) {
 		pending *p = &s->pending[i];
-		if (p->reference.loop == loop && p->reference.array == access->buffer->position && p->reference.bytes == access->bytes &&
+		if (p->reference.loop == loop && p->buffer == access->buffer->position && p->reference.bytes == access->bytes &&
 		    p->store == access->store && same_terms(p->address, access->address))
 			return p;
 	}
@@ -196,7 +197,7 @@ static void add_reference(scanner *s, const heddle_region *region, const heddle_
 		return;
 	if (!p) {
 		p = &s->pending[s->n_pending++];
-		*p = (pending){.address = access->address, .store = access->store};
+		*p = (pending){.address = access->address, .buffer = access->buffer->position, .store = access->store};
 		p->reference = (heddle_reference){.loop = loop, .array = access->buffer->position, .bytes = access->bytes,
 						  .size = array_bytes(s, access->buffer)};
 		for (int t = 0; t < access->address->n_term; t++)
@@ -313,6 +314,42 @@ static int grid_loops(scanner *s)
 	return loop;
 }
 
+/* Do two references to one array touch common data in a block?  Their boxes do if the way from one's first element to the other's is made of
+ * the first one's strides. */
+static bool coincide(const scanner *s, const pending *a, const pending *b)
+{
+	const heddle_reference *r = &a->reference;
+	bool used[HEDDLE_REFERENCE_DIGITS] = {false};
+	double rest = fabs((double)(b->constant[0] - a->constant[0]));
+	for (int i = 0; i < r->n_digit; i++) {
+		int widest = -1;
+		for (int d = 0; d < r->n_digit; d++)
+			if (!used[d] && (r->digit[d].loop < 0 || !s->loop[r->digit[d].loop].grid) &&
+			    (widest < 0 || fabs(r->digit[d].stride) > fabs(r->digit[widest].stride)))
+				widest = d;
+		if (widest < 0)
+			break;
+		used[widest] = true;
+		const double stride = fabs(r->digit[widest].stride);
+		rest -= stride * fmin(floor(rest / stride), r->digit[widest].extent - 1);
+	}
+	return rest < fmax(r->bytes, s->line) || r->indirect || b->reference.indirect;
+}
+
+/* References that touch no common data count as ones to arrays of their own. */
+static void separate(scanner *s)
+{
+	for (int i = 0; i < s->n_pending; i++) {
+		heddle_reference *r = &s->pending[i].reference;
+		const int buffer = r->array;
+		for (int j = 0; j < i && r->array == buffer; j++)
+			if (s->pending[j].buffer == buffer && coincide(s, &s->pending[j], &s->pending[i]))
+				r->array = s->pending[j].reference.array;
+		if (r->array == buffer)
+			r->array = s->m->program->n_buffer + i;
+	}
+}
+
 static void finish(scanner *s)
 {
 	heddle_reference *all = HEDDLE_NEW_ARRAY(s->arena, heddle_reference, MOST_REFERENCES);
@@ -321,8 +358,13 @@ static void finish(scanner *s)
 	int n_store = 0;
 	for (int i = 0; i < s->n_pending; i++) {
 		pending *p = &s->pending[i];
-		const heddle_buffer *buffer = s->m->program->buffer[p->reference.array];
-		add_constants(&p->reference, p->constant, distinct_constants(p->constant, p->n));
+		p->n = distinct_constants(p->constant, p->n);
+		add_constants(&p->reference, p->constant, p->n);
+	}
+	separate(s);
+	for (int i = 0; i < s->n_pending; i++) {
+		const pending *p = &s->pending[i];
+		const heddle_buffer *buffer = s->m->program->buffer[p->buffer];
 		all[i] = p->reference;
 		if (p->store && heddle_buffer_space(buffer) == HEDDLE_SPACE_GLOBAL)
 			stores[n_store++] = p->reference;
