@@ -22,6 +22,7 @@ typedef struct known {
 	path any, carried;
 	bool depends; /* on what the iteration before left */
 	bool loaded;  /* from global memory by itself, and nothing has waited for it */
+	bool entered; /* so before the loop that is walked */
 } known;
 
 typedef struct array {
@@ -46,6 +47,7 @@ typedef struct walker {
 	named *name; /* in the order of their definitions */
 	path stall; /* what the straight code waits for in all */
 	double ahead; /* loads for a later iteration */
+	bool waited;  /* the loop's body reads what was loaded before the loop */
 	int position;
 	int body;     /* simd: counts loops; simt: 1, the whole launch, whose arrays are in registers all the time */
 	double words; /* of array elements that the body touches */
@@ -177,8 +179,12 @@ static known evaluate(walker *w, const heddle_value *v)
 		k = later(k, evaluate(w, v->arg[i]));
 	if (v->kind == HEDDLE_VALUE_LOAD) {
 		const known *e = element(w, v->buffer, v->arg, v->n_arg);
-		if (e)
-			return *e;
+		if (e) {
+			w->waited = w->waited || e->entered;
+			k = *e;
+			k.entered = false;
+			return k;
+		}
 		if (v->buffer->role == HEDDLE_BUFFER_SCALAR)
 			return k;
 		which = measure_access(v->buffer, false);
@@ -226,8 +232,7 @@ static void store(walker *w, const heddle_node *node)
 		*e = k;
 		return;
 	}
-	step(w, &k, measure_access(node->buffer, true), 1);
-	w->stall = longer(w->stall, k.any);
+	w->stall = longer(w->stall, k.any); /* nothing waits for what is stored */
 }
 
 /* Iterations that the hardware or the compiler has under way at the same time. */
@@ -267,11 +272,12 @@ static double loads_ahead(const walker *w)
 	return 0;
 }
 
-static void fresh(walker *w)
+/* A loop's body begins, or has ended. */
+static void fresh(walker *w, bool begins)
 {
 	for (int b = 0; b < w->m->program->n_buffer; b++)
 		for (int64_t i = 0; i < w->array[b].n; i++)
-			w->array[b].element[i] = (known){.depends = true};
+			w->array[b].element[i] = (known){.depends = true, .entered = begins && w->array[b].element[i].loaded};
 }
 
 /* Words of names that are live at the same time, of those defined from number `from` on. */
@@ -314,8 +320,9 @@ static void walk_loop(walker *w, const heddle_node *node)
 	w->words = w->m->simd ? 0 : outer.words;
 	w->body += w->m->simd;
 	w->ahead = 0;
+	w->waited = false;
 	const double pending = loads_ahead(w);
-	fresh(w);
+	fresh(w, true);
 	walk(w, node->child[0]);
 	const bool straight = w->total.weight == 0;
 	const double ahead = w->ahead + loads_ahead(w);
@@ -328,10 +335,12 @@ static void walk_loop(walker *w, const heddle_node *node)
 		count_registers(w, outer.n_name, region->child[0]->executed);
 	const double words = w->words;
 	w->n_name = outer.n_name;
-	fresh(w);
-	w->total = scaled_sum(outer.total, trips, one);
+	fresh(w, false);
+	const double exposed = w->waited ? pending : 0; /* no iteration is before the first one */
+	w->total = scaled_sum(plus(w, outer.total, HEDDLE_INSTRUCTION_GLOBAL_LOAD, exposed), trips, one);
 	w->stall = (path){0};
-	w->ahead = outer.ahead + pending + trips * ahead;
+	w->waited = outer.waited;
+	w->ahead = outer.ahead + pending - exposed + trips * ahead;
 	w->words = w->m->simd ? outer.words : words;
 	w->body += w->m->simd;
 }
