@@ -41,7 +41,7 @@ typedef struct searcher {
 
 /* ---- rating ------------------------------------------------------------------------------------------------------------------- */
 
-/* What threads share.  Each takes every so many-th candidate, with a context and an arena of its own. */
+/* Each thread takes every so many-th candidate, with a context and an arena of its own. */
 typedef struct worker {
 	pthread_t thread;
 	const searcher *s;
@@ -78,18 +78,15 @@ static bool is_double(const searcher *s, int i)
 	return false;
 }
 
-/* Those that are refused, do not fit or have another's line once they are complete are dropped. */
+/* Those that are refused or have another's line once they are complete are dropped. */
 static void drop_refused(searcher *s)
 {
 	int n = s->rated;
 	for (int i = s->rated; i < s->n; i++) {
-		const candidate c = s->all[i];
-		bool good = c.plan && c.plan->seconds > 0;
-		for (int k = 0; good && k < c.plan->n_launch; k++)
-			good = c.plan->launch[k].rating.fits;
+		const bool good = s->all[i].plan && s->all[i].plan->seconds > 0;
 		s->out->rated += good;
 		s->out->refused += !good;
-		s->all[n] = c;
+		s->all[n] = s->all[i];
 		n += good && !is_double(s, n);
 	}
 	s->n = s->rated = n;
@@ -98,20 +95,16 @@ static void drop_refused(searcher *s)
 static void rate_waiting(searcher *s)
 {
 	worker w[MOST_THREADS];
-	for (int t = 0; t < s->threads; t++) {
+	bool started[MOST_THREADS];
+	for (int t = s->threads - 1; t >= 0; t--) {
 		w[t] = (worker){.s = s, .first = s->rated + t, .arena = s->arena_of[t]};
-		if (t > 0 && pthread_create(&w[t].thread, NULL, rate_some, &w[t]) != 0)
-			w[t].s = NULL;
+		started[t] = t > 0 && pthread_create(&w[t].thread, NULL, rate_some, &w[t]) == 0;
+		if (!started[t])
+			rate_some(&w[t]);
 	}
-	rate_some(&w[0]);
-	for (int t = 1; t < s->threads; t++) {
-		if (w[t].s) {
+	for (int t = 0; t < s->threads; t++)
+		if (started[t])
 			pthread_join(w[t].thread, NULL);
-			continue;
-		}
-		w[t].s = s;
-		rate_some(&w[t]);
-	}
 	drop_refused(s);
 	s->steps.done = s->out->rated + s->out->refused;
 	heddle_steps_say(s->ctx, &s->steps, "configs of %s on %s", s->definition->name, s->target->text);
@@ -122,15 +115,15 @@ static void tried(searcher *s, const heddle_config *config)
 {
 	heddle_text text = {0};
 	heddle_config_print(config, &text);
+	const candidate one = {.line = heddle_arena_strdup(s->arena, heddle_text_str(&text))};
+	heddle_text_free(&text);
 	bool known = s->out->rated + s->out->refused + s->n - s->rated >= s->budget;
 	for (int i = 0; i < s->n_seen && !known; i++)
-		known = !strcmp(s->seen[i], heddle_text_str(&text));
-	if (!known) {
-		const candidate one = {.line = heddle_arena_strdup(s->arena, heddle_text_str(&text))};
-		HEDDLE_PUSH(s->arena, s->seen, s->n_seen, one.line);
-		HEDDLE_PUSH(s->arena, s->all, s->n, one);
-	}
-	heddle_text_free(&text);
+		known = !strcmp(s->seen[i], one.line);
+	if (known)
+		return;
+	HEDDLE_PUSH(s->arena, s->seen, s->n_seen, one.line);
+	HEDDLE_PUSH(s->arena, s->all, s->n, one);
 }
 
 /* ---- moves ------------------------------------------------------------------------------------------------------------------- */

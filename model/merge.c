@@ -158,9 +158,7 @@ void rewrite_merge(rewriter *r)
 		const int step = n > 0 && d->statement[n - 1]->value->type == s->value->type ? step_of(d->statement[n - 1], s) : -1;
 		if (step >= 0)
 			s = merged(r, d->statement[--n], s, step);
-		s->position = n;
-		for (int i = 0; i < s->n_index; i++)
-			s->index[i]->position = i;
+		rewrite_number(s, n);
 		d->statement[n++] = s;
 	}
 	d->n_statement = n;

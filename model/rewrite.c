@@ -107,11 +107,18 @@ heddle_tensor *rewrite_new_tensor(rewriter *r, const char *name, heddle_type typ
 	return tensor;
 }
 
+/* Indices that the given definition has, too, are right already: other threads may read them. */
+void rewrite_number(heddle_statement *statement, int position)
+{
+	statement->position = position;
+	for (int i = 0; i < statement->n_index; i++)
+		if (statement->index[i]->position != i)
+			statement->index[i]->position = i;
+}
+
 void rewrite_push(rewriter *r, heddle_statement *statement)
 {
-	statement->position = r->out->n_statement;
-	for (int i = 0; i < statement->n_index; i++)
-		statement->index[i]->position = i;
+	rewrite_number(statement, r->out->n_statement);
 	HEDDLE_PUSH(r->arena, r->out->statement, r->out->n_statement, statement);
 }
 

@@ -25,6 +25,8 @@ heddle_index *rewrite_new_index(rewriter *r, const char *name, heddle_expr *lowe
 heddle_tensor *rewrite_new_tensor(rewriter *r, const char *name, heddle_type type, int rank);
 /* A name that no tensor and no size has. */
 const char *rewrite_fresh_name(rewriter *r, const char *stem);
+/* The positions of a statement and of its indices. */
+void rewrite_number(heddle_statement *statement, int position);
 /* The statement becomes the last one so far; its indices are numbered. */
 void rewrite_push(rewriter *r, heddle_statement *statement);
 /* Does the value depend on sizes alone? */
