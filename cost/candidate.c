@@ -192,11 +192,30 @@ static bool sums_legal(const heddle_outline *outline, const heddle_candidate *ca
 	return parts <= HEDDLE_MAX_DIM;
 }
 
+/* Can the descriptor's copy move the box, row by row (heddle_copy_fits in model/place.c)?  All tiles of a statement are moved by one copy. */
+static bool copy_legal(const heddle_outline *outline, const heddle_candidate *candidate, int g, const heddle_box *box)
+{
+	const heddle_slot_group *choice = &candidate->group[g];
+	const heddle_copy *copy = &outline->descriptor->copy[choice->copy - 1];
+	const heddle_tensor *tensor = outline->group[g].tensor;
+	const int last = tensor->rank - 1, size = heddle_type_size(tensor->type);
+	const double bytes = fmax(copy->alignment.value, copy->granularity.value);
+	const int unit = bytes > size ? (int)bytes / size : 1;
+	bool good = box->row == last && (choice->last < 0 || choice->last == last) && box->size[last] % unit == 0 && choice->pad % unit == 0 &&
+		    (unit == 1 || (bytes <= 16 && (int)bytes % size == 0 && heddle_box_begins_at(outline, candidate, g, box, unit)));
+	good = good && outline->stmt[outline->group[g].stmt].access[outline->group[g].access].aligned % unit == 0;
+	for (int other = 0; other < outline->n_group && good; other++)
+		good = outline->group[other].stmt != outline->group[g].stmt || !candidate->group[other].copy || candidate->group[other].copy == choice->copy;
+	return good;
+}
+
 static bool tile_legal(const heddle_outline *outline, const heddle_candidate *candidate, int g, int threads, double *shared)
 {
 	const heddle_slot_group *choice = &candidate->group[g];
 	heddle_box box;
 	if (!heddle_box_of(outline, candidate, g, &box) || box.run_length % choice->vector || threads % box.columns)
+		return false;
+	if (choice->copy && !copy_legal(outline, candidate, g, &box))
 		return false;
 	const bool rows = box.array_row != box.row || box.run == box.row;
 	if (choice->phases > 1 && (choice->copy || !rows || box.size[box.array_row] < choice->phases))

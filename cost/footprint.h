@@ -45,7 +45,6 @@ typedef struct heddle_shape {
 	int lockstep;	  /* simd: the dimension whose vectors run at once; -1: none */
 	double edge;	  /* simd: instructions with partial vectors, taken by element, over those without */
 	unsigned lanes;	  /* dimensions over the block's lanes */
-	bool follows;	  /* runs in the tile loops of the statement before it */
 } heddle_shape;
 
 heddle_shape heddle_shape_of(const heddle_outline *outline, const heddle_candidate *candidate, int stmt);

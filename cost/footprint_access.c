@@ -274,8 +274,10 @@ static void count_fill(footprint_counter *k, const heddle_shape *s, int g)
 	const double of_thread = ceil(rows * box->columns / k->threads) * (passes + (rest > 0 ? fmax(rest, 1.0 / k->warps) : 0));
 	const bool along = box->pitch[box->row] == 1 && choice->phases == 1;
 	const double registers = k->o->simd ? fmax(1, bytes / k->o->vector_bytes) : 1;
-	footprint_count(k, HEDDLE_INSTRUCTION_GLOBAL_LOAD, tile_steps * of_thread * registers);
-	footprint_count(k, HEDDLE_INSTRUCTION_SHARED_STORE, tile_steps * of_thread * (along ? registers : choice->vector));
+	if (!choice->copy) { /* a copy of the chip takes none of the threads' */
+		footprint_count(k, HEDDLE_INSTRUCTION_GLOBAL_LOAD, tile_steps * of_thread * registers);
+		footprint_count(k, HEDDLE_INSTRUCTION_SHARED_STORE, tile_steps * of_thread * (along ? registers : choice->vector));
+	}
 	const double sector = k->o->transfer.sector, request = fmin(box->columns, vectors) * bytes;
 	const bool begins = sector < a->bytes || heddle_box_begins_at(k->o, k->c, g, box, (int)(sector / a->bytes));
 	k->load->shared_bytes += (double)box->elements * a->bytes;

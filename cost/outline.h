@@ -12,7 +12,6 @@
 enum {
 	HEDDLE_SLOTS = 48,	 /* dimensions with a layout: those of more statements keep one element a step */
 	HEDDLE_SPACE_GROUPS = 32, /* reference groups: more stay in global memory */
-	HEDDLE_COMPARISONS = 8,
 };
 
 /* ---- candidate ---- */

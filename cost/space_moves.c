@@ -113,6 +113,14 @@ static void change_tile(const mover *m, int g)
 		if (last != now->last)
 			visit(m, &c, true);
 	}
+	for (int copy = 0; copy <= m->o->descriptor->n_copy; copy++) {
+		c = *m->from;
+		c.group[g].copy = (signed char)copy;
+		c.group[g].vector = copy ? 1 : now->vector;
+		c.group[g].prefetch = copy ? 0 : now->prefetch;
+		if (copy != now->copy && (!copy || m->o->descriptor->copy[copy - 1].preferred))
+			visit(m, &c, true);
+	}
 	if (m->o->simd)
 		return;
 	for (int pad = now->pad - 2 * unit; pad <= now->pad + 2 * unit; pad += unit) {
