@@ -64,7 +64,7 @@ void heddle_candidate_of(const heddle_outline *outline, heddle_candidate *candid
 	}
 }
 
-/* ---- legality -------------------------------------------------------------------------------------------------------------------- */
+/* ---- legality ---------------------------------------------------------------------------------------------------- */
 
 static const heddle_slot_layout *layout_of(const heddle_outline_stmt *s, const heddle_candidate *candidate, int d)
 {
@@ -85,8 +85,8 @@ static int64_t tiles_of(const heddle_outline_access *a, int e, int tile)
 }
 
 /* Is the access laid out as the writer's? */
-static bool same_layout(const heddle_candidate *candidate, const heddle_outline_stmt *w, const heddle_outline_stmt *s, const heddle_outline_access *a,
-			bool tiles)
+static bool same_layout(const heddle_candidate *candidate, const heddle_outline_stmt *w, const heddle_outline_stmt *s,
+			const heddle_outline_access *a, bool tiles)
 {
 	unsigned seen = 0;
 	for (int e = 0; e < a->rank; e++) {
@@ -97,14 +97,16 @@ static bool same_layout(const heddle_candidate *candidate, const heddle_outline_
 		const heddle_slot_layout *one = layout_of(s, candidate, d), *other = layout_of(w, candidate, x);
 		if (memcmp(one, other, sizeof(*one)) != 0)
 			return false;
-		const bool single = s->known[d] && w->known[x] && heddle_slot_tile(one) >= s->known[d] && heddle_slot_tile(one) >= w->known[x];
+		const bool single = s->known[d] && w->known[x] && heddle_slot_tile(one) >= s->known[d] &&
+				    heddle_slot_tile(one) >= w->known[x];
 		if (!(s->members >> d & 1) && !single && !(tiles && tiles_of(a, e, heddle_slot_tile(one)) > 0))
 			return false;
 	}
 	return true;
 }
 
-bool heddle_candidate_keeps(const heddle_outline *outline, const heddle_candidate *candidate, int group, double *words, double *array)
+bool heddle_candidate_keeps(const heddle_outline *outline, const heddle_candidate *candidate, int group, double *words,
+			    double *array)
 {
 	enum { MOST_ELEMENTS = 1024 };
 	const heddle_outline_group *g = &outline->group[group];
@@ -117,12 +119,14 @@ bool heddle_candidate_keeps(const heddle_outline *outline, const heddle_candidat
 		return false;
 	for (int s = 0; s < outline->n_stmt; s++)
 		for (int a = 0; a < outline->stmt[s].n_access; a++)
-			if (outline->stmt[s].access[a].group == group && !same_layout(candidate, w, &outline->stmt[s], &outline->stmt[s].access[a], tiles))
+			if (outline->stmt[s].access[a].group == group &&
+			    !same_layout(candidate, w, &outline->stmt[s], &outline->stmt[s].access[a], tiles))
 				return false;
 	for (int e = 0; e < w->access[0].rank; e++) {
 		const int d = plain_dim(w, &w->access[0], e);
 		const heddle_slot_layout *l = layout_of(w, candidate, d);
-		const double several = tiles && !(w->members >> d & 1) ? (double)tiles_of(&w->access[0], e, heddle_slot_tile(l)) : 1;
+		const double several =
+			tiles && !(w->members >> d & 1) ? (double)tiles_of(&w->access[0], e, heddle_slot_tile(l)) : 1;
 		elements *= (double)(outside ? 1 : l->rounds) * l->items * l->vector * several;
 		tiled = tiled || several > 1;
 		*array += several > 1 || (l->rounds > 1 && !outside);
@@ -134,29 +138,36 @@ bool heddle_candidate_keeps(const heddle_outline *outline, const heddle_candidat
 }
 
 /* One dimension of a statement: see model/tile.c. */
-static bool layout_legal(const heddle_outline *outline, const heddle_candidate *candidate, const heddle_outline_stmt *s, int d, int *laned)
+static bool layout_legal(const heddle_outline *outline, const heddle_candidate *candidate, const heddle_outline_stmt *s,
+			 int d, int *laned)
 {
 	const heddle_slot_layout *l = layout_of(s, candidate, d);
 	const bool member = s->members >> d & 1, reduction = s->reductions >> d & 1, ordered = s->ordered >> d & 1;
 	const int64_t tile = (int64_t)l->rounds * l->items * l->threads * l->vector;
 	if (l->vector & (l->vector - 1) || tile > INT_MAX / 2)
 		return false;
-	if (tile > 1 && (double)tile >= 2 * s->extent[d] && !(member && s->extent[d] < outline->member_extent[s->slot[d]]))
+	if (tile > 1 && (double)tile >= 2 * s->extent[d] &&
+	    !(member && s->extent[d] < outline->member_extent[s->slot[d]]))
 		return false;
 	if (member)
 		return true;
 	if (l->rounds > 1 || (ordered && tile > 1))
 		return false;
-	if (l->threads == 1 && l->vector > 1 && (reduction || outline->simd) && (!s->known[d] ? s->extent[d] : s->known[d]) < l->vector)
+	if (l->threads == 1 && l->vector > 1 && (reduction || outline->simd) &&
+	    (!s->known[d] ? s->extent[d] : s->known[d]) < l->vector)
 		return false;
 	*laned += l->threads > 1;
 	return l->threads == 1 || l->threads == candidate->lanes;
 }
 
-/* Copies of the value in the generated code: what is held in registers is written out.  Sums are no more than there are registers. */
+/* Copies of the value in the generated code: what is held in registers is written out.  Sums are no more than there are
+ * registers. */
 static bool text_legal(const heddle_outline *outline, const heddle_candidate *candidate, const heddle_outline_stmt *s)
 {
-	enum { MOST_COPIES = 256, MOST_REGISTERS = 255 }; /* simplify unrolls loops of up to 1024 nodes, each copy being several */
+	enum {
+		MOST_COPIES = 256,
+		MOST_REGISTERS = 255
+	}; /* simplify unrolls loops of up to 1024 nodes, each copy being several */
 	const heddle_descriptor *descriptor = outline->descriptor;
 	const int lockstep = outline->simd ? heddle_outline_lockstep(s, candidate) : -1;
 	double copies = 1;
@@ -165,13 +176,16 @@ static bool text_legal(const heddle_outline *outline, const heddle_candidate *ca
 		copies *= s->reductions >> d & 1 ? 1 : l->items;
 		copies *= d == lockstep ? ceil(l->vector * s->sum_bytes / outline->vector_bytes) : l->vector;
 	}
-	const double registers = outline->simd ? descriptor->vector_registers.value :
-				 descriptor->registers_per_thread.set ? descriptor->registers_per_thread.value : MOST_REGISTERS;
-	return copies <= MOST_COPIES && (!s->stmt->reduction || copies * (outline->simd ? 1 : s->sum_bytes / 4) <= registers);
+	const double registers = outline->simd                          ? descriptor->vector_registers.value
+				 : descriptor->registers_per_thread.set ? descriptor->registers_per_thread.value
+									: MOST_REGISTERS;
+	return copies <= MOST_COPIES &&
+	       (!s->stmt->reduction || copies * (outline->simd ? 1 : s->sum_bytes / 4) <= registers);
 }
 
 /* Bytes of arrays in a thread's memory, and of sums at all: parts of a result have to fit an array's dimensions. */
-static bool sums_legal(const heddle_outline *outline, const heddle_candidate *candidate, const heddle_outline_stmt *s, double *arrays)
+static bool sums_legal(const heddle_outline *outline, const heddle_candidate *candidate, const heddle_outline_stmt *s,
+		       double *arrays)
 {
 	double elements = 1, rounds = 1, partial = 1;
 	int parts = 0;
@@ -192,7 +206,8 @@ static bool sums_legal(const heddle_outline *outline, const heddle_candidate *ca
 	return parts <= HEDDLE_MAX_DIM;
 }
 
-/* Can the descriptor's copy move the box, row by row (heddle_copy_fits in model/place.c)?  All tiles of a statement are moved by one copy. */
+/* Can the descriptor's copy move the box, row by row (heddle_copy_fits in model/place.c)?  All tiles of a statement are
+ * moved by one copy. */
 static bool copy_legal(const heddle_outline *outline, const heddle_candidate *candidate, int g, const heddle_box *box)
 {
 	const heddle_slot_group *choice = &candidate->group[g];
@@ -201,15 +216,19 @@ static bool copy_legal(const heddle_outline *outline, const heddle_candidate *ca
 	const int last = tensor->rank - 1, size = heddle_type_size(tensor->type);
 	const double bytes = fmax(copy->alignment.value, copy->granularity.value);
 	const int unit = bytes > size ? (int)bytes / size : 1;
-	bool good = box->row == last && (choice->last < 0 || choice->last == last) && box->size[last] % unit == 0 && choice->pad % unit == 0 &&
-		    (unit == 1 || (bytes <= 16 && (int)bytes % size == 0 && heddle_box_begins_at(outline, candidate, g, box, unit)));
+	bool good = box->row == last && (choice->last < 0 || choice->last == last) && box->size[last] % unit == 0 &&
+		    choice->pad % unit == 0 &&
+		    (unit == 1 ||
+		     (bytes <= 16 && (int)bytes % size == 0 && heddle_box_begins_at(outline, candidate, g, box, unit)));
 	good = good && outline->stmt[outline->group[g].stmt].access[outline->group[g].access].aligned % unit == 0;
 	for (int other = 0; other < outline->n_group && good; other++)
-		good = outline->group[other].stmt != outline->group[g].stmt || !candidate->group[other].copy || candidate->group[other].copy == choice->copy;
+		good = outline->group[other].stmt != outline->group[g].stmt || !candidate->group[other].copy ||
+		       candidate->group[other].copy == choice->copy;
 	return good;
 }
 
-static bool tile_legal(const heddle_outline *outline, const heddle_candidate *candidate, int g, int threads, double *shared)
+static bool tile_legal(const heddle_outline *outline, const heddle_candidate *candidate, int g, int threads,
+		       double *shared)
 {
 	const heddle_slot_group *choice = &candidate->group[g];
 	heddle_box box;
@@ -249,18 +268,22 @@ bool heddle_candidate_legal(const heddle_outline *outline, const heddle_candidat
 	double shared = lanes_bytes(outline, candidate, threads), arrays = 0, words, array;
 	if (descriptor->threads_per_block.set && threads > descriptor->threads_per_block.value)
 		return false;
-	if (candidate->resident && (outline->simd || (descriptor->threads_per_unit.set && candidate->resident * threads > descriptor->threads_per_unit.value)))
+	if (candidate->resident &&
+	    (outline->simd ||
+	     (descriptor->threads_per_unit.set && candidate->resident * threads > descriptor->threads_per_unit.value)))
 		return false;
 	for (int s = 0; s < outline->n_stmt; s++) {
 		int laned = 0;
 		for (int d = 0; d < outline->stmt[s].n_dim; d++)
 			if (!layout_legal(outline, candidate, &outline->stmt[s], d, &laned))
 				return false;
-		if (laned > 1 || !text_legal(outline, candidate, &outline->stmt[s]) || !sums_legal(outline, candidate, &outline->stmt[s], &arrays))
+		if (laned > 1 || !text_legal(outline, candidate, &outline->stmt[s]) ||
+		    !sums_legal(outline, candidate, &outline->stmt[s], &arrays))
 			return false;
 	}
 	for (int g = 0; g < outline->n_group; g++) {
-		if (candidate->group[g].space == HEDDLE_SPACE_SHARED && !tile_legal(outline, candidate, g, threads, &shared))
+		if (candidate->group[g].space == HEDDLE_SPACE_SHARED &&
+		    !tile_legal(outline, candidate, g, threads, &shared))
 			return false;
 		if (candidate->group[g].space != HEDDLE_SPACE_REGISTER)
 			continue;
@@ -268,13 +291,15 @@ bool heddle_candidate_legal(const heddle_outline *outline, const heddle_candidat
 			return false;
 		arrays += array;
 	}
-	const heddle_quantity *limit = descriptor->shared_per_block_static.set ? &descriptor->shared_per_block_static : &descriptor->shared_per_block;
+	const heddle_quantity *limit = descriptor->shared_per_block_static.set ? &descriptor->shared_per_block_static
+									       : &descriptor->shared_per_block;
 	return arrays <= HEDDLE_MAX_ARRAY_BYTES && (!limit->set || shared <= limit->value);
 }
 
-/* ---- config ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- config ------------------------------------------------------------------------------------------------------ */
 
-static void set_layout(heddle_config *config, heddle_stmt_config *to, const char *name, const heddle_slot_layout *l, bool reduction)
+static void set_layout(heddle_config *config, heddle_stmt_config *to, const char *name, const heddle_slot_layout *l,
+		       bool reduction)
 {
 	heddle_named_list *const list[] = {&to->tile, &to->round, &to->thread, &to->vector};
 	const int value[] = {heddle_slot_tile(l), l->rounds, l->threads, l->vector};
@@ -291,7 +316,8 @@ static void set_group(const heddle_outline *outline, int g, const heddle_slot_gr
 	if (!group->uses)
 		return;
 	const int rank = group->tensor->rank;
-	heddle_group_config *to = heddle_config_group(config, outline->kernel->position, group->tensor->name, group->number, true);
+	heddle_group_config *to =
+		heddle_config_group(config, outline->kernel->position, group->tensor->name, group->number, true);
 	to->space = from->space;
 	to->prefetch = from->prefetch;
 	if (from->space != HEDDLE_SPACE_SHARED)
@@ -320,7 +346,8 @@ void heddle_candidate_config(const heddle_outline *outline, const heddle_candida
 	for (int m = 0; m < outline->n_member; m++)
 		same = same && candidate->order[m] == m;
 	for (int m = 0; m < outline->n_member && !same; m++)
-		HEDDLE_PUSH(config->arena, kernel->order, kernel->n_order, outline->kernel->member[candidate->order[m]].name);
+		HEDDLE_PUSH(config->arena, kernel->order, kernel->n_order,
+			    outline->kernel->member[candidate->order[m]].name);
 	for (int g = 0; g < outline->n_group; g++)
 		if (candidate->streams >> g & 1)
 			HEDDLE_PUSH(config->arena, kernel->stream, kernel->n_stream, outline->group[g].tensor->name);
@@ -330,7 +357,8 @@ void heddle_candidate_config(const heddle_outline *outline, const heddle_candida
 		heddle_stmt_config *to = heddle_config_stmt(config, k, stmt->stmt->position);
 		for (int d = 0; d < stmt->n_dim; d++)
 			if (stmt->slot[d] >= 0 && (s == 0 || !(stmt->members >> d & 1)))
-				set_layout(config, to, stmt->stmt->dim[d].name, &candidate->slot[stmt->slot[d]], stmt->reductions >> d & 1);
+				set_layout(config, to, stmt->stmt->dim[d].name, &candidate->slot[stmt->slot[d]],
+					   stmt->reductions >> d & 1);
 	}
 	for (int g = 0; g < outline->n_group; g++)
 		set_group(outline, g, &candidate->group[g], config);

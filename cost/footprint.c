@@ -7,11 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* SPILLED: how often an iteration stores and loads a value that is not in a register: sums once, operands for each use.  OTHER: registers of one
- * thread with vectors for what is neither sum nor operand.  Both fitted on the timings of bench/replay. */
+/* SPILLED: how often an iteration stores and loads a value that is not in a register: sums once, operands for each use.
+ * OTHER: registers of one thread with vectors for what is neither sum nor operand.  Both fitted on the timings of
+ * bench/replay. */
 enum { INSTRUCTION_BYTES = 16, SPILLED = 3, OTHER = 1 };
 
-/* ---- values ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- values ------------------------------------------------------------------------------------------------------ */
 
 /* Instructions of one operator for the elements that a thread has of these dimensions. */
 static double width(const footprint_counter *k, const heddle_shape *s, unsigned mask, bool wide)
@@ -57,18 +58,22 @@ static void count_values(footprint_counter *k, const heddle_shape *s, double rea
 	}
 	if (s->stmt->stmt->reduction)
 		k->load->chain[s->stmt->sum] += terms * heddle_shape_runs(s, k->o->simd ? all : s->stmt->locals, true);
-	const double under_way = s->stmt->ordered ? 1 : overlap(k, (instructions(k) - before) / (k->warps * iterations));
+	const double under_way =
+		s->stmt->ordered ? 1 : overlap(k, (instructions(k) - before) / (k->warps * iterations));
 	const double depths = s->stmt->ordered ? iterations : fmax(1, iterations / under_way);
 	/* loads are not on the path of sums, but where a loop of terms begins */
-	const double waits = k->o->simd && s->stmt->stmt->reduction && !s->stmt->ordered ? fmin(reads / under_way, iterations / inner) : reads / under_way;
+	const double waits = k->o->simd && s->stmt->stmt->reduction && !s->stmt->ordered
+				     ? fmin(reads / under_way, iterations / inner)
+				     : reads / under_way;
 	k->load->chain[HEDDLE_INSTRUCTION_GLOBAL_LOAD] += reads > 0 ? fmax(1, waits) : 0;
 	for (int i = 0; i < HEDDLE_N_INSTRUCTION; i++)
-		k->load->chain[i] += s->stmt->depth[i] * (s->stmt->stmt->reduction && i == (int)s->stmt->sum ? 1 : depths);
+		k->load->chain[i] +=
+			s->stmt->depth[i] * (s->stmt->stmt->reduction && i == (int)s->stmt->sum ? 1 : depths);
 	k->load->peak_runs = fmax(k->load->peak_runs, SPILLED * iterations);
 	k->load->code = fmax(k->load->code, width(k, s, all, false) * (1 + s->stmt->n_operator) * INSTRUCTION_BYTES);
 }
 
-/* ---- sums -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- sums -------------------------------------------------------------------------------------------------------- */
 
 /* Lanes and elements of a vector meet: `each` results of a thread, `runs` times. */
 static void count_combine(footprint_counter *k, const heddle_shape *s, double each, double runs)
@@ -108,7 +113,8 @@ static double remainder_of(const heddle_shape *s)
 	double full = 1;
 	for (int d = 0; d < s->stmt->n_dim; d++)
 		if (s->stmt->members >> d & 1 && s->layout[d].items > 1)
-			full *= 1 - fmod(floor(s->stmt->extent[d] / s->layout[d].vector), s->layout[d].items) * s->layout[d].vector / s->stmt->extent[d];
+			full *= 1 - fmod(floor(s->stmt->extent[d] / s->layout[d].vector), s->layout[d].items) *
+					    s->layout[d].vector / s->stmt->extent[d];
 	return 1 - full;
 }
 
@@ -128,16 +134,19 @@ static void count_sums(footprint_counter *k, const heddle_shape *s)
 		steps *= s->tiles[d];
 		vectors *= s->stmt->reductions >> d & 1 ? s->layout[d].vector : 1;
 	}
-	k->most = fmax(k->most, fmin(k->loaded, k->o->simd ? k->o->descriptor->vector_registers.value / 2 : INFINITY) + sums * unit);
+	k->most = fmax(k->most, fmin(k->loaded, k->o->simd ? k->o->descriptor->vector_registers.value / 2 : INFINITY) +
+					sums * unit);
 	if (rounds > 1 && !k->outside)
 		footprint_count(k, HEDDLE_INSTRUCTION_STACK, 2 * sums * rounds * (steps + 1));
 	const double lone = k->o->simd ? remainder_of(s) * heddle_shape_runs(s, all, false) * sums : 0;
 	footprint_count(k, HEDDLE_INSTRUCTION_STACK, 2 * lone);
 	k->load->chain[s->stmt->sum] += lone;
-	count_combine(k, s, k->o->simd && s->lockstep >= 0 && s->stmt->reductions >> s->lockstep & 1 ? sums : sums / vectors, runs);
+	count_combine(k, s,
+		      k->o->simd && s->lockstep >= 0 && s->stmt->reductions >> s->lockstep & 1 ? sums : sums / vectors,
+		      runs);
 }
 
-/* ---- results ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- results ----------------------------------------------------------------------------------------------------- */
 
 /* Bytes of lines that a block writes of the target. */
 static double written(const footprint_counter *k, const heddle_shape *s)
@@ -146,7 +155,8 @@ static double written(const footprint_counter *k, const heddle_shape *s)
 	double elements = 1, run = 1;
 	for (int d = 0; d < s->stmt->n_dim; d++) {
 		const bool member = s->stmt->members >> d & 1;
-		const double here = s->stmt->extent[d] / (member ? heddle_outline_blocks(k->o, k->c, s->stmt->slot[d]) : 1);
+		const double here =
+			s->stmt->extent[d] / (member ? heddle_outline_blocks(k->o, k->c, s->stmt->slot[d]) : 1);
 		elements *= a->mask >> d & 1 ? here : 1;
 		run = a->row >= 0 && a->factor[a->row][d] == 1 ? here : run;
 	}
@@ -166,7 +176,8 @@ static void count_results(footprint_counter *k, const heddle_shape *s, int stmt)
 	if (g >= 0 && k->c->group[g].space == HEDDLE_SPACE_REGISTER && !(last && k->o->group[g].used_after))
 		return;
 	const footprint_request r = footprint_request_of(k, s, target);
-	const double runs = heddle_shape_runs(s, s->stmt->stmt->reduction ? target->mask : all, s->stmt->stmt->reduction);
+	const double runs =
+		heddle_shape_runs(s, s->stmt->stmt->reduction ? target->mask : all, s->stmt->stmt->reduction);
 	const double bytes = written(k, s);
 	k->load->stored += bytes;
 	k->load->streamed += g >= 0 && k->c->streams >> g & 1 ? bytes : 0;
@@ -175,7 +186,7 @@ static void count_results(footprint_counter *k, const heddle_shape *s, int stmt)
 		footprint_access(k, s, target, &r, runs, false);
 }
 
-/* ---- the kernel -------------------------------------------------------------------------------------------------------------------- */
+/* ---- the kernel -------------------------------------------------------------------------------------------------- */
 
 /* Results of statements before it that the statement reads, and other threads have written. */
 static void count_waits(footprint_counter *k, const heddle_shape *s, int stmt)
@@ -183,7 +194,8 @@ static void count_waits(footprint_counter *k, const heddle_shape *s, int stmt)
 	bool waits = false;
 	for (int a = 1; a < s->stmt->n_access; a++) {
 		const int g = s->stmt->access[a].group;
-		waits = waits || (g >= 0 && k->o->group[g].written && k->c->group[g].space == HEDDLE_SPACE_GLOBAL && k->o->group[g].stmt < stmt);
+		waits = waits || (g >= 0 && k->o->group[g].written && k->c->group[g].space == HEDDLE_SPACE_GLOBAL &&
+				  k->o->group[g].stmt < stmt);
 	}
 	if (!waits || k->threads == 1)
 		return;
@@ -197,7 +209,11 @@ static void keep_groups(footprint_counter *k)
 		const heddle_slot_group *choice = &k->c->group[g];
 		double words, array;
 		if (choice->space == HEDDLE_SPACE_SHARED && !heddle_box_of(k->o, k->c, g, &k->box[g]))
-			k->box[g] = (heddle_box){.size = {1, 1, 1, 1, 1, 1, 1, 1}, .run_length = 1, .row_length = 1, .elements = 1, .columns = 1}; /* not legal */
+			k->box[g] = (heddle_box){.size = {1, 1, 1, 1, 1, 1, 1, 1},
+						 .run_length = 1,
+						 .row_length = 1,
+						 .elements = 1,
+						 .columns = 1}; /* not legal */
 		if (choice->space != HEDDLE_SPACE_REGISTER || !heddle_candidate_keeps(k->o, k->c, g, &words, &array))
 			continue;
 		if (array > 0)

@@ -23,7 +23,7 @@ void footprint_count(footprint_counter *k, heddle_instruction kind, double n)
 	k->load->instruction[kind] += n * k->warps;
 }
 
-/* ---- threads ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- threads ----------------------------------------------------------------------------------------------------- */
 
 void footprint_threads(footprint_counter *k)
 {
@@ -50,16 +50,18 @@ static void addresses(const footprint_counter *k, const heddle_shape *s, const d
 		const bool member = s->stmt->members >> d & 1;
 		if (s->layout[d].threads == 1 || step[d] == 0)
 			continue;
-		const int64_t *at = member ? k->at[s->stmt->slot[d]] : k->lane, by = (int64_t)fabs(step[d]) * s->layout[d].vector;
+		const int64_t *at = member ? k->at[s->stmt->slot[d]] : k->lane,
+			      by = (int64_t)fabs(step[d]) * s->layout[d].vector;
 		for (int t = 0; t < k->n_lane; t++)
 			out[t] += at[t] * by;
 	}
 }
 
-/* ---- accesses ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- accesses ---------------------------------------------------------------------------------------------------- */
 
 /* Different values of subscript e, of those that are written out: taps of a window meet. */
-static double values_of(const heddle_shape *s, const heddle_outline_access *a, int e, const double *each, unsigned *seen)
+static double values_of(const heddle_shape *s, const heddle_outline_access *a, int e, const double *each,
+			unsigned *seen)
 {
 	double all = 1, span = 1;
 	for (int d = 0; d < s->stmt->n_dim; d++) {
@@ -68,7 +70,8 @@ static double values_of(const heddle_shape *s, const heddle_outline_access *a, i
 		*seen |= 1u << d;
 		all *= each[d];
 		/* items of several threads lie apart */
-		span = s->layout[d].threads > 1 && each[d] > 1 ? INFINITY : span + (double)llabs(a->factor[e][d]) * (each[d] - 1);
+		span = s->layout[d].threads > 1 && each[d] > 1 ? INFINITY
+							       : span + (double)llabs(a->factor[e][d]) * (each[d] - 1);
 	}
 	return fmin(all, span);
 }
@@ -94,12 +97,14 @@ static int contiguous(const heddle_shape *s, const heddle_outline_access *a, dou
 }
 
 /* Do vectors of `wide` elements along dimension d begin at multiples of them, whatever the other dimensions are? */
-static bool begins_aligned(const footprint_counter *k, const heddle_shape *s, const heddle_outline_access *a, int d, int wide)
+static bool begins_aligned(const footprint_counter *k, const heddle_shape *s, const heddle_outline_access *a, int d,
+			   int wide)
 {
 	const bool shared = footprint_space(k, a) == HEDDLE_SPACE_SHARED;
 	const heddle_box *box = shared ? &k->box[a->group] : NULL;
 	const int row = shared ? box->array_row : a->row;
-	bool aligned = shared ? (box->row_length + k->c->group[a->group].pad) % wide == 0 : a->aligned % wide == 0 && row >= 0 && a->first[row] % wide == 0;
+	bool aligned = shared ? (box->row_length + k->c->group[a->group].pad) % wide == 0
+			      : a->aligned % wide == 0 && row >= 0 && a->first[row] % wide == 0;
 	for (int x = 0; x < s->stmt->n_dim && aligned; x++)
 		aligned = x == d || a->factor[row][x] * s->layout[x].vector % wide == 0;
 	return aligned;
@@ -109,7 +114,9 @@ static bool begins_aligned(const footprint_counter *k, const heddle_shape *s, co
 static int widest(const footprint_counter *k, const heddle_shape *s, const heddle_outline_access *a, int d)
 {
 	const heddle_space_language *language = &k->o->language;
-	const int bytes = (int)a->bytes, most = language->max_bytes && language->max_bytes < k->o->vector_bytes ? language->max_bytes : (int)k->o->vector_bytes;
+	const int bytes = (int)a->bytes, most = language->max_bytes && language->max_bytes < k->o->vector_bytes
+							? language->max_bytes
+							: (int)k->o->vector_bytes;
 	int wide = s->layout[d].vector < language->max_vector ? s->layout[d].vector : language->max_vector;
 	while (wide > 1 && (wide * bytes > most || (!language->unaligned && !begins_aligned(k, s, a, d, wide))))
 		wide /= 2;
@@ -117,7 +124,8 @@ static int widest(const footprint_counter *k, const heddle_shape *s, const heddl
 }
 
 /* One thread with vectors: lockstep dimensions run at once, others element by element. */
-static void request_vectors(const footprint_counter *k, const heddle_shape *s, const heddle_outline_access *a, double elements, int along, footprint_request *r)
+static void request_vectors(const footprint_counter *k, const heddle_shape *s, const heddle_outline_access *a,
+			    double elements, int along, footprint_request *r)
 {
 	const int L = s->lockstep;
 	const double v = L < 0 ? 1 : s->layout[L].vector, registers = fmax(1, v * a->bytes / k->o->vector_bytes);
@@ -140,13 +148,15 @@ static void request_vectors(const footprint_counter *k, const heddle_shape *s, c
 	/* across rows: gathered, or read by vectors along another dimension and turned */
 	const bool turns = along >= 0 && k->o->language.zips;
 	const double apart = fabs(r->step[L]) / a->bytes;
-	if (k->o->language.zips && !turns && a->affine && (apart == 2 || apart == 4)) { /* every second or fourth element: vectors of all are unzipped */
+	if (k->o->language.zips && !turns && a->affine &&
+	    (apart == 2 || apart == 4)) { /* every second or fourth element: vectors of all are unzipped */
 		r->n = elements * registers * apart;
 		r->gathered = r->n - elements * registers;
 		r->bytes = v * a->bytes / registers;
 		return;
 	}
-	const double all = elements * v * (along >= 0 ? s->layout[along].vector : 1), native = k->o->vector_bytes / a->bytes;
+	const double all = elements * v * (along >= 0 ? s->layout[along].vector : 1),
+		     native = k->o->vector_bytes / a->bytes;
 	const double at_once = turns ? fmin(s->layout[along].vector, native) : 1;
 	r->n = all / at_once;
 	r->gathered = turns ? r->n * log2(fmin(v, native)) : all;
@@ -154,7 +164,8 @@ static void request_vectors(const footprint_counter *k, const heddle_shape *s, c
 	r->words = all / native;
 }
 
-footprint_request footprint_request_of(const footprint_counter *k, const heddle_shape *s, const heddle_outline_access *a)
+footprint_request footprint_request_of(const footprint_counter *k, const heddle_shape *s,
+				       const heddle_outline_access *a)
 {
 	const bool shared = footprint_space(k, a) == HEDDLE_SPACE_SHARED;
 	double each[HEDDLE_MAX_DIM] = {0};
@@ -162,7 +173,8 @@ footprint_request footprint_request_of(const footprint_counter *k, const heddle_
 	for (int d = 0; d < s->stmt->n_dim; d++) {
 		r.step[d] = a->step[d];
 		for (int e = 0; e < a->rank && shared; e++)
-			r.step[d] = (e ? r.step[d] : 0) + (double)(a->factor[e][d] * k->box[a->group].pitch[e]) * a->bytes;
+			r.step[d] =
+				(e ? r.step[d] : 0) + (double)(a->factor[e][d] * k->box[a->group].pitch[e]) * a->bytes;
 	}
 	const int along = contiguous(s, a, a->bytes, r.step);
 	for (int d = 0; d < s->stmt->n_dim; d++) {
@@ -194,14 +206,16 @@ static double served(const footprint_counter *k, const heddle_shape *s, const fo
 {
 	int64_t address[HEDDLE_MOST_LANES];
 	if (k->n_lane == 1)
-		return shared ? fmax(1, r->bytes / k->o->transfer.bank_width / k->o->transfer.banks) : ceil(r->bytes / k->o->transfer.sector);
+		return shared ? fmax(1, r->bytes / k->o->transfer.bank_width / k->o->transfer.banks)
+			      : ceil(r->bytes / k->o->transfer.sector);
 	addresses(k, s, r->step, address);
-	return shared ? heddle_request_cycles(&k->o->transfer, address, k->n_lane, (int)r->bytes) :
-			heddle_request_sectors(&k->o->transfer, address, k->n_lane, (int)r->bytes);
+	return shared ? heddle_request_cycles(&k->o->transfer, address, k->n_lane, (int)r->bytes)
+		      : heddle_request_sectors(&k->o->transfer, address, k->n_lane, (int)r->bytes);
 }
 
 /* `times` executions of an access of memory by each thread. */
-void footprint_access(footprint_counter *k, const heddle_shape *s, const heddle_outline_access *a, const footprint_request *r, double times, bool store)
+void footprint_access(footprint_counter *k, const heddle_shape *s, const heddle_outline_access *a,
+		      const footprint_request *r, double times, bool store)
 {
 	const bool shared = footprint_space(k, a) == HEDDLE_SPACE_SHARED;
 	const heddle_instruction load = shared ? HEDDLE_INSTRUCTION_SHARED_LOAD : HEDDLE_INSTRUCTION_GLOBAL_LOAD;
@@ -226,7 +240,9 @@ static bool is_kept(const footprint_counter *k, const heddle_shape *s, const hed
 			const heddle_outline_access *other = &t->stmt->access[b];
 			bool same = other->access->tensor == a->access->tensor && other->affine && a->affine;
 			for (int d = 0; d < s->stmt->n_dim && same; d++)
-				same = a->step[d] == other->step[d] && (a->step[d] == 0 || memcmp(&s->layout[d], &t->layout[d], sizeof(s->layout[d])) == 0);
+				same = a->step[d] == other->step[d] &&
+				       (a->step[d] == 0 ||
+					memcmp(&s->layout[d], &t->layout[d], sizeof(s->layout[d])) == 0);
 			if (same)
 				return true;
 		}
@@ -242,21 +258,25 @@ double footprint_reads(footprint_counter *k, const heddle_shape *s)
 	for (int a = 1; a < s->stmt->n_access; a++) {
 		const heddle_outline_access *read = &s->stmt->access[a];
 		const heddle_space space = footprint_space(k, read);
-		if (read->again || !read->rank || space == HEDDLE_SPACE_REGISTER || (space == HEDDLE_SPACE_GLOBAL && is_kept(k, s, read)))
+		if (read->again || !read->rank || space == HEDDLE_SPACE_REGISTER ||
+		    (space == HEDDLE_SPACE_GLOBAL && is_kept(k, s, read)))
 			continue;
 		const footprint_request r = footprint_request_of(k, s, read);
 		const double runs = heddle_shape_runs(s, read->mask, false);
 		footprint_access(k, s, read, &r, runs, false);
-		k->loaded += r.words * (k->o->simd ? 1 : footprint_weight(space == HEDDLE_SPACE_SHARED ? &weight->operand : &weight->load));
+		k->loaded += r.words * (k->o->simd ? 1
+						   : footprint_weight(space == HEDDLE_SPACE_SHARED ? &weight->operand
+												   : &weight->load));
 		k->kept += k->o->simd ? 0 : weight->access.value;
 		innermost = space == HEDDLE_SPACE_GLOBAL ? fmax(innermost, runs) : innermost;
 		flight += space == HEDDLE_SPACE_GLOBAL ? r.n * r.bytes : 0;
 	}
-	k->load->flight = fmax(k->load->flight, flight * (s->stmt->ordered ? 1 : fmin(FOOTPRINT_UNROLLED, fmax(1, innermost))));
+	k->load->flight =
+		fmax(k->load->flight, flight * (s->stmt->ordered ? 1 : fmin(FOOTPRINT_UNROLLED, fmax(1, innermost))));
 	return innermost;
 }
 
-/* ---- tiles ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- tiles ------------------------------------------------------------------------------------------------------- */
 
 /* Rows of a box and what threads move of it in one step. */
 static void count_fill(footprint_counter *k, const heddle_shape *s, int g)
@@ -271,19 +291,22 @@ static void count_fill(footprint_counter *k, const heddle_shape *s, int g)
 		rows *= e >= box->run && e <= box->row ? 1 : (double)box->size[e];
 	const double vectors = (double)box->run_length / choice->vector, bytes = choice->vector * a->bytes;
 	const double passes = floor(vectors / box->columns), rest = (vectors - passes * box->columns) / box->columns;
-	const double of_thread = ceil(rows * box->columns / k->threads) * (passes + (rest > 0 ? fmax(rest, 1.0 / k->warps) : 0));
+	const double of_thread =
+		ceil(rows * box->columns / k->threads) * (passes + (rest > 0 ? fmax(rest, 1.0 / k->warps) : 0));
 	const bool along = box->pitch[box->row] == 1 && choice->phases == 1;
 	const double registers = k->o->simd ? fmax(1, bytes / k->o->vector_bytes) : 1;
 	if (!choice->copy) { /* a copy of the chip takes none of the threads' */
 		footprint_count(k, HEDDLE_INSTRUCTION_GLOBAL_LOAD, tile_steps * of_thread * registers);
-		footprint_count(k, HEDDLE_INSTRUCTION_SHARED_STORE, tile_steps * of_thread * (along ? registers : choice->vector));
+		footprint_count(k, HEDDLE_INSTRUCTION_SHARED_STORE,
+				tile_steps * of_thread * (along ? registers : choice->vector));
 	}
 	const double sector = k->o->transfer.sector, request = fmin(box->columns, vectors) * bytes;
 	const bool begins = sector < a->bytes || heddle_box_begins_at(k->o, k->c, g, box, (int)(sector / a->bytes));
 	k->load->shared_bytes += (double)box->elements * a->bytes;
 	if (k->o->simd)
 		return;
-	k->load->sectors += tile_steps * rows * (passes + (rest > 0)) * (ceil(request / sector) + (begins ? 0 : 1 - bytes / sector));
+	k->load->sectors += tile_steps * rows * (passes + (rest > 0)) *
+			    (ceil(request / sector) + (begins ? 0 : 1 - bytes / sector));
 	int64_t address[HEDDLE_MOST_LANES];
 	for (int t = 0; t < k->n_lane; t++) {
 		int64_t row = t / box->columns;
@@ -295,7 +318,8 @@ static void count_fill(footprint_counter *k, const heddle_shape *s, int g)
 			}
 		address[t] *= (int64_t)a->bytes;
 	}
-	const double cycles = heddle_request_cycles(&k->o->transfer, address, k->n_lane, along ? (int)bytes : (int)a->bytes);
+	const double cycles =
+		heddle_request_cycles(&k->o->transfer, address, k->n_lane, along ? (int)bytes : (int)a->bytes);
 	k->load->shared_cycles += tile_steps * of_thread * (along ? 1 : choice->vector) * k->warps * cycles;
 	k->load->flight += of_thread * bytes;
 	if (choice->prefetch)
@@ -321,7 +345,8 @@ void footprint_tiles(footprint_counter *k, const heddle_shape *s, int stmt)
 		return;
 	k->load->chain[HEDDLE_INSTRUCTION_GLOBAL_LOAD] += k->o->simd ? 1 : steps;
 	k->load->prefetched += early && !k->o->simd ? steps : 0;
-	k->load->chain[HEDDLE_INSTRUCTION_SHARED_LOAD] += k->o->simd ? 0 : steps * fmax(1, terms / (2 * FOOTPRINT_UNROLLED));
+	k->load->chain[HEDDLE_INSTRUCTION_SHARED_LOAD] +=
+		k->o->simd ? 0 : steps * fmax(1, terms / (2 * FOOTPRINT_UNROLLED));
 	if (k->threads == 1)
 		return;
 	k->load->chain[HEDDLE_INSTRUCTION_SHARED_STORE] += steps;

@@ -6,7 +6,8 @@
 
 #include "cost/footprint.h"
 
-/* Iterations of a loop whose loads compilers issue before the first is used (measured on generated PTX and on what PoCL makes: 4). */
+/* Iterations of a loop whose loads compilers issue before the first is used (measured on generated PTX and on what PoCL
+ * makes: 4). */
 enum { FOOTPRINT_UNROLLED = 4 };
 
 typedef struct footprint_counter {
@@ -15,19 +16,20 @@ typedef struct footprint_counter {
 	heddle_load *load;
 	heddle_shape *shape;
 	heddle_box box[HEDDLE_SPACE_GROUPS];
-	int threads, warps, n_lane; /* n_lane: of the first warp */
-	bool outside;		    /* rounds are */
+	int threads, warps, n_lane;                    /* n_lane: of the first warp */
+	bool outside;                                  /* rounds are */
 	int64_t at[HEDDLE_MAX_DIM][HEDDLE_MOST_LANES]; /* a member's thread coordinate in each lane */
 	int64_t lane[HEDDLE_MOST_LANES];
 	/* registers, in words or vectors of one thread */
 	double kept, most; /* of the whole kernel; of the statement that takes most */
-	double loaded;	   /* of the statement at hand: what it reads, by the descriptor's weights */
+	double loaded;     /* of the statement at hand: what it reads, by the descriptor's weights */
 } footprint_counter;
 
-/* How a thread makes an access: instructions for what is written out, of how many bytes; elements that are gathered one by one. */
+/* How a thread makes an access: instructions for what is written out, of how many bytes; elements that are gathered one
+ * by one. */
 typedef struct footprint_request {
 	double n, bytes, gathered;
-	double words; /* registers for all of it */
+	double words;                /* registers for all of it */
 	double step[HEDDLE_MAX_DIM]; /* bytes in the space where it goes */
 } footprint_request;
 
@@ -38,10 +40,11 @@ heddle_space footprint_space(const footprint_counter *k, const heddle_outline_ac
 double footprint_weight(const heddle_quantity *q); /* 1 where it is not set */
 /* So many instructions of each warp of a block. */
 void footprint_count(footprint_counter *k, heddle_instruction kind, double n);
-footprint_request footprint_request_of(const footprint_counter *k, const heddle_shape *s, const heddle_outline_access *a);
+footprint_request footprint_request_of(const footprint_counter *k, const heddle_shape *s,
+				       const heddle_outline_access *a);
 /* `times` executions of an access of memory by each thread. */
-void footprint_access(footprint_counter *k, const heddle_shape *s, const heddle_outline_access *a, const footprint_request *r, double times,
-		      bool store);
+void footprint_access(footprint_counter *k, const heddle_shape *s, const heddle_outline_access *a,
+		      const footprint_request *r, double times, bool store);
 /* What the statement reads.  Returns the iterations in which that is global memory. */
 double footprint_reads(footprint_counter *k, const heddle_shape *s);
 /* The tiles that are filled for it. */

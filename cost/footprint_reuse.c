@@ -43,13 +43,15 @@ static bool follows(const tree *t, const heddle_shape *s, const heddle_shape *be
 	if (s->stmt->n_dim != before->stmt->n_dim || s->stmt->ordered || before->stmt->ordered)
 		return false;
 	for (int d = 0; d < s->stmt->n_dim; d++)
-		if (s->tiles[d] != before->tiles[d] || s->layout[d].rounds > 1 || (s->tiles[d] > 1 && memcmp(&s->layout[d], &before->layout[d], sizeof(s->layout[d]))))
+		if (s->tiles[d] != before->tiles[d] || s->layout[d].rounds > 1 ||
+		    (s->tiles[d] > 1 && memcmp(&s->layout[d], &before->layout[d], sizeof(s->layout[d]))))
 			return false;
 	for (int g = 0; g < t->o->n_group; g++)
 		if (t->c->group[g].space == HEDDLE_SPACE_SHARED)
 			return false;
 	for (int a = 1; a < s->stmt->n_access; a++)
-		if (before->stmt->stmt->reduction && s->stmt->access[a].access->tensor == before->stmt->access[0].access->tensor)
+		if (before->stmt->stmt->reduction &&
+		    s->stmt->access[a].access->tensor == before->stmt->access[0].access->tensor)
 			return false;
 	return true;
 }
@@ -76,24 +78,31 @@ static void add_digit(heddle_reference *r, int loop, double stride, double exten
 static double part_stride(const heddle_slot_layout *l, heddle_loop_part part)
 {
 	const double results = (double)l->threads * l->vector;
-	return part == HEDDLE_LOOP_TILE ? heddle_slot_tile(l) : part == HEDDLE_LOOP_ROUND ? results * l->items : results;
+	return part == HEDDLE_LOOP_TILE    ? heddle_slot_tile(l)
+	       : part == HEDDLE_LOOP_ROUND ? results * l->items
+					   : results;
 }
 
-/* What a thread's access is of one dimension: `step` bytes from one value to the next; `box`: in a tile, which has no place for blocks and steps. */
+/* What a thread's access is of one dimension: `step` bytes from one value to the next; `box`: in a tile, which has no
+ * place for blocks and steps. */
 static void add_digits(const tree *t, const heddle_shape *s, heddle_reference *r, const double *step, bool box)
 {
 	for (int i = 0; i < s->n_loop; i++)
 		if (!box || s->loop[i].part != HEDDLE_LOOP_TILE)
-			add_digit(r, s->loop[i].at, step[s->loop[i].dim] * part_stride(&s->layout[s->loop[i].dim], s->loop[i].part), s->loop[i].trips);
+			add_digit(r, s->loop[i].at,
+				  step[s->loop[i].dim] * part_stride(&s->layout[s->loop[i].dim], s->loop[i].part),
+				  s->loop[i].trips);
 	for (int d = 0; d < s->stmt->n_dim; d++) {
 		const heddle_slot_layout *l = &s->layout[d];
 		if (step[d] == 0)
 			continue;
 		if (s->stmt->members >> d & 1 && !box && t->grid[s->stmt->slot[d]] >= 0)
-			add_digit(r, t->grid[s->stmt->slot[d]], step[d] * heddle_slot_tile(l), t->loop[t->grid[s->stmt->slot[d]]].trips);
+			add_digit(r, t->grid[s->stmt->slot[d]], step[d] * heddle_slot_tile(l),
+				  t->loop[t->grid[s->stmt->slot[d]]].trips);
 		const double here = fmin((double)l->threads * l->vector, s->stmt->extent[d]);
 		add_digit(r, -1, step[d], here);
-		add_digit(r, -1, step[d] * l->threads * l->vector, s->stmt->reductions >> d & 1 ? 1 : fmin(s->items[d], ceil(s->stmt->extent[d] / here)));
+		add_digit(r, -1, step[d] * l->threads * l->vector,
+			  s->stmt->reductions >> d & 1 ? 1 : fmin(s->items[d], ceil(s->stmt->extent[d] / here)));
 	}
 }
 
@@ -102,7 +111,8 @@ static heddle_reference *add_reference(tree *t, int loop, int array, const heddl
 	if (t->n_reference == MOST_REFERENCES)
 		t->n_reference--;
 	heddle_reference *r = &t->reference[t->n_reference++];
-	*r = (heddle_reference){.loop = loop, .array = array, .bytes = a->bytes, .size = a->size, .times = 1, .indirect = !a->affine};
+	*r = (heddle_reference){
+		.loop = loop, .array = array, .bytes = a->bytes, .size = a->size, .times = 1, .indirect = !a->affine};
 	return r;
 }
 
@@ -127,10 +137,13 @@ static void add_tile(tree *t, const heddle_shape *s, int g, int block)
 	heddle_reference *r = add_reference(t, loop, a->access->tensor->position, a);
 	for (int i = 0; i < s->n_loop; i++)
 		if (s->loop[i].part == HEDDLE_LOOP_TILE)
-			add_digit(r, s->loop[i].at, a->step[s->loop[i].dim] * heddle_slot_tile(&s->layout[s->loop[i].dim]), s->loop[i].trips);
+			add_digit(r, s->loop[i].at,
+				  a->step[s->loop[i].dim] * heddle_slot_tile(&s->layout[s->loop[i].dim]),
+				  s->loop[i].trips);
 	for (int d = 0; d < s->stmt->n_dim; d++)
 		if (s->stmt->members >> d & 1 && t->grid[s->stmt->slot[d]] >= 0)
-			add_digit(r, t->grid[s->stmt->slot[d]], a->step[d] * heddle_slot_tile(&s->layout[d]), t->loop[t->grid[s->stmt->slot[d]]].trips);
+			add_digit(r, t->grid[s->stmt->slot[d]], a->step[d] * heddle_slot_tile(&s->layout[d]),
+				  t->loop[t->grid[s->stmt->slot[d]]].trips);
 	for (int e = 0; e < a->rank; e++)
 		add_digit(r, -1, a->stride[e], (double)box->size[e]);
 	if (!t->o->simd)
@@ -172,12 +185,14 @@ static void add_stmt(tree *t, const heddle_shape *s, int stmt, int block, bool o
 	bool rounds = false;
 	for (int i = 0; i < s->stmt->n_access; i++) {
 		const heddle_outline_access *a = &s->stmt->access[i];
-		const heddle_space space = a->group < 0 ? HEDDLE_SPACE_GLOBAL : (heddle_space)t->c->group[a->group].space;
+		const heddle_space space =
+			a->group < 0 ? HEDDLE_SPACE_GLOBAL : (heddle_space)t->c->group[a->group].space;
 		const bool kept = space == HEDDLE_SPACE_REGISTER && (i > 0 || !t->o->group[a->group].used_after);
 		if (a->again || !a->rank || kept || (space == HEDDLE_SPACE_SHARED && i > 0))
 			continue;
 		const bool results = i == 0 && s->stmt->stmt->reduction;
-		heddle_reference *r = add_reference(t, innermost(s, a->mask, results, block), a->access->tensor->position, a);
+		heddle_reference *r =
+			add_reference(t, innermost(s, a->mask, results, block), a->access->tensor->position, a);
 		add_digits(t, s, r, a->step, false);
 	}
 	for (int g = 0; g < t->o->n_group; g++)
@@ -189,8 +204,8 @@ static void add_stmt(tree *t, const heddle_shape *s, int stmt, int block, bool o
 		add_sums(t, s, stmt, block);
 }
 
-void heddle_footprint_reuse(const heddle_outline *outline, const heddle_candidate *candidate, heddle_shape *shape, const heddle_box *box,
-			    heddle_load *load)
+void heddle_footprint_reuse(const heddle_outline *outline, const heddle_candidate *candidate, heddle_shape *shape,
+			    const heddle_box *box, heddle_load *load)
 {
 	tree t;
 	t.o = outline;
@@ -203,5 +218,6 @@ void heddle_footprint_reuse(const heddle_outline *outline, const heddle_candidat
 		add_loops(&t, &shape[s], s ? &shape[s - 1] : NULL, block);
 	for (int s = 0; s < outline->n_stmt; s++)
 		add_stmt(&t, &shape[s], s, block, outside);
-	heddle_reuse(load, t.loop, t.n_loop, t.reference, t.n_reference, outline->simd ? outline->line : outline->transfer.sector);
+	heddle_reuse(load, t.loop, t.n_loop, t.reference, t.n_reference,
+		     outline->simd ? outline->line : outline->transfer.sector);
 }

@@ -58,7 +58,7 @@ static int64_t value_of(const builder *b, const heddle_expr *expr)
 	return value > 0 ? value : 0;
 }
 
-/* ---- accesses ---------------------------------------------------------------------------------------------------------------- */
+/* ---- accesses ---------------------------------------------------------------------------------------------------- */
 
 /* Elements, a power of two, of which the tensor's rows begin at multiples. */
 static int row_alignment(const heddle_tensor *tensor, int row)
@@ -80,7 +80,8 @@ static void take_access(builder *b, const heddle_stmt *stmt, const heddle_access
 	heddle_expr *const *subscript = access->expr ? access->expr->arg : stmt->source->lhs;
 	const int64_t at_0[HEDDLE_MAX_DIM] = {0};
 	double stride = heddle_type_size(tensor->type);
-	*a = (heddle_outline_access){.access = access, .group = -1, .rank = tensor->rank, .bytes = stride, .affine = access->affine};
+	*a = (heddle_outline_access){
+		.access = access, .group = -1, .rank = tensor->rank, .bytes = stride, .affine = access->affine};
 	a->row = tensor->rank ? heddle_tensor_inner(tensor) : -1;
 	a->aligned = row_alignment(tensor, a->row);
 	a->size = a->bytes;
@@ -106,18 +107,21 @@ static void take_accesses(builder *b, heddle_outline_stmt *s)
 	for (int i = 0; i < s->n_access; i++) {
 		take_access(b, s->stmt, &s->stmt->access[i], &s->access[i]);
 		for (int j = 1; j < i; j++)
-			s->access[i].again = s->access[i].again || heddle_expr_equal(s->stmt->access[i].expr, s->stmt->access[j].expr);
+			s->access[i].again = s->access[i].again ||
+					     heddle_expr_equal(s->stmt->access[i].expr, s->stmt->access[j].expr);
 	}
 }
 
-/* ---- operators --------------------------------------------------------------------------------------------------------------- */
+/* ---- operators --------------------------------------------------------------------------------------------------- */
 
 static bool is_power_of_two(const heddle_expr *expr)
 {
 	int exponent;
 	while (expr->kind == HEDDLE_EXPR_CAST)
 		expr = expr->arg[0];
-	const double value = expr->kind == HEDDLE_EXPR_INT ? (double)expr->i : expr->kind == HEDDLE_EXPR_FLOAT ? expr->f : 0;
+	const double value = expr->kind == HEDDLE_EXPR_INT     ? (double)expr->i
+			     : expr->kind == HEDDLE_EXPR_FLOAT ? expr->f
+							       : 0;
 	return value != 0 && fabs(frexp(value, &exponent)) == 0.5;
 }
 
@@ -128,12 +132,16 @@ static heddle_instruction kind_of(const heddle_expr *expr)
 	const bool compares = expr->n_arg > 0 && heddle_type_is_float(expr->arg[0]->type);
 	switch (expr->kind) {
 	case HEDDLE_EXPR_CALL:
-		return !floats ? HEDDLE_INSTRUCTION_INTEGER : heddle_builtins[expr->builtin].plain ? HEDDLE_INSTRUCTION_FLOAT : HEDDLE_INSTRUCTION_SPECIAL;
+		return !floats                                ? HEDDLE_INSTRUCTION_INTEGER
+		       : heddle_builtins[expr->builtin].plain ? HEDDLE_INSTRUCTION_FLOAT
+							      : HEDDLE_INSTRUCTION_SPECIAL;
 	case HEDDLE_EXPR_SELECT:
 	case HEDDLE_EXPR_UNARY:
 		return floats || compares ? HEDDLE_INSTRUCTION_FLOAT : HEDDLE_INSTRUCTION_INTEGER;
 	case HEDDLE_EXPR_CAST:
-		return expr->type == expr->arg[0]->type || expr->arg[0]->kind == HEDDLE_EXPR_INT ? HEDDLE_N_INSTRUCTION : HEDDLE_INSTRUCTION_CONVERT;
+		return expr->type == expr->arg[0]->type || expr->arg[0]->kind == HEDDLE_EXPR_INT
+			       ? HEDDLE_N_INSTRUCTION
+			       : HEDDLE_INSTRUCTION_CONVERT;
 	case HEDDLE_EXPR_BINARY:
 		if (!floats)
 			return compares ? HEDDLE_INSTRUCTION_FLOAT : HEDDLE_INSTRUCTION_INTEGER;
@@ -164,8 +172,8 @@ static bool stands_before(const heddle_expr *expr, const heddle_expr *in, bool *
 	return false;
 }
 
-/* Operators of the expression, one for what stands twice; a product that is added at once has no instruction of its own (`added`).
- * `path`: of the operators so far, from the root. */
+/* Operators of the expression, one for what stands twice; a product that is added at once has no instruction of its own
+ * (`added`). `path`: of the operators so far, from the root. */
 static void take_operators(builder *b, heddle_outline_stmt *s, const heddle_expr *expr, bool added, const int *path)
 {
 	bool met = false;
@@ -196,18 +204,18 @@ static void take_value(builder *b, heddle_outline_stmt *s)
 	if (source->assign == HEDDLE_ASSIGN_SET)
 		return;
 	const bool plain = adds || source->assign == HEDDLE_ASSIGN_MUL;
-	s->sum = !heddle_type_is_float(type) ? HEDDLE_INSTRUCTION_INTEGER :
-		 !plain			     ? HEDDLE_INSTRUCTION_FLOAT :
-		 s->sum_bytes > 4	     ? HEDDLE_INSTRUCTION_FMA64 :
-					       HEDDLE_INSTRUCTION_FMA;
+	s->sum = !heddle_type_is_float(type) ? HEDDLE_INSTRUCTION_INTEGER
+		 : !plain                    ? HEDDLE_INSTRUCTION_FLOAT
+		 : s->sum_bytes > 4          ? HEDDLE_INSTRUCTION_FMA64
+					     : HEDDLE_INSTRUCTION_FMA;
 	const heddle_outline_operator o = {s->sum, (1u << s->n_dim) - 1, s->sum_bytes > 4};
 	HEDDLE_PUSH(b->arena, s->operator, s->n_operator, o);
 }
 
-/* ---- guards ------------------------------------------------------------------------------------------------------------------ */
+/* ---- guards ------------------------------------------------------------------------------------------------------ */
 
-/* Comparisons that hold together; those of a window, `0 <= h + k - 1`, cut the first or last results off for some terms: half of a vector's
- * end for each but one. */
+/* Comparisons that hold together; those of a window, `0 <= h + k - 1`, cut the first or last results off for some
+ * terms: half of a vector's end for each but one. */
 static void take_guard(heddle_outline_stmt *s, const heddle_expr *condition)
 {
 	enum { WINDOW = 16 };
@@ -226,7 +234,7 @@ static void take_guard(heddle_outline_stmt *s, const heddle_expr *condition)
 			s->cuts[d] += terms <= WINDOW ? (terms - 1) / (2 * terms) : 1;
 }
 
-/* ---- statements ---------------------------------------------------------------------------------------------------------------- */
+/* ---- statements -------------------------------------------------------------------------------------------------- */
 
 static void take_stmt(builder *b, const heddle_stmt *stmt, heddle_outline_stmt *s)
 {
@@ -267,7 +275,7 @@ static double work_of(const heddle_outline_stmt *s)
 	return n;
 }
 
-/* ---- groups -------------------------------------------------------------------------------------------------------------------- */
+/* ---- groups ------------------------------------------------------------------------------------------------------ */
 
 static int group_of(builder *b, const heddle_group *group)
 {
@@ -293,7 +301,11 @@ static void take_groups(builder *b)
 				continue;
 			out->stmt[s].access[a].group = g;
 			if (!out->group[g].uses++)
-				out->group[g] = (heddle_outline_group){.tensor = group->tensor, .number = group->number, .stmt = s, .access = a, .uses = 1};
+				out->group[g] = (heddle_outline_group){.tensor = group->tensor,
+								       .number = group->number,
+								       .stmt = s,
+								       .access = a,
+								       .uses = 1};
 		}
 	for (int g = 0; g < out->n_group; g++) {
 		heddle_outline_group *group = &out->group[g];
@@ -305,8 +317,8 @@ static void take_groups(builder *b)
 	}
 }
 
-heddle_outline *heddle_outline_new(heddle_arena *arena, heddle_scop *scop, heddle_kernel *kernel, const heddle_space_language *language,
-				   const int64_t *size)
+heddle_outline *heddle_outline_new(heddle_arena *arena, heddle_scop *scop, heddle_kernel *kernel,
+				   const heddle_space_language *language, const int64_t *size)
 {
 	const heddle_descriptor *descriptor = scop->descriptor;
 	const heddle_memory *global = heddle_descriptor_memory(descriptor, "global");

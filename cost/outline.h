@@ -1,7 +1,8 @@
-/* What the closed form needs of one kernel, taken once from the scop after pass `fuse`; and a candidate: one choice of its layouts and spaces.
+/* What the closed form needs of one kernel, taken once from the scop after pass `fuse`; and a candidate: one choice of
+ * its layouts and spaces.
  *
- * Subscripts become factors: bytes from one value of a dimension to the next.  Afterwards a candidate costs arithmetic alone, no isl and no memory.
- * SPDX-License-Identifier: MIT
+ * Subscripts become factors: bytes from one value of a dimension to the next.  Afterwards a candidate costs arithmetic
+ * alone, no isl and no memory. SPDX-License-Identifier: MIT
  */
 #ifndef HEDDLE_OUTLINE_H
 #define HEDDLE_OUTLINE_H
@@ -10,7 +11,7 @@
 #include "model/scop.h"
 
 enum {
-	HEDDLE_SLOTS = 48,	 /* dimensions with a layout: those of more statements keep one element a step */
+	HEDDLE_SLOTS = 48,        /* dimensions with a layout: those of more statements keep one element a step */
 	HEDDLE_SPACE_GROUPS = 32, /* reference groups: more stay in global memory */
 };
 
@@ -31,10 +32,10 @@ typedef struct heddle_slot_group {
 } heddle_slot_group;
 
 typedef struct heddle_candidate {
-	int lanes;	  /* threads of a block that members do not take */
+	int lanes; /* threads of a block that members do not take */
 	bool lanes_outer;
-	int resident;	  /* 0: the compiler decides */
-	unsigned streams; /* bit g: the tensor of group g is stored past the caches */
+	int resident;                      /* 0: the compiler decides */
+	unsigned streams;                  /* bit g: the tensor of group g is stored past the caches */
 	signed char order[HEDDLE_MAX_DIM]; /* members, the slowest block coordinate first */
 	heddle_slot_layout slot[HEDDLE_SLOTS];
 	heddle_slot_group group[HEDDLE_SPACE_GROUPS];
@@ -50,18 +51,18 @@ typedef struct heddle_space_language {
 
 typedef struct heddle_outline_access {
 	const heddle_access *access;
-	int group;	  /* -1: of rank 0 */
-	int rank, row;	  /* row: the dimension whose elements lie side by side; -1: none */
-	bool affine;	  /* each subscript is a sum of products with numbers */
-	bool again;	  /* an earlier read of the statement is the same */
-	unsigned mask;	  /* bit d: some subscript varies with dimension d */
-	int aligned;	  /* rows begin at multiples of so many elements: a power of two, 64 at most */
-	double bytes, size; /* of an element, of the tensor */
-	double stride[HEDDLE_MAX_RANK];	/* bytes, by tensor dimension */
+	int group;                       /* -1: of rank 0 */
+	int rank, row;                   /* row: the dimension whose elements lie side by side; -1: none */
+	bool affine;                     /* each subscript is a sum of products with numbers */
+	bool again;                      /* an earlier read of the statement is the same */
+	unsigned mask;                   /* bit d: some subscript varies with dimension d */
+	int aligned;                     /* rows begin at multiples of so many elements: a power of two, 64 at most */
+	double bytes, size;              /* of an element, of the tensor */
+	double stride[HEDDLE_MAX_RANK];  /* bytes, by tensor dimension */
 	int64_t extent[HEDDLE_MAX_RANK]; /* by tensor dimension */
-	int64_t first[HEDDLE_MAX_RANK];	 /* each subscript where all indices are 0 */
+	int64_t first[HEDDLE_MAX_RANK];  /* each subscript where all indices are 0 */
 	int64_t factor[HEDDLE_MAX_RANK][HEDDLE_MAX_DIM]; /* [tensor dimension][statement dimension] */
-	double step[HEDDLE_MAX_DIM]; /* bytes, by statement dimension */
+	double step[HEDDLE_MAX_DIM];                     /* bytes, by statement dimension */
 } heddle_outline_access;
 
 /* An operator of the value. */
@@ -77,16 +78,17 @@ typedef struct heddle_outline_stmt {
 	int slot[HEDDLE_MAX_DIM]; /* -1: none left, one element a step */
 	double extent[HEDDLE_MAX_DIM];
 	unsigned reductions, locals, ordered, members; /* masks; ordered: steps must follow one another */
-	bool open[HEDDLE_MAX_DIM];    /* the range depends on other dimensions, or its end is not known */
-	int known[HEDDLE_MAX_DIM];    /* the extent where it is a number and begins at 0; else 0 */
-	double cuts[HEDDLE_MAX_DIM];  /* guards of a window: how many vectors along the dimension are partial, for each term */
-	int n_comparison;	      /* of its guard */
+	bool open[HEDDLE_MAX_DIM];   /* the range depends on other dimensions, or its end is not known */
+	int known[HEDDLE_MAX_DIM];   /* the extent where it is a number and begins at 0; else 0 */
+	double cuts[HEDDLE_MAX_DIM]; /* guards of a window: how many vectors along the dimension are partial, for each
+					term */
+	int n_comparison;            /* of its guard */
 	int n_access, n_operator;
 	heddle_outline_access *access; /* [0]: the target */
 	heddle_outline_operator *operator;
 	int depth[HEDDLE_N_INSTRUCTION]; /* operators of the value on its longest path */
-	heddle_instruction sum;		 /* what adds a term to it; with a result that is only set: none */
-	double sum_bytes;		 /* of an accumulator's element */
+	heddle_instruction sum;          /* what adds a term to it; with a result that is only set: none */
+	double sum_bytes;                /* of an accumulator's element */
 } heddle_outline_stmt;
 
 typedef struct heddle_outline_group {
@@ -94,8 +96,8 @@ typedef struct heddle_outline_group {
 	int number;
 	int stmt, access; /* the first access; shared tiles are that statement's */
 	bool written, used_after;
-	bool keeps;	  /* it could live in registers, if layouts agree */
-	int uses;	  /* accesses */
+	bool keeps; /* it could live in registers, if layouts agree */
+	int uses;   /* accesses */
 } heddle_outline_group;
 
 typedef struct heddle_outline {
@@ -106,7 +108,7 @@ typedef struct heddle_outline {
 	heddle_transfer transfer;
 	bool simd;
 	int warp;
-	double line;	      /* bytes, of global memory */
+	double line;          /* bytes, of global memory */
 	double vector_bytes;  /* of a register, or of the widest access of a thread */
 	int n_member, n_slot; /* members have the first slots */
 	double member_extent[HEDDLE_MAX_DIM];
@@ -119,8 +121,8 @@ typedef struct heddle_outline {
 } heddle_outline;
 
 /* Of a kernel after pass `fuse`, in the arena.  `size`: the sizes' values [definition->n_size]; NULL: typical ones. */
-heddle_outline *heddle_outline_new(heddle_arena *arena, heddle_scop *scop, heddle_kernel *kernel, const heddle_space_language *language,
-				   const int64_t *size);
+heddle_outline *heddle_outline_new(heddle_arena *arena, heddle_scop *scop, heddle_kernel *kernel,
+				   const heddle_space_language *language, const int64_t *size);
 /* The factor of each index in a sum of products with numbers, added to factor[]; false: it is none. */
 bool heddle_factors(const heddle_expr *expr, int64_t by, int64_t *factor);
 
@@ -135,8 +137,10 @@ static inline int heddle_slot_tile(const heddle_slot_layout *l)
 }
 /* The choice that a kernel after pass `place` has. */
 void heddle_candidate_of(const heddle_outline *outline, heddle_candidate *candidate);
-/* Words that a thread holds of the group in registers, or bytes in an array in its memory (`array`); false: it cannot live there. */
-bool heddle_candidate_keeps(const heddle_outline *outline, const heddle_candidate *candidate, int group, double *words, double *array);
+/* Words that a thread holds of the group in registers, or bytes in an array in its memory (`array`); false: it cannot
+ * live there. */
+bool heddle_candidate_keeps(const heddle_outline *outline, const heddle_candidate *candidate, int group, double *words,
+			    double *array);
 /* Does it keep to what passes and the descriptor demand? */
 bool heddle_candidate_legal(const heddle_outline *outline, const heddle_candidate *candidate);
 /* Write it into the config's part of the kernel, which is empty. */

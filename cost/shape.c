@@ -14,7 +14,7 @@ double heddle_outline_blocks(const heddle_outline *outline, const heddle_candida
 	return ceil(outline->member_extent[member] / heddle_slot_tile(&candidate->slot[member]));
 }
 
-/* ---- loops ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- loops ------------------------------------------------------------------------------------------------------- */
 
 static void add_loop(heddle_shape *s, int d, heddle_loop_part part, double trips)
 {
@@ -26,14 +26,18 @@ static void add_loop(heddle_shape *s, int d, heddle_loop_part part, double trips
 	s->loop[s->n_loop++].at = -1;
 }
 
-/* Trips of the parts of a dimension: blocks and tiles at an edge are partial, by items and rounds, not by threads of a warp. */
+/* Trips of the parts of a dimension: blocks and tiles at an edge are partial, by items and rounds, not by threads of a
+ * warp. */
 static void split_extent(heddle_shape *s, int d)
 {
 	const heddle_slot_layout *l = &s->layout[d];
 	const bool member = s->stmt->members >> d & 1, simd = s->outline->simd;
 	const double tile = heddle_slot_tile(l), extent = s->stmt->extent[d];
 	const double blocks = ceil(extent / tile), used = extent / (blocks * tile);
-	s->tiles[d] = member ? 1 : extent <= tile ? 1 : s->stmt->reductions >> d & 1 && l->threads * l->vector == 1 ? extent / tile : blocks;
+	s->tiles[d] = member                                                        ? 1
+		      : extent <= tile                                              ? 1
+		      : s->stmt->reductions >> d & 1 && l->threads * l->vector == 1 ? extent / tile
+										    : blocks;
 	s->rounds[d] = l->rounds > 1 ? fmax(1, l->rounds * used) : 1;
 	s->items[d] = l->items;
 	if (simd && l->rounds == 1)
@@ -49,7 +53,8 @@ int heddle_outline_lockstep(const heddle_outline_stmt *s, const heddle_candidate
 	const heddle_outline_access *target = &s->access[0];
 	int best = -1, score = 0;
 	for (int d = s->n_dim - 1; d >= 0; d--) {
-		const bool reduction = s->reductions >> d & 1, along = target->row >= 0 && target->factor[target->row][d] == 1;
+		const bool reduction = s->reductions >> d & 1,
+			   along = target->row >= 0 && target->factor[target->row][d] == 1;
 		const int mine = reduction ? 1 : along ? 3 : 2;
 		if (s->slot[d] >= 0 && candidate->slot[s->slot[d]].vector > 1 && mine >= score)
 			best = d, score = mine;
@@ -57,7 +62,8 @@ int heddle_outline_lockstep(const heddle_outline_stmt *s, const heddle_candidate
 	return best;
 }
 
-/* Elements of partial vectors are computed one by one, or in shorter vectors where their number is known, but not into sums. */
+/* Elements of partial vectors are computed one by one, or in shorter vectors where their number is known, but not into
+ * sums. */
 static double edge_of(const heddle_shape *s)
 {
 	const int d = s->lockstep;
@@ -66,7 +72,8 @@ static double edge_of(const heddle_shape *s)
 	const double vector = s->layout[d].vector, extent = s->stmt->extent[d], vectors = extent / vector;
 	const int left = (int)fmod(extent, vector);
 	const bool sums = s->stmt->members >> d & 1 && s->stmt->stmt->reduction;
-	const double rest = s->stmt->known[d] && !sums ? __builtin_popcount((unsigned)left) : left, cut = fmin(s->stmt->cuts[d], vectors);
+	const double rest = s->stmt->known[d] && !sums ? __builtin_popcount((unsigned)left) : left,
+		     cut = fmin(s->stmt->cuts[d], vectors);
 	return (floor(vectors) + rest + cut * (vector - 1)) / vectors;
 }
 
@@ -132,10 +139,11 @@ bool heddle_rounds_outside(const heddle_outline *outline, const heddle_candidate
 	return any;
 }
 
-/* ---- tiles ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- tiles ------------------------------------------------------------------------------------------------------- */
 
 /* Has the box the tensor's dimension from end to end, in every step? */
-static bool is_whole(const heddle_outline_stmt *s, const heddle_candidate *candidate, const heddle_outline_access *a, const heddle_box *box, int e)
+static bool is_whole(const heddle_outline_stmt *s, const heddle_candidate *candidate, const heddle_outline_access *a,
+		     const heddle_box *box, int e)
 {
 	bool whole = a->first[e] == 0 && box->size[e] == heddle_fixed_extent(a->access->tensor->extent[e]);
 	for (int d = 0; d < s->n_dim && whole; d++) {
@@ -147,7 +155,8 @@ static bool is_whole(const heddle_outline_stmt *s, const heddle_candidate *candi
 	return whole;
 }
 
-bool heddle_box_begins_at(const heddle_outline *outline, const heddle_candidate *candidate, int group, const heddle_box *box, int vector)
+bool heddle_box_begins_at(const heddle_outline *outline, const heddle_candidate *candidate, int group,
+			  const heddle_box *box, int vector)
 {
 	const heddle_outline_group *g = &outline->group[group];
 	const heddle_outline_stmt *s = &outline->stmt[g->stmt];
@@ -159,7 +168,10 @@ bool heddle_box_begins_at(const heddle_outline *outline, const heddle_candidate 
 			unit /= 2;
 	bool good = a->first[e] % unit == 0;
 	for (int d = 0; d < s->n_dim; d++)
-		good = good && (a->factor[e][d] * (s->slot[d] < 0 ? 1 : heddle_slot_tile(&candidate->slot[s->slot[d]]))) % unit == 0;
+		good = good &&
+		       (a->factor[e][d] * (s->slot[d] < 0 ? 1 : heddle_slot_tile(&candidate->slot[s->slot[d]]))) %
+				       unit ==
+			       0;
 	return good;
 }
 
@@ -190,7 +202,8 @@ bool heddle_box_of(const heddle_outline *outline, const heddle_candidate *candid
 	const heddle_slot_group *choice = &candidate->group[group];
 	const heddle_outline_stmt *s = &outline->stmt[g->stmt];
 	const heddle_outline_access *a = &s->access[g->access];
-	const int rank = a->rank, last = choice->last < 0 ? rank - 1 : choice->last, threads = heddle_candidate_threads(outline, candidate);
+	const int rank = a->rank, last = choice->last < 0 ? rank - 1 : choice->last,
+		  threads = heddle_candidate_threads(outline, candidate);
 	int order[HEDDLE_MAX_RANK], n = 0;
 	if (g->written || !a->affine || !a->access->affine || !rank)
 		return false;
@@ -198,7 +211,8 @@ bool heddle_box_of(const heddle_outline *outline, const heddle_candidate *candid
 		box->size[e] = 1;
 		for (int d = 0; d < s->n_dim; d++)
 			if (a->factor[e][d] && s->slot[d] >= 0)
-				box->size[e] += llabs(a->factor[e][d]) * (heddle_slot_tile(&candidate->slot[s->slot[d]]) - 1);
+				box->size[e] +=
+					llabs(a->factor[e][d]) * (heddle_slot_tile(&candidate->slot[s->slot[d]]) - 1);
 		if (e != last)
 			order[n++] = e;
 	}
@@ -208,9 +222,11 @@ bool heddle_box_of(const heddle_outline *outline, const heddle_candidate *candid
 	int at = rank - 1;
 	while (order[at] != box->run)
 		at--;
-	while (!a->access->tensor->stride && !choice->copy && at > 0 && order[at - 1] == box->run - 1 && is_whole(s, candidate, a, box, box->run))
+	while (!a->access->tensor->stride && !choice->copy && at > 0 && order[at - 1] == box->run - 1 &&
+	       is_whole(s, candidate, a, box, box->run))
 		box->run--, at--;
-	if (box->run == box->row && !choice->copy && order[rank - 1] == box->row && heddle_extent_multiple(a->access->tensor->extent[box->row], choice->vector) &&
+	if (box->run == box->row && !choice->copy && order[rank - 1] == box->row &&
+	    heddle_extent_multiple(a->access->tensor->extent[box->row], choice->vector) &&
 	    heddle_box_begins_at(outline, candidate, group, box, choice->vector))
 		box->size[box->row] = (box->size[box->row] + choice->vector - 1) / choice->vector * choice->vector;
 	box->run_length = 1;

@@ -1,5 +1,5 @@
-/* The best candidates: seeds are rated, and what differs from the best of each kind in one place, as long as that helps.
- * SPDX-License-Identifier: MIT
+/* The best candidates: seeds are rated, and what differs from the best of each kind in one place, as long as that
+ * helps. SPDX-License-Identifier: MIT
  */
 #include "cost/space.h"
 
@@ -14,14 +14,14 @@ static const double HOPELESS = 2;
 
 typedef struct searcher {
 	const heddle_outline *o;
-	int n, worst;	     /* of the pool; its slowest */
+	int n, worst;        /* of the pool; its slowest */
 	heddle_ranked *pool; /* [POOL] */
 	int n_kind;
 	uint64_t kind[KINDS];
-	heddle_ranked *of_kind; /* [KINDS], the best of each */
-	uint64_t *seen;		/* [SEEN], a hash table */
+	heddle_ranked *of_kind;    /* [KINDS], the best of each */
+	uint64_t *seen;            /* [SEEN], a hash table */
 	int rated, every, visited; /* of the seeds only each `every`-th is rated */
-	heddle_ranked *step;	/* the best neighbour so far; NULL: seeds */
+	heddle_ranked *step;       /* the best neighbour so far; NULL: seeds */
 } searcher;
 
 static uint64_t hash(uint64_t h, const void *data, size_t n)
@@ -63,7 +63,8 @@ static bool near(double x, double y, double factor)
 	return x <= factor * y && y <= factor * x;
 }
 
-/* Nearly the same items and steps, and the same blocks and spaces where those matter: one of them is enough to measure. */
+/* Nearly the same items and steps, and the same blocks and spaces where those matter: one of them is enough to measure.
+ */
 static bool alike(const heddle_outline *o, const heddle_ranked *x, const heddle_ranked *y)
 {
 	const double tiles = 1.6, steps = 2, equal = 1.005;
@@ -77,7 +78,8 @@ static bool alike(const heddle_outline *o, const heddle_ranked *x, const heddle_
 		const double factor = i < o->n_member ? tiles : steps;
 		if (l->threads != k->threads || !near(l->items * l->vector, k->items * k->vector, factor))
 			return false;
-		if (!ties && ((l->rounds > 1) != (k->rounds > 1) || !near(heddle_slot_tile(l), heddle_slot_tile(k), factor)))
+		if (!ties &&
+		    ((l->rounds > 1) != (k->rounds > 1) || !near(heddle_slot_tile(l), heddle_slot_tile(k), factor)))
 			return false;
 	}
 	for (int g = 0; g < o->n_group && !ties; g++)
@@ -203,10 +205,12 @@ static int choose(const searcher *s, int k, heddle_ranked *out)
 	return n;
 }
 
-heddle_space_found heddle_space_best(heddle_arena *arena, const heddle_outline *outline, const heddle_space_options *options, int k)
+heddle_space_found heddle_space_best(heddle_arena *arena, const heddle_outline *outline,
+				     const heddle_space_options *options, int k)
 {
 	heddle_space_found found = {0};
-	const int most = options && options->seeds ? options->seeds : USUAL_SEEDS, around = options && options->around ? options->around : USUAL_AROUND;
+	const int most = options && options->seeds ? options->seeds : USUAL_SEEDS,
+		  around = options && options->around ? options->around : USUAL_AROUND;
 	heddle_arena *work = heddle_arena_new();
 	searcher s = {.o = outline, .every = 1};
 	int seeds = 0;

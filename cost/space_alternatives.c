@@ -36,7 +36,7 @@ static heddle_alternative *add(lister *l)
 	return l->n < MOST_ALTERNATIVES ? &l->list[l->n++] : NULL;
 }
 
-/* ---- splits ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- splits ------------------------------------------------------------------------------------------------------ */
 
 /* What model/split.c demands of the statement. */
 static bool can_be_split(const heddle_statement *s)
@@ -49,7 +49,8 @@ static bool can_be_split(const heddle_statement *s)
 	return plain;
 }
 
-/* Chunks that divide the reduction if there are such, until results and chunks are enough for all threads of the chip. */
+/* Chunks that divide the reduction if there are such, until results and chunks are enough for all threads of the chip.
+ */
 static void add_splits(lister *l, int stmt)
 {
 	enum { OF_UNIT = 4096, OF_CORE = 64, PARTS = 4 };
@@ -61,7 +62,8 @@ static void add_splits(lister *l, int stmt)
 		results *= s->index[d]->reduction ? 1 : extent_of(l, s->index[d]);
 	for (int d = 0; d < s->n_index && can_be_split(s); d++) {
 		const double extent = s->index[d]->reduction ? extent_of(l, s->index[d]) : 0;
-		for (double parts = PARTS; extent / parts >= LEAST_CHUNK && results * parts < PARTS * enough; parts *= PARTS) {
+		for (double parts = PARTS; extent / parts >= LEAST_CHUNK && results * parts < PARTS * enough;
+		     parts *= PARTS) {
 			int64_t chunk = (int64_t)ceil(extent / parts / LEAST_CHUNK) * LEAST_CHUNK;
 			for (int64_t c = chunk; c < 2 * chunk; c += LEAST_CHUNK)
 				if (fmod(extent, (double)c) == 0) {
@@ -75,7 +77,7 @@ static void add_splits(lister *l, int stmt)
 	}
 }
 
-/* ---- shares and transposed operands -------------------------------------------------------------------------------------------------- */
+/* ---- shares and transposed operands ------------------------------------------------------------------------------ */
 
 static bool mentions(const heddle_expr *expr, const heddle_index *index)
 {
@@ -95,15 +97,17 @@ static void add_turns(lister *l, int stmt)
 			uses *= mentions(read, s->index[d]) ? 1 : extent_of(l, s->index[d]);
 		for (int e = 0; e + 1 < read->n_arg && uses >= LEAST_USES; e++) {
 			const heddle_index *index = heddle_turn_index(read, e);
-			heddle_alternative *a = index && heddle_turn_find(s, read->tensor->name, index->name, 0) == read ? add(l) : NULL;
+			heddle_alternative *a = index && heddle_turn_find(s, read->tensor->name, index->name, 0) == read
+							? add(l)
+							: NULL;
 			if (a)
 				a->turn[a->n_turn++] = (heddle_turn){stmt, read->tensor->name, index->name};
 		}
 	}
 }
 
-heddle_alternative *heddle_space_alternatives(heddle_arena *arena, const heddle_definition *definition, const heddle_descriptor *descriptor,
-					      const int64_t *size, int *n)
+heddle_alternative *heddle_space_alternatives(heddle_arena *arena, const heddle_definition *definition,
+					      const heddle_descriptor *descriptor, const int64_t *size, int *n)
 {
 	lister l = {definition, descriptor, size, HEDDLE_NEW_ARRAY(arena, heddle_alternative, MOST_ALTERNATIVES), 1};
 	for (int i = 0; i < definition->n_statement; i++) {
@@ -128,7 +132,7 @@ void heddle_alternative_config(const heddle_alternative *alternative, heddle_con
 		HEDDLE_PUSH(config->arena, config->turn, config->n_turn, alternative->turn[i]);
 }
 
-/* ---- fusion ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- fusion ------------------------------------------------------------------------------------------------------ */
 
 static int members_of(heddle_arena *arena, const heddle_scop *scop, const int *kernel_of, int k)
 {
@@ -159,7 +163,8 @@ static void fuse_all(heddle_arena *arena, const heddle_scop *scop, int *kernel_o
 
 int **heddle_space_fusions(heddle_arena *arena, heddle_scop *scop, int *n)
 {
-	int **list = HEDDLE_NEW_ARRAY(arena, int *, MOST_ALTERNATIVES + 2), *all = HEDDLE_NEW_ARRAY(arena, int, scop->n_stmt + 1);
+	int **list = HEDDLE_NEW_ARRAY(arena, int *, MOST_ALTERNATIVES + 2),
+	    *all = HEDDLE_NEW_ARRAY(arena, int, scop->n_stmt + 1);
 	int *alone = HEDDLE_NEW_ARRAY(arena, int, scop->n_stmt + 1), last = 0;
 	*n = 0;
 	fuse_all(arena, scop, all);

@@ -20,12 +20,13 @@ static void visit(const mover *m, heddle_candidate *c, bool completed)
 	m->visit(m->user, c);
 }
 
-/* ---- layouts ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- layouts ----------------------------------------------------------------------------------------------------- */
 
 /* Powers of two by which rounds, items, threads and vector change together. */
-static const signed char factors[][4] = {{1, 0, 0, 0},	{-1, 0, 0, 0}, {2, 0, 0, 0},  {0, 1, 0, 0},  {0, -1, 0, 0}, {0, 0, 1, 0},  {0, 0, -1, 0},
-					 {0, 0, 0, 1},	{0, 0, 0, -1}, {1, -1, 0, 0}, {-1, 1, 0, 0}, {0, 1, -1, 0}, {0, -1, 1, 0}, {0, 1, 0, -1},
-					 {0, -1, 0, 1}, {0, 0, 1, -1}, {0, 0, -1, 1}, {0, 2, 0, 0},  {0, -2, 0, 0}, {3, 0, 0, 0},  {0, 3, 0, 0}};
+static const signed char factors[][4] = {
+	{1, 0, 0, 0},  {-1, 0, 0, 0}, {2, 0, 0, 0},  {0, 1, 0, 0},  {0, -1, 0, 0}, {0, 0, 1, 0},  {0, 0, -1, 0},
+	{0, 0, 0, 1},  {0, 0, 0, -1}, {1, -1, 0, 0}, {-1, 1, 0, 0}, {0, 1, -1, 0}, {0, -1, 1, 0}, {0, 1, 0, -1},
+	{0, -1, 0, 1}, {0, 0, 1, -1}, {0, 0, -1, 1}, {0, 2, 0, 0},  {0, -2, 0, 0}, {3, 0, 0, 0},  {0, 3, 0, 0}};
 
 static bool scale(int *n, int by)
 {
@@ -44,8 +45,8 @@ static void change_slot(const mover *m, int slot, bool member)
 			continue;
 		if (!member && (l->threads > 1 ? factors[f][2] != 0 : factors[f][2] > 0))
 			continue; /* the lanes change together */
-		if (scale(&l->rounds, factors[f][0]) && scale(&l->items, factors[f][1]) && scale(&l->threads, factors[f][2]) &&
-		    scale(&l->vector, factors[f][3]))
+		if (scale(&l->rounds, factors[f][0]) && scale(&l->items, factors[f][1]) &&
+		    scale(&l->threads, factors[f][2]) && scale(&l->vector, factors[f][3]))
 			visit(m, &c, false);
 	}
 	for (int by = -1; by <= 1; by += 2) {
@@ -57,7 +58,8 @@ static void change_slot(const mover *m, int slot, bool member)
 	}
 }
 
-/* Items or rounds that take the whole dimension in one tile, or share it out evenly among those blocks that there are. */
+/* Items or rounds that take the whole dimension in one tile, or share it out evenly among those blocks that there are.
+ */
 static void fill_slot(const mover *m, int slot, double extent)
 {
 	const heddle_slot_layout *l = &m->from->slot[slot];
@@ -85,7 +87,7 @@ static void change_lanes(const mover *m, int by)
 	visit(m, &c, false);
 }
 
-/* ---- spaces ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- spaces ------------------------------------------------------------------------------------------------------ */
 
 static void change_space(const mover *m, int g)
 {
@@ -104,7 +106,8 @@ static void change_space(const mover *m, int g)
 static void change_tile(const mover *m, int g)
 {
 	const heddle_slot_group *now = &m->from->group[g];
-	const int bytes = heddle_type_size(m->o->group[g].tensor->type), unit = (int)(m->o->vector_bytes / bytes) > 1 ? (int)(m->o->vector_bytes / bytes) : 1;
+	const int bytes = heddle_type_size(m->o->group[g].tensor->type),
+		  unit = (int)(m->o->vector_bytes / bytes) > 1 ? (int)(m->o->vector_bytes / bytes) : 1;
 	heddle_candidate c;
 	heddle_box box;
 	for (int last = -1; last < m->o->group[g].tensor->rank - 1; last++) {
@@ -148,7 +151,7 @@ static void change_tile(const mover *m, int g)
 		visit(m, &c, true);
 }
 
-/* ---- the kernel -------------------------------------------------------------------------------------------------------------------- */
+/* ---- the kernel -------------------------------------------------------------------------------------------------- */
 
 static void change_order(const mover *m)
 {
@@ -193,7 +196,8 @@ static void change_resident(const mover *m)
 	}
 }
 
-void heddle_space_neighbours(const heddle_outline *outline, const heddle_candidate *candidate, heddle_space_visit *each, void *user)
+void heddle_space_neighbours(const heddle_outline *outline, const heddle_candidate *candidate, heddle_space_visit *each,
+			     void *user)
 {
 	const mover m = {outline, candidate, each, user};
 	const heddle_outline_stmt *main = &outline->stmt[outline->main];

@@ -9,8 +9,8 @@
 #include <string.h>
 
 enum {
-	MOST_AXES = 6,	/* dimensions of a kind that are tried */
-	SHORT = 8,	/* a reduction no longer is taken whole: the taps of a window */
+	MOST_AXES = 6, /* dimensions of a kind that are tried */
+	SHORT = 8,     /* a reduction no longer is taken whole: the taps of a window */
 	WORD = 4,
 };
 
@@ -20,10 +20,11 @@ typedef struct seeder {
 	heddle_space_visit *visit;
 	void *user;
 	int n;
-	int row[MOST_AXES], n_row;     /* dimensions along which some access is contiguous: the target's first */
-	int reuse[MOST_AXES], n_reuse; /* members that some operand does not depend on, and those that an access runs along */
-	int wide;		       /* elements of the widest access (simt) or of a vector register (simd) */
-	bool reuses;		       /* some operand is used again along two members: tiles of results pay */
+	int row[MOST_AXES], n_row; /* dimensions along which some access is contiguous: the target's first */
+	int reuse[MOST_AXES],
+		n_reuse; /* members that some operand does not depend on, and those that an access runs along */
+	int wide;        /* elements of the widest access (simt) or of a vector register (simd) */
+	bool reuses;     /* some operand is used again along two members: tiles of results pay */
 } seeder;
 
 static int least(int a, int b)
@@ -31,7 +32,7 @@ static int least(int a, int b)
 	return a < b ? a : b;
 }
 
-/* ---- what follows ------------------------------------------------------------------------------------------------------------------ */
+/* ---- what follows ------------------------------------------------------------------------------------------------ */
 
 static bool runs_along(const heddle_outline_access *a, int d)
 {
@@ -57,8 +58,8 @@ static int vector_along(const heddle_outline *o, const heddle_outline_stmt *s, i
 	return v;
 }
 
-/* Dimensions that are no members: those of the main statement are chosen; others are laid out as the main one's of the same length, or over the
- * lanes, or by vectors. */
+/* Dimensions that are no members: those of the main statement are chosen; others are laid out as the main one's of the
+ * same length, or over the lanes, or by vectors. */
 static void follow(const heddle_outline *o, heddle_candidate *c, const heddle_outline_stmt *s)
 {
 	enum { MOST_ITEMS = 16 };
@@ -77,7 +78,8 @@ static void follow(const heddle_outline *o, heddle_candidate *c, const heddle_ou
 		return;
 	heddle_slot_layout *l = &c->slot[s->slot[along]];
 	for (int d = 0; d < main->n_dim; d++)
-		if ((main->locals & ~main->ordered) >> d & 1 && main->slot[d] >= 0 && main->extent[d] == s->extent[along] && any_runs_along(main, d) &&
+		if ((main->locals & ~main->ordered) >> d & 1 && main->slot[d] >= 0 &&
+		    main->extent[d] == s->extent[along] && any_runs_along(main, d) &&
 		    c->slot[main->slot[d]].threads * c->slot[main->slot[d]].vector > 1) {
 			*l = c->slot[main->slot[d]];
 			return;
@@ -98,7 +100,8 @@ static void follow(const heddle_outline *o, heddle_candidate *c, const heddle_ou
 }
 
 /* The tensor's dimension that is best innermost in the array: along which threads read vectors, else most threads. */
-static int innermost(const heddle_outline *o, const heddle_candidate *c, const heddle_outline_stmt *s, const heddle_outline_access *a)
+static int innermost(const heddle_outline *o, const heddle_candidate *c, const heddle_outline_stmt *s,
+		     const heddle_outline_access *a)
 {
 	int best = -1, most = 1;
 	for (int e = 0; e < a->rank; e++)
@@ -106,7 +109,8 @@ static int innermost(const heddle_outline *o, const heddle_candidate *c, const h
 			if (a->factor[e][d] != 1 || s->slot[d] < 0 || (s->reductions >> d & 1 && o->simd))
 				continue;
 			const heddle_slot_layout *l = &c->slot[s->slot[d]];
-			const int score = s->reductions >> d & 1 ? 1 : (l->vector > 1 ? 4096 : 1) * (o->simd ? 1 : l->threads);
+			const int score =
+				s->reductions >> d & 1 ? 1 : (l->vector > 1 ? 4096 : 1) * (o->simd ? 1 : l->threads);
 			if (score > most || (score == most && e == a->row))
 				best = e, most = score;
 		}
@@ -132,13 +136,15 @@ static void lay_out_tile(const heddle_outline *o, heddle_candidate *c, int g)
 	const bool turned = choice->last >= 0;
 	for (int v = most; v > 1 && !(turned && o->simd); v /= 2) {
 		choice->vector = (signed char)v;
-		if (a->aligned % v == 0 && heddle_box_of(o, c, g, &box) && box.run_length % v == 0 && heddle_box_begins_at(o, c, g, &box, v))
+		if (a->aligned % v == 0 && heddle_box_of(o, c, g, &box) && box.run_length % v == 0 &&
+		    heddle_box_begins_at(o, c, g, &box, v))
 			break;
 		choice->vector = 1;
 	}
 	if (o->simd || !heddle_box_of(o, c, g, &box))
 		return;
-	const int wide = (int)(o->vector_bytes / a->bytes), unit = wide > 1 ? wide : 1, rest = (int)(box.row_length % unit);
+	const int wide = (int)(o->vector_bytes / a->bytes), unit = wide > 1 ? wide : 1,
+		  rest = (int)(box.row_length % unit);
 	choice->pad = (short)((rest ? unit - rest : 0) + (turned ? unit : s->stmt->reduction ? 0 : 1));
 }
 
@@ -159,7 +165,8 @@ void heddle_space_complete(const heddle_outline *o, heddle_candidate *c)
 	for (int m = 0; m < o->n_member; m++)
 		shorten(&c->slot[m], o->member_extent[m]);
 	for (int d = 0; d < main->n_dim; d++)
-		if (main->locals >> d & 1 && main->slot[d] >= 0 && heddle_slot_tile(&c->slot[main->slot[d]]) >= main->extent[d])
+		if (main->locals >> d & 1 && main->slot[d] >= 0 &&
+		    heddle_slot_tile(&c->slot[main->slot[d]]) >= main->extent[d])
 			shorten(&c->slot[main->slot[d]], main->extent[d]);
 	for (int s = 0; s < o->n_stmt; s++)
 		if (s != o->main)
@@ -169,11 +176,13 @@ void heddle_space_complete(const heddle_outline *o, heddle_candidate *c)
 		if (choice->space == HEDDLE_SPACE_SHARED)
 			lay_out_tile(o, c, g);
 		else
-			choice->space = o->group[g].uses > 1 && heddle_candidate_keeps(o, c, g, &words, &array) ? HEDDLE_SPACE_REGISTER : HEDDLE_SPACE_GLOBAL;
+			choice->space = o->group[g].uses > 1 && heddle_candidate_keeps(o, c, g, &words, &array)
+						? HEDDLE_SPACE_REGISTER
+						: HEDDLE_SPACE_GLOBAL;
 	}
 }
 
-/* ---- axes ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- axes -------------------------------------------------------------------------------------------------------- */
 
 static void push(int *list, int *n, int d)
 {
@@ -222,17 +231,20 @@ static void find_axes(seeder *s)
 	s->wide = s->wide < 1 ? 1 : s->wide;
 }
 
-/* ---- seeds ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- seeds ------------------------------------------------------------------------------------------------------- */
 
-/* Steps of the reductions: short ones whole, the longest that is contiguous somewhere, or the longest, by `step`; 0: all of them whole. */
+/* Steps of the reductions: short ones whole, the longest that is contiguous somewhere, or the longest, by `step`; 0:
+ * all of them whole. */
 static void set_steps(const seeder *s, heddle_candidate *c, int step)
 {
 	const heddle_outline_stmt *m = s->main;
 	int along = -1;
 	for (int d = 0; d < m->n_dim; d++) {
-		if (!(m->reductions >> d & 1) || !(m->locals >> d & 1) || m->slot[d] < 0 || c->slot[m->slot[d]].threads * c->slot[m->slot[d]].vector > 1)
+		if (!(m->reductions >> d & 1) || !(m->locals >> d & 1) || m->slot[d] < 0 ||
+		    c->slot[m->slot[d]].threads * c->slot[m->slot[d]].vector > 1)
 			continue;
-		c->slot[m->slot[d]].items = step == 0 || m->extent[d] <= SHORT ? (int)fmin(m->extent[d], INT_MAX / 4) : 1;
+		c->slot[m->slot[d]].items =
+			step == 0 || m->extent[d] <= SHORT ? (int)fmin(m->extent[d], INT_MAX / 4) : 1;
 		along = m->extent[d] > SHORT && (along < 0 || m->extent[d] > m->extent[along]) ? d : along;
 	}
 	if (step && along >= 0)
@@ -248,7 +260,8 @@ static unsigned stageable(const seeder *s, const heddle_candidate *c)
 		const heddle_outline_access *read = &m->access[a];
 		const int g = read->group;
 		bool again = false;
-		if (g < 0 || !read->affine || s->o->group[g].written || s->o->group[g].stmt != s->o->main || read->size <= read->bytes)
+		if (g < 0 || !read->affine || s->o->group[g].written || s->o->group[g].stmt != s->o->main ||
+		    read->size <= read->bytes)
 			continue;
 		for (int d = 0; d < m->n_dim; d++) {
 			if (m->slot[d] < 0)
@@ -256,8 +269,10 @@ static unsigned stageable(const seeder *s, const heddle_candidate *c)
 			const heddle_slot_layout *l = &c->slot[m->slot[d]];
 			const bool here = read->mask >> d & 1;
 			again = again || (!here && m->members >> d & 1 && l->threads * l->rounds > 1) ||
-				(here && l->threads * l->vector * l->rounds > 1 && !runs_along(read, d) && read->row >= 0) ||
-				(here && l->threads * l->items > 1 && m->reductions && m->members >> d & 1 && s->o->simd == false);
+				(here && l->threads * l->vector * l->rounds > 1 && !runs_along(read, d) &&
+				 read->row >= 0) ||
+				(here && l->threads * l->items > 1 && m->reductions && m->members >> d & 1 &&
+				 s->o->simd == false);
 		}
 		groups |= (unsigned)again << g;
 	}
@@ -322,7 +337,8 @@ static heddle_slot_layout *slot(const seeder *s, heddle_candidate *c, int d)
 /* One thread: vectors along x, items of x and y in registers, rounds along y over a panel. */
 static void seed_vectors(seeder *s, int x, int y)
 {
-	static const int items_x[] = {1, 2, 3, 4}, items_y[] = {1, 2, 4, 6, 8, 12}, rounds[] = {1, 8, 64, 0, -1}; /* 0: all; -1: of another one, too */
+	static const int items_x[] = {1, 2, 3, 4}, items_y[] = {1, 2, 4, 6, 8, 12},
+			 rounds[] = {1, 8, 64, 0, -1}; /* 0: all; -1: of another one, too */
 	const bool member = s->main->members >> x & 1;
 	const double registers = s->o->descriptor->vector_registers.set ? s->o->descriptor->vector_registers.value : 16;
 	for (int v = s->wide; v <= 4 * s->wide && v <= s->o->language.max_vector * 4; v *= 2)
@@ -336,10 +352,14 @@ static void seed_vectors(seeder *s, int x, int y)
 					heddle_candidate_begin(s->o, &c);
 					*slot(s, &c, x) = (heddle_slot_layout){1, items_x[i], 1, v};
 					if (y >= 0) {
-						const int all = (int)ceil(s->main->extent[y] / items_y[j]), z = s->reuse[0] == y || s->reuse[0] == x ? 1 : 0;
-						*slot(s, &c, y) = (heddle_slot_layout){rounds[r] > 0 ? rounds[r] : all, items_y[j], 1, 1};
-						if (rounds[r] < 0 && z < s->n_reuse && s->reuse[z] != x && s->reuse[z] != y)
-							slot(s, &c, s->reuse[z])->rounds = (int)s->main->extent[s->reuse[z]];
+						const int all = (int)ceil(s->main->extent[y] / items_y[j]),
+							  z = s->reuse[0] == y || s->reuse[0] == x ? 1 : 0;
+						*slot(s, &c, y) = (heddle_slot_layout){rounds[r] > 0 ? rounds[r] : all,
+										       items_y[j], 1, 1};
+						if (rounds[r] < 0 && z < s->n_reuse && s->reuse[z] != x &&
+						    s->reuse[z] != y)
+							slot(s, &c, s->reuse[z])->rounds =
+								(int)s->main->extent[s->reuse[z]];
 						else if (rounds[r] < 0)
 							continue;
 						set_fastest(s->o, &c, s->main->slot[y]);
@@ -372,7 +392,8 @@ static void seed_threads(seeder *s, int x, int y, int l)
 						if (l >= 0) {
 							const int v = vector_along(s->o, s->main, l);
 							*slot(s, &c, l) = (heddle_slot_layout){1, 1, lanes, v};
-							while (slot(s, &c, l)->vector > 1 && slot(s, &c, l)->vector * lanes >= 2 * s->main->extent[l])
+							while (slot(s, &c, l)->vector > 1 &&
+							       slot(s, &c, l)->vector * lanes >= 2 * s->main->extent[l])
 								slot(s, &c, l)->vector /= 2;
 						}
 						if (x >= 0) {
@@ -384,7 +405,8 @@ static void seed_threads(seeder *s, int x, int y, int l)
 						visit_steps(s, &c);
 						/* tiles that are transposed let threads take vectors along y as well */
 						if (y >= 0 && s->reuses && items[j] >= s->wide && s->wide > 1) {
-							*slot(s, &c, y) = (heddle_slot_layout){1, items[j] / s->wide, ty, s->wide};
+							*slot(s, &c, y) = (heddle_slot_layout){1, items[j] / s->wide,
+											       ty, s->wide};
 							visit_steps(s, &c);
 						}
 					}
@@ -411,7 +433,8 @@ int heddle_space_seeds(const heddle_outline *outline, heddle_space_visit *visit,
 	/* lanes beside members that are contiguous: sums of few results */
 	for (int i = 0; i < s.n_row && !outline->simd; i++)
 		for (int l = 0; l < s.main->n_dim; l++)
-			if (s.main->members >> s.row[i] & 1 && (s.main->locals & ~s.main->ordered) >> l & 1 && s.main->slot[l] >= 0 && !s.reuses)
+			if (s.main->members >> s.row[i] & 1 && (s.main->locals & ~s.main->ordered) >> l & 1 &&
+			    s.main->slot[l] >= 0 && !s.reuses)
 				seed_threads(&s, s.row[i], -1, l);
 	return s.n;
 }

@@ -18,7 +18,8 @@ static const char product[] = "def product(float(M, K) A, float(K, N) B) -> (C) 
 static const char columns[] = "def columns(float(N, D) x) -> (y) { y(d) +=! x(n, d) }";
 static const char transpose[] = "def transpose(float(N, M) I) -> (O) { O(j, i) = I(i, j) }";
 
-static const heddle_space_language gpu_language = {4, 16, false, false, false, true}, cpu_language = {16, 0, true, true, true, false};
+static const heddle_space_language gpu_language = {4, 16, false, false, false, true},
+				   cpu_language = {16, 0, true, true, true, false};
 
 typedef struct kernel {
 	heddle_ctx *ctx;
@@ -82,8 +83,10 @@ static void product_by_hand(void **state)
 {
 	(void)state;
 	const heddle_load l = load_of(product, "M=64,N=64,K=64", "h100",
-				      "split=none; share=none; turn=none; fuse=0; k0: stream=none; k0.S0: tile=i:32,j:32,k:8 thread=i:8,j:8 vector=j:4; "
-				      "k0.A.0: space=shared pad=4 vector=4 prefetch=0; k0.B.0: space=shared vector=4 prefetch=0; k0.C.0: space=global");
+				      "split=none; share=none; turn=none; fuse=0; k0: stream=none; k0.S0: "
+				      "tile=i:32,j:32,k:8 thread=i:8,j:8 vector=j:4; "
+				      "k0.A.0: space=shared pad=4 vector=4 prefetch=0; k0.B.0: space=shared vector=4 "
+				      "prefetch=0; k0.C.0: space=global");
 	expect("blocks", l.blocks, 4);
 	expect("fma", l.instruction[HEDDLE_INSTRUCTION_FMA], 2 * 16 * 64);
 	/* of A four elements for each k, of B one vector; each thread moves one vector of both a step */
@@ -106,7 +109,8 @@ static void columns_by_hand(void **state)
 {
 	(void)state;
 	const heddle_load l = load_of(columns, "N=100,D=64", "cpu-avx2",
-				      "split=none; share=none; turn=none; fuse=0; k0: stream=none; k0.S0: tile=d:8 vector=d:8; k0.x.0: space=global "
+				      "split=none; share=none; turn=none; fuse=0; k0: stream=none; k0.S0: tile=d:8 "
+				      "vector=d:8; k0.x.0: space=global "
 				      "prefetch=0; k0.y.0: space=global");
 	expect("blocks", l.blocks, 8);
 	expect("fma", l.instruction[HEDDLE_INSTRUCTION_FMA], 100);
@@ -121,9 +125,10 @@ static void columns_by_hand(void **state)
 static void transpose_by_hand(void **state)
 {
 	(void)state;
-	const heddle_load l = load_of(transpose, "N=64,M=64", "h100",
-				      "split=none; share=none; turn=none; fuse=0; k0: stream=none; k0.S0: tile=j:32,i:32 thread=j:8,i:32; "
-				      "k0.I.0: space=shared pad=1 prefetch=0; k0.O.0: space=global");
+	const heddle_load l = load_of(
+		transpose, "N=64,M=64", "h100",
+		"split=none; share=none; turn=none; fuse=0; k0: stream=none; k0.S0: tile=j:32,i:32 thread=j:8,i:32; "
+		"k0.I.0: space=shared pad=1 prefetch=0; k0.O.0: space=global");
 	expect("blocks", l.blocks, 4);
 	expect("global loads", l.instruction[HEDDLE_INSTRUCTION_GLOBAL_LOAD], 8 * 4);
 	expect("global stores", l.instruction[HEDDLE_INSTRUCTION_GLOBAL_STORE], 8 * 4);
@@ -178,16 +183,19 @@ static void offered_compile(void **state)
 		{product, "M=64,N=64,K=64"},
 		{columns, "N=40,D=100"},
 		{transpose, "N=40,M=36"},
-		{"def softmax(float(N, D) I) -> (O) { largest(n) max=! I(n, d) total(n) +=! exp(I(n, d) - largest(n)) O(n, d) = exp(I(n, d) - largest(n)) / total(n) }",
+		{"def softmax(float(N, D) I) -> (O) { largest(n) max=! I(n, d) total(n) +=! exp(I(n, d) - largest(n)) "
+		 "O(n, d) = exp(I(n, d) - largest(n)) / total(n) }",
 		 "N=9,D=70"},
-		{"def conv(float(N, C, H, W) I, float(M, C, 3, 3) K) -> (O) { O(n, m, h, w) +=! I(n, c, h + kh, w + kw) * K(m, c, kh, kw) }",
+		{"def conv(float(N, C, H, W) I, float(M, C, 3, 3) K) -> (O) { O(n, m, h, w) +=! I(n, c, h + kh, w + "
+		 "kw) * K(m, c, kh, kw) }",
 		 "N=2,C=3,H=10,W=12,M=5"},
 	};
 	static const char *const chips[] = {"h100", "mi300x", "cpu-avx2"};
 	(void)state;
 	for (size_t i = 0; i < HEDDLE_COUNT(list); i++)
 		for (size_t c = 0; c < HEDDLE_COUNT(chips); c++) {
-			kernel k = kernel_of(list[i].text, list[i].sizes, chips[c], "split=none; share=none; turn=none", "fuse");
+			kernel k = kernel_of(list[i].text, list[i].sizes, chips[c], "split=none; share=none; turn=none",
+					     "fuse");
 			sampler s = {.k = &k, .text = list[i].text, .sizes = list[i].sizes, .every = 1 << 30};
 			heddle_space_seeds(k.outline, compile, &s);
 			s.every = s.met / SAMPLES | 1;
