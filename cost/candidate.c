@@ -261,11 +261,31 @@ static double lanes_bytes(const heddle_outline *outline, const heddle_candidate 
 	return bytes;
 }
 
+unsigned heddle_candidate_streams(const heddle_outline *outline, const heddle_candidate *candidate)
+{
+	unsigned groups = 0;
+	for (int s = 0; s < outline->n_stmt && outline->descriptor->streaming_stores; s++) {
+		const heddle_outline_stmt *stmt = &outline->stmt[s];
+		const heddle_outline_access *target = &stmt->access[0];
+		const int g = target->group;
+		if (g < 0 || outline->group[g].uses != 1 || target->row < 0 || target->aligned * target->bytes < outline->line)
+			continue;
+		for (int d = 0; d < stmt->n_dim; d++) {
+			const heddle_slot_layout *l = layout_of(stmt, candidate, d);
+			if (target->factor[target->row][d] == 1 && l->threads == 1 && l->items * l->vector * target->bytes >= outline->line)
+				groups |= 1u << g;
+		}
+	}
+	return groups;
+}
+
 bool heddle_candidate_legal(const heddle_outline *outline, const heddle_candidate *candidate)
 {
 	const heddle_descriptor *descriptor = outline->descriptor;
 	const int threads = heddle_candidate_threads(outline, candidate);
 	double shared = lanes_bytes(outline, candidate, threads), arrays = 0, words, array;
+	if (candidate->streams & ~heddle_candidate_streams(outline, candidate))
+		return false;
 	if (descriptor->threads_per_block.set && threads > descriptor->threads_per_block.value)
 		return false;
 	if (candidate->resident &&

@@ -141,6 +141,8 @@ void heddle_candidate_of(const heddle_outline *outline, heddle_candidate *candid
  * live there. */
 bool heddle_candidate_keeps(const heddle_outline *outline, const heddle_candidate *candidate, int group, double *words,
 			    double *array);
+/* Groups whose stores fill whole lines at a time, and which nothing else of the kernel touches: these may go past the caches. */
+unsigned heddle_candidate_streams(const heddle_outline *outline, const heddle_candidate *candidate);
 /* Does it keep to what passes and the descriptor demand? */
 bool heddle_candidate_legal(const heddle_outline *outline, const heddle_candidate *candidate);
 /* Write it into the config's part of the kernel, which is empty. */

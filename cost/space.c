@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { POOL = 512, KINDS = 64, USUAL_SEEDS = 6000, USUAL_AROUND = 8, MOST_STEPS = 12, SEEN = 1 << 16 };
+enum { POOL = 512, KINDS = 64, USUAL_SEEDS = 1500, USUAL_AROUND = 4, MOST_STEPS = 12, SEEN = 1 << 16 };
 
 /* Looked around in is what is not much slower than the best. */
 static const double HOPELESS = 2;

@@ -15,8 +15,8 @@ typedef struct heddle_ranked {
 } heddle_ranked;
 
 typedef struct heddle_space_options {
-	int seeds;  /* candidates that are enumerated at most, spread evenly over all; 0: 6000 */
-	int around; /* of how many of the best of their kind neighbours are rated; 0: 8 */
+	int seeds;  /* candidates that are enumerated at most, spread evenly over all; 0: 1500 */
+	int around; /* of how many of the best of their kind neighbours are rated; 0: 4 */
 } heddle_space_options;
 
 typedef struct heddle_space_found {

@@ -166,13 +166,8 @@ static void change_order(const mover *m)
 
 static void change_streams(const mover *m)
 {
-	unsigned all = 0;
-	for (int s = 0; s < m->o->n_stmt; s++) {
-		const int g = m->o->stmt[s].access[0].group;
-		if (g >= 0 && m->o->group[g].uses == 1)
-			all |= 1u << g;
-	}
-	if (!m->o->descriptor->streaming_stores || !all)
+	const unsigned all = heddle_candidate_streams(m->o, m->from);
+	if (!all)
 		return;
 	heddle_candidate c = *m->from;
 	c.streams = c.streams ? 0 : all;

@@ -162,6 +162,7 @@ void heddle_space_complete(const heddle_outline *o, heddle_candidate *c)
 {
 	const heddle_outline_stmt *main = &o->stmt[o->main];
 	double words, array;
+	c->streams &= heddle_candidate_streams(o, c);
 	for (int m = 0; m < o->n_member; m++)
 		shorten(&c->slot[m], o->member_extent[m]);
 	for (int d = 0; d < main->n_dim; d++)
