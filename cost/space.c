@@ -20,7 +20,7 @@ typedef struct searcher {
 	uint64_t kind[KINDS];
 	heddle_ranked *of_kind;    /* [KINDS], the best of each */
 	uint64_t *seen;            /* [SEEN], a hash table */
-	int rated, every, visited; /* of the seeds only each `every`-th is rated */
+	int rated;
 	heddle_ranked *step;       /* the best neighbour so far; NULL: seeds */
 } searcher;
 
@@ -141,8 +141,6 @@ static void rate(void *user, heddle_candidate *candidate)
 	searcher *s = user;
 	heddle_load load;
 	heddle_ranked one;
-	if (!s->step && s->visited++ % s->every)
-		return;
 	if (!heddle_candidate_legal(s->o, candidate) || !is_new(s, candidate))
 		return;
 	heddle_footprint(s->o, candidate, &load);
@@ -157,12 +155,6 @@ static void rate(void *user, heddle_candidate *candidate)
 		keep_kind(s, &one);
 	else if (one.seconds < s->step->seconds)
 		*s->step = one;
-}
-
-static void count_seed(void *user, heddle_candidate *candidate)
-{
-	(void)candidate;
-	++*(int *)user;
 }
 
 /* The best neighbour, its best neighbour, and so on. */
@@ -212,14 +204,13 @@ heddle_space_found heddle_space_best(heddle_arena *arena, const heddle_outline *
 	const int most = options && options->seeds ? options->seeds : USUAL_SEEDS,
 		  around = options && options->around ? options->around : USUAL_AROUND;
 	heddle_arena *work = heddle_arena_new();
-	searcher s = {.o = outline, .every = 1};
-	int seeds = 0;
+	searcher s = {.o = outline};
 	s.pool = HEDDLE_NEW_ARRAY(work, heddle_ranked, POOL);
 	s.of_kind = HEDDLE_NEW_ARRAY(work, heddle_ranked, KINDS);
 	s.seen = HEDDLE_NEW_ARRAY(work, uint64_t, SEEN);
-	heddle_space_seeds(outline, count_seed, &seeds);
-	s.every = (seeds + most - 1) / most | 1;
-	heddle_space_seeds(outline, rate, &s);
+	/* an odd step meets all values of choices that are powers of two */
+	const int every = (heddle_space_seeds(outline, 1, NULL, NULL) + most - 1) / most | 1;
+	heddle_space_seeds(outline, every, rate, &s);
 	qsort(s.of_kind, (size_t)s.n_kind, sizeof(*s.of_kind), by_seconds);
 	for (int i = 0; i < s.n_kind && i < around; i++)
 		if (s.of_kind[i].seconds < HOPELESS * s.of_kind[0].seconds)

@@ -33,8 +33,8 @@ heddle_space_found heddle_space_best(heddle_arena *arena, const heddle_outline *
 
 typedef void heddle_space_visit(void *user, heddle_candidate *candidate);
 
-/* Calls `visit` for each, completed; returns how many there were. */
-int heddle_space_seeds(const heddle_outline *outline, heddle_space_visit *visit, void *user);
+/* Calls `visit` for each `every`-th, completed; NULL: for none.  Returns how many there are. */
+int heddle_space_seeds(const heddle_outline *outline, int every, heddle_space_visit *visit, void *user);
 /* What follows from the layout of members and of the main statement: the layouts of other statements, tiles' arrays,
  * what stays in registers. */
 void heddle_space_complete(const heddle_outline *outline, heddle_candidate *candidate);

@@ -19,7 +19,7 @@ typedef struct seeder {
 	const heddle_outline_stmt *main;
 	heddle_space_visit *visit;
 	void *user;
-	int n;
+	int n, every; /* only each `every`-th is completed and visited */
 	int row[MOST_AXES], n_row; /* dimensions along which some access is contiguous: the target's first */
 	int reuse[MOST_AXES],
 		n_reuse; /* members that some operand does not depend on, and those that an access runs along */
@@ -282,9 +282,10 @@ static unsigned stageable(const seeder *s, const heddle_candidate *c)
 
 static void visit_completed(seeder *s, const heddle_candidate *c)
 {
+	if (s->n++ % s->every || !s->visit)
+		return;
 	heddle_candidate copy = *c;
 	heddle_space_complete(s->o, &copy);
-	s->n++;
 	s->visit(s->user, &copy);
 }
 
@@ -413,9 +414,9 @@ static void seed_threads(seeder *s, int x, int y, int l)
 					}
 }
 
-int heddle_space_seeds(const heddle_outline *outline, heddle_space_visit *visit, void *user)
+int heddle_space_seeds(const heddle_outline *outline, int every, heddle_space_visit *visit, void *user)
 {
-	seeder s = {.o = outline, .main = &outline->stmt[outline->main], .visit = visit, .user = user};
+	seeder s = {.o = outline, .main = &outline->stmt[outline->main], .visit = visit, .user = user, .every = every};
 	heddle_candidate plain;
 	heddle_candidate_begin(outline, &plain);
 	find_axes(&s);

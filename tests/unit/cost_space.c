@@ -197,10 +197,10 @@ static void offered_compile(void **state)
 			kernel k = kernel_of(list[i].text, list[i].sizes, chips[c], "split=none; share=none; turn=none",
 					     "fuse");
 			sampler s = {.k = &k, .text = list[i].text, .sizes = list[i].sizes, .every = 1 << 30};
-			heddle_space_seeds(k.outline, compile, &s);
+			heddle_space_seeds(k.outline, 1, compile, &s);
 			s.every = s.met / SAMPLES | 1;
 			s.met = 0;
-			heddle_space_seeds(k.outline, compile, &s);
+			heddle_space_seeds(k.outline, 1, compile, &s);
 			const heddle_space_found found = heddle_space_best(k.arena, k.outline, NULL, 4);
 			s.every = 7;
 			for (int b = 0; b < found.n; b++)
