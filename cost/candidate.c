@@ -234,6 +234,8 @@ static bool tile_legal(const heddle_outline *outline, const heddle_candidate *ca
 	heddle_box box;
 	if (!heddle_box_of(outline, candidate, g, &box) || box.run_length % choice->vector || threads % box.columns)
 		return false;
+	if (choice->prefetch && (choice->copy || threads == 1)) /* the threads hold the next step's elements */
+		return false;
 	if (choice->copy && !copy_legal(outline, candidate, g, &box))
 		return false;
 	const bool rows = box.array_row != box.row || box.run == box.row;
