@@ -125,6 +125,7 @@ heddle_program *heddle_compile_config(heddle_ctx *ctx, const heddle_definition *
 	heddle_program *program = NULL;
 	int before = heddle_error_count(ctx);
 	options = options ? options : &none;
+	definition = heddle_definition_gather(ctx, arena, heddle_definition_unflatten(ctx, arena, definition));
 	heddle_config *config = heddle_config_parse(ctx, arena, options->config);
 	if (config) {
 		heddle_cost_split(arena, config, definition, target->descriptor);

@@ -28,7 +28,7 @@ static const struct effort {
 enum { MOST_KERNELS = 64, MOST_THREADS = 16 };
 
 /* Ratings err by this much: what the rules chose, some of them from measurements, stays unless something is rated better by more. */
-static const double DOUBT = 0.07;
+static const double DOUBT = 0.2;
 
 /* One program: a candidate of each kernel. */
 typedef struct attempt {

@@ -11,7 +11,7 @@
 /* References that run in less than this share of their loops' iterations touch edges only. */
 static const double RARE = 0.02;
 
-enum { MOST_REFERENCES = 96 };
+enum { MOST_REFERENCES = 96, FAR = 1 << 30 };
 
 /* References of one loop that differ by constants: conditions may stand between them. */
 typedef struct pending {
@@ -230,7 +230,8 @@ static double request(const scanner *s, const heddle_region_access *access, bool
 		}
 		traffic_box box = s->box;
 		const traffic_range r = heddle_traffic_range(access->address, &box);
-		address[t] = r.lo <= -TRAFFIC_BIG || r.lo < 0 ? (int64_t)t * transfer.sector : r.lo;
+		/* data decide: each lane somewhere else; what a guard leaves out may lie before the buffer */
+		address[t] = r.lo <= -TRAFFIC_BIG ? (int64_t)t * transfer.line : r.lo + FAR;
 	}
 	memcpy(s->box.range + thread->first, kept, sizeof(*kept) * (size_t)thread->n_digit);
 	return shared ? heddle_request_cycles(&transfer, address, n, access->bytes) : heddle_request_sectors(&transfer, address, n, access->bytes);

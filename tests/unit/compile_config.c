@@ -23,7 +23,7 @@ static char *printed(const heddle_program *program)
 
 static void again(heddle_ctx *ctx, const heddle_definition *d, const heddle_target *target)
 {
-	heddle_program *first = heddle_compile(ctx, d, target, NULL);
+	heddle_program *first = heddle_compile(ctx, d, target, &(heddle_compile_options){.effort = HEDDLE_EFFORT_CLOSED_FORM});
 	if (!first)
 		fail_msg("%s %s: %s", d->name, target->text, heddle_ctx_messages(ctx));
 	heddle_compile_options options = {.config = first->config};
@@ -101,7 +101,7 @@ static void given(void **state)
 
 /* What a thread of a vector unit holds between statements costs registers and text: fewer items.  32 vector registers of 16
  * floats; types that are computed in float32 have vectors of as many members as that. */
-/* What is chosen for a target without a word of the user, as a part of the config. */
+/* What the rules choose, as a part of the config: one of the candidates that compile rates. */
 typedef struct choice {
 	const char *definition, *config;
 } choice;
@@ -114,7 +114,7 @@ static void chosen(const char *text, const choice *cases, size_t n)
 		heddle_target target;
 		assert_non_null(module);
 		assert_int_equal(heddle_target_parse(ctx, text, &target), 0);
-		heddle_program *p = heddle_compile(ctx, module->definition[0], &target, NULL);
+		heddle_program *p = heddle_compile_config(ctx, module->definition[0], &target, NULL);
 		assert_non_null(p);
 		if (!strstr(p->config, cases[k].config))
 			fail_msg("%s: %s, not %s", cases[k].definition, p->config, cases[k].config);
@@ -491,7 +491,7 @@ static void copied(void **state)
 		assert_int_equal(heddle_target_parse(ctx, "cuda:h100", &target), 0);
 		target.descriptor = heddle_descriptor_read(ctx, path);
 		assert_non_null(target.descriptor);
-		heddle_program *p = heddle_compile(ctx, module->definition[0], &target, NULL);
+		heddle_program *p = heddle_compile_config(ctx, module->definition[0], &target, NULL);
 		if (!p || !strstr(p->config, cases[k].config))
 			fail_msg("%s: %s, not %s", cases[k].granularity, p ? p->config : heddle_ctx_messages(ctx), cases[k].config);
 		heddle_program_free(p);
