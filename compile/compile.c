@@ -152,12 +152,12 @@ heddle_program *heddle_compile_config(heddle_ctx *ctx, const heddle_definition *
 heddle_program *heddle_compile(heddle_ctx *ctx, const heddle_definition *definition, const heddle_target *target,
 			       const heddle_compile_options *options)
 {
-	heddle_compile_options chosen = options ? *options : (heddle_compile_options){.effort = HEDDLE_EFFORT_USUAL};
+	heddle_compile_options chosen = options ? *options : (heddle_compile_options){.effort = HEDDLE_EFFORT_RULES};
 	heddle_arena *arena = heddle_arena_new();
 	definition = heddle_definition_gather(ctx, arena, heddle_definition_unflatten(ctx, arena, definition));
 	heddle_config *config = heddle_config_parse(ctx, arena, chosen.config);
 	heddle_program *program = NULL;
-	if (config && config->n_kernel == 0) {
+	if (config && config->n_kernel == 0 && chosen.effort != HEDDLE_EFFORT_RULES) {
 		const heddle_pick_options pick = {.config = chosen.config, .effort = chosen.effort, .threads = chosen.threads};
 		chosen.config = heddle_pick(ctx, arena, definition, target, &pick);
 	}

@@ -10,6 +10,7 @@
 
 /* How much work goes into the choice of a config. */
 typedef enum heddle_effort {
+	HEDDLE_EFFORT_RULES,	   /* none: rules alone, as long as defaults on GPUs are not timed anew */
 	HEDDLE_EFFORT_USUAL,	   /* the best few in closed form are lowered and measured */
 	HEDDLE_EFFORT_CLOSED_FORM, /* the best in closed form */
 	HEDDLE_EFFORT_WIDE,	   /* many candidates, rewrites and fusions */

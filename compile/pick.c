@@ -19,6 +19,7 @@ static const struct effort {
 	int seeds, around, programs;
 	bool variants;
 } efforts[] = {
+	[HEDDLE_EFFORT_RULES] = {0, 0, 0, false},
 	[HEDDLE_EFFORT_USUAL] = {600, 1, 4, false},
 	[HEDDLE_EFFORT_CLOSED_FORM] = {300, 1, 1, false},
 	[HEDDLE_EFFORT_WIDE] = {4000, 6, 24, true},

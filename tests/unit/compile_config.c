@@ -23,7 +23,7 @@ static char *printed(const heddle_program *program)
 
 static void again(heddle_ctx *ctx, const heddle_definition *d, const heddle_target *target)
 {
-	heddle_program *first = heddle_compile(ctx, d, target, &(heddle_compile_options){.effort = HEDDLE_EFFORT_CLOSED_FORM});
+	heddle_program *first = heddle_compile(ctx, d, target, NULL);
 	if (!first)
 		fail_msg("%s %s: %s", d->name, target->text, heddle_ctx_messages(ctx));
 	heddle_compile_options options = {.config = first->config};
