@@ -187,7 +187,6 @@ const heddle_memory *heddle_descriptor_memory(const heddle_descriptor *descripto
  * descriptor leaves open is as in the generic GPU's. */
 typedef struct heddle_transfer {
 	int sector;     /* bytes, at most HEDDLE_MOST_SECTOR */
-	int line;       /* bytes of a line of the first cache */
 	int banks;      /* at most HEDDLE_MOST_BANKS */
 	int bank_width; /* bytes of a word */
 } heddle_transfer;

@@ -30,14 +30,10 @@ const heddle_memory *heddle_descriptor_memory(const heddle_descriptor *descripto
 
 heddle_transfer heddle_descriptor_transfer(const heddle_descriptor *descriptor)
 {
-	const heddle_memory none = {0}, *global = heddle_descriptor_memory(descriptor, "global"), *l1 = heddle_descriptor_memory(descriptor, "l1"),
-			    *shared = heddle_descriptor_memory(descriptor, "shared");
+	const heddle_memory none = {0}, *global = heddle_descriptor_memory(descriptor, "global"), *shared = heddle_descriptor_memory(descriptor, "shared");
 	global = global ? global : &none;
 	shared = shared ? shared : &none;
-	l1 = l1 ? l1 : &none;
-	const int sector = global->sector.set ? (int)global->sector.value : 32;
-	return (heddle_transfer){.sector = sector,
-				 .line = l1->line.set && l1->line.value > sector ? (int)l1->line.value : sector,
+	return (heddle_transfer){.sector = global->sector.set ? (int)global->sector.value : 32,
 				 .banks = shared->banks.set ? (int)shared->banks.value : 32,
 				 .bank_width = shared->bank_width.set ? (int)shared->bank_width.value : 4};
 }

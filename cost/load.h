@@ -57,7 +57,7 @@ typedef struct heddle_load {
 	/* One block, all its warps together. */
 	double instruction[HEDDLE_N_INSTRUCTION];
 	double shared_cycles; /* in which shared memory serves one word of every bank: conflicts included */
-	double sectors;	      /* that the first cache could serve in the time that its warps' requests take: a line at a time */
+	double sectors;	      /* of global memory that its warps request, before any cache */
 	double stored;	      /* bytes of lines that it writes to global memory */
 	double streamed;      /* of them those stored past the caches */
 	/* again[i]: data of global memory that the block touches again after it has touched 2^i to 2^(i+1) other bytes (shared tiles and arrays

@@ -231,7 +231,7 @@ static double request(const scanner *s, const heddle_region_access *access, bool
 		traffic_box box = s->box;
 		const traffic_range r = heddle_traffic_range(access->address, &box);
 		/* data decide: each lane somewhere else; what a guard leaves out may lie before the buffer */
-		address[t] = r.lo <= -TRAFFIC_BIG ? (int64_t)t * transfer.line : r.lo + FAR;
+		address[t] = r.lo <= -TRAFFIC_BIG ? (int64_t)t * transfer.sector : r.lo + FAR;
 	}
 	memcpy(s->box.range + thread->first, kept, sizeof(*kept) * (size_t)thread->n_digit);
 	return shared ? heddle_request_cycles(&transfer, address, n, access->bytes) : heddle_request_sectors(&transfer, address, n, access->bytes);

@@ -216,28 +216,20 @@ void heddle_reuse(heddle_load *load, const heddle_reuse_loop *loop, int n_loop, 
 
 /* ---- requests ---------------------------------------------------------------------------------------------------------------- */
 
-/* Distinct units of so many bytes that the lanes touch. */
-static int distinct_units(const int64_t *address, int n, int bytes, int unit)
+double heddle_request_sectors(const heddle_transfer *transfer, const int64_t *address, int n, int bytes)
 {
 	int64_t seen[MOST_SECTORS];
 	int count = 0;
 	for (int i = 0; i < n; i++)
-		for (int64_t s = address[i] / unit; s <= (address[i] + bytes - 1) / unit; s++) {
+		for (int64_t s = address[i] / transfer->sector; s <= (address[i] + bytes - 1) / transfer->sector; s++) {
 			int at = count - 1;
 			while (at >= 0 && seen[at] != s)
 				at--;
 			if (at < 0 && count < MOST_SECTORS)
 				seen[count++] = s;
 		}
-	return count;
-}
-
-/* A cache serves one line at a time, as many sectors as that has; lanes that read the same are served one after the other as well, as wide as
- * the way to the registers is. */
-double heddle_request_sectors(const heddle_transfer *transfer, const int64_t *address, int n, int bytes)
-{
-	const double lines = (double)distinct_units(address, n, bytes, transfer->line) * transfer->line / transfer->sector;
-	return fmax(lines, (double)n * bytes / transfer->sector);
+	/* lanes that read the same are served one after the other as well, as wide as the way to the registers is */
+	return fmax(count, (double)n * bytes / transfer->sector);
 }
 
 /* Words of one bank that lanes `from` to `to` need, those of the bank that needs most. */

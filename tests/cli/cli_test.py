@@ -810,6 +810,12 @@ class Plan(Case):
         self.assertEqual(len(seconds), 3)
         self.assertLessEqual(seconds[1], seconds[2])
         self.heddle("plan", "mm.tc", "--top", "0", code=USAGE, err="from 1 to")
+        for effort in "012":
+            line = self.heddle("plan", "mm.tc", "-s", "M=256,N=256,K=256", "-t", "opencl:cpu", "--effort", effort).stdout
+            self.assertIn("k0.S0: tile=", line)
+            again = self.heddle("plan", "mm.tc", "-s", "M=256,N=256,K=256", "-t", "opencl:cpu", "--effort", effort).stdout
+            self.assertEqual(line, again, "a choice is the same each time")
+        self.heddle("plan", "mm.tc", "--effort", "3", code=USAGE, err="from 0 to 2")
         self.heddle("plan", "mm.tc", "--top", "3", "--sweep", "units=2", code=USAGE, err="different questions")
 
     def test_one_number(self):
