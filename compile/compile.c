@@ -117,7 +117,7 @@ int heddle_target_takes(heddle_ctx *ctx, const heddle_definition *definition, co
 	return heddle_note(ctx, NULL, "write float32 here, or take a chip with float64: heddle arch show NAME says which have it"), -1;
 }
 
-heddle_program *heddle_compile_config(heddle_ctx *ctx, const heddle_definition *definition, const heddle_target *target,
+heddle_program *heddle_compile_gathered(heddle_ctx *ctx, const heddle_definition *definition, const heddle_target *target,
 			       const heddle_compile_options *options)
 {
 	static const heddle_compile_options none = {0};
@@ -125,7 +125,6 @@ heddle_program *heddle_compile_config(heddle_ctx *ctx, const heddle_definition *
 	heddle_program *program = NULL;
 	int before = heddle_error_count(ctx);
 	options = options ? options : &none;
-	definition = heddle_definition_gather(ctx, arena, heddle_definition_unflatten(ctx, arena, definition));
 	heddle_config *config = heddle_config_parse(ctx, arena, options->config);
 	if (config) {
 		heddle_cost_split(arena, config, definition, target->descriptor);
@@ -149,6 +148,16 @@ heddle_program *heddle_compile_config(heddle_ctx *ctx, const heddle_definition *
 	return program;
 }
 
+heddle_program *heddle_compile_config(heddle_ctx *ctx, const heddle_definition *definition, const heddle_target *target,
+				      const heddle_compile_options *options)
+{
+	heddle_arena *arena = heddle_arena_new();
+	definition = heddle_definition_gather(ctx, arena, heddle_definition_unflatten(ctx, arena, definition));
+	heddle_program *program = heddle_compile_gathered(ctx, definition, target, options);
+	heddle_arena_free(arena);
+	return program;
+}
+
 heddle_program *heddle_compile(heddle_ctx *ctx, const heddle_definition *definition, const heddle_target *target,
 			       const heddle_compile_options *options)
 {
@@ -162,7 +171,7 @@ heddle_program *heddle_compile(heddle_ctx *ctx, const heddle_definition *definit
 		chosen.config = heddle_pick(ctx, arena, definition, target, &pick);
 	}
 	if (config)
-		program = heddle_compile_config(ctx, definition, target, &chosen);
+		program = heddle_compile_gathered(ctx, definition, target, &chosen);
 	heddle_arena_free(arena);
 	return program;
 }

@@ -46,5 +46,8 @@ heddle_program *heddle_compile(heddle_ctx *ctx, const heddle_definition *definit
 /* The same without a choice among candidates: parts that the config leaves out are completed by rules. */
 heddle_program *heddle_compile_config(heddle_ctx *ctx, const heddle_definition *definition, const heddle_target *target,
 				      const heddle_compile_options *options);
+/* The same of a definition whose sums into affine left-hand sides have been solved (model/gather.c), which happens once. */
+heddle_program *heddle_compile_gathered(heddle_ctx *ctx, const heddle_definition *definition, const heddle_target *target,
+					const heddle_compile_options *options);
 
 #endif

@@ -166,7 +166,7 @@ static void lower(picker *p, heddle_ctx *ctx, attempt *a)
 	heddle_plan *plan = NULL;
 	heddle_arena *arena = heddle_arena_new();
 	const heddle_compile_options options = {.config = a->config, .unproved = true, .plan_arena = arena, .plan = &plan};
-	heddle_program *program = heddle_compile_config(ctx, p->definition, p->target, &options);
+	heddle_program *program = heddle_compile_gathered(ctx, p->definition, p->target, &options);
 	if (program && plan && plan->n_launch <= MOST_KERNELS && plan->seconds > 0) {
 		const double factor = a->rules ? 1 - DOUBT : 1;
 		a->n_kernel = plan->n_launch;

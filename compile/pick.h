@@ -15,7 +15,7 @@ typedef struct heddle_pick_options {
 	int threads;	    /* that lower candidates; 0: as there are processors */
 } heddle_pick_options;
 
-/* The config line, complete, in the arena; NULL with diagnostics.  `definition` is as checked. */
+/* The config line, complete, in the arena; NULL with diagnostics.  `definition` is gathered. */
 const char *heddle_pick(heddle_ctx *ctx, heddle_arena *arena, const heddle_definition *definition, const heddle_target *target,
 			const heddle_pick_options *options);
 
