@@ -84,7 +84,6 @@ heddle_program *heddle_cli_program(heddle_cli *cli, const heddle_definition *def
 	const char *pinned = heddle_lock_config(cli, definition, target);
 	if (choose_effort(cli, &options.effort) < 0)
 		return NULL;
-	options.apart = true;
 	options.config = pinned ? pinned : options.config ? options.config : heddle_cli_value(cli, HEDDLE_OPTION_CONFIG);
 	if (heddle_target_takes(cli->ctx, definition, target) != 0)
 		return NULL;

@@ -6,16 +6,14 @@
 #include "compile/pick.h"
 
 #include "cost/cost.h"
-#include "model/apart.h"
 #include "model/passes.h"
 #include "model/simplify.h"
 #include "model/rewrite.h"
 
 #include <string.h>
 
-/* The program, simplified; the proof may still be under way, and is waited for. */
-static heddle_program *finish(heddle_ctx *ctx, heddle_scop *scop, const heddle_target *target, heddle_config *config,
-			      heddle_apart *apart)
+/* The program, simplified. */
+static heddle_program *finish(heddle_ctx *ctx, heddle_scop *scop, const heddle_target *target, heddle_config *config)
 {
 	heddle_program *program = scop->program;
 	heddle_language language = heddle_target_language(target);
@@ -34,8 +32,7 @@ static heddle_program *finish(heddle_ctx *ctx, heddle_scop *scop, const heddle_t
 					   .in_flight = heddle_cost_in_flight(scop->descriptor),
 					   .max_vector = language.max_vector,
 					   .max_bytes = language.max_bytes};
-	const bool simplified = heddle_simplify(ctx, program, &options) == 0 && heddle_program_validate(ctx, program) == 0;
-	if (heddle_apart_end(apart, 0) < 0 || !simplified)
+	if (heddle_simplify(ctx, program, &options) < 0 || heddle_program_validate(ctx, program) < 0)
 		return heddle_program_free(program);
 	program->proof = heddle_arena_strdup(program->arena, scop->proof ? scop->proof : "not proved: not checked");
 	return program;
@@ -48,25 +45,20 @@ static heddle_program *attempt(heddle_ctx *ctx, heddle_arena *arena, const heddl
 {
 	heddle_scop *scop = heddle_scop_new(ctx, arena, rewritten, target->descriptor);
 	const heddle_language language = heddle_target_language(target);
-	heddle_apart apart = {0};
 	heddle_pass_options passes = {.complete = simple ? heddle_cost_complete_simple : heddle_cost_complete,
 				      .dump = options->dump,
 				      .stop = options->stop,
 				      .times = options->times,
 				      .unproved = options->unproved,
-				      .apart = options->apart ? &apart : NULL,
 				      .out = options->report,
 				      .timeout = options->timeout,
 				      .max_operations = options->max_operations};
 	scop->shuffles = language.shuffles && target->descriptor->shuffles;
-	int status = heddle_passes_run(scop, config, &passes);
-	if (status < 0)
-		status = heddle_apart_end(&apart, status);
-	if (status < 0)
+	if (heddle_passes_run(scop, config, &passes) < 0)
 		scop->program = heddle_program_free(scop->program);
 	if (options->examine)
 		options->examine(scop, options->user);
-	heddle_program *program = finish(ctx, scop, target, config, &apart);
+	heddle_program *program = finish(ctx, scop, target, config);
 	if (options->plan_arena && program)
 		*options->plan = heddle_explain(options->plan_arena, scop, program);
 	heddle_scop_free(scop);

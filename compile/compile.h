@@ -25,7 +25,6 @@ typedef struct heddle_compile_options {
 	const char *stop;   /* the last pass to run: the result is then NULL without a diagnostic */
 	bool times;	    /* seconds per pass into `report` */
 	bool unproved;	    /* leave out the proof: for programs that are rated and not emitted */
-	bool apart;	    /* prove in a copy of this process, beside what is generated: for programs, not for libraries with threads */
 	heddle_text *report;
 	unsigned long max_operations; /* of isl per pass; 0: default */
 	double timeout;		      /* seconds for all passes; 0: 20 */

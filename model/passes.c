@@ -3,8 +3,8 @@
  */
 #include "model/passes.h"
 
-#include "model/apart.h"
 #include "model/prove.h"
+#include "model/watchdog.h"
 
 #include <isl/ctx.h>
 #include <string.h>
@@ -59,8 +59,6 @@ int heddle_passes_run(heddle_scop *scop, heddle_config *config, const heddle_pas
 	heddle_watchdog_start(&dog, scop->isl, options->timeout > 0 ? options->timeout : DEFAULT_TIMEOUT);
 	for (const heddle_pass *pass = heddle_passes; pass->name && status == 0; pass++) {
 		if (options->unproved && pass->run == heddle_pass_prove)
-			continue;
-		if (options->apart && heddle_apart_start(options->apart, scop, config, pass, options, &dog))
 			continue;
 		status = heddle_pass_run(scop, config, pass, options);
 		if (status == 0 && options->dump && options->out && !strcmp(options->dump, pass->name))

@@ -31,8 +31,6 @@ typedef struct heddle_pass_options {
 	const char *stop;   /* name of the last pass to run */
 	bool times;	    /* print seconds per pass into `out` */
 	bool unproved;	    /* leave out the proof */
-	struct heddle_apart *apart; /* empty: the proof may run in a copy of this process, beside the passes after it and what the caller
-				     * does then, until heddle_apart_end; NULL: it does not.  See model/apart.h */
 	heddle_text *out;
 	unsigned long max_operations; /* of isl, per pass; 0: the default */
 	double timeout;		      /* seconds for all passes together; 0: the default */

@@ -64,13 +64,3 @@ void heddle_watchdog_stop(heddle_watchdog *dog)
 	pthread_mutex_destroy(&dog->mutex);
 	pthread_cond_destroy(&dog->condition);
 }
-
-double heddle_watchdog_used(const heddle_watchdog *dog)
-{
-	return clock_seconds(dog->clock) - dog->begin;
-}
-
-double heddle_watchdog_left(const heddle_watchdog *dog)
-{
-	return dog->limit - clock_seconds(dog->clock);
-}

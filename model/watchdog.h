@@ -23,8 +23,5 @@ typedef struct heddle_watchdog {
  * Not of wall-clock time: what a busy machine gives back would differ from what an idle one does. */
 void heddle_watchdog_start(heddle_watchdog *dog, isl_ctx *isl, double seconds);
 void heddle_watchdog_stop(heddle_watchdog *dog);
-/* Seconds that were taken, and those that are left, of a watchdog that is not stopped. */
-double heddle_watchdog_used(const heddle_watchdog *dog);
-double heddle_watchdog_left(const heddle_watchdog *dog);
 
 #endif
