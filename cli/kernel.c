@@ -65,29 +65,19 @@ static void add_prefix(heddle_program *program, const char *prefix)
 		program->launch[i]->name = heddle_arena_printf(program->arena, "%s%s", prefix, program->launch[i]->name);
 }
 
-static int choose_effort(heddle_cli *cli, heddle_effort *effort)
-{
-	static const heddle_effort efforts[] = {HEDDLE_EFFORT_CLOSED_FORM, HEDDLE_EFFORT_USUAL, HEDDLE_EFFORT_WIDE};
-	double n = 0;
-	if (!heddle_cli_flag(cli, HEDDLE_OPTION_EFFORT))
-		return 0;
-	if (heddle_cli_number(cli, HEDDLE_OPTION_EFFORT, 1, 0, HEDDLE_COUNT(efforts) - 1, &n) < 0)
-		return -1;
-	*effort = efforts[(int)n];
-	return 0;
-}
-
 heddle_program *heddle_cli_program(heddle_cli *cli, const heddle_definition *definition, const heddle_target *target,
 				   const heddle_compile_options *more)
 {
 	heddle_compile_options options = more ? *more : (heddle_compile_options){0};
 	const char *pinned = heddle_lock_config(cli, definition, target);
-	if (choose_effort(cli, &options.effort) < 0)
+	heddle_cli_timer timer;
+	if (heddle_cli_effort(cli, definition, target, &timer, &options) < 0)
 		return NULL;
 	options.config = pinned ? pinned : options.config ? options.config : heddle_cli_value(cli, HEDDLE_OPTION_CONFIG);
 	if (heddle_target_takes(cli->ctx, definition, target) != 0)
 		return NULL;
 	heddle_program *program = heddle_compile(cli->ctx, definition, target, &options);
+	heddle_cli_timer_free(&timer);
 	if (program && program->config)
 		heddle_lock_pin(cli, definition, target, program->config);
 	if (!program && pinned)
@@ -265,7 +255,8 @@ int heddle_cli_check_run_level(heddle_cli *cli, const char *level)
 /* A simulator gives results, but its time says nothing of a processor: it is measured only when it is asked for by name. */
 static bool cannot_time(const heddle_cli *cli, const char *level, const heddle_runner *runner)
 {
-	return runner->simulator && cli->verb == &heddle_verb_rows[HEDDLE_VERB_BENCH] && !strchr(level, ':');
+	const bool times = cli->verb == &heddle_verb_rows[HEDDLE_VERB_BENCH] || heddle_cli_measures(cli);
+	return runner->simulator && times && !strchr(level, ':');
 }
 
 /* Whether the runner takes the kernel: the one that a descriptor names takes the kernels of that descriptor. */

@@ -23,6 +23,25 @@ typedef struct heddle_kernel_files {
 	const char *header_name; /* "matmul" */
 } heddle_kernel_files;
 
+/* ---- --effort (effort.c) ---- */
+
+/* What programs are timed with, while one definition is compiled for one target. */
+typedef struct heddle_cli_timer {
+	heddle_cli *cli;
+	const heddle_definition *definition;
+	const heddle_target *target;
+	const heddle_runner *runner; /* NULL: not looked for yet */
+	int64_t *size;
+	heddle_array **array, **before; /* before: the contents of inouts, NULL for other tensors */
+} heddle_cli_timer;
+
+/* Set the options' effort, and what it times with; 0, or -1 with E0915.  The timer is freed in both cases, after the compile. */
+int heddle_cli_effort(heddle_cli *cli, const heddle_definition *definition, const heddle_target *target, heddle_cli_timer *timer,
+		      heddle_compile_options *options);
+void heddle_cli_timer_free(heddle_cli_timer *timer);
+/* Does --effort ask for times of a device? */
+bool heddle_cli_measures(const heddle_cli *cli);
+
 /* heddle_compile with `more` (may be NULL), and with --config where that has none. */
 heddle_program *heddle_cli_program(heddle_cli *cli, const heddle_definition *definition, const heddle_target *target,
 				   const heddle_compile_options *more);

@@ -3,11 +3,10 @@
  */
 #include "cli/kernel.h"
 
-#include "compile/search.h"
+#include "compile/pick.h"
 
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { MOST_TOP = 1000 };
 
@@ -57,36 +56,52 @@ static json_t *choice_json(const heddle_plan *plan, const char *config)
 	return json_pack("{s:s, s:o, s:o}", "config", config, "seconds", isnan(plan->seconds) ? json_null() : json_real(plan->seconds), "kernels", kernels);
 }
 
-static int top_of(heddle_cli *cli, const heddle_definition *definition, const heddle_target *target, int top, json_t *all)
+static void print_top(heddle_cli *cli, const heddle_definition *definition, const heddle_target *target, const heddle_pick_list *found)
 {
-	heddle_search found;
-	char seconds[32];
-	const heddle_search_options options = {.config = heddle_cli_value(cli, HEDDLE_OPTION_CONFIG), .top = top,
-					       .threads = (int)sysconf(_SC_NPROCESSORS_ONLN)};
-	if (heddle_target_takes(cli->ctx, definition, target) < 0 ||
-	    heddle_search_configs(cli->ctx, cli->arena, definition, target, &options, &found) < 0)
-		return -1;
-	if (all) {
-		json_t *choices = json_array();
-		for (int i = 0; i < found.n_choice; i++)
-			json_array_append_new(choices, choice_json(found.choice[i].plan, found.choice[i].config));
-		json_array_append_new(all, json_pack("{s:s, s:i, s:i, s:i, s:o}", "target", target->text, "rated", found.rated, "refused",
-						     found.refused, "usual", found.usual, "choices", choices));
-		return 0;
-	}
 	heddle_text rows = {0};
-	heddle_text_printf(&cli->out, "%s on %s: %d configs rated, %d refused\n", definition->name, target->text, found.rated, found.refused);
+	char seconds[32];
+	bool usual = false;
+	heddle_text_printf(&cli->out, "%s on %s: %d configs rated, %d refused\n", definition->name, target->text, found->rated, found->refused);
 	heddle_text_add(&rows, COLUMNS "\n");
-	for (int i = 0; i < found.n_choice; i++)
-		heddle_text_printf(&rows, "%d%s\t%s\t%s\n", i + 1, i == found.usual ? "*" : "",
-				   seconds_text(found.choice[i].plan->seconds, seconds), reasons(cli, found.choice[i].plan));
+	for (int i = 0; i < found->n; i++) {
+		const heddle_picked *one = &found->picked[i];
+		usual = usual || one->usual;
+		heddle_text_printf(&rows, "%d%s\t%s\t%s\n", i + 1, one->usual ? "*" : "", seconds_text(one->plan->seconds, seconds), reasons(cli, one->plan));
+	}
 	heddle_cli_table(heddle_text_str(&rows), &cli->out);
 	heddle_text_free(&rows);
 	heddle_text_add(&cli->out, "\n");
-	for (int i = 0; i < found.n_choice; i++)
-		heddle_text_printf(&cli->out, "%3d%s %s\n", i + 1, i == found.usual ? "*" : " ", found.choice[i].config);
-	heddle_text_printf(&cli->out, "%s\n", found.usual < 0 ? "What is compiled without --config is none of these." :
-							     "* is what is compiled without --config.");
+	for (int i = 0; i < found->n; i++)
+		heddle_text_printf(&cli->out, "%3d%s %s\n", i + 1, found->picked[i].usual ? "*" : " ", found->picked[i].config);
+	heddle_text_printf(&cli->out, "%s\n", usual ? "* is what is compiled without --config." : "What is compiled without --config is none of these.");
+}
+
+static json_t *top_json(const heddle_target *target, const heddle_pick_list *found)
+{
+	json_t *choices = json_array();
+	int usual = -1;
+	for (int i = 0; i < found->n; i++) {
+		json_array_append_new(choices, choice_json(found->picked[i].plan, found->picked[i].config));
+		usual = found->picked[i].usual ? i : usual;
+	}
+	return json_pack("{s:s, s:i, s:i, s:i, s:o}", "target", target->text, "rated", found->rated, "refused", found->refused, "usual", usual, "choices",
+			 choices);
+}
+
+static int top_of(heddle_cli *cli, const heddle_definition *definition, const heddle_target *target, int top, json_t *all)
+{
+	heddle_pick_list found;
+	heddle_compile_options options = {0};
+	heddle_cli_timer none;
+	if (heddle_cli_effort(cli, definition, target, &none, &options) < 0 || heddle_target_takes(cli->ctx, definition, target) < 0)
+		return -1;
+	const heddle_pick_options pick = {.config = heddle_cli_value(cli, HEDDLE_OPTION_CONFIG), .effort = options.effort};
+	if (heddle_pick_top(cli->ctx, cli->arena, definition, target, &pick, top, &found) < 0)
+		return -1;
+	if (all)
+		json_array_append_new(all, top_json(target, &found));
+	else
+		print_top(cli, definition, target, &found);
 	return 0;
 }
 
@@ -95,6 +110,8 @@ int heddle_cli_show_top(heddle_cli *cli, const heddle_definition *definition, co
 	double top;
 	if (heddle_cli_number(cli, HEDDLE_OPTION_TOP, 10, 1, MOST_TOP, &top) < 0)
 		return -1;
+	if (heddle_cli_measures(cli))
+		return heddle_error(cli->ctx, 915, NULL, "--top lists configs by their rating: give it an --effort from 0 to 2");
 	json_t *all = cli->result ? json_array() : NULL;
 	int result = 0;
 	for (int t = 0; t < n_target && result == 0; t++)

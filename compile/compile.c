@@ -159,8 +159,10 @@ heddle_program *heddle_compile(heddle_ctx *ctx, const heddle_definition *definit
 	heddle_config *config = heddle_config_parse(ctx, arena, chosen.config);
 	heddle_program *program = NULL;
 	if (config && config->n_kernel == 0 && chosen.effort != HEDDLE_EFFORT_RULES) {
-		const heddle_pick_options pick = {.config = chosen.config, .effort = chosen.effort, .threads = chosen.threads};
+		const heddle_pick_options pick = {.config = chosen.config, .effort = chosen.effort, .threads = chosen.threads,
+						  .time = chosen.time, .time_user = chosen.time_user};
 		chosen.config = heddle_pick(ctx, arena, definition, target, &pick);
+		config = chosen.config ? config : NULL;
 	}
 	if (config)
 		program = heddle_compile_gathered(ctx, definition, target, &chosen);

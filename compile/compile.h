@@ -14,13 +14,18 @@ typedef enum heddle_effort {
 	HEDDLE_EFFORT_USUAL,	   /* the best few in closed form are lowered and measured */
 	HEDDLE_EFFORT_CLOSED_FORM, /* the best in closed form */
 	HEDDLE_EFFORT_WIDE,	   /* many candidates, rewrites and fusions */
-	HEDDLE_EFFORT_MEASURED,	   /* the same, and the caller times the best of them on the device */
+	HEDDLE_EFFORT_MEASURED,	   /* the same, and the best of them are timed on the device by `time` */
 } heddle_effort;
+
+/* Times a program on the target's device: 0 with its seconds; 1 where it fails there; -1 with a diagnostic where nothing can be timed. */
+typedef int (*heddle_pick_time)(const heddle_program *program, double *seconds, void *user);
 
 typedef struct heddle_compile_options {
 	const char *config; /* config line, completed where it says nothing; NULL: all by the cost model */
 	heddle_effort effort; /* where the config says nothing of any kernel */
 	int threads;	      /* for the choice; 0: as there are processors.  The result is the same */
+	heddle_pick_time time; /* HEDDLE_EFFORT_MEASURED; NULL: as HEDDLE_EFFORT_WIDE */
+	void *time_user;
 	const char *dump;   /* print the state after this pass into `report` */
 	const char *stop;   /* the last pass to run: the result is then NULL without a diagnostic */
 	bool times;	    /* seconds per pass into `report` */

@@ -1,13 +1,11 @@
-/* Candidates of every kernel, lowered and rated; the best of each.
+/* Candidates of every kernel become attempts; those are lowered in threads and rated; the best few are listed or timed.
  * SPDX-License-Identifier: MIT
  */
-#include "compile/pick.h"
+#include "compile/pick_parts.h"
 
-#include "cost/cost.h"
-#include "cost/space.h"
-#include "model/passes.h"
 #include "model/rewrite.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,10 +21,14 @@ static const struct effort {
 	[HEDDLE_EFFORT_USUAL] = {600, 1, 4, false},
 	[HEDDLE_EFFORT_CLOSED_FORM] = {300, 1, 1, false},
 	[HEDDLE_EFFORT_WIDE] = {4000, 6, 24, true},
-	[HEDDLE_EFFORT_MEASURED] = {4000, 6, 24, true},
+	[HEDDLE_EFFORT_MEASURED] = {4000, 6, 48, true},
 };
 
-enum { MOST_KERNELS = 64, MOST_THREADS = 16 };
+enum {
+	MOST_KERNELS = 64,
+	MOST_THREADS = 16,
+	TIMED = 24, /* programs that are timed on the device */
+};
 
 /* Ratings err by this much: what the rules chose, some of them from measurements, stays unless something is rated better by more. */
 static const double DOUBT = 0.2;
@@ -36,11 +38,12 @@ typedef struct attempt {
 	int variant; /* attempts of one differ in the kernels' parts alone */
 	int n_kernel;
 	bool rules;
+	bool mixed; /* made of parts of other attempts, which give its `sum` */
 	const char *config;
-	double expected; /* seconds, by the closed form */
-	bool lowered;
-	double seconds[MOST_KERNELS], sum;
+	bool lowered;	 /* what follows is known */
 	const char *complete; /* the config as completed */
+	double rated;	      /* seconds of the program */
+	double seconds[MOST_KERNELS], sum; /* by which attempts are compared: DOUBT is taken off where they are the rules' */
 } attempt;
 
 typedef struct picker {
@@ -48,116 +51,14 @@ typedef struct picker {
 	heddle_arena *arena;
 	const heddle_definition *definition;
 	const heddle_target *target;
-	const struct effort *effort;
+	struct effort effort;
 	int n_variant;
 	int n;
 	attempt *attempt;
 	int next; /* that no thread has taken */
 	pthread_mutex_t mutex;
+	heddle_steps steps;
 } picker;
-
-static const char *line_of(heddle_arena *arena, const heddle_config *config)
-{
-	heddle_text text = {0};
-	heddle_config_print(config, &text);
-	const char *line = heddle_arena_strdup(arena, heddle_text_str(&text));
-	heddle_text_free(&text);
-	return line;
-}
-
-/* ---- candidates ------------------------------------------------------------------------------------------------------------------ */
-
-static heddle_space_language language_of(const heddle_target *target)
-{
-	const heddle_language l = heddle_target_language(target);
-	return (heddle_space_language){.max_vector = l.max_vector, .max_bytes = l.max_bytes, .zips = l.zips, .unaligned = l.unaligned_vectors,
-				       .vector_arithmetic = l.vector_arithmetic,
-				       .shuffles = l.shuffles && target->descriptor->shuffles};
-}
-
-/* The best candidates of each kernel that the scop has after pass `fuse`, as configs: number j has each kernel's j-th, or its last one. */
-static int add_attempts(picker *p, heddle_scop *scop, const heddle_config *config)
-{
-	const heddle_space_language language = language_of(p->target);
-	const heddle_space_options options = {.seeds = p->effort->seeds, .around = p->effort->around};
-	heddle_space_found found[MOST_KERNELS];
-	heddle_outline *outline[MOST_KERNELS];
-	int most = 0;
-	if (scop->n_kernel > MOST_KERNELS)
-		return -1;
-	for (int k = 0; k < scop->n_kernel; k++) {
-		outline[k] = heddle_outline_new(p->arena, scop, scop->kernel[k], &language, NULL);
-		found[k] = heddle_space_best(p->arena, outline[k], &options, p->effort->programs);
-		most = found[k].n > most ? found[k].n : most;
-	}
-	for (int j = 0; j < most; j++) {
-		heddle_config *copy = heddle_config_parse(p->ctx, p->arena, line_of(p->arena, config));
-		attempt one = {.variant = p->n_variant, .n_kernel = scop->n_kernel};
-		for (int k = 0; k < scop->n_kernel && copy; k++) {
-			if (!found[k].n)
-				continue;
-			const heddle_ranked *best = &found[k].best[j < found[k].n ? j : found[k].n - 1];
-			one.expected += best->seconds;
-			heddle_candidate_config(outline[k], &best->candidate, copy);
-		}
-		one.config = copy ? line_of(p->arena, copy) : "";
-		HEDDLE_PUSH(p->arena, p->attempt, p->n, one);
-	}
-	p->n_variant++;
-	return 0;
-}
-
-/* Programs of the definition as rewritten by the config, with its kernels or, where it says nothing of them, with all that are worth rating. */
-static int add_rewrite(picker *p, heddle_config *config, bool usual)
-{
-	const heddle_pass_options passes = {.complete = heddle_cost_complete, .stop = config->n_fuse || usual ? "fuse" : "schedule"};
-	heddle_definition *rewritten = heddle_definition_rewrite(p->ctx, p->arena, p->definition, config);
-	int n = 0, status = -1;
-	if (!rewritten)
-		return -1;
-	heddle_scop *scop = heddle_scop_new(p->ctx, p->arena, rewritten, p->target->descriptor);
-	scop->shuffles = language_of(p->target).shuffles;
-	const bool given = config->n_fuse || usual;
-	if (heddle_passes_run(scop, config, &passes) == 0)
-		status = given ? add_attempts(p, scop, config) : 0;
-	int **fusion = status == 0 && !given ? heddle_space_fusions(p->arena, scop, &n) : NULL;
-	for (int f = 0; f < n; f++) {
-		config->fuse = fusion[f];
-		config->n_fuse = scop->n_stmt;
-		scop->n_kernel = 0;
-		if (heddle_pass_fuse(scop) == 0)
-			add_attempts(p, scop, config);
-	}
-	heddle_scop_free(scop);
-	return status;
-}
-
-static int add_variants(picker *p, const char *given)
-{
-	int n = 0;
-	heddle_config *config = heddle_config_parse(p->ctx, p->arena, given);
-	int64_t *size = HEDDLE_NEW_ARRAY(p->arena, int64_t, p->definition->n_size + 1);
-	for (int i = 0; i < p->definition->n_size; i++) {
-		const heddle_expr expr = {.kind = HEDDLE_EXPR_SIZE, .size = p->definition->size[i]};
-		const heddle_scop none = {0};
-		size[i] = heddle_scop_estimate(&none, &expr);
-	}
-	const bool rewrites = config->has_split || config->has_share || config->has_turn;
-	heddle_alternative *list = rewrites ? NULL : heddle_space_alternatives(p->arena, p->definition, p->target->descriptor, size, &n);
-	for (int i = 0; i < n; i++) {
-		heddle_config *copy = heddle_config_parse(p->ctx, p->arena, given);
-		heddle_alternative_config(&list[i], copy);
-		copy->has_split = copy->has_share = copy->has_turn = true;
-		add_rewrite(p, copy, false);
-	}
-	return 0;
-}
-
-static int by_expected(const void *a, const void *b)
-{
-	const attempt *x = a, *y = b;
-	return x->expected < y->expected ? -1 : x->expected > y->expected ? 1 : x->variant - y->variant;
-}
 
 /* ---- programs -------------------------------------------------------------------------------------------------------------------- */
 
@@ -172,7 +73,8 @@ static void lower(picker *p, heddle_ctx *ctx, attempt *a)
 		a->n_kernel = plan->n_launch;
 		for (int k = 0; k < plan->n_launch; k++)
 			a->seconds[k] = factor * plan->launch[k].rating.seconds;
-		a->sum = factor * plan->seconds;
+		a->sum = a->mixed ? a->sum : factor * plan->seconds;
+		a->rated = plan->seconds;
 		a->lowered = true;
 		pthread_mutex_lock(&p->mutex);
 		a->complete = heddle_arena_strdup(p->arena, program->config);
@@ -183,97 +85,241 @@ static void lower(picker *p, heddle_ctx *ctx, attempt *a)
 	heddle_diagnostics_clear(ctx);
 }
 
-static void *lower_all(void *user)
+/* Lower attempts until none is left; `tells`: this thread says how far all of them are. */
+static void lower_some(picker *p, bool tells)
 {
-	picker *p = user;
 	heddle_ctx *ctx = heddle_ctx_new();
 	for (;;) {
 		pthread_mutex_lock(&p->mutex);
 		attempt *a = p->next < p->n ? &p->attempt[p->next++] : NULL;
+		p->steps.done += a != NULL;
+		const heddle_steps steps = p->steps;
 		pthread_mutex_unlock(&p->mutex);
+		if (tells)
+			heddle_steps_say(p->ctx, &steps, "configs of %s", p->definition->name);
 		if (!a)
 			break;
 		lower(p, ctx, a);
 	}
 	heddle_ctx_free(ctx);
+}
+
+static void *lower_silently(void *user)
+{
+	lower_some(user, false);
 	return NULL;
 }
 
+/* All attempts that are not lowered yet. */
 static void lower_attempts(picker *p, int threads)
 {
 	pthread_t thread[MOST_THREADS];
 	int n = 0;
 	const long processors = sysconf(_SC_NPROCESSORS_ONLN);
 	threads = threads > 0 ? threads : processors > 0 ? (int)processors : 1;
-	threads = threads < p->n ? threads : p->n;
+	threads = threads < p->n - p->next ? threads : p->n - p->next;
 	threads = threads < MOST_THREADS ? threads : MOST_THREADS;
+	p->steps = heddle_steps_new(p->n - p->next);
 	pthread_mutex_init(&p->mutex, NULL);
-	while (n + 1 < threads && pthread_create(&thread[n], NULL, lower_all, p) == 0)
+	while (n + 1 < threads && pthread_create(&thread[n], NULL, lower_silently, p) == 0)
 		n++;
-	lower_all(p);
+	lower_some(p, true);
 	for (int i = 0; i < n; i++)
 		pthread_join(thread[i], NULL);
 	pthread_mutex_destroy(&p->mutex);
 }
 
-/* The fastest program; each kernel's part from that of the same variant whose launch is fastest. */
-static const char *combine(picker *p)
+/* The first attempt with the least seconds, of one variant (any: -1) and one kernel (all: -1); NULL: none is lowered. */
+static const attempt *fastest(const picker *p, int variant, int kernel)
 {
-	const attempt *first = NULL;
+	const attempt *best = NULL;
 	double least = 0;
+	for (int i = 0; i < p->n; i++) {
+		const attempt *a = &p->attempt[i];
+		const double seconds = kernel < 0 ? a->sum : a->seconds[kernel];
+		if (!a->lowered || (variant >= 0 && a->variant != variant) || (best && seconds >= least))
+			continue;
+		best = a;
+		least = seconds;
+	}
+	return best;
+}
+
+/* One attempt more for each variant whose fastest launches are of different attempts: with each kernel's part from the fastest. */
+static void add_mixed(picker *p)
+{
 	for (int v = 0; v < p->n_variant; v++) {
-		const attempt *one = NULL;
-		double sum = 0;
-		for (int i = 0; i < p->n; i++)
-			one = p->attempt[i].variant == v && p->attempt[i].lowered && (!one || p->attempt[i].sum < one->sum) ? &p->attempt[i] : one;
-		for (int k = 0; one && k < one->n_kernel; k++) {
-			double best = one->seconds[k];
-			for (int i = 0; i < p->n; i++)
-				if (p->attempt[i].variant == v && p->attempt[i].lowered && p->attempt[i].seconds[k] < best)
-					best = p->attempt[i].seconds[k];
-			sum += best;
+		const attempt *first = fastest(p, v, -1);
+		heddle_config *config = first ? heddle_config_parse(p->ctx, p->arena, first->complete) : NULL;
+		attempt one = {.variant = v, .mixed = true};
+		bool differs = false;
+		for (int k = 0; config && k < first->n_kernel; k++) {
+			const attempt *best = fastest(p, v, k);
+			one.sum += best->seconds[k];
+			if (best->seconds[k] >= first->seconds[k] || k >= config->n_kernel)
+				continue;
+			heddle_config *other = heddle_config_parse(p->ctx, p->arena, best->complete);
+			if (other && k < other->n_kernel) {
+				config->kernel[k] = other->kernel[k];
+				differs = true;
+			}
 		}
-		if (one && (!first || sum < least)) {
-			first = one;
-			least = sum;
-		}
+		if (!differs)
+			continue;
+		one.config = heddle_pick_line(p->arena, config);
+		HEDDLE_PUSH(p->arena, p->attempt, p->n, one);
 	}
-	heddle_config *config = first ? heddle_config_parse(p->ctx, p->arena, first->complete) : NULL;
-	for (int k = 0; config && k < config->n_kernel; k++) {
-		const attempt *best = first;
-		for (int i = 0; i < p->n && k < first->n_kernel; i++)
-			if (p->attempt[i].variant == first->variant && p->attempt[i].lowered && p->attempt[i].seconds[k] < best->seconds[k])
-				best = &p->attempt[i];
-		heddle_config *other = heddle_config_parse(p->ctx, p->arena, best->complete);
-		if (other && k < other->n_kernel)
-			config->kernel[k] = other->kernel[k];
+}
+
+static picker begin(heddle_ctx *ctx, heddle_arena *arena, const heddle_definition *definition, const heddle_target *target,
+		    heddle_effort effort)
+{
+	return (picker){.ctx = ctx, .arena = arena, .definition = definition, .target = target, .effort = efforts[effort]};
+}
+
+/* The best candidates and what the rules choose are lowered and rated.  0, or -1 where the config is wrong. */
+static int try_all(picker *p, const char *given, int threads)
+{
+	const heddle_pick_search search = {.ctx = p->ctx, .arena = p->arena, .definition = p->definition, .target = p->target, .given = given,
+					   .seeds = p->effort.seeds, .around = p->effort.around, .most = p->effort.programs,
+					   .variants = p->effort.variants};
+	const attempt rules = {.config = given, .rules = true};
+	heddle_pick_candidates found;
+	const int diagnostics = heddle_diagnostics_count(p->ctx);
+	if (!heddle_config_parse(p->ctx, p->arena, given))
+		return -1;
+	if (heddle_pick_search_candidates(&search, &found) < 0)
+		found.n = 0;
+	p->n_variant = found.n_variant > 0 ? found.n_variant : 1;
+	for (int i = 0; i < found.n && i < p->effort.programs; i++) {
+		const attempt one = {.variant = found.item[i].variant, .config = found.item[i].config};
+		HEDDLE_PUSH(p->arena, p->attempt, p->n, one);
 	}
-	return config ? line_of(p->arena, config) : NULL;
+	HEDDLE_PUSH(p->arena, p->attempt, p->n, rules);
+	lower_attempts(p, threads);
+	add_mixed(p);
+	lower_attempts(p, threads);
+	heddle_diagnostics_keep(p->ctx, diagnostics);
+	return 0;
+}
+
+static int compare(double x, double y, const attempt *a, const attempt *b)
+{
+	if (!a->lowered || !b->lowered)
+		return b->lowered - a->lowered;
+	return x < y ? -1 : x > y ? 1 : strcmp(a->complete, b->complete);
+}
+
+static int by_sum(const void *a, const void *b)
+{
+	const attempt *x = a, *y = b;
+	return compare(x->sum, y->sum, x, y);
+}
+
+static int by_rated(const void *a, const void *b)
+{
+	const attempt *x = a, *y = b;
+	return compare(x->rated, y->rated, x, y);
+}
+
+/* In order, those that are not lowered or have the config of another one left out. */
+static void sort_attempts(picker *p, int (*order)(const void *, const void *))
+{
+	int n = 0;
+	qsort(p->attempt, (size_t)p->n, sizeof(*p->attempt), order);
+	for (int i = 0; i < p->n && p->attempt[i].lowered; i++) {
+		bool known = false;
+		for (int j = 0; j < n && !known; j++)
+			known = heddle_pick_same(p->attempt[i].complete, p->attempt[j].complete);
+		if (!known)
+			p->attempt[n++] = p->attempt[i];
+	}
+	p->n = n;
+}
+
+/* ---- results --------------------------------------------------------------------------------------------------------------------- */
+
+/* The one of the best by rating that is fastest on the device; NULL with a diagnostic. */
+static const char *fastest_timed(picker *p, const heddle_pick_options *options)
+{
+	const char *config[TIMED];
+	sort_attempts(p, by_sum);
+	const int n = p->n < TIMED ? p->n : TIMED;
+	for (int i = 0; i < n; i++)
+		config[i] = p->attempt[i].complete;
+	const int best = heddle_pick_fastest(p->ctx, p->definition, p->target, config, n, options);
+	return best < 0 ? NULL : config[best];
 }
 
 const char *heddle_pick(heddle_ctx *ctx, heddle_arena *arena, const heddle_definition *definition, const heddle_target *target,
 			const heddle_pick_options *options)
 {
 	const char *given = options->config ? options->config : "";
-	picker p = {.ctx = ctx, .arena = arena, .definition = definition, .target = target, .effort = &efforts[options->effort]};
-	const int diagnostics = heddle_diagnostics_count(ctx);
-	heddle_config *config = heddle_config_parse(ctx, arena, given);
-	if (!config)
+	picker p = begin(ctx, arena, definition, target, options->effort);
+	if (try_all(&p, given, options->threads) < 0)
 		return NULL;
-	heddle_cost_split(arena, config, definition, target->descriptor);
-	heddle_cost_share(arena, config, definition, target->descriptor);
-	heddle_cost_turn(arena, config, definition, target->descriptor);
-	const char *picked = NULL;
-	if (add_rewrite(&p, config, true) == 0) {
-		const attempt rules = {.config = given, .variant = 0, .rules = true};
-		if (p.effort->variants)
-			add_variants(&p, given);
-		qsort(p.attempt, (size_t)p.n, sizeof(*p.attempt), by_expected);
-		p.n = p.n < p.effort->programs ? p.n : p.effort->programs;
-		HEDDLE_PUSH(arena, p.attempt, p.n, rules);
-		lower_attempts(&p, options->threads);
-		picked = combine(&p);
+	if (options->effort == HEDDLE_EFFORT_MEASURED && options->time)
+		return fastest_timed(&p, options);
+	const attempt *best = fastest(&p, -1, -1);
+	return best ? best->complete : given;
+}
+
+/* With its proof, and its plan in the caller's arena; false: it is refused. */
+static bool list_one(const picker *p, heddle_arena *arena, const char *config, bool usual, heddle_pick_list *list)
+{
+	const int diagnostics = heddle_diagnostics_count(p->ctx);
+	heddle_picked one = {heddle_arena_strdup(arena, config), NULL, usual};
+	const heddle_compile_options options = {.config = one.config, .plan_arena = arena, .plan = &one.plan};
+	heddle_program *program = heddle_compile_gathered(p->ctx, p->definition, p->target, &options);
+	const bool proved = program != NULL;
+	if (proved)
+		HEDDLE_PUSH(arena, list->picked, list->n, one);
+	heddle_program_free(program);
+	heddle_diagnostics_keep(p->ctx, diagnostics);
+	return proved;
+}
+
+/* Sorted, the first n of them, the last of which gives way to the usual one. */
+static void list_best(picker *p, heddle_arena *arena, const char *usual, int n, heddle_pick_list *list)
+{
+	for (int i = 0; i < p->n; i++)
+		list->refused += !p->attempt[i].lowered;
+	list->rated = p->n - list->refused;
+	sort_attempts(p, by_rated);
+	for (int i = 0; i < p->n; i++) {
+		const bool own = heddle_pick_same(p->attempt[i].complete, usual), room = list->n < n;
+		if (!room && !(own && n > 1))
+			continue;
+		list->n -= !room;
+		list->refused += !list_one(p, arena, own ? usual : p->attempt[i].complete, own, list);
 	}
-	heddle_diagnostics_keep(ctx, diagnostics);
-	return picked ? picked : given;
+}
+
+int heddle_pick_top(heddle_ctx *ctx, heddle_arena *arena, const heddle_definition *definition, const heddle_target *target,
+		    const heddle_pick_options *options, int n, heddle_pick_list *list)
+{
+	const char *given = options->config ? options->config : "";
+	heddle_plan *plan = NULL;
+	heddle_arena *own = heddle_arena_new();
+	const heddle_definition *gathered = heddle_definition_gather(ctx, own, heddle_definition_unflatten(ctx, own, definition));
+	picker p = begin(ctx, own, gathered, target, options->effort == HEDDLE_EFFORT_RULES ? HEDDLE_EFFORT_WIDE : options->effort);
+	const heddle_compile_options compile = {.config = given, .unproved = true, .plan_arena = own, .plan = &plan};
+	heddle_program *program = heddle_compile(ctx, definition, target, &compile);
+	int status = program ? 0 : -1;
+	*list = (heddle_pick_list){0};
+	p.effort.programs = p.effort.programs < n ? n : p.effort.programs;
+	if (status == 0 && !isnan(plan->seconds))
+		status = try_all(&p, given, options->threads);
+	if (status == 0) {
+		attempt usual = {.lowered = true, .complete = program->config, .rated = plan->seconds};
+		bool known = false;
+		for (int i = 0; i < p.n && !known; i++)
+			known = p.attempt[i].lowered && heddle_pick_same(p.attempt[i].complete, usual.complete);
+		if (!known)
+			HEDDLE_PUSH(own, p.attempt, p.n, usual);
+		list_best(&p, arena, program->config, n, list);
+	}
+	heddle_program_free(program);
+	heddle_arena_free(own);
+	return status;
 }

@@ -815,7 +815,9 @@ class Plan(Case):
             self.assertIn("k0.S0: tile=", line)
             again = self.heddle("plan", "mm.tc", "-s", "M=256,N=256,K=256", "-t", "opencl:cpu", "--effort", effort).stdout
             self.assertEqual(line, again, "a choice is the same each time")
-        self.heddle("plan", "mm.tc", "--effort", "3", code=USAGE, err="from 0 to 2")
+        for wrong in ("4", "-1", "1.5", "x"):
+            self.heddle("plan", "mm.tc", "--effort", wrong, code=USAGE, err="from 0 to 3")
+        self.heddle("plan", "mm.tc", "--top", "3", "--effort", "3", code=USAGE, err="from 0 to 2")
         self.heddle("plan", "mm.tc", "--top", "3", "--sweep", "units=2", code=USAGE, err="different questions")
 
     def test_one_number(self):

@@ -1,0 +1,50 @@
+/* The two ends of a choice: configs that are worth lowering, and programs that are timed.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef HEDDLE_PICK_PARTS_H
+#define HEDDLE_PICK_PARTS_H
+
+#include "compile/pick.h"
+#include "model/config.h"
+
+/* ---- pick_candidates.c ---- */
+
+/* What candidates are searched for, and how far. */
+typedef struct heddle_pick_search {
+	heddle_ctx *ctx;
+	heddle_arena *arena;
+	const heddle_definition *definition;
+	const heddle_target *target;
+	const char *given; /* config line: its parts stay */
+	int seeds, around; /* of each kernel, see cost/space.h */
+	int most;	   /* of each variant, as wanted by the caller */
+	bool variants;	   /* rewrites and fusions other than the usual ones, too */
+} heddle_pick_search;
+
+/* A candidate of each kernel. */
+typedef struct heddle_pick_candidate {
+	int variant; /* those of one have the same rewrites and fusion: they differ in the kernels' parts alone; 0: the usual one */
+	const char *config;
+	double expected; /* seconds, in closed form */
+} heddle_pick_candidate;
+
+typedef struct heddle_pick_candidates {
+	int n, n_variant;
+	heddle_pick_candidate *item; /* the least expected seconds first, no two alike */
+} heddle_pick_candidates;
+
+/* In the arena.  0, or -1 with diagnostics. */
+int heddle_pick_search_candidates(const heddle_pick_search *search, heddle_pick_candidates *found);
+/* Do two lines whose rewrites are complete say the same?  One that names no share has none: `share=none` or nothing. */
+bool heddle_pick_same(const char *a, const char *b);
+/* The config as text, in the arena. */
+const char *heddle_pick_line(heddle_arena *arena, const heddle_config *config);
+
+/* ---- pick_time.c ---- */
+
+/* Which of the n configs is fastest on the device by the median of several rounds, in which they take turns; those that are refused
+ * or fail there are left out.  -1 with a diagnostic: nothing can be timed, or none ran. */
+int heddle_pick_fastest(heddle_ctx *ctx, const heddle_definition *definition, const heddle_target *target, const char *const *config, int n,
+			const heddle_pick_options *options);
+
+#endif
