@@ -67,45 +67,6 @@ heddle_group_config *heddle_config_group(heddle_config *config, int k, const cha
 	return &kernel->group[kernel->n_group - 1];
 }
 
-static void overlay_list(heddle_config *config, heddle_named_list *list, const heddle_named_list *given)
-{
-	for (int i = 0; i < given->n; i++)
-		heddle_named_set(config, list, given->item[i].name, given->item[i].value);
-}
-
-static void overlay_stmt(heddle_config *config, heddle_stmt_config *to, const heddle_stmt_config *given)
-{
-	overlay_list(config, &to->tile, &given->tile);
-	overlay_list(config, &to->round, &given->round);
-	overlay_list(config, &to->thread, &given->thread);
-	overlay_list(config, &to->vector, &given->vector);
-	overlay_list(config, &to->reduce, &given->reduce);
-}
-
-void heddle_config_overlay(heddle_config *config, const heddle_config *given)
-{
-	for (int k = 0; k < given->n_kernel; k++) {
-		const heddle_kernel_config *from = &given->kernel[k];
-		heddle_kernel_config *to = heddle_config_kernel(config, k);
-		to->threads = from->threads ? from->threads : to->threads;
-		to->resident = from->resident ? from->resident : to->resident;
-		to->lanes_outer = from->lanes_outer ? from->lanes_outer : to->lanes_outer;
-		if (from->n_order) {
-			to->n_order = from->n_order;
-			to->order = from->order;
-		}
-		if (from->has_stream) {
-			to->has_stream = true;
-			to->n_stream = from->n_stream;
-			to->stream = from->stream;
-		}
-		for (int s = 0; s < from->n_stmt; s++)
-			overlay_stmt(config, heddle_config_stmt(config, k, from->stmt[s].stmt), &from->stmt[s]);
-		for (int g = 0; g < from->n_group; g++)
-			*heddle_config_group(config, k, from->group[g].tensor, from->group[g].number, true) = from->group[g];
-	}
-}
-
 /* ---- parsing -------------------------------------------------------------------------------------------------------- */
 
 typedef struct reader {

@@ -13,7 +13,7 @@ import tempfile
 import unittest
 
 HEDDLE = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else "heddle"
-FINE, USAGE = 0, 2
+FINE, USAGE, MISSING = 0, 2, 4
 MATMUL = "def mm(float(M,K) A, float(K,N) B) -> (C) {\n\tC(i,j) +=! A(i,k) * B(k,j)\n}\n"
 TWO = MATMUL + "def add(float(N) a, float(N) b) -> (c) { c(i) = a(i) + b(i) }\n"
 
@@ -171,6 +171,20 @@ class Host(Case):
         self.assertEqual(p.stderr.count("W0927"), 1)
         for target, host in (("opencl:cpu", self.avx512), ("opencl:cpu-avx2", self.avx512), ("opencl:cpu-avx2", self.avx2)):
             self.assertNotIn("W0927", self.heddle("run", *words[:-1], target, host=host).stderr)
+
+    def test_measured(self):
+        """--effort 3: the config is one that has run here, and each of the verbs takes it; what has no device is an error."""
+        self.needs("opencl-cpu", "pocl")
+        words = ("mm.tc", "-s", "M=16,N=16,K=16", "-t", "host", "--effort", "3")
+        self.heddle("bench", *words, "--repeat", "2", out="opencl:host")
+        self.heddle("emit", *words, "-o", "out", out="out/mm__opencl_host.cl")
+        with open(self.folder + "/out/mm__opencl_host.json") as f:
+            manifest = json.load(f)
+        self.assertEqual(manifest["proof"], "proved")
+        self.assertIn("k0.S0: tile=", manifest["config"])
+        words = ("mm.tc", "-s", "M=16,N=16,K=16", "-t", "cuda:h100", "--effort", "3")
+        self.heddle("emit", *words, "-o", "none", code=MISSING, err=["E0810", "cuda:h100"])
+        self.assertFalse(os.path.exists(self.folder + "/none"))
 
     def test_probe(self):
         self.needs("opencl-cpu", "pocl")

@@ -162,8 +162,36 @@ static void errors(void **state)
 	heddle_ctx_free(ctx);
 }
 
+static void overlay(void **state)
+{
+	static const struct {
+		const char *config, *given, *both;
+	} cases[] = {
+		{"fuse=0; k0: threads=64 order=i,j stream=none; k0.S0: tile=i:4,j:64 vector=j:8", "k0: order=j,i stream=C; k0.S0: tile=j:32 reduce=k:lanes",
+		 "fuse=0; k0: threads=64 order=j,i stream=C; k0.S0: tile=i:4,j:32 vector=j:8 reduce=k:lanes"},
+		{"fuse=0; k0:; k0.A.0: space=shared pad=4 vector=4; k0.B.0: space=shared", "k0.A.0: space=global",
+		 "fuse=0; k0:; k0.A.0: space=global; k0.B.0: space=shared"},
+		{"fuse=0; k0: threads=64", "", "fuse=0; k0: threads=64"},
+	};
+	(void)state;
+	heddle_ctx *ctx = heddle_ctx_new();
+	heddle_arena *arena = heddle_arena_new();
+	for (size_t i = 0; i < HEDDLE_COUNT(cases); i++) {
+		heddle_config *config = heddle_config_parse(ctx, arena, cases[i].config);
+		const heddle_config *given = heddle_config_parse(ctx, arena, cases[i].given);
+		assert_true(config && given);
+		heddle_config_overlay(config, given);
+		heddle_text text = {0};
+		heddle_config_print(config, &text);
+		assert_string_equal(heddle_text_str(&text), cases[i].both);
+		heddle_text_free(&text);
+	}
+	heddle_arena_free(arena);
+	heddle_ctx_free(ctx);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(round_trip), cmocka_unit_test(values), cmocka_unit_test(errors)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(overlay), cmocka_unit_test(round_trip), cmocka_unit_test(values), cmocka_unit_test(errors)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
