@@ -239,10 +239,12 @@ static void sort_attempts(picker *p, int (*order)(const void *, const void *))
 
 /* ---- results --------------------------------------------------------------------------------------------------------------------- */
 
-/* The one of the best by rating that is fastest on the device; NULL with a diagnostic. */
+/* The one of the rules' own and the best by rating that is fastest on the device; NULL with a diagnostic. */
 static const char *fastest_timed(picker *p, const heddle_pick_options *options)
 {
 	const char *config[TIMED];
+	for (int i = 0; i < p->n; i++)
+		p->attempt[i].sum = p->attempt[i].rules ? 0 : p->attempt[i].sum;
 	sort_attempts(p, by_sum);
 	const int n = p->n < TIMED ? p->n : TIMED;
 	for (int i = 0; i < n; i++)
@@ -258,9 +260,9 @@ const char *heddle_pick(heddle_ctx *ctx, heddle_arena *arena, const heddle_defin
 	picker p = begin(ctx, arena, definition, target, options->effort);
 	if (try_all(&p, given, options->threads) < 0)
 		return NULL;
-	if (options->effort == HEDDLE_EFFORT_MEASURED && options->time)
-		return fastest_timed(&p, options);
 	const attempt *best = fastest(&p, -1, -1);
+	if (best && options->effort == HEDDLE_EFFORT_MEASURED && options->time)
+		return fastest_timed(&p, options);
 	return best ? best->complete : given;
 }
 
