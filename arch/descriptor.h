@@ -137,13 +137,12 @@ typedef struct heddle_descriptor {
 	heddle_quantity launch_overhead;    /* seconds */
 	heddle_issue issue;
 	heddle_latency latency;
-	heddle_quantity overlap;	    /* share of what is not the bound that goes on beside it: 0 to 1 */
+	heddle_quantity overlap;	    /* fraction of the other work that overlaps with the bottleneck: 0 to 1 */
 	heddle_quantity chunk;		    /* neighbouring blocks that a unit takes at once, at most; not set: they are dealt out one by one */
 	heddle_quantity window;		    /* instructions that a thread has under way; not set: it waits for each in order */
 	heddle_quantity misses;		    /* cache lines that a unit waits for at once; not set: any number */
 	heddle_quantity prefetch_streams;   /* runs that are followed at the same time, from one block to the next */
 	heddle_quantity prefetch_reach;	    /* bytes of one run that are fetched ahead of it; not set: nothing is, and warps hide it */
-	heddle_quantity code_cache;	    /* bytes of instructions that a unit has near */
 	bool unaligned_vectors;		    /* vector loads need element alignment only */
 	bool streaming_stores;		    /* stores can go past the caches; others read what they write into first */
 	bool prefetches;		    /* lines can be asked for ahead */

@@ -189,7 +189,7 @@ const field heddle_descriptor_fields[] = {
 	{"latency_barrier", AT(latency.barrier), DIMENSION_COUNT, 0, 1e5,
 	 "clocks that a barrier takes when all warps are there"},
 	{"overlap", AT(overlap), DIMENSION_COUNT, 0, 1,
-	 "share of the work that is not the bottleneck which a unit does at the same time, 0 to 1"},
+	 "fraction of the other work that overlaps with the bottleneck, 0 to 1"},
 	{"chunk", AT(chunk), DIMENSION_COUNT, FIELD_WHOLE, 1e9,
 	 "neighbouring blocks that a unit takes at the same time, at most; where it is not given, blocks are dealt out one by one"},
 	{"window", AT(window), DIMENSION_COUNT, FIELD_WHOLE, 1e6,
@@ -200,8 +200,6 @@ const field heddle_descriptor_fields[] = {
 	 "runs of memory that hardware follows at the same time, from one block to the next"},
 	{"prefetch_reach", AT(prefetch_reach), DIMENSION_BYTES, FIELD_WHOLE, GIB,
 	 "of contiguous memory that hardware fetches ahead from one miss"},
-	{"code_cache", AT(code_cache), DIMENSION_BYTES, FIELD_WHOLE, GIB,
-	 "of instructions that a unit reads without waiting"},
 	{NULL, 0, DIMENSION_COUNT, 0, 0, NULL},
 };
 _Static_assert(HEDDLE_COUNT(heddle_descriptor_fields) <= HEDDLE_N_DESCRIPTOR_FIELD, "locations hold every field");

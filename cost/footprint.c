@@ -10,7 +10,7 @@
 /* SPILLED: how often an iteration stores and loads a value that is not in a register: sums once, operands for each use.
  * OTHER: registers of one thread with vectors for what is neither sum nor operand.  Both fitted on the timings of
  * bench/replay. */
-enum { INSTRUCTION_BYTES = 16, SPILLED = 3, OTHER = 1 };
+enum { SPILLED = 3, OTHER = 1 };
 
 /* ---- values ------------------------------------------------------------------------------------------------------ */
 
@@ -70,7 +70,6 @@ static void count_values(footprint_counter *k, const heddle_shape *s, double rea
 		k->load->chain[i] +=
 			s->stmt->depth[i] * (s->stmt->stmt->reduction && i == (int)s->stmt->sum ? 1 : depths);
 	k->load->peak_runs = fmax(k->load->peak_runs, SPILLED * iterations);
-	k->load->code = fmax(k->load->code, width(k, s, all, false) * (1 + s->stmt->n_operator) * INSTRUCTION_BYTES);
 }
 
 /* ---- sums -------------------------------------------------------------------------------------------------------- */

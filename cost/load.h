@@ -76,7 +76,6 @@ typedef struct heddle_load {
 	/* One thread. */
 	double registers;  /* 32-bit words live at most (simd: vector registers) */
 	double peak_runs;  /* how often it runs through the code where that many are live */
-	double code;	   /* bytes of the unrolled innermost body, 0: not known */
 
 	double shared_bytes; /* of a block */
 	int min_blocks;	     /* resident blocks that the register budget was chosen for; 0: none */

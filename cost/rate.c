@@ -2,11 +2,11 @@
  *
  * simt and simd are rated alike: on a simd chip a block is one thread of one warp, and the descriptor's figures differ.
  *
- *	t(r)	cycles in which a unit does r resident blocks: r x the throughput time of one block, beside the chain of
- *one warp unit	t(resident) for each full round of blocks, and t(what remains) for the last seconds	unit time beside
- *that of memory levels which all units share, and the launch overhead
+ * A unit takes, for r resident blocks, r times the throughput time of one block, or the dependent path of one warp if
+ * that is longer.  Its time is that of each full round of resident blocks and of the last, partial one.  A launch takes
+ * its units' time, overlapped with that of memory levels that all units share, and the launch overhead.
  *
- * "beside": the greatest, and of the others what the chip does not overlap.
+ * overlapped(): the longest of several times, and of the others the fraction that the chip does not overlap with it.
  * SPDX-License-Identifier: MIT
  */
 #include "cost/rate.h"
@@ -81,7 +81,7 @@ static double round_up(double n, double step)
 }
 
 /* The greatest, and of the others what is not overlapped. */
-static double beside(const rater *r, const double *part, int n)
+static double overlapped(const rater *r, const double *part, int n)
 {
 	double sum = 0, most = 0;
 	for (int i = 0; i < n; i++) {
@@ -265,7 +265,7 @@ static void find_misses(rater *r, level *v, const heddle_touch *above)
 	together = fmin(together, l->blocks);
 	const heddle_touch touched = distinct(l, together);
 	const double common = v->shared && one > 0 ? distinct(l, sharing).bytes / (one * sharing) : 1;
-	/* a prefetcher that follows all runs of a block goes on with those of the next one */
+	/* prefetchers that track all runs of a block continue into the next block */
 	const bool follows = one_by_one && distinct(l, 1).runs <= quantity(&r->d->prefetch_streams, 0);
 	const double row = follows ? fmax(together, l->blocks / r->units) : together;
 	v->missed = (heddle_touch){touched.bytes * l->blocks / together, distinct(l, row).runs * l->blocks / row};
@@ -354,8 +354,7 @@ static double run_cycles(const rater *r)
 	return isfinite(misses) ? cycles : 0;
 }
 
-/* ---- a unit
- * ------------------------------------------------------------------------------------------------------------------ */
+/* ---- a unit -------------------------------------------------------------------------------------------------------- */
 
 static double issue_cycles(const rater *r)
 {
@@ -365,7 +364,7 @@ static double issue_cycles(const rater *r)
 		part[classes[i].pipe] += rate > 0 ? n / rate : 0;
 		all += n;
 	}
-	const double together = all / quantity(&r->d->issue.all, INFINITY), longest = beside(r, part, N_PIPE);
+	const double together = all / quantity(&r->d->issue.all, INFINITY), longest = overlapped(r, part, N_PIPE);
 	return fmax(together, longest);
 }
 
@@ -431,13 +430,13 @@ static double imbalance(const rater *r, double blocks)
 
 /* Cycles in which a unit does so many resident blocks: their work, or the chain of one warp if that takes longer.  A
  * warp that issues in order waits between its own instructions; with barriers it waits for all others of its block as
- * well.  `alone`: what nothing goes on beside. */
+ * well.  `alone`: the time that nothing overlaps. */
 static double resident_cycles(const rater *r, double blocks, const double *part, int n, double chain, double alone)
 {
 	double each[MOST_PARTS];
 	for (int i = 0; i < n; i++)
 		each[i] = part[i] * (i == 0 ? imbalance(r, blocks) : 1);
-	const double block = beside(r, each, n), work = blocks * block;
+	const double block = overlapped(r, each, n), work = blocks * block;
 	const double warp = part[0] * quantity(&r->d->schedulers, 1) / r->warps;
 	const double own = r->d->window.set ? 0 : r->load->chain[HEDDLE_INSTRUCTION_BARRIER] > 0 ? block : warp;
 	return blocks > 0 ? fmax(work, chain + own) + (1 - r->overlap) * fmin(work, chain) + blocks * alone : 0;
@@ -465,7 +464,7 @@ heddle_rating heddle_rate(const heddle_load *load, const heddle_descriptor *desc
 	find_resident(&r);
 	find_traffic(&r);
 	const double part[MOST_PARTS] = {issue_cycles(&r), shared_cycles(&r), sector_cycles(&r)};
-	const double chain = chain_cycles(&r, out.resident * beside(&r, part, MOST_PARTS)), runs = run_cycles(&r),
+	const double chain = chain_cycles(&r, out.resident * overlapped(&r, part, MOST_PARTS)), runs = run_cycles(&r),
 		     spill = spill_cycles(&r), all = load->blocks / (r.units * r.clock);
 	const double full = floor(r.on_unit / out.resident), rest = r.on_unit - full * out.resident;
 	/* a unit that takes neighbours may take the longer ones */
@@ -481,7 +480,7 @@ heddle_rating heddle_rate(const heddle_load *load, const heddle_descriptor *desc
 	out.latency = ceil(out.waves) * chain / r.clock + runs * all;
 	out.launch = quantity(&descriptor->launch_overhead, 0);
 	const double together[] = {unit, cache_seconds(&r), out.memory};
-	out.seconds = beside(&r, together, HEDDLE_COUNT(together)) + out.launch;
+	out.seconds = overlapped(&r, together, HEDDLE_COUNT(together)) + out.launch;
 	out.bound = bound(&out, unit);
 	return out;
 }

@@ -145,6 +145,5 @@ bool heddle_replay_convolution(const heddle_descriptor *d, const int *p, heddle_
 	}
 	load->registers = d->registers.base.value + d->registers.access.value * 2 + outputs + words_kept(d, p, edge);
 	load->peak_runs = 1;
-	load->code = 16 * (reads / warps + outputs * FILTER * FILTER);
 	return true;
 }

@@ -174,6 +174,5 @@ bool heddle_replay_product(const heddle_descriptor *d, const int *p, heddle_load
 	load->chain[HEDDLE_INSTRUCTION_SHARED_LOAD] = staged ? SIZE / ahead : 0;
 	load->chain[HEDDLE_INSTRUCTION_BARRIER] = staged ? 2 * steps : 0;
 	load->flight = fmax(moved * STEP / threads, direct * ahead) * WORD;
-	load->code = 16 * UNROLLED * (sums + a.items + b.items);
 	return true;
 }

@@ -68,7 +68,7 @@ static const char *reason(const heddle_ctx *ctx)
 const char heddle_figure_names[] =
 	"bound\tissue_s\tshared_s\tcache_s\tmemory_s\tlatency_s\tspill_s\tlaunch_s\ttail\tresident\tlimiter\toccupancy\twaves\tgranted\tspilled\ttraffic\t"
 	"fits\tblocks\tthreads\tfma\tfma64\tfloat\tinteger\tspecial\tconvert\tpermute\tshuffle\tshared_load\tshared_store\tglobal_load\tglobal_store\t"
-	"stack\tbranch\tbarrier\tmatrix\tshared_cycles\tsectors\tstored\tstreamed\tprefetched\tflight\tregisters\tpeak_runs\tcode\tshared_bytes";
+	"stack\tbranch\tbarrier\tmatrix\tshared_cycles\tsectors\tstored\tstreamed\tprefetched\tflight\tregisters\tpeak_runs\tshared_bytes";
 
 static const char *figures_of(work *w, const heddle_load *l, const heddle_rating *r)
 {
@@ -78,8 +78,8 @@ static const char *figures_of(work *w, const heddle_load *l, const heddle_rating
 			   r->registers, r->spilled, r->traffic, r->fits, l->blocks, l->threads);
 	for (int i = 0; i < HEDDLE_N_INSTRUCTION; i++)
 		heddle_text_printf(&text, "\t%.6g", l->instruction[i]);
-	heddle_text_printf(&text, "\t%.6g\t%.6g\t%.6g\t%.6g\t%.4g\t%.4g\t%.4g\t%.4g\t%.4g\t%.6g", l->shared_cycles, l->sectors, l->stored, l->streamed,
-			   l->prefetched, l->flight, l->registers, l->peak_runs, l->code, l->shared_bytes);
+	heddle_text_printf(&text, "\t%.6g\t%.6g\t%.6g\t%.6g\t%.4g\t%.4g\t%.4g\t%.4g\t%.6g", l->shared_cycles, l->sectors, l->stored, l->streamed,
+			   l->prefetched, l->flight, l->registers, l->peak_runs, l->shared_bytes);
 	const char *kept = keep(w, heddle_text_str(&text));
 	heddle_text_free(&text);
 	return kept;
