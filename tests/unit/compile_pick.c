@@ -91,6 +91,34 @@ static void order(void **state)
 	}
 }
 
+static double seconds_of(setting *s, heddle_effort effort)
+{
+	heddle_plan *plan = NULL;
+	const heddle_compile_options options = {.effort = effort, .plan_arena = s->arena, .plan = &plan};
+	heddle_program *p = heddle_compile(s->ctx, s->module->definition[0], &s->target, &options);
+	assert_non_null(p);
+	heddle_program_free(p);
+	return plan->seconds;
+}
+
+/* An effort never takes what is rated slower than the rules' choice, or much slower than the best that it has seen. */
+static void never_slower(void **state)
+{
+	static const char *const targets[] = {"h200", "mi300x", "cpu", "cpu-avx2"};
+	static const char *const texts[] = {PRODUCT, COLUMNS, TWO};
+	(void)state;
+	for (size_t t = 0; t < HEDDLE_COUNT(targets); t++)
+		for (size_t k = 0; k < HEDDLE_COUNT(texts); k++) {
+			setting s = begin(texts[k], targets[t]);
+			const double rules = seconds_of(&s, HEDDLE_EFFORT_RULES), wide = seconds_of(&s, HEDDLE_EFFORT_WIDE);
+			const heddle_pick_list list = top_of(&s, &(heddle_pick_options){.effort = HEDDLE_EFFORT_WIDE}, 2);
+			assert_true(seconds_of(&s, HEDDLE_EFFORT_USUAL) <= rules);
+			assert_true(wide <= rules);
+			assert_true(0.8 * wide <= list.picked[0].plan->seconds);
+			end(&s);
+		}
+}
+
 static void same(void **state)
 {
 	(void)state;
@@ -371,7 +399,7 @@ static void small_products(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(order), cmocka_unit_test(same), cmocka_unit_test(the_same_every_time), cmocka_unit_test(given), cmocka_unit_test(measured),
+	const struct CMUnitTest tests[] = {cmocka_unit_test(order), cmocka_unit_test(never_slower), cmocka_unit_test(same), cmocka_unit_test(the_same_every_time), cmocka_unit_test(given), cmocka_unit_test(measured),
 					   cmocka_unit_test(what_the_model_knows), cmocka_unit_test(what_compilers_are_told), cmocka_unit_test(refused), cmocka_unit_test(recurrences),
 					   cmocka_unit_test(brought_once), cmocka_unit_test(small_products)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
