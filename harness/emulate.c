@@ -7,7 +7,6 @@
 
 #include <dlfcn.h>
 #include <link.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -29,7 +28,6 @@ typedef struct session {
 	const heddle_manifest *manifest; /* the variant that runs */
 	int first;			 /* position of its first kernel in the object */
 	heddle_emulator e;
-	double start;
 	heddle_emulate_build build;
 	void *object;
 	const heddle_emu_object *exports;
@@ -441,10 +439,7 @@ static int run_all(session *s)
 		return bad;
 	setup_variables(s);
 	heddle_shadow_sort(&s->e);
-	/* finding the line takes a moment, before the caller ends us without one */
-	const double limit = s->run->timeout > 0 ? s->run->timeout : 60, moment = fmax(0.05 * limit, fmin(1, limit / 2));
-	const double left = limit - moment - (heddle_now() - s->start);
-	heddle_crash_catch(&s->e, fmax(left, 0.1));
+	heddle_crash_catch(&s->e, s->run->timeout > 0 ? s->run->timeout : 60);
 	for (int i = 0; i < m->n_launch && !bad && !s->e.stop; i++)
 		bad = launch(s, i);
 	heddle_crash_release(&s->e);
@@ -486,7 +481,7 @@ int heddle_emulate_run(heddle_ctx *ctx, heddle_run *run)
 		run->message = heddle_arena_printf(run->arena, "warps of %d threads", warp);
 		return 0;
 	}
-	session s = {.ctx = ctx, .run = run, .start = heddle_now()};
+	session s = {.ctx = ctx, .run = run};
 	int which;
 	s.manifest = heddle_run_variant(run, &which);
 	for (int i = 0; i < which; i++)

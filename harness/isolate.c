@@ -265,7 +265,8 @@ int heddle_run_isolated(heddle_ctx *ctx, const heddle_runner *runner, heddle_run
 	}
 	heddle_text out = { 0 };
 	const char *why = NULL;
-	if (heddle_process_call(run->arena, run->timeout > 0 ? run->timeout : 60, child_run, &t, &out, &why) < 0) {
+	const double limit = (run->timeout > 0 ? run->timeout : 60) + runner->grace;
+	if (heddle_process_call(run->arena, limit, child_run, &t, &out, &why) < 0) {
 		dead(&t, why);
 	} else {
 		reader r = { out.data, out.length, false, run->arena };

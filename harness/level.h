@@ -65,6 +65,8 @@ typedef struct heddle_runner {
 	/* Starting it takes long (a GPU's driver: 0.3 s): take hold of it, so that further runs of this process start at once.
 	 * NULL: each run has a child of its own.  0, or -1 where it cannot be had. */
 	int (*hold)(heddle_ctx *ctx);
+	/* It ends the kernels at the time limit itself and says where they were: seconds that it gets for that and for compiling. */
+	int grace;
 } heddle_runner;
 
 extern const heddle_runner *const heddle_runners[]; /* harness/runners.c, NULL-ended */

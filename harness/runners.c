@@ -10,7 +10,8 @@
 
 #define EMULATED(its_backend)                                                                                  \
 	static const heddle_runner emulate_##its_backend = { .level = "emulate", .name = "emulator", .backend = #its_backend, \
-							     .available = heddle_emulate_available, .run = heddle_emulate_run };
+							     .available = heddle_emulate_available, .run = heddle_emulate_run, \
+							     .grace = 120 };
 
 /* A runner of the generic device code with one driver. */
 #define ON_DRIVER(its_level, driver, its_name, its_backend, is_simulator, is_slow, its_hold)                           \
@@ -23,7 +24,7 @@
 		return heddle_device_run(ctx, &heddle_driver_##driver, run);                                           \
 	}                                                                                                              \
 	static const heddle_runner runner_##driver = { its_level, its_name, its_backend, driver##_available, driver##_run,     \
-						       false, is_simulator, is_slow, its_hold };
+						       false, is_simulator, is_slow, its_hold, 0 };
 #define ON_PROCESSOR(driver, its_name, its_backend, is_simulator, is_slow) \
 	ON_DRIVER("opencl-cpu", driver, its_name, its_backend, is_simulator, is_slow, NULL)
 #define ON_DEVICE(driver, its_name, its_backend, is_simulator, is_slow)                 \
@@ -43,7 +44,7 @@
 	{                                                                                                              \
 		return heddle_compile_run(ctx, &heddle_compiler_##compiler, run);                                      \
 	}                                                                                                              \
-	static const heddle_runner compiler_##compiler = { "compile", its_name, its_backend, compiler##_available, compiler##_run, false, false, false, NULL };
+	static const heddle_runner compiler_##compiler = { "compile", its_name, its_backend, compiler##_available, compiler##_run, false, false, false, NULL, 0 };
 
 HEDDLE_EACH_EMULATED(EMULATED)
 HEDDLE_EACH_PROCESSOR_DRIVER(ON_PROCESSOR)
@@ -58,8 +59,8 @@ static int command_available(heddle_ctx *ctx, const char **why)
 	return 1;
 }
 
-static const heddle_runner compiler_command = { "compile", "command", "*", command_available, heddle_command_compile, true, false, false, NULL };
-static const heddle_runner runner_command = { "device", "command", "*", command_available, heddle_command_run, true, false, false, NULL };
+static const heddle_runner compiler_command = { "compile", "command", "*", command_available, heddle_command_compile, true, false, false, NULL, 0 };
+static const heddle_runner runner_command = { "device", "command", "*", command_available, heddle_command_run, true, false, false, NULL, 0 };
 
 #define EMULATED_ROW(backend) &emulate_##backend,
 #define DRIVER_ROW(driver, name, backend, simulator, slow) &runner_##driver,

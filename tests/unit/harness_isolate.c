@@ -85,7 +85,7 @@ typedef struct bench {
 static int isolated(bench *b, int (*function)(heddle_ctx *, heddle_run *), double timeout)
 {
 	const int64_t shape[1] = {4};
-	const heddle_runner runner = {"emulate", "test", "cuda", missing, function, false, false, false, NULL};
+	const heddle_runner runner = {"emulate", "test", "cuda", missing, function, false, false, false, NULL, 0};
 	memset(b, 0, sizeof(*b));
 	b->ctx = heddle_ctx_new();
 	b->array[0] = heddle_array_new(HEDDLE_FLOAT32, 1, shape);
@@ -156,8 +156,8 @@ static void availability(void **state)
 	heddle_ctx *ctx = heddle_ctx_new();
 	heddle_arena *arena = heddle_arena_new();
 	const char *why;
-	const heddle_runner absent = {"emulate", "test", "cuda", missing, fine, false, false, false, NULL};
-	const heddle_runner broken = {"emulate", "test", "cuda", dies, fine, false, false, false, NULL};
+	const heddle_runner absent = {"emulate", "test", "cuda", missing, fine, false, false, false, NULL, 0};
+	const heddle_runner broken = {"emulate", "test", "cuda", dies, fine, false, false, false, NULL, 0};
 	assert_int_equal(heddle_runner_available(ctx, arena, &absent, &why), 0);
 	assert_string_equal(why, "apt install it");
 	assert_int_equal(heddle_runner_available(ctx, arena, &broken, &why), 0);
@@ -249,8 +249,8 @@ static void stays(void **state)
 {
 	(void)state;
 	const int64_t shape[1] = {4};
-	const heddle_runner runner = {"device", "test", "cuda", missing, by_seed, false, false, false, hold};
-	const heddle_runner without = {"device", "test", "cuda", missing, by_seed, false, false, false, refuse};
+	const heddle_runner runner = {"device", "test", "cuda", missing, by_seed, false, false, false, hold, 0};
+	const heddle_runner without = {"device", "test", "cuda", missing, by_seed, false, false, false, refuse, 0};
 	stay s = {.ctx = heddle_ctx_new(), .arena = heddle_arena_new()};
 	s.manifest = heddle_manifest_parse(s.ctx, "f.json", kept_manifest);
 	if (!s.manifest)
