@@ -3,7 +3,7 @@
  */
 #include "compile/compile.h"
 
-#include "compile/pick.h"
+#include "compile/pick_parts.h"
 
 #include "cost/cost.h"
 #include "model/passes.h"
@@ -11,6 +11,16 @@
 #include "model/rewrite.h"
 
 #include <string.h>
+
+enum { SEEDS = 300 }; /* candidates with which a kernel is completed */
+
+heddle_space_language heddle_target_space_language(const heddle_target *target)
+{
+	const heddle_language l = heddle_target_language(target);
+	return (heddle_space_language){.max_vector = l.max_vector, .max_bytes = l.max_bytes, .zips = l.zips, .unaligned = l.unaligned_vectors,
+				       .vector_arithmetic = l.vector_arithmetic,
+				       .shuffles = l.shuffles && target->descriptor->shuffles};
+}
 
 /* The program, simplified. */
 static heddle_program *finish(heddle_ctx *ctx, heddle_scop *scop, const heddle_target *target, heddle_config *config)
@@ -29,7 +39,7 @@ static heddle_program *finish(heddle_ctx *ctx, heddle_scop *scop, const heddle_t
 					   .unaligned_vectors = language.unaligned_vectors,
 					   .zips = language.zips,
 					   .copies = language.copies,
-					   .in_flight = heddle_cost_in_flight(scop->descriptor),
+					   .in_flight = heddle_in_flight(scop->descriptor),
 					   .max_vector = language.max_vector,
 					   .max_bytes = language.max_bytes};
 	if (heddle_simplify(ctx, program, &options) < 0 || heddle_program_validate(ctx, program) < 0)
@@ -44,8 +54,9 @@ static heddle_program *attempt(heddle_ctx *ctx, heddle_arena *arena, const heddl
 			       bool simple)
 {
 	heddle_scop *scop = heddle_scop_new(ctx, arena, rewritten, target->descriptor);
-	const heddle_language language = heddle_target_language(target);
-	heddle_pass_options passes = {.complete = simple ? heddle_cost_complete_simple : heddle_cost_complete,
+	heddle_completion how = {heddle_target_space_language(target), {.seeds = SEEDS, .around = 1}};
+	heddle_pass_options passes = {.complete = options->complete ? NULL : simple ? heddle_cost_complete_simple : heddle_cost_complete,
+				      .user = &how,
 				      .dump = options->dump,
 				      .stop = options->stop,
 				      .times = options->times,
@@ -53,7 +64,7 @@ static heddle_program *attempt(heddle_ctx *ctx, heddle_arena *arena, const heddl
 				      .out = options->report,
 				      .timeout = options->timeout,
 				      .max_operations = options->max_operations};
-	scop->shuffles = language.shuffles && target->descriptor->shuffles;
+	scop->shuffles = how.language.shuffles;
 	if (heddle_passes_run(scop, config, &passes) < 0)
 		scop->program = heddle_program_free(scop->program);
 	if (options->examine)
@@ -118,11 +129,6 @@ heddle_program *heddle_compile_gathered(heddle_ctx *ctx, const heddle_definition
 	int before = heddle_error_count(ctx);
 	options = options ? options : &none;
 	heddle_config *config = heddle_config_parse(ctx, arena, options->config);
-	if (config) {
-		heddle_cost_split(arena, config, definition, target->descriptor);
-		heddle_cost_share(arena, config, definition, target->descriptor);
-		heddle_cost_turn(arena, config, definition, target->descriptor);
-	}
 	heddle_definition *rewritten = config ? heddle_definition_rewrite(ctx, arena, definition, config) : NULL;
 	if (rewritten)
 		program = attempt(ctx, arena, rewritten, target, config, options, false);
@@ -153,19 +159,13 @@ heddle_program *heddle_compile_config(heddle_ctx *ctx, const heddle_definition *
 heddle_program *heddle_compile(heddle_ctx *ctx, const heddle_definition *definition, const heddle_target *target,
 			       const heddle_compile_options *options)
 {
-	heddle_compile_options chosen = options ? *options : (heddle_compile_options){.effort = HEDDLE_EFFORT_RULES};
+	heddle_compile_options chosen = options ? *options : (heddle_compile_options){0};
 	heddle_arena *arena = heddle_arena_new();
 	definition = heddle_definition_gather(ctx, arena, heddle_definition_unflatten(ctx, arena, definition));
-	heddle_config *config = heddle_config_parse(ctx, arena, chosen.config);
-	heddle_program *program = NULL;
-	if (config && config->n_kernel == 0 && chosen.effort != HEDDLE_EFFORT_RULES) {
-		const heddle_pick_options pick = {.config = chosen.config, .effort = chosen.effort, .threads = chosen.threads,
-						  .time = chosen.time, .time_user = chosen.time_user};
-		chosen.config = heddle_pick(ctx, arena, definition, target, &pick);
-		config = chosen.config ? config : NULL;
-	}
-	if (config)
-		program = heddle_compile_gathered(ctx, definition, target, &chosen);
+	const heddle_pick_options pick = {.config = chosen.config, .effort = chosen.effort, .threads = chosen.threads,
+					  .time = chosen.time, .time_user = chosen.time_user};
+	chosen.config = heddle_pick(ctx, arena, definition, target, &pick, &chosen.complete);
+	heddle_program *program = chosen.config ? heddle_compile_gathered(ctx, definition, target, &chosen) : NULL;
 	heddle_arena_free(arena);
 	return program;
 }

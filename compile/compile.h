@@ -10,7 +10,6 @@
 
 /* How much work goes into the choice of a config. */
 typedef enum heddle_effort {
-	HEDDLE_EFFORT_RULES,	   /* none: rules alone, as long as defaults on GPUs are not timed anew */
 	HEDDLE_EFFORT_USUAL,	   /* the best few in closed form are lowered and measured */
 	HEDDLE_EFFORT_CLOSED_FORM, /* the best in closed form */
 	HEDDLE_EFFORT_WIDE,	   /* many candidates, rewrites and fusions */
@@ -22,7 +21,8 @@ typedef int (*heddle_pick_time)(const heddle_program *program, double *seconds, 
 
 typedef struct heddle_compile_options {
 	const char *config; /* config line, completed where it says nothing; NULL: all by the cost model */
-	heddle_effort effort; /* where the config says nothing of any kernel */
+	bool complete;	    /* the config is: what it does not name is plain, one element a step, in global memory */
+	heddle_effort effort;
 	int threads;	      /* for the choice; 0: as there are processors.  The result is the same */
 	heddle_pick_time time; /* HEDDLE_EFFORT_MEASURED; NULL: as HEDDLE_EFFORT_WIDE */
 	void *time_user;
@@ -47,7 +47,7 @@ int heddle_target_takes(heddle_ctx *ctx, const heddle_definition *definition, co
  * heddle_program_free.  NULL with diagnostics, or when `stop` asked for it. */
 heddle_program *heddle_compile(heddle_ctx *ctx, const heddle_definition *definition, const heddle_target *target,
 			       const heddle_compile_options *options);
-/* The same without a choice among candidates: parts that the config leaves out are completed by rules. */
+/* The same without a choice among programs: parts that the config leaves out are completed in closed form, without rewrites. */
 heddle_program *heddle_compile_config(heddle_ctx *ctx, const heddle_definition *definition, const heddle_target *target,
 				      const heddle_compile_options *options);
 /* The same of a definition whose sums into affine left-hand sides have been solved (model/gather.c), which happens once. */

@@ -11,17 +11,17 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What an effort is worth: candidates that are rated in closed form for each kernel, of how many of their kinds neighbours are, programs that are
- * lowered, and whether rewrites and fusions other than the usual ones are tried. */
+/* What an effort is worth: how far candidates of each kernel are searched for, programs that are lowered, and of how many rewrites and
+ * fusions they are. */
 static const struct effort {
-	int seeds, around, programs;
-	bool variants;
+	heddle_space_options space;
+	int programs, variants;
+	bool wide;
 } efforts[] = {
-	[HEDDLE_EFFORT_RULES] = {0, 0, 0, false},
-	[HEDDLE_EFFORT_USUAL] = {600, 1, 4, false},
-	[HEDDLE_EFFORT_CLOSED_FORM] = {300, 1, 1, false},
-	[HEDDLE_EFFORT_WIDE] = {4000, 6, 24, true},
-	[HEDDLE_EFFORT_MEASURED] = {4000, 6, 48, true},
+	[HEDDLE_EFFORT_USUAL] = {{600, 1}, 4, 2, false},
+	[HEDDLE_EFFORT_CLOSED_FORM] = {{600, 1}, 1, 1, false},
+	[HEDDLE_EFFORT_WIDE] = {{4000, 6}, 24, 4, true},
+	[HEDDLE_EFFORT_MEASURED] = {{4000, 6}, 48, 4, true},
 };
 
 enum {
@@ -30,20 +30,18 @@ enum {
 	TIMED = 24, /* programs that are timed on the device */
 };
 
-/* Ratings err by this much: what the rules chose, some of them from measurements, stays unless something is rated better by more. */
-static const double DOUBT = 0.2;
-
 /* One program: a candidate of each kernel. */
 typedef struct attempt {
 	int variant; /* attempts of one differ in the kernels' parts alone */
 	int n_kernel;
-	bool rules;
+	bool found; /* among the candidates: it is complete */
 	bool mixed; /* made of parts of other attempts, which give its `sum` */
 	const char *config;
+	double expected; /* seconds, in closed form */
 	bool lowered;	 /* what follows is known */
 	const char *complete; /* the config as completed */
 	double rated;	      /* seconds of the program */
-	double seconds[MOST_KERNELS], sum; /* by which attempts are compared: DOUBT is taken off where they are the rules' */
+	double seconds[MOST_KERNELS], sum; /* by which attempts are compared */
 } attempt;
 
 typedef struct picker {
@@ -66,15 +64,15 @@ static void lower(picker *p, heddle_ctx *ctx, attempt *a)
 {
 	heddle_plan *plan = NULL;
 	heddle_arena *arena = heddle_arena_new();
-	const heddle_compile_options options = {.config = a->config, .unproved = true, .plan_arena = arena, .plan = &plan};
+	const heddle_compile_options options = {.config = a->config, .complete = a->found, .unproved = true, .plan_arena = arena, .plan = &plan};
 	heddle_program *program = heddle_compile_gathered(ctx, p->definition, p->target, &options);
-	if (program && plan && plan->n_launch <= MOST_KERNELS && plan->seconds > 0) {
-		const double factor = a->rules ? 1 - DOUBT : 1;
+	if (program && plan && plan->n_launch <= MOST_KERNELS) {
+		const bool known = plan->seconds > 0; /* else data decide, and the closed form says what is expected */
 		a->n_kernel = plan->n_launch;
 		for (int k = 0; k < plan->n_launch; k++)
-			a->seconds[k] = factor * plan->launch[k].rating.seconds;
-		a->sum = a->mixed ? a->sum : factor * plan->seconds;
-		a->rated = plan->seconds;
+			a->seconds[k] = known ? plan->launch[k].rating.seconds : a->expected / plan->n_launch;
+		a->rated = known ? plan->seconds : a->expected;
+		a->sum = a->mixed ? a->sum : a->rated;
 		a->lowered = true;
 		pthread_mutex_lock(&p->mutex);
 		a->complete = heddle_arena_strdup(p->arena, program->config);
@@ -151,7 +149,7 @@ static void add_mixed(picker *p)
 	for (int v = 0; v < p->n_variant; v++) {
 		const attempt *first = fastest(p, v, -1);
 		heddle_config *config = first ? heddle_config_parse(p->ctx, p->arena, first->complete) : NULL;
-		attempt one = {.variant = v, .mixed = true};
+		attempt one = {.variant = v, .mixed = true, .found = first && first->found};
 		bool differs = false;
 		for (int k = 0; config && k < first->n_kernel; k++) {
 			const attempt *best = fastest(p, v, k);
@@ -177,30 +175,37 @@ static picker begin(heddle_ctx *ctx, heddle_arena *arena, const heddle_definitio
 	return (picker){.ctx = ctx, .arena = arena, .definition = definition, .target = target, .effort = efforts[effort]};
 }
 
-/* The best candidates and what the rules choose are lowered and rated.  0, or -1 where the config is wrong. */
-static int try_all(picker *p, const char *given, int threads)
+/* The best candidates become attempts, in the order of the closed form.  0, or -1 where the config is wrong. */
+static int find_attempts(picker *p, const char *given)
 {
 	const heddle_pick_search search = {.ctx = p->ctx, .arena = p->arena, .definition = p->definition, .target = p->target, .given = given,
-					   .seeds = p->effort.seeds, .around = p->effort.around, .most = p->effort.programs,
-					   .variants = p->effort.variants};
-	const attempt rules = {.config = given, .rules = true};
+					   .space = p->effort.space, .most = p->effort.programs,
+					   .variants = p->effort.variants, .wide = p->effort.wide};
 	heddle_pick_candidates found;
 	const int diagnostics = heddle_diagnostics_count(p->ctx);
 	if (!heddle_config_parse(p->ctx, p->arena, given))
 		return -1;
-	if (heddle_pick_search_candidates(&search, &found) < 0)
+	if (heddle_pick_search_candidates(&search, &found) < 0) {
+		heddle_diagnostics_keep(p->ctx, diagnostics);
 		found.n = 0;
+	}
 	p->n_variant = found.n_variant > 0 ? found.n_variant : 1;
 	for (int i = 0; i < found.n && i < p->effort.programs; i++) {
-		const attempt one = {.variant = found.item[i].variant, .config = found.item[i].config};
+		const attempt one = {.variant = found.item[i].variant, .config = found.item[i].config, .expected = found.item[i].expected, .found = true};
 		HEDDLE_PUSH(p->arena, p->attempt, p->n, one);
 	}
-	HEDDLE_PUSH(p->arena, p->attempt, p->n, rules);
+	if (!p->n)
+		HEDDLE_PUSH(p->arena, p->attempt, p->n, ((attempt){.config = given}));
+	return 0;
+}
+
+static void try_attempts(picker *p, int threads)
+{
+	const int diagnostics = heddle_diagnostics_count(p->ctx);
 	lower_attempts(p, threads);
 	add_mixed(p);
 	lower_attempts(p, threads);
 	heddle_diagnostics_keep(p->ctx, diagnostics);
-	return 0;
 }
 
 static int compare(double x, double y, const attempt *a, const attempt *b)
@@ -239,12 +244,10 @@ static void sort_attempts(picker *p, int (*order)(const void *, const void *))
 
 /* ---- results --------------------------------------------------------------------------------------------------------------------- */
 
-/* The one of the rules' own and the best by rating that is fastest on the device; NULL with a diagnostic. */
+/* Of the best by rating the one that is fastest on the device; NULL with a diagnostic. */
 static const char *fastest_timed(picker *p, const heddle_pick_options *options)
 {
 	const char *config[TIMED];
-	for (int i = 0; i < p->n; i++)
-		p->attempt[i].sum = p->attempt[i].rules ? 0 : p->attempt[i].sum;
 	sort_attempts(p, by_sum);
 	const int n = p->n < TIMED ? p->n : TIMED;
 	for (int i = 0; i < n; i++)
@@ -254,13 +257,19 @@ static const char *fastest_timed(picker *p, const heddle_pick_options *options)
 }
 
 const char *heddle_pick(heddle_ctx *ctx, heddle_arena *arena, const heddle_definition *definition, const heddle_target *target,
-			const heddle_pick_options *options)
+			const heddle_pick_options *options, bool *complete)
 {
 	const char *given = options->config ? options->config : "";
 	picker p = begin(ctx, arena, definition, target, options->effort);
-	if (try_all(&p, given, options->threads) < 0)
+	if (find_attempts(&p, given) < 0)
 		return NULL;
+	if (p.n == 1) {
+		*complete = p.attempt[0].found;
+		return p.attempt[0].config;
+	}
+	try_attempts(&p, options->threads);
 	const attempt *best = fastest(&p, -1, -1);
+	*complete = best && best->found;
 	if (best && options->effort == HEDDLE_EFFORT_MEASURED && options->time)
 		return fastest_timed(&p, options);
 	return best ? best->complete : given;
@@ -304,14 +313,16 @@ int heddle_pick_top(heddle_ctx *ctx, heddle_arena *arena, const heddle_definitio
 	heddle_plan *plan = NULL;
 	heddle_arena *own = heddle_arena_new();
 	const heddle_definition *gathered = heddle_definition_gather(ctx, own, heddle_definition_unflatten(ctx, own, definition));
-	picker p = begin(ctx, own, gathered, target, options->effort == HEDDLE_EFFORT_RULES ? HEDDLE_EFFORT_WIDE : options->effort);
+	picker p = begin(ctx, own, gathered, target, options->effort);
 	const heddle_compile_options compile = {.config = given, .unproved = true, .plan_arena = own, .plan = &plan};
 	heddle_program *program = heddle_compile(ctx, definition, target, &compile);
 	int status = program ? 0 : -1;
 	*list = (heddle_pick_list){0};
 	p.effort.programs = p.effort.programs < n ? n : p.effort.programs;
 	if (status == 0 && !isnan(plan->seconds))
-		status = try_all(&p, given, options->threads);
+		status = find_attempts(&p, given);
+	if (status == 0 && p.n)
+		try_attempts(&p, options->threads);
 	if (status == 0) {
 		attempt usual = {.lowered = true, .complete = program->config, .rated = plan->seconds};
 		bool known = false;

@@ -8,18 +8,23 @@
 #include "model/passes.h"
 #include "model/rewrite.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
 	MOST_KERNELS = 64,
-	GIVEN_FACTOR = 4, /* candidates for each one that is wanted, where given parts make many of them alike */
+	FEW_SEEDS = 100, /* with which kernels of variants are rated */
 };
 
 typedef struct finder {
 	const heddle_pick_search *search;
-	const heddle_config *given;
+	heddle_config *given;
 	heddle_pick_candidates *found;
+	heddle_completion how; /* variants are rated */
+	const double *alone;   /* seconds of each statement of the definition in a kernel of its own */
+	int n_variant;
+	struct variant *variant;
 } finder;
 
 const char *heddle_pick_line(heddle_arena *arena, const heddle_config *config)
@@ -52,94 +57,193 @@ bool heddle_pick_same(const char *a, const char *b)
 	return !n && !m;
 }
 
-static heddle_space_language language_of(const heddle_target *target)
-{
-	const heddle_language l = heddle_target_language(target);
-	return (heddle_space_language){.max_vector = l.max_vector, .max_bytes = l.max_bytes, .zips = l.zips, .unaligned = l.unaligned_vectors,
-				       .vector_arithmetic = l.vector_arithmetic,
-				       .shuffles = l.shuffles && target->descriptor->shuffles};
-}
+/* ---- rewrites and fusions ---------------------------------------------------------------------------------------- */
 
-/* The best candidates of each kernel that the scop has after pass `fuse`, as configs: number j has each kernel's j-th, or its last one. */
-static int add_candidates(finder *p, heddle_scop *scop, const heddle_config *config)
-{
-	const heddle_space_language language = language_of(p->search->target);
-	const heddle_space_options options = {.seeds = p->search->seeds, .around = p->search->around};
-	heddle_space_found found[MOST_KERNELS];
-	heddle_outline *outline[MOST_KERNELS];
-	int most = 0;
-	if (scop->n_kernel > MOST_KERNELS)
-		return -1;
-	for (int k = 0; k < scop->n_kernel; k++) {
-		outline[k] = heddle_outline_new(p->search->arena, scop, scop->kernel[k], &language, NULL);
-		found[k] = heddle_space_best(p->search->arena, outline[k], &options, p->search->most * (p->given->n_kernel ? GIVEN_FACTOR : 1));
-		most = found[k].n > most ? found[k].n : most;
-	}
-	for (int j = 0; j < most; j++) {
-		heddle_config *copy = heddle_config_parse(p->search->ctx, p->search->arena, heddle_pick_line(p->search->arena, config));
-		heddle_pick_candidate one = {.variant = p->found->n_variant};
-		if (copy)
-			copy->n_kernel = 0;
-		for (int k = 0; k < scop->n_kernel && copy; k++) {
-			if (!found[k].n)
-				continue;
-			const heddle_ranked *best = &found[k].best[j < found[k].n ? j : found[k].n - 1];
-			one.expected += best->seconds;
-			heddle_candidate_config(outline[k], &best->candidate, copy);
-		}
-		if (!copy)
-			return -1;
-		heddle_config_overlay(copy, p->given);
-		one.config = heddle_pick_line(p->search->arena, copy);
-		HEDDLE_PUSH(p->search->arena, p->found->item, p->found->n, one);
-	}
-	p->found->n_variant++;
-	return 0;
-}
+/* A rewrite, and which statements share a kernel. */
+typedef struct variant {
+	const char *config; /* with nothing of any kernel but what is given */
+	double seconds;	    /* in closed form, with few candidates */
+	double compared;    /* by which variants are sorted: DOUBT is added where something is rewritten */
+} variant;
 
-/* Programs of the definition as rewritten by the config, with its kernels or, where it says nothing of them, with all that are worth rating. */
-static int add_rewrite(finder *p, heddle_config *config, bool usual)
+/* A rewrite that seems to gain less than the rating's error stays out. */
+static const double DOUBT = 0.15;
+
+/* Of the definition as the config rewrites it, up to a pass; NULL with diagnostics. */
+static heddle_scop *scop_of(const finder *p, heddle_definition *rewritten, heddle_config *config, const char *stop)
 {
-	const heddle_pass_options passes = {.complete = heddle_cost_complete, .stop = config->n_fuse || usual ? "fuse" : "schedule"};
-	heddle_definition *rewritten = heddle_definition_rewrite(p->search->ctx, p->search->arena, p->search->definition, config);
-	int n = 0, status = -1;
-	if (!rewritten)
-		return -1;
+	const heddle_pass_options passes = {.complete = heddle_cost_complete, .user = (void *)&p->how, .stop = stop};
 	heddle_scop *scop = heddle_scop_new(p->search->ctx, p->search->arena, rewritten, p->search->target->descriptor);
-	scop->shuffles = language_of(p->search->target).shuffles;
-	const bool given = config->n_fuse || usual;
-	if (heddle_passes_run(scop, config, &passes) == 0)
-		status = given ? add_candidates(p, scop, config) : 0;
-	int **fusion = status == 0 && !given ? heddle_space_fusions(p->search->arena, scop, &n) : NULL;
-	for (int f = 0; f < n; f++) {
-		config->fuse = fusion[f];
-		config->n_fuse = scop->n_stmt;
-		scop->n_kernel = 0;
-		if (heddle_pass_fuse(scop) == 0)
-			add_candidates(p, scop, config);
+	scop->shuffles = p->how.language.shuffles;
+	if (heddle_passes_run(scop, config, &passes) < 0) {
+		heddle_scop_free(scop);
+		return NULL;
+	}
+	return scop;
+}
+
+static void add_variant(finder *p, heddle_config *config, int *fuse, int n_stmt, double seconds, bool rewritten)
+{
+	config->fuse = fuse;
+	config->n_fuse = n_stmt;
+	const variant one = {heddle_pick_line(p->search->arena, config), seconds, seconds * (rewritten ? 1 + DOUBT : 1)};
+	HEDDLE_PUSH(p->search->arena, p->variant, p->n_variant, one);
+}
+
+/* Each statement's seconds in a kernel of its own, [rewritten->n_statement]; a recurrence's first step has none. */
+static double *alone_seconds(const finder *p, heddle_scop *scop, heddle_fusion *fusion, const heddle_definition *rewritten)
+{
+	double *seconds = HEDDLE_NEW_ARRAY(p->search->arena, double, rewritten->n_statement + 1);
+	for (int i = 0; i < rewritten->n_statement; i++)
+		for (int k = 0; k < scop->n_stmt; k++)
+			if (scop->stmt[k]->source == rewritten->statement[i])
+				seconds[i] = heddle_fusion_alone(fusion, k);
+	return seconds;
+}
+
+/* Is the rewritten statement, with the one that the rewrite adds, faster than the statement was?  Others do not change. */
+static bool gains(const finder *p, const heddle_alternative *a, const double *seconds)
+{
+	const int stmt = a->n_split ? a->split[0].stmt : a->turn[0].stmt;
+	return (seconds[stmt] + seconds[stmt + 1]) * (1 + DOUBT) < p->alone[stmt];
+}
+
+/* Fusions of the definition, rewritten, that are worth rating.  Seconds of the best; INFINITY: the rewrite is refused or gains nothing. */
+static double add_rewrite(finder *p, const heddle_alternative *alternative)
+{
+	heddle_config *config = heddle_config_parse(p->search->ctx, p->search->arena, p->search->given);
+	const int n_rewrite = alternative->n_split + alternative->n_share + alternative->n_turn;
+	double best = INFINITY;
+	if (!config->has_split && !config->has_share && !config->has_turn)
+		heddle_alternative_config(alternative, config);
+	config->has_split = config->has_share = config->has_turn = true;
+	heddle_definition *rewritten = heddle_definition_rewrite(p->search->ctx, p->search->arena, p->search->definition, config);
+	heddle_scop *scop = rewritten ? scop_of(p, rewritten, config, "schedule") : NULL;
+	heddle_fusion *fusion = heddle_fusion_new(p->search->arena, scop, &p->how);
+	if (scop && config->n_fuse) {
+		best = 1; /* one only */
+		add_variant(p, config, config->fuse, config->n_fuse, best, false);
+	} else if (scop) {
+		const double *seconds = alone_seconds(p, scop, fusion, rewritten);
+		p->alone = n_rewrite ? p->alone : seconds;
+		if (n_rewrite != 1 || alternative->n_share || gains(p, alternative, seconds)) {
+			int n = 0, *own = heddle_fusion_best(fusion), **other = p->search->wide ? heddle_fusion_others(fusion, &n) : NULL;
+			best = heddle_fusion_seconds(fusion, own);
+			add_variant(p, config, own, scop->n_stmt, best, n_rewrite > 0);
+			for (int i = 0; i < n; i++)
+				add_variant(p, config, other[i], scop->n_stmt, heddle_fusion_seconds(fusion, other[i]), n_rewrite > 0);
+		}
 	}
 	heddle_scop_free(scop);
-	return status;
+	return best;
 }
 
-static void add_variants(finder *p)
+static bool touches(const heddle_alternative *a, int stmt)
 {
-	int n = 0;
-	heddle_config *config = heddle_config_parse(p->search->ctx, p->search->arena, p->search->given);
-	int64_t *size = HEDDLE_NEW_ARRAY(p->search->arena, int64_t, p->search->definition->n_size + 1);
-	for (int i = 0; i < p->search->definition->n_size; i++) {
-		const heddle_expr expr = {.kind = HEDDLE_EXPR_SIZE, .size = p->search->definition->size[i]};
+	bool found = false;
+	for (int i = 0; i < a->n_split; i++)
+		found = found || a->split[i].stmt == stmt;
+	for (int i = 0; i < a->n_share; i++)
+		found = found || a->share[i] == stmt;
+	for (int i = 0; i < a->n_turn; i++)
+		found = found || a->turn[i].stmt == stmt;
+	return found;
+}
+
+/* Does the rewrite change a statement that takes a good part of the time? */
+static bool matters(const finder *p, const heddle_alternative *a)
+{
+	const double part = 0.1;
+	double total = 0;
+	for (int s = 0; s < p->search->definition->n_statement; s++)
+		total += p->alone[s];
+	for (int s = 0; s < p->search->definition->n_statement; s++)
+		if (touches(a, s) && (a->n_share || p->alone[s] >= part * total))
+			return true;
+	return false;
+}
+
+/* Nothing rewritten; each rewrite alone; and of each statement the best that gains more than the rating's error, together. */
+static int add_variants(finder *p)
+{
+	const heddle_pick_search *search = p->search;
+	heddle_alternative all = {0};
+	int n = 0, joined = 0;
+	const double plain = add_rewrite(p, &all);
+	if (!isfinite(plain))
+		return -1;
+	if (p->given->n_kernel || p->given->n_fuse || p->given->has_split || p->given->has_share || p->given->has_turn)
+		return 0; /* who names kernels numbers the statements of the definition */
+	int64_t *size = HEDDLE_NEW_ARRAY(search->arena, int64_t, search->definition->n_size + 1);
+	for (int i = 0; i < search->definition->n_size; i++) {
+		const heddle_expr expr = {.kind = HEDDLE_EXPR_SIZE, .size = search->definition->size[i]};
 		const heddle_scop none = {0};
 		size[i] = heddle_scop_estimate(&none, &expr);
 	}
-	const bool rewrites = config->has_split || config->has_share || config->has_turn;
-	heddle_alternative *list = rewrites ? NULL : heddle_space_alternatives(p->search->arena, p->search->definition, p->search->target->descriptor, size, &n);
-	for (int i = 0; i < n; i++) {
-		heddle_config *copy = heddle_config_parse(p->search->ctx, p->search->arena, p->search->given);
-		heddle_alternative_config(&list[i], copy);
-		copy->has_split = copy->has_share = copy->has_turn = true;
-		add_rewrite(p, copy, false);
+	const int diagnostics = heddle_diagnostics_count(search->ctx);
+	heddle_alternative *list = heddle_space_alternatives(search->arena, search->definition, search->target->descriptor, size, &n);
+	double *seconds = HEDDLE_NEW_ARRAY(search->arena, double, n + 1);
+	for (int i = 1; i < n; i++)
+		seconds[i] = matters(p, &list[i]) ? add_rewrite(p, &list[i]) : INFINITY;
+	for (int s = 0; s < search->definition->n_statement; s++) {
+		int best = -1;
+		for (int i = 1; i < n; i++)
+			if (touches(&list[i], s) && seconds[i] * (1 + DOUBT) < (best < 0 ? plain : seconds[best]))
+				best = i;
+		joined += best >= 0 && heddle_alternative_add(&all, &list[best]);
 	}
+	if (joined > 1)
+		add_rewrite(p, &all);
+	heddle_diagnostics_keep(search->ctx, diagnostics);
+	return 0;
+}
+
+static int by_seconds(const void *a, const void *b)
+{
+	const variant *x = a, *y = b;
+	return x->compared < y->compared ? -1 : x->compared > y->compared ? 1 : strcmp(x->config, y->config);
+}
+
+/* ---- kernels ----------------------------------------------------------------------------------------------------- */
+
+/* The best candidates of each kernel of the variant, as configs: number j has each kernel's j-th, or its last one. */
+static int add_candidates(finder *p, const variant *v)
+{
+	const heddle_pick_search *search = p->search;
+	heddle_space_found found[MOST_KERNELS];
+	heddle_outline *outline[MOST_KERNELS];
+	int most = 1;
+	heddle_config *config = heddle_config_parse(search->ctx, search->arena, v->config);
+	heddle_definition *rewritten = config ? heddle_definition_rewrite(search->ctx, search->arena, search->definition, config) : NULL;
+	heddle_scop *scop = rewritten ? scop_of(p, rewritten, config, "fuse") : NULL;
+	if (!scop || scop->n_kernel > MOST_KERNELS) {
+		heddle_scop_free(scop);
+		return -1;
+	}
+	for (int k = 0; k < scop->n_kernel; k++) {
+		outline[k] = heddle_outline_new(search->arena, scop, scop->kernel[k], &p->how.language, NULL);
+		heddle_outline_give(search->arena, outline[k], p->given);
+		found[k] = heddle_space_best(search->arena, outline[k], &search->space, search->most);
+		most = found[k].n > most ? found[k].n : most;
+	}
+	for (int j = 0; j < most; j++) {
+		heddle_config *copy = heddle_config_parse(search->ctx, search->arena, v->config);
+		heddle_pick_candidate one = {.variant = p->found->n_variant};
+		copy->n_kernel = 0;
+		for (int k = 0; k < scop->n_kernel; k++) {
+			if (!found[k].n)
+				continue;
+			const heddle_ranked *best = &found[k].best[j < found[k].n ? j : found[k].n - 1];
+			one.expected += best->seconds * (v->compared / v->seconds);
+			heddle_candidate_config(outline[k], &best->candidate, copy);
+		}
+		heddle_config_overlay(copy, p->given);
+		one.config = heddle_pick_line(search->arena, copy);
+		HEDDLE_PUSH(search->arena, p->found->item, p->found->n, one);
+	}
+	p->found->n_variant++;
+	heddle_scop_free(scop);
+	return 0;
 }
 
 static int by_expected(const void *a, const void *b)
@@ -166,19 +270,15 @@ static void sort_candidates(heddle_pick_candidates *found)
 
 int heddle_pick_search_candidates(const heddle_pick_search *search, heddle_pick_candidates *found)
 {
-	const struct heddle_descriptor *descriptor = search->target->descriptor;
-	heddle_config *config = heddle_config_parse(search->ctx, search->arena, search->given);
-	finder p = {.search = search, .given = heddle_config_parse(search->ctx, search->arena, search->given), .found = found};
+	finder p = {.search = search, .found = found, .given = heddle_config_parse(search->ctx, search->arena, search->given),
+		    .how = {heddle_target_space_language(search->target), {.seeds = FEW_SEEDS, .around = 1}}};
 	*found = (heddle_pick_candidates){0};
-	if (!config || !p.given)
+	if (!p.given || add_variants(&p) < 0)
 		return -1;
-	heddle_cost_split(search->arena, config, search->definition, descriptor);
-	heddle_cost_share(search->arena, config, search->definition, descriptor);
-	heddle_cost_turn(search->arena, config, search->definition, descriptor);
-	if (add_rewrite(&p, config, true) < 0)
-		return -1;
-	if (search->variants && !p.given->n_kernel) /* other rewrites and fusions number statements and kernels in other ways */
-		add_variants(&p);
+	qsort(p.variant, (size_t)p.n_variant, sizeof(*p.variant), by_seconds);
+	for (int v = 0; v < p.n_variant && found->n_variant < search->variants; v++)
+		if (v == 0 || strcmp(p.variant[v].config, p.variant[v - 1].config) != 0)
+			add_candidates(&p, &p.variant[v]);
 	sort_candidates(found);
 	return 0;
 }

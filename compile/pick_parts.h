@@ -5,6 +5,7 @@
 #define HEDDLE_PICK_PARTS_H
 
 #include "compile/pick.h"
+#include "cost/cost.h"
 #include "model/config.h"
 
 /* ---- pick_candidates.c ---- */
@@ -16,14 +17,15 @@ typedef struct heddle_pick_search {
 	const heddle_definition *definition;
 	const heddle_target *target;
 	const char *given; /* config line: its parts stay */
-	int seeds, around; /* of each kernel, see cost/space.h */
-	int most;	   /* of each variant, as wanted by the caller */
-	bool variants;	   /* rewrites and fusions other than the usual ones, too */
+	heddle_space_options space; /* how far candidates of each kernel are searched for */
+	int most;		    /* candidates of each variant */
+	int variants;		    /* rewrites and fusions of which candidates are wanted */
+	bool wide;		    /* fusions other than the usual one are rated, too */
 } heddle_pick_search;
 
 /* A candidate of each kernel. */
 typedef struct heddle_pick_candidate {
-	int variant; /* those of one have the same rewrites and fusion: they differ in the kernels' parts alone; 0: the usual one */
+	int variant; /* those of one have the same rewrites and fusion: they differ in the kernels' parts alone */
 	const char *config;
 	double expected; /* seconds, in closed form */
 } heddle_pick_candidate;
@@ -39,6 +41,10 @@ int heddle_pick_search_candidates(const heddle_pick_search *search, heddle_pick_
 bool heddle_pick_same(const char *a, const char *b);
 /* The config as text, in the arena. */
 const char *heddle_pick_line(heddle_arena *arena, const heddle_config *config);
+
+/* ---- compile.c ---- */
+
+heddle_space_language heddle_target_space_language(const heddle_target *target);
 
 /* ---- pick_time.c ---- */
 

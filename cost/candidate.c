@@ -144,7 +144,7 @@ static bool layout_legal(const heddle_outline *outline, const heddle_candidate *
 	const heddle_slot_layout *l = layout_of(s, candidate, d);
 	const bool member = s->members >> d & 1, reduction = s->reductions >> d & 1, ordered = s->ordered >> d & 1;
 	const int64_t tile = (int64_t)l->rounds * l->items * l->threads * l->vector;
-	if (l->vector & (l->vector - 1) || tile > INT_MAX / 2)
+	if (l->vector & (l->vector - 1) || tile > INT_MAX / 2 || (!outline->simd && l->vector > outline->language.max_vector))
 		return false;
 	if (tile > 1 && (double)tile >= 2 * s->extent[d] &&
 	    !(member && s->extent[d] < outline->member_extent[s->slot[d]]))

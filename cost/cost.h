@@ -1,29 +1,37 @@
-/* The cost model: completes configs, and says why.
+/* The cost model in closed form: which statements share a kernel, and completing a config.
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEDDLE_COST_H
 #define HEDDLE_COST_H
 
+#include "cost/space.h"
 #include "model/passes.h"
 
-/* Splits of reductions with too little parallel work for the chip: fills config->split unless given. */
-void heddle_cost_split(heddle_arena *arena, heddle_config *config, const heddle_definition *definition,
-		       const heddle_descriptor *descriptor);
-/* Expressions that are worth computing once and keeping near where several statements compute them: fills config->share unless given. */
-void heddle_cost_share(heddle_arena *arena, heddle_config *config, const heddle_definition *definition,
-		       const heddle_descriptor *descriptor);
-/* Operands that large products read across their rows, where vectors have no use for that: fills config->turn unless given. */
-void heddle_cost_turn(heddle_arena *arena, heddle_config *config, const heddle_definition *definition,
-		      const heddle_descriptor *descriptor);
-/* The simplest legal choice, for definitions that are too much for isl: every statement a kernel of its own, one element per
- * thread, nothing staged.  Fills all of the config but what layouts need the scop for. */
-int heddle_cost_complete_simple(heddle_scop *scop, heddle_config *config, heddle_config_need part, void *user);
-/* heddle_pass_options.complete: fills whatever part of the config is missing; parts that are given stay. */
+typedef struct heddle_completion {
+	heddle_space_language language;
+	heddle_space_options space;
+} heddle_completion;
+
+/* heddle_pass_options.complete, `user` being a heddle_completion: what is missing of the config, in closed form; parts that are given stay. */
 int heddle_cost_complete(heddle_scop *scop, heddle_config *config, heddle_config_need part, void *user);
-/* Bytes that threads must have asked global memory for so that it is busy: bandwidth x latency, and as much again, for what is asked for
- * at once comes at once and is used before more is.  0: the descriptor does not say. */
-double heddle_cost_in_flight(const heddle_descriptor *descriptor);
-/* Whatever the sizes, every row of the tensor begins at a multiple of v elements, and vectors run along it. */
-bool heddle_cost_rows_aligned(const heddle_tensor *tensor, int64_t v);
+/* The same with the simplest legal choice, for definitions that are too much for isl: every statement a kernel of its own, one element
+ * per thread, nothing staged. */
+int heddle_cost_complete_simple(heddle_scop *scop, heddle_config *config, heddle_config_need part, void *user);
+
+/* ---- fusion.c ---- */
+
+/* Rates kernels of the scop's statements after pass `schedule`, each once. */
+typedef struct heddle_fusion heddle_fusion;
+
+/* In the arena.  `how` outlives it. */
+heddle_fusion *heddle_fusion_new(heddle_arena *arena, heddle_scop *scop, const heddle_completion *how);
+/* Seconds of the statement in a kernel of its own. */
+double heddle_fusion_alone(heddle_fusion *fusion, int stmt);
+/* Seconds of all kernels; kernel_of[scop->n_stmt] is legal. */
+double heddle_fusion_seconds(heddle_fusion *fusion, const int *kernel_of);
+/* The kernel of each statement: statement after statement joins the kernel with which it is rated faster than alone. */
+int *heddle_fusion_best(heddle_fusion *fusion);
+/* Others that are legal: all statements that may share a kernel do; one cut of that; each alone.  A list of `*n` in the arena. */
+int **heddle_fusion_others(heddle_fusion *fusion, int *n);
 
 #endif

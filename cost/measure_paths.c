@@ -165,7 +165,8 @@ static known *element(walker *w, const heddle_buffer *buffer, heddle_value *cons
 	return &a->element[at];
 }
 
-static known evaluate(walker *w, const heddle_value *v)
+/* `data`: integers count, too; else they are subscripts. */
+static known evaluate(walker *w, const heddle_value *v, bool data)
 {
 	known k = {0};
 	heddle_instruction which = HEDDLE_INSTRUCTION_INTEGER;
@@ -176,7 +177,7 @@ static known evaluate(walker *w, const heddle_value *v)
 		return name ? name->value : k;
 	}
 	for (int i = 0; i < v->n_arg; i++)
-		k = later(k, evaluate(w, v->arg[i]));
+		k = later(k, evaluate(w, v->arg[i], data && v->kind != HEDDLE_VALUE_LOAD));
 	if (v->kind == HEDDLE_VALUE_LOAD) {
 		const known *e = element(w, v->buffer, v->arg, v->n_arg);
 		if (e) {
@@ -192,7 +193,7 @@ static known evaluate(walker *w, const heddle_value *v)
 		k.loaded = which == HEDDLE_INSTRUCTION_GLOBAL_LOAD;
 		return k;
 	}
-	if (measure_operation(w->m, v, &which) > 0 && (heddle_type_is_float(v->type) || heddle_type_is_float(v->n_arg ? v->arg[0]->type : v->type))) {
+	if (measure_operation(w->m, v, &which) > 0 && (data || heddle_type_is_float(v->type) || heddle_type_is_float(v->n_arg ? v->arg[0]->type : v->type))) {
 		step(w, &k, which, 1);
 		w->stall = longer(w->stall, k.any);
 	}
@@ -221,9 +222,9 @@ static void end_straight(walker *w)
 
 static void store(walker *w, const heddle_node *node)
 {
-	known k = evaluate(w, node->value[0]);
+	known k = evaluate(w, node->value[0], !heddle_type_is_float(node->value[0]->type));
 	for (int i = 1; i < node->n_value; i++)
-		k = later(k, evaluate(w, node->value[i]));
+		k = later(k, evaluate(w, node->value[i], false));
 	known *e = element(w, node->buffer, node->value + 1, node->n_value - 1);
 	const heddle_value *v = node->value[0];
 	if (e) {
@@ -245,7 +246,7 @@ static double overlap(const walker *w, const heddle_node *node, double trips)
 		double body = 0;
 		for (int i = 0; i < region->child[0]->n_value; i++) {
 			heddle_instruction which;
-			body += 1 + measure_operation(w->m, region->child[0]->value[i], &which);
+			body += 1 + measure_operation(w->m, region->child[0]->value[i].value, &which);
 		}
 		n = fmax(n, window->value / fmax(body, 1));
 	}
@@ -365,7 +366,7 @@ static void walk_if(walker *w, const heddle_node *node)
 static void define(walker *w, const heddle_node *node)
 {
 	const heddle_value *v = node->value[0];
-	named name = {.name = node->name, .value = evaluate(w, v), .first = w->position, .last = w->position};
+	named name = {.name = node->name, .value = evaluate(w, v, v->width > 1), .first = w->position, .last = w->position};
 	name.words = heddle_type_is_float(v->type) ? words_of(w, v->type, v->width) : 0;
 	heddle_name_table_put(w->arena, &w->names, node->name, w->n_name);
 	HEDDLE_PUSH(w->arena, w->name, w->n_name, name);

@@ -96,14 +96,20 @@ static bool is_known(counter *c, const heddle_value *v)
 	return false;
 }
 
-static bool is_sum(const heddle_value *v)
+/* One instruction multiplies and adds floats, and on simt chips integers. */
+static bool contracts(const counter *c, const heddle_value *v)
 {
-	return v->kind == HEDDLE_VALUE_BINARY && (v->op == HEDDLE_OP_ADD || v->op == HEDDLE_OP_SUB) && heddle_type_is_float(v->type);
+	return v->kind == HEDDLE_VALUE_BINARY && (heddle_type_is_float(v->type) || !c->m->simd);
 }
 
-static bool is_product(const heddle_value *v)
+static bool is_sum(const counter *c, const heddle_value *v)
 {
-	return v->kind == HEDDLE_VALUE_BINARY && v->op == HEDDLE_OP_MUL && heddle_type_is_float(v->type);
+	return contracts(c, v) && (v->op == HEDDLE_OP_ADD || v->op == HEDDLE_OP_SUB);
+}
+
+static bool is_product(const counter *c, const heddle_value *v)
+{
+	return contracts(c, v) && v->op == HEDDLE_OP_MUL;
 }
 
 /* `at`: the innermost loop around it.  Subscripts are constants and sums that an address holds, but for their divisions. */
@@ -117,7 +123,7 @@ static void count_value(counter *c, const heddle_value *v, int at, double times,
 	double n = measure_operation(c->m, v, &which);
 	for (int i = 0; i < v->n_arg && !(heddle_value_is_branch(v) && i); i++) /* sides of a branch are regions of their own */
 		count_value(c, v->arg[i], at, times, subscript || v->kind == HEDDLE_VALUE_LOAD);
-	if (is_sum(v) && (is_product(v->arg[0]) || is_product(v->arg[1]))) /* contracted: the product counts */
+	if (is_sum(c, v) && (is_product(c, v->arg[0]) || is_product(c, v->arg[1]))) /* contracted: the product counts */
 		n = 0;
 	if (!subscript || n >= LONG)
 		c->m->load->instruction[which] += times * n;
@@ -128,8 +134,9 @@ static void count_region(counter *c, const heddle_region *region, int at)
 	const double times = measure_per_block(c->m, region->executed);
 	c->n_known = 0;
 	for (int i = 0; i < region->n_value; i++) {
-		const heddle_type type = region->value[i]->type;
-		count_value(c, region->value[i], at, times, type == HEDDLE_INT32 || type == HEDDLE_INT64);
+		const heddle_value *v = region->value[i].value;
+		const bool address = v->width == 1 && (v->type == HEDDLE_INT32 || v->type == HEDDLE_INT64);
+		count_value(c, v, at, times, address && !region->value[i].data);
 	}
 	if (region->kind == HEDDLE_REGION_FOR)
 		c->m->load->instruction[HEDDLE_INSTRUCTION_BRANCH] += measure_per_block(c->m, region->child[0]->executed);

@@ -118,6 +118,7 @@ typedef struct heddle_outline {
 	int n_group;
 	heddle_outline_group *group;
 	struct heddle_shape *shape; /* [n_stmt]: room for the closed form's work */
+	const struct heddle_given *given; /* what all candidates have; NULL: nothing */
 } heddle_outline;
 
 /* Of a kernel after pass `fuse`, in the arena.  `size`: the sizes' values [definition->n_size]; NULL: typical ones. */
@@ -125,6 +126,17 @@ heddle_outline *heddle_outline_new(heddle_arena *arena, heddle_scop *scop, heddl
 				   const heddle_space_language *language, const int64_t *size);
 /* The factor of each index in a sum of products with numbers, added to factor[]; false: it is none. */
 bool heddle_factors(const heddle_expr *expr, int64_t by, int64_t *factor);
+
+/* ---- given.c ---- */
+
+typedef struct heddle_given heddle_given;
+
+/* What the config gives of the kernel: its layouts as a whole, its order, its streams, single groups.  Both outlive the outline. */
+void heddle_outline_give(heddle_arena *arena, heddle_outline *outline, heddle_config *config);
+bool heddle_given_layout(const heddle_outline *outline);
+/* Change the candidate to have the given layouts; to have all that is given. */
+void heddle_given_lay_out(const heddle_outline *outline, heddle_candidate *candidate);
+void heddle_given_apply(const heddle_outline *outline, heddle_candidate *candidate);
 
 /* ---- candidate.c ---- */
 

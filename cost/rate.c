@@ -484,3 +484,9 @@ heddle_rating heddle_rate(const heddle_load *load, const heddle_descriptor *desc
 	out.bound = bound(&out, unit);
 	return out;
 }
+
+double heddle_in_flight(const heddle_descriptor *descriptor)
+{
+	const heddle_memory *m = heddle_descriptor_memory(descriptor, "global");
+	return m && m->latency.set && m->bandwidth.set ? 2 * m->bandwidth.value * m->latency.value : 0;
+}

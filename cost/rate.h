@@ -25,5 +25,8 @@ typedef struct heddle_rating {
 } heddle_rating;
 
 heddle_rating heddle_rate(const heddle_load *load, const heddle_descriptor *descriptor);
+/* Bytes that must be in flight to saturate global memory (Little's law), twice: what is read together arrives together, and is used
+ * before more is read.  0: the descriptor does not say. */
+double heddle_in_flight(const heddle_descriptor *descriptor);
 
 #endif

@@ -94,9 +94,9 @@ static void add_access(traffic_reader *reader, heddle_region *to, const heddle_b
 /* What the evaluation of a value loads; of a choice only one side is evaluated, unless its members choose each for itself. */
 static void read_loads(traffic_reader *reader, const heddle_value *v, heddle_region *to);
 
-static void read_value(traffic_reader *reader, const heddle_value *v, heddle_region *to)
+static void read_value(traffic_reader *reader, const heddle_value *v, bool data, heddle_region *to)
 {
-	HEDDLE_PUSH(reader->arena, to->value, to->n_value, v);
+	HEDDLE_PUSH(reader->arena, to->value, to->n_value, ((heddle_region_value){v, data}));
 	read_loads(reader, v, to);
 }
 
@@ -108,7 +108,7 @@ static void read_loads(traffic_reader *reader, const heddle_value *v, heddle_reg
 		s->asked = heddle_traffic_read(reader, v->arg[0]);
 		for (int side = 1; side <= 2; side++) {
 			append(reader, s, new_region(reader, HEDDLE_REGION_STRAIGHT));
-			read_value(reader, v->arg[side], s->child[side - 1]);
+			read_value(reader, v->arg[side], true, s->child[side - 1]);
 		}
 		append(reader, to, s);
 		return;
@@ -182,7 +182,7 @@ static void read_copy(traffic_reader *reader, const heddle_node *node, heddle_re
 static void read_node(traffic_reader *reader, const heddle_node *node, heddle_region *to)
 {
 	for (int i = 0; i < node->n_value; i++)
-		read_value(reader, node->value[i], to);
+		read_value(reader, node->value[i], node->kind == HEDDLE_NODE_STORE && i == 0, to);
 	switch (node->kind) {
 	case HEDDLE_NODE_BLOCK: read_block(reader, node, to); break;
 	case HEDDLE_NODE_FOR: read_for(reader, node, to); break;

@@ -20,6 +20,11 @@ typedef struct heddle_region_access {
 
 typedef enum heddle_region_kind { HEDDLE_REGION_STRAIGHT, HEDDLE_REGION_IF, HEDDLE_REGION_FOR, HEDDLE_REGION_COPY } heddle_region_kind;
 
+typedef struct heddle_region_value {
+	const heddle_value *value;
+	bool data; /* stored, or one side of a choice; else its integers are subscripts, bounds, conditions */
+} heddle_region_value;
+
 typedef struct heddle_region {
 	heddle_region_kind kind;
 	const heddle_node *node;     /* FOR; IF: NULL where it is a choice between values */
@@ -30,7 +35,7 @@ typedef struct heddle_region {
 	uint64_t executed;	     /* times, by all threads of all blocks */
 	uint64_t of_first;	     /* by those of the blocks that the first unit takes, where each takes neighbours */
 	int n_value;
-	const heddle_value **value;  /* that are evaluated here; loads of one side of a choice are in regions of their own */
+	heddle_region_value *value;  /* evaluated here; loads of one side of a choice are in regions of their own */
 	int n_access;
 	heddle_region_access *access;
 	int n_child;		     /* IF: two, straight */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { POOL = 512, KINDS = 64, USUAL_SEEDS = 1500, USUAL_AROUND = 4, MOST_STEPS = 12, SEEN = 1 << 16 };
+enum { POOL = 512, KINDS = 64, USUAL_SEEDS = 1500, USUAL_AROUND = 4, MOST_STEPS = 12, SEEN = 1 << 16, FEW = 64 };
 
 /* Looked around in is what is not much slower than the best. */
 static const double HOPELESS = 2;
@@ -15,11 +15,13 @@ static const double HOPELESS = 2;
 typedef struct searcher {
 	const heddle_outline *o;
 	int n, worst;        /* of the pool; its slowest */
-	heddle_ranked *pool; /* [POOL] */
+	int most;            /* POOL, or FEW where the best alone is wanted */
+	heddle_ranked *pool; /* [most] */
 	int n_kind;
 	uint64_t kind[KINDS];
 	heddle_ranked *of_kind;    /* [KINDS], the best of each */
-	uint64_t *seen;            /* [SEEN], a hash table */
+	uint64_t *seen;            /* [n_seen], a hash table */
+	size_t n_seen;
 	int rated;
 	heddle_ranked *step;       /* the best neighbour so far; NULL: seeds */
 } searcher;
@@ -91,7 +93,7 @@ static bool alike(const heddle_outline *o, const heddle_ranked *x, const heddle_
 static bool is_new(searcher *s, const heddle_candidate *c)
 {
 	const uint64_t h = hash_of(s->o, c);
-	for (size_t i = h % SEEN, tries = 0; tries < 16; i = (i + 1) % SEEN, tries++) {
+	for (size_t i = h % s->n_seen, tries = 0; tries < 16; i = (i + 1) % s->n_seen, tries++) {
 		if (s->seen[i] == h)
 			return false;
 		if (!s->seen[i]) {
@@ -104,14 +106,14 @@ static bool is_new(searcher *s, const heddle_candidate *c)
 
 static void keep(searcher *s, const heddle_ranked *one)
 {
-	if (s->n < POOL) {
+	if (s->n < s->most) {
 		s->pool[s->n++] = *one;
 	} else if (one->seconds < s->pool[s->worst].seconds) {
 		s->pool[s->worst] = *one;
 	} else {
 		return;
 	}
-	if (s->n < POOL)
+	if (s->n < s->most)
 		return;
 	s->worst = 0;
 	for (int i = 1; i < s->n; i++)
@@ -197,6 +199,22 @@ static int choose(const searcher *s, int k, heddle_ranked *out)
 	return n;
 }
 
+/* Compilers that are told nothing may take more registers than the rating counts on, and fewer blocks then fit a unit. */
+static void tell_resident(const heddle_outline *o, heddle_candidate *c)
+{
+	const double room = 0.9; /* of the registers: the count of a thread's errs */
+	const heddle_descriptor *d = o->descriptor;
+	const int threads = heddle_candidate_threads(o, c);
+	heddle_load load;
+	if (o->simd || c->resident || threads < 2 || !d->registers_per_unit.set || !d->threads_per_unit.set)
+		return;
+	heddle_footprint(o, c, &load);
+	const double fit = floor(room * d->registers_per_unit.value / (fmax(load.registers, 1) * threads));
+	if (fit >= 1 && fit * threads < d->threads_per_unit.value)
+		c->resident = (int)fit;
+	heddle_given_apply(o, c);
+}
+
 heddle_space_found heddle_space_best(heddle_arena *arena, const heddle_outline *outline,
 				     const heddle_space_options *options, int k)
 {
@@ -204,10 +222,10 @@ heddle_space_found heddle_space_best(heddle_arena *arena, const heddle_outline *
 	const int most = options && options->seeds ? options->seeds : USUAL_SEEDS,
 		  around = options && options->around ? options->around : USUAL_AROUND;
 	heddle_arena *work = heddle_arena_new();
-	searcher s = {.o = outline};
-	s.pool = HEDDLE_NEW_ARRAY(work, heddle_ranked, POOL);
+	searcher s = {.o = outline, .most = k > 1 ? POOL : FEW, .n_seen = k > 1 ? SEEN : SEEN / 16};
+	s.pool = HEDDLE_NEW_ARRAY(work, heddle_ranked, s.most);
 	s.of_kind = HEDDLE_NEW_ARRAY(work, heddle_ranked, KINDS);
-	s.seen = HEDDLE_NEW_ARRAY(work, uint64_t, SEEN);
+	s.seen = HEDDLE_NEW_ARRAY(work, uint64_t, s.n_seen);
 	/* an odd step meets all values of choices that are powers of two */
 	const int every = (heddle_space_seeds(outline, 1, NULL, NULL) + most - 1) / most | 1;
 	heddle_space_seeds(outline, every, rate, &s);
@@ -218,6 +236,8 @@ heddle_space_found heddle_space_best(heddle_arena *arena, const heddle_outline *
 	qsort(s.pool, (size_t)s.n, sizeof(*s.pool), by_seconds);
 	found.best = HEDDLE_NEW_ARRAY(arena, heddle_ranked, k);
 	found.n = choose(&s, k, found.best);
+	for (int i = 0; i < found.n; i++)
+		tell_resident(outline, &found.best[i].candidate);
 	found.rated = s.rated;
 	heddle_arena_free(work);
 	return found;

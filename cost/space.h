@@ -47,20 +47,21 @@ void heddle_space_neighbours(const heddle_outline *outline, const heddle_candida
 
 /* ---- space_alternatives.c ---- */
 
+enum { HEDDLE_ALTERNATIVE_PARTS = 8 };
+
 /* One rewrite of the definition: parts of a config before `fuse`. */
 typedef struct heddle_alternative {
-	heddle_split split[4];
-	int share[4];
-	heddle_turn turn[4];
+	heddle_split split[HEDDLE_ALTERNATIVE_PARTS];
+	int share[HEDDLE_ALTERNATIVE_PARTS];
+	heddle_turn turn[HEDDLE_ALTERNATIVE_PARTS];
 	int n_split, n_share, n_turn;
 } heddle_alternative;
 
 /* Those worth rating: nothing, and each split, share and transposed operand, alone; in the arena. */
 heddle_alternative *heddle_space_alternatives(heddle_arena *arena, const heddle_definition *definition,
 					      const heddle_descriptor *descriptor, const int64_t *size, int *n);
+/* Do both; false: there is no room. */
+bool heddle_alternative_add(heddle_alternative *to, const heddle_alternative *other);
 void heddle_alternative_config(const heddle_alternative *alternative, heddle_config *config);
-/* Kernels of each statement [scop->n_stmt] that are legal and worth rating, after pass `schedule`: from one kernel for
- * all that may share one, to one for each; a list of `*n` such lists. */
-int **heddle_space_fusions(heddle_arena *arena, heddle_scop *scop, int *n);
 
 #endif

@@ -10,7 +10,8 @@
 
 enum {
 	MOST_ALTERNATIVES = 32,
-	LEAST_CHUNK = 16, /* terms: fewer are not worth a further launch */
+	LEAST_TERMS = 64, /* of a part: fewer are not worth a further launch */
+	WHOLE = 16,	  /* longer chunks are multiples of that */
 	LEAST_USES = 16,  /* operations with one element that is copied */
 };
 
@@ -57,15 +58,16 @@ static void add_splits(lister *l, int stmt)
 	const heddle_statement *s = l->definition->statement[stmt];
 	const double units = l->descriptor->units.set ? l->descriptor->units.value : 1;
 	const double enough = units * (l->descriptor->execution == HEDDLE_SIMD ? OF_CORE : OF_UNIT);
-	double results = 1;
+	double results = 1, terms = 1;
 	for (int d = 0; d < s->n_index; d++)
-		results *= s->index[d]->reduction ? 1 : extent_of(l, s->index[d]);
+		*(s->index[d]->reduction ? &terms : &results) *= extent_of(l, s->index[d]);
 	for (int d = 0; d < s->n_index && can_be_split(s); d++) {
 		const double extent = s->index[d]->reduction ? extent_of(l, s->index[d]) : 0;
-		for (double parts = PARTS; extent / parts >= LEAST_CHUNK && results * parts < PARTS * enough;
+		for (double parts = PARTS; parts < extent && terms / parts >= LEAST_TERMS && results * parts < PARTS * enough;
 		     parts *= PARTS) {
-			int64_t chunk = (int64_t)ceil(extent / parts / LEAST_CHUNK) * LEAST_CHUNK;
-			for (int64_t c = chunk; c < 2 * chunk; c += LEAST_CHUNK)
+			const int64_t least = (int64_t)ceil(extent / parts), unit = least < WHOLE ? 1 : WHOLE;
+			int64_t chunk = (least + unit - 1) / unit * unit;
+			for (int64_t c = chunk; c < 2 * chunk; c += unit)
 				if (fmod(extent, (double)c) == 0) {
 					chunk = c;
 					break;
@@ -132,57 +134,15 @@ void heddle_alternative_config(const heddle_alternative *alternative, heddle_con
 		HEDDLE_PUSH(config->arena, config->turn, config->n_turn, alternative->turn[i]);
 }
 
-/* ---- fusion ------------------------------------------------------------------------------------------------------ */
-
-static int members_of(heddle_arena *arena, const heddle_scop *scop, const int *kernel_of, int k)
+bool heddle_alternative_add(heddle_alternative *to, const heddle_alternative *other)
 {
-	heddle_kernel kernel = {0};
-	for (int i = 0; i < scop->n_stmt; i++)
-		if (kernel_of[i] == k)
-			HEDDLE_PUSH(arena, kernel.stmt, kernel.n_stmt, scop->stmt[i]);
-	heddle_kernel_align(scop, &kernel);
-	return kernel.n_member;
-}
-
-/* Each statement goes to the kernel of the one before, unless blocks then had nothing to be cut along. */
-static void fuse_all(heddle_arena *arena, const heddle_scop *scop, int *kernel_of)
-{
-	for (int i = 0; i < scop->n_stmt; i++)
-		kernel_of[i] = -1;
-	for (int i = 0, members = 0; i < scop->n_stmt; i++) {
-		kernel_of[i] = i ? kernel_of[i - 1] : 0;
-		const int joined = members_of(arena, scop, kernel_of, kernel_of[i]);
-		if (i && members > 0 && joined == 0)
-			kernel_of[i]++;
-		members = members_of(arena, scop, kernel_of, kernel_of[i]);
-	}
-	for (int i = 0; i < scop->n_stmt; i++)
-		for (int d = 0; d < scop->stmt[i]->n_dim; d++)
-			scop->stmt[i]->dim[d].member = -1;
-}
-
-int **heddle_space_fusions(heddle_arena *arena, heddle_scop *scop, int *n)
-{
-	int **list = HEDDLE_NEW_ARRAY(arena, int *, MOST_ALTERNATIVES + 2),
-	    *all = HEDDLE_NEW_ARRAY(arena, int, scop->n_stmt + 1);
-	int *alone = HEDDLE_NEW_ARRAY(arena, int, scop->n_stmt + 1), last = 0;
-	*n = 0;
-	fuse_all(arena, scop, all);
-	list[(*n)++] = all;
-	for (int i = 0; i < scop->n_stmt; i++) {
-		alone[i] = i;
-		last = all[i];
-	}
-	/* one cut, between neighbours that share a kernel */
-	for (int i = 1; i < scop->n_stmt && *n < MOST_ALTERNATIVES; i++) {
-		if (all[i] != all[i - 1])
-			continue;
-		int *cut = HEDDLE_NEW_ARRAY(arena, int, scop->n_stmt);
-		for (int j = 0; j < scop->n_stmt; j++)
-			cut[j] = all[j] + (j >= i);
-		list[(*n)++] = cut;
-	}
-	if (last + 2 < scop->n_stmt) /* one cut alone is not that already */
-		list[(*n)++] = alone;
-	return list;
+	if (to->n_split + other->n_split > HEDDLE_ALTERNATIVE_PARTS || to->n_share + other->n_share > HEDDLE_ALTERNATIVE_PARTS || to->n_turn + other->n_turn > HEDDLE_ALTERNATIVE_PARTS)
+		return false;
+	for (int i = 0; i < other->n_split; i++)
+		to->split[to->n_split++] = other->split[i];
+	for (int i = 0; i < other->n_share; i++)
+		to->share[to->n_share++] = other->share[i];
+	for (int i = 0; i < other->n_turn; i++)
+		to->turn[to->n_turn++] = other->turn[i];
+	return true;
 }

@@ -15,7 +15,9 @@ typedef struct mover {
 
 static void visit(const mover *m, heddle_candidate *c, bool completed)
 {
-	if (!completed)
+	if (completed)
+		heddle_given_apply(m->o, c);
+	else
 		heddle_space_complete(m->o, c);
 	m->visit(m->user, c);
 }
@@ -196,13 +198,14 @@ void heddle_space_neighbours(const heddle_outline *outline, const heddle_candida
 {
 	const mover m = {outline, candidate, each, user};
 	const heddle_outline_stmt *main = &outline->stmt[outline->main];
-	for (int d = 0; d < main->n_dim; d++) {
+	const bool layouts = !heddle_given_layout(outline);
+	for (int d = 0; d < main->n_dim && layouts; d++) {
 		if (main->slot[d] < 0 || main->ordered >> d & 1)
 			continue;
 		change_slot(&m, main->slot[d], main->members >> d & 1);
 		fill_slot(&m, main->slot[d], main->extent[d]);
 	}
-	for (int by = -1; by <= 1 && !outline->simd; by += 2)
+	for (int by = -1; by <= 1 && layouts && !outline->simd; by += 2)
 		change_lanes(&m, by);
 	for (int g = 0; g < outline->n_group; g++) {
 		if (outline->group[g].uses > outline->group[g].written)

@@ -158,11 +158,9 @@ static void shorten(heddle_slot_layout *l, double extent)
 		l->items = (int)ceil(extent / results);
 }
 
-void heddle_space_complete(const heddle_outline *o, heddle_candidate *c)
+static void complete_layouts(const heddle_outline *o, heddle_candidate *c)
 {
 	const heddle_outline_stmt *main = &o->stmt[o->main];
-	double words, array;
-	c->streams &= heddle_candidate_streams(o, c);
 	for (int m = 0; m < o->n_member; m++)
 		shorten(&c->slot[m], o->member_extent[m]);
 	for (int d = 0; d < main->n_dim; d++)
@@ -172,6 +170,15 @@ void heddle_space_complete(const heddle_outline *o, heddle_candidate *c)
 	for (int s = 0; s < o->n_stmt; s++)
 		if (s != o->main)
 			follow(o, c, &o->stmt[s]);
+}
+
+void heddle_space_complete(const heddle_outline *o, heddle_candidate *c)
+{
+	double words, array;
+	if (!heddle_given_layout(o))
+		complete_layouts(o, c);
+	heddle_given_apply(o, c);
+	c->streams &= heddle_candidate_streams(o, c);
 	for (int g = 0; g < o->n_group; g++) {
 		heddle_slot_group *choice = &c->group[g];
 		if (choice->space == HEDDLE_SPACE_SHARED)
@@ -181,6 +188,7 @@ void heddle_space_complete(const heddle_outline *o, heddle_candidate *c)
 						? HEDDLE_SPACE_REGISTER
 						: HEDDLE_SPACE_GLOBAL;
 	}
+	heddle_given_apply(o, c);
 }
 
 /* ---- axes -------------------------------------------------------------------------------------------------------- */
@@ -280,13 +288,10 @@ static unsigned stageable(const seeder *s, const heddle_candidate *c)
 	return groups;
 }
 
-static void visit_completed(seeder *s, const heddle_candidate *c)
+/* Is the next one visited? */
+static bool takes(seeder *s)
 {
-	if (s->n++ % s->every || !s->visit)
-		return;
-	heddle_candidate copy = *c;
-	heddle_space_complete(s->o, &copy);
-	s->visit(s->user, &copy);
+	return s->n++ % s->every == 0 && s->visit;
 }
 
 /* All of the operands, or one of two, or none in tiles. */
@@ -295,13 +300,14 @@ static void visit_spaces(seeder *s, const heddle_candidate *c, bool early)
 	const unsigned all = stageable(s, c);
 	const bool two = __builtin_popcount(all) == 2;
 	for (unsigned set = all;; set = (set - 1) & all) {
-		if (set == all || set == 0 || two) {
+		if ((set == all || set == 0 || two) && takes(s)) {
 			heddle_candidate copy = *c;
 			for (int g = 0; g < s->o->n_group; g++) {
 				copy.group[g].space = set >> g & 1 ? HEDDLE_SPACE_SHARED : HEDDLE_SPACE_GLOBAL;
 				copy.group[g].prefetch = early && set >> g & 1;
 			}
-			visit_completed(s, &copy);
+			heddle_space_complete(s->o, &copy);
+			s->visit(s->user, &copy);
 		}
 		if (!set)
 			return;
@@ -334,6 +340,25 @@ static void set_fastest(const heddle_outline *o, heddle_candidate *c, int member
 static heddle_slot_layout *slot(const seeder *s, heddle_candidate *c, int d)
 {
 	return &c->slot[s->main->slot[d]];
+}
+
+/* One thread: vectors along the reduction x, items of two members that share operands. */
+static void seed_sums(seeder *s, int x, int y, int z)
+{
+	static const int items[] = {1, 2, 4};
+	const double registers = s->o->descriptor->vector_registers.set ? s->o->descriptor->vector_registers.value : 16;
+	for (int v = s->wide; v <= 4 * s->wide && v <= s->o->language.max_vector * 4; v *= 2)
+		for (size_t i = 0; i < HEDDLE_COUNT(items); i++)
+			for (size_t j = 0; j < HEDDLE_COUNT(items); j++) {
+				heddle_candidate c;
+				if (v / s->wide * items[i] * items[j] > registers)
+					continue;
+				heddle_candidate_begin(s->o, &c);
+				*slot(s, &c, x) = (heddle_slot_layout){1, 1, 1, v};
+				*slot(s, &c, y) = (heddle_slot_layout){1, items[i], 1, 1};
+				*slot(s, &c, z) = (heddle_slot_layout){1, items[j], 1, 1};
+				visit_steps(s, &c);
+			}
 }
 
 /* One thread: vectors along x, items of x and y in registers, rounds along y over a panel. */
@@ -420,7 +445,13 @@ int heddle_space_seeds(const heddle_outline *outline, int every, heddle_space_vi
 	heddle_candidate plain;
 	heddle_candidate_begin(outline, &plain);
 	find_axes(&s);
-	visit_completed(&s, &plain);
+	visit_spaces(&s, &plain, false);
+	if (heddle_given_layout(outline)) {
+		heddle_given_lay_out(outline, &plain);
+		visit_spaces(&s, &plain, false);
+		visit_spaces(&s, &plain, !outline->simd);
+		return s.n;
+	}
 	for (int i = 0; i < s.n_row; i++)
 		for (int j = -1; j < s.n_reuse; j++) {
 			const int d = s.row[i], y = j < 0 ? -1 : s.reuse[j];
@@ -432,6 +463,10 @@ int heddle_space_seeds(const heddle_outline *outline, int every, heddle_space_vi
 			else
 				seed_threads(&s, member ? d : -1, y, member ? -1 : d);
 		}
+	for (int i = 0; i < s.n_row && outline->simd && s.reuses; i++)
+		for (int j = 0; j + 1 < s.n_reuse; j++)
+			if (!(s.main->members >> s.row[i] & 1))
+				seed_sums(&s, s.row[i], s.reuse[j], s.reuse[j + 1]);
 	/* lanes beside members that are contiguous: sums of few results */
 	for (int i = 0; i < s.n_row && !outline->simd; i++)
 		for (int l = 0; l < s.main->n_dim; l++)

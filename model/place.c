@@ -291,11 +291,10 @@ bool heddle_used_after(const heddle_scop *scop, const heddle_kernel *kernel, con
 {
 	if (tensor->role != HEDDLE_ROLE_TEMPORARY)
 		return true;
-	for (int k = kernel->position + 1; k < scop->n_kernel; k++)
-		for (int s = 0; s < scop->kernel[k]->n_stmt; s++)
-			for (int a = 0; a < scop->kernel[k]->stmt[s]->n_access; a++)
-				if (scop->kernel[k]->stmt[s]->access[a].tensor == tensor)
-					return true;
+	for (int i = kernel->stmt[0]->position + 1; i < scop->n_stmt; i++)
+		for (int a = 0; a < scop->stmt[i]->n_access && scop->stmt[i]->kernel != kernel; a++)
+			if (scop->stmt[i]->access[a].tensor == tensor)
+				return true;
 	return false;
 }
 

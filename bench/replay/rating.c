@@ -148,11 +148,11 @@ static void rate_config(work *w, heddle_ctx *ctx, const heddle_definition *defin
 	placed user = {w, t, target};
 	if (w->footprint) {
 		const int before = heddle_error_count(ctx);
-		heddle_compile(ctx, definition, target, &(heddle_compile_options){.config = t->config, .stop = "place", .examine = rate_placed, .user = &user});
+		heddle_compile_config(ctx, definition, target, &(heddle_compile_options){.config = t->config, .complete = true, .stop = "place", .examine = rate_placed, .user = &user});
 		t->refused = heddle_error_count(ctx) > before ? keep(w, reason(ctx)) : NULL;
 		return;
 	}
-	heddle_program *program = heddle_compile(ctx, definition, target, &(heddle_compile_options){.config = t->config, .unproved = true});
+	heddle_program *program = heddle_compile_config(ctx, definition, target, &(heddle_compile_options){.config = t->config, .complete = true, .unproved = true});
 	if (program)
 		rate_program(w, t, program, target);
 	else

@@ -45,7 +45,8 @@ static kernel kernel_of(const char *text, const char *sizes, const char *chip, c
 	k.scop = heddle_scop_new(k.ctx, k.arena, k.definition, k.descriptor);
 	const bool simd = k.descriptor->execution == HEDDLE_SIMD;
 	k.scop->shuffles = !simd;
-	const heddle_pass_options options = {.complete = heddle_cost_complete, .stop = stop};
+	heddle_completion how = {simd ? cpu_language : gpu_language, {.seeds = 100}};
+	const heddle_pass_options options = {.complete = heddle_cost_complete, .user = &how, .stop = stop};
 	if (heddle_passes_run(k.scop, k.config, &options) < 0)
 		fail_msg("%s", heddle_ctx_messages(k.ctx));
 	k.outline = heddle_outline_new(k.arena, k.scop, k.scop->kernel[0], simd ? &cpu_language : &gpu_language, NULL);
