@@ -94,6 +94,7 @@ typedef struct heddle_issue {
 	heddle_quantity fma, compare, integer, special, convert, permute, shuffle;
 	heddle_quantity shared, global; /* loads, and stores where `store` is not set */
 	heddle_quantity store, branch;
+	heddle_quantity line; /* no instruction: cache lines that the first cache looks up for all requests of warps */
 } heddle_issue;
 
 /* Clocks from an instruction to one that needs its result; memory's are seconds in its levels.  Not set: as `fma`. */
@@ -186,6 +187,9 @@ const heddle_memory *heddle_descriptor_memory(const heddle_descriptor *descripto
  * descriptor leaves open is as in the generic GPU's. */
 typedef struct heddle_transfer {
 	int sector;     /* bytes, at most HEDDLE_MOST_SECTOR */
+	int line;       /* bytes, of the first cache */
+	double lines;   /* that the first cache looks up in a clock; not known: infinite */
+	int cache_banks; /* of the first cache's data, bank_width wide; 0: it has none */
 	int banks;      /* at most HEDDLE_MOST_BANKS */
 	int bank_width; /* bytes of a word */
 } heddle_transfer;

@@ -178,6 +178,8 @@ const field heddle_descriptor_fields[] = {
 	 "stores of both; where it is not given: as loads"},
 	{"issue_branch", AT(issue.branch), DIMENSION_COUNT, 0, 1024,
 	 "ends of a loop's iteration, conditions"},
+	{"issue_line", AT(issue.line), DIMENSION_COUNT, 0, 1024,
+	 "lines of the first cache that its unit looks up, for loads and stores whose lanes lie apart; not given: any number"},
 	{"latency_fma", AT(latency.fma), DIMENSION_COUNT, 0, 1e5,
 	 "clocks until its result can be used"},
 	{"latency_special", AT(latency.special), DIMENSION_COUNT, 0, 1e5,

@@ -4,6 +4,7 @@
 #include "arch/reader.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <string.h>
 
 int64_t heddle_descriptor_grid_limit(const heddle_descriptor *descriptor)
@@ -30,10 +31,14 @@ const heddle_memory *heddle_descriptor_memory(const heddle_descriptor *descripto
 
 heddle_transfer heddle_descriptor_transfer(const heddle_descriptor *descriptor)
 {
-	const heddle_memory none = {0}, *global = heddle_descriptor_memory(descriptor, "global"), *shared = heddle_descriptor_memory(descriptor, "shared");
+	const heddle_memory none = {0}, *global = heddle_descriptor_memory(descriptor, "global"), *shared = heddle_descriptor_memory(descriptor, "shared"),
+			    *l1 = heddle_descriptor_memory(descriptor, "l1");
 	global = global ? global : &none;
 	shared = shared ? shared : &none;
 	return (heddle_transfer){.sector = global->sector.set ? (int)global->sector.value : 32,
+				 .line = l1 && l1->line.set ? (int)l1->line.value : 128,
+				 .lines = descriptor->issue.line.set ? descriptor->issue.line.value : INFINITY,
+				 .cache_banks = l1 && l1->banks.set ? (int)l1->banks.value : 0,
 				 .banks = shared->banks.set ? (int)shared->banks.value : 32,
 				 .bank_width = shared->bank_width.set ? (int)shared->bank_width.value : 4};
 }

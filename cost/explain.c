@@ -250,8 +250,8 @@ static void explain_unit(const explainer *e, const heddle_plan_launch *l)
 	add_reason(e, saved(e, l, &load),
 		   heddle_arena_printf(e->arena, "%s: shared memory is busy, %.1f cycles for a request of a warp", l->name, l->load.shared_cycles / fmax(1, requests)));
 	load = l->load;
-	load.sectors = 0;
-	add_reason(e, saved(e, l, &load), heddle_arena_printf(e->arena, "%s: the first cache is busy with the sectors that warps request", l->name));
+	load.sectors = load.cache_cycles = 0;
+	add_reason(e, saved(e, l, &load), heddle_arena_printf(e->arena, "%s: the first cache is busy with the lines and sectors that warps request", l->name));
 	add_reason(e, r->tail * (r->seconds - r->launch),
 		   l->load.blocks < units ? heddle_arena_printf(e->arena, "%s: %.0f of %.0f units have no block", l->name, units - l->load.blocks, units)
 					  : heddle_arena_printf(e->arena, "%s: units are without a block for %.0f %% of the time, at the end of the grid", l->name,

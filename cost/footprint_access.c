@@ -201,16 +201,20 @@ footprint_request footprint_request_of(const footprint_counter *k, const heddle_
 	return r;
 }
 
-/* Sectors or bank cycles of one request of the representative warp. */
-static double served(const footprint_counter *k, const heddle_shape *s, const footprint_request *r, bool shared)
+/* So many requests of warps, each as the representative one's. */
+static void add_requests(const footprint_counter *k, const heddle_shape *s, const footprint_request *r, bool shared,
+			 double requests)
 {
+	const heddle_transfer *transfer = &k->o->transfer;
+	const int bytes = (int)r->bytes;
 	int64_t address[HEDDLE_MOST_LANES];
-	if (k->n_lane == 1)
-		return shared ? fmax(1, r->bytes / k->o->transfer.bank_width / k->o->transfer.banks)
-			      : ceil(r->bytes / k->o->transfer.sector);
 	addresses(k, s, r->step, address);
-	return shared ? heddle_request_cycles(&k->o->transfer, address, k->n_lane, (int)r->bytes)
-		      : heddle_request_sectors(&k->o->transfer, address, k->n_lane, (int)r->bytes);
+	if (shared) {
+		k->load->shared_cycles += requests * heddle_request_cycles(transfer, address, k->n_lane, bytes);
+		return;
+	}
+	k->load->sectors += requests * heddle_request_sectors(transfer, address, k->n_lane, bytes);
+	k->load->cache_cycles += requests * heddle_request_cache_cycles(transfer, address, k->n_lane, bytes);
 }
 
 /* `times` executions of an access of memory by each thread. */
@@ -224,12 +228,12 @@ void footprint_access(footprint_counter *k, const heddle_shape *s, const heddle_
 	footprint_count(k, HEDDLE_INSTRUCTION_PERMUTE, times * r->gathered);
 	if (k->o->simd)
 		return;
-	if (shared)
-		k->load->shared_cycles += n * k->warps * served(k, s, r, true);
-	else if (a->affine)
-		k->load->sectors += n * k->warps * served(k, s, r, false);
-	else
-		k->load->sectors += n * k->threads;
+	if (shared || a->affine) {
+		add_requests(k, s, r, shared, n * k->warps);
+		return;
+	}
+	k->load->sectors += n * k->threads;
+	k->load->cache_cycles += n * k->threads / k->o->transfer.lines;
 }
 
 /* Has an earlier statement read the same for the same thread, all of it at once?  It is still there. */
@@ -307,13 +311,15 @@ static void count_fill(footprint_counter *k, const heddle_shape *s, int g)
 		return;
 	k->load->sectors += tile_steps * rows * (passes + (rest > 0)) *
 			    (ceil(request / sector) + (begins ? 0 : 1 - bytes / sector));
-	int64_t address[HEDDLE_MOST_LANES];
+	int64_t address[HEDDLE_MOST_LANES], from[HEDDLE_MOST_LANES];
 	for (int t = 0; t < k->n_lane; t++) {
 		int64_t row = t / box->columns;
 		address[t] = t % box->columns * choice->vector * box->pitch[box->row];
+		from[t] = t % box->columns * (int64_t)bytes;
 		for (int e = a->rank - 1; e >= 0; e--)
 			if (e < box->run || e > box->row) {
 				address[t] += row % box->size[e] * box->pitch[e];
+				from[t] += row % box->size[e] * (int64_t)a->stride[e];
 				row /= box->size[e];
 			}
 		address[t] *= (int64_t)a->bytes;
@@ -321,6 +327,8 @@ static void count_fill(footprint_counter *k, const heddle_shape *s, int g)
 	const double cycles =
 		heddle_request_cycles(&k->o->transfer, address, k->n_lane, along ? (int)bytes : (int)a->bytes);
 	k->load->shared_cycles += tile_steps * of_thread * (along ? 1 : choice->vector) * k->warps * cycles;
+	k->load->cache_cycles += tile_steps * of_thread * k->warps *
+				 heddle_request_cache_cycles(&k->o->transfer, from, k->n_lane, (int)bytes);
 	k->load->flight += of_thread * bytes;
 	if (choice->prefetch)
 		k->kept += of_thread * bytes / 4 * footprint_weight(&k->o->descriptor->registers.early);

@@ -58,6 +58,7 @@ typedef struct heddle_load {
 	double instruction[HEDDLE_N_INSTRUCTION];
 	double shared_cycles; /* in which shared memory serves one word of every bank: conflicts included */
 	double sectors;	      /* of global memory that its warps request, before any cache */
+	double cache_cycles;  /* in which the first cache looks up the lines of those requests and reads its banks: simt */
 	double stored;	      /* bytes of lines that it writes to global memory */
 	double streamed;      /* of them those stored past the caches */
 	/* again[i]: data of global memory that the block touches again after it has touched 2^i to 2^(i+1) other bytes (shared tiles and arrays

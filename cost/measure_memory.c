@@ -11,7 +11,10 @@
 /* References that run in less than this share of their loops' iterations touch edges only. */
 static const double RARE = 0.02;
 
-enum { MOST_REFERENCES = 96, FAR = 1 << 30 };
+enum { MOST_REFERENCES = 96 };
+
+/* Before any buffer. */
+static const int64_t FAR = (int64_t)1 << 50;
 
 /* References of one loop that differ by constants: conditions may stand between them. */
 typedef struct pending {
@@ -212,9 +215,10 @@ static void add_reference(scanner *s, const heddle_region *region, const heddle_
 
 /* ---- requests -------------------------------------------------------------------------------------------------------------------- */
 
-/* The first warp of the first block, in the first iteration of all loops. */
-static double request(const scanner *s, const heddle_region_access *access, bool shared)
+/* Each execution of an access is as the first warp's of the first block, in the first iteration of all loops. */
+static void add_requests(const scanner *s, const heddle_region_access *access, double requests)
 {
+	heddle_load *load = s->m->load;
 	const traffic_id *thread = &s->m->regions.reader.thread;
 	const heddle_transfer transfer = heddle_descriptor_transfer(s->m->descriptor);
 	const int warp = s->m->descriptor->warp.set ? (int)s->m->descriptor->warp.value : 1;
@@ -234,7 +238,12 @@ static double request(const scanner *s, const heddle_region_access *access, bool
 		address[t] = r.lo <= -TRAFFIC_BIG ? (int64_t)t * transfer.sector : r.lo + FAR;
 	}
 	memcpy(s->box.range + thread->first, kept, sizeof(*kept) * (size_t)thread->n_digit);
-	return shared ? heddle_request_cycles(&transfer, address, n, access->bytes) : heddle_request_sectors(&transfer, address, n, access->bytes);
+	if (heddle_buffer_space(access->buffer) == HEDDLE_SPACE_SHARED) {
+		load->shared_cycles += requests * heddle_request_cycles(&transfer, address, n, access->bytes);
+		return;
+	}
+	load->sectors += requests * heddle_request_sectors(&transfer, address, n, access->bytes);
+	load->cache_cycles += requests * heddle_request_cache_cycles(&transfer, address, n, access->bytes);
 }
 
 static bool is_streamed(const scanner *s, const heddle_region_access *access)
@@ -263,10 +272,8 @@ static void count_accesses(scanner *s, const heddle_region *region, int loop)
 			s->m->loaded += (double)region->executed / (load->blocks * s->m->launch->threads) * n * access->bytes;
 		if (space == HEDDLE_SPACE_GLOBAL && is_streamed(s, access))
 			load->streamed += requests * access->bytes;
-		if (space == HEDDLE_SPACE_GLOBAL && !s->m->simd)
-			load->sectors += requests * request(s, access, false);
-		if (space == HEDDLE_SPACE_SHARED && !s->m->simd)
-			load->shared_cycles += requests * request(s, access, true);
+		if ((space == HEDDLE_SPACE_GLOBAL || space == HEDDLE_SPACE_SHARED) && !s->m->simd)
+			add_requests(s, access, requests);
 		if (space == HEDDLE_SPACE_GLOBAL || s->m->simd)
 			add_reference(s, region, access, constant, n, loop);
 	}
@@ -284,7 +291,9 @@ static int add_loop(scanner *s, int parent, bool grid, double trips)
 static void add_copy(scanner *s, const heddle_region *region)
 {
 	const double bytes = (double)region->executed * (double)region->by / s->m->load->blocks;
-	s->m->load->sectors += bytes / heddle_descriptor_transfer(s->m->descriptor).sector;
+	const heddle_transfer transfer = heddle_descriptor_transfer(s->m->descriptor);
+	s->m->load->sectors += bytes / transfer.sector;
+	s->m->load->cache_cycles += bytes / transfer.line / transfer.lines;
 }
 
 static void scan(scanner *s, const heddle_region *region, int loop)

@@ -392,10 +392,10 @@ static double shared_cycles(const rater *r)
 	return rate > 0 ? r->load->shared_cycles * width / rate : r->load->shared_cycles;
 }
 
-static double sector_cycles(const rater *r)
+static double cache_cycles(const rater *r)
 {
 	const double near = per_cycle(r, r->level[0].bandwidth);
-	return near > 0 ? r->load->sectors * heddle_descriptor_transfer(r->d).sector / near : 0;
+	return fmax(r->load->cache_cycles, near > 0 ? r->load->sectors * heddle_descriptor_transfer(r->d).sector / near : 0);
 }
 
 /* Cycles of one warp from the start of a block to its end, alone on a unit. */
@@ -463,7 +463,7 @@ heddle_rating heddle_rate(const heddle_load *load, const heddle_descriptor *desc
 	read_levels(&r);
 	find_resident(&r);
 	find_traffic(&r);
-	const double part[MOST_PARTS] = {issue_cycles(&r), shared_cycles(&r), sector_cycles(&r)};
+	const double part[MOST_PARTS] = {issue_cycles(&r), shared_cycles(&r), cache_cycles(&r)};
 	const double chain = chain_cycles(&r, out.resident * overlapped(&r, part, MOST_PARTS)), runs = run_cycles(&r),
 		     spill = spill_cycles(&r), all = load->blocks / (r.units * r.clock);
 	const double full = floor(r.on_unit / out.resident), rest = r.on_unit - full * out.resident;

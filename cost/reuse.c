@@ -216,30 +216,37 @@ void heddle_reuse(heddle_load *load, const heddle_reuse_loop *loop, int n_loop, 
 
 /* ---- requests ---------------------------------------------------------------------------------------------------------------- */
 
-double heddle_request_sectors(const heddle_transfer *transfer, const int64_t *address, int n, int bytes)
+/* Different pieces of memory, each of `size` bytes, that a request touches. */
+static int distinct_pieces(int size, const int64_t *address, int n, int bytes)
 {
 	int64_t seen[MOST_SECTORS];
 	int count = 0;
 	for (int i = 0; i < n; i++)
-		for (int64_t s = address[i] / transfer->sector; s <= (address[i] + bytes - 1) / transfer->sector; s++) {
+		for (int64_t s = address[i] / size; s <= (address[i] + bytes - 1) / size; s++) {
 			int at = count - 1;
 			while (at >= 0 && seen[at] != s)
 				at--;
 			if (at < 0 && count < MOST_SECTORS)
 				seen[count++] = s;
 		}
+	return count;
+}
+
+double heddle_request_sectors(const heddle_transfer *transfer, const int64_t *address, int n, int bytes)
+{
+	const int count = distinct_pieces(transfer->sector, address, n, bytes);
 	/* lanes that read the same are served one after the other as well, as wide as the way to the registers is */
 	return fmax(count, (double)n * bytes / transfer->sector);
 }
 
 /* Words of one bank that lanes `from` to `to` need, those of the bank that needs most. */
-static int conflict_degree(const heddle_transfer *transfer, const int64_t *address, int from, int to, int bytes)
+static int conflict_degree(int banks, int bank_width, const int64_t *address, int from, int to, int bytes)
 {
 	int64_t word[HEDDLE_MOST_BANKS][HEDDLE_MOST_LANES];
 	int count[HEDDLE_MOST_BANKS] = {0}, most = 0;
 	for (int i = from; i < to; i++)
-		for (int64_t w = address[i] / transfer->bank_width; w <= (address[i] + bytes - 1) / transfer->bank_width; w++) {
-			const int bank = (int)(w % transfer->banks);
+		for (int64_t w = address[i] / bank_width; w <= (address[i] + bytes - 1) / bank_width; w++) {
+			const int bank = (int)(w % banks);
 			int at = count[bank] - 1;
 			while (at >= 0 && word[bank][at] != w)
 				at--;
@@ -251,11 +258,22 @@ static int conflict_degree(const heddle_transfer *transfer, const int64_t *addre
 }
 
 /* As many lanes are served together as banks have words for them, whether or not they use all bytes of a word. */
-double heddle_request_cycles(const heddle_transfer *transfer, const int64_t *address, int n, int bytes)
+static double bank_cycles(int banks, int bank_width, const int64_t *address, int n, int bytes)
 {
-	const int words = (bytes + transfer->bank_width - 1) / transfer->bank_width, step = words < transfer->banks ? transfer->banks / words : 1;
+	const int words = (bytes + bank_width - 1) / bank_width, step = words < banks ? banks / words : 1;
 	double cycles = 0;
 	for (int i = 0; i < n; i += step)
-		cycles += conflict_degree(transfer, address, i, i + step < n ? i + step : n, bytes);
+		cycles += conflict_degree(banks, bank_width, address, i, i + step < n ? i + step : n, bytes);
 	return cycles;
+}
+
+double heddle_request_cycles(const heddle_transfer *transfer, const int64_t *address, int n, int bytes)
+{
+	return bank_cycles(transfer->banks, transfer->bank_width, address, n, bytes);
+}
+
+double heddle_request_cache_cycles(const heddle_transfer *transfer, const int64_t *address, int n, int bytes)
+{
+	const double lines = distinct_pieces(transfer->line, address, n, bytes) / transfer->lines;
+	return transfer->cache_banks ? fmax(lines, bank_cycles(transfer->cache_banks, transfer->bank_width, address, n, bytes)) : lines;
 }

@@ -43,6 +43,7 @@ void heddle_reuse(heddle_load *load, const heddle_reuse_loop *loop, int n_loop, 
 
 /* One request of a warp: the byte address of each lane that takes part, and the bytes that each moves. */
 double heddle_request_sectors(const heddle_transfer *transfer, const int64_t *address, int n, int bytes);
+double heddle_request_cache_cycles(const heddle_transfer *transfer, const int64_t *address, int n, int bytes);
 double heddle_request_cycles(const heddle_transfer *transfer, const int64_t *address, int n, int bytes); /* of shared memory */
 
 #endif

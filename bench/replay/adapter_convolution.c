@@ -29,22 +29,26 @@ static int row_words(const int *p)
 	return row + (p[PADDING] && p[BLOCK_X] % 32 && rest ? 32 - rest : 0);
 }
 
-/* Average sectors or bank cycles of a warp's access to neighbouring words, in rows of so many words. */
-static double requested(const heddle_descriptor *d, const int *p, int row, int first, bool banks)
+/* So many accesses by each warp to neighbouring words, in rows of so many words. */
+static void add_requests(const heddle_descriptor *d, const int *p, int row, int first, bool shared, double times,
+			 heddle_load *load)
 {
 	const heddle_transfer transfer = heddle_descriptor_transfer(d);
 	const int threads = p[BLOCK_X] * p[BLOCK_Y], warp = (int)d->warp.value;
 	int64_t address[HEDDLE_MOST_LANES];
-	double all = 0;
+	times /= ceil((double)threads / warp);
 	for (int from = 0; from < threads; from += warp) {
 		const int n = threads - from < warp ? threads - from : warp;
 		for (int i = 0; i < n; i++)
 			address[i] =
 				((int64_t)((from + i) / p[BLOCK_X]) * row + (from + i) % p[BLOCK_X] + first) * WORD;
-		all += banks ? heddle_request_cycles(&transfer, address, n, WORD)
-			     : heddle_request_sectors(&transfer, address, n, WORD);
+		if (shared) {
+			load->shared_cycles += times * heddle_request_cycles(&transfer, address, n, WORD);
+			continue;
+		}
+		load->sectors += times * heddle_request_sectors(&transfer, address, n, WORD);
+		load->cache_cycles += times * heddle_request_cache_cycles(&transfer, address, n, WORD);
 	}
-	return all / ceil((double)threads / warp);
 }
 
 static void add_reuse(const int *p, heddle_load *load)
@@ -116,7 +120,7 @@ bool heddle_replay_convolution(const heddle_descriptor *d, const int *p, heddle_
 	load->instruction[HEDDLE_INSTRUCTION_FLOAT] = edge ? warps * outputs * 2 : 0;
 	load->instruction[HEDDLE_INSTRUCTION_GLOBAL_STORE] = warps * outputs;
 	load->stored = (double)threads * outputs * WORD;
-	load->sectors = warps * outputs * requested(d, p, SIZE, 0, false);
+	add_requests(d, p, SIZE, 0, false, warps * outputs, load);
 	load->chain[HEDDLE_INSTRUCTION_FMA] = FILTER * FILTER;
 	if (p[SHARED]) {
 		const double moves =
@@ -128,8 +132,8 @@ bool heddle_replay_convolution(const heddle_descriptor *d, const int *p, heddle_
 		load->instruction[HEDDLE_INSTRUCTION_INTEGER] += moves * (edge ? 4 : 1);
 		load->instruction[HEDDLE_INSTRUCTION_BARRIER] = warps;
 		load->instruction[HEDDLE_INSTRUCTION_SHARED_LOAD] = reads;
-		load->sectors += moves * requested(d, p, SIZE + BORDER, 0, false);
-		load->shared_cycles = (reads + moves) * requested(d, p, row, 1, true);
+		add_requests(d, p, SIZE + BORDER, 0, false, moves, load);
+		add_requests(d, p, row, 1, true, reads + moves, load);
 		load->chain[HEDDLE_INSTRUCTION_GLOBAL_LOAD] = 2;
 		load->chain[HEDDLE_INSTRUCTION_SHARED_LOAD] =
 			waits_each_tap(d) ? 2 * FILTER * FILTER : reads / warps / FILTER;
@@ -137,7 +141,7 @@ bool heddle_replay_convolution(const heddle_descriptor *d, const int *p, heddle_
 		load->flight = moves / warps * WORD;
 	} else {
 		load->instruction[HEDDLE_INSTRUCTION_GLOBAL_LOAD] = reads;
-		load->sectors += reads * requested(d, p, SIZE + BORDER, 1, false);
+		add_requests(d, p, SIZE + BORDER, 1, false, reads, load);
 		load->chain[HEDDLE_INSTRUCTION_GLOBAL_LOAD] =
 			edge && waits_each_tap(d) ? reads / warps
 						  : reads / warps / fmax(FILTER, d->registers.spare.value);

@@ -71,6 +71,7 @@ static void add_operand(const heddle_descriptor *d, const operand *o, int thread
 	if (!o->staged) {
 		load->instruction[HEDDLE_INSTRUCTION_GLOBAL_LOAD] += reads;
 		load->sectors += reads * heddle_request_sectors(&transfer, address, lanes, o->width * WORD);
+		load->cache_cycles += reads * heddle_request_cache_cycles(&transfer, address, lanes, o->width * WORD);
 		return;
 	}
 	load->instruction[HEDDLE_INSTRUCTION_SHARED_LOAD] += reads;
@@ -80,9 +81,25 @@ static void add_operand(const heddle_descriptor *d, const operand *o, int thread
 	load->instruction[HEDDLE_INSTRUCTION_SHARED_STORE] += moves;
 	load_lanes(o, threads, SIZE, lanes, address);
 	load->sectors += moves * heddle_request_sectors(&transfer, address, lanes, o->width * WORD);
+	load->cache_cycles += moves * heddle_request_cache_cycles(&transfer, address, lanes, o->width * WORD);
 	load_lanes(o, threads, o->tile, lanes, address);
 	load->shared_cycles += moves * heddle_request_cycles(&transfer, address, lanes, o->width * WORD);
 	load->shared_bytes += (double)o->tile * STEP * WORD;
+}
+
+/* Each thread writes contiguous elements of a row of C. */
+static void add_stores(const heddle_descriptor *d, const operand *a, const operand *b, int threads, heddle_load *load)
+{
+	const heddle_transfer transfer = heddle_descriptor_transfer(d);
+	const int lanes = lanes_of(d, threads);
+	const double stores = ceil((double)threads / d->warp.value) * a->items * b->items / a->width;
+	int64_t address[HEDDLE_MOST_LANES];
+	for (int i = 0; i < lanes; i++)
+		address[i] = ((int64_t)(i % a->threads) * a->items + (int64_t)(i / a->threads) * b->items * SIZE) * WORD;
+	load->instruction[HEDDLE_INSTRUCTION_GLOBAL_STORE] = stores;
+	load->sectors += stores * a->width * WORD * d->warp.value / transfer.sector;
+	load->cache_cycles += stores * heddle_request_cache_cycles(&transfer, address, lanes, a->width * WORD);
+	load->stored = (double)a->tile * b->tile * WORD;
 }
 
 static void add_reuse(const int *p, heddle_load *load)
@@ -154,16 +171,13 @@ bool heddle_replay_product(const heddle_descriptor *d, const int *p, heddle_load
 	*load = (heddle_load){.blocks = (double)SIZE / p[MWG] * (SIZE / p[NWG]), .threads = threads};
 	add_operand(d, &a, threads, load);
 	add_operand(d, &b, threads, load);
+	add_stores(d, &a, &b, threads, load);
 	add_reuse(p, load);
 	add_registers(d, &a, &b, threads, load);
 	load->instruction[HEDDLE_INSTRUCTION_FMA] = warps * sums * SIZE;
 	load->instruction[HEDDLE_INSTRUCTION_INTEGER] = warps * SIZE / UNROLLED * 2;
 	load->instruction[HEDDLE_INSTRUCTION_BRANCH] = warps * SIZE / UNROLLED;
 	load->instruction[HEDDLE_INSTRUCTION_BARRIER] = staged ? warps * steps * 2 : 0;
-	load->instruction[HEDDLE_INSTRUCTION_GLOBAL_STORE] = warps * sums / a.width;
-	load->sectors += load->instruction[HEDDLE_INSTRUCTION_GLOBAL_STORE] * a.width * WORD * d->warp.value /
-			 heddle_descriptor_transfer(d).sector;
-	load->stored = (double)p[MWG] * p[NWG] * WORD;
 	const double moved = (a.staged ? a.tile : 0) + (b.staged ? b.tile : 0),
 		     direct = (a.staged ? 0 : a.items) + (b.staged ? 0 : b.items);
 	const double ahead =

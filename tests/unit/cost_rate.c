@@ -118,6 +118,8 @@ static void test_cache(void **state)
 	(void)state;
 	load.sectors = 10000; /* 320000 bytes, 64 a clock */
 	check(&load, "cache", 80 * 5e-6);
+	load.cache_cycles = 6000;
+	check(&load, "cache", 80 * 6e-6);
 }
 
 static void test_memory(void **state)

@@ -98,6 +98,8 @@ static void product_by_hand(void **state)
 	expect("barriers", l.instruction[HEDDLE_INSTRUCTION_BARRIER], 2 * 2 * 8);
 	/* rows of 32 bytes of A, of 128 bytes of B; 4 rows of a warp's stores, 4 times */
 	expect("sectors", l.sectors, 8 * (32 * 1 + 8 * 4) + 32 * 4);
+	/* rows of A lie in the same banks; a row of B, or of the results, in all */
+	expect("cycles of the first cache", l.cache_cycles, 8 * (32 + 8) + 32);
 	expect("shared bytes", l.shared_bytes, 4 * (32 * 12 + 8 * 32));
 	expect("stored", l.stored, 32 * 128);
 	expect("one block", l.span[0].touched.bytes, 4 * (32 * 64 + 64 * 32 + 32 * 32));
