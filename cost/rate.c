@@ -479,7 +479,7 @@ heddle_rating heddle_rate(const heddle_load *load, const heddle_descriptor *desc
 	out.spill = spill * all;
 	out.latency = ceil(out.waves) * chain / r.clock + runs * all;
 	out.launch = quantity(&descriptor->launch_overhead, 0);
-	const double together[] = {unit, cache_seconds(&r), out.memory};
+	const double together[] = {unit, fmax(cache_seconds(&r), out.memory)}; /* levels that all units share pass on one stream */
 	out.seconds = overlapped(&r, together, HEDDLE_COUNT(together)) + out.launch;
 	out.bound = bound(&out, unit);
 	return out;
