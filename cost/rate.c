@@ -253,6 +253,13 @@ static double blocks_within(const heddle_load *l, double bytes)
 	return blocks;
 }
 
+/* Share of its data that a launch does not find in the cache: one before it left what all units'
+ * cache holds. */
+static double cold(const heddle_load *l, const level *v)
+{
+	return v->shared ? fmin(1, fmax(0, distinct(l, l->blocks).bytes / (KEPT * v->size) - 1)) : 1;
+}
+
 /* Where blocks share a cache they pass through their data together: what one touches before it comes back to something
  * is in part what the others touch as well. */
 static void find_misses(rater *r, level *v, const heddle_touch *above)
@@ -277,19 +284,15 @@ static void find_misses(rater *r, level *v, const heddle_touch *above)
 	}
 	if (above && above->bytes < v->missed.bytes)
 		v->missed = *above;
-	/* a launch before this one left what all units' cache holds */
-	const double all = distinct(l, l->blocks).bytes,
-		     cold = v->shared ? fmin(1, fmax(0, all / (KEPT * v->size) - 1)) : 1;
-	v->missed.bytes *= cold;
-	v->missed.runs *= cold;
+	v->missed.bytes *= cold(l, v);
+	v->missed.runs *= cold(l, v);
 }
 
 static void find_traffic(rater *r)
 {
 	const heddle_load *l = r->load;
-	/* what is written is read first, where stores do not go past the caches */
-	const double written = r->d->streaming_stores ? fmax(0, l->stored - l->streamed) * l->blocks : 0;
 	const heddle_touch *above = NULL;
+	double written = 0;
 	for (int i = 0; i + 1 < r->n_level; i++) {
 		level *v = &r->level[i];
 		/* shared memory is a part of a first cache that is larger */
@@ -299,6 +302,10 @@ static void find_traffic(rater *r)
 										 quantity(&r->d->shared_reserved, 0)));
 		find_misses(r, v, above);
 		above = &v->missed;
+		/* a store that misses reads its line first; one past the caches reaches memory always */
+		const double missing = cold(l, v), cached = fmax(0, l->stored - l->streamed);
+		if (r->d->streaming_stores)
+			written = l->blocks * (missing * cached + (1 - missing) * l->streamed);
 	}
 	r->out->traffic = (above ? above->bytes : l->n_span ? l->span[l->n_span - 1].touched.bytes : 0) + written;
 }
