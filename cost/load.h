@@ -64,6 +64,7 @@ typedef struct heddle_load {
 	/* again[i]: data of global memory that the block touches again after it has touched 2^i to 2^(i+1) other bytes (shared tiles and arrays
 	 * in memory included where the descriptor keeps those in the same caches: simd) */
 	heddle_touch again[HEDDLE_LOAD_DISTANCES];
+	double common; /* bytes of global memory that a block touches and all others touch as well */
 	/* The first entry is one block, the last the whole grid; between them each grid dimension, the fastest first.  Data of a part of a
 	 * dimension is interpolated between two entries. */
 	int n_span;

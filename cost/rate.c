@@ -260,6 +260,22 @@ static double cold(const heddle_load *l, const level *v)
 	return v->shared ? fmin(1, fmax(0, distinct(l, l->blocks).bytes / (KEPT * v->size) - 1)) : 1;
 }
 
+/* Share of data, touched again after so many other bytes, that a cache with this room has lost: distances are known to a factor of two. */
+static double lost_share(double distance, double room)
+{
+	return fmin(1, fmax(0, 1 + distance - log2(room)));
+}
+
+/* A unit's own cache, whose blocks are dealt out: they have in common only what all blocks have.  Those that are resident read it at the same
+ * time; the next ones find it again if a block's data fit. */
+static double common_hits(const rater *r, const level *v)
+{
+	const heddle_load *l = r->load;
+	const double lost = lost_share(log2(fmax(1, distinct(l, 1).bytes)), KEPT * v->size);
+	const double each = l->blocks / r->out->resident, once = fmin(r->units, l->blocks);
+	return l->common * fmax(0, l->blocks - lost * each - (1 - lost) * once);
+}
+
 /* Where blocks share a cache they pass through their data together: what one touches before it comes back to something
  * is in part what the others touch as well. */
 static void find_misses(rater *r, level *v, const heddle_touch *above)
@@ -276,9 +292,10 @@ static void find_misses(rater *r, level *v, const heddle_touch *above)
 	const bool follows = one_by_one && distinct(l, 1).runs <= quantity(&r->d->prefetch_streams, 0);
 	const double row = follows ? fmax(together, l->blocks / r->units) : together;
 	v->missed = (heddle_touch){touched.bytes * l->blocks / together, distinct(l, row).runs * l->blocks / row};
-	const double room = KEPT * v->size / (sharing * common);
+	if (!v->shared && !one_by_one)
+		v->missed.bytes -= common_hits(r, v);
 	for (int i = 0; i < HEDDLE_LOAD_DISTANCES; i++) {
-		const double lost = fmin(1, fmax(0, i + 1 - log2(room)));
+		const double lost = lost_share(i, KEPT * v->size / (sharing * common));
 		v->missed.bytes += l->blocks * l->again[i].bytes * lost * common;
 		v->missed.runs += l->blocks * l->again[i].runs * lost * common;
 	}

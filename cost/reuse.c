@@ -82,16 +82,17 @@ static heddle_touch greater(heddle_touch a, heddle_touch b)
 	return a.bytes < b.bytes ? b : a;
 }
 
-/* Distinct data of one iteration of `loop` (-1: of all): of references to one array the greatest, since their data may coincide. */
-static heddle_touch iteration(const analysis *a, int loop)
+/* Distinct data of one iteration of `loop` (-1: of all), of references from `begin` to `end`: of those to one array the greatest, since their
+ * data may coincide. */
+static heddle_touch distinct(const analysis *a, int loop, int begin, int end)
 {
 	heddle_touch all = {0, 0};
-	for (int i = 0; i < a->n_reference; i++) {
+	for (int i = begin; i < end; i++) {
 		heddle_touch most = {0, 0};
 		bool first = true;
 		if (!is_inside(a, a->reference[i].loop, loop))
 			continue;
-		for (int j = 0; j < a->n_reference; j++) {
+		for (int j = begin; j < end; j++) {
 			if (a->reference[j].array != a->reference[i].array || !is_inside(a, a->reference[j].loop, loop))
 				continue;
 			first = first && j >= i;
@@ -101,6 +102,11 @@ static heddle_touch iteration(const analysis *a, int loop)
 		all.runs += first ? most.runs : 0;
 	}
 	return all;
+}
+
+static heddle_touch iteration(const analysis *a, int loop)
+{
+	return distinct(a, loop, 0, a->n_reference);
 }
 
 /* ---- reuse ------------------------------------------------------------------------------------------------------------------- */
@@ -149,8 +155,9 @@ static bool leads_branch(const analysis *a, int i, int loop, heddle_touch *most)
 	return true;
 }
 
-/* Parts of the body that touch the same array one after the other: all but the one that touches most find its data again. */
-static void reuse_between(analysis *a, int loop, double distance)
+/* Parts of the body that touch the same array one after the other: all but the one that touches most find its data again, after what the body
+ * touches from the nearest of them on. */
+static void reuse_between(analysis *a, int loop)
 {
 	const double times = runs_of_body(a, loop);
 	for (int i = 0; i < a->n_reference; i++) {
@@ -158,15 +165,17 @@ static void reuse_between(analysis *a, int loop, double distance)
 		if (!is_inside(a, a->reference[i].loop, loop) || !leads_branch(a, i, loop, &mine))
 			continue;
 		bool last = true; /* of equals the first is the one that touches first */
+		int near = -1;
 		for (int j = 0; j < a->n_reference; j++) {
 			if (j == i || a->reference[j].array != a->reference[i].array || !is_inside(a, a->reference[j].loop, loop) ||
 			    !leads_branch(a, j, loop, &other))
 				continue;
 			most = greater(most, other);
+			near = j < i || near < 0 ? j : near;
 			last = last && (other.bytes < mine.bytes || (other.bytes == mine.bytes && j > i));
 		}
 		if (!last)
-			add_again(a, distance, times * mine.bytes, times * mine.runs);
+			add_again(a, distinct(a, loop, near < i ? near : i, near < i ? i : near).bytes, times * mine.bytes, times * mine.runs);
 	}
 }
 
@@ -191,6 +200,34 @@ static void add_span(heddle_load *load, double blocks, heddle_touch touch)
 	load->span[load->n_span++] = (heddle_span){blocks, touch};
 }
 
+/* Does the reference touch the same data in all blocks? */
+static bool is_common(const analysis *a, const heddle_reference *r)
+{
+	bool common = !r->indirect;
+	for (int i = 0; i < r->n_digit && common; i++)
+		common = r->digit[i].loop < 0 || !a->loop[r->digit[i].loop].grid;
+	return common;
+}
+
+/* Data of one block, the greatest of each array's references. */
+static double common_bytes(const analysis *a, int grid)
+{
+	double all = 0;
+	for (int i = 0; i < a->n_reference; i++) {
+		double most = 0;
+		bool first = true;
+		for (int j = 0; j < a->n_reference; j++) {
+			const heddle_reference *r = &a->reference[j];
+			if (r->array != a->reference[i].array || !is_common(a, r))
+				continue;
+			first = first && j >= i;
+			most = fmax(most, touched(a, r, grid, false).bytes);
+		}
+		all += first && is_common(a, &a->reference[i]) ? most : 0;
+	}
+	return all;
+}
+
 void heddle_reuse(heddle_load *load, const heddle_reuse_loop *loop, int n_loop, const heddle_reference *reference, int n_reference,
 		  double line)
 {
@@ -200,6 +237,7 @@ void heddle_reuse(heddle_load *load, const heddle_reuse_loop *loop, int n_loop, 
 	for (int i = 0; i < n_loop; i++)
 		grid = loop[i].grid ? i : grid;
 	load->n_span = 0;
+	load->common = grid >= 0 ? common_bytes(&a, grid) : 0;
 	memset(load->again, 0, sizeof(load->again));
 	add_span(load, 1, iteration(&a, grid));
 	for (int g = grid; g >= 0; g = loop[g].parent) {
@@ -208,7 +246,7 @@ void heddle_reuse(heddle_load *load, const heddle_reuse_loop *loop, int n_loop, 
 	}
 	for (int i = grid; i < n_loop; i++) {
 		const double distance = iteration(&a, i).bytes;
-		reuse_between(&a, i, distance);
+		reuse_between(&a, i);
 		if (i >= 0 && !loop[i].grid)
 			reuse_across(&a, i, distance);
 	}
