@@ -282,6 +282,18 @@ double footprint_reads(footprint_counter *k, const heddle_shape *s)
 
 /* ---- tiles ------------------------------------------------------------------------------------------------------- */
 
+/* Elements that one thread moves together into an array whose rows lie across the tensor's: loads along these, zips,
+ * stores along those (model/simplify_turn.c). */
+static double turned_together(const footprint_counter *k, const heddle_outline_access *a, const heddle_box *box)
+{
+	enum { LEAST = 4 };
+	const heddle_space_language *language = &k->o->language;
+	int64_t n = (int64_t)(k->o->vector_bytes / a->bytes);
+	while (n >= LEAST && (box->run_length % n || box->size[box->array_row] % n))
+		n /= 2;
+	return language->zips && language->vector_arithmetic && language->unaligned && n >= LEAST ? (double)n : 1;
+}
+
 /* Rows of a box and what threads move of it in one step. */
 static void count_fill(footprint_counter *k, const heddle_shape *s, int g)
 {
@@ -299,10 +311,12 @@ static void count_fill(footprint_counter *k, const heddle_shape *s, int g)
 		ceil(rows * box->columns / k->threads) * (passes + (rest > 0 ? fmax(rest, 1.0 / k->warps) : 0));
 	const bool along = box->pitch[box->row] == 1 && choice->phases == 1;
 	const double registers = k->o->simd ? fmax(1, bytes / k->o->vector_bytes) : 1;
+	const double together = along || !k->o->simd ? 1 : turned_together(k, a, box);
 	if (!choice->copy) { /* a copy of the chip takes none of the threads' */
-		footprint_count(k, HEDDLE_INSTRUCTION_GLOBAL_LOAD, tile_steps * of_thread * registers);
+		footprint_count(k, HEDDLE_INSTRUCTION_GLOBAL_LOAD, tile_steps * of_thread * registers / together);
 		footprint_count(k, HEDDLE_INSTRUCTION_SHARED_STORE,
-				tile_steps * of_thread * (along ? registers : choice->vector));
+				tile_steps * of_thread * (along ? registers : choice->vector) / together);
+		footprint_count(k, HEDDLE_INSTRUCTION_PERMUTE, tile_steps * of_thread * log2(together) / together);
 	}
 	const double sector = k->o->transfer.sector, request = fmin(box->columns, vectors) * bytes;
 	const bool begins = sector < a->bytes || heddle_box_begins_at(k->o, k->c, g, box, (int)(sector / a->bytes));
