@@ -50,7 +50,8 @@ static void count_values(footprint_counter *k, const heddle_shape *s, double rea
 		const heddle_outline_operator *o = &s->stmt->operator[i];
 		footprint_count(k, o->kind, heddle_shape_runs(s, o->mask, false) * width(k, s, o->mask, o->wide));
 	}
-	footprint_count(k, HEDDLE_INSTRUCTION_BRANCH, iterations * (s->stmt->n_comparison ? 3 : 1));
+	const double conditions = s->guarded > 0 ? s->guarded : s->stmt->n_comparison ? 2 : 0;
+	footprint_count(k, HEDDLE_INSTRUCTION_BRANCH, iterations * (1 + conditions));
 	footprint_count(k, HEDDLE_INSTRUCTION_INTEGER, iterations * (k->o->simd ? 0.75 * s->stmt->n_comparison : 0.5));
 	for (int d = 0; d < s->stmt->n_dim; d++) {
 		terms *= s->stmt->reductions >> d & 1 ? s->tiles[d] * s->items[d] : 1;

@@ -48,6 +48,8 @@ typedef struct heddle_shape {
 	} loop[3 * HEDDLE_MAX_DIM];
 	int lockstep;   /* simd: the dimension whose vectors run at once; -1: none */
 	double edge;    /* simd: instructions with partial vectors, taken by element, over those without */
+	double guarded; /* simd: combinations of items under conditions of their own */
+	unsigned apart; /* dimensions whose items share no operand, as all are under such conditions */
 	unsigned lanes; /* dimensions over the block's lanes */
 } heddle_shape;
 

@@ -267,7 +267,7 @@ double footprint_reads(footprint_counter *k, const heddle_shape *s)
 			continue;
 		const footprint_request r = footprint_request_of(k, s, read);
 		const double runs = heddle_shape_runs(s, read->mask, false);
-		footprint_access(k, s, read, &r, runs, false);
+		footprint_access(k, s, read, &r, runs * heddle_shape_items(s, s->apart & ~read->mask), false);
 		k->loaded += r.words * (k->o->simd ? 1
 						   : footprint_weight(space == HEDDLE_SPACE_SHARED ? &weight->operand
 												   : &weight->load));

@@ -230,8 +230,10 @@ static void take_guard(heddle_outline_stmt *s, const heddle_expr *condition)
 	for (int d = 0; d < s->n_dim; d++)
 		terms *= (mask & s->reductions) >> d & 1 ? s->extent[d] : 1;
 	for (int d = 0; d < s->n_dim && terms > 1; d++)
-		if ((mask & ~s->reductions) >> d & 1)
+		if ((mask & ~s->reductions) >> d & 1) {
 			s->cuts[d] += terms <= WINDOW ? (terms - 1) / (2 * terms) : 1;
+			s->reach[d] += terms <= WINDOW ? ceil((terms - 1) / 2) : s->extent[d];
+		}
 }
 
 /* ---- statements -------------------------------------------------------------------------------------------------- */

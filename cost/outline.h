@@ -82,6 +82,7 @@ typedef struct heddle_outline_stmt {
 	int known[HEDDLE_MAX_DIM];   /* the extent where it is a number and begins at 0; else 0 */
 	double cuts[HEDDLE_MAX_DIM]; /* guards of a window: how many vectors along the dimension are partial, for each
 					term */
+	double reach[HEDDLE_MAX_DIM]; /* guards of a window: results along the dimension that some term leaves out */
 	int n_comparison;            /* of its guard */
 	int n_access, n_operator;
 	heddle_outline_access *access; /* [0]: the target */

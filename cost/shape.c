@@ -77,6 +77,21 @@ static double edge_of(const heddle_shape *s)
 	return (floor(vectors) + rest + cut * (vector - 1)) / vectors;
 }
 
+/* Items at the ends of a window are guarded one by one; all others of the iteration share their operands. */
+static void find_guarded(heddle_shape *s)
+{
+	double all = 1, free = 1;
+	for (int d = 0; d < s->stmt->n_dim && s->outline->simd; d++) {
+		if (s->stmt->reach[d] <= 0 || s->layout[d].items < 2)
+			continue;
+		all *= s->layout[d].items;
+		free *= fmax(0, s->layout[d].items - s->stmt->reach[d]);
+		s->apart |= 1u << d;
+	}
+	s->guarded = all - free;
+	s->apart = free > 0 ? 0 : s->apart;
+}
+
 heddle_shape heddle_shape_of(const heddle_outline *outline, const heddle_candidate *candidate, int stmt)
 {
 	heddle_shape s = {.outline = outline, .candidate = candidate, .stmt = &outline->stmt[stmt]};
@@ -98,6 +113,7 @@ heddle_shape heddle_shape_of(const heddle_outline *outline, const heddle_candida
 			add_loop(&s, d, HEDDLE_LOOP_TERM, s.items[d]);
 	s.lockstep = heddle_outline_lockstep(s.stmt, candidate);
 	s.edge = edge_of(&s);
+	find_guarded(&s);
 	return s;
 }
 
