@@ -828,15 +828,22 @@ static bool moves(const heddle_stmt *stmt)
 	return false;
 }
 
+/* Do the bounds of dimension d depend on another one, or those of another one on d? */
+static bool bounds_depend(heddle_nest_builder *b, heddle_stmt *stmt, int d)
+{
+	return moves_along(stmt, d) || decides_ranges(b, stmt, d) || (is_guarded(stmt) && asks_along(stmt, d));
+}
+
 /* Sums of rounds that run over the end are all initialised: each item of a round that has any. */
 static __isl_give isl_set *with_all_items(heddle_nest_builder *b, const heddle_leaf *leaf, __isl_take isl_set *runs)
 {
 	bool any = false;
 	for (int i = 0; i < leaf->n_loop; i++) {
 		const int d = leaf->loop[i]->dim;
-		/* rounds that are cut go over what exists; where that moves, the vectors of all items are read and written, whichever members exist */
+		/* Rounds that are cut go over what exists.  But where only conditions on lanes or terms say which items do, partial vectors
+		 * and parts of arrays that are kept in registers (simplify_rounds.c) are read and written with all items. */
 		if (leaf->loop[i]->part != HEDDLE_PART_ITEM || d < 0 || leaf->stmt->dim[d].layout.rounds == 1 ||
-		    (cuts_rounds(b, leaf->stmt, d) && !moves_along(leaf->stmt, d)))
+		    (cuts_rounds(b, leaf->stmt, d) && !bounds_depend(b, leaf->stmt, d)))
 			continue;
 		runs = isl_set_eliminate(runs, isl_dim_set, (unsigned)i, 1);
 		any = true;

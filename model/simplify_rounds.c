@@ -108,10 +108,10 @@ static void see_value(round_part *part, const heddle_value *v)
 		see_access(part, v->width, v->n_arg, v->arg, false);
 }
 
-/* Does every conjunct ask for something that the loops change? */
+/* Does every conjunct of every disjunct depend on something that the loops change? */
 static bool asks_inside(const round_part *part, const heddle_value *c)
 {
-	if (c->kind == HEDDLE_VALUE_BINARY && c->op == HEDDLE_OP_AND)
+	if (c->kind == HEDDLE_VALUE_BINARY && (c->op == HEDDLE_OP_AND || c->op == HEDDLE_OP_OR))
 		return asks_inside(part, c->arg[0]) && asks_inside(part, c->arg[1]);
 	return depends_on_any(c, part->n_moving, part->moving);
 }
