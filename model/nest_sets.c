@@ -902,9 +902,16 @@ static void spread_leaf(heddle_nest_builder *b, heddle_leaf *leaf)
 		leaf->spread = restrict_prefix(leaf, leaf->spread, needed);
 		isl_set_free(needed);
 	}
-	/* simple bounds: what they let in, the conditions inside keep out */
-	if (guarded)
-		leaf->spread = heddle_scop_hull(b->scop, isl_set_coalesce(isl_set_remove_divs(leaf->spread)));
+	/* simple bounds: what they let in, the conditions inside keep out; where they leave a loop without an end the parts have theirs */
+	if (guarded) {
+		isl_set *parts = isl_set_coalesce(isl_set_remove_divs(leaf->spread));
+		leaf->spread = heddle_scop_hull(b->scop, isl_set_copy(parts));
+		if (isl_set_n_basic_set(parts) > 1 && isl_set_is_bounded(leaf->spread) == isl_bool_false) {
+			isl_set_free(leaf->spread);
+			leaf->spread = isl_set_copy(parts);
+		}
+		isl_set_free(parts);
+	}
 }
 
 void heddle_nest_sets(heddle_nest_builder *b, heddle_nest *root, int first)
