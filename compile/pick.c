@@ -18,7 +18,7 @@ static const struct effort {
 	int programs, variants;
 	bool wide;
 } efforts[] = {
-	[HEDDLE_EFFORT_USUAL] = {{600, 1}, 4, 2, false},
+	[HEDDLE_EFFORT_USUAL] = {{600, 1}, 8, 3, false},
 	[HEDDLE_EFFORT_CLOSED_FORM] = {{600, 1}, 1, 1, false},
 	[HEDDLE_EFFORT_WIDE] = {{4000, 6}, 24, 4, true},
 	[HEDDLE_EFFORT_MEASURED] = {{4000, 6}, 48, 4, true},
@@ -27,12 +27,14 @@ static const struct effort {
 enum {
 	MOST_KERNELS = 64,
 	MOST_THREADS = 16,
+	CANDIDATES = 4, /* for each program that is lowered */
 	TIMED = 24, /* programs that are timed on the device */
 };
 
 /* One program: a candidate of each kernel. */
 typedef struct attempt {
-	int variant; /* attempts of one differ in the kernels' parts alone */
+	uint64_t kind; /* see cost/space.h */
+	int variant;   /* attempts of one differ in the kernels' parts alone */
 	int n_kernel;
 	bool found; /* among the candidates: it is complete */
 	bool mixed; /* made of parts of other attempts, which give its `sum` */
@@ -53,7 +55,7 @@ typedef struct picker {
 	int n_variant;
 	int n;
 	attempt *attempt;
-	int next; /* that no thread has taken */
+	int next, end; /* attempts before `next` are taken by a thread, those before `end` are to be */
 	pthread_mutex_t mutex;
 	heddle_steps steps;
 } picker;
@@ -89,7 +91,7 @@ static void lower_some(picker *p, bool tells)
 	heddle_ctx *ctx = heddle_ctx_new();
 	for (;;) {
 		pthread_mutex_lock(&p->mutex);
-		attempt *a = p->next < p->n ? &p->attempt[p->next++] : NULL;
+		attempt *a = p->next < p->end ? &p->attempt[p->next++] : NULL;
 		p->steps.done += a != NULL;
 		const heddle_steps steps = p->steps;
 		pthread_mutex_unlock(&p->mutex);
@@ -108,16 +110,15 @@ static void *lower_silently(void *user)
 	return NULL;
 }
 
-/* All attempts that are not lowered yet. */
+/* The attempts up to `end`. */
 static void lower_attempts(picker *p, int threads)
 {
 	pthread_t thread[MOST_THREADS];
 	int n = 0;
 	const long processors = sysconf(_SC_NPROCESSORS_ONLN);
 	threads = threads > 0 ? threads : processors > 0 ? (int)processors : 1;
-	threads = threads < p->n - p->next ? threads : p->n - p->next;
+	threads = threads < p->end - p->next ? threads : p->end - p->next;
 	threads = threads < MOST_THREADS ? threads : MOST_THREADS;
-	p->steps = heddle_steps_new(p->n - p->next);
 	pthread_mutex_init(&p->mutex, NULL);
 	while (n + 1 < threads && pthread_create(&thread[n], NULL, lower_silently, p) == 0)
 		n++;
@@ -143,6 +144,58 @@ static const attempt *fastest(const picker *p, int variant, int kernel)
 	return best;
 }
 
+/* ---- rounds ---------------------------------------------------------------------------------------------------------------------- */
+
+/* What the closed form errs by for attempts of one kind, as for those that are lowered. */
+static double error_of(const picker *p, const attempt *of)
+{
+	double log_sum = 0;
+	int n = 0;
+	for (int i = 0; i < p->next; i++) {
+		const attempt *a = &p->attempt[i];
+		if (!a->lowered || a->mixed || a->kind != of->kind || a->variant != of->variant || !(a->expected > 0))
+			continue;
+		log_sum += log(a->rated / a->expected);
+		n++;
+	}
+	return n ? exp(log_sum / n) : 1;
+}
+
+/* The attempt is the next one that a thread takes. */
+static void to_front(picker *p, int i)
+{
+	const attempt one = p->attempt[i];
+	p->attempt[i] = p->attempt[p->end];
+	p->attempt[p->end++] = one;
+}
+
+/* The most promising attempts that are not lowered; false: none promises to be faster than what is. */
+static bool next_round(picker *p)
+{
+	enum { AT_ONCE = 2 };
+	const double gain = 0.97; /* less is not worth lowering */
+	const attempt *best = fastest(p, -1, -1);
+	const int first = p->end;
+	while (p->end < p->n && p->end < first + AT_ONCE && p->end < p->effort.programs) {
+		int chosen = -1;
+		double least = best && !p->effort.wide ? gain * best->sum : INFINITY;
+		for (int i = p->end; i < p->n; i++) {
+			const double seconds = p->attempt[i].expected * error_of(p, &p->attempt[i]);
+			bool known = false; /* two of a kind teach little */
+			for (int j = first; j < p->end && !p->effort.wide; j++)
+				known = known || p->attempt[j].kind == p->attempt[i].kind;
+			if (seconds < least && !known) {
+				least = seconds;
+				chosen = i;
+			}
+		}
+		if (chosen < 0)
+			break;
+		to_front(p, chosen);
+	}
+	return p->end > first;
+}
+
 /* One attempt more for each variant whose fastest launches are of different attempts: with each kernel's part from the fastest. */
 static void add_mixed(picker *p)
 {
@@ -166,6 +219,7 @@ static void add_mixed(picker *p)
 			continue;
 		one.config = heddle_pick_line(p->arena, config);
 		HEDDLE_PUSH(p->arena, p->attempt, p->n, one);
+		to_front(p, p->n - 1);
 	}
 }
 
@@ -179,7 +233,7 @@ static picker begin(heddle_ctx *ctx, heddle_arena *arena, const heddle_definitio
 static int find_attempts(picker *p, const char *given)
 {
 	const heddle_pick_search search = {.ctx = p->ctx, .arena = p->arena, .definition = p->definition, .target = p->target, .given = given,
-					   .space = p->effort.space, .most = p->effort.programs,
+					   .space = p->effort.space, .most = CANDIDATES * p->effort.programs,
 					   .variants = p->effort.variants, .wide = p->effort.wide};
 	heddle_pick_candidates found;
 	const int diagnostics = heddle_diagnostics_count(p->ctx);
@@ -190,8 +244,8 @@ static int find_attempts(picker *p, const char *given)
 		found.n = 0;
 	}
 	p->n_variant = found.n_variant > 0 ? found.n_variant : 1;
-	for (int i = 0; i < found.n && i < p->effort.programs; i++) {
-		const attempt one = {.variant = found.item[i].variant, .config = found.item[i].config, .expected = found.item[i].expected, .found = true};
+	for (int i = 0; i < found.n; i++) {
+		const attempt one = {.kind = found.item[i].kind, .variant = found.item[i].variant, .config = found.item[i].config, .expected = found.item[i].expected, .found = true};
 		HEDDLE_PUSH(p->arena, p->attempt, p->n, one);
 	}
 	if (!p->n)
@@ -202,7 +256,9 @@ static int find_attempts(picker *p, const char *given)
 static void try_attempts(picker *p, int threads)
 {
 	const int diagnostics = heddle_diagnostics_count(p->ctx);
-	lower_attempts(p, threads);
+	p->steps = heddle_steps_new(p->n < p->effort.programs ? p->n : p->effort.programs);
+	while (next_round(p))
+		lower_attempts(p, threads);
 	add_mixed(p);
 	lower_attempts(p, threads);
 	heddle_diagnostics_keep(p->ctx, diagnostics);
@@ -263,7 +319,7 @@ const char *heddle_pick(heddle_ctx *ctx, heddle_arena *arena, const heddle_defin
 	picker p = begin(ctx, arena, definition, target, options->effort);
 	if (find_attempts(&p, given) < 0)
 		return NULL;
-	if (p.n == 1) {
+	if (p.n == 1 || p.effort.programs == 1) {
 		*complete = p.attempt[0].found;
 		return p.attempt[0].config;
 	}
@@ -293,9 +349,10 @@ static bool list_one(const picker *p, heddle_arena *arena, const char *config, b
 /* Sorted, the first n of them, the last of which gives way to the usual one. */
 static void list_best(picker *p, heddle_arena *arena, const char *usual, int n, heddle_pick_list *list)
 {
-	for (int i = 0; i < p->n; i++)
+	for (int i = 0; i < p->next; i++) {
 		list->refused += !p->attempt[i].lowered;
-	list->rated = p->n - list->refused;
+		list->rated += p->attempt[i].lowered;
+	}
 	sort_attempts(p, by_rated);
 	for (int i = 0; i < p->n; i++) {
 		const bool own = heddle_pick_same(p->attempt[i].complete, usual), room = list->n < n;

@@ -66,8 +66,8 @@ typedef struct variant {
 	double compared;    /* by which variants are sorted: DOUBT is added where something is rewritten */
 } variant;
 
-/* A rewrite that seems to gain less than the rating's error stays out. */
-static const double DOUBT = 0.15;
+/* What a rewrite has to gain to come before the definition as it is. */
+static const double DOUBT = 0.1;
 
 /* Of the definition as the config rewrites it, up to a pass; NULL with diagnostics. */
 static heddle_scop *scop_of(const finder *p, heddle_definition *rewritten, heddle_config *config, const char *stop)
@@ -105,7 +105,7 @@ static double *alone_seconds(const finder *p, heddle_scop *scop, heddle_fusion *
 static bool gains(const finder *p, const heddle_alternative *a, const double *seconds)
 {
 	const int stmt = a->n_split ? a->split[0].stmt : a->turn[0].stmt;
-	return (seconds[stmt] + seconds[stmt + 1]) * (1 + DOUBT) < p->alone[stmt];
+	return seconds[stmt] + seconds[stmt + 1] < p->alone[stmt];
 }
 
 /* Fusions of the definition, rewritten, that are worth rating.  Seconds of the best; INFINITY: the rewrite is refused or gains nothing. */
@@ -229,11 +229,15 @@ static int add_candidates(finder *p, const variant *v)
 	for (int j = 0; j < most; j++) {
 		heddle_config *copy = heddle_config_parse(search->ctx, search->arena, v->config);
 		heddle_pick_candidate one = {.variant = p->found->n_variant};
+		double slowest = 0;
 		copy->n_kernel = 0;
 		for (int k = 0; k < scop->n_kernel; k++) {
 			if (!found[k].n)
 				continue;
 			const heddle_ranked *best = &found[k].best[j < found[k].n ? j : found[k].n - 1];
+			if (best->seconds > slowest) /* the kernel that takes most of the time */
+				one.kind = best->kind;
+			slowest = fmax(slowest, best->seconds);
 			one.expected += best->seconds * (v->compared / v->seconds);
 			heddle_candidate_config(outline[k], &best->candidate, copy);
 		}
@@ -275,9 +279,11 @@ int heddle_pick_search_candidates(const heddle_pick_search *search, heddle_pick_
 	*found = (heddle_pick_candidates){0};
 	if (!p.given || add_variants(&p) < 0)
 		return -1;
+	const variant plain = p.variant[0];
+	add_candidates(&p, &plain);
 	qsort(p.variant, (size_t)p.n_variant, sizeof(*p.variant), by_seconds);
 	for (int v = 0; v < p.n_variant && found->n_variant < search->variants; v++)
-		if (v == 0 || strcmp(p.variant[v].config, p.variant[v - 1].config) != 0)
+		if (strcmp(p.variant[v].config, plain.config) != 0 && (v == 0 || strcmp(p.variant[v].config, p.variant[v - 1].config) != 0))
 			add_candidates(&p, &p.variant[v]);
 	sort_candidates(found);
 	return 0;

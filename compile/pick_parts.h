@@ -26,6 +26,7 @@ typedef struct heddle_pick_search {
 /* A candidate of each kernel. */
 typedef struct heddle_pick_candidate {
 	int variant; /* those of one have the same rewrites and fusion: they differ in the kernels' parts alone */
+	uint64_t kind; /* of the kernel that takes most of the time, see cost/space.h */
 	const char *config;
 	double expected; /* seconds, in closed form */
 } heddle_pick_candidate;

@@ -10,7 +10,7 @@
 enum { POOL = 512, KINDS = 64, USUAL_SEEDS = 1500, USUAL_AROUND = 4, MOST_STEPS = 12, SEEN = 1 << 16, FEW = 64 };
 
 /* Looked around in is what is not much slower than the best. */
-static const double HOPELESS = 2;
+static const double HOPELESS = 3;
 
 typedef struct searcher {
 	const heddle_outline *o;
@@ -18,7 +18,6 @@ typedef struct searcher {
 	int most;            /* POOL, or FEW where the best alone is wanted */
 	heddle_ranked *pool; /* [most] */
 	int n_kind;
-	uint64_t kind[KINDS];
 	heddle_ranked *of_kind;    /* [KINDS], the best of each */
 	uint64_t *seen;            /* [n_seen], a hash table */
 	size_t n_seen;
@@ -122,9 +121,8 @@ static void keep(searcher *s, const heddle_ranked *one)
 
 static void keep_kind(searcher *s, const heddle_ranked *one)
 {
-	const uint64_t kind = kind_of(s->o, &one->candidate);
 	int at = 0, slowest = 0;
-	while (at < s->n_kind && s->kind[at] != kind)
+	while (at < s->n_kind && s->of_kind[at].kind != one->kind)
 		at++;
 	if (at == s->n_kind && at == KINDS) {
 		for (int i = 1; i < KINDS; i++)
@@ -134,7 +132,6 @@ static void keep_kind(searcher *s, const heddle_ranked *one)
 	if (at < s->n_kind && one->seconds >= s->of_kind[at].seconds)
 		return;
 	s->n_kind += at == s->n_kind;
-	s->kind[at] = kind;
 	s->of_kind[at] = *one;
 }
 
@@ -152,6 +149,7 @@ static void rate(void *user, heddle_candidate *candidate)
 		return;
 	one.candidate = *candidate;
 	one.seconds = rating.seconds;
+	one.kind = kind_of(s->o, candidate);
 	keep(s, &one);
 	if (!s->step)
 		keep_kind(s, &one);
@@ -180,21 +178,31 @@ static int by_seconds(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The fastest that are not alike; of one kind half of them at most, while there are others that are not hopeless. */
+/* Takes the candidate unless one like it is taken, or `most` of its kind. */
+static void take(const searcher *s, const heddle_ranked *one, int most, heddle_ranked *out, int *n)
+{
+	int kin = 0;
+	for (int j = 0; j < *n; j++) {
+		if (alike(s->o, &out[j], one))
+			return;
+		kin += out[j].kind == one->kind;
+	}
+	if (kin < most)
+		out[(*n)++] = *one;
+}
+
+/* The fastest that are not alike: first a few of each kind that is not hopeless, for the closed form may err about a kind. */
 static int choose(const searcher *s, int k, heddle_ranked *out)
 {
+	const int few = k < 16 ? (k + 1) / 2 : k / 8;
 	int n = 0;
-	for (int strict = 1; strict >= 0; strict--)
-		for (int i = 0; i < s->n && n < k; i++) {
-			int kin = 0;
-			bool known = false;
-			for (int j = 0; j < n && !known; j++) {
-				known = alike(s->o, &out[j], &s->pool[i]);
-				kin += kind_of(s->o, &out[j].candidate) == kind_of(s->o, &s->pool[i].candidate);
-			}
-			if (!known && !(strict && 2 * kin >= k && s->pool[i].seconds < HOPELESS * s->pool[0].seconds))
-				out[n++] = s->pool[i];
-		}
+	for (int i = 0; i < s->n && n < (k + 1) / 2; i++)
+		take(s, &s->pool[i], few, out, &n);
+	for (int i = 0; i < s->n_kind && n < k; i++)
+		if (s->of_kind[i].seconds < HOPELESS * s->pool[0].seconds)
+			take(s, &s->of_kind[i], few, out, &n);
+	for (int i = 0; i < s->n && n < k; i++)
+		take(s, &s->pool[i], k, out, &n);
 	qsort(out, (size_t)n, sizeof(*out), by_seconds);
 	return n;
 }

@@ -12,6 +12,7 @@
 typedef struct heddle_ranked {
 	heddle_candidate candidate;
 	double seconds;
+	uint64_t kind; /* candidates of one have threads, vectors and rounds along the same dimensions, and the same spaces */
 } heddle_ranked;
 
 typedef struct heddle_space_options {
