@@ -364,7 +364,6 @@ static void finish(scanner *s)
 {
 	heddle_reference *all = HEDDLE_NEW_ARRAY(s->arena, heddle_reference, MOST_REFERENCES);
 	heddle_reference *stores = HEDDLE_NEW_ARRAY(s->arena, heddle_reference, MOST_REFERENCES);
-	heddle_load stored = {0};
 	int n_store = 0;
 	for (int i = 0; i < s->n_pending; i++) {
 		pending *p = &s->pending[i];
@@ -379,8 +378,7 @@ static void finish(scanner *s)
 		if (p->store && heddle_buffer_space(buffer) == HEDDLE_SPACE_GLOBAL)
 			stores[n_store++] = p->reference;
 	}
-	heddle_reuse(&stored, s->loop, s->n_loop, stores, n_store, s->line);
-	s->m->load->stored = n_store ? stored.span[0].touched.bytes : 0;
+	s->m->load->stored = heddle_reuse_average(s->loop, s->n_loop, stores, n_store, s->line);
 	heddle_reuse(s->m->load, s->loop, s->n_loop, all, s->n_pending, s->line);
 }
 

@@ -83,30 +83,34 @@ static heddle_touch greater(heddle_touch a, heddle_touch b)
 }
 
 /* Distinct data of one iteration of `loop` (-1: of all), of references from `begin` to `end`: of those to one array the greatest, since their
- * data may coincide. */
-static heddle_touch distinct(const analysis *a, int loop, int begin, int end)
+ * data may coincide.  `average`: less where each runs in some iterations only (edges, interiors). */
+static heddle_touch distinct(const analysis *a, int loop, int begin, int end, bool average)
 {
 	heddle_touch all = {0, 0};
 	for (int i = begin; i < end; i++) {
 		heddle_touch most = {0, 0};
+		double sum = 0;
 		bool first = true;
 		if (!is_inside(a, a->reference[i].loop, loop))
 			continue;
-		for (int j = begin; j < end; j++) {
+		for (int j = begin; j < end && first; j++) {
 			if (a->reference[j].array != a->reference[i].array || !is_inside(a, a->reference[j].loop, loop))
 				continue;
-			first = first && j >= i;
-			most = first ? greater(most, touched(a, &a->reference[j], loop, false)) : most;
+			const heddle_touch here = touched(a, &a->reference[j], loop, false);
+			first = j >= i;
+			most = greater(most, here);
+			sum += fmin(1, a->reference[j].times) * here.bytes;
 		}
-		all.bytes += first ? most.bytes : 0;
-		all.runs += first ? most.runs : 0;
+		const double share = first ? (average ? fmin(1, sum / most.bytes) : 1) : 0;
+		all.bytes += share * most.bytes;
+		all.runs += share * most.runs;
 	}
 	return all;
 }
 
 static heddle_touch iteration(const analysis *a, int loop)
 {
-	return distinct(a, loop, 0, a->n_reference);
+	return distinct(a, loop, 0, a->n_reference, false);
 }
 
 /* ---- reuse ------------------------------------------------------------------------------------------------------------------- */
@@ -175,7 +179,7 @@ static void reuse_between(analysis *a, int loop)
 			last = last && (other.bytes < mine.bytes || (other.bytes == mine.bytes && j > i));
 		}
 		if (!last)
-			add_again(a, distinct(a, loop, near < i ? near : i, near < i ? i : near).bytes, times * mine.bytes, times * mine.runs);
+			add_again(a, distinct(a, loop, near < i ? near : i, near < i ? i : near, false).bytes, times * mine.bytes, times * mine.runs);
 	}
 }
 
@@ -228,14 +232,27 @@ static double common_bytes(const analysis *a, int grid)
 	return all;
 }
 
+/* The fastest dimension of the grid; -1: none. */
+static int last_grid(const heddle_reuse_loop *loop, int n_loop)
+{
+	int grid = -1;
+	for (int i = 0; i < n_loop; i++)
+		grid = loop[i].grid ? i : grid;
+	return grid;
+}
+
+double heddle_reuse_average(const heddle_reuse_loop *loop, int n_loop, const heddle_reference *reference, int n_reference, double line)
+{
+	const analysis a = {NULL, loop, n_loop, reference, n_reference, line};
+	return distinct(&a, last_grid(loop, n_loop), 0, n_reference, true).bytes;
+}
+
 void heddle_reuse(heddle_load *load, const heddle_reuse_loop *loop, int n_loop, const heddle_reference *reference, int n_reference,
 		  double line)
 {
 	analysis a = {load, loop, n_loop, reference, n_reference, line};
 	double blocks = 1;
-	int grid = -1; /* the fastest dimension of the grid */
-	for (int i = 0; i < n_loop; i++)
-		grid = loop[i].grid ? i : grid;
+	const int grid = last_grid(loop, n_loop);
 	load->n_span = 0;
 	load->common = grid >= 0 ? common_bytes(&a, grid) : 0;
 	memset(load->again, 0, sizeof(load->again));

@@ -40,6 +40,8 @@ typedef struct heddle_reference {
 /* Fill load->span and load->again from references to global memory (simd: to shared tiles and arrays in memory as well).  `line`: bytes. */
 void heddle_reuse(heddle_load *load, const heddle_reuse_loop *loop, int n_loop, const heddle_reference *reference, int n_reference,
 		  double line);
+/* Distinct bytes of an average block. */
+double heddle_reuse_average(const heddle_reuse_loop *loop, int n_loop, const heddle_reference *reference, int n_reference, double line);
 
 /* One request of a warp: the byte address of each lane that takes part, and the bytes that each moves. */
 double heddle_request_sectors(const heddle_transfer *transfer, const int64_t *address, int n, int bytes);

@@ -56,10 +56,10 @@ static const expected list[] = {
 	  .instruction = {I(FMA) = 8, I(SHARED_LOAD) = 8, I(SHARED_STORE) = 8, I(GLOBAL_LOAD) = 9, I(GLOBAL_STORE) = 8, I(BARRIER) = 16, I(BRANCH) = 8},
 	  .shared_cycles = 16, .sectors = 68, .stored = 1024, .flight = 4, .registers = 1, .shared_bytes = 256, .prefetched = 8,
 	  .chain = {I(FMA) = 8, I(SHARED_LOAD) = 8, I(GLOBAL_LOAD) = 9, I(BARRIER) = 16},
-	  .n_span = 1, .span = {{1, {8 * 128 + 1024, 2}}}, .again = {[11] = {128, 1}}}},
+	  .n_span = 1, .span = {{1, {8 * 128 + 1024, 2}}}, .again = {[7] = {128, 1}}}},
 	/* half of the blocks do nothing: of average blocks half a warp stores */
 	{"h100", "8", 32, "if block < 4 { C[block * 32 + thread] = 1.0 }",
-	 {.blocks = 8, .instruction = {I(GLOBAL_STORE) = 0.5, I(INTEGER) = 1, I(BRANCH) = 1}, .sectors = 2, .stored = 128, .n_span = 2,
+	 {.blocks = 8, .instruction = {I(GLOBAL_STORE) = 0.5, I(INTEGER) = 1, I(BRANCH) = 1}, .sectors = 2, .stored = 64, .n_span = 2,
 	  .span = {{1, {128, 1}}, {8, {1024, 1}}}}},
 	/* vectors of 128 bytes are two of the processor's; each lane of one is added in one instruction */
 	{"cpu", "2", 1, "C[block * 32 : 32] = A[block * 32 : 32] + A[block * 32 + 64 : 32]",
