@@ -164,6 +164,16 @@ static double written(const footprint_counter *k, const heddle_shape *s)
 	return elements * a->bytes * ceil(bytes / k->o->line) * k->o->line / bytes;
 }
 
+static bool is_read(const footprint_counter *k, const heddle_tensor *tensor)
+{
+	bool any = false;
+	for (int s = 0; s < k->o->n_stmt; s++)
+		for (int a = 1; a < k->o->stmt[s].n_access && !any; a++)
+			any = k->o->stmt[s].access[a].access->tensor == tensor &&
+			      footprint_space(k, &k->o->stmt[s].access[a]) != HEDDLE_SPACE_REGISTER;
+	return any;
+}
+
 static void count_results(footprint_counter *k, const heddle_shape *s, int stmt)
 {
 	const heddle_outline_access *target = &s->stmt->access[0];
@@ -182,8 +192,10 @@ static void count_results(footprint_counter *k, const heddle_shape *s, int stmt)
 	k->load->stored += bytes;
 	k->load->streamed += g >= 0 && k->c->streams >> g & 1 ? bytes : 0;
 	footprint_access(k, s, target, &r, runs, true);
-	if (source->assign != HEDDLE_ASSIGN_SET && !source->initialise)
+	const bool adds = source->assign != HEDDLE_ASSIGN_SET && !source->initialise;
+	if (adds)
 		footprint_access(k, s, target, &r, runs, false);
+	k->load->updated += adds || is_read(k, target->access->tensor) ? bytes : 0;
 }
 
 /* ---- the kernel -------------------------------------------------------------------------------------------------- */

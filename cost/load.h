@@ -60,6 +60,7 @@ typedef struct heddle_load {
 	double sectors;	      /* of global memory that its warps request, before any cache */
 	double cache_cycles;  /* in which the first cache looks up the lines of those requests and reads its banks: simt */
 	double stored;	      /* bytes of lines that it writes to global memory */
+	double updated;	      /* of them those of arrays that it reads as well */
 	double streamed;      /* of them those stored past the caches */
 	/* again[i]: data of global memory that the block touches again after it has touched 2^i to 2^(i+1) other bytes (shared tiles and arrays
 	 * in memory included where the descriptor keeps those in the same caches: simd) */

@@ -360,25 +360,41 @@ static void separate(scanner *s)
 	}
 }
 
+static bool is_loaded(const scanner *s, int buffer)
+{
+	bool any = false;
+	for (int i = 0; i < s->n_pending && !any; i++)
+		any = s->pending[i].buffer == buffer && !s->pending[i].store;
+	return any;
+}
+
+/* Bytes that an average block stores to global memory: of all arrays, or of those that it reads as well. */
+static double stored_bytes(const scanner *s, bool updated)
+{
+	heddle_reference *stores = HEDDLE_NEW_ARRAY(s->arena, heddle_reference, MOST_REFERENCES);
+	int n = 0;
+	for (int i = 0; i < s->n_pending; i++) {
+		const pending *p = &s->pending[i];
+		if (p->store && heddle_buffer_space(s->m->program->buffer[p->buffer]) == HEDDLE_SPACE_GLOBAL &&
+		    (!updated || is_loaded(s, p->buffer)))
+			stores[n++] = p->reference;
+	}
+	return heddle_reuse_average(s->loop, s->n_loop, stores, n, s->line);
+}
+
 static void finish(scanner *s)
 {
 	heddle_reference *all = HEDDLE_NEW_ARRAY(s->arena, heddle_reference, MOST_REFERENCES);
-	heddle_reference *stores = HEDDLE_NEW_ARRAY(s->arena, heddle_reference, MOST_REFERENCES);
-	int n_store = 0;
 	for (int i = 0; i < s->n_pending; i++) {
 		pending *p = &s->pending[i];
 		p->n = distinct_constants(p->constant, p->n);
 		add_constants(&p->reference, p->constant, p->n);
 	}
 	separate(s);
-	for (int i = 0; i < s->n_pending; i++) {
-		const pending *p = &s->pending[i];
-		const heddle_buffer *buffer = s->m->program->buffer[p->buffer];
-		all[i] = p->reference;
-		if (p->store && heddle_buffer_space(buffer) == HEDDLE_SPACE_GLOBAL)
-			stores[n_store++] = p->reference;
-	}
-	s->m->load->stored = heddle_reuse_average(s->loop, s->n_loop, stores, n_store, s->line);
+	for (int i = 0; i < s->n_pending; i++)
+		all[i] = s->pending[i].reference;
+	s->m->load->stored = stored_bytes(s, false);
+	s->m->load->updated = stored_bytes(s, true);
 	heddle_reuse(s->m->load, s->loop, s->n_loop, all, s->n_pending, s->line);
 }
 

@@ -324,7 +324,11 @@ static void find_traffic(rater *r)
 		if (r->d->streaming_stores)
 			written = l->blocks * (missing * cached + (1 - missing) * l->streamed);
 	}
-	r->out->traffic = (above ? above->bytes : l->n_span ? l->span[l->n_span - 1].touched.bytes : 0) + written;
+	const double all = distinct(l, l->blocks).bytes, once = above ? above->bytes : all;
+	/* what is read and written moves both ways, but for what the last cache keeps within the launch */
+	if (!r->d->streaming_stores)
+		written = l->updated * l->blocks * (once < all ? once / all : 1);
+	r->out->traffic = once + written;
 }
 
 /* Seconds in which memory moves its traffic, as fast as bytes in flight let it. */
