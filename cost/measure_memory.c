@@ -330,7 +330,8 @@ static bool coincide(const scanner *s, const pending *a, const pending *b)
 {
 	const heddle_reference *r = &a->reference;
 	bool used[HEDDLE_REFERENCE_DIGITS] = {false};
-	double rest = fabs((double)(b->constant[0] - a->constant[0]));
+	const double way = fabs((double)(b->constant[0] - a->constant[0]));
+	double rest = way, box = r->bytes;
 	for (int i = 0; i < r->n_digit; i++) {
 		int widest = -1;
 		for (int d = 0; d < r->n_digit; d++)
@@ -342,8 +343,9 @@ static bool coincide(const scanner *s, const pending *a, const pending *b)
 		used[widest] = true;
 		const double stride = fabs(r->digit[widest].stride);
 		rest -= stride * fmin(floor(rest / stride), r->digit[widest].extent - 1);
+		box += stride * (r->digit[widest].extent - 1);
 	}
-	return rest < fmax(r->bytes, s->line) || r->indirect || b->reference.indirect;
+	return (rest < fmax(r->bytes, s->line) && way < box) || r->indirect || b->reference.indirect;
 }
 
 /* References that touch no common data count as ones to arrays of their own. */
