@@ -62,6 +62,7 @@ typedef struct heddle_load {
 	double stored;	      /* bytes of lines that it writes to global memory */
 	double updated;	      /* of them those of arrays that it reads as well */
 	double streamed;      /* of them those stored past the caches */
+	double ahead;	      /* bytes of lines that an earlier block has prefetched by an instruction */
 	/* again[i]: data of global memory that the block touches again after it has touched 2^i to 2^(i+1) other bytes (shared tiles and arrays
 	 * in memory included where the descriptor keeps those in the same caches: simd) */
 	heddle_touch again[HEDDLE_LOAD_DISTANCES];

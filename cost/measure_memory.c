@@ -58,7 +58,7 @@ static bool same_terms(const traffic_form *a, const traffic_form *b)
 
 static bool is_like(const heddle_region_access *a, const heddle_region_access *b)
 {
-	return a->buffer == b->buffer && a->store == b->store && a->bytes == b->bytes && same_terms(a->address, b->address);
+	return a->buffer == b->buffer && a->store == b->store && a->ahead == b->ahead && a->bytes == b->bytes && same_terms(a->address, b->address);
 }
 
 static int by_value(const void *x, const void *y)
@@ -209,6 +209,7 @@ static void add_reference(scanner *s, const heddle_region *region, const heddle_
 			add_loops(s, &p->reference);
 	}
 	p->reference.times = fmax(p->reference.times, times);
+	p->reference.ahead = p->reference.ahead || access->ahead;
 	for (int i = 0; i < n; i++)
 		HEDDLE_PUSH(s->arena, p->constant, p->n, constant[i]);
 }
@@ -267,7 +268,7 @@ static void count_accesses(scanner *s, const heddle_region *region, int loop)
 		const int n = constants_of(region, i, done, constant);
 		const double requests = measure_per_block(s->m, region->executed) * n;
 		const double parts = ceil((double)access->bytes / s->m->vector_bytes);
-		load->instruction[measure_access(access->buffer, access->store)] += requests * parts;
+		load->instruction[measure_access(access->buffer, access->store)] += requests * parts * (access->ahead ? 2 : 1);
 		if (space == HEDDLE_SPACE_GLOBAL && !access->store)
 			s->m->loaded += (double)region->executed / (load->blocks * s->m->launch->threads) * n * access->bytes;
 		if (space == HEDDLE_SPACE_GLOBAL && is_streamed(s, access))
@@ -393,6 +394,9 @@ static void finish(scanner *s)
 		add_constants(&p->reference, p->constant, p->n);
 	}
 	separate(s);
+	for (int i = 0; i < s->n_pending; i++)
+		for (int j = 0; j < s->n_pending && !s->pending[i].reference.ahead; j++)
+			s->pending[i].reference.ahead = s->pending[j].reference.ahead && s->pending[j].reference.array == s->pending[i].reference.array;
 	for (int i = 0; i < s->n_pending; i++)
 		all[i] = s->pending[i].reference;
 	s->m->load->stored = stored_bytes(s, false);

@@ -376,7 +376,8 @@ static double run_cycles(const rater *r)
 	double cycles = 0;
 	for (int i = 0; i + 1 < r->n_level; i++) {
 		const heddle_touch *m = &r->level[i].missed;
-		const double runs = (m->runs + m->bytes / reach) / r->load->blocks;
+		const double bytes = fmax(0, m->bytes / r->load->blocks - r->load->ahead),
+			     runs = m->runs / r->load->blocks + bytes / reach;
 		cycles += runs * fmax(0, r->level[i + 1].latency - r->level[i].latency) * r->clock / misses;
 	}
 	return isfinite(misses) ? cycles : 0;

@@ -115,8 +115,11 @@ static void read_loads(traffic_reader *reader, const heddle_value *v, heddle_reg
 	}
 	for (int i = 0; i < v->n_arg; i++)
 		read_loads(reader, v->arg[i], to);
+	const int before = to->n_access;
 	if (v->kind == HEDDLE_VALUE_LOAD)
 		add_access(reader, to, v->buffer, v->arg, v->n_arg, v->width, false);
+	if (to->n_access > before)
+		to->access[before].ahead = v->i > 0;
 }
 
 /* Of a loop. */

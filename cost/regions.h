@@ -14,6 +14,7 @@
 typedef struct heddle_region_access {
 	const heddle_buffer *buffer;
 	bool store;
+	bool ahead;		     /* a later block's lines are prefetched with it */
 	int bytes;		     /* of one thread */
 	const traffic_form *address; /* bytes from the start of the buffer */
 } heddle_region_access;

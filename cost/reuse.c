@@ -68,7 +68,8 @@ static heddle_touch touch_of(const heddle_reuse_digit *digit, int n, const heddl
 	}
 	runs *= several;
 	const double bytes = runs * fmax(run, line), all = fmax(r->size, line);
-	return bytes < all ? (heddle_touch){bytes, runs} : (heddle_touch){all, 1};
+	const double least = r->ahead ? 0 : 1;
+	return bytes < all ? (heddle_touch){bytes, least * runs} : (heddle_touch){all, least};
 }
 
 static heddle_touch touched(const analysis *a, const heddle_reference *r, int loop, bool included)
@@ -255,8 +256,15 @@ void heddle_reuse(heddle_load *load, const heddle_reuse_loop *loop, int n_loop, 
 	const int grid = last_grid(loop, n_loop);
 	load->n_span = 0;
 	load->common = grid >= 0 ? common_bytes(&a, grid) : 0;
+	load->ahead = 0;
 	memset(load->again, 0, sizeof(load->again));
 	add_span(load, 1, iteration(&a, grid));
+	for (int i = 0; i < n_reference; i++) {
+		bool first = reference[i].ahead;
+		for (int j = 0; j < i && first; j++)
+			first = reference[j].array != reference[i].array;
+		load->ahead += first ? touched(&a, &reference[i], grid, false).bytes : 0;
+	}
 	for (int g = grid; g >= 0; g = loop[g].parent) {
 		blocks *= loop[g].trips;
 		add_span(load, blocks, iteration(&a, loop[g].parent));

@@ -33,11 +33,12 @@ typedef struct heddle_reference {
 	double size;   /* of the array, in bytes; data is never more */
 	double times;  /* executions in one iteration of `loop` by all threads of the block, elements counted in the digits apart: 1 */
 	bool indirect; /* each element is anywhere in the array */
+	bool ahead;    /* an earlier block has prefetched its lines: no run of theirs is waited for */
 	int n_digit;
 	heddle_reuse_digit digit[HEDDLE_REFERENCE_DIGITS];
 } heddle_reference;
 
-/* Fill load->span and load->again from references to global memory (simd: to shared tiles and arrays in memory as well).  `line`: bytes. */
+/* Fill load->span, load->again and load->ahead from references to global memory (simd: to shared tiles and arrays in memory as well).  `line`: bytes. */
 void heddle_reuse(heddle_load *load, const heddle_reuse_loop *loop, int n_loop, const heddle_reference *reference, int n_reference,
 		  double line);
 /* Distinct bytes of an average block. */
