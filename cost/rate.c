@@ -257,7 +257,8 @@ static double blocks_within(const heddle_load *l, double bytes)
  * cache holds. */
 static double cold(const heddle_load *l, const level *v)
 {
-	return v->shared ? fmin(1, fmax(0, distinct(l, l->blocks).bytes / (KEPT * v->size) - 1)) : 1;
+	const double all = distinct(l, l->blocks).bytes / v->size;
+	return v->shared ? fmin(1, fmax(0, (all - KEPT) / (1 - KEPT))) : 1;
 }
 
 /* Share of data, touched again after so many other bytes, that a cache with this room has lost: distances are known to a factor of two. */
