@@ -17,6 +17,8 @@
 
 /* Share of a cache that data stay in: lines conflict, and other data pass through. */
 static const double KEPT = 0.75;
+/* Share of a core's window whose instructions run while a load misses; fitted on bench/replay (all of it in view). */
+static const double BEHIND = 0.2;
 
 enum { MOST_LEVELS = 4, MOST_PARTS = 3, WORD = 4 };
 
@@ -374,12 +376,14 @@ static double load_latency(const rater *r)
 static double run_cycles(const rater *r)
 {
 	const double misses = quantity(&r->d->misses, INFINITY), reach = quantity(&r->d->prefetch_reach, INFINITY);
+	const double hidden = BEHIND * quantity(&r->d->window, 0) / quantity(&r->d->issue.all, INFINITY);
 	double cycles = 0;
 	for (int i = 0; i + 1 < r->n_level; i++) {
 		const heddle_touch *m = &r->level[i].missed;
 		const double bytes = fmax(0, m->bytes / r->load->blocks - r->load->ahead),
 			     runs = m->runs / r->load->blocks + bytes / reach;
-		cycles += runs * fmax(0, r->level[i + 1].latency - r->level[i].latency) * r->clock / misses;
+		const double latency = fmax(0, r->level[i + 1].latency - r->level[i].latency) * r->clock;
+		cycles += runs * fmax(0, latency - hidden) / misses;
 	}
 	return isfinite(misses) ? cycles : 0;
 }
