@@ -52,6 +52,7 @@ void heddle_candidate_of(const heddle_outline *outline, heddle_candidate *candid
 		to->space = (signed char)from->space;
 		for (int i = 0; i < kernel->config->n_stream; i++)
 			candidate->streams |= (unsigned)!strcmp(kernel->config->stream[i], from->tensor->name) << g;
+		to->prefetch = from->ahead > 0;
 		if (from->space != HEDDLE_SPACE_SHARED)
 			continue;
 		to->last = (signed char)from->order[from->tensor->rank - 1];

@@ -268,6 +268,8 @@ double footprint_reads(footprint_counter *k, const heddle_shape *s)
 		const footprint_request r = footprint_request_of(k, s, read);
 		const double runs = heddle_shape_runs(s, read->mask, false);
 		footprint_access(k, s, read, &r, runs * heddle_shape_items(s, s->apart & ~read->mask), false);
+		if (space == HEDDLE_SPACE_GLOBAL && k->c->group[read->group].prefetch)
+			footprint_count(k, HEDDLE_INSTRUCTION_GLOBAL_LOAD, runs * r.n);
 		k->loaded += r.words * (k->o->simd ? 1
 						   : footprint_weight(space == HEDDLE_SPACE_SHARED ? &weight->operand
 												   : &weight->load));

@@ -93,13 +93,13 @@ static void apply_group(const heddle_outline *outline, const heddle_group_config
 {
 	const heddle_descriptor *descriptor = outline->descriptor;
 	to->space = (signed char)given->space;
+	to->prefetch = (signed char)(given->prefetch >= 0 ? given->prefetch : to->prefetch);
 	if (given->space != HEDDLE_SPACE_SHARED)
 		return;
 	to->pad = (short)(given->pad >= 0 ? given->pad : to->pad);
 	to->vector = (signed char)(given->vector > 0 ? given->vector : to->vector);
 	to->columns = (short)(given->columns > 0 ? given->columns : to->columns);
 	to->phases = (signed char)(given->phases > 0 ? given->phases : to->phases);
-	to->prefetch = (signed char)(given->prefetch >= 0 ? given->prefetch > 0 : to->prefetch);
 	if (given->n_order)
 		to->last = (signed char)given->order[given->n_order - 1];
 	for (int i = 0; i < descriptor->n_copy && given->copy; i++)

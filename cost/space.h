@@ -39,6 +39,8 @@ int heddle_space_seeds(const heddle_outline *outline, int every, heddle_space_vi
 /* What follows from the layout of members and of the main statement: the layouts of other statements, tiles' arrays,
  * what stays in registers. */
 void heddle_space_complete(const heddle_outline *outline, heddle_candidate *candidate);
+/* Let blocks prefetch for later ones what they read once, where those go over the tensor as it lies. */
+void heddle_space_prefetch(const heddle_outline *outline, heddle_candidate *candidate);
 
 /* ---- space_moves.c ---- */
 

@@ -19,6 +19,8 @@ static void visit(const mover *m, heddle_candidate *c, bool completed)
 		heddle_given_apply(m->o, c);
 	else
 		heddle_space_complete(m->o, c);
+	else
+		heddle_space_prefetch(m->o, c);
 	m->visit(m->user, c);
 }
 

@@ -188,7 +188,55 @@ void heddle_space_complete(const heddle_outline *o, heddle_candidate *c)
 						? HEDDLE_SPACE_REGISTER
 						: HEDDLE_SPACE_GLOBAL;
 	}
+	heddle_space_prefetch(o, c);
 	heddle_given_apply(o, c);
+}
+
+/* Bytes from what the access reads in a block to what the next block reads; 0: other blocks read some of it, too, or
+ * some of what lies between, or lines of it several times. */
+static double next_part(const heddle_outline *o, const heddle_candidate *c, const heddle_outline_stmt *s,
+			const heddle_outline_access *a)
+{
+	const int fastest = o->n_member ? c->order[o->n_member - 1] : -1;
+	double part = a->bytes, distance = 0, line = 0;
+	for (int d = 0; d < s->n_dim; d++) {
+		const bool member = s->members >> d & 1;
+		const heddle_slot_layout *l = s->slot[d] < 0 ? NULL : &c->slot[s->slot[d]];
+		if (s->extent[d] > 1 && !(a->mask >> d & 1))
+			return 0;
+		part *= member && l ? fmin(heddle_slot_tile(l), s->extent[d]) : s->extent[d];
+		distance += member && l && s->slot[d] == fastest ? a->step[d] * heddle_slot_tile(l) : 0;
+		line = fmax(line, l ? fabs(a->step[d]) * l->vector : 0);
+	}
+	return a->affine && part <= distance && line >= o->line && heddle_outline_blocks(o, c, fastest) > 1 ? distance : 0;
+}
+
+void heddle_space_prefetch(const heddle_outline *o, heddle_candidate *c)
+{
+	enum { PART = 8 }; /* of the second cache, at most */
+	const heddle_memory *memory = heddle_descriptor_memory(o->descriptor, "global"),
+			    *second = heddle_descriptor_memory(o->descriptor, "l2"),
+			    *last = heddle_descriptor_memory(o->descriptor, "l3");
+	double all = 0;
+	if (!o->simd || !o->descriptor->prefetches || !second || !memory)
+		return;
+	for (int g = 0; g < o->n_group; g++)
+		all += o->stmt[o->group[g].stmt].access[o->group[g].access].size;
+	for (int g = 0; g < o->n_group; g++) {
+		const heddle_outline_group *group = &o->group[g];
+		const heddle_outline_stmt *s = &o->stmt[group->stmt];
+		bool reads = c->group[g].space == HEDDLE_SPACE_GLOBAL && !group->written;
+		for (int h = g + 1; h < o->n_group; h++) /* the last one that reads the tensor */
+			reads = reads && o->group[h].tensor != group->tensor;
+		if (c->group[g].space != HEDDLE_SPACE_SHARED)
+			c->group[g].prefetch = 0;
+		const double distance = reads ? next_part(o, c, s, &s->access[group->access]) : 0;
+		if (distance <= 0 || PART * distance > second->size.value || (last && all <= last->size.value))
+			continue;
+		/* the bytes that are under way in memory's latency */
+		const double blocks = ceil(memory->latency.value * memory->bandwidth.value / distance);
+		c->group[g].prefetch = (signed char)fmin(blocks, 64);
+	}
 }
 
 /* ---- axes -------------------------------------------------------------------------------------------------------- */
