@@ -271,7 +271,10 @@ unsigned heddle_candidate_streams(const heddle_outline *outline, const heddle_ca
 		const heddle_outline_stmt *stmt = &outline->stmt[s];
 		const heddle_outline_access *target = &stmt->access[0];
 		const int g = target->group;
-		if (g < 0 || outline->group[g].uses != 1 || target->row < 0 || target->aligned * target->bytes < outline->line)
+		/* a result that stays in registers for other statements is stored once, by the last one */
+		const bool once = g >= 0 && (outline->group[g].uses == 1 ||
+					     (candidate->group[g].space == HEDDLE_SPACE_REGISTER && outline->group[g].used_after));
+		if (!once || target->row < 0 || target->aligned * target->bytes < outline->line)
 			continue;
 		for (int d = 0; d < stmt->n_dim; d++) {
 			const heddle_slot_layout *l = layout_of(stmt, candidate, d);

@@ -15,12 +15,10 @@ typedef struct mover {
 
 static void visit(const mover *m, heddle_candidate *c, bool completed)
 {
-	if (completed)
-		heddle_given_apply(m->o, c);
-	else
+	if (!completed)
 		heddle_space_complete(m->o, c);
-	else
-		heddle_space_prefetch(m->o, c);
+	heddle_space_prefetch(m->o, c);
+	heddle_given_apply(m->o, c);
 	m->visit(m->user, c);
 }
 

@@ -178,7 +178,6 @@ void heddle_space_complete(const heddle_outline *o, heddle_candidate *c)
 	if (!heddle_given_layout(o))
 		complete_layouts(o, c);
 	heddle_given_apply(o, c);
-	c->streams &= heddle_candidate_streams(o, c);
 	for (int g = 0; g < o->n_group; g++) {
 		heddle_slot_group *choice = &c->group[g];
 		if (choice->space == HEDDLE_SPACE_SHARED)
@@ -188,6 +187,7 @@ void heddle_space_complete(const heddle_outline *o, heddle_candidate *c)
 						? HEDDLE_SPACE_REGISTER
 						: HEDDLE_SPACE_GLOBAL;
 	}
+	c->streams &= heddle_candidate_streams(o, c);
 	heddle_space_prefetch(o, c);
 	heddle_given_apply(o, c);
 }
