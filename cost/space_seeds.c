@@ -214,11 +214,11 @@ static double next_part(const heddle_outline *o, const heddle_candidate *c, cons
 void heddle_space_prefetch(const heddle_outline *o, heddle_candidate *c)
 {
 	enum { PART = 8 }; /* of the second cache, at most */
-	const heddle_memory *memory = heddle_descriptor_memory(o->descriptor, "global"),
-			    *second = heddle_descriptor_memory(o->descriptor, "l2"),
-			    *last = heddle_descriptor_memory(o->descriptor, "l3");
 	double all = 0;
-	if (!o->simd || !o->descriptor->prefetches || !second || !memory)
+	const heddle_descriptor *chip = o->descriptor;
+	const heddle_memory *memory = heddle_descriptor_memory(chip, "global"), *second = heddle_descriptor_memory(chip, "l2"),
+			    *last = heddle_descriptor_memory(chip, "l3");
+	if (!o->simd || !chip->prefetches || !second || !memory)
 		return;
 	for (int g = 0; g < o->n_group; g++)
 		all += o->stmt[o->group[g].stmt].access[o->group[g].access].size;
@@ -234,8 +234,7 @@ void heddle_space_prefetch(const heddle_outline *o, heddle_candidate *c)
 		if (distance <= 0 || PART * distance > second->size.value || (last && all <= last->size.value))
 			continue;
 		/* the bytes that are under way in memory's latency */
-		const double blocks = ceil(memory->latency.value * memory->bandwidth.value / distance);
-		c->group[g].prefetch = (signed char)fmin(blocks, 64);
+		c->group[g].prefetch = (signed char)fmin(64, ceil(memory->latency.value * memory->bandwidth.value / distance));
 	}
 }
 
@@ -409,6 +408,16 @@ static void seed_sums(seeder *s, int x, int y, int z)
 			}
 }
 
+/* About so many items, without a remainder of the dimension where a number within a fifth divides it. */
+static int dividing(double extent, int items)
+{
+	static const int change[] = {0, 1, -1, 2, -2};
+	size_t i = 0;
+	while (i < HEDDLE_COUNT(change) && (abs(change[i]) * 5 > items || fmod(extent, items + change[i]) != 0))
+		i++;
+	return i < HEDDLE_COUNT(change) ? items + change[i] : items;
+}
+
 /* One thread: vectors along x, items of x and y in registers, rounds along y over a panel. */
 static void seed_vectors(seeder *s, int x, int y)
 {
@@ -421,16 +430,17 @@ static void seed_vectors(seeder *s, int x, int y)
 			for (size_t j = 0; j < (y < 0 ? 1 : HEDDLE_COUNT(items_y)); j++)
 				for (size_t r = 0; r < (y < 0 ? 1 : HEDDLE_COUNT(rounds)); r++) {
 					heddle_candidate c;
-					const int sums = items_x[i] * v / s->wide * items_y[j];
+					const int of_y = y < 0 ? 1 : dividing(s->main->extent[y], items_y[j]);
+					const int sums = items_x[i] * v / s->wide * of_y;
 					if (sums > registers || (!member && items_x[i] > 1) || (s->reuses && sums < 2))
 						continue;
 					heddle_candidate_begin(s->o, &c);
 					*slot(s, &c, x) = (heddle_slot_layout){1, items_x[i], 1, v};
 					if (y >= 0) {
-						const int all = (int)ceil(s->main->extent[y] / items_y[j]),
+						const int all = (int)ceil(s->main->extent[y] / of_y),
 							  z = s->reuse[0] == y || s->reuse[0] == x ? 1 : 0;
 						*slot(s, &c, y) = (heddle_slot_layout){rounds[r] > 0 ? rounds[r] : all,
-										       items_y[j], 1, 1};
+										       of_y, 1, 1};
 						if (rounds[r] < 0 && z < s->n_reuse && s->reuse[z] != x &&
 						    s->reuse[z] != y)
 							slot(s, &c, s->reuse[z])->rounds =
