@@ -172,13 +172,13 @@ static void to_front(picker *p, int i)
 /* The most promising attempts that are not lowered; false: none promises to be faster than what is. */
 static bool next_round(picker *p)
 {
-	enum { AT_ONCE = 2 };
+	enum { AT_ONCE = 2, FIRST = 4 }; /* so many are lowered, whatever they promise */
 	const double gain = 0.97; /* less is not worth lowering */
 	const attempt *best = fastest(p, -1, -1);
 	const int first = p->end;
 	while (p->end < p->n && p->end < first + AT_ONCE && p->end < p->effort.programs) {
 		int chosen = -1;
-		double least = best && !p->effort.wide ? gain * best->sum : INFINITY;
+		double least = best && first >= FIRST && !p->effort.wide ? gain * best->sum : INFINITY;
 		for (int i = p->end; i < p->n; i++) {
 			const double seconds = p->attempt[i].expected * error_of(p, &p->attempt[i]);
 			bool known = false; /* two of a kind teach little */

@@ -93,8 +93,7 @@ static double overlapped(const rater *r, const double *part, int n)
 	return most + (1 - r->overlap) * (sum - most);
 }
 
-/* ---- the machine
- * ------------------------------------------------------------------------------------------------------------- */
+/* ---- the machine ----------------------------------------------------------------------------- */
 
 /* The clock is that at which the peak rate is reached, where the descriptor says both. */
 static void read_machine(rater *r)
@@ -150,8 +149,7 @@ static void read_levels(rater *r)
 	}
 }
 
-/* ---- resident blocks
- * --------------------------------------------------------------------------------------------------------- */
+/* ---- resident blocks ------------------------------------------------------------------------- */
 
 static void limit(rater *r, double blocks, const char *what)
 {
@@ -215,8 +213,7 @@ static void find_resident(rater *r)
 	r->out->tail = r->on_unit > 0 ? 1 - l->blocks / (r->on_unit * r->units) : 0;
 }
 
-/* ---- memory
- * ------------------------------------------------------------------------------------------------------------------ */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 /* Distinct data of so many consecutive blocks. */
 static heddle_touch distinct(const heddle_load *l, double blocks)
@@ -275,8 +272,8 @@ static double common_hits(const rater *r, const level *v)
 {
 	const heddle_load *l = r->load;
 	const double lost = lost_share(log2(fmax(1, distinct(l, 1).bytes)), KEPT * v->size);
-	const double each = l->blocks / r->out->resident, once = fmin(r->units, l->blocks);
-	return l->common * fmax(0, l->blocks - lost * each - (1 - lost) * once);
+	const double once = fmin(r->units, l->blocks);
+	return l->common * fmax(0, l->blocks - lost * l->blocks / r->out->resident - (1 - lost) * once);
 }
 
 /* Where blocks share a cache they pass through their data together: what one touches before it comes back to something
@@ -317,9 +314,7 @@ static void find_traffic(rater *r)
 		level *v = &r->level[i];
 		/* shared memory is a part of a first cache that is larger */
 		if (i == 0 && !v->shared && v->size > quantity(&r->d->shared_per_unit, INFINITY))
-			v->size =
-				fmax(v->size / 16, v->size - r->out->resident * (l->shared_bytes +
-										 quantity(&r->d->shared_reserved, 0)));
+			v->size = fmax(v->size / 16, v->size - r->out->resident * (l->shared_bytes + quantity(&r->d->shared_reserved, 0)));
 		find_misses(r, v, above);
 		above = &v->missed;
 		/* a store that misses reads its line first; one past the caches reaches memory always */

@@ -36,11 +36,19 @@ typedef void heddle_space_visit(void *user, heddle_candidate *candidate);
 
 /* Calls `visit` for each `every`-th, completed; NULL: for none.  Returns how many there are. */
 int heddle_space_seeds(const heddle_outline *outline, int every, heddle_space_visit *visit, void *user);
+
+/* ---- space_complete.c ---- */
+
 /* What follows from the layout of members and of the main statement: the layouts of other statements, tiles' arrays,
  * what stays in registers. */
 void heddle_space_complete(const heddle_outline *outline, heddle_candidate *candidate);
 /* Let blocks prefetch for later ones what they read once, where those go over the tensor as it lies. */
 void heddle_space_prefetch(const heddle_outline *outline, heddle_candidate *candidate);
+/* Do neighbours along the statement's dimension lie side by side in the access; in any access? */
+bool heddle_space_runs_along(const heddle_outline_access *a, int d);
+bool heddle_space_any_runs_along(const heddle_outline_stmt *s, int d);
+/* Elements of the widest vector along the dimension. */
+int heddle_space_vector_along(const heddle_outline *o, const heddle_outline_stmt *s, int d);
 
 /* ---- space_moves.c ---- */
 

@@ -130,6 +130,9 @@ static void test_memory(void **state)
 	check(&load, "memory", 800e6 / 100e9);
 	load.flight = 4; /* 4 bytes of each of 10240 threads in 500 ns: 82 GB/s */
 	check(&load, "memory", 800e6 / (4 * 10240 / 500e-9));
+	load.flight = 0;
+	load.updated = 5e5; /* half of it is written back */
+	check(&load, "memory", 1200e6 / 100e9);
 }
 
 static void test_latency(void **state)
