@@ -232,6 +232,7 @@ static int simplify_launch(simplify *s)
 	simplify_vectorise(s);
 	simplify_turn(s, true); /* short loops are unrolled next */
 	simplify_fold(s, (rewriter){.unroll = true});
+	simplify_partial(s);
 	simplify_registers(s);
 	check_registers(&check, s->launch->body);
 	if (check.failed)

@@ -93,6 +93,7 @@ int simplify_straight_end(const heddle_node *block, int k);
 /* ---- the steps -------------------------------------------------------------------------------------------------------- */
 
 void simplify_vectorise(simplify *s);	/* simplify_vector.c */
+void simplify_partial(simplify *s);	/* simplify_partial.c */
 void simplify_registers(simplify *s);	/* simplify_registers.c */
 void simplify_turn(simplify *s, bool copies); /* simplify_turn.c; `copies`: those of elements, too */
 void simplify_rounds(simplify *s);	/* simplify_rounds.c */

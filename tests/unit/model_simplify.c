@@ -508,6 +508,13 @@ static void vector_arithmetic(void **state)
 	/* A recurrence is no vector. */
 	becomes(&opencl_like, "for vector v in 0 .. 2 {\nC[v + 1] = C[v] + 1.0\n}\n",
 		"\tC[1] = C[0] + 1.0\n\tC[2] = C[1] + 1.0\n");
+	/* lanes that take part, of which the number is known: in registers */
+	becomes(&opencl_like, "declare r\nfor vector i in 0 .. 4 {\nr[i] = 0.0\n}\nfor serial k in 0 .. 8 {\nfor vector i in 0 .. 4 {\nif i < 3 {\nr[i] = r[i] + A[k * 4 + i]\n}\n}\n}\n"
+		"for vector i in 0 .. 4 {\nC[i] = r[i]\n}\n",
+		"\tdeclare r\n\tr[] = splat(0.0, 4)\n\tfor serial k in 0 .. 8 {\n"
+		"\t\tlet float32x2 A_v = A[k * 4 : 2]\n"
+		"\t\tr[] = vector(extract(r[], 0) + extract(A_v, 0), extract(r[], 1) + extract(A_v, 1), extract(r[], 2) + A[k * 4 + 2], extract(r[], 3))\n"
+		"\t}\n\tC[0 : 4] = r[]\n");
 }
 
 /* Loads side by side: one vector where its address is aligned and all of it is loaded for sure. */
