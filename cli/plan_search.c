@@ -91,7 +91,7 @@ static json_t *top_json(const heddle_target *target, const heddle_pick_list *fou
 static int top_of(heddle_cli *cli, const heddle_definition *definition, const heddle_target *target, int top, json_t *all)
 {
 	heddle_pick_list found;
-	heddle_compile_options options = {0};
+	heddle_compile_options options = {.effort = HEDDLE_EFFORT_WIDE};
 	heddle_cli_timer none;
 	if (heddle_cli_effort(cli, definition, target, &none, &options) < 0 || heddle_target_takes(cli->ctx, definition, target) < 0)
 		return -1;

@@ -345,7 +345,8 @@ static void set_group(const heddle_outline *outline, int g, const heddle_slot_gr
 	heddle_group_config *to =
 		heddle_config_group(config, outline->kernel->position, group->tensor->name, group->number, true);
 	to->space = from->space;
-	to->prefetch = from->prefetch;
+	if (from->space == HEDDLE_SPACE_SHARED || (outline->simd && from->space == HEDDLE_SPACE_GLOBAL))
+		to->prefetch = from->prefetch;
 	if (from->space != HEDDLE_SPACE_SHARED)
 		return;
 	to->pad = from->pad;

@@ -67,7 +67,7 @@ void heddle_outline_give(heddle_arena *arena, heddle_outline *outline, heddle_co
 		if (!outline->group[g].uses)
 			continue;
 		const heddle_group_config *group = heddle_config_group(config, k, tensor->name, outline->group[g].number, false);
-		given->group[g] = group && group->space >= 0 ? group : NULL;
+		given->group[g] = group;
 		for (int i = 0; i < kernel->n_stream; i++)
 			given->candidate.streams |= (unsigned)!strcmp(kernel->stream[i], tensor->name) << g;
 	}
@@ -92,9 +92,12 @@ void heddle_given_lay_out(const heddle_outline *outline, heddle_candidate *candi
 static void apply_group(const heddle_outline *outline, const heddle_group_config *given, heddle_slot_group *to)
 {
 	const heddle_descriptor *descriptor = outline->descriptor;
-	to->space = (signed char)given->space;
+	if (given->space >= 0)
+		to->space = (signed char)given->space;
+	else if (given->copy || (given->prefetch > 0 && !outline->simd)) /* only tiles have that */
+		to->space = HEDDLE_SPACE_SHARED;
 	to->prefetch = (signed char)(given->prefetch >= 0 ? given->prefetch : to->prefetch);
-	if (given->space != HEDDLE_SPACE_SHARED)
+	if (to->space != HEDDLE_SPACE_SHARED)
 		return;
 	to->pad = (short)(given->pad >= 0 ? given->pad : to->pad);
 	to->vector = (signed char)(given->vector > 0 ? given->vector : to->vector);

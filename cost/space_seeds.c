@@ -137,20 +137,19 @@ static bool takes(seeder *s)
 /* All of the operands, or one of two, or none in tiles. */
 static void visit_spaces(seeder *s, const heddle_candidate *c, bool early)
 {
-	const unsigned all = stageable(s, c);
+	const unsigned all = stageable(s, c), one = all & (0u - all);
 	const bool two = __builtin_popcount(all) == 2;
-	for (unsigned set = all;; set = (set - 1) & all) {
-		if ((set == all || set == 0 || two) && takes(s)) {
-			heddle_candidate copy = *c;
-			for (int g = 0; g < s->o->n_group; g++) {
-				copy.group[g].space = set >> g & 1 ? HEDDLE_SPACE_SHARED : HEDDLE_SPACE_GLOBAL;
-				copy.group[g].prefetch = early && set >> g & 1;
-			}
-			heddle_space_complete(s->o, &copy);
-			s->visit(s->user, &copy);
+	const unsigned set[] = {all, all ^ one, one, 0};
+	for (int i = 0; i < 4; i++) {
+		if ((i && i < 3 && !two) || (i == 3 && !all) || !takes(s))
+			continue;
+		heddle_candidate copy = *c;
+		for (int g = 0; g < s->o->n_group; g++) {
+			copy.group[g].space = set[i] >> g & 1 ? HEDDLE_SPACE_SHARED : HEDDLE_SPACE_GLOBAL;
+			copy.group[g].prefetch = early && set[i] >> g & 1;
 		}
-		if (!set)
-			return;
+		heddle_space_complete(s->o, &copy);
+		s->visit(s->user, &copy);
 	}
 }
 

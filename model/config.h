@@ -110,7 +110,7 @@ void heddle_config_print_kernel(const heddle_config *config, int k, heddle_text 
 heddle_kernel_config *heddle_config_kernel(heddle_config *config, int k);
 heddle_stmt_config *heddle_config_stmt(heddle_config *config, int k, int stmt);
 heddle_group_config *heddle_config_group(heddle_config *config, int k, const char *tensor, int number, bool create);
-/* What `given` says of kernels replaces what the config says: values of single dimensions, groups as a whole. */
+/* What `given` says of kernels replaces what the config says: values of single dimensions, single values of groups. */
 void heddle_config_overlay(heddle_config *config, const heddle_config *given);
 /* The value of `name`, or `otherwise`. */
 int64_t heddle_named_get(const heddle_named_list *list, const char *name, int64_t otherwise);

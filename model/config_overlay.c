@@ -3,6 +3,8 @@
  */
 #include "model/config.h"
 
+#include <string.h>
+
 static void overlay_list(heddle_config *config, heddle_named_list *list, const heddle_named_list *given)
 {
 	for (int i = 0; i < given->n; i++)
@@ -16,6 +18,20 @@ static void overlay_stmt(heddle_config *config, heddle_stmt_config *to, const he
 	overlay_list(config, &to->thread, &given->thread);
 	overlay_list(config, &to->vector, &given->vector);
 	overlay_list(config, &to->reduce, &given->reduce);
+}
+
+static void overlay_group(heddle_group_config *to, const heddle_group_config *given)
+{
+	to->space = given->space >= 0 ? given->space : to->space;
+	to->pad = given->pad >= 0 ? given->pad : to->pad;
+	to->vector = given->vector > 0 ? given->vector : to->vector;
+	to->columns = given->columns > 0 ? given->columns : to->columns;
+	to->phases = given->phases > 0 ? given->phases : to->phases;
+	to->prefetch = given->prefetch >= 0 ? given->prefetch : to->prefetch;
+	to->copy = given->copy ? given->copy : to->copy;
+	to->n_order = given->n_order ? given->n_order : to->n_order;
+	if (given->n_order)
+		memcpy(to->order, given->order, sizeof(to->order));
 }
 
 void heddle_config_overlay(heddle_config *config, const heddle_config *given)
@@ -38,6 +54,6 @@ void heddle_config_overlay(heddle_config *config, const heddle_config *given)
 		for (int s = 0; s < from->n_stmt; s++)
 			overlay_stmt(config, heddle_config_stmt(config, k, from->stmt[s].stmt), &from->stmt[s]);
 		for (int g = 0; g < from->n_group; g++)
-			*heddle_config_group(config, k, from->group[g].tensor, from->group[g].number, true) = from->group[g];
+			overlay_group(heddle_config_group(config, k, from->group[g].tensor, from->group[g].number, true), &from->group[g]);
 	}
 }
