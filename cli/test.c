@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 #include "cli/sarif.h"
 
+#include "cli/kernel.h"
 #include "harness/test.h"
 
 #include <string.h>
@@ -108,6 +109,13 @@ static int fill_options(heddle_cli *cli, heddle_test_options *options, heddle_ta
 	options->definition = heddle_cli_value(cli, HEDDLE_OPTION_DEF);
 	options->sizes = sizes;
 	options->config = heddle_cli_value(cli, HEDDLE_OPTION_CONFIG);
+	heddle_compile_options compile = {0};
+	heddle_cli_timer none;
+	if (heddle_cli_effort(cli, NULL, NULL, &none, &compile) < 0)
+		return -1;
+	if (compile.effort == HEDDLE_EFFORT_MEASURED)
+		return heddle_error(cli->ctx, 915, NULL, "test times nothing: give it an --effort from 0 to 2");
+	options->effort = compile.effort;
 	options->n_impl = cli->option[HEDDLE_OPTION_IMPL].n;
 	options->impl = cli->option[HEDDLE_OPTION_IMPL].value;
 	options->expect = heddle_cli_value(cli, HEDDLE_OPTION_EXPECT);

@@ -6,6 +6,7 @@
 #include "compile/pick_parts.h"
 
 #include "cost/cost.h"
+#include "cost/rules.h"
 #include "model/passes.h"
 #include "model/simplify.h"
 #include "model/rewrite.h"
@@ -55,7 +56,10 @@ static heddle_program *attempt(heddle_ctx *ctx, heddle_arena *arena, const heddl
 {
 	heddle_scop *scop = heddle_scop_new(ctx, arena, rewritten, target->descriptor);
 	heddle_completion how = {heddle_target_space_language(target), {.seeds = SEEDS, .around = 1}};
-	heddle_pass_options passes = {.complete = options->complete ? NULL : simple ? heddle_cost_complete_simple : heddle_cost_complete,
+	heddle_pass_options passes = {.complete = options->complete			   ? NULL :
+						  simple				   ? heddle_cost_complete_simple :
+						  options->effort == HEDDLE_EFFORT_RULES ? heddle_rules_complete :
+											   heddle_cost_complete,
 				      .user = &how,
 				      .dump = options->dump,
 				      .stop = options->stop,
@@ -120,19 +124,23 @@ int heddle_target_takes(heddle_ctx *ctx, const heddle_definition *definition, co
 	return heddle_note(ctx, NULL, "write float32 here, or take a chip with float64: heddle arch show NAME says which have it"), -1;
 }
 
-heddle_program *heddle_compile_gathered(heddle_ctx *ctx, const heddle_definition *definition, const heddle_target *target,
-			       const heddle_compile_options *options)
+/* `simple`: what is too much for isl is compiled with a simpler schedule. */
+static heddle_program *compile(heddle_ctx *ctx, const heddle_definition *definition, const heddle_target *target,
+			       const heddle_compile_options *options, bool simple)
 {
-	static const heddle_compile_options none = {0};
 	heddle_arena *arena = heddle_arena_new();
 	heddle_program *program = NULL;
 	int before = heddle_error_count(ctx);
-	options = options ? options : &none;
 	heddle_config *config = heddle_config_parse(ctx, arena, options->config);
+	if (config && !options->complete && options->effort == HEDDLE_EFFORT_RULES) {
+		heddle_rules_split(arena, config, definition, target->descriptor);
+		heddle_rules_share(arena, config, definition, target->descriptor);
+		heddle_rules_turn(arena, config, definition, target->descriptor);
+	}
 	heddle_definition *rewritten = config ? heddle_definition_rewrite(ctx, arena, definition, config) : NULL;
 	if (rewritten)
 		program = attempt(ctx, arena, rewritten, target, config, options, false);
-	if (rewritten && !program && before == 0 && (!options->config || !*options->config) && only_the_limit(ctx, before)) {
+	if (rewritten && !program && before == 0 && simple && only_the_limit(ctx, before)) {
 		/* too much for isl: a simpler legal schedule, and said so */
 		heddle_diagnostics_clear(ctx);
 		heddle_warning(ctx, 602, &definition->location, "`%s` reached the limit of polyhedral operations: %s",
@@ -144,6 +152,19 @@ heddle_program *heddle_compile_gathered(heddle_ctx *ctx, const heddle_definition
 	}
 	heddle_arena_free(arena);
 	return program;
+}
+
+static bool gives_nothing(const heddle_compile_options *options)
+{
+	return !options->config || !*options->config;
+}
+
+heddle_program *heddle_compile_gathered(heddle_ctx *ctx, const heddle_definition *definition, const heddle_target *target,
+					const heddle_compile_options *options)
+{
+	static const heddle_compile_options none = {0};
+	options = options ? options : &none;
+	return compile(ctx, definition, target, options, gives_nothing(options));
 }
 
 heddle_program *heddle_compile_config(heddle_ctx *ctx, const heddle_definition *definition, const heddle_target *target,
@@ -164,8 +185,11 @@ heddle_program *heddle_compile(heddle_ctx *ctx, const heddle_definition *definit
 	definition = heddle_definition_gather(ctx, arena, heddle_definition_unflatten(ctx, arena, definition));
 	const heddle_pick_options pick = {.config = chosen.config, .effort = chosen.effort, .threads = chosen.threads,
 					  .time = chosen.time, .time_user = chosen.time_user};
-	chosen.config = heddle_pick(ctx, arena, definition, target, &pick, &chosen.complete);
-	heddle_program *program = chosen.config ? heddle_compile_gathered(ctx, definition, target, &chosen) : NULL;
+	const bool simple = gives_nothing(&chosen);
+	if (!chosen.complete && chosen.effort != HEDDLE_EFFORT_RULES)
+		chosen.config = heddle_pick(ctx, arena, definition, target, &pick, &chosen.complete);
+	const bool refused = chosen.effort != HEDDLE_EFFORT_RULES && !chosen.complete && !chosen.config;
+	heddle_program *program = refused ? NULL : compile(ctx, definition, target, &chosen, simple);
 	heddle_arena_free(arena);
 	return program;
 }

@@ -18,8 +18,9 @@ static const struct effort {
 	int programs, variants;
 	bool wide;
 } efforts[] = {
+	[HEDDLE_EFFORT_RULES] = {{0, 0}, 0, 0, false},
 	[HEDDLE_EFFORT_USUAL] = {{600, 1}, 8, 3, false},
-	[HEDDLE_EFFORT_CLOSED_FORM] = {{600, 1}, 1, 1, false},
+	[HEDDLE_EFFORT_CLOSED_FORM] = {{600, 1}, 2, 1, false},
 	[HEDDLE_EFFORT_WIDE] = {{4000, 6}, 24, 4, true},
 	[HEDDLE_EFFORT_MEASURED] = {{4000, 6}, 48, 4, true},
 };
@@ -31,11 +32,15 @@ enum {
 	TIMED = 24, /* programs that are timed on the device */
 };
 
+/* Ratings err by this much: what the rules chose, some of them from measurements, stays unless something is rated better by more. */
+static const double DOUBT = 0.2;
+
 /* One program: a candidate of each kernel. */
 typedef struct attempt {
 	uint64_t kind; /* see cost/space.h */
 	int variant;   /* attempts of one differ in the kernels' parts alone */
 	int n_kernel;
+	bool rules;
 	bool found; /* among the candidates: it is complete */
 	bool mixed; /* made of parts of other attempts, which give its `sum` */
 	const char *config;
@@ -43,7 +48,7 @@ typedef struct attempt {
 	bool lowered;	 /* what follows is known */
 	const char *complete; /* the config as completed */
 	double rated;	      /* seconds of the program */
-	double seconds[MOST_KERNELS], sum; /* by which attempts are compared */
+	double seconds[MOST_KERNELS], sum; /* by which attempts are compared: DOUBT is taken off where they are the rules' */
 } attempt;
 
 typedef struct picker {
@@ -69,12 +74,13 @@ static void lower(picker *p, heddle_ctx *ctx, attempt *a)
 	const heddle_compile_options options = {.config = a->config, .complete = a->found, .unproved = true, .plan_arena = arena, .plan = &plan};
 	heddle_program *program = heddle_compile_gathered(ctx, p->definition, p->target, &options);
 	if (program && plan && plan->n_launch <= MOST_KERNELS) {
+		const double factor = a->rules ? 1 - DOUBT : 1;
 		const bool known = plan->seconds > 0; /* else data decide, and the closed form says what is expected */
 		a->n_kernel = plan->n_launch;
 		for (int k = 0; k < plan->n_launch; k++)
-			a->seconds[k] = known ? plan->launch[k].rating.seconds : a->expected / plan->n_launch;
+			a->seconds[k] = factor * (known ? plan->launch[k].rating.seconds : a->expected / plan->n_launch);
 		a->rated = known ? plan->seconds : a->expected;
-		a->sum = a->mixed ? a->sum : a->rated;
+		a->sum = a->mixed ? a->sum : factor * a->rated;
 		a->lowered = true;
 		pthread_mutex_lock(&p->mutex);
 		a->complete = heddle_arena_strdup(p->arena, program->config);
@@ -153,7 +159,7 @@ static double error_of(const picker *p, const attempt *of)
 	int n = 0;
 	for (int i = 0; i < p->next; i++) {
 		const attempt *a = &p->attempt[i];
-		if (!a->lowered || a->mixed || a->kind != of->kind || a->variant != of->variant || !(a->expected > 0))
+		if (!a->lowered || a->mixed || a->rules || a->kind != of->kind || a->variant != of->variant || !(a->expected > 0))
 			continue;
 		log_sum += log(a->rated / a->expected);
 		n++;
@@ -172,13 +178,15 @@ static void to_front(picker *p, int i)
 /* The most promising attempts that are not lowered; false: none promises to be faster than what is. */
 static bool next_round(picker *p)
 {
-	enum { AT_ONCE = 2, FIRST = 4 }; /* so many are lowered, whatever they promise */
-	const double gain = 0.97; /* less is not worth lowering */
+	enum { AT_ONCE = 2, FIRST = 4 };
+	const double gain = 0.95, trusted = 1.25; /* less is not worth lowering; errors of the closed form up to that are usual */
 	const attempt *best = fastest(p, -1, -1);
 	const int first = p->end;
+	/* where the closed form errs about its first choices others are lowered, whatever they promise */
+	const bool doubt = first < FIRST && (!best || best->rules || best->rated > trusted * best->expected);
 	while (p->end < p->n && p->end < first + AT_ONCE && p->end < p->effort.programs) {
 		int chosen = -1;
-		double least = best && first >= FIRST && !p->effort.wide ? gain * best->sum : INFINITY;
+		double least = best && !doubt && !p->effort.wide ? gain * best->sum : INFINITY;
 		for (int i = p->end; i < p->n; i++) {
 			const double seconds = p->attempt[i].expected * error_of(p, &p->attempt[i]);
 			bool known = false; /* two of a kind teach little */
@@ -248,8 +256,8 @@ static int find_attempts(picker *p, const char *given)
 		const attempt one = {.kind = found.item[i].kind, .variant = found.item[i].variant, .config = found.item[i].config, .expected = found.item[i].expected, .found = true};
 		HEDDLE_PUSH(p->arena, p->attempt, p->n, one);
 	}
-	if (!p->n)
-		HEDDLE_PUSH(p->arena, p->attempt, p->n, ((attempt){.config = given}));
+	HEDDLE_PUSH(p->arena, p->attempt, p->n, ((attempt){.variant = -1, .config = given, .rules = true}));
+	to_front(p, p->n - 1);
 	return 0;
 }
 
@@ -300,15 +308,17 @@ static void sort_attempts(picker *p, int (*order)(const void *, const void *))
 
 /* ---- results --------------------------------------------------------------------------------------------------------------------- */
 
-/* Of the best by rating the one that is fastest on the device; NULL with a diagnostic. */
+/* Of the rules' own and the best by rating the one that is fastest on the device; NULL with a diagnostic. */
 static const char *fastest_timed(picker *p, const heddle_pick_options *options)
 {
 	const char *config[TIMED];
+	for (int i = 0; i < p->n; i++)
+		p->attempt[i].sum = p->attempt[i].rules ? 0 : p->attempt[i].sum;
 	sort_attempts(p, by_sum);
 	const int n = p->n < TIMED ? p->n : TIMED;
 	for (int i = 0; i < n; i++)
 		config[i] = p->attempt[i].complete;
-	const int best = heddle_pick_fastest(p->ctx, p->definition, p->target, config, n, options);
+	const int best = n == 1 ? 0 : heddle_pick_fastest(p->ctx, p->definition, p->target, config, n, options);
 	return best < 0 ? NULL : config[best];
 }
 
@@ -319,13 +329,9 @@ const char *heddle_pick(heddle_ctx *ctx, heddle_arena *arena, const heddle_defin
 	picker p = begin(ctx, arena, definition, target, options->effort);
 	if (find_attempts(&p, given) < 0)
 		return NULL;
-	if (p.n == 1 || p.effort.programs == 1) {
-		*complete = p.attempt[0].found;
-		return p.attempt[0].config;
-	}
 	try_attempts(&p, options->threads);
 	const attempt *best = fastest(&p, -1, -1);
-	*complete = best && best->found;
+	*complete = best != NULL; /* else the rules' choice is refused, and says why */
 	if (best && options->effort == HEDDLE_EFFORT_MEASURED && options->time)
 		return fastest_timed(&p, options);
 	return best ? best->complete : given;
@@ -370,7 +376,7 @@ int heddle_pick_top(heddle_ctx *ctx, heddle_arena *arena, const heddle_definitio
 	heddle_plan *plan = NULL;
 	heddle_arena *own = heddle_arena_new();
 	const heddle_definition *gathered = heddle_definition_gather(ctx, own, heddle_definition_unflatten(ctx, own, definition));
-	picker p = begin(ctx, own, gathered, target, options->effort);
+	picker p = begin(ctx, own, gathered, target, options->effort == HEDDLE_EFFORT_RULES ? HEDDLE_EFFORT_WIDE : options->effort);
 	const heddle_compile_options compile = {.config = given, .unproved = true, .plan_arena = own, .plan = &plan};
 	heddle_program *program = heddle_compile(ctx, definition, target, &compile);
 	int status = program ? 0 : -1;

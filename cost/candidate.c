@@ -154,6 +154,9 @@ static bool layout_legal(const heddle_outline *outline, const heddle_candidate *
 		return true;
 	if (l->rounds > 1 || (ordered && tile > 1))
 		return false;
+	/* vectors of a thread's own terms are sums of their own: a loop that is unrolled takes fewer registers */
+	if (reduction && !outline->simd && l->threads == 1 && l->vector > 1)
+		return false;
 	if (l->threads == 1 && l->vector > 1 && (reduction || outline->simd) &&
 	    (!s->known[d] ? s->extent[d] : s->known[d]) < l->vector)
 		return false;
@@ -319,7 +322,8 @@ bool heddle_candidate_legal(const heddle_outline *outline, const heddle_candidat
 	}
 	const heddle_quantity *limit = descriptor->shared_per_block_static.set ? &descriptor->shared_per_block_static
 									       : &descriptor->shared_per_block;
-	return arrays <= HEDDLE_MAX_ARRAY_BYTES && (!limit->set || shared <= limit->value);
+	/* many threads: their arrays are in global memory */
+	return arrays <= (outline->simd ? HEDDLE_MAX_ARRAY_BYTES : 0) && (!limit->set || shared <= limit->value);
 }
 
 /* ---- config ------------------------------------------------------------------------------------------------------ */

@@ -177,6 +177,8 @@ static bool is_read(const footprint_counter *k, const heddle_tensor *tensor)
 static void count_results(footprint_counter *k, const heddle_shape *s, int stmt)
 {
 	const heddle_outline_access *target = &s->stmt->access[0];
+	if (target->carried)
+		return;
 	const heddle_statement *source = s->stmt->stmt->source;
 	const unsigned all = (1u << s->stmt->n_dim) - 1;
 	const int g = target->group;

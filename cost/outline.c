@@ -287,6 +287,25 @@ static int group_of(builder *b, const heddle_group *group)
 	return -1;
 }
 
+/* What a statement with steps in order leaves for its next step and for other statements of the kernel stays in registers where they go
+ * through the steps together (model/join.c): it counts as scalars. */
+static void keep_carried(heddle_outline *out)
+{
+	for (int g = 0; g < out->n_group; g++) {
+		heddle_outline_group *group = &out->group[g];
+		if (!group->written || group->used_after || group->uses < 2 || !out->stmt[group->stmt].ordered)
+			continue;
+		group->uses = 0;
+		for (int s = 0; s < out->n_stmt; s++)
+			for (int a = 0; a < out->stmt[s].n_access; a++)
+				if (out->stmt[s].access[a].group == g) {
+					out->stmt[s].access[a].group = -1;
+					out->stmt[s].access[a].rank = 0;
+					out->stmt[s].access[a].carried = true;
+				}
+	}
+}
+
 /* As pass `place` will number them. */
 static void take_groups(builder *b)
 {
@@ -317,6 +336,7 @@ static void take_groups(builder *b)
 		group->used_after = heddle_used_after(b->scop, b->kernel, group->tensor);
 		group->keeps = group->written && heddle_starts_fresh(b->scop, b->kernel, group->tensor);
 	}
+	keep_carried(out);
 }
 
 heddle_outline *heddle_outline_new(heddle_arena *arena, heddle_scop *scop, heddle_kernel *kernel,

@@ -53,6 +53,7 @@ typedef struct heddle_outline_access {
 	const heddle_access *access;
 	int group;                       /* -1: of rank 0 */
 	int rank, row;                   /* row: the dimension whose elements lie side by side; -1: none */
+	bool carried;                    /* in registers, from step to step; counts as of rank 0 */
 	bool affine;                     /* each subscript is a sum of products with numbers */
 	bool again;                      /* an earlier read of the statement is the same */
 	unsigned mask;                   /* bit d: some subscript varies with dimension d */

@@ -9,6 +9,9 @@
 
 enum { POOL = 512, KINDS = 64, USUAL_SEEDS = 1500, USUAL_AROUND = 4, MOST_STEPS = 12, SEEN = 1 << 16, FEW = 64 };
 
+/* Part of a thread's registers: more, as they are counted here, compilers may spill. */
+static const double CERTAIN = 0.85;
+
 /* Looked around in is what is not much slower than the best. */
 static const double HOPELESS = 3;
 
@@ -143,6 +146,9 @@ static void rate(void *user, heddle_candidate *candidate)
 	if (!heddle_candidate_legal(s->o, candidate) || !is_new(s, candidate))
 		return;
 	heddle_footprint(s->o, candidate, &load);
+	if (!s->o->simd && s->o->descriptor->registers_per_thread.set &&
+	    load.registers > CERTAIN * s->o->descriptor->registers_per_thread.value)
+		return;
 	const heddle_rating rating = heddle_rate(&load, s->o->descriptor);
 	s->rated++;
 	if (!rating.fits)
@@ -217,7 +223,8 @@ static void tell_resident(const heddle_outline *o, heddle_candidate *c)
 	if (o->simd || c->resident || threads < 2 || !d->registers_per_unit.set || !d->threads_per_unit.set)
 		return;
 	heddle_footprint(o, c, &load);
-	const double fit = floor(room * d->registers_per_unit.value / (fmax(load.registers, 1) * threads));
+	const heddle_rating rating = heddle_rate(&load, d); /* no more than the grid has */
+	const double fit = floor(fmin(rating.resident, room * d->registers_per_unit.value / (fmax(load.registers, 1) * threads)));
 	if (fit >= 1 && fit * threads < d->threads_per_unit.value)
 		c->resident = (int)fit;
 	heddle_given_apply(o, c);

@@ -8,6 +8,7 @@
 #define HEDDLE_TEST_H
 
 #include "backends/backend.h"
+#include "compile/compile.h"
 #include "frontend/definition.h"
 #include "harness/level.h"
 
@@ -78,6 +79,7 @@ typedef struct heddle_test_options {
 	int n_entry; /* > 1: instead, these sizes make one program each behind one entry, and nothing else is tested */
 	const heddle_size_list *const *entry_sizes;
 	const char *config;
+	heddle_effort effort; /* of the choice where the config says nothing */
 	int n_impl;
 	const char *const *impl;  /* manifests of hand-written kernels: they take the place of targets and compiling */
 	const char *expect;	  /* folder of .npy files, and */

@@ -110,12 +110,10 @@ static const char *small_config(heddle_test *t, const char *line)
 }
 
 static heddle_program *default_compile(heddle_ctx *ctx, const heddle_definition *definition, const heddle_target *target,
-				       const char *config, bool small, void *user)
+				       const char *config, heddle_effort effort, bool complete)
 {
-	(void)small;
-	(void)user;
 	/* Time is no part of what is tested: on a busy machine the default limit would decide. */
-	const heddle_compile_options options = {.config = config, .timeout = 300};
+	const heddle_compile_options options = {.config = config, .complete = complete, .effort = effort, .timeout = 300};
 	return heddle_target_takes(ctx, definition, target) == 0 ? heddle_compile(ctx, definition, target, &options) : NULL;
 }
 
@@ -123,7 +121,7 @@ static heddle_program *default_compile(heddle_ctx *ctx, const heddle_definition 
 static bool make_entry(heddle_test *t, heddle_test_variant *v, int n, heddle_definition *const *definition,
 		       const heddle_target *target, const char *config, bool small)
 {
-	const heddle_test_compiler compile = t->options->compile ? t->options->compile : default_compile;
+	const heddle_test_compiler compile = t->options->compile;
 	const double start = heddle_now();
 	v->target = target->text;
 	v->parsed = *target;
@@ -134,7 +132,8 @@ static bool make_entry(heddle_test *t, heddle_test_variant *v, int n, heddle_def
 	heddle_text source = {0};
 	bool all = true;
 	for (int k = 0; k < n && all; ++k) {
-		heddle_program *program = compile(t->ctx, definition[k], target, config, small, t->options->user);
+		heddle_program *program = compile ? compile(t->ctx, definition[k], target, config, small, t->options->user) :
+						    default_compile(t->ctx, definition[k], target, config, t->options->effort, small);
 		all = program != NULL;
 		if (program)
 			heddle_variants_add(&v->variants, program);
