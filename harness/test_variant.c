@@ -110,10 +110,10 @@ static const char *small_config(heddle_test *t, const char *line)
 }
 
 static heddle_program *default_compile(heddle_ctx *ctx, const heddle_definition *definition, const heddle_target *target,
-				       const char *config, heddle_effort effort, bool complete)
+				       const char *config, heddle_effort effort)
 {
 	/* Time is no part of what is tested: on a busy machine the default limit would decide. */
-	const heddle_compile_options options = {.config = config, .complete = complete, .effort = effort, .timeout = 300};
+	const heddle_compile_options options = {.config = config, .effort = effort, .timeout = 300};
 	return heddle_target_takes(ctx, definition, target) == 0 ? heddle_compile(ctx, definition, target, &options) : NULL;
 }
 
@@ -133,7 +133,7 @@ static bool make_entry(heddle_test *t, heddle_test_variant *v, int n, heddle_def
 	bool all = true;
 	for (int k = 0; k < n && all; ++k) {
 		heddle_program *program = compile ? compile(t->ctx, definition[k], target, config, small, t->options->user) :
-						    default_compile(t->ctx, definition[k], target, config, t->options->effort, small);
+						    default_compile(t->ctx, definition[k], target, config, t->options->effort);
 		all = program != NULL;
 		if (program)
 			heddle_variants_add(&v->variants, program);

@@ -22,7 +22,10 @@ static void overlay_stmt(heddle_config *config, heddle_stmt_config *to, const he
 
 static void overlay_group(heddle_group_config *to, const heddle_group_config *given)
 {
-	to->space = given->space >= 0 ? given->space : to->space;
+	if (given->space >= 0 && given->space != to->space) { /* what was said of the other space says nothing of this one */
+		*to = *given;
+		return;
+	}
 	to->pad = given->pad >= 0 ? given->pad : to->pad;
 	to->vector = given->vector > 0 ? given->vector : to->vector;
 	to->columns = given->columns > 0 ? given->columns : to->columns;
