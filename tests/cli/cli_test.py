@@ -1139,6 +1139,12 @@ class Test(Case):
                       ("testsuites", "testsuite"))
         self.assertEqual(json.loads(self.read("s.json"))["version"], "2.1.0")
 
+    def test_effort(self):
+        """What a choice by rating makes is tested as the default is."""
+        words = ("test", "mm.tc", "-t", "opencl:cpu", "--level", "interpret")
+        self.heddle(*words, "--effort", "0", out="pass")
+        self.heddle(*words, "--effort", "3", code=USAGE, err=["E0915", "from 0 to 2"])
+
     def test_bounds_by_index(self):
         """Sizes are picked around the tile of j, too, whose range ends where that of i does."""
         self.write("sums.tc", "def sums(float(N, T) x) -> (s) {\n\ts(n, i) +=! x(n, j) where i in 0:T, j in 0:i+1\n}\n")
