@@ -372,8 +372,8 @@ static void report(session *s)
 {
 	heddle_emulator *e = &s->e;
 	heddle_run *run = s->run;
-	int n = 2 * e->n_suspicion;
-	if (!n)
+	const int n_place = 2 * e->n_suspicion, n = n_place + e->n_late;
+	if (!n_place)
 		return;
 	uint64_t *offset = HEDDLE_NEW_ARRAY(run->arena, uint64_t, n);
 	const char **file = HEDDLE_NEW_ARRAY(run->arena, const char *, n);
@@ -382,11 +382,17 @@ static void report(session *s)
 		offset[2 * i] = e->suspicion[i].pc;
 		offset[2 * i + 1] = e->suspicion[i].has_other ? e->suspicion[i].other_pc : e->suspicion[i].pc;
 	}
+	for (int i = 0; i < e->n_late; i++)
+		offset[n_place + i] = e->late_pc[i];
 	heddle_emulate_lines(s->ctx, run->arena, &s->build, run->source_path, n, offset, file, line);
 	for (int i = 0; i < e->n_suspicion; i++) {
 		const heddle_suspicion *u = &e->suspicion[i];
 		const char *text = u->text, *where = file[2 * i], *other = file[2 * i + 1];
 		int at = line[2 * i];
+		for (int k = n_place; k < n && !where && !strcmp(u->kind, "timeout"); k++) {
+			where = file[k];
+			at = line[k];
+		}
 		if (u->file) {
 			where = heddle_emulate_file(run->arena, u->file, run->source_path);
 			at = u->line;

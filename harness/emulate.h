@@ -120,6 +120,9 @@ typedef struct heddle_part {
 } heddle_part;
 
 /* A finding before its lines are known. */
+/* Places of a thread that does not end: some are in the emulator's own code. */
+enum { HEDDLE_EMULATE_SAMPLES = 8 };
+
 typedef struct heddle_suspicion {
 	const char *kind;
 	const char *file; /* known place; NULL: `pc` */
@@ -212,6 +215,8 @@ struct heddle_emulator {
 	double limit;	    /* seconds that the launches may take */
 	bool in_thread;	    /* the user's code runs, not the scheduler */
 	uint32_t recent_pc; /* of the last access */
+	int n_late;
+	uint32_t late_pc[HEDDLE_EMULATE_SAMPLES]; /* where the thread was once the time was over */
 	void *handler_map;  /* the handlers' stack; NULL: signals are not caught */
 	stack_t old_stack;
 	struct sigaction old_action[HEDDLE_EMULATE_SIGNALS];

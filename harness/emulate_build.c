@@ -387,6 +387,15 @@ int heddle_emulate_compile(heddle_ctx *ctx, const heddle_run *run, heddle_emulat
 
 /* ---- lines ---------------------------------------------------------------------------------------------------------------------------- */
 
+/* What surrounds the source in the file that is compiled. */
+static bool is_unit(const char *frame, const char *source_path)
+{
+	static const char unit[] = "unit.cpp";
+	const char *slash = strrchr(frame, '/'), *own = source_path ? strrchr(source_path, '/') : NULL;
+	own = own ? own + 1 : source_path;
+	return !strcmp(slash ? slash + 1 : frame, unit) && (!own || strcmp(own, unit) != 0);
+}
+
 void heddle_emulate_lines(heddle_ctx *ctx, heddle_arena *arena, const heddle_emulate_build *build, const char *source_path,
 			  int n, const uint64_t *offset, const char **file, int *line)
 {
@@ -426,7 +435,7 @@ void heddle_emulate_lines(heddle_ctx *ctx, heddle_arena *arena, const heddle_emu
 			continue;
 		*colon = 0;
 		int number = atoi(colon + 1);
-		if (number <= 0 || heddle_emulate_is_shim(frame))
+		if (number <= 0 || heddle_emulate_is_shim(frame) || is_unit(frame, source_path))
 			continue; /* the shim's own: the frame that it was inlined into follows */
 		file[at] = heddle_emulate_file(arena, frame, source_path);
 		line[at] = number;

@@ -60,8 +60,12 @@ static void on_fault(int number, siginfo_t *info, void *context)
 	if (number == SIGALRM) {
 		e->late = 1;
 		const uintptr_t here = instruction_of(context);
-		if (e->in_thread && here >= e->image_low && here < e->image_high) /* elsewhere memory may be half allocated */
-			heddle_crash_late(e, NULL, 0, (uint32_t)(here - e->base) + 1);
+		if (!e->in_thread || here < e->image_low || here >= e->image_high) /* elsewhere memory may be half allocated */
+			return;
+		if (e->n_late < HEDDLE_EMULATE_SAMPLES)
+			e->late_pc[e->n_late++] = (uint32_t)(here - e->base) + 1;
+		if (e->n_late == HEDDLE_EMULATE_SAMPLES)
+			heddle_crash_late(e, NULL, 0, e->late_pc[0]);
 		return;
 	}
 	if (!e->in_thread) { /* a fault of ours: again, unhandled */
