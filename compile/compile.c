@@ -5,15 +5,12 @@
 
 #include "compile/pick_parts.h"
 
-#include "cost/cost.h"
 #include "cost/rules.h"
 #include "model/passes.h"
 #include "model/simplify.h"
 #include "model/rewrite.h"
 
 #include <string.h>
-
-enum { SEEDS = 300 }; /* candidates with which a kernel is completed */
 
 heddle_space_language heddle_target_space_language(const heddle_target *target)
 {
@@ -55,12 +52,7 @@ static heddle_program *attempt(heddle_ctx *ctx, heddle_arena *arena, const heddl
 			       bool simple)
 {
 	heddle_scop *scop = heddle_scop_new(ctx, arena, rewritten, target->descriptor);
-	heddle_completion how = {heddle_target_space_language(target), {.seeds = SEEDS, .around = 1}};
-	heddle_pass_options passes = {.complete = options->complete			   ? NULL :
-						  simple				   ? heddle_cost_complete_simple :
-						  options->effort == HEDDLE_EFFORT_RULES ? heddle_rules_complete :
-											   heddle_cost_complete,
-				      .user = &how,
+	heddle_pass_options passes = {.complete = options->complete ? NULL : simple ? heddle_rules_complete_simple : heddle_rules_complete,
 				      .dump = options->dump,
 				      .stop = options->stop,
 				      .times = options->times,
@@ -68,7 +60,7 @@ static heddle_program *attempt(heddle_ctx *ctx, heddle_arena *arena, const heddl
 				      .out = options->report,
 				      .timeout = options->timeout,
 				      .max_operations = options->max_operations};
-	scop->shuffles = how.language.shuffles;
+	scop->shuffles = heddle_target_space_language(target).shuffles;
 	if (heddle_passes_run(scop, config, &passes) < 0)
 		scop->program = heddle_program_free(scop->program);
 	if (options->examine)
@@ -132,7 +124,7 @@ static heddle_program *compile(heddle_ctx *ctx, const heddle_definition *definit
 	heddle_program *program = NULL;
 	int before = heddle_error_count(ctx);
 	heddle_config *config = heddle_config_parse(ctx, arena, options->config);
-	if (config && !options->complete && options->effort == HEDDLE_EFFORT_RULES) {
+	if (config && !options->complete) {
 		heddle_rules_split(arena, config, definition, target->descriptor);
 		heddle_rules_share(arena, config, definition, target->descriptor);
 		heddle_rules_turn(arena, config, definition, target->descriptor);

@@ -331,7 +331,7 @@ const char *heddle_pick(heddle_ctx *ctx, heddle_arena *arena, const heddle_defin
 		return NULL;
 	try_attempts(&p, options->threads);
 	const attempt *best = fastest(&p, -1, -1);
-	*complete = best != NULL; /* else the rules' choice is refused, and says why */
+	*complete = best != NULL; /* else all are refused: what is given, completed by rules, says why */
 	if (best && options->effort == HEDDLE_EFFORT_MEASURED && options->time)
 		return fastest_timed(&p, options);
 	return best ? best->complete : given;
@@ -342,7 +342,7 @@ static bool list_one(const picker *p, heddle_arena *arena, const char *config, b
 {
 	const int diagnostics = heddle_diagnostics_count(p->ctx);
 	heddle_picked one = {heddle_arena_strdup(arena, config), NULL, usual};
-	const heddle_compile_options options = {.config = one.config, .plan_arena = arena, .plan = &one.plan};
+	const heddle_compile_options options = {.config = one.config, .complete = true, .plan_arena = arena, .plan = &one.plan};
 	heddle_program *program = heddle_compile_gathered(p->ctx, p->definition, p->target, &options);
 	const bool proved = program != NULL;
 	if (proved)

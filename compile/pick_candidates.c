@@ -3,7 +3,6 @@
  */
 #include "compile/pick_parts.h"
 
-#include "cost/cost.h"
 #include "cost/space.h"
 #include "model/passes.h"
 #include "model/rewrite.h"
@@ -21,7 +20,7 @@ typedef struct finder {
 	const heddle_pick_search *search;
 	heddle_config *given;
 	heddle_pick_candidates *found;
-	heddle_completion how; /* variants are rated */
+	heddle_fusion_options how; /* variants are rated */
 	const double *alone;   /* seconds of each statement of the definition in a kernel of its own */
 	int n_variant;
 	struct variant *variant;
@@ -72,7 +71,7 @@ static const double DOUBT = 0.1;
 /* Of the definition as the config rewrites it, up to a pass; NULL with diagnostics. */
 static heddle_scop *scop_of(const finder *p, heddle_definition *rewritten, heddle_config *config, const char *stop)
 {
-	const heddle_pass_options passes = {.complete = heddle_cost_complete, .user = (void *)&p->how, .stop = stop};
+	const heddle_pass_options passes = {.stop = stop};
 	heddle_scop *scop = heddle_scop_new(p->search->ctx, p->search->arena, rewritten, p->search->target->descriptor);
 	scop->shuffles = p->how.language.shuffles;
 	if (heddle_passes_run(scop, config, &passes) < 0) {

@@ -5,7 +5,7 @@
 #define HEDDLE_PICK_PARTS_H
 
 #include "compile/pick.h"
-#include "cost/cost.h"
+#include "cost/fusion.h"
 #include "model/config.h"
 
 /* ---- pick_candidates.c ---- */

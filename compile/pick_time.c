@@ -49,7 +49,7 @@ int heddle_pick_fastest(heddle_ctx *ctx, const heddle_definition *definition, co
 	int status = 0, best = -1;
 	const int diagnostics = heddle_diagnostics_count(ctx);
 	for (int i = 0; i < n; i++)
-		t[i].program = heddle_compile_gathered(ctx, definition, target, &(heddle_compile_options){.config = config[i], .unproved = true});
+		t[i].program = heddle_compile_gathered(ctx, definition, target, &(heddle_compile_options){.config = config[i], .complete = true, .unproved = true});
 	heddle_diagnostics_keep(ctx, diagnostics);
 	for (int round = 0; round < ROUNDS && status == 0; round++) {
 		heddle_progress(ctx, "%s: timing %d configs, round %d of %d", definition->name, n, round + 1, ROUNDS);

@@ -1,7 +1,7 @@
 /* Which statements share a kernel: kernels are rated in closed form, each once.
  * SPDX-License-Identifier: MIT
  */
-#include "cost/cost.h"
+#include "cost/fusion.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,12 +17,12 @@ typedef struct rated {
 struct heddle_fusion {
 	heddle_arena *arena;
 	heddle_scop *scop;
-	const heddle_completion *how;
+	const heddle_fusion_options *how;
 	int n;
 	rated *known;
 };
 
-heddle_fusion *heddle_fusion_new(heddle_arena *arena, heddle_scop *scop, const heddle_completion *how)
+heddle_fusion *heddle_fusion_new(heddle_arena *arena, heddle_scop *scop, const heddle_fusion_options *how)
 {
 	heddle_fusion *fusion = HEDDLE_NEW(arena, heddle_fusion);
 	*fusion = (heddle_fusion){.arena = arena, .scop = scop, .how = how};

@@ -18,6 +18,9 @@ void heddle_rules_turn(heddle_arena *arena, heddle_config *config, const heddle_
 		       const heddle_descriptor *descriptor);
 /* heddle_pass_options.complete: fills whatever part of the config is missing; parts that are given stay. */
 int heddle_rules_complete(heddle_scop *scop, heddle_config *config, heddle_config_need part, void *user);
+/* The same with the simplest legal choice, for definitions that are too much for isl: every statement a kernel of its own, one element
+ * per thread, nothing staged. */
+int heddle_rules_complete_simple(heddle_scop *scop, heddle_config *config, heddle_config_need part, void *user);
 /* Whatever the sizes, every row of the tensor begins at a multiple of v elements, and vectors run along it. */
 bool heddle_rules_rows_aligned(const heddle_tensor *tensor, int64_t v);
 

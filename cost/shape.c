@@ -77,7 +77,7 @@ static double edge_of(const heddle_shape *s)
 	return (floor(vectors) + rest + cut * (vector - 1)) / vectors;
 }
 
-/* Items at the ends of a window are guarded one by one; all others of the iteration share their operands. */
+/* Items at the ends of a window are guarded separately; the other items of the iteration share their operands. */
 static void find_guarded(heddle_shape *s)
 {
 	double all = 1, free = 1;

@@ -1,7 +1,7 @@
 /* Candidates: what space offers compiles, and footprint's figures are those counted by hand.
  * SPDX-License-Identifier: MIT
  */
-#include "cost/cost.h"
+#include "cost/fusion.h"
 #include "cost/space.h"
 #include "model/passes.h"
 #include "model/rewrite.h"
@@ -10,6 +10,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -45,11 +46,11 @@ static kernel kernel_of(const char *text, const char *sizes, const char *chip, c
 	k.scop = heddle_scop_new(k.ctx, k.arena, k.definition, k.descriptor);
 	const bool simd = k.descriptor->execution == HEDDLE_SIMD;
 	k.scop->shuffles = !simd;
-	heddle_completion how = {simd ? cpu_language : gpu_language, {.seeds = 100}};
-	const heddle_pass_options options = {.complete = heddle_cost_complete, .user = &how, .stop = stop};
+	const heddle_pass_options options = {.stop = stop};
 	if (heddle_passes_run(k.scop, k.config, &options) < 0)
 		fail_msg("%s", heddle_ctx_messages(k.ctx));
-	k.outline = heddle_outline_new(k.arena, k.scop, k.scop->kernel[0], simd ? &cpu_language : &gpu_language, NULL);
+	if (k.scop->n_kernel)
+		k.outline = heddle_outline_new(k.arena, k.scop, k.scop->kernel[0], simd ? &cpu_language : &gpu_language, NULL);
 	return k;
 }
 
@@ -141,6 +142,47 @@ static void transpose_by_hand(void **state)
 	expect("one block", l.span[0].touched.bytes, 2 * 4 * 32 * 32);
 }
 
+/* The state of a recurrence stays in registers: of 32 columns and 16 steps only the sums are stored. */
+static void carried_by_hand(void **state)
+{
+	(void)state;
+	const heddle_load l = load_of(
+		"def f(float(16, 64) x) -> (y) { h(0, c) = x(0, c)\n"
+		"h(t, c) = 0.5 * h(t - 1, c) + x(t, c) where t in 1:16\ny(c) +=! h(t, c) }",
+		"", "h100",
+		"split=none; share=none; turn=none; fuse=0,0; k0: stream=none; k0.S0: tile=c:32 thread=c:32; k0.h.0: space=global; "
+		"k0.x.0: space=global; k0.x.1: space=global; k0.y.0: space=global");
+	expect("blocks", l.blocks, 2);
+	expect("stored", l.stored, 32 * 4);
+	expect("global stores", l.instruction[HEDDLE_INSTRUCTION_GLOBAL_STORE], 1);
+}
+
+/* ---- fusion ---- */
+
+/* Statements share a kernel where that saves a launch or a way to memory, and not where blocks then had nothing to be cut along. */
+static void fused(void **state)
+{
+	static const struct {
+		const char *text;
+		int kernel[2];
+	} list[] = {
+		{"def f(float(1048576) x) -> (y) { a(i) = x(i) + 1.0  y(i) = a(i) * x(i) }", {0, 0}},
+		{"def f(float(4096, 4096) x) -> (y, z) { y(i) +=! x(i, j)  z(j) +=! x(i, j) }", {0, 1}},
+	};
+	(void)state;
+	for (size_t i = 0; i < HEDDLE_COUNT(list); i++) {
+		kernel k = kernel_of(list[i].text, "", "h100", "split=none; share=none; turn=none; fuse=0,1", "schedule");
+		const heddle_fusion_options options = {gpu_language, {.seeds = 100, .around = 1}};
+		heddle_fusion *fusion = heddle_fusion_new(k.arena, k.scop, &options);
+		const int *best = heddle_fusion_best(fusion);
+		if (best[0] != list[i].kernel[0] || best[1] != list[i].kernel[1])
+			fail_msg("%s: %d, %d", list[i].text, best[0], best[1]);
+		assert_true(heddle_fusion_seconds(fusion, best) <=
+			    heddle_fusion_alone(fusion, 0) + heddle_fusion_alone(fusion, 1));
+		free_kernel(&k);
+	}
+}
+
 /* ---- what is offered compiles ---- */
 
 typedef struct sampler {
@@ -180,25 +222,26 @@ static void offered_compile(void **state)
 {
 	enum { SAMPLES = 40 };
 	static const struct {
-		const char *text, *sizes;
+		const char *text, *sizes, *fuse;
 	} list[] = {
-		{product, "M=33,N=20,K=18"},
-		{product, "M=64,N=64,K=64"},
-		{columns, "N=40,D=100"},
-		{transpose, "N=40,M=36"},
+		{product, "M=33,N=20,K=18", "0"},
+		{product, "M=64,N=64,K=64", "0"},
+		{columns, "N=40,D=100", "0"},
+		{transpose, "N=40,M=36", "0"},
 		{"def softmax(float(N, D) I) -> (O) { largest(n) max=! I(n, d) total(n) +=! exp(I(n, d) - largest(n)) "
 		 "O(n, d) = exp(I(n, d) - largest(n)) / total(n) }",
-		 "N=9,D=70"},
+		 "N=9,D=70", "0,0,0"},
 		{"def conv(float(N, C, H, W) I, float(M, C, 3, 3) K) -> (O) { O(n, m, h, w) +=! I(n, c, h + kh, w + "
 		 "kw) * K(m, c, kh, kw) }",
-		 "N=2,C=3,H=10,W=12,M=5"},
+		 "N=2,C=3,H=10,W=12,M=5", "0"},
 	};
 	static const char *const chips[] = {"h100", "mi300x", "cpu-avx2"};
 	(void)state;
 	for (size_t i = 0; i < HEDDLE_COUNT(list); i++)
 		for (size_t c = 0; c < HEDDLE_COUNT(chips); c++) {
-			kernel k = kernel_of(list[i].text, list[i].sizes, chips[c], "split=none; share=none; turn=none",
-					     "fuse");
+			char config[64];
+			snprintf(config, sizeof(config), "split=none; share=none; turn=none; fuse=%s", list[i].fuse);
+			kernel k = kernel_of(list[i].text, list[i].sizes, chips[c], config, "fuse");
 			sampler s = {.k = &k, .text = list[i].text, .sizes = list[i].sizes, .every = 1 << 30};
 			heddle_space_seeds(k.outline, 1, compile, &s);
 			s.every = s.met / SAMPLES | 1;
@@ -219,7 +262,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(product_by_hand),
 		cmocka_unit_test(columns_by_hand),
-		cmocka_unit_test(transpose_by_hand),
+		cmocka_unit_test(transpose_by_hand), cmocka_unit_test(carried_by_hand), cmocka_unit_test(fused),
 		cmocka_unit_test(offered_compile),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

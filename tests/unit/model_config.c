@@ -171,6 +171,7 @@ static void overlay(void **state)
 		 "fuse=0; k0: threads=64 order=j,i stream=C; k0.S0: tile=i:4,j:32 vector=j:8 reduce=k:lanes"},
 		{"fuse=0; k0:; k0.A.0: space=shared pad=4 vector=4; k0.B.0: space=shared", "k0.A.0: space=global",
 		 "fuse=0; k0:; k0.A.0: space=global; k0.B.0: space=shared"},
+		{"fuse=0; k0:; k0.A.0: space=shared pad=4 vector=4", "k0.A.0: pad=8", "fuse=0; k0:; k0.A.0: space=shared pad=8 vector=4"},
 		{"fuse=0; k0: threads=64", "", "fuse=0; k0: threads=64"},
 	};
 	(void)state;

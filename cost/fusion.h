@@ -1,30 +1,21 @@
-/* The cost model in closed form: which statements share a kernel, and completing a config.
+/* Which statements share a kernel, by rating in closed form.
  * SPDX-License-Identifier: MIT
  */
-#ifndef HEDDLE_COST_H
-#define HEDDLE_COST_H
+#ifndef HEDDLE_FUSION_H
+#define HEDDLE_FUSION_H
 
 #include "cost/space.h"
-#include "model/passes.h"
 
-typedef struct heddle_completion {
+typedef struct heddle_fusion_options {
 	heddle_space_language language;
 	heddle_space_options space;
-} heddle_completion;
-
-/* heddle_pass_options.complete, `user` being a heddle_completion: what is missing of the config, in closed form; parts that are given stay. */
-int heddle_cost_complete(heddle_scop *scop, heddle_config *config, heddle_config_need part, void *user);
-/* The same with the simplest legal choice, for definitions that are too much for isl: every statement a kernel of its own, one element
- * per thread, nothing staged. */
-int heddle_cost_complete_simple(heddle_scop *scop, heddle_config *config, heddle_config_need part, void *user);
-
-/* ---- fusion.c ---- */
+} heddle_fusion_options;
 
 /* Rates kernels of the scop's statements after pass `schedule`, each once. */
 typedef struct heddle_fusion heddle_fusion;
 
 /* In the arena.  `how` outlives it. */
-heddle_fusion *heddle_fusion_new(heddle_arena *arena, heddle_scop *scop, const heddle_completion *how);
+heddle_fusion *heddle_fusion_new(heddle_arena *arena, heddle_scop *scop, const heddle_fusion_options *how);
 /* Seconds of the statement in a kernel of its own. */
 double heddle_fusion_alone(heddle_fusion *fusion, int stmt);
 /* Seconds of all kernels; kernel_of[scop->n_stmt] is legal. */
