@@ -136,7 +136,10 @@ void heddle_alternative_config(const heddle_alternative *alternative, heddle_con
 
 bool heddle_alternative_add(heddle_alternative *to, const heddle_alternative *other)
 {
-	if (to->n_split + other->n_split > HEDDLE_ALTERNATIVE_PARTS || to->n_share + other->n_share > HEDDLE_ALTERNATIVE_PARTS || to->n_turn + other->n_turn > HEDDLE_ALTERNATIVE_PARTS)
+	const int most = HEDDLE_ALTERNATIVE_PARTS;
+	const bool room = to->n_split + other->n_split <= most && to->n_share + other->n_share <= most &&
+			  to->n_turn + other->n_turn <= most;
+	if (!room)
 		return false;
 	for (int i = 0; i < other->n_split; i++)
 		to->split[to->n_split++] = other->split[i];
