@@ -99,6 +99,14 @@ void *heddle_arena_alloc(heddle_arena *arena, size_t size)
 	return p;
 }
 
+size_t heddle_arena_bytes(const heddle_arena *arena)
+{
+	size_t bytes = 0;
+	for (const block *b = arena->newest; b; b = b->next)
+		bytes += b->used;
+	return bytes;
+}
+
 char *heddle_arena_strndup(heddle_arena *arena, const char *s, size_t n)
 {
 	char *copy = heddle_arena_alloc(arena, n + 1);

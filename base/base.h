@@ -31,6 +31,8 @@ heddle_arena *heddle_arena_new(void);
 heddle_arena *heddle_arena_free(heddle_arena *arena);
 /* `size` zeroed bytes, aligned for any type.  Never NULL: without memory the program ends with exit code 5. */
 void *heddle_arena_alloc(heddle_arena *arena, size_t size);
+/* Bytes that were taken from it. */
+size_t heddle_arena_bytes(const heddle_arena *arena);
 char *heddle_arena_strdup(heddle_arena *arena, const char *s);
 char *heddle_arena_strndup(heddle_arena *arena, const char *s, size_t n);
 char *heddle_arena_printf(heddle_arena *arena, const char *format, ...) HEDDLE_PRINTF(2, 3);

@@ -5,7 +5,6 @@
 
 #include "compile/pick_parts.h"
 
-#include "cost/rules.h"
 #include "model/passes.h"
 #include "model/simplify.h"
 #include "model/rewrite.h"
@@ -46,30 +45,88 @@ static heddle_program *finish(heddle_ctx *ctx, heddle_scop *scop, const heddle_t
 	return program;
 }
 
-/* One attempt: the passes with one way of completing the config. */
-static heddle_program *attempt(heddle_ctx *ctx, heddle_arena *arena, const heddle_definition *rewritten,
-			       const heddle_target *target, heddle_config *config, const heddle_compile_options *options,
-			       bool simple)
+/* heddle_pass_options.complete: each statement is a kernel of its own, with one element per thread. */
+static int complete_plain(heddle_scop *scop, heddle_config *config, heddle_config_need part, void *user)
 {
-	heddle_scop *scop = heddle_scop_new(ctx, arena, rewritten, target->descriptor);
-	heddle_pass_options passes = {.complete = options->complete ? NULL : simple ? heddle_rules_complete_simple : heddle_rules_complete,
-				      .dump = options->dump,
-				      .stop = options->stop,
-				      .times = options->times,
-				      .unproved = options->unproved,
-				      .out = options->report,
-				      .timeout = options->timeout,
-				      .max_operations = options->max_operations};
-	scop->shuffles = heddle_target_space_language(target).shuffles;
-	if (heddle_passes_run(scop, config, &passes) < 0)
-		scop->program = heddle_program_free(scop->program);
+	enum { THREADS = 64 };
+	(void)user;
+	for (int i = 0; i < scop->n_stmt && part == HEDDLE_NEEDS_FUSE && config->n_fuse < scop->n_stmt; i++)
+		HEDDLE_PUSH(scop->arena, config->fuse, config->n_fuse, i);
+	for (int k = 0; k < scop->n_kernel && part == HEDDLE_NEEDS_LAYOUT && scop->descriptor->execution == HEDDLE_SIMT; k++) {
+		const heddle_stmt *stmt = scop->kernel[k]->stmt[0];
+		int d = stmt->n_dim - 1;
+		while (d >= 0 && stmt->dim[d].member < 0)
+			d--;
+		if (d >= 0 && k >= config->n_kernel)
+			heddle_named_set(config, &heddle_config_stmt(config, k, stmt->position)->thread, stmt->dim[d].name, THREADS);
+	}
+	return 0;
+}
+
+heddle_lowered *heddle_lower(heddle_ctx *ctx, const heddle_definition *definition, const heddle_target *target,
+			     const heddle_compile_options *options)
+{
+	heddle_arena *arena = heddle_arena_new();
+	heddle_lowered *lowered = HEDDLE_NEW(arena, heddle_lowered);
+	heddle_config *config = heddle_config_parse(ctx, arena, options->config);
+	heddle_definition *rewritten = config ? heddle_definition_rewrite(ctx, arena, definition, config) : NULL;
+	const heddle_pass_options passes = {.complete = options->complete ? NULL : complete_plain,
+					    .dump = options->dump,
+					    .stop = options->stop,
+					    .times = options->times,
+					    .unproved = options->unproved,
+					    .out = options->report,
+					    .timeout = options->timeout,
+					    .max_operations = options->max_operations};
+	*lowered = (heddle_lowered){.arena = arena};
+	if (rewritten) {
+		heddle_scop *scop = lowered->scop = heddle_scop_new(ctx, arena, rewritten, target->descriptor);
+		scop->shuffles = heddle_target_space_language(target).shuffles;
+		if (heddle_passes_run(scop, config, &passes) < 0)
+			scop->program = heddle_program_free(scop->program);
+		if (options->examine)
+			options->examine(scop, options->user);
+		lowered->program = finish(ctx, scop, target, config);
+	}
+	if (options->plan_arena && lowered->program)
+		*options->plan = heddle_explain(options->plan_arena, lowered->scop, lowered->program);
+	return lowered->program ? lowered : heddle_lowered_free(lowered);
+}
+
+heddle_lowered *heddle_lowered_free(heddle_lowered *lowered)
+{
+	if (lowered) {
+		heddle_program_free(lowered->program);
+		heddle_scop_free(lowered->scop);
+		heddle_arena_free(lowered->arena);
+	}
+	return NULL;
+}
+
+/* The program alone; NULL: none. */
+static heddle_program *program_of(heddle_lowered *lowered)
+{
+	heddle_program *program = lowered ? lowered->program : NULL;
+	if (lowered)
+		lowered->program = NULL;
+	heddle_lowered_free(lowered);
+	return program;
+}
+
+/* The same of a program that was lowered without its proof, and not with all options. */
+static heddle_program *proved(heddle_ctx *ctx, heddle_lowered *lowered, const heddle_compile_options *options)
+{
+	heddle_scop *scop = lowered->scop;
+	scop->ctx = ctx;
+	if (!options->unproved && heddle_passes_prove(scop, options->timeout, options->max_operations) < 0)
+		lowered->program = heddle_program_free(lowered->program);
 	if (options->examine)
 		options->examine(scop, options->user);
-	heddle_program *program = finish(ctx, scop, target, config);
-	if (options->plan_arena && program)
-		*options->plan = heddle_explain(options->plan_arena, scop, program);
-	heddle_scop_free(scop);
-	return program;
+	if (lowered->program && scop->proof)
+		lowered->program->proof = heddle_arena_strdup(lowered->program->arena, scop->proof);
+	if (lowered->program && options->plan_arena)
+		*options->plan = heddle_explain(options->plan_arena, scop, lowered->program);
+	return program_of(lowered);
 }
 
 /* Was the only error so far that isl reached its bound? */
@@ -116,47 +173,10 @@ int heddle_target_takes(heddle_ctx *ctx, const heddle_definition *definition, co
 	return heddle_note(ctx, NULL, "write float32 here, or take a chip with float64: heddle arch show NAME says which have it"), -1;
 }
 
-/* `simple`: what is too much for isl is compiled with a simpler schedule. */
-static heddle_program *compile(heddle_ctx *ctx, const heddle_definition *definition, const heddle_target *target,
-			       const heddle_compile_options *options, bool simple)
-{
-	heddle_arena *arena = heddle_arena_new();
-	heddle_program *program = NULL;
-	int before = heddle_error_count(ctx);
-	heddle_config *config = heddle_config_parse(ctx, arena, options->config);
-	if (config && !options->complete) {
-		heddle_rules_split(arena, config, definition, target->descriptor);
-		heddle_rules_share(arena, config, definition, target->descriptor);
-		heddle_rules_turn(arena, config, definition, target->descriptor);
-	}
-	heddle_definition *rewritten = config ? heddle_definition_rewrite(ctx, arena, definition, config) : NULL;
-	if (rewritten)
-		program = attempt(ctx, arena, rewritten, target, config, options, false);
-	if (rewritten && !program && before == 0 && simple && only_the_limit(ctx, before)) {
-		/* too much for isl: a simpler legal schedule, and said so */
-		heddle_diagnostics_clear(ctx);
-		heddle_warning(ctx, 602, &definition->location, "`%s` reached the limit of polyhedral operations: %s",
-			       definition->name, "compiled with one kernel per statement, one element per thread");
-		config = heddle_config_new(arena);
-		config->has_split = true;
-		rewritten = heddle_definition_rewrite(ctx, arena, definition, config);
-		program = rewritten ? attempt(ctx, arena, rewritten, target, config, options, true) : NULL;
-	}
-	heddle_arena_free(arena);
-	return program;
-}
-
-static bool gives_nothing(const heddle_compile_options *options)
-{
-	return !options->config || !*options->config;
-}
-
 heddle_program *heddle_compile_gathered(heddle_ctx *ctx, const heddle_definition *definition, const heddle_target *target,
 					const heddle_compile_options *options)
 {
-	static const heddle_compile_options none = {0};
-	options = options ? options : &none;
-	return compile(ctx, definition, target, options, gives_nothing(options));
+	return program_of(heddle_lower(ctx, definition, target, options));
 }
 
 heddle_program *heddle_compile_config(heddle_ctx *ctx, const heddle_definition *definition, const heddle_target *target,
@@ -169,19 +189,50 @@ heddle_program *heddle_compile_config(heddle_ctx *ctx, const heddle_definition *
 	return program;
 }
 
-heddle_program *heddle_compile(heddle_ctx *ctx, const heddle_definition *definition, const heddle_target *target,
-			       const heddle_compile_options *options)
+/* The program with the config that is picked. */
+static heddle_program *compile_picked(heddle_ctx *ctx, heddle_arena *arena, const heddle_definition *gathered,
+				      const heddle_target *target, heddle_compile_options options)
 {
-	heddle_compile_options chosen = options ? *options : (heddle_compile_options){0};
+	const int diagnostics = heddle_diagnostics_count(ctx);
+	const heddle_pick_options how = {.config = options.config, .effort = options.effort, .threads = options.threads,
+					 .time = options.time, .time_user = options.time_user};
+	heddle_pick_result picked = {0};
+	if (heddle_pick(ctx, arena, gathered, target, &how, &picked) < 0)
+		return NULL;
+	if (picked.lowered && !options.report)
+		return proved(ctx, picked.lowered, &options);
+	heddle_lowered_free(picked.lowered);
+	heddle_diagnostics_keep(ctx, diagnostics);
+	options.config = picked.config;
+	options.complete = picked.complete;
+	return heddle_compile_gathered(ctx, gathered, target, &options);
+}
+
+heddle_program *heddle_compile(heddle_ctx *ctx, const heddle_definition *definition, const heddle_target *target,
+			       const heddle_compile_options *given)
+{
+	heddle_compile_options options = given ? *given : (heddle_compile_options){0};
 	heddle_arena *arena = heddle_arena_new();
-	definition = heddle_definition_gather(ctx, arena, heddle_definition_unflatten(ctx, arena, definition));
-	const heddle_pick_options pick = {.config = chosen.config, .effort = chosen.effort, .threads = chosen.threads,
-					  .time = chosen.time, .time_user = chosen.time_user};
-	const bool simple = gives_nothing(&chosen);
-	if (!chosen.complete && chosen.effort != HEDDLE_EFFORT_RULES)
-		chosen.config = heddle_pick(ctx, arena, definition, target, &pick, &chosen.complete);
-	const bool refused = chosen.effort != HEDDLE_EFFORT_RULES && !chosen.complete && !chosen.config;
-	heddle_program *program = refused ? NULL : compile(ctx, definition, target, &chosen, simple);
+	const heddle_definition *gathered = heddle_definition_gather(ctx, arena, heddle_definition_unflatten(ctx, arena, definition));
+	const int errors = heddle_error_count(ctx), diagnostics = heddle_diagnostics_count(ctx);
+	heddle_program *program;
+	if (options.complete)
+		program = heddle_compile_gathered(ctx, gathered, target, &options);
+	else
+		program = compile_picked(ctx, arena, gathered, target, options);
+	const bool limit = !program && only_the_limit(ctx, errors), none = !options.config || !*options.config;
+	if (!program && !limit && !options.complete && !options.stop && options.effort == HEDDLE_EFFORT_CLOSED_FORM) {
+		heddle_diagnostics_keep(ctx, diagnostics); /* a pass refuses the first choice: others are tried */
+		options.effort = HEDDLE_EFFORT_USUAL;
+		program = compile_picked(ctx, arena, gathered, target, options);
+	}
+	if (limit && errors == 0 && none) {
+		/* too much for isl: a simpler legal schedule, and said so */
+		heddle_diagnostics_clear(ctx);
+		heddle_warning(ctx, 602, &definition->location, "`%s` reached the limit of polyhedral operations: %s",
+			       definition->name, "compiled with one kernel per statement, one element per thread");
+		program = heddle_compile_gathered(ctx, gathered, target, &options);
+	}
 	heddle_arena_free(arena);
 	return program;
 }

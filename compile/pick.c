@@ -17,12 +17,12 @@ static const struct effort {
 	heddle_space_options space;
 	int programs, variants;
 	bool wide;
+	double work; /* bytes of programs, after which no other round begins: a megabyte takes about ten milliseconds */
 } efforts[] = {
-	[HEDDLE_EFFORT_RULES] = {{0, 0}, 0, 0, false},
-	[HEDDLE_EFFORT_USUAL] = {{600, 1}, 8, 3, false},
-	[HEDDLE_EFFORT_CLOSED_FORM] = {{600, 1}, 2, 1, false},
-	[HEDDLE_EFFORT_WIDE] = {{4000, 6}, 24, 4, true},
-	[HEDDLE_EFFORT_MEASURED] = {{4000, 6}, 48, 4, true},
+	[HEDDLE_EFFORT_USUAL] = {{600, 1}, 8, 3, false, 8e6},
+	[HEDDLE_EFFORT_CLOSED_FORM] = {{600, 1}, 1, 1, false, 0},
+	[HEDDLE_EFFORT_WIDE] = {{4000, 6}, 24, 4, true, 400e6},
+	[HEDDLE_EFFORT_MEASURED] = {{4000, 6}, 48, 4, true, 800e6},
 };
 
 enum {
@@ -32,23 +32,19 @@ enum {
 	TIMED = 24, /* programs that are timed on the device */
 };
 
-/* Ratings err by this much: what the rules chose, some of them from measurements, stays unless something is rated better by more. */
-static const double DOUBT = 0.2;
-
 /* One program: a candidate of each kernel. */
 typedef struct attempt {
 	uint64_t kind; /* see cost/space.h */
 	int variant;   /* attempts of one differ in the kernels' parts alone */
 	int n_kernel;
-	bool rules;
-	bool found; /* among the candidates: it is complete */
 	bool mixed; /* made of parts of other attempts, which give its `sum` */
 	const char *config;
 	double expected; /* seconds, in closed form */
 	bool lowered;	 /* what follows is known */
+	heddle_lowered *kept; /* not NULL: of the fastest one */
 	const char *complete; /* the config as completed */
 	double rated;	      /* seconds of the program */
-	double seconds[MOST_KERNELS], sum; /* by which attempts are compared: DOUBT is taken off where they are the rules' */
+	double seconds[MOST_KERNELS], sum; /* by which attempts are compared */
 } attempt;
 
 typedef struct picker {
@@ -61,32 +57,71 @@ typedef struct picker {
 	int n;
 	attempt *attempt;
 	int next, end; /* attempts before `next` are taken by a thread, those before `end` are to be */
+	double work; /* bytes of the programs that are lowered */
 	pthread_mutex_t mutex;
 	heddle_steps steps;
 } picker;
 
 /* ---- programs -------------------------------------------------------------------------------------------------------------------- */
 
+/* The first attempt with the least seconds, of one variant (any: -1) and one kernel (all: -1); NULL: none is lowered. */
+static attempt *fastest(picker *p, int variant, int kernel)
+{
+	attempt *best = NULL;
+	double least = 0;
+	for (int i = 0; i < p->n; i++) {
+		attempt *a = &p->attempt[i];
+		const double seconds = kernel < 0 ? a->sum : a->seconds[kernel];
+		if (!a->lowered || (variant >= 0 && a->variant != variant) || (best && seconds >= least))
+			continue;
+		best = a;
+		least = seconds;
+	}
+	return best;
+}
+
+/* Of all attempts only the fastest one is kept. */
+static void keep_fastest(picker *p)
+{
+	const attempt *best = fastest(p, -1, -1);
+	for (int i = 0; i < p->n; i++)
+		if (&p->attempt[i] != best)
+			p->attempt[i].kept = heddle_lowered_free(p->attempt[i].kept);
+}
+
+static heddle_lowered *take_kept(picker *p)
+{
+	heddle_lowered *kept = NULL;
+	for (int i = 0; i < p->n; i++)
+		if (p->attempt[i].kept) {
+			kept = p->attempt[i].kept;
+			p->attempt[i].kept = NULL;
+		}
+	return kept;
+}
+
 static void lower(picker *p, heddle_ctx *ctx, attempt *a)
 {
 	heddle_plan *plan = NULL;
 	heddle_arena *arena = heddle_arena_new();
-	const heddle_compile_options options = {.config = a->config, .complete = a->found, .unproved = true, .plan_arena = arena, .plan = &plan};
-	heddle_program *program = heddle_compile_gathered(ctx, p->definition, p->target, &options);
-	if (program && plan && plan->n_launch <= MOST_KERNELS) {
-		const double factor = a->rules ? 1 - DOUBT : 1;
+	const heddle_compile_options options = {.config = a->config, .complete = true, .unproved = true, .plan_arena = arena, .plan = &plan};
+	heddle_lowered *lowered = heddle_lower(ctx, p->definition, p->target, &options);
+	if (lowered && plan && plan->n_launch <= MOST_KERNELS) {
 		const bool known = plan->seconds > 0; /* else data decide, and the closed form says what is expected */
 		a->n_kernel = plan->n_launch;
 		for (int k = 0; k < plan->n_launch; k++)
-			a->seconds[k] = factor * (known ? plan->launch[k].rating.seconds : a->expected / plan->n_launch);
+			a->seconds[k] = known ? plan->launch[k].rating.seconds : a->expected / plan->n_launch;
 		a->rated = known ? plan->seconds : a->expected;
-		a->sum = a->mixed ? a->sum : factor * a->rated;
-		a->lowered = true;
+		a->sum = a->mixed ? a->sum : a->rated;
+		lowered->scop->ctx = p->ctx; /* this thread's goes */
 		pthread_mutex_lock(&p->mutex);
-		a->complete = heddle_arena_strdup(p->arena, program->config);
+		a->lowered = true;
+		a->kept = lowered;
+		a->complete = heddle_arena_strdup(p->arena, lowered->program->config);
+		p->work += (double)heddle_arena_bytes(lowered->program->arena);
+		keep_fastest(p);
 		pthread_mutex_unlock(&p->mutex);
 	}
-	heddle_program_free(program);
 	heddle_arena_free(arena);
 	heddle_diagnostics_clear(ctx);
 }
@@ -134,22 +169,6 @@ static void lower_attempts(picker *p, int threads)
 	pthread_mutex_destroy(&p->mutex);
 }
 
-/* The first attempt with the least seconds, of one variant (any: -1) and one kernel (all: -1); NULL: none is lowered. */
-static const attempt *fastest(const picker *p, int variant, int kernel)
-{
-	const attempt *best = NULL;
-	double least = 0;
-	for (int i = 0; i < p->n; i++) {
-		const attempt *a = &p->attempt[i];
-		const double seconds = kernel < 0 ? a->sum : a->seconds[kernel];
-		if (!a->lowered || (variant >= 0 && a->variant != variant) || (best && seconds >= least))
-			continue;
-		best = a;
-		least = seconds;
-	}
-	return best;
-}
-
 /* ---- rounds ---------------------------------------------------------------------------------------------------------------------- */
 
 /* What the closed form errs by for attempts of one kind, as for those that are lowered. */
@@ -159,7 +178,7 @@ static double error_of(const picker *p, const attempt *of)
 	int n = 0;
 	for (int i = 0; i < p->next; i++) {
 		const attempt *a = &p->attempt[i];
-		if (!a->lowered || a->mixed || a->rules || a->kind != of->kind || a->variant != of->variant || !(a->expected > 0))
+		if (!a->lowered || a->mixed || a->kind != of->kind || a->variant != of->variant || !(a->expected > 0))
 			continue;
 		log_sum += log(a->rated / a->expected);
 		n++;
@@ -178,12 +197,14 @@ static void to_front(picker *p, int i)
 /* The most promising attempts that are not lowered; false: none promises to be faster than what is. */
 static bool next_round(picker *p)
 {
-	enum { AT_ONCE = 2, FIRST = 4 };
+	enum { AT_ONCE = 2, FIRST = 6, DOUBTFUL = 3 };
 	const double gain = 0.95, trusted = 1.25; /* less is not worth lowering; errors of the closed form up to that are usual */
 	const attempt *best = fastest(p, -1, -1);
 	const int first = p->end;
 	/* where the closed form errs about its first choices others are lowered, whatever they promise */
-	const bool doubt = first < FIRST && (!best || best->rules || best->rated > trusted * best->expected);
+	const bool doubt = first < FIRST && (!best || best->rated > trusted * best->expected);
+	if (p->work > (doubt ? DOUBTFUL : 1) * p->effort.work)
+		return false;
 	while (p->end < p->n && p->end < first + AT_ONCE && p->end < p->effort.programs) {
 		int chosen = -1;
 		double least = best && !doubt && !p->effort.wide ? gain * best->sum : INFINITY;
@@ -210,7 +231,7 @@ static void add_mixed(picker *p)
 	for (int v = 0; v < p->n_variant; v++) {
 		const attempt *first = fastest(p, v, -1);
 		heddle_config *config = first ? heddle_config_parse(p->ctx, p->arena, first->complete) : NULL;
-		attempt one = {.variant = v, .mixed = true, .found = first && first->found};
+		attempt one = {.variant = v, .mixed = true};
 		bool differs = false;
 		for (int k = 0; config && k < first->n_kernel; k++) {
 			const attempt *best = fastest(p, v, k);
@@ -253,11 +274,9 @@ static int find_attempts(picker *p, const char *given)
 	}
 	p->n_variant = found.n_variant > 0 ? found.n_variant : 1;
 	for (int i = 0; i < found.n; i++) {
-		const attempt one = {.kind = found.item[i].kind, .variant = found.item[i].variant, .config = found.item[i].config, .expected = found.item[i].expected, .found = true};
+		const attempt one = {.kind = found.item[i].kind, .variant = found.item[i].variant, .config = found.item[i].config, .expected = found.item[i].expected};
 		HEDDLE_PUSH(p->arena, p->attempt, p->n, one);
 	}
-	HEDDLE_PUSH(p->arena, p->attempt, p->n, ((attempt){.variant = -1, .config = given, .rules = true}));
-	to_front(p, p->n - 1);
 	return 0;
 }
 
@@ -308,12 +327,10 @@ static void sort_attempts(picker *p, int (*order)(const void *, const void *))
 
 /* ---- results --------------------------------------------------------------------------------------------------------------------- */
 
-/* Of the rules' own and the best by rating the one that is fastest on the device; NULL with a diagnostic. */
+/* Of the best by rating the one that is fastest on the device; NULL with a diagnostic. */
 static const char *fastest_timed(picker *p, const heddle_pick_options *options)
 {
 	const char *config[TIMED];
-	for (int i = 0; i < p->n; i++)
-		p->attempt[i].sum = p->attempt[i].rules ? 0 : p->attempt[i].sum;
 	sort_attempts(p, by_sum);
 	const int n = p->n < TIMED ? p->n : TIMED;
 	for (int i = 0; i < n; i++)
@@ -322,19 +339,23 @@ static const char *fastest_timed(picker *p, const heddle_pick_options *options)
 	return best < 0 ? NULL : config[best];
 }
 
-const char *heddle_pick(heddle_ctx *ctx, heddle_arena *arena, const heddle_definition *definition, const heddle_target *target,
-			const heddle_pick_options *options, bool *complete)
+int heddle_pick(heddle_ctx *ctx, heddle_arena *arena, const heddle_definition *gathered, const heddle_target *target,
+		const heddle_pick_options *options, heddle_pick_result *picked)
 {
 	const char *given = options->config ? options->config : "";
-	picker p = begin(ctx, arena, definition, target, options->effort);
+	picker p = begin(ctx, arena, gathered, target, options->effort);
 	if (find_attempts(&p, given) < 0)
-		return NULL;
-	try_attempts(&p, options->threads);
+		return -1;
+	if (p.effort.programs > 1)
+		try_attempts(&p, options->threads);
 	const attempt *best = fastest(&p, -1, -1);
-	*complete = best != NULL; /* else all are refused: what is given, completed by rules, says why */
-	if (best && options->effort == HEDDLE_EFFORT_MEASURED && options->time)
-		return fastest_timed(&p, options);
-	return best ? best->complete : given;
+	*picked = (heddle_pick_result){.config = best ? best->complete : p.n ? p.attempt[0].config : given, .complete = p.n > 0,
+				       .lowered = take_kept(&p)};
+	if (best && options->effort == HEDDLE_EFFORT_MEASURED && options->time) {
+		picked->lowered = heddle_lowered_free(picked->lowered);
+		picked->config = fastest_timed(&p, options);
+	}
+	return picked->config ? 0 : -1;
 }
 
 /* With its proof, and its plan in the caller's arena; false: it is refused. */
@@ -376,7 +397,7 @@ int heddle_pick_top(heddle_ctx *ctx, heddle_arena *arena, const heddle_definitio
 	heddle_plan *plan = NULL;
 	heddle_arena *own = heddle_arena_new();
 	const heddle_definition *gathered = heddle_definition_gather(ctx, own, heddle_definition_unflatten(ctx, own, definition));
-	picker p = begin(ctx, own, gathered, target, options->effort == HEDDLE_EFFORT_RULES ? HEDDLE_EFFORT_WIDE : options->effort);
+	picker p = begin(ctx, own, gathered, target, options->effort);
 	const heddle_compile_options compile = {.config = given, .unproved = true, .plan_arena = own, .plan = &plan};
 	heddle_program *program = heddle_compile(ctx, definition, target, &compile);
 	int status = program ? 0 : -1;
@@ -386,6 +407,7 @@ int heddle_pick_top(heddle_ctx *ctx, heddle_arena *arena, const heddle_definitio
 		status = find_attempts(&p, given);
 	if (status == 0 && p.n)
 		try_attempts(&p, options->threads);
+	heddle_lowered_free(take_kept(&p));
 	if (status == 0) {
 		attempt usual = {.lowered = true, .complete = program->config, .rated = plan->seconds};
 		bool known = false;

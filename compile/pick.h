@@ -17,10 +17,6 @@ typedef struct heddle_pick_options {
 	void *time_user;
 } heddle_pick_options;
 
-/* The config line, in the arena; NULL with diagnostics.  `*complete`: it says all; else passes complete it.  `definition` is gathered. */
-const char *heddle_pick(heddle_ctx *ctx, heddle_arena *arena, const heddle_definition *definition, const heddle_target *target,
-			const heddle_pick_options *options, bool *complete);
-
 typedef struct heddle_picked {
 	const char *config; /* complete */
 	heddle_plan *plan;
@@ -34,7 +30,7 @@ typedef struct heddle_pick_list {
 } heddle_pick_list;
 
 /* The n best programs, all of them proved, no two with the same config; of two or more, one is always the usual one, as the last
- * where the others are faster.  Effort HEDDLE_EFFORT_RULES counts as HEDDLE_EFFORT_WIDE; nothing is timed.  The list is in the
+ * where the others are faster.  Nothing is timed.  The list is in the
  * arena; `definition` is as checked.  0, or -1 with the diagnostics of the usual one. */
 int heddle_pick_top(heddle_ctx *ctx, heddle_arena *arena, const heddle_definition *definition, const heddle_target *target,
 		    const heddle_pick_options *options, int n, heddle_pick_list *list);

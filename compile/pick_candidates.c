@@ -21,7 +21,7 @@ typedef struct finder {
 	heddle_config *given;
 	heddle_pick_candidates *found;
 	heddle_fusion_options how; /* variants are rated */
-	const double *alone;   /* seconds of each statement of the definition in a kernel of its own */
+	double *alone, *least; /* seconds of each statement of the definition in a kernel of its own; and what no rewrite changes of it */
 	int n_variant;
 	struct variant *variant;
 } finder;
@@ -89,22 +89,41 @@ static void add_variant(finder *p, heddle_config *config, int *fuse, int n_stmt,
 	HEDDLE_PUSH(p->search->arena, p->variant, p->n_variant, one);
 }
 
-/* Each statement's seconds in a kernel of its own, [rewritten->n_statement]; a recurrence's first step has none. */
-static double *alone_seconds(const finder *p, heddle_scop *scop, heddle_fusion *fusion, const heddle_definition *rewritten)
+/* Seconds of one statement in a kernel of its own, and the least of any kernel; a recurrence's first step has none. */
+static double alone_seconds(const heddle_scop *scop, heddle_fusion *fusion, const heddle_statement *statement, double *least)
 {
-	double *seconds = HEDDLE_NEW_ARRAY(p->search->arena, double, rewritten->n_statement + 1);
-	for (int i = 0; i < rewritten->n_statement; i++)
-		for (int k = 0; k < scop->n_stmt; k++)
-			if (scop->stmt[k]->source == rewritten->statement[i])
-				seconds[i] = heddle_fusion_alone(fusion, k);
+	double seconds = 0;
+	for (int k = 0; k < scop->n_stmt; k++)
+		if (scop->stmt[k]->source == statement) {
+			seconds = heddle_fusion_alone(fusion, k);
+			*least = heddle_fusion_least(fusion, k);
+		}
 	return seconds;
 }
 
-/* Is the rewritten statement, with the one that the rewrite adds, faster than the statement was?  Others do not change. */
-static bool gains(const finder *p, const heddle_alternative *a, const double *seconds)
+static void rate_alone(finder *p, const heddle_scop *scop, heddle_fusion *fusion)
+{
+	const int n = scop->definition->n_statement;
+	p->alone = HEDDLE_NEW_ARRAY(p->search->arena, double, n + 1);
+	p->least = HEDDLE_NEW_ARRAY(p->search->arena, double, n + 1);
+	for (int i = 0; i < n; i++)
+		p->alone[i] = alone_seconds(scop, fusion, scop->definition->statement[i], &p->least[i]);
+}
+
+/* Is the rewritten statement, with the one that the rewrite adds, faster than the statement was?  Others do not change, and are left out. */
+static bool gains(const finder *p, const heddle_alternative *a, const heddle_definition *rewritten, heddle_config *config)
 {
 	const int stmt = a->n_split ? a->split[0].stmt : a->turn[0].stmt;
-	return seconds[stmt] + seconds[stmt + 1] < p->alone[stmt];
+	heddle_definition part = *rewritten;
+	part.statement += stmt;
+	part.n_statement = 2;
+	heddle_scop *scop = scop_of(p, &part, config, "schedule");
+	heddle_fusion *fusion = heddle_fusion_new(p->search->arena, scop, &p->how);
+	double sum = scop ? 0 : INFINITY, least;
+	for (int i = 0; i < part.n_statement && scop; i++)
+		sum += alone_seconds(scop, fusion, part.statement[i], &least);
+	heddle_scop_free(scop);
+	return sum < p->alone[stmt];
 }
 
 /* Fusions of the definition, rewritten, that are worth rating.  Seconds of the best; INFINITY: the rewrite is refused or gains nothing. */
@@ -117,21 +136,21 @@ static double add_rewrite(finder *p, const heddle_alternative *alternative)
 		heddle_alternative_config(alternative, config);
 	config->has_split = config->has_share = config->has_turn = true;
 	heddle_definition *rewritten = heddle_definition_rewrite(p->search->ctx, p->search->arena, p->search->definition, config);
+	if (rewritten && n_rewrite == 1 && !alternative->n_share && !gains(p, alternative, rewritten, config))
+		return INFINITY;
 	heddle_scop *scop = rewritten ? scop_of(p, rewritten, config, "schedule") : NULL;
 	heddle_fusion *fusion = heddle_fusion_new(p->search->arena, scop, &p->how);
 	if (scop && config->n_fuse) {
 		best = 1; /* one only */
 		add_variant(p, config, config->fuse, config->n_fuse, best, false);
 	} else if (scop) {
-		const double *seconds = alone_seconds(p, scop, fusion, rewritten);
-		p->alone = n_rewrite ? p->alone : seconds;
-		if (n_rewrite != 1 || alternative->n_share || gains(p, alternative, seconds)) {
-			int n = 0, *own = heddle_fusion_best(fusion), **other = p->search->wide ? heddle_fusion_others(fusion, &n) : NULL;
-			best = heddle_fusion_seconds(fusion, own);
-			add_variant(p, config, own, scop->n_stmt, best, n_rewrite > 0);
-			for (int i = 0; i < n; i++)
-				add_variant(p, config, other[i], scop->n_stmt, heddle_fusion_seconds(fusion, other[i]), n_rewrite > 0);
-		}
+		if (!n_rewrite)
+			rate_alone(p, scop, fusion);
+		int n = 0, *own = heddle_fusion_best(fusion), **other = p->search->wide ? heddle_fusion_others(fusion, &n) : NULL;
+		best = heddle_fusion_seconds(fusion, own);
+		add_variant(p, config, own, scop->n_stmt, best, n_rewrite > 0);
+		for (int i = 0; i < n; i++)
+			add_variant(p, config, other[i], scop->n_stmt, heddle_fusion_seconds(fusion, other[i]), n_rewrite > 0);
 	}
 	heddle_scop_free(scop);
 	return best;
@@ -149,15 +168,16 @@ static bool touches(const heddle_alternative *a, int stmt)
 	return found;
 }
 
-/* Does the rewrite change a statement that takes a good part of the time? */
+/* Does the rewrite change a statement that takes a good part of the time, and more than any statement and another launch could? */
 static bool matters(const finder *p, const heddle_alternative *a)
 {
 	const double part = 0.1;
+	const double launch = a->n_share ? 0 : p->search->target->descriptor->launch_overhead.value;
 	double total = 0;
 	for (int s = 0; s < p->search->definition->n_statement; s++)
 		total += p->alone[s];
 	for (int s = 0; s < p->search->definition->n_statement; s++)
-		if (touches(a, s) && (a->n_share || p->alone[s] >= part * total))
+		if (touches(a, s) && (a->n_share || p->alone[s] >= part * total) && p->alone[s] > (1 + DOUBT) * (p->least[s] + launch))
 			return true;
 	return false;
 }

@@ -45,7 +45,31 @@ const char *heddle_pick_line(heddle_arena *arena, const heddle_config *config);
 
 /* ---- compile.c ---- */
 
+/* A program, and what it was made from: in `arena`. */
+typedef struct heddle_lowered {
+	heddle_arena *arena;
+	heddle_scop *scop;
+	heddle_program *program;
+} heddle_lowered;
+
+/* The passes, once.  NULL with diagnostics, or when `stop` asked for it. */
+heddle_lowered *heddle_lower(heddle_ctx *ctx, const heddle_definition *gathered, const heddle_target *target,
+			     const heddle_compile_options *options);
+heddle_lowered *heddle_lowered_free(heddle_lowered *lowered);
+
 heddle_space_language heddle_target_space_language(const heddle_target *target);
+
+/* ---- pick.c ---- */
+
+typedef struct heddle_pick_result {
+	const char *config; /* line, in the arena */
+	bool complete;	    /* it says all; else nothing is legal, and the rest of it is to be plain, so that passes say why */
+	heddle_lowered *lowered; /* not NULL: of that config, without its proof; belongs to the caller */
+} heddle_pick_result;
+
+/* 0, or -1 with diagnostics. */
+int heddle_pick(heddle_ctx *ctx, heddle_arena *arena, const heddle_definition *gathered, const heddle_target *target,
+		const heddle_pick_options *options, heddle_pick_result *picked);
 
 /* ---- pick_time.c ---- */
 

@@ -192,7 +192,8 @@ static bool sums_legal(const heddle_outline *outline, const heddle_candidate *ca
 		       double *arrays)
 {
 	double elements = 1, rounds = 1, partial = 1;
-	int parts = 0;
+	int parts = 0, rounded = 0;
+	bool cut = false; /* a vector along rounds may be partial */
 	if (!s->stmt->reduction)
 		return true;
 	for (int d = 0; d < s->n_dim; d++) {
@@ -200,12 +201,16 @@ static bool sums_legal(const heddle_outline *outline, const heddle_candidate *ca
 		const bool reduction = s->reductions >> d & 1;
 		elements *= reduction ? l->vector : (double)l->rounds * l->items * l->vector;
 		rounds *= reduction ? 1 : l->rounds;
+		rounded += !reduction && l->rounds > 1;
+		cut = cut || (!reduction && l->rounds > 1 && l->vector > 1 && (!s->known[d] || s->known[d] % l->vector));
 		partial *= reduction ? l->vector * l->threads : 1;
 		parts += reduction ? l->vector > 1 : (l->rounds > 1) + (l->items > 1) + (l->vector > 1);
 	}
 	const bool inside = rounds > 1 && !heddle_rounds_outside(outline, candidate);
 	*arrays += inside ? elements * s->sum_bytes : 0;
 	if (inside && partial > 1) /* what partial sums are added up to has to be in registers */
+		return false;
+	if (inside && cut && rounded > 1 && outline->simd) /* an array of sums whose ends are partial vectors is one of single elements */
 		return false;
 	return parts <= HEDDLE_MAX_DIM;
 }
@@ -370,9 +375,7 @@ void heddle_candidate_config(const heddle_outline *outline, const heddle_candida
 {
 	const int k = outline->kernel->position, threads = heddle_candidate_threads(outline, candidate);
 	heddle_kernel_config *kernel = heddle_config_kernel(config, k);
-	bool same = true, plain = threads == 1;
-	for (int i = 0; i < outline->n_slot; i++)
-		plain = plain && heddle_slot_tile(&candidate->slot[i]) == 1;
+	bool same = true;
 	kernel->threads = candidate->lanes > 1 ? threads : 0;
 	kernel->lanes_outer = candidate->lanes_outer;
 	kernel->resident = candidate->resident;
@@ -388,8 +391,6 @@ void heddle_candidate_config(const heddle_outline *outline, const heddle_candida
 	for (int s = 0; s < outline->n_stmt; s++) {
 		const heddle_outline_stmt *stmt = &outline->stmt[s];
 		heddle_stmt_config *to = heddle_config_stmt(config, k, stmt->stmt->position);
-		if (s == 0 && plain && stmt->n_dim) /* a kernel whose layout is not given is laid out by rules */
-			heddle_named_set(config, &to->tile, stmt->stmt->dim[0].name, 1);
 		for (int d = 0; d < stmt->n_dim; d++)
 			if (stmt->slot[d] >= 0 && (s == 0 || !(stmt->members >> d & 1)))
 				set_layout(config, to, stmt->stmt->dim[d].name, &candidate->slot[stmt->slot[d]],

@@ -11,7 +11,7 @@ enum { MOST_TRIED = 4, MOST_OTHERS = 32 };
 
 typedef struct rated {
 	int n, *stmt;
-	double seconds;
+	double seconds, least;
 } rated;
 
 struct heddle_fusion {
@@ -38,7 +38,36 @@ static void forget_members(const heddle_scop *scop)
 			scop->stmt[i]->dim[d].member = -1;
 }
 
-static double rate_kernel(const heddle_fusion *f, const int *stmt, int n)
+/* Elements of a part of the statement's domain. */
+static double count(const heddle_outline_stmt *s, unsigned mask)
+{
+	double n = 1;
+	for (int d = 0; d < s->n_dim; d++)
+		n *= mask >> d & 1 ? s->extent[d] : 1;
+	return n;
+}
+
+/* All data are moved once, through memory where they exceed the last cache; all floats are computed at the peak rate. */
+static double least_seconds(const heddle_outline *o)
+{
+	const heddle_outline_stmt *main = &o->stmt[o->main];
+	const double peak = heddle_descriptor_rate(o->descriptor, main->access[0].access->tensor->type);
+	double flops = main->reductions ? count(main, ~0u) : 0;
+	const heddle_memory *memory = heddle_descriptor_memory(o->descriptor, "global"), *cache = heddle_descriptor_memory(o->descriptor, "l3");
+	double bytes = 0;
+	cache = cache ? cache : heddle_descriptor_memory(o->descriptor, "l2");
+	for (int g = 0; g < o->n_group; g++) {
+		const heddle_outline_stmt *s = &o->stmt[o->group[g].stmt];
+		const heddle_outline_access *a = &s->access[o->group[g].access];
+		bytes += a->affine ? fmin(a->bytes * count(s, a->mask), a->size) : 0;
+	}
+	for (int i = 0; i < main->n_operator; i++)
+		flops += main->operator[i].kind <= HEDDLE_INSTRUCTION_FMA64 ? count(main, main->operator[i].mask) : 0;
+	const bool far = memory && memory->bandwidth.set && !(cache && bytes <= cache->size.value);
+	return fmax(far ? bytes / memory->bandwidth.value : 0, peak > 0 ? flops / peak : 0) + o->descriptor->launch_overhead.value;
+}
+
+static void rate_kernel(const heddle_fusion *f, const int *stmt, int n, rated *out)
 {
 	heddle_arena *work = heddle_arena_new();
 	heddle_kernel *kernel = HEDDLE_NEW(work, heddle_kernel);
@@ -49,24 +78,25 @@ static double rate_kernel(const heddle_fusion *f, const int *stmt, int n)
 	heddle_kernel_align(f->scop, kernel);
 	const heddle_outline *outline = heddle_outline_new(work, f->scop, kernel, &f->how->language, NULL);
 	const heddle_space_found found = heddle_space_best(work, outline, &f->how->space, 1);
-	const double seconds = found.n ? found.best[0].seconds : INFINITY;
+	out->seconds = found.n ? found.best[0].seconds : INFINITY;
+	out->least = least_seconds(outline);
 	for (int i = 0; i < n; i++)
 		f->scop->stmt[stmt[i]]->kernel = NULL;
 	forget_members(f->scop);
 	heddle_arena_free(work);
-	return seconds;
 }
 
 /* Of one kernel, whose statements are in order. */
-static double seconds_of(heddle_fusion *f, const int *stmt, int n)
+static const rated *rated_of(heddle_fusion *f, const int *stmt, int n)
 {
 	for (int i = 0; i < f->n; i++)
 		if (f->known[i].n == n && !memcmp(f->known[i].stmt, stmt, sizeof(*stmt) * (size_t)n))
-			return f->known[i].seconds;
-	rated one = {n, HEDDLE_NEW_ARRAY(f->arena, int, n), rate_kernel(f, stmt, n)};
+			return &f->known[i];
+	rated one = {.n = n, .stmt = HEDDLE_NEW_ARRAY(f->arena, int, n)};
+	rate_kernel(f, stmt, n, &one);
 	memcpy(one.stmt, stmt, sizeof(*stmt) * (size_t)n);
 	HEDDLE_PUSH(f->arena, f->known, f->n, one);
-	return one.seconds;
+	return &f->known[f->n - 1];
 }
 
 /* Of the kernel's statements among the first n. */
@@ -76,12 +106,17 @@ static double seconds_of_kernel(heddle_fusion *f, const int *kernel_of, int n, i
 	for (int i = 0; i < n; i++)
 		if (kernel_of[i] == kernel)
 			stmt[m++] = i;
-	return m ? seconds_of(f, stmt, m) : 0;
+	return m ? rated_of(f, stmt, m)->seconds : 0;
 }
 
 double heddle_fusion_alone(heddle_fusion *f, int stmt)
 {
-	return seconds_of(f, &stmt, 1);
+	return rated_of(f, &stmt, 1)->seconds;
+}
+
+double heddle_fusion_least(heddle_fusion *f, int stmt)
+{
+	return rated_of(f, &stmt, 1)->least;
 }
 
 double heddle_fusion_seconds(heddle_fusion *f, const int *kernel_of)

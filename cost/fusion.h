@@ -18,6 +18,8 @@ typedef struct heddle_fusion heddle_fusion;
 heddle_fusion *heddle_fusion_new(heddle_arena *arena, heddle_scop *scop, const heddle_fusion_options *how);
 /* Seconds of the statement in a kernel of its own. */
 double heddle_fusion_alone(heddle_fusion *fusion, int stmt);
+/* Seconds that it takes at least in a kernel of its own, whatever is rewritten: each byte is moved once.  0: not known. */
+double heddle_fusion_least(heddle_fusion *fusion, int stmt);
 /* Seconds of all kernels; kernel_of[scop->n_stmt] is legal. */
 double heddle_fusion_seconds(heddle_fusion *fusion, const int *kernel_of);
 /* The kernel of each statement: statement after statement joins the kernel with which it is rated faster than alone. */

@@ -15,6 +15,7 @@ enum { MOST_REFERENCES = 96 };
 
 /* Before any buffer. */
 static const int64_t FAR = (int64_t)1 << 50;
+static const int64_t APART = (int64_t)1 << 24; /* rows that data choose */
 
 /* References of one loop that differ by constants: conditions may stand between them. */
 typedef struct pending {
@@ -132,10 +133,34 @@ static double values_of(const scanner *s, int variable)
 	return (double)(r.hi - r.lo + 1);
 }
 
+/* What is loaded from different places leads to different places, far from each other.  `global`: else each block has others there. */
+static void add_places(scanner *s, heddle_reference *r, const traffic_form *place, bool global)
+{
+	double far = r->size;
+	for (int l = 0; l < s->n_loop && s->loop[l].grid && !global; l++) {
+		add_digit(r, l, far, s->loop[l].trips);
+		far *= s->loop[l].trips;
+	}
+	for (int i = 0; i < place->n_term; i++) {
+		traffic_term one = {place->term[i].atom, 1};
+		const traffic_form form = {.n_term = 1, .term = &one};
+		const int variable = one.atom->kind == TRAFFIC_VARIABLE ? one.atom->variable : heddle_traffic_widest(&form, &s->box);
+		if (variable < 0)
+			continue;
+		const double n = values_of(s, variable);
+		add_digit(r, loop_of(s, variable), far, n);
+		far *= n;
+	}
+}
+
 static void add_term(scanner *s, heddle_reference *r, const traffic_term *term)
 {
 	if (term->atom->kind == TRAFFIC_VARIABLE) {
 		add_digit(r, loop_of(s, term->atom->variable), (double)term->by, values_of(s, term->atom->variable));
+		return;
+	}
+	if (term->atom->kind == TRAFFIC_DATA && term->atom->arg[0]) {
+		add_places(s, r, term->atom->arg[0], term->atom->variable == 0);
 		return;
 	}
 	traffic_term one = {term->atom, 1};
@@ -216,6 +241,23 @@ static void add_reference(scanner *s, const heddle_region *region, const heddle_
 
 /* ---- requests -------------------------------------------------------------------------------------------------------------------- */
 
+/* The place of one lane; data that are loaded from different places lead far from each other, others lead to `otherwise`. */
+static int64_t address_of(const scanner *s, const traffic_form *form, int64_t otherwise)
+{
+	int64_t address = FAR + form->constant; /* what a guard leaves out may lie before the buffer */
+	for (int i = 0; i < form->n_term; i++) {
+		traffic_term one = form->term[i];
+		const traffic_form *place = one.atom->kind == TRAFFIC_DATA ? one.atom->arg[0] : NULL;
+		const traffic_form single = {.n_term = 1, .term = &one};
+		traffic_box box = s->box;
+		const traffic_range r = heddle_traffic_range(place ? place : &single, &box);
+		if (r.lo <= -TRAFFIC_BIG)
+			return otherwise;
+		address += place ? r.lo * APART : r.lo;
+	}
+	return address;
+}
+
 /* Each execution of an access is as the first warp's of the first block, in the first iteration of all loops. */
 static void add_requests(const scanner *s, const heddle_region_access *access, double requests)
 {
@@ -233,10 +275,7 @@ static void add_requests(const scanner *s, const heddle_region_access *access, d
 			const int64_t digit = t / thread->weight[d] % (thread->weight[d + 1] / thread->weight[d]);
 			s->box.range[thread->first + d] = (traffic_range){digit, digit};
 		}
-		traffic_box box = s->box;
-		const traffic_range r = heddle_traffic_range(access->address, &box);
-		/* data decide: each lane somewhere else; what a guard leaves out may lie before the buffer */
-		address[t] = r.lo <= -TRAFFIC_BIG ? (int64_t)t * transfer.sector : r.lo + FAR;
+		address[t] = address_of(s, access->address, (int64_t)t * transfer.sector);
 	}
 	memcpy(s->box.range + thread->first, kept, sizeof(*kept) * (size_t)thread->n_digit);
 	if (heddle_buffer_space(access->buffer) == HEDDLE_SPACE_SHARED) {
@@ -255,7 +294,48 @@ static bool is_streamed(const scanner *s, const heddle_region_access *access)
 	return false;
 }
 
-static void count_accesses(scanner *s, const heddle_region *region, int loop)
+/* A region, and the loops around it. */
+typedef struct frame {
+	const struct frame *outer;
+	const heddle_region *region; /* FOR */
+} frame;
+
+static bool form_has(const traffic_form *form, int variable)
+{
+	bool found = false;
+	for (int i = 0; i < form->n_term && !found; i++) {
+		const traffic_atom *atom = form->term[i].atom;
+		found = atom->kind != TRAFFIC_VARIABLE || atom->variable == variable; /* of others nothing is said */
+	}
+	return found;
+}
+
+/* Is each access of the array in the region at a place that the loop does not change? */
+static bool stays(const heddle_region *region, const heddle_buffer *array, int variable)
+{
+	bool all = true;
+	for (int i = 0; i < region->n_access && all; i++)
+		all = region->access[i].buffer != array || !form_has(region->access[i].address, variable);
+	for (int i = 0; i < region->n_child && all; i++)
+		all = stays(region->child[i], array, variable);
+	return all;
+}
+
+/* How often an access of `vectors` in a thread's memory is one: a compiler keeps what stays in place in a loop in registers, if there are
+ * enough beside operands, and loads them before and stores them after it. */
+static uint64_t moved(const scanner *s, const heddle_region *region, const heddle_region_access *access, double vectors, const frame *around)
+{
+	const double sums = 0.7; /* of the registers, at most */
+	const heddle_quantity *registers = &s->m->descriptor->vector_registers;
+	uint64_t executed = region->executed;
+	if (heddle_buffer_space(access->buffer) != HEDDLE_SPACE_REGISTER || (registers->set && vectors > sums * registers->value))
+		return executed;
+	for (; around && stays(around->region, access->buffer, around->region->variable); around = around->outer)
+		executed = around->region->executed < executed ? around->region->executed : executed;
+	return executed;
+}
+
+static void count_accesses(scanner *s, const heddle_region *region, int loop, const frame *around)
 {
 	heddle_load *load = s->m->load;
 	bool *done = HEDDLE_NEW_ARRAY(s->arena, bool, region->n_access + 1);
@@ -266,8 +346,8 @@ static void count_accesses(scanner *s, const heddle_region *region, int loop)
 		if (done[i])
 			continue;
 		const int n = constants_of(region, i, done, constant);
-		const double requests = measure_per_block(s->m, region->executed) * n;
 		const double parts = ceil((double)access->bytes / s->m->vector_bytes);
+		const double requests = measure_per_block(s->m, moved(s, region, access, n * parts, around)) * n;
 		load->instruction[measure_access(access->buffer, access->store)] += requests * parts * (access->ahead ? 2 : 1);
 		if (space == HEDDLE_SPACE_GLOBAL && !access->store)
 			s->m->loaded += (double)region->executed / (load->blocks * s->m->launch->threads) * n * access->bytes;
@@ -297,11 +377,12 @@ static void add_copy(scanner *s, const heddle_region *region)
 	s->m->load->cache_cycles += bytes / transfer.line / transfer.lines;
 }
 
-static void scan(scanner *s, const heddle_region *region, int loop)
+static void scan(scanner *s, const heddle_region *region, int loop, const frame *around)
 {
+	const frame own = {around, region};
 	if (region->executed == 0)
 		return;
-	count_accesses(s, region, loop);
+	count_accesses(s, region, loop, around);
 	if (region->kind == HEDDLE_REGION_COPY)
 		add_copy(s, region);
 	if (region->kind == HEDDLE_REGION_FOR) {
@@ -310,7 +391,7 @@ static void scan(scanner *s, const heddle_region *region, int loop)
 		s->box.range[region->variable] = (traffic_range){0, (int64_t)ceil(s->loop[loop].trips) - 1};
 	}
 	for (int i = 0; i < region->n_child; i++)
-		scan(s, region->child[i], loop);
+		scan(s, region->child[i], loop, region->kind == HEDDLE_REGION_FOR ? &own : around);
 }
 
 static int grid_loops(scanner *s)
@@ -415,6 +496,6 @@ void measure_memory(measurer *m)
 	s.pending = HEDDLE_NEW_ARRAY(s.arena, pending, MOST_REFERENCES);
 	for (int i = 0; i < n; i++)
 		s.loop_of[i] = -1;
-	scan(&s, m->regions.body, grid_loops(&s));
+	scan(&s, m->regions.body, grid_loops(&s), NULL);
 	finish(&s);
 }

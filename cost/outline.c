@@ -80,6 +80,7 @@ static void take_access(builder *b, const heddle_stmt *stmt, const heddle_access
 	heddle_expr *const *subscript = access->expr ? access->expr->arg : stmt->source->lhs;
 	const int64_t at_0[HEDDLE_MAX_DIM] = {0};
 	double stride = heddle_type_size(tensor->type);
+	bool fixed = true; /* the extents of inner dimensions */
 	*a = (heddle_outline_access){
 		.access = access, .group = -1, .rank = tensor->rank, .bytes = stride, .affine = access->affine};
 	a->row = tensor->rank ? heddle_tensor_inner(tensor) : -1;
@@ -94,10 +95,12 @@ static void take_access(builder *b, const heddle_stmt *stmt, const heddle_access
 		if (heddle_expr_evaluate_at(subscript[e], b->size, at_0, &a->first[e]) < 0)
 			a->first[e] = 1;
 		a->affine = heddle_factors(subscript[e], 1, a->factor[e]) && a->affine;
-	}
-	for (int e = 0; e < tensor->rank; e++)
-		for (int d = 0; d < stmt->n_dim; d++)
+		for (int d = 0; d < stmt->n_dim; d++) {
 			a->step[d] += (double)a->factor[e][d] * a->stride[e];
+			a->unknown |= a->factor[e][d] && (tensor->stride ? !heddle_fixed_extent(tensor->stride[e]) : !fixed) ? 1u << d : 0;
+		}
+		fixed = fixed && heddle_fixed_extent(tensor->extent[e]);
+	}
 }
 
 static void take_accesses(builder *b, heddle_outline_stmt *s)

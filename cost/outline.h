@@ -64,6 +64,7 @@ typedef struct heddle_outline_access {
 	int64_t first[HEDDLE_MAX_RANK];  /* each subscript where all indices are 0 */
 	int64_t factor[HEDDLE_MAX_RANK][HEDDLE_MAX_DIM]; /* [tensor dimension][statement dimension] */
 	double step[HEDDLE_MAX_DIM];                     /* bytes, by statement dimension */
+	unsigned unknown;                                /* bit d: step[d] depends on sizes that are open */
 } heddle_outline_access;
 
 /* An operator of the value. */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SECTORS = 1024 };
+enum { MOST_SECTORS = 1024, MOST_KNOWN = 1024 };
 
 typedef struct analysis {
 	heddle_load *load;
@@ -16,6 +16,7 @@ typedef struct analysis {
 	const heddle_reference *reference;
 	int n_reference;
 	double line;
+	heddle_touch *known; /* of each reference and loop, that included or not: MOST_KNOWN, bytes -1 where not known yet */
 } analysis;
 
 /* ---- boxes ------------------------------------------------------------------------------------------------------------------- */
@@ -28,12 +29,6 @@ static bool is_inside(const analysis *a, int inner, int loop)
 	return inner == loop;
 }
 
-static int by_stride(const void *x, const void *y)
-{
-	const double a = ((const heddle_reuse_digit *)x)->stride, b = ((const heddle_reuse_digit *)y)->stride;
-	return a < b ? -1 : a > b;
-}
-
 /* The reference's digits of loops strictly inside `loop`, and of the loop itself if it is `included`, by stride. */
 static int digits_inside(const analysis *a, const heddle_reference *r, int loop, bool included, heddle_reuse_digit *out)
 {
@@ -41,10 +36,13 @@ static int digits_inside(const analysis *a, const heddle_reference *r, int loop,
 	for (int i = 0; i < r->n_digit; i++) {
 		const heddle_reuse_digit d = r->digit[i];
 		const bool inside = d.loop < 0 || (d.loop == loop ? included : is_inside(a, d.loop, loop));
-		if (inside && d.extent > 1 && d.stride != 0)
-			out[n++] = (heddle_reuse_digit){d.loop, fabs(d.stride), d.extent};
+		if (!inside || d.extent <= 1 || d.stride == 0)
+			continue;
+		int at = n++;
+		for (; at > 0 && out[at - 1].stride > fabs(d.stride); at--)
+			out[at] = out[at - 1];
+		out[at] = (heddle_reuse_digit){d.loop, fabs(d.stride), d.extent};
 	}
-	qsort(out, (size_t)n, sizeof(*out), by_stride);
 	return n;
 }
 
@@ -69,13 +67,28 @@ static heddle_touch touch_of(const heddle_reuse_digit *digit, int n, const heddl
 	runs *= several;
 	const double bytes = runs * fmax(run, line), all = fmax(r->size, line);
 	const double least = r->ahead ? 0 : 1;
+	if (n > 0 && digit[n - 1].stride >= r->size) /* data chose those places */
+		return (heddle_touch){fmin(bytes, all), least * runs};
 	return bytes < all ? (heddle_touch){bytes, least * runs} : (heddle_touch){all, least};
 }
 
 static heddle_touch touched(const analysis *a, const heddle_reference *r, int loop, bool included)
 {
 	heddle_reuse_digit digit[HEDDLE_REFERENCE_DIGITS];
-	return touch_of(digit, digits_inside(a, r, loop, included, digit), r, a->line);
+	const ptrdiff_t at = ((r - a->reference) * (a->n_loop + 1) + loop + 1) * 2 + included;
+	heddle_touch *known = at < MOST_KNOWN ? &a->known[at] : NULL;
+	if (known && known->bytes >= 0)
+		return *known;
+	const heddle_touch touch = touch_of(digit, digits_inside(a, r, loop, included, digit), r, a->line);
+	if (known)
+		*known = touch;
+	return touch;
+}
+
+static void forget(const analysis *a)
+{
+	for (int i = 0; i < MOST_KNOWN && i < a->n_reference * (a->n_loop + 1) * 2; i++)
+		a->known[i].bytes = -1;
 }
 
 static heddle_touch greater(heddle_touch a, heddle_touch b)
@@ -244,16 +257,20 @@ static int last_grid(const heddle_reuse_loop *loop, int n_loop)
 
 double heddle_reuse_average(const heddle_reuse_loop *loop, int n_loop, const heddle_reference *reference, int n_reference, double line)
 {
-	const analysis a = {NULL, loop, n_loop, reference, n_reference, line};
+	heddle_touch known[MOST_KNOWN];
+	const analysis a = {NULL, loop, n_loop, reference, n_reference, line, known};
+	forget(&a);
 	return distinct(&a, last_grid(loop, n_loop), 0, n_reference, true).bytes;
 }
 
 void heddle_reuse(heddle_load *load, const heddle_reuse_loop *loop, int n_loop, const heddle_reference *reference, int n_reference,
 		  double line)
 {
-	analysis a = {load, loop, n_loop, reference, n_reference, line};
+	heddle_touch known[MOST_KNOWN];
+	analysis a = {load, loop, n_loop, reference, n_reference, line, known};
 	double blocks = 1;
 	const int grid = last_grid(loop, n_loop);
+	forget(&a);
 	load->n_span = 0;
 	load->common = grid >= 0 ? common_bytes(&a, grid) : 0;
 	load->ahead = 0;
@@ -282,15 +299,16 @@ void heddle_reuse(heddle_load *load, const heddle_reuse_loop *loop, int n_loop, 
 /* Different pieces of memory, each of `size` bytes, that a request touches. */
 static int distinct_pieces(int size, const int64_t *address, int n, int bytes)
 {
-	int64_t seen[MOST_SECTORS];
+	int64_t seen[MOST_SECTORS], greatest = INT64_MIN;
 	int count = 0;
 	for (int i = 0; i < n; i++)
 		for (int64_t s = address[i] / size; s <= (address[i] + bytes - 1) / size; s++) {
-			int at = count - 1;
+			int at = s > greatest ? -1 : count - 1;
 			while (at >= 0 && seen[at] != s)
 				at--;
 			if (at < 0 && count < MOST_SECTORS)
 				seen[count++] = s;
+			greatest = s > greatest ? s : greatest;
 		}
 	return count;
 }

@@ -12,6 +12,10 @@ enum { POOL = 512, KINDS = 64, USUAL_SEEDS = 1500, USUAL_AROUND = 4, MOST_STEPS 
 /* Part of a thread's registers: more, as they are counted here, compilers may spill. */
 static const double CERTAIN = 0.85;
 
+/* Of candidates that are rated alike the simpler one is taken: for each tile, and each doubling of the elements that are unrolled, the other
+ * has to gain so much.  The rating does not see what long texts cost in the compiler and in fetching instructions. */
+static const double OF_TILE = 0.02, OF_DOUBLING = 0.004;
+
 /* Looked around in is what is not much slower than the best. */
 static const double HOPELESS = 3;
 
@@ -138,6 +142,16 @@ static void keep_kind(searcher *s, const heddle_ranked *one)
 	s->of_kind[at] = *one;
 }
 
+static double complexity(const heddle_outline *o, const heddle_candidate *c)
+{
+	double tiles = 0, unrolled = 1;
+	for (int g = 0; g < o->n_group; g++)
+		tiles += c->group[g].space == HEDDLE_SPACE_SHARED;
+	for (int i = 0; i < o->n_slot; i++)
+		unrolled *= (double)c->slot[i].items * c->slot[i].vector;
+	return 1 + OF_TILE * tiles + OF_DOUBLING * log2(unrolled);
+}
+
 static void rate(void *user, heddle_candidate *candidate)
 {
 	searcher *s = user;
@@ -154,7 +168,7 @@ static void rate(void *user, heddle_candidate *candidate)
 	if (!rating.fits)
 		return;
 	one.candidate = *candidate;
-	one.seconds = rating.seconds;
+	one.seconds = rating.seconds * complexity(s->o, candidate);
 	one.kind = kind_of(s->o, candidate);
 	keep(s, &one);
 	if (!s->step)

@@ -122,10 +122,13 @@ static void lay_out_tile(const heddle_outline *o, heddle_candidate *c, int g)
 	choice->pad = (short)((rest ? unit - rest : 0) + (turned ? unit : s->stmt->reduction ? 0 : 1));
 }
 
-/* Blocks along the dimension stay as many, and have no rounds or items that do not exist in any of them. */
-static void shorten(heddle_slot_layout *l, double extent)
+/* Blocks along the dimension stay as many, and have no rounds or items that do not exist in any of them; of an extent that is open
+ * (`known` 0) only a single block is shortened. */
+static void shorten(heddle_slot_layout *l, double extent, int known)
 {
 	const double blocks = ceil(extent / heddle_slot_tile(l)), results = (double)l->threads * l->vector;
+	if (blocks > 1 && !known)
+		return;
 	if (l->rounds > 1)
 		l->rounds = (int)ceil(extent / blocks / (results * l->items));
 	else if (blocks == 1)
@@ -135,12 +138,13 @@ static void shorten(heddle_slot_layout *l, double extent)
 static void complete_layouts(const heddle_outline *o, heddle_candidate *c)
 {
 	const heddle_outline_stmt *main = &o->stmt[o->main];
-	for (int m = 0; m < o->n_member; m++)
-		shorten(&c->slot[m], o->member_extent[m]);
+	for (int d = 0; d < main->n_dim; d++)
+		if (main->members >> d & 1 && main->slot[d] >= 0)
+			shorten(&c->slot[main->slot[d]], o->member_extent[main->slot[d]], main->known[d]);
 	for (int d = 0; d < main->n_dim; d++)
 		if (main->locals >> d & 1 && main->slot[d] >= 0 &&
 		    heddle_slot_tile(&c->slot[main->slot[d]]) >= main->extent[d])
-			shorten(&c->slot[main->slot[d]], main->extent[d]);
+			shorten(&c->slot[main->slot[d]], main->extent[d], main->known[d]);
 	for (int s = 0; s < o->n_stmt; s++)
 		if (s != o->main)
 			follow(o, c, &o->stmt[s]);
@@ -179,7 +183,11 @@ static double next_part(const heddle_outline *o, const heddle_candidate *c, cons
 		if (s->extent[d] > 1 && !(a->mask >> d & 1))
 			return 0;
 		part *= member && l ? fmin(heddle_slot_tile(l), s->extent[d]) : s->extent[d];
-		distance += member && l && s->slot[d] == fastest ? a->step[d] * heddle_slot_tile(l) : 0;
+		if (member && l && s->slot[d] == fastest) {
+			if (a->unknown >> d & 1)
+				return 0;
+			distance += a->step[d] * heddle_slot_tile(l);
+		}
 		line = fmax(line, l ? fabs(a->step[d]) * l->vector : 0);
 	}
 	return a->affine && part <= distance && line >= o->line && heddle_outline_blocks(o, c, fastest) > 1 ? distance : 0;

@@ -222,7 +222,7 @@ static void seed_vectors(seeder *s, int x, int y)
 			for (size_t j = 0; j < (y < 0 ? 1 : HEDDLE_COUNT(items_y)); j++)
 				for (size_t r = 0; r < (y < 0 ? 1 : HEDDLE_COUNT(rounds)); r++) {
 					heddle_candidate c;
-					const int of_y = y < 0 ? 1 : dividing(s->main->extent[y], items_y[j]);
+					const int of_y = y < 0 ? 1 : !s->main->known[y] ? items_y[j] : dividing(s->main->extent[y], items_y[j]);
 					const int sums = items_x[i] * v / s->wide * of_y;
 					if (sums > registers || (!member && items_x[i] > 1) || (s->reuses && sums < 2))
 						continue;

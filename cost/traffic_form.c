@@ -310,7 +310,13 @@ static bool is_integer(const heddle_value *v)
 
 static const traffic_form *data(traffic_reader *reader, const heddle_value *v)
 {
-	return made(reader, v->type == HEDDLE_BOOL ? TRAFFIC_DOUBT : TRAFFIC_DATA, NULL, NULL, NULL);
+	const bool place = v->kind == HEDDLE_VALUE_LOAD && v->n_arg == 1 && is_integer(v->arg[0]);
+	if (v->kind == HEDDLE_VALUE_CAST && is_integer(v->arg[0]) && v->type != HEDDLE_BOOL)
+		return data(reader, v->arg[0]);
+	const traffic_form *form = place ? heddle_traffic_read(reader, v->arg[0]) : NULL;
+	return of_atom(reader, (traffic_atom){.kind = v->type == HEDDLE_BOOL ? TRAFFIC_DOUBT : TRAFFIC_DATA,
+					      .variable = place && v->buffer->role != HEDDLE_BUFFER_SHARED && v->buffer->role != HEDDLE_BUFFER_REGISTER ? 0 : -1,
+					      .arg = {form}});
 }
 
 static const traffic_form *negated(traffic_reader *reader, const traffic_form *a)

@@ -13,7 +13,7 @@ typedef struct traffic_range {
 
 typedef enum traffic_kind {
 	TRAFFIC_VARIABLE,
-	TRAFFIC_DATA,		/* nothing is known of it */
+	TRAFFIC_DATA,		/* nothing is known of it; arg[0]: the place that it is loaded from, or NULL; variable 0: of global memory */
 	TRAFFIC_DOUBT,		/* nor of this truth, which is 0 or 1 */
 	TRAFFIC_DIVIDED,	/* arg[0] / arg[1] rounded down */
 	TRAFFIC_REST,		/* arg[0] - arg[1] * that */

@@ -15,7 +15,7 @@ const heddle_pass heddle_passes[] = {
 	{"schedule", HEDDLE_NEEDS_NOTHING, heddle_pass_schedule, "a legal band for each statement"},
 	{"fuse", HEDDLE_NEEDS_FUSE, heddle_pass_fuse, "statements become device kernels with common members"},
 	{"tile", HEDDLE_NEEDS_LAYOUT, heddle_pass_tile, "dimensions are laid over blocks, threads, items and vectors"},
-	{"place", HEDDLE_NEEDS_SPACES, heddle_pass_place, "tensors go to registers and shared tiles"},
+	{"place", HEDDLE_NEEDS_NOTHING, heddle_pass_place, "tensors go to registers and shared tiles"},
 	{"map", HEDDLE_NEEDS_NOTHING, heddle_pass_map, "leaves, moves and barriers; interior and boundary"},
 	{"prove", HEDDLE_NEEDS_NOTHING, heddle_pass_prove, "every instance, order, barrier and bound is checked"},
 	{"generate", HEDDLE_NEEDS_NOTHING, heddle_pass_generate, "leaves become loops, conditions and values: the program"},
@@ -66,6 +66,20 @@ int heddle_passes_run(heddle_scop *scop, heddle_config *config, const heddle_pas
 		if (options->stop && !strcmp(options->stop, pass->name))
 			break;
 	}
+	heddle_watchdog_stop(&dog);
+	isl_ctx_resume(scop->isl);
+	return status;
+}
+
+int heddle_passes_prove(heddle_scop *scop, double timeout, unsigned long max_operations)
+{
+	const heddle_pass_options options = {.max_operations = max_operations};
+	heddle_watchdog dog;
+	int status = 0;
+	heddle_watchdog_start(&dog, scop->isl, timeout > 0 ? timeout : DEFAULT_TIMEOUT);
+	for (const heddle_pass *pass = heddle_passes; pass->name && status == 0; pass++)
+		if (pass->run == heddle_pass_prove)
+			status = heddle_pass_run(scop, NULL, pass, &options);
 	heddle_watchdog_stop(&dog);
 	isl_ctx_resume(scop->isl);
 	return status;

@@ -10,8 +10,7 @@
 typedef enum heddle_config_need {
 	HEDDLE_NEEDS_NOTHING,
 	HEDDLE_NEEDS_FUSE,    /* the kernel of each statement */
-	HEDDLE_NEEDS_LAYOUT,  /* tiles, threads, vectors, order */
-	HEDDLE_NEEDS_SPACES,  /* where each group lives */
+	HEDDLE_NEEDS_LAYOUT,  /* tiles, threads, vectors, order; where each group lives */
 } heddle_config_need;
 
 typedef struct heddle_pass {
@@ -38,6 +37,8 @@ typedef struct heddle_pass_options {
 
 /* Run the table over a fresh scop.  0, or -1 with diagnostics: E0600 when isl reached its bound of operations or of time. */
 int heddle_passes_run(heddle_scop *scop, heddle_config *config, const heddle_pass_options *options);
+/* The proof of what was run without it; bounds as above.  0, or -1 with diagnostics. */
+int heddle_passes_prove(heddle_scop *scop, double timeout, unsigned long max_operations);
 /* One pass of it, after the part of the config that it needs was completed.  The same. */
 int heddle_pass_run(heddle_scop *scop, heddle_config *config, const heddle_pass *pass, const heddle_pass_options *options);
 void heddle_scop_print(const heddle_scop *scop, heddle_text *out);

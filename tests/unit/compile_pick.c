@@ -101,7 +101,7 @@ static double seconds_of(setting *s, heddle_effort effort)
 	return plan->seconds;
 }
 
-/* An effort never takes what is rated slower than the rules' choice, or much slower than the best that it has seen. */
+/* An effort never takes what is rated slower than a lesser one's choice, or much slower than the best that it has seen. */
 static void never_slower(void **state)
 {
 	static const char *const targets[] = {"h200", "mi300x", "cpu", "cpu-avx2"};
@@ -110,10 +110,11 @@ static void never_slower(void **state)
 	for (size_t t = 0; t < HEDDLE_COUNT(targets); t++)
 		for (size_t k = 0; k < HEDDLE_COUNT(texts); k++) {
 			setting s = begin(texts[k], targets[t]);
-			const double rules = seconds_of(&s, HEDDLE_EFFORT_RULES), wide = seconds_of(&s, HEDDLE_EFFORT_WIDE);
+			const double usual = seconds_of(&s, HEDDLE_EFFORT_USUAL), wide = seconds_of(&s, HEDDLE_EFFORT_WIDE);
 			const heddle_pick_list list = top_of(&s, &(heddle_pick_options){.effort = HEDDLE_EFFORT_WIDE}, 2);
-			assert_true(seconds_of(&s, HEDDLE_EFFORT_USUAL) <= rules);
-			assert_true(wide <= rules);
+			const double closed = seconds_of(&s, HEDDLE_EFFORT_CLOSED_FORM);
+			if (usual > 1.01 * closed || wide > 1.01 * usual)
+				fail_msg("%s on %s: %g s, %g s, %g s", texts[k], targets[t], closed, usual, wide);
 			assert_true(0.8 * wide <= list.picked[0].plan->seconds);
 			end(&s);
 		}
@@ -144,10 +145,14 @@ static void the_same_every_time(void **state)
 			assert_int_equal(a.rated, b.rated);
 			for (int k = 0; k < a.n; k++)
 				assert_string_equal(a.picked[k].config, b.picked[k].config);
-			bool complete;
-			assert_string_equal(heddle_pick(s.ctx, s.arena, s.module->definition[0], &s.target, &one, &complete),
-					    heddle_pick(s.ctx, s.arena, s.module->definition[0], &s.target, &several, &complete));
-			assert_true(complete);
+			heddle_pick_result x = {0}, y = {0};
+			assert_int_equal(heddle_pick(s.ctx, s.arena, s.module->definition[0], &s.target, &one, &x), 0);
+			assert_int_equal(heddle_pick(s.ctx, s.arena, s.module->definition[0], &s.target, &several, &y), 0);
+			assert_string_equal(x.config, y.config);
+			assert_true(x.complete && x.lowered && y.lowered);
+			assert_string_equal(x.lowered->program->config, x.config);
+			heddle_lowered_free(x.lowered);
+			heddle_lowered_free(y.lowered);
 		}
 		end(&s);
 	}
@@ -299,7 +304,7 @@ static void what_compilers_are_told(void **state)
 		const int told = program->launch[0]->min_blocks;
 		const double counted = plan->launch[0].rating.resident;
 		const double room = strstr(program->config, "prefetch=1") ? 1.2 : 1;
-		if (told < 2 || (counted > room * told + 1 && strcmp(plan->launch[0].rating.limiter, "registers") == 0))
+		if (told < 1 || (counted > room * told + 1 && strcmp(plan->launch[0].rating.limiter, "registers") == 0))
 			fail_msg("%s: told %d blocks, %g counted on", targets[t], told, counted);
 		heddle_program_free(program);
 		end(&s);
@@ -384,16 +389,17 @@ static void brought_once(void **state)
 static void small_products(void **state)
 {
 	static const char *const targets[] = {"h100", "mi300x", "rx7900xtx"};
-	static const char *const texts[] = {"def f(float(B, 3, 3) X, float(B, 3, 3) Y) -> (Z) { Z(b, i, j) +=! X(b, i, k) * Y(b, k, j) }",
-					    "def f(float(B, 4, 4) A, float(B, 4) x) -> (y) { y(b, i) +=! A(b, i, j) * x(b, j) }"};
+	static const char *const texts[] = {
+		"def f(float(1048576, 3, 3) X, float(1048576, 3, 3) Y) -> (Z) { Z(b, i, j) +=! X(b, i, k) * Y(b, k, j) }",
+		"def f(float(1048576, 4, 4) A, float(1048576, 4) x) -> (y) { y(b, i) +=! A(b, i, j) * x(b, j) }"};
 	(void)state;
 	for (size_t t = 0; t < HEDDLE_COUNT(targets); t++)
 		for (size_t k = 0; k < HEDDLE_COUNT(texts); k++) {
 			setting s = begin(texts[k], targets[t]);
 			heddle_program *p = heddle_compile(s.ctx, s.module->definition[0], &s.target, NULL);
 			assert_non_null(p);
-			assert_int_equal(p->launch[0]->threads, 128);
-			assert_null(strstr(p->config, "i:16")); /* of three or four results */
+			if (p->launch[0]->threads < 32)
+				fail_msg("%s: %s", targets[t], p->config);
 			heddle_program_free(p);
 			end(&s);
 		}
