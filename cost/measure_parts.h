@@ -28,6 +28,8 @@ void measure_values(measurer *m);
 heddle_instruction measure_access(const heddle_buffer *buffer, bool store);
 /* Fill chain, prefetched, flight, registers and peak_runs; after measure_memory. */
 void measure_paths(measurer *m);
+/* Fill registers and peak_runs of a simt thread. */
+void measure_registers(measurer *m);
 /* Fill instruction[] of accesses, sectors, shared_cycles, stored, streamed, span and again. */
 void measure_memory(measurer *m);
 /* The region of a loop or condition; NULL: there is none. */

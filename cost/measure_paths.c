@@ -1,4 +1,4 @@
-/* A launch of a program to a load: the longest dependent path of a warp, and the registers that are live at the same time.
+/* A launch of a program to a load: the longest dependent path of a warp; simd: the registers that are live at the same time.
  *
  * Straight code between loops is a path; operations that take results of others stand behind them.  An iteration of a loop is as long as its
  * longest path, or, where iterations overlap (an unrolled body, a processor whose window of instructions holds several), as what one iteration
@@ -49,8 +49,8 @@ typedef struct walker {
 	double ahead; /* loads for a later iteration */
 	bool waited;  /* the loop's body reads what was loaded before the loop */
 	int position;
-	int body;     /* simd: counts loops; simt: 1, the whole launch, whose arrays are in registers all the time */
-	double words; /* of array elements that the body touches */
+	int body;     /* counts loops */
+	double words; /* simd: of array elements that the body touches */
 	path total; /* of what has been walked in this body */
 	double latency[HEDDLE_N_INSTRUCTION];
 } walker;
@@ -133,7 +133,7 @@ static named *find(walker *w, const char *name)
 static double words_of(const walker *w, heddle_type type, int width)
 {
 	const double bytes = (double)width * heddle_type_size(heddle_type_computed(type));
-	return w->m->simd ? (width > 1 ? fmax(1, bytes / w->m->vector_bytes) : heddle_type_is_float(type)) : ceil(bytes / 4);
+	return width > 1 ? fmax(1, bytes / w->m->vector_bytes) : heddle_type_is_float(type);
 }
 
 /* The element of a register array at a place that is known; NULL: it is in memory. */
@@ -318,8 +318,8 @@ static void walk_loop(walker *w, const heddle_node *node)
 	const walker outer = *w;
 	const double trips = region && region->executed ? (double)region->child[0]->executed / (double)region->executed : 0;
 	w->total = w->stall = (path){0};
-	w->words = w->m->simd ? 0 : outer.words;
-	w->body += w->m->simd;
+	w->words = 0;
+	w->body++;
 	w->ahead = 0;
 	w->waited = false;
 	const double pending = loads_ahead(w);
@@ -332,9 +332,8 @@ static void walk_loop(walker *w, const heddle_node *node)
 	const path one = straight && carried.weight < body.weight
 				 ? scaled_sum(scaled_sum((path){0}, 1 / together, body), 1 - 1 / together, carried)
 				 : body;
-	if (region && region->child[0]->executed && (!w->m->simd || !has_loop(node->child[0])))
+	if (w->m->simd && region && region->child[0]->executed && !has_loop(node->child[0]))
 		count_registers(w, outer.n_name, region->child[0]->executed);
-	const double words = w->words;
 	w->n_name = outer.n_name;
 	fresh(w, false);
 	const double exposed = w->waited ? pending : 0; /* no iteration is before the first one */
@@ -342,8 +341,8 @@ static void walk_loop(walker *w, const heddle_node *node)
 	w->stall = (path){0};
 	w->waited = outer.waited;
 	w->ahead = outer.ahead + pending - exposed + trips * ahead;
-	w->words = w->m->simd ? outer.words : words;
-	w->body += w->m->simd;
+	w->words = outer.words;
+	w->body++;
 }
 
 static void walk_if(walker *w, const heddle_node *node)
@@ -410,8 +409,10 @@ void measure_paths(measurer *m)
 	w.array = HEDDLE_NEW_ARRAY(w.arena, array, m->program->n_buffer + 1);
 	walk(&w, m->launch->body);
 	end_straight(&w);
-	if (!m->simd || load->registers == 0)
+	if (m->simd && load->registers == 0)
 		count_registers(&w, 0, (uint64_t)(load->blocks * m->launch->threads));
+	if (!m->simd)
+		measure_registers(m);
 	for (int i = 0; i < HEDDLE_N_INSTRUCTION; i++)
 		load->chain[i] = w.total.n[i];
 	load->instruction[HEDDLE_INSTRUCTION_BARRIER] = warps * load->chain[HEDDLE_INSTRUCTION_BARRIER];

@@ -17,36 +17,38 @@ typedef struct expected {
 	heddle_load load; /* of it what `compare` looks at; the last span is the whole grid's */
 } expected;
 
+enum { H100 = 12 }; /* registers of any kernel there (registers_base) */
+
 #define I(name) [HEDDLE_INSTRUCTION_##name]
 
 static const expected list[] = {
 	/* two warps add 1 to an element a thread (nothing waits for a store, which is in no path): each warp's 128 bytes are 4 sectors, loaded and stored; a block touches 256 bytes of each array */
 	{"h100", "4", 64, "C[block * 64 + thread] = A[block * 64 + thread] + 1.0",
-	 {.blocks = 4, .instruction = {I(FMA) = 2, I(GLOBAL_LOAD) = 2, I(GLOBAL_STORE) = 2}, .sectors = 16, .stored = 256, .flight = 4,
+	 {.blocks = 4, .instruction = {I(FMA) = 2, I(GLOBAL_LOAD) = 2, I(GLOBAL_STORE) = 2}, .sectors = 16, .stored = 256, .flight = 4, .registers = H100 + 1,
 	  .chain = {I(FMA) = 1, I(GLOBAL_LOAD) = 1}, .n_span = 2, .span = {{1, {512, 2}}, {4, {2048, 2}}}}},
 	/* a name holds a register between the load and the last use; an operation of a product and a sum is one */
 	{"h100", "1", 32, "let float32 v = A[thread] let float32 w = A[thread + 32] C[thread] = v * w + v",
-	 {.blocks = 1, .instruction = {I(FMA) = 1, I(GLOBAL_LOAD) = 2, I(GLOBAL_STORE) = 1}, .sectors = 12, .stored = 128, .flight = 8, .registers = 2,
+	 {.blocks = 1, .instruction = {I(FMA) = 1, I(GLOBAL_LOAD) = 2, I(GLOBAL_STORE) = 1}, .sectors = 12, .stored = 128, .flight = 8, .registers = H100 + 2,
 	  .chain = {I(FMA) = 2, I(GLOBAL_LOAD) = 1}, .n_span = 1, .span = {{1, {384, 2}}}}},
-	/* a sum over 8 rows: each iteration waits for its load, then adds */
+	/* a sum over 8 rows: each iteration waits for its load, then adds; the sum, k, two words of address and the load live */
 	{"h100", "1", 32, "r[0] = 0.0 for serial k in 0 .. 8 { r[0] = r[0] + A[k * 32 + thread] } C[thread] = r[0]",
 	 {.blocks = 1, .instruction = {I(FMA) = 8, I(GLOBAL_LOAD) = 8, I(GLOBAL_STORE) = 1, I(BRANCH) = 8}, .sectors = 36, .stored = 128, .flight = 4,
-	  .registers = 1, .chain = {I(FMA) = 8, I(GLOBAL_LOAD) = 8}, .n_span = 1, .span = {{1, {1024 + 128, 2}}}}},
+	  .registers = H100 + 5, .chain = {I(FMA) = 8, I(GLOBAL_LOAD) = 8}, .n_span = 1, .span = {{1, {1024 + 128, 2}}}}},
 	/* unrolled by 4, four loads are under way at the same time; the additions still follow each other */
 	{"h100", "1", 32, "r[0] = 0.0 for serial k in 0 .. 8 copies 4 { r[0] = r[0] + A[k * 32 + thread] } C[thread] = r[0]",
 	 {.blocks = 1, .instruction = {I(FMA) = 8, I(GLOBAL_LOAD) = 8, I(GLOBAL_STORE) = 1, I(BRANCH) = 8}, .sectors = 36, .stored = 128, .flight = 16,
-	  .registers = 1, .chain = {I(FMA) = 8, I(GLOBAL_LOAD) = 2}, .n_span = 1, .span = {{1, {1024 + 128, 2}}}}},
+	  .registers = H100 + 8, .chain = {I(FMA) = 8, I(GLOBAL_LOAD) = 2}, .n_span = 1, .span = {{1, {1024 + 128, 2}}}}},
 	/* lanes two words apart meet in 16 of 32 banks: two cycles; without gaps one */
 	{"h100", "1", 32, "s[thread] = A[thread] barrier C[thread] = s[thread * 2]",
 	 {.blocks = 1, .instruction = {I(SHARED_LOAD) = 1, I(SHARED_STORE) = 1, I(GLOBAL_LOAD) = 1, I(GLOBAL_STORE) = 1, I(BARRIER) = 1}, .shared_cycles = 3,
-	  .sectors = 8, .stored = 128, .flight = 4, .shared_bytes = 256,
+	  .sectors = 8, .stored = 128, .flight = 4, .registers = H100 + 1, .shared_bytes = 256,
 	  .chain = {I(SHARED_LOAD) = 1, I(GLOBAL_LOAD) = 1, I(BARRIER) = 1}, .n_span = 1, .span = {{1, {256, 2}}}}},
 	/* lanes 32 words apart: 32 lines, whose words lie in one bank of the first cache; 33 words apart: four of 32 lines at a time */
 	{"h100", "1", 32, "C[thread] = A[thread * 32]",
-	 {.blocks = 1, .instruction = {I(GLOBAL_LOAD) = 1, I(GLOBAL_STORE) = 1}, .sectors = 36, .cache_cycles = 33, .stored = 128, .flight = 4,
+	 {.blocks = 1, .instruction = {I(GLOBAL_LOAD) = 1, I(GLOBAL_STORE) = 1}, .sectors = 36, .cache_cycles = 33, .stored = 128, .flight = 4, .registers = H100 + 1,
 	  .chain = {I(GLOBAL_LOAD) = 1}, .n_span = 1, .span = {{1, {1024 + 128, 33}}}}},
 	{"h100", "1", 32, "C[thread] = A[thread * 33]",
-	 {.blocks = 1, .instruction = {I(GLOBAL_LOAD) = 1, I(GLOBAL_STORE) = 1}, .sectors = 36, .cache_cycles = 9, .stored = 128, .flight = 4,
+	 {.blocks = 1, .instruction = {I(GLOBAL_LOAD) = 1, I(GLOBAL_STORE) = 1}, .sectors = 36, .cache_cycles = 9, .stored = 128, .flight = 4, .registers = H100 + 1,
 	  .chain = {I(GLOBAL_LOAD) = 1}, .n_span = 1, .span = {{1, {1024 + 128, 33}}}}},
 	/* the tile of the next of 8 iterations is loaded while this one's is used: the first load is waited for, those of iterations overlap.
 	 * The second reference begins where the first one's data end: they share nothing */
@@ -54,12 +56,12 @@ static const expected list[] = {
 	 "r[0] = A[thread] for serial k in 0 .. 8 { s[thread] = r[0] barrier r[0] = A[k * 32 + thread + 32] C[k * 32 + thread] = s[31 - thread] * 2.0 barrier }",
 	 {.blocks = 1,
 	  .instruction = {I(FMA) = 8, I(SHARED_LOAD) = 8, I(SHARED_STORE) = 8, I(GLOBAL_LOAD) = 9, I(GLOBAL_STORE) = 8, I(BARRIER) = 16, I(BRANCH) = 8},
-	  .shared_cycles = 16, .sectors = 68, .stored = 1024, .flight = 4, .registers = 1, .shared_bytes = 256, .prefetched = 8,
+	  .shared_cycles = 16, .sectors = 68, .stored = 1024, .flight = 4, .registers = H100 + 7, .shared_bytes = 256, .prefetched = 8,
 	  .chain = {I(FMA) = 8, I(SHARED_LOAD) = 8, I(GLOBAL_LOAD) = 9, I(BARRIER) = 16},
 	  .n_span = 1, .span = {{1, {9 * 128 + 1024, 3}}}}},
 	/* half of the blocks do nothing: of average blocks half a warp stores */
 	{"h100", "8", 32, "if block < 4 { C[block * 32 + thread] = 1.0 }",
-	 {.blocks = 8, .instruction = {I(GLOBAL_STORE) = 0.5, I(INTEGER) = 1, I(BRANCH) = 1}, .sectors = 2, .stored = 64, .n_span = 2,
+	 {.blocks = 8, .instruction = {I(GLOBAL_STORE) = 0.5, I(INTEGER) = 1, I(BRANCH) = 1}, .sectors = 2, .stored = 64, .registers = H100, .n_span = 2,
 	  .span = {{1, {128, 1}}, {8, {1024, 1}}}}},
 	/* vectors of 128 bytes are two of the processor's; each lane of one is added in one instruction */
 	{"cpu", "2", 1, "C[block * 32 : 32] = A[block * 32 : 32] + A[block * 32 + 64 : 32]",
