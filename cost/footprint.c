@@ -125,7 +125,8 @@ static void count_sums(footprint_counter *k, const heddle_shape *s)
 	const double unit = k->o->simd ? 1 : fmax(1, s->stmt->sum_bytes / 4);
 	double rounds = 1, steps = 1, vectors = 1;
 	if (!s->stmt->stmt->reduction) {
-		k->most = fmax(k->most, k->o->simd ? 1 + s->stmt->n_access : k->loaded + width(k, s, all, false));
+		k->sums = k->o->simd ? 1 + s->stmt->n_access : fmin(width(k, s, all, false), FOOTPRINT_UNDER_WAY);
+		k->loaded = k->o->simd ? 0 : k->loaded;
 		return;
 	}
 	const double sums = width(k, s, all, s->stmt->sum_bytes > 4) / s->edge, runs = heddle_shape_runs(s, all, true);
@@ -134,8 +135,9 @@ static void count_sums(footprint_counter *k, const heddle_shape *s)
 		steps *= s->tiles[d];
 		vectors *= s->stmt->reductions >> d & 1 ? s->layout[d].vector : 1;
 	}
-	k->most = fmax(k->most, fmin(k->loaded, k->o->simd ? k->o->descriptor->vector_registers.value / 2 : INFINITY) +
-					sums * unit);
+	k->loaded = k->o->simd ? fmin(k->loaded, k->o->descriptor->vector_registers.value / 2) : k->loaded;
+	const int target = s->stmt->access[0].group; /* what is held of it counts as a group's */
+	k->sums = fmax(0, sums * unit - (target < 0 ? 0 : k->group[target]));
 	if (rounds > 1 && !k->outside)
 		footprint_count(k, HEDDLE_INSTRUCTION_STACK, 2 * sums * rounds * (steps + 1));
 	const double lone = k->o->simd ? remainder_of(s) * heddle_shape_runs(s, all, false) * sums : 0;
@@ -193,6 +195,7 @@ static void count_results(footprint_counter *k, const heddle_shape *s, int stmt)
 	const double bytes = written(k, s);
 	k->load->stored += bytes;
 	k->load->streamed += g >= 0 && k->c->streams >> g & 1 ? bytes : 0;
+	k->results += s->stmt->stmt->reduction || stmt > 0 ? FOOTPRINT_ADDRESS * r.addresses : 0;
 	footprint_access(k, s, target, &r, runs, true);
 	const bool adds = source->assign != HEDDLE_ASSIGN_SET && !source->initialise;
 	if (adds)
@@ -217,6 +220,20 @@ static void count_waits(footprint_counter *k, const heddle_shape *s, int stmt)
 	k->load->chain[HEDDLE_INSTRUCTION_BARRIER]++;
 }
 
+/* Those of the statement, with the groups that are held while it runs. */
+static void count_registers(footprint_counter *k, int stmt)
+{
+	double held = 0;
+	for (int g = 0; g < k->o->n_group && !k->o->simd; g++) {
+		bool used = false;
+		for (int s = stmt; s < k->o->n_stmt && k->o->group[g].stmt <= stmt; s++)
+			for (int a = 0; a < k->o->stmt[s].n_access && !used; a++)
+				used = k->o->stmt[s].access[a].group == g;
+		held += used ? k->group[g] : 0;
+	}
+	k->most = fmax(k->most, held + k->sums + k->indexed + fmax(k->loaded, k->moved));
+}
+
 static void keep_groups(footprint_counter *k)
 {
 	for (int g = 0; g < k->o->n_group; g++) {
@@ -232,6 +249,8 @@ static void keep_groups(footprint_counter *k)
 			continue;
 		if (array > 0)
 			footprint_count(k, HEDDLE_INSTRUCTION_STACK, words * k->o->group[g].uses);
+		else if (!k->o->simd)
+			k->group[g] = words;
 		else if (!k->o->stmt[k->o->group[g].stmt].stmt->reduction)
 			k->kept += words;
 	}
@@ -255,13 +274,15 @@ void heddle_footprint(const heddle_outline *outline, const heddle_candidate *can
 	k.kept += outline->simd ? OTHER : outline->descriptor->registers.base.value;
 	for (int s = 0; s < outline->n_stmt; s++) {
 		count_waits(&k, &k.shape[s], s);
+		k.indexed = k.moved = 0;
 		footprint_tiles(&k, &k.shape[s], s);
 		const double before = instructions(&k), reads = footprint_reads(&k, &k.shape[s]);
 		count_values(&k, &k.shape[s], reads, before);
 		count_sums(&k, &k.shape[s]);
 		count_results(&k, &k.shape[s], s);
+		count_registers(&k, s);
 	}
-	load->registers = k.kept + k.most;
+	load->registers = k.kept + k.most + (outline->simd ? 0 : k.results);
 	load->min_blocks = candidate->resident;
 	heddle_footprint_reuse(outline, candidate, k.shape, k.box, load);
 }

@@ -7,14 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Words of a simt thread for an address whose distance from others is no number: of what is prefetched, before the loop
+ * and in it, of which some share an index; of what a loop over terms reads, its index and what the loop adds to. */
+enum { PREFETCHED_ADDRESS = 3, TERM_ADDRESS = 4 };
+
+/* Moves of a thread up to which a tile's are written out (model/nest_tree.c), so that all loads stand before the
+ * stores; words that are loaded together in a loop over more. */
+enum { WRITTEN_OUT = 16, LOADED_TOGETHER = 16 };
+
 heddle_space footprint_space(const footprint_counter *k, const heddle_outline_access *a)
 {
 	return a->group < 0 ? HEDDLE_SPACE_GLOBAL : (heddle_space)k->c->group[a->group].space;
-}
-
-double footprint_weight(const heddle_quantity *q)
-{
-	return q->set ? q->value : 1;
 }
 
 /* All warps of a block. */
@@ -74,6 +77,29 @@ static double values_of(const heddle_shape *s, const heddle_outline_access *a, i
 							       : span + (double)llabs(a->factor[e][d]) * (each[d] - 1);
 	}
 	return fmin(all, span);
+}
+
+/* Is the distance between neighbours along the tensor's dimension a number? */
+static bool known_stride(const heddle_tensor *tensor, int e)
+{
+	bool known = !tensor->stride || heddle_fixed_extent(tensor->stride[e]) > 0;
+	for (int f = e + 1; f < tensor->rank && !tensor->stride && known; f++)
+		known = heddle_fixed_extent(tensor->extent[f]) > 0;
+	return known;
+}
+
+/* Addresses of what is written out whose distance from each other is no number. */
+static double addresses_of(const heddle_shape *s, const heddle_outline_access *a)
+{
+	double each[HEDDLE_MAX_DIM] = {0}, n = 1;
+	unsigned seen = 0;
+	for (int d = 0; d < s->stmt->n_dim; d++)
+		each[d] = s->stmt->reductions >> d & 1 ? 1 : s->items[d] * s->layout[d].vector;
+	for (int e = 0; e < a->rank && a->affine; e++) {
+		const double values = values_of(s, a, e, each, &seen);
+		n *= e == a->row || known_stride(a->access->tensor, e) ? 1 : values;
+	}
+	return n;
 }
 
 static double elements_of(const heddle_shape *s, const heddle_outline_access *a, const double *each)
@@ -183,6 +209,7 @@ footprint_request footprint_request_of(const footprint_counter *k, const heddle_
 		if (!k->o->simd && d != along)
 			each[d] = (term ? 1 : s->items[d]) * s->layout[d].vector;
 	}
+	r.addresses = k->o->simd ? 0 : addresses_of(s, a);
 	if (!k->o->simd && along >= 0) {
 		const int wide = widest(k, s, a, along);
 		each[along] *= (double)s->layout[along].vector / wide;
@@ -253,10 +280,20 @@ static bool is_kept(const footprint_counter *k, const heddle_shape *s, const hed
 	return false;
 }
 
+/* Words that a simt thread holds of what a statement reads: all of an operand that several of its results use, of
+ * others what is loaded together. */
+static double held_words(const heddle_shape *s, const heddle_outline_access *a, const footprint_request *r)
+{
+	bool reused = false;
+	for (int d = 0; d < s->stmt->n_dim; d++)
+		reused = reused || (!((a->mask | s->stmt->reductions) >> d & 1) &&
+				    s->layout[d].items * s->layout[d].vector > 1);
+	return reused && s->stmt->stmt->reduction ? r->words : fmin(r->words, FOOTPRINT_UNDER_WAY);
+}
+
 /* Returns the iterations in which global memory is read. */
 double footprint_reads(footprint_counter *k, const heddle_shape *s)
 {
-	const heddle_register_weights *weight = &k->o->descriptor->registers;
 	double flight = 0, innermost = 0;
 	k->loaded = 0;
 	for (int a = 1; a < s->stmt->n_access; a++) {
@@ -270,10 +307,9 @@ double footprint_reads(footprint_counter *k, const heddle_shape *s)
 		footprint_access(k, s, read, &r, runs * heddle_shape_items(s, s->apart & ~read->mask), false);
 		if (space == HEDDLE_SPACE_GLOBAL && k->c->group[read->group].prefetch)
 			footprint_count(k, HEDDLE_INSTRUCTION_GLOBAL_LOAD, runs * r.n);
-		k->loaded += r.words * (k->o->simd ? 1
-						   : footprint_weight(space == HEDDLE_SPACE_SHARED ? &weight->operand
-												   : &weight->load));
-		k->kept += k->o->simd ? 0 : weight->access.value;
+		k->loaded += k->o->simd ? r.words : held_words(s, read, &r);
+		k->indexed += space == HEDDLE_SPACE_GLOBAL && s->stmt->stmt->reduction ? TERM_ADDRESS * r.addresses : 0;
+		k->kept += k->o->simd ? 0 : k->o->descriptor->registers.access.value;
 		innermost = space == HEDDLE_SPACE_GLOBAL ? fmax(innermost, runs) : innermost;
 		flight += space == HEDDLE_SPACE_GLOBAL ? r.n * r.bytes : 0;
 	}
@@ -294,6 +330,28 @@ static double turned_together(const footprint_counter *k, const heddle_outline_a
 	while (n >= LEAST && (box->run_length % n || box->size[box->array_row] % n))
 		n /= 2;
 	return language->zips && language->vector_arithmetic && language->unaligned && n >= LEAST ? (double)n : 1;
+}
+
+/* What a simt thread holds of a tile while it moves it. */
+static void hold_tile(footprint_counter *k, const heddle_shape *s, const heddle_outline_access *a,
+		      const heddle_box *box, double moves)
+{
+	const heddle_slot_group *choice = &k->c->group[a->group];
+	const double words = fmax(1, choice->vector * a->bytes / 4);
+	double rows = 1, rounds = 1;
+	for (int d = 0; d < s->stmt->n_dim; d++)
+		rounds *= s->layout[d].rounds;
+	for (int e = 0; e < a->rank; e++)
+		rows *= (e < box->run || e > box->row) && !known_stride(a->access->tensor, e)
+				? (double)box->size[e]
+				: 1;
+	const bool written_out = moves <= WRITTEN_OUT && rounds <= 1,
+		   ahead = choice->prefetch && written_out;
+	k->indexed += (ahead ? PREFETCHED_ADDRESS : FOOTPRINT_ADDRESS) * (written_out ? fmin(moves, rows) : 1);
+	k->indexed += ahead ? words * moves : 0;
+	if (!ahead) /* vectors are stored one after another */
+		k->moved += fmin(words * moves, written_out && words == 1 ? moves : fmax(words, LOADED_TOGETHER));
+	k->kept += k->o->descriptor->registers.tile.value;
 }
 
 /* Rows of a box and what threads move of it in one step. */
@@ -346,9 +404,7 @@ static void count_fill(footprint_counter *k, const heddle_shape *s, int g)
 	k->load->cache_cycles += tile_steps * of_thread * k->warps *
 				 heddle_request_cache_cycles(&k->o->transfer, from, k->n_lane, (int)bytes);
 	k->load->flight += of_thread * bytes;
-	if (choice->prefetch)
-		k->kept += of_thread * bytes / 4 * footprint_weight(&k->o->descriptor->registers.early);
-	k->kept += k->o->descriptor->registers.tile.value;
+	hold_tile(k, s, a, box, ceil(of_thread));
 }
 
 void footprint_tiles(footprint_counter *k, const heddle_shape *s, int stmt)

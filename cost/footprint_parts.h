@@ -10,6 +10,9 @@
  * makes: 4). */
 enum { FOOTPRINT_UNROLLED = 4 };
 
+/* Words of a simt thread: an address; what is loaded or computed together where nothing else uses it. */
+enum { FOOTPRINT_ADDRESS = 2, FOOTPRINT_UNDER_WAY = 8 };
+
 typedef struct footprint_counter {
 	const heddle_outline *o;
 	const heddle_candidate *c;
@@ -22,7 +25,13 @@ typedef struct footprint_counter {
 	int64_t lane[HEDDLE_MOST_LANES];
 	/* registers, in words or vectors of one thread */
 	double kept, most; /* of the whole kernel; of the statement that takes most */
-	double loaded;     /* of the statement at hand: what it reads, by the descriptor's weights */
+	double loaded;     /* of the statement at hand: what it reads */
+	double sums;       /* ... what it sums into, or computes together */
+	/* simt */
+	double indexed;                    /* ... its addresses, and what it prefetches */
+	double moved;                      /* ... what it loads for shared memory before it stores that */
+	double group[HEDDLE_SPACE_GROUPS]; /* of groups that are held in registers */
+	double results;                    /* addresses of what is stored, computed at the kernel's beginning */
 } footprint_counter;
 
 /* How a thread makes an access: instructions for what is written out, of how many bytes; elements that are gathered one
@@ -30,6 +39,7 @@ typedef struct footprint_counter {
 typedef struct footprint_request {
 	double n, bytes, gathered;
 	double words;                /* registers for all of it */
+	double addresses;            /* simt: those whose distance from each other is no number */
 	double step[HEDDLE_MAX_DIM]; /* bytes in the space where it goes */
 } footprint_request;
 
@@ -37,7 +47,6 @@ typedef struct footprint_request {
 
 void footprint_threads(footprint_counter *k); /* places them */
 heddle_space footprint_space(const footprint_counter *k, const heddle_outline_access *a);
-double footprint_weight(const heddle_quantity *q); /* 1 where it is not set */
 /* So many instructions of each warp of a block. */
 void footprint_count(footprint_counter *k, heddle_instruction kind, double n);
 footprint_request footprint_request_of(const footprint_counter *k, const heddle_shape *s,
