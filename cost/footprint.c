@@ -12,6 +12,9 @@
  * bench/replay. */
 enum { SPILLED = 3, OTHER = 1 };
 
+/* Words of a simt thread: its block, its place in that, its loops. */
+enum { INDICES = 4 };
+
 /* ---- values ------------------------------------------------------------------------------------------------------ */
 
 /* Instructions of one operator for the elements that a thread has of these dimensions. */
@@ -195,7 +198,8 @@ static void count_results(footprint_counter *k, const heddle_shape *s, int stmt)
 	const double bytes = written(k, s);
 	k->load->stored += bytes;
 	k->load->streamed += g >= 0 && k->c->streams >> g & 1 ? bytes : 0;
-	k->results += s->stmt->stmt->reduction || stmt > 0 ? FOOTPRINT_ADDRESS * r.addresses : 0;
+	if (s->stmt->stmt->reduction || stmt > 0 || k->indexed > 0) /* not at once */
+		k->results += FOOTPRINT_ADDRESS * r.addresses;
 	footprint_access(k, s, target, &r, runs, true);
 	const bool adds = source->assign != HEDDLE_ASSIGN_SET && !source->initialise;
 	if (adds)
@@ -271,7 +275,7 @@ void heddle_footprint(const heddle_outline *outline, const heddle_candidate *can
 		k.shape[s] = heddle_shape_of(outline, candidate, s);
 	k.outside = heddle_rounds_outside(outline, candidate);
 	keep_groups(&k);
-	k.kept += outline->simd ? OTHER : outline->descriptor->registers.base.value;
+	k.kept += outline->simd ? OTHER : outline->descriptor->registers.base.value + INDICES;
 	for (int s = 0; s < outline->n_stmt; s++) {
 		count_waits(&k, &k.shape[s], s);
 		k.indexed = k.moved = 0;

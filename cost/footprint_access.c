@@ -7,9 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Words of a simt thread for an address whose distance from others is no number: of what is prefetched, before the loop
- * and in it, of which some share an index; of what a loop over terms reads, its index and what the loop adds to. */
-enum { PREFETCHED_ADDRESS = 3, TERM_ADDRESS = 4 };
+/* Words of a simt thread for an address of what is prefetched: some share an index, which others keep next to it. */
+enum { PREFETCHED_ADDRESS = 3 };
 
 /* Moves of a thread up to which a tile's are written out (model/nest_tree.c), so that all loads stand before the
  * stores; words that are loaded together in a loop over more. */
@@ -280,6 +279,16 @@ static bool is_kept(const footprint_counter *k, const heddle_shape *s, const hed
 	return false;
 }
 
+/* Words of a simt thread for an address that a sum reads: each loop over terms adds to what the one outside of it
+ * has, and keeps that. */
+static double term_address(const heddle_shape *s, const heddle_outline_access *a)
+{
+	double loops = 0;
+	for (int i = 0; i < s->n_loop; i++)
+		loops += (s->stmt->reductions & a->mask) >> s->loop[i].dim & 1;
+	return s->stmt->stmt->reduction ? FOOTPRINT_ADDRESS * loops : 0;
+}
+
 /* Words that a simt thread holds of what a statement reads: all of an operand that several of its results use, of
  * others what is loaded together. */
 static double held_words(const heddle_shape *s, const heddle_outline_access *a, const footprint_request *r)
@@ -308,7 +317,7 @@ double footprint_reads(footprint_counter *k, const heddle_shape *s)
 		if (space == HEDDLE_SPACE_GLOBAL && k->c->group[read->group].prefetch)
 			footprint_count(k, HEDDLE_INSTRUCTION_GLOBAL_LOAD, runs * r.n);
 		k->loaded += k->o->simd ? r.words : held_words(s, read, &r);
-		k->indexed += space == HEDDLE_SPACE_GLOBAL && s->stmt->stmt->reduction ? TERM_ADDRESS * r.addresses : 0;
+		k->indexed += space == HEDDLE_SPACE_GLOBAL ? term_address(s, read) * r.addresses : 0;
 		k->kept += k->o->simd ? 0 : k->o->descriptor->registers.access.value;
 		innermost = space == HEDDLE_SPACE_GLOBAL ? fmax(innermost, runs) : innermost;
 		flight += space == HEDDLE_SPACE_GLOBAL ? r.n * r.bytes : 0;
