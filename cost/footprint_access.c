@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Words of a simt thread for an address of what is prefetched: some share an index, which others keep next to it. */
-enum { PREFETCHED_ADDRESS = 3 };
+/* Words of a simt thread for the index of what is prefetched, next to its address: some share one. */
+enum { PREFETCHED_INDEX = 1 };
 
 /* Moves of a thread up to which a tile's are written out (model/nest_tree.c), so that all loads stand before the
  * stores; words that are loaded together in a loop over more. */
@@ -279,13 +279,14 @@ static bool is_kept(const footprint_counter *k, const heddle_shape *s, const hed
 	return false;
 }
 
-/* Words of a simt thread for an address that a sum reads: each loop over terms adds to what the one outside of it
- * has, and keeps that. */
-static double term_address(const heddle_shape *s, const heddle_outline_access *a)
+/* Words of a simt thread for an address that a sum reads, or the filling of a tile for it: each loop over terms adds
+ * to what the one outside of it has, and keeps that. */
+static double term_address(const heddle_shape *s, const heddle_outline_access *a, bool tile)
 {
 	double loops = 0;
 	for (int i = 0; i < s->n_loop; i++)
-		loops += (s->stmt->reductions & a->mask) >> s->loop[i].dim & 1;
+		if (!tile || s->loop[i].part == HEDDLE_LOOP_TILE)
+			loops += (s->stmt->reductions & a->mask) >> s->loop[i].dim & 1;
 	return s->stmt->stmt->reduction ? FOOTPRINT_ADDRESS * loops : 0;
 }
 
@@ -317,7 +318,7 @@ double footprint_reads(footprint_counter *k, const heddle_shape *s)
 		if (space == HEDDLE_SPACE_GLOBAL && k->c->group[read->group].prefetch)
 			footprint_count(k, HEDDLE_INSTRUCTION_GLOBAL_LOAD, runs * r.n);
 		k->loaded += k->o->simd ? r.words : held_words(s, read, &r);
-		k->indexed += space == HEDDLE_SPACE_GLOBAL ? term_address(s, read) * r.addresses : 0;
+		k->indexed += space == HEDDLE_SPACE_GLOBAL ? term_address(s, read, false) * r.addresses : 0;
 		k->kept += k->o->simd ? 0 : k->o->descriptor->registers.access.value;
 		innermost = space == HEDDLE_SPACE_GLOBAL ? fmax(innermost, runs) : innermost;
 		flight += space == HEDDLE_SPACE_GLOBAL ? r.n * r.bytes : 0;
@@ -356,8 +357,8 @@ static void hold_tile(footprint_counter *k, const heddle_shape *s, const heddle_
 				: 1;
 	const bool written_out = moves <= WRITTEN_OUT && rounds <= 1,
 		   ahead = choice->prefetch && written_out;
-	k->indexed += (ahead ? PREFETCHED_ADDRESS : FOOTPRINT_ADDRESS) * (written_out ? fmin(moves, rows) : 1);
-	k->indexed += ahead ? words * moves : 0;
+	const double address = fmax(FOOTPRINT_ADDRESS, term_address(s, a, true)) + (ahead ? PREFETCHED_INDEX : 0);
+	k->indexed += address * (written_out ? fmin(moves, rows) : 1) + (ahead ? words * moves : 0);
 	if (!ahead) /* vectors are stored one after another */
 		k->moved += fmin(words * moves, written_out && words == 1 ? moves : fmax(words, LOADED_TOGETHER));
 	k->kept += k->o->descriptor->registers.tile.value;
