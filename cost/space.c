@@ -227,7 +227,8 @@ static int choose(const searcher *s, int k, heddle_ranked *out)
 	return n;
 }
 
-/* Compilers that are told nothing may take more registers than the rating counts on, and fewer blocks then fit a unit. */
+/* Compilers that are told nothing may take more registers than the rating counts on, and fewer blocks then fit a unit.
+ * They are told where all registers of a thread are too many: else they only use, and spill, what they can do without. */
 static void tell_resident(const heddle_outline *o, heddle_candidate *c)
 {
 	const double room = 0.9; /* of the registers: the count of a thread's errs */
@@ -238,8 +239,11 @@ static void tell_resident(const heddle_outline *o, heddle_candidate *c)
 		return;
 	heddle_footprint(o, c, &load);
 	const heddle_rating rating = heddle_rate(&load, d); /* no more than the grid has */
-	const double fit = floor(fmin(rating.resident, room * d->registers_per_unit.value / (fmax(load.registers, 1) * threads)));
-	if (fit >= 1 && fit * threads < d->threads_per_unit.value)
+	const double step = d->register_granularity.set ? d->register_granularity.value : 1;
+	const double each = fmax(1, ceil(load.registers / room / step)) * step;
+	const double fit = floor(fmin(rating.resident, d->registers_per_unit.value / (each * threads)));
+	const double most = d->registers_per_thread.set ? d->registers_per_thread.value : INFINITY;
+	if (fit >= 1 && fit * threads < d->threads_per_unit.value && fit * threads * most > d->registers_per_unit.value)
 		c->resident = (int)fit;
 	heddle_given_apply(o, c);
 }
