@@ -57,6 +57,7 @@ typedef struct picker {
 	int n;
 	attempt *attempt;
 	int next, end; /* attempts before `next` are taken by a thread, those before `end` are to be */
+	int wanted;  /* programs, whatever they promise */
 	double work; /* bytes of the programs that are lowered */
 	pthread_mutex_t mutex;
 	heddle_steps steps;
@@ -202,8 +203,8 @@ static bool next_round(picker *p)
 	const attempt *best = fastest(p, -1, -1);
 	const int first = p->end;
 	/* where the closed form errs about its first choices others are lowered, whatever they promise */
-	const bool doubt = first < FIRST && (!best || best->rated > trusted * best->expected);
-	if (p->work > (doubt ? DOUBTFUL : 1) * p->effort.work)
+	const bool doubt = first < p->wanted || (first < FIRST && (!best || best->rated > trusted * best->expected));
+	if (first >= p->wanted && p->work > (doubt ? DOUBTFUL : 1) * p->effort.work)
 		return false;
 	while (p->end < p->n && p->end < first + AT_ONCE && p->end < p->effort.programs) {
 		int chosen = -1;
@@ -211,7 +212,7 @@ static bool next_round(picker *p)
 		for (int i = p->end; i < p->n; i++) {
 			const double seconds = p->attempt[i].expected * error_of(p, &p->attempt[i]);
 			bool known = false; /* two of a kind teach little */
-			for (int j = first; j < p->end && !p->effort.wide; j++)
+			for (int j = first; j < p->end && !p->effort.wide && first >= p->wanted; j++)
 				known = known || p->attempt[j].kind == p->attempt[i].kind;
 			if (seconds < least && !known) {
 				least = seconds;
@@ -403,6 +404,7 @@ int heddle_pick_top(heddle_ctx *ctx, heddle_arena *arena, const heddle_definitio
 	int status = program ? 0 : -1;
 	*list = (heddle_pick_list){0};
 	p.effort.programs = p.effort.programs < n ? n : p.effort.programs;
+	p.wanted = n;
 	if (status == 0 && !isnan(plan->seconds))
 		status = find_attempts(&p, given);
 	if (status == 0 && p.n)

@@ -121,6 +121,19 @@ const heddle_region *measure_region(const heddle_region *from, const heddle_node
 	return found;
 }
 
+static void find_written(measurer *m, const heddle_region *region)
+{
+	for (int i = 0; i < region->n_access; i++)
+		m->written[region->access[i].buffer->position] |= region->access[i].store;
+	for (int i = 0; i < region->n_child; i++)
+		find_written(m, region->child[i]);
+}
+
+bool measure_is_constant(const measurer *m, const heddle_buffer *buffer)
+{
+	return heddle_buffer_space(buffer) == HEDDLE_SPACE_GLOBAL && !m->written[buffer->position];
+}
+
 static double bytes_of(const heddle_buffer *buffer)
 {
 	double bytes = heddle_type_size(buffer->type) * buffer->width;
@@ -158,6 +171,8 @@ bool heddle_measure(const heddle_program *program, const heddle_launch *launch, 
 	for (int i = 0; i < launch->n_shared; i++)
 		load->shared_bytes += bytes_of(launch->shared[i]);
 	if (known && load->blocks > 0) {
+		m.written = HEDDLE_NEW_ARRAY(m.regions.reader.arena, bool, program->n_buffer + 1);
+		find_written(&m, m.regions.body);
 		measure_values(&m);
 		load->imbalance = imbalance(&m);
 		measure_memory(&m);

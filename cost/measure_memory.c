@@ -321,16 +321,20 @@ static bool stays(const heddle_region *region, const heddle_buffer *array, int v
 	return all;
 }
 
-/* How often an access of `vectors` in a thread's memory is one: a compiler keeps what stays in place in a loop in registers, if there are
- * enough beside operands, and loads them before and stores them after it. */
+/* How often the access of `vectors` is one: a compiler keeps in registers what stays in place in a loop, of a thread's own memory or of what
+ * the launch only reads, if there are enough beside operands; it loads them before and stores them after the loop. */
 static uint64_t moved(const scanner *s, const heddle_region *region, const heddle_region_access *access, double vectors, const frame *around)
 {
-	const double sums = 0.7; /* of the registers, at most */
+	const double sums = 0.75; /* of the registers, at most */
 	const heddle_quantity *registers = &s->m->descriptor->vector_registers;
+	const bool own = heddle_buffer_space(access->buffer) == HEDDLE_SPACE_REGISTER;
 	uint64_t executed = region->executed;
-	if (heddle_buffer_space(access->buffer) != HEDDLE_SPACE_REGISTER || (registers->set && vectors > sums * registers->value))
+	if (!own && !measure_is_constant(s->m, access->buffer))
 		return executed;
-	for (; around && stays(around->region, access->buffer, around->region->variable); around = around->outer)
+	if (registers->set && vectors > sums * registers->value)
+		return executed;
+	for (; around && (own ? stays(around->region, access->buffer, around->region->variable) : !form_has(access->address, around->region->variable));
+	     around = around->outer)
 		executed = around->region->executed < executed ? around->region->executed : executed;
 	return executed;
 }

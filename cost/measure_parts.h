@@ -14,6 +14,7 @@ typedef struct measurer {
 	bool simd;
 	int vector_bytes; /* of the widest register (simd) or access (simt) */
 	heddle_regions regions;
+	bool *written; /* [program->n_buffer] by the launch */
 	double loaded; /* bytes of global memory that a thread loads */
 	heddle_load *load;
 } measurer;
@@ -24,6 +25,8 @@ double measure_native(const measurer *m, heddle_type type, int width);
 double measure_operation(const measurer *m, const heddle_value *v, heddle_instruction *which);
 /* Fill instruction[] of values, loops and conditions. */
 void measure_values(measurer *m);
+/* Does the launch only read it? */
+bool measure_is_constant(const measurer *m, const heddle_buffer *buffer);
 /* The class of a load or store. */
 heddle_instruction measure_access(const heddle_buffer *buffer, bool store);
 /* Fill chain, prefetched, flight, registers and peak_runs; after measure_memory. */

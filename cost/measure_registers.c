@@ -192,6 +192,17 @@ static void use_address(liver *l, const heddle_buffer *buffer, heddle_value *con
 	}
 }
 
+/* How often the load is under way in the innermost loop: a compiler moves one that the loop does not change out of it. */
+static double copies_of(liver *l, const heddle_value *v)
+{
+	int depth = 0;
+	for (int i = 0; i < v->n_arg; i++) {
+		const int here = depth_of(l, v->arg[i]);
+		depth = here > depth ? here : depth;
+	}
+	return depth < l->depth && measure_is_constant(l->m, v->buffer) ? 1 : l->copies;
+}
+
 /* ... in so many loops. */
 static void use_value(liver *l, const heddle_value *v, int depth)
 {
@@ -202,7 +213,7 @@ static void use_value(liver *l, const heddle_value *v, int depth)
 		touch(l, v->buffer, v->arg, v->n_arg);
 	} else if (is_global(v)) {
 		use_address(l, v->buffer, v->arg, v->n_arg);
-		l->passing[l->position] += l->copies * words_of(v->type, v->width);
+		l->passing[l->position] += copies_of(l, v) * words_of(v->type, v->width);
 		return;
 	}
 	for (int i = 0; i < v->n_arg; i++)
@@ -247,7 +258,7 @@ static void walk_loop(liver *l, const heddle_node *node)
 static void name_node(liver *l, const heddle_node *node)
 {
 	const heddle_value *v = node->value[0];
-	name_value(l, node->name, words_of(v->type, v->width) * (is_global(v) ? l->copies : 1));
+	name_value(l, node->name, words_of(v->type, v->width) * (is_global(v) ? copies_of(l, v) : 1));
 	l->passing[l->position] = is_global(v) ? 0 : l->passing[l->position];
 }
 

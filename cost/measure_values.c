@@ -61,13 +61,14 @@ static bool is_inside(const counter *c, int inner, int at)
 	return inner == at;
 }
 
-/* Does the value differ between iterations of the loop?  Loads of memory count where they stand. */
+/* Does the value differ between iterations of the loop?  Loads of memory that is written count where they stand. */
 static bool varies(const counter *c, const heddle_value *v, int at)
 {
 	const int name = v->kind == HEDDLE_VALUE_VARIABLE ? heddle_name_table_find(&c->names, v->name) : -1;
 	bool any = name >= 0 && is_inside(c, c->defined[name], at);
 	if (v->kind == HEDDLE_VALUE_LOAD)
-		any = heddle_buffer_space(v->buffer) != HEDDLE_SPACE_REGISTER || c->loop[at].stored[v->buffer->position];
+		any = heddle_buffer_space(v->buffer) == HEDDLE_SPACE_REGISTER ? c->loop[at].stored[v->buffer->position]
+									      : !measure_is_constant(c->m, v->buffer);
 	any = any || v->kind == HEDDLE_VALUE_SHUFFLE;
 	for (int i = 0; i < v->n_arg && !any; i++)
 		any = varies(c, v->arg[i], at);

@@ -231,7 +231,7 @@ static int choose(const searcher *s, int k, heddle_ranked *out)
  * They are told where all registers of a thread are too many: else they only use, and spill, what they can do without. */
 static void tell_resident(const heddle_outline *o, heddle_candidate *c)
 {
-	const double room = 0.9; /* of the registers: the count of a thread's errs */
+	const double room = 0.75; /* of the registers: the count of a thread's errs */
 	const heddle_descriptor *d = o->descriptor;
 	const int threads = heddle_candidate_threads(o, c);
 	heddle_load load;

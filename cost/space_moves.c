@@ -38,6 +38,16 @@ static bool scale(int *n, int by)
 	return true;
 }
 
+/* Do steps of so many terms leave no rest? */
+static bool divides(const heddle_outline *o, int slot, int items)
+{
+	const heddle_outline_stmt *main = &o->stmt[o->main];
+	bool all = true;
+	for (int d = 0; d < main->n_dim; d++)
+		all = all && (main->slot[d] != slot || (main->known[d] && main->known[d] % items == 0));
+	return all;
+}
+
 static void change_slot(const mover *m, int slot, bool member)
 {
 	for (size_t f = 0; f < HEDDLE_COUNT(factors); f++) {
@@ -55,7 +65,7 @@ static void change_slot(const mover *m, int slot, bool member)
 		enum { MOST = 32 };
 		heddle_candidate c = *m->from;
 		c.slot[slot].items += by;
-		if (c.slot[slot].items >= 1 && c.slot[slot].items <= MOST)
+		if (c.slot[slot].items >= 1 && c.slot[slot].items <= MOST && (member || divides(m->o, slot, c.slot[slot].items)))
 			visit(m, &c, false);
 	}
 }
