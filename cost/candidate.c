@@ -375,7 +375,9 @@ void heddle_candidate_config(const heddle_outline *outline, const heddle_candida
 {
 	const int k = outline->kernel->position, threads = heddle_candidate_threads(outline, candidate);
 	heddle_kernel_config *kernel = heddle_config_kernel(config, k);
-	bool same = true;
+	bool same = true, plain = threads == 1;
+	for (int i = 0; i < outline->n_slot; i++)
+		plain = plain && heddle_slot_tile(&candidate->slot[i]) == 1;
 	kernel->threads = candidate->lanes > 1 ? threads : 0;
 	kernel->lanes_outer = candidate->lanes_outer;
 	kernel->resident = candidate->resident;
@@ -391,6 +393,8 @@ void heddle_candidate_config(const heddle_outline *outline, const heddle_candida
 	for (int s = 0; s < outline->n_stmt; s++) {
 		const heddle_outline_stmt *stmt = &outline->stmt[s];
 		heddle_stmt_config *to = heddle_config_stmt(config, k, stmt->stmt->position);
+		if (s == 0 && plain && stmt->n_dim) /* layouts that are not given are chosen */
+			heddle_named_set(config, &to->tile, stmt->stmt->dim[0].name, 1);
 		for (int d = 0; d < stmt->n_dim; d++)
 			if (stmt->slot[d] >= 0 && (s == 0 || !(stmt->members >> d & 1)))
 				set_layout(config, to, stmt->stmt->dim[d].name, &candidate->slot[stmt->slot[d]],

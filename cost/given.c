@@ -6,9 +6,8 @@
 #include <string.h>
 
 struct heddle_given {
-	bool layout, order, streams;
-	heddle_candidate candidate; /* the layout, order and streams that are given */
-	int resident;               /* 0: not given */
+	bool layout, order, streams, resident;
+	heddle_candidate candidate; /* the layout, order, streams and resident blocks that are given */
 	const heddle_group_config *group[HEDDLE_SPACE_GROUPS]; /* NULL: not given */
 };
 
@@ -55,12 +54,15 @@ void heddle_outline_give(heddle_arena *arena, heddle_outline *outline, heddle_co
 	heddle_given *given = HEDDLE_NEW(arena, heddle_given);
 	heddle_candidate_begin(outline, &given->candidate);
 	given->layout = kernel->n_stmt || kernel->threads;
-	given->order = kernel->n_order == outline->n_member && kernel->n_order;
+	/* as complete lines do, layouts and `stream` give the whole: what they do not name is plain */
+	const bool whole = given->layout && kernel->has_stream;
+	given->order = whole || (kernel->n_order == outline->n_member && kernel->n_order);
 	given->streams = kernel->has_stream;
-	given->resident = kernel->resident;
+	given->resident = whole || kernel->resident;
+	given->candidate.resident = kernel->resident;
 	if (given->layout)
 		take_layouts(outline, kernel, &given->candidate);
-	if (given->order)
+	if (kernel->n_order == outline->n_member)
 		take_order(outline, kernel, &given->candidate);
 	for (int g = 0; g < outline->n_group; g++) {
 		const heddle_tensor *tensor = outline->group[g].tensor;
@@ -99,6 +101,8 @@ static void apply_group(const heddle_outline *outline, const heddle_group_config
 	to->prefetch = (signed char)(given->prefetch >= 0 ? given->prefetch : to->prefetch);
 	if (to->space != HEDDLE_SPACE_SHARED)
 		return;
+	if (given->space == HEDDLE_SPACE_SHARED && given->prefetch >= 0) /* as complete lines do: what it does not name is plain */
+		*to = (heddle_slot_group){.space = to->space, .prefetch = to->prefetch, .last = -1, .vector = 1, .phases = 1};
 	to->pad = (short)(given->pad >= 0 ? given->pad : to->pad);
 	to->vector = (signed char)(given->vector > 0 ? given->vector : to->vector);
 	to->columns = (short)(given->columns > 0 ? given->columns : to->columns);
@@ -121,7 +125,7 @@ void heddle_given_apply(const heddle_outline *outline, heddle_candidate *candida
 	if (given->streams)
 		candidate->streams = given->candidate.streams;
 	if (given->resident)
-		candidate->resident = given->resident;
+		candidate->resident = given->candidate.resident;
 	for (int g = 0; g < outline->n_group; g++)
 		if (given->group[g])
 			apply_group(outline, given->group[g], &candidate->group[g]);

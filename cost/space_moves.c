@@ -38,13 +38,14 @@ static bool scale(int *n, int by)
 	return true;
 }
 
-/* Do steps of so many terms leave no rest? */
-static bool divides(const heddle_outline *o, int slot, int items)
+/* Steps of so many terms leave no rest; blocks of so many results may where the extent is known, or one thread takes them in rounds: sizes
+ * that are open are multiples of powers of two more often than of other numbers. */
+static bool may_have(const heddle_outline *o, int slot, bool member, int items)
 {
 	const heddle_outline_stmt *main = &o->stmt[o->main];
 	bool all = true;
 	for (int d = 0; d < main->n_dim; d++)
-		all = all && (main->slot[d] != slot || (main->known[d] && main->known[d] % items == 0));
+		all = all && (main->slot[d] != slot || (member ? o->simd || main->known[d] : main->known[d] && main->known[d] % items == 0));
 	return all;
 }
 
@@ -65,7 +66,7 @@ static void change_slot(const mover *m, int slot, bool member)
 		enum { MOST = 32 };
 		heddle_candidate c = *m->from;
 		c.slot[slot].items += by;
-		if (c.slot[slot].items >= 1 && c.slot[slot].items <= MOST && (member || divides(m->o, slot, c.slot[slot].items)))
+		if (c.slot[slot].items >= 1 && c.slot[slot].items <= MOST && may_have(m->o, slot, member, c.slot[slot].items))
 			visit(m, &c, false);
 	}
 }
