@@ -164,7 +164,7 @@ static void lower_attempts(picker *p, int threads)
 	pthread_mutex_init(&p->mutex, NULL);
 	while (n + 1 < threads && pthread_create(&thread[n], NULL, lower_silently, p) == 0)
 		n++;
-	lower_some(p, true);
+	lower_some(p, p->effort.wide); /* others are over at once */
 	for (int i = 0; i < n; i++)
 		pthread_join(thread[i], NULL);
 	pthread_mutex_destroy(&p->mutex);

@@ -148,7 +148,7 @@ static double complexity(const heddle_outline *o, const heddle_candidate *c)
 	for (int g = 0; g < o->n_group; g++)
 		tiles += c->group[g].space == HEDDLE_SPACE_SHARED;
 	for (int i = 0; i < o->n_slot; i++)
-		unrolled *= (double)c->slot[i].items * c->slot[i].vector;
+		unrolled *= c->slot[i].items * (o->simd ? c->slot[i].vector : 1.0 / c->slot[i].vector); /* an access, or several results */
 	return 1 + OF_TILE * tiles + OF_DOUBLING * log2(unrolled);
 }
 

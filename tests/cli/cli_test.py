@@ -863,7 +863,7 @@ class Plan(Case):
     def test_prefetch(self):
         """Only what is read in memory, a known number of elements on in the next block, on chips that can be asked."""
         plan = ("plan", "mm.tc", "-s", "M=64,N=64,K=64", "--config")
-        self.heddle(*plan, "k0: order=j,i; k0.A.0: prefetch=2", "-t", "opencl:cpu", out="k0.A.0: prefetch=2")
+        self.heddle(*plan, "k0: order=j,i; k0.A.0: prefetch=2", "-t", "opencl:cpu", out="k0.A.0: space=global prefetch=2")
         self.heddle(*plan, "k0: order=i,j; k0.A.0: prefetch=2", "-t", "opencl:cpu", code=USAGE, err=["E0530", "`A.0`"])
         self.heddle(*plan, "k0.B.0: space=shared prefetch=1", "-t", "opencl:cpu", code=USAGE, err=["E0530", "`B.0`"])
         self.heddle(*plan, "k0.C.0: prefetch=1", "-t", "opencl:cpu", code=USAGE, err=["E0530", "`C.0`"])

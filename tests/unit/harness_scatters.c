@@ -15,7 +15,7 @@
 
 /* Terms run through for each that there is: what the ends of x and of tiles cost. */
 #define MOST 1.15
-#define MOST_CHOSEN 2.1 /* the rating decides: a thread may take residues of a stride with the terms of the longest, where that is no slower */
+#define MOST_CHOSEN 2.2 /* the rating decides: a thread may take residues of a stride with the terms of the longest, where that is no slower */
 
 static int products(const heddle_value *v)
 {
@@ -34,7 +34,7 @@ static double come_to(const heddle_node *node, const heddle_node *tested, const 
 		return come_to(node->child[0], NULL, count);
 	if (node->kind == HEDDLE_NODE_IF && node->n_child == 1 && !tested)
 		tested = node;
-	if (node->kind == HEDDLE_NODE_STORE)
+	if (node->kind == HEDDLE_NODE_STORE || node->kind == HEDDLE_NODE_LET)
 		n = products(node->value[0]) * (double)count->lanes[(tested ? tested : node)->id];
 	for (int i = 0; i < node->n_child; i++)
 		n += come_to(node->child[i], tested, count);
