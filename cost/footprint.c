@@ -260,6 +260,25 @@ static void keep_groups(footprint_counter *k)
 	}
 }
 
+/* Blocks at the ends of a window: of many threads each item reads under a condition of its own, and shares no operands, but where a tile holds
+ * zeros there.  `sums`: instructions of the statement's terms. */
+static void count_edges(footprint_counter *k, const heddle_shape *s, double sums)
+{
+	double inner = 1;
+	bool staged = true;
+	for (int a = 1; a < s->stmt->n_access; a++)
+		staged = staged && (!s->stmt->access[a].rank || footprint_space(k, &s->stmt->access[a]) == HEDDLE_SPACE_SHARED);
+	for (int d = 0; d < s->stmt->n_dim; d++)
+		if (s->stmt->reach[d] > 0 && s->stmt->slot[d] >= 0)
+			inner *= fmax(0, 1 - 2 / ceil(s->stmt->extent[d] / heddle_slot_tile(&s->layout[d])));
+	if (k->o->simd || staged)
+		return;
+	footprint_count(k, HEDDLE_INSTRUCTION_BRANCH, (1 - inner) * sums);
+	footprint_count(k, HEDDLE_INSTRUCTION_INTEGER, (1 - inner) * sums);
+	footprint_count(k, HEDDLE_INSTRUCTION_GLOBAL_LOAD, (1 - inner) * sums);
+	k->load->cache_cycles += (1 - inner) * sums * k->warps;
+}
+
 void heddle_footprint(const heddle_outline *outline, const heddle_candidate *candidate, heddle_load *load)
 {
 	footprint_counter k = {.o = outline, .c = candidate, .load = load, .shape = outline->shape};
@@ -281,7 +300,11 @@ void heddle_footprint(const heddle_outline *outline, const heddle_candidate *can
 		k.indexed = k.moved = 0;
 		footprint_tiles(&k, &k.shape[s], s);
 		const double before = instructions(&k), reads = footprint_reads(&k, &k.shape[s]);
+		const heddle_instruction sum = outline->stmt[s].sum;
+		const double sums = sum < HEDDLE_N_INSTRUCTION ? load->instruction[sum] : 0;
 		count_values(&k, &k.shape[s], reads, before);
+		if (sum < HEDDLE_N_INSTRUCTION)
+			count_edges(&k, &k.shape[s], (load->instruction[sum] - sums) / k.warps);
 		count_sums(&k, &k.shape[s]);
 		count_results(&k, &k.shape[s], s);
 		count_registers(&k, s);
