@@ -1,5 +1,6 @@
 /* Integer subexpressions that are computed again and again, in loops or in many statements, get a name: a let as far out as
- * their variables allow, but not out of a branch unless that also leaves a loop.
+ * their variables allow, but not out of a branch unless that also leaves a loop, and not out of both branches of a
+ * condition where one has a loop before its use: the value would take a register throughout that loop.
  * SPDX-License-Identifier: MIT
  */
 #include "model/simplify_parts.h"
@@ -16,7 +17,8 @@ typedef struct place {
 	heddle_node *block;
 	int parent; /* -1: the body */
 	int depth;
-	bool loop;  /* it is the body of a loop */
+	const heddle_node *owner; /* the loop or condition that it is a body or branch of; NULL */
+	int loop_end;		  /* when the first loop in it, in no other one in it, ends; 0: none so far */
 } place;
 
 typedef struct candidate {
@@ -26,8 +28,9 @@ typedef struct candidate {
 	int size, cost;
 	int defined; /* the place that its variables allow */
 	int common;  /* the innermost place around all uses */
+	int first;   /* when the first use is */
 	const heddle_buffer *buffer; /* whose linear subscript it begins; NULL */
-	int next;    /* in its bucket; -1: last */
+	int next;    /* in its bucket, from the oldest on; -1: last */
 } candidate;
 
 /* What counts of a value, of all that it is computed from. */
@@ -40,6 +43,7 @@ typedef struct summary {
 typedef struct hoister {
 	simplify *s;
 	int n_place, n_candidate;
+	int now; /* nodes that the census has met */
 	int place_capacity, candidate_capacity;
 	place *place;
 	heddle_name_table defined; /* variables, by the last place that defines them */
@@ -136,11 +140,24 @@ static bool is_offset(const heddle_value *v)
 
 /* ---- places ------------------------------------------------------------------------------------------------------------------ */
 
-static int add_place(hoister *h, heddle_node *block, int parent, bool loop)
+static int add_place(hoister *h, heddle_node *block, int parent, const heddle_node *owner)
 {
 	h->place = grown(h->place, h->n_place, &h->place_capacity, sizeof(*h->place));
-	h->place[h->n_place] = (place){block, parent, parent < 0 ? 0 : h->place[parent].depth + 1, loop};
+	h->place[h->n_place] = (place){block, parent, parent < 0 ? 0 : h->place[parent].depth + 1, owner, 0};
 	return h->n_place++;
+}
+
+static bool is_loop(const place *at) { return at->owner && at->owner->kind == HEDDLE_NODE_FOR; }
+
+/* A loop in the place ends. */
+static void end_loop(hoister *h, int at)
+{
+	for (; at >= 0; at = h->place[at].parent) {
+		if (!h->place[at].loop_end)
+			h->place[at].loop_end = h->now;
+		if (is_loop(&h->place[at]))
+			return;
+	}
 }
 
 static void define(hoister *h, const char *name, int at)
@@ -157,6 +174,28 @@ static int common_place(const hoister *h, int a, int b)
 			b = h->place[b].parent;
 	}
 	return a;
+}
+
+/* The place directly in `outer` that holds `at`. */
+static int place_under(const hoister *h, int at, int outer)
+{
+	while (h->place[at].parent != outer)
+		at = h->place[at].parent;
+	return at;
+}
+
+static bool is_after_loop(const place *branch, int use) { return branch->loop_end && branch->loop_end < use; }
+
+/* Are the candidate's uses so far in one branch of a condition, and a use at the place `at` in the other one, and do those
+ * of one branch come after a loop in it? */
+static bool is_apart(const hoister *h, const candidate *c, int at)
+{
+	const int common = common_place(h, c->common, at);
+	if (c->common == common || at == common)
+		return false;
+	const place *a = &h->place[place_under(h, c->common, common)];
+	const place *b = &h->place[place_under(h, at, common)];
+	return a->owner && a->owner == b->owner && (is_after_loop(a, c->first) || is_after_loop(b, h->now));
 }
 
 /* The innermost place that defines one of the value's variables; all of them are around the use. */
@@ -182,7 +221,7 @@ static int target_of(const hoister *h, const candidate *c)
 {
 	int target = c->common;
 	for (int at = c->common; at != c->defined && at > 0; at = h->place[at].parent)
-		if (h->place[at].loop)
+		if (is_loop(&h->place[at]))
 			target = h->place[at].parent;
 	return target;
 }
@@ -239,11 +278,12 @@ static int summarise(hoister *h, const heddle_value *v)
 static void count(hoister *h, heddle_value *v, const summary *all, int at, const heddle_buffer *buffer)
 {
 	const uint64_t hash = all->hash;
-	int *bucket = &h->bucket[hash % N_BUCKET];
+	int *bucket = &h->bucket[hash % N_BUCKET], last = -1;
 	h->n_counted++;
 	for (int k = *bucket; k >= 0; k = h->candidate[k].next) {
 		candidate *c = &h->candidate[k];
-		if (c->hash != hash || !heddle_value_equal(c->value, v))
+		last = k;
+		if (c->hash != hash || !heddle_value_equal(c->value, v) || is_apart(h, c, at))
 			continue;
 		c->count++;
 		c->buffer = c->buffer == buffer ? buffer : NULL;
@@ -252,8 +292,8 @@ static void count(hoister *h, heddle_value *v, const summary *all, int at, const
 	}
 	h->candidate = grown(h->candidate, h->n_candidate, &h->candidate_capacity, sizeof(*h->candidate));
 	h->candidate[h->n_candidate] = (candidate){.value = v, .hash = hash, .count = 1, .size = all->size, .cost = all->cost,
-						   .defined = defined_at(h, v), .common = at, .buffer = buffer, .next = *bucket};
-	*bucket = h->n_candidate++;
+						   .defined = defined_at(h, v), .common = at, .first = h->now, .buffer = buffer, .next = -1};
+	*(last < 0 ? bucket : &h->candidate[last].next) = h->n_candidate++;
 }
 
 /* `number`: of its summary; returns that of what comes after all in it. */
@@ -274,8 +314,10 @@ static int census_value(hoister *h, heddle_value *v, int number, int at, const h
 	return number;
 }
 
-static void census_node(hoister *h, heddle_node *node, int at, bool loop)
+/* `owner`: of the block that the node is, or NULL. */
+static void census_node(hoister *h, heddle_node *node, int at, const heddle_node *owner)
 {
+	h->now++;
 	for (int k = 0; k < node->n_value; k++) {
 		if (is_plain(h, node->value[k]))
 			continue;
@@ -289,26 +331,28 @@ static void census_node(hoister *h, heddle_node *node, int at, bool loop)
 	if (node->kind == HEDDLE_NODE_LET)
 		define(h, node->name, at);
 	if (node->kind == HEDDLE_NODE_BLOCK) {
-		int here = add_place(h, node, at, loop);
+		int here = add_place(h, node, at, owner);
 		for (int k = 0; k < node->n_child; k++)
-			census_node(h, node->child[k], here, false);
+			census_node(h, node->child[k], here, NULL);
 		return;
 	}
 	for (int k = 0; k < node->n_child; k++) {
 		/* The iterator is defined in the block that is about to become a place. */
 		if (node->kind == HEDDLE_NODE_FOR)
 			define(h, node->name, h->n_place);
-		census_node(h, node->child[k], at, node->kind == HEDDLE_NODE_FOR);
+		census_node(h, node->child[k], at, node);
 	}
+	if (node->kind == HEDDLE_NODE_FOR)
+		end_loop(h, at);
 }
 
 static void take_census(hoister *h)
 {
-	h->n_place = h->n_candidate = 0;
+	h->n_place = h->n_candidate = h->now = 0;
 	heddle_name_table_clear(&h->defined);
 	for (int k = 0; k < N_BUCKET; k++)
 		h->bucket[k] = -1;
-	census_node(h, h->s->launch->body, -1, false);
+	census_node(h, h->s->launch->body, -1, NULL);
 }
 
 /* Is the expression worth a name: does it stand in several places, or in a loop that does not change it? */

@@ -769,6 +769,12 @@ static void wording(void **state)
 		"\tif thread < int32(N) {\n\t\tC[0] = 1.0\n\t\tC[1] = 1.0\n\t}\n");
 }
 
+#define IN_D "[thread][block]"
+#define IN_D_NEXT "[thread][block + 1]"
+#define BRANCHES(before, let, at, next, other, after) \
+	before "\tif block < 2 {\n\t\tfor serial k in 0 .. int32(N) {\n\t\t\tC[0] = C[0] + A[k % 64]\n\t\t}\n" let "\t\tC[1] = B" at " - B" next "\n" \
+	"\t} else {\n\t\tfor serial i in 0 .. int32(N) {\n\t\t\tC[0] = C[0] * A[i % 64]\n\t\t}\n\t\tC[1] = B" other "\n\t}\n" after
+
 static void indices(void **state)
 {
 	(void)state;
@@ -783,6 +789,13 @@ static void indices(void **state)
 		"\t\tlet int32 B_at = thread + i * int32(D)\n"
 		"\t\tC[0] = B[B_at] + B[B_at + 1]\n"
 		"\t}\n");
+	/* what both branches use after loops is computed after them, unless it is used before or after the branches as well */
+	becomes(&scalar_language, BRANCHES("", "", IN_D, IN_D_NEXT, IN_D, ""),
+		BRANCHES("", "\t\tlet int32 B_at = thread * int32(D) + block\n", "[B_at]", "[B_at + 1]", "[thread * int32(D) + block]", ""));
+	becomes(&scalar_language, BRANCHES("\tC[2] = B[thread][block + 2]\n", "", IN_D, IN_D_NEXT, IN_D, ""),
+		BRANCHES("\tlet int32 B_at = thread * int32(D) + block\n\tC[2] = B[B_at + 2]\n", "", "[B_at]", "[B_at + 1]", "[B_at]", ""));
+	becomes(&scalar_language, BRANCHES("", "", IN_D, IN_D_NEXT, IN_D, "\tC[2] = B[thread][block + 2]\n"),
+		BRANCHES("\tlet int32 B_at = thread * int32(D) + block\n", "", "[B_at]", "[B_at + 1]", "[B_at]", "\tC[2] = B[B_at + 2]\n"));
 }
 
 #define ROUNDS(inside) "declare Q\nfor serial a in 0 .. 3 {\nQ[a][0] = 0.0\nQ[a][1] = 0.0\n}\nfor serial i in 0 .. 3 {\n" inside "}\n" \
