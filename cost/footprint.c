@@ -198,8 +198,7 @@ static void count_results(footprint_counter *k, const heddle_shape *s, int stmt)
 	const double bytes = written(k, s);
 	k->load->stored += bytes;
 	k->load->streamed += g >= 0 && k->c->streams >> g & 1 ? bytes : 0;
-	if (s->stmt->stmt->reduction || stmt > 0 || k->indexed > 0) /* not at once */
-		k->results += FOOTPRINT_ADDRESS * r.addresses;
+	k->results = FOOTPRINT_ADDRESS * r.addresses;
 	footprint_access(k, s, target, &r, runs, true);
 	const bool adds = source->assign != HEDDLE_ASSIGN_SET && !source->initialise;
 	if (adds)
@@ -235,7 +234,8 @@ static void count_registers(footprint_counter *k, int stmt)
 				used = k->o->stmt[s].access[a].group == g;
 		held += used ? k->group[g] : 0;
 	}
-	k->most = fmax(k->most, held + k->sums + k->indexed + fmax(k->loaded, k->moved));
+	const double loops = k->indexed + fmax(k->loaded, k->moved); /* after them, results have addresses */
+	k->most = fmax(k->most, held + k->sums + fmax(loops, k->results));
 }
 
 static void keep_groups(footprint_counter *k)
@@ -297,7 +297,7 @@ void heddle_footprint(const heddle_outline *outline, const heddle_candidate *can
 	k.kept += outline->simd ? OTHER : outline->descriptor->registers.base.value + INDICES;
 	for (int s = 0; s < outline->n_stmt; s++) {
 		count_waits(&k, &k.shape[s], s);
-		k.indexed = k.moved = 0;
+		k.indexed = k.moved = k.results = 0;
 		footprint_tiles(&k, &k.shape[s], s);
 		const double before = instructions(&k), reads = footprint_reads(&k, &k.shape[s]);
 		const heddle_instruction sum = outline->stmt[s].sum;
@@ -309,7 +309,7 @@ void heddle_footprint(const heddle_outline *outline, const heddle_candidate *can
 		count_results(&k, &k.shape[s], s);
 		count_registers(&k, s);
 	}
-	load->registers = k.kept + k.most + (outline->simd ? 0 : k.results);
+	load->registers = k.kept + k.most;
 	load->min_blocks = candidate->resident;
 	heddle_footprint_reuse(outline, candidate, k.shape, k.box, load);
 }

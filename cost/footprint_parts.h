@@ -31,7 +31,7 @@ typedef struct footprint_counter {
 	double indexed;                    /* ... its addresses, and what it prefetches */
 	double moved;                      /* ... what it loads for shared memory before it stores that */
 	double group[HEDDLE_SPACE_GROUPS]; /* of groups that are held in registers */
-	double results;                    /* addresses of what is stored, computed at the kernel's beginning */
+	double results;                    /* addresses of what the statement stores, computed after its loops */
 } footprint_counter;
 
 /* How a thread makes an access: instructions for what is written out, of how many bytes; elements that are gathered one
