@@ -410,7 +410,12 @@ static bool by_loop(lanes *l, const heddle_node *node, heddle_node *out)
 		if (at->stored)
 			heddle_node_append(p, scope, heddle_node_store(p, at->of, at->n, at->first, whole));
 	}
-	heddle_node_append(p, out, scope);
+	/* where no member takes part the registers may have no value yet */
+	const int way = node->kind == HEDDLE_NODE_IF && node->n_child == 1 && !lanes_has_load(node->value[0]) ? direction(l, node->value[0]) : 0;
+	heddle_node *any = way ? heddle_node_if(p, lanes_at(l, node->value[0], way > 0 ? 0 : l->width - 1), scope, NULL) : scope;
+	any->uniform = node->uniform;
+	any->line = node->line;
+	heddle_node_append(p, out, any);
 	return true;
 }
 
