@@ -115,8 +115,13 @@ static bool gains(const finder *p, const heddle_alternative *a, const heddle_def
 {
 	const int stmt = a->n_split ? a->split[0].stmt : a->turn[0].stmt;
 	heddle_definition part = *rewritten;
-	part.statement += stmt;
+	heddle_statement own[2], *list[2] = {&own[0], &own[1]};
+	part.statement = list;
 	part.n_statement = 2;
+	for (int i = 0; i < part.n_statement; i++) {
+		own[i] = *rewritten->statement[stmt + i];
+		own[i].position = i;
+	}
 	heddle_scop *scop = scop_of(p, &part, config, "schedule");
 	heddle_fusion *fusion = heddle_fusion_new(p->search->arena, scop, &p->how);
 	double sum = scop ? 0 : INFINITY, least;
