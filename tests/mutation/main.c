@@ -50,6 +50,7 @@ static const subject subjects[] = {
 	 .cost = 5e3,
 	 .more = {"M=4,N=14,K=5", "M=5,N=13,K=4", "M=2,N=10,K=3", "M=4,N=23,K=3", "M=3,N=18,K=2"},
 	 .same = {{"was i_block * 2 < int32(M)", "each block has a first row"},
+		  {"was j_block * 8 + 4 < int32(N)", "a vector of no members is read, and written back as it was"},
 		  {"upper bound of the loop over k_tile + 1", "a further round sums nothing"}}},
 	{.file = "tests/programs/copied.tc",
 	 .target = "opencl:gpu",
