@@ -49,7 +49,8 @@ static heddle_program *finish(heddle_ctx *ctx, heddle_scop *scop, const heddle_t
 /* heddle_pass_options.complete: each statement is a kernel of its own, with one element per thread. */
 static int complete_plain(heddle_scop *scop, heddle_config *config, heddle_config_need part, void *user)
 {
-	enum { THREADS = 64 };
+	const heddle_quantity *limit = &scop->descriptor->threads_per_block;
+	const int threads = limit->set && limit->value < 64 ? (int)limit->value : 64;
 	(void)user;
 	for (int i = 0; i < scop->n_stmt && part == HEDDLE_NEEDS_FUSE && config->n_fuse < scop->n_stmt; i++)
 		HEDDLE_PUSH(scop->arena, config->fuse, config->n_fuse, i);
@@ -59,7 +60,7 @@ static int complete_plain(heddle_scop *scop, heddle_config *config, heddle_confi
 		while (d >= 0 && stmt->dim[d].member < 0)
 			d--;
 		if (d >= 0 && k >= config->n_kernel)
-			heddle_named_set(config, &heddle_config_stmt(config, k, stmt->position)->thread, stmt->dim[d].name, THREADS);
+			heddle_named_set(config, &heddle_config_stmt(config, k, stmt->position)->thread, stmt->dim[d].name, threads);
 	}
 	return 0;
 }
