@@ -123,7 +123,7 @@ heddle_lowered *heddle_lowered_free(heddle_lowered *lowered)
 	return NULL;
 }
 
-/* The program alone; NULL: none. */
+/* Frees all but the program, which it returns; NULL for NULL. */
 static heddle_program *program_of(heddle_lowered *lowered)
 {
 	heddle_program *program = lowered ? lowered->program : NULL;
@@ -133,7 +133,7 @@ static heddle_program *program_of(heddle_lowered *lowered)
 	return program;
 }
 
-/* The same of a program that was lowered without its proof, and not with all options. */
+/* Runs the proof, which was left out, and what else the options ask for.  Consumes `lowered`; NULL with diagnostics: a violation. */
 static heddle_program *proved(heddle_ctx *ctx, heddle_lowered *lowered, const heddle_compile_options *options)
 {
 	heddle_scop *scop = lowered->scop;

@@ -10,7 +10,7 @@
 
 /* How much work goes into the choice of a config. */
 typedef enum heddle_effort {
-	HEDDLE_EFFORT_RULES,	   /* the default, as long as choices by rating spill where it does not: none, by rules */
+	HEDDLE_EFFORT_RULES,	   /* the default: no search, cost/rules.h chooses; goes when all layers pass without it */
 	HEDDLE_EFFORT_USUAL,	   /* the best few in closed form are lowered and measured */
 	HEDDLE_EFFORT_CLOSED_FORM, /* the best in closed form */
 	HEDDLE_EFFORT_WIDE,	   /* many candidates, rewrites and fusions */

@@ -128,6 +128,8 @@ static void lower(picker *p, heddle_ctx *ctx, attempt *a)
 		p->work += (double)heddle_arena_bytes(lowered->program->arena);
 		keep_fastest(p);
 		pthread_mutex_unlock(&p->mutex);
+	} else {
+		heddle_lowered_free(lowered);
 	}
 	heddle_arena_free(arena);
 	heddle_diagnostics_clear(ctx);

@@ -52,7 +52,7 @@ typedef struct heddle_lowered {
 	heddle_program *program;
 } heddle_lowered;
 
-/* The passes, once.  NULL with diagnostics, or when `stop` asked for it. */
+/* Compiles with the config of the options.  NULL with diagnostics, or when `stop` asked for it. */
 heddle_lowered *heddle_lower(heddle_ctx *ctx, const heddle_definition *gathered, const heddle_target *target,
 			     const heddle_compile_options *options);
 heddle_lowered *heddle_lowered_free(heddle_lowered *lowered);

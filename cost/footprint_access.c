@@ -78,15 +78,6 @@ static double values_of(const heddle_shape *s, const heddle_outline_access *a, i
 	return fmin(all, span);
 }
 
-/* Is the distance between neighbours along the tensor's dimension a number? */
-static bool known_stride(const heddle_tensor *tensor, int e)
-{
-	bool known = !tensor->stride || heddle_fixed_extent(tensor->stride[e]) > 0;
-	for (int f = e + 1; f < tensor->rank && !tensor->stride && known; f++)
-		known = heddle_fixed_extent(tensor->extent[f]) > 0;
-	return known;
-}
-
 /* Addresses of what is written out whose distance from each other is no number. */
 static double addresses_of(const heddle_shape *s, const heddle_outline_access *a)
 {
@@ -96,7 +87,7 @@ static double addresses_of(const heddle_shape *s, const heddle_outline_access *a
 		each[d] = s->stmt->reductions >> d & 1 ? 1 : s->items[d] * s->layout[d].vector;
 	for (int e = 0; e < a->rank && a->affine; e++) {
 		const double values = values_of(s, a, e, each, &seen);
-		n *= e == a->row || known_stride(a->access->tensor, e) ? 1 : values;
+		n *= e == a->row || heddle_stride_known(a->access->tensor, e) ? 1 : values;
 	}
 	return n;
 }
@@ -352,7 +343,7 @@ static void hold_tile(footprint_counter *k, const heddle_shape *s, const heddle_
 	for (int d = 0; d < s->stmt->n_dim; d++)
 		rounds *= s->layout[d].rounds;
 	for (int e = 0; e < a->rank; e++)
-		rows *= (e < box->run || e > box->row) && !known_stride(a->access->tensor, e)
+		rows *= (e < box->run || e > box->row) && !heddle_stride_known(a->access->tensor, e)
 				? (double)box->size[e]
 				: 1;
 	const bool written_out = moves <= WRITTEN_OUT && rounds <= 1,

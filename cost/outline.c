@@ -74,13 +74,20 @@ static int row_alignment(const heddle_tensor *tensor, int row)
 	return unit;
 }
 
+bool heddle_stride_known(const heddle_tensor *tensor, int e)
+{
+	bool known = !tensor->stride || heddle_fixed_extent(tensor->stride[e]) > 0;
+	for (int f = e + 1; f < tensor->rank && !tensor->stride && known; f++)
+		known = heddle_fixed_extent(tensor->extent[f]) > 0;
+	return known;
+}
+
 static void take_access(builder *b, const heddle_stmt *stmt, const heddle_access *access, heddle_outline_access *a)
 {
 	const heddle_tensor *tensor = access->tensor;
 	heddle_expr *const *subscript = access->expr ? access->expr->arg : stmt->source->lhs;
 	const int64_t at_0[HEDDLE_MAX_DIM] = {0};
 	double stride = heddle_type_size(tensor->type);
-	bool fixed = true; /* the extents of inner dimensions */
 	*a = (heddle_outline_access){
 		.access = access, .group = -1, .rank = tensor->rank, .bytes = stride, .affine = access->affine};
 	a->row = tensor->rank ? heddle_tensor_inner(tensor) : -1;
@@ -97,9 +104,8 @@ static void take_access(builder *b, const heddle_stmt *stmt, const heddle_access
 		a->affine = heddle_factors(subscript[e], 1, a->factor[e]) && a->affine;
 		for (int d = 0; d < stmt->n_dim; d++) {
 			a->step[d] += (double)a->factor[e][d] * a->stride[e];
-			a->unknown |= a->factor[e][d] && (tensor->stride ? !heddle_fixed_extent(tensor->stride[e]) : !fixed) ? 1u << d : 0;
+			a->unknown |= a->factor[e][d] && !heddle_stride_known(tensor, e) ? 1u << d : 0;
 		}
-		fixed = fixed && heddle_fixed_extent(tensor->extent[e]);
 	}
 }
 

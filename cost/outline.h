@@ -127,6 +127,8 @@ typedef struct heddle_outline {
 /* Of a kernel after pass `fuse`, in the arena.  `size`: the sizes' values [definition->n_size]; NULL: typical ones. */
 heddle_outline *heddle_outline_new(heddle_arena *arena, heddle_scop *scop, heddle_kernel *kernel,
 				   const heddle_space_language *language, const int64_t *size);
+/* Is the distance between neighbours along the tensor's dimension e a number? */
+bool heddle_stride_known(const heddle_tensor *tensor, int e);
 /* The factor of each index in a sum of products with numbers, added to factor[]; false: it is none. */
 bool heddle_factors(const heddle_expr *expr, int64_t by, int64_t *factor);
 

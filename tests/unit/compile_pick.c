@@ -405,10 +405,25 @@ static void small_products(void **state)
 		}
 }
 
+/* Of candidates that are rated alike the simple one: memory bounds this, whatever number of rows a block takes. */
+static void simple(void **state)
+{
+	(void)state;
+	setting s = begin("def f(float(4096, 1024) y, float(4096, 1024) d_y) -> (d_x) { dot(n) +=! y(n, d) * d_y(n, d)  d_x(n, d) = y(n, d) * (d_y(n, d) - dot(n)) }",
+			  "cpu");
+	heddle_program *p = heddle_compile(s.ctx, s.module->definition[0], &s.target, &(heddle_compile_options){.effort = HEDDLE_EFFORT_CLOSED_FORM});
+	if (!p)
+		fail_msg("%s", heddle_ctx_messages(s.ctx));
+	if (strstr(p->config, "tile=n:"))
+		fail_msg("%s", p->config);
+	heddle_program_free(p);
+	end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(order), cmocka_unit_test(never_slower), cmocka_unit_test(same), cmocka_unit_test(the_same_every_time), cmocka_unit_test(given), cmocka_unit_test(measured),
 					   cmocka_unit_test(what_the_model_knows), cmocka_unit_test(what_compilers_are_told), cmocka_unit_test(refused), cmocka_unit_test(recurrences),
-					   cmocka_unit_test(brought_once), cmocka_unit_test(small_products)};
+					   cmocka_unit_test(brought_once), cmocka_unit_test(small_products), cmocka_unit_test(simple)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
