@@ -349,16 +349,15 @@ static heddle_range unchecked(const heddle_ranges *ranges, const heddle_value *v
 
 static heddle_range checked(const heddle_ranges *ranges, const heddle_value *value)
 {
-	heddle_range r = unchecked(ranges, value);
-	if (value->type == HEDDLE_INT64) {
-		/* Without a bound the value may have wrapped around, and then only what 2^64 is a multiple of is known. */
-		if (r.lo != INT64_MIN && r.hi != INT64_MAX)
-			return r;
-		if (r.modulus & (r.modulus - 1))
-			return type_range(HEDDLE_INT64);
-		return (heddle_range){INT64_MIN, INT64_MAX, r.modulus, r.residue};
-	}
-	return heddle_range_fits(r, value->type) ? r : type_range(value->type);
+	heddle_range r = unchecked(ranges, value), all = type_range(value->type);
+	const bool fits = value->type == HEDDLE_INT64 ? r.lo != INT64_MIN && r.hi != INT64_MAX : heddle_range_fits(r, value->type);
+	if (fits)
+		return r;
+	/* The value may have wrapped around, and then only what 2^32 and 2^64 are multiples of is known. */
+	const bool power = r.modulus > 1 && r.modulus <= INT32_MAX && !(r.modulus & (r.modulus - 1));
+	if (power && (value->type == HEDDLE_INT64 || value->type == HEDDLE_INT32))
+		all = normal((heddle_range){all.lo, all.hi, r.modulus, r.residue});
+	return all;
 }
 
 heddle_range heddle_ranges_of(const heddle_ranges *ranges, const heddle_value *value)

@@ -671,6 +671,35 @@ void simplify_push_fact(rewriter *r, heddle_value *condition, bool holds)
 		narrow_variables(r, condition, true);
 }
 
+/* Of two facts a < 0 and b < 0 in which a term cancels out follows a + b + 1 < 0; false: none does, or there is no room. */
+static bool add_forms(const linear *a, const linear *b, linear *sum)
+{
+	bool cancels = false;
+	*sum = *a;
+	for (int i = 0; i < b->n; i++)
+		add_scaled(sum, b->term[i], b->mark[i], b->factor[i], 1);
+	add_constant(sum, b->c, 1);
+	add_constant(sum, 1, 1);
+	for (int i = 0; i < a->n; i++)
+		cancels = cancels || (a->factor[i] && !sum->factor[i]);
+	return cancels && sum->fits;
+}
+
+void simplify_chain_facts(rewriter *r)
+{
+	const fact *last = r->facts;
+	linear sum;
+	for (const fact *f = last ? last->up : NULL; f && last->form; f = f->up) {
+		if (!f->form || !(f->about & last->about) || !add_forms(last->form, f->form, &sum))
+			continue;
+		fact *new = HEDDLE_NEW(r->s->p->arena, fact);
+		*new = (fact){.condition = last->condition, .holds = true, .up = r->facts, .about = last->about | f->about};
+		new->form = HEDDLE_NEW(r->s->p->arena, linear);
+		*new->form = sum;
+		r->facts = new;
+	}
+}
+
 /* What facts say of variables, now that more is known. */
 void simplify_use_facts(rewriter *r)
 {

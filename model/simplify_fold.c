@@ -289,6 +289,7 @@ static void emit_for(rewriter *r, const heddle_node *node, heddle_node *out)
 	if (simplify_is_pure(lower) && simplify_is_pure(upper)) { /* or the body does not run */
 		simplify_push_fact(r, heddle_value_binary(s->p, HEDDLE_OP_LT, lower, upper), true);
 		simplify_push_fact(r, heddle_value_binary(s->p, HEDDLE_OP_LT, heddle_value_variable(s->p, type, 1, loop->name), upper), true);
+		simplify_chain_facts(r);
 		push_lower(r, heddle_value_variable(s->p, type, 1, loop->name), lower);
 		simplify_use_facts(r);
 	}

@@ -438,6 +438,26 @@ static void append_branch(lanes *l, const heddle_node *node, heddle_value *condi
 	heddle_node_append(l->p, out, test);
 }
 
+static bool may_be(heddle_range range, int64_t b)
+{
+	return b >= range.lo && b <= range.hi && (range.modulus == 0 || b % range.modulus == range.residue % range.modulus);
+}
+
+/* Of members that do not all take part none does: their number, which is none or all, shares a factor with the width. */
+static bool none_or_all(lanes *l, const heddle_node *node)
+{
+	const heddle_value *c = node->kind == HEDDLE_NODE_IF && node->n_child == 1 ? node->value[0] : NULL;
+	const int way = c ? direction(l, c) : 0;
+	heddle_value *bound = way ? bound_of(l, c, way, 0) : NULL;
+	if (!bound)
+		return false;
+	const heddle_range range = heddle_ranges_of(l->s->ranges, bound);
+	for (int b = 1; b < l->width; b++)
+		if (may_be(range, b))
+			return false;
+	return true;
+}
+
 /* By branches.  The members are 0 .. b (or b .. width); `all` failed: 0 < b < width.  Members whose b cannot differ share a
  * branch. */
 static void by_branches(lanes *l, const heddle_node *node, bool all_failed, heddle_node *out)
@@ -453,8 +473,7 @@ static void by_branches(lanes *l, const heddle_node *node, bool all_failed, hedd
 	int last = all_failed && way ? l->width - 1 : l->width, done = 0;
 	for (int n = 1; n <= last; n++) { /* n members take part */
 		int64_t b = way < 0 ? l->width - n : n;
-		bool possible = b >= range.lo && b <= range.hi &&
-				(range.modulus == 0 || b % range.modulus == range.residue % range.modulus);
+		bool possible = may_be(range, b);
 		/* More members than `width` is as good as `width`. */
 		if (n == l->width)
 			possible = true;
@@ -499,6 +518,8 @@ static void emit_partly(lanes *l, const heddle_node *node, bool all_failed, hedd
 		heddle_node_append(l->p, out, around);
 		return;
 	}
+	if (all_failed && none_or_all(l, node))
+		return;
 	if (!by_loop(l, node, out))
 		by_branches(l, node, all_failed, out);
 }

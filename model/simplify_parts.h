@@ -161,5 +161,7 @@ heddle_value *simplify_with_facts(rewriter *r, heddle_value *v);
 void simplify_push_fact(rewriter *r, heddle_value *condition, bool holds);
 /* What facts say of variables, now that more is known; of a conjunction that does not hold nothing is. */
 void simplify_use_facts(rewriter *r);
+/* Facts that follow from the last one, x < u, with what is known of u. */
+void simplify_chain_facts(rewriter *r);
 
 #endif

@@ -684,6 +684,9 @@ static void guards(void **state)
 		"\t\t}\n"
 		"\t}\n"
 		"\tC[0 : 4] = r[]\n");
+	/* Of an even number all of two take part, or none; also where it may have wrapped around. */
+	becomes(&opencl_like, "for vector v in 0 .. 2 {\nif 2 * thread + v < 2 * int32(L) {\nC[2 * (thread % 16) + v] = A[v]\n}\n}\n",
+		"\tif 2 * thread < int32(L) * 2 {\n\t\tC[thread % 16 * 2 : 2] = A[0 : 2]\n\t}\n");
 	/* The other direction, and a step of 2. */
 	becomes(&opencl_like, "for vector v in 0 .. 8 {\nif thread + 2 * v >= int32(N) {\nC[v] = A[v]\n}\n}\n",
 		"\tif thread >= int32(N) {\n"
@@ -736,6 +739,11 @@ static void facts(void **state)
 	becomes(&scalar_language, "let int32 whole = int32(N) / 16\nC[whole] = 1.0\nif whole * 16 + 15 < int32(N) {\nC[0] = 1.0\n} else {\nC[1] = 1.0\n}\n"
 				  "if whole * 16 + 14 < int32(N) {\nC[2] = 1.0\n}\n",
 		"\tlet int32 whole = int32(N) / 16\n\tC[whole] = 1.0\n\tC[1] = 1.0\n\tif whole * 16 + 14 < int32(N) {\n\t\tC[2] = 1.0\n\t}\n");
+	/* the loop ends where the branch says that the tile does */
+	becomes(&scalar_language,
+		"if block * 8 + 7 < int32(N) {\nC[0] = 1.0\n} else {\nfor serial i in block * 8 .. int32(N) {\nif i - block * 8 < 7 {\nC[1] = 1.0\n} else {\n"
+		"C[2] = 1.0\n}\n}\n}\n",
+		"\tif block * 8 + 7 < int32(N) {\n\t\tC[0] = 1.0\n\t} else {\n\t\tfor serial i in block * 8 .. int32(N) {\n\t\t\tC[1] = 1.0\n\t\t}\n\t}\n");
 	/* where no part of 8 is left a loop over a part has nothing to do, and registers that nothing reads go with it */
 	becomes(&scalar_language,
 		"for serial i in 0 .. 4 {\nif i * 8 + 7 < int32(D) {\nC[i] = 1.0\n} else {\ndeclare r\nr[0] = 1.0\n"
