@@ -240,8 +240,8 @@ static void add_case(picker *p, const int64_t *size, bool given)
 	for (int k = 0; k < p->list->n; ++k)
 		if (!memcmp(p->list->item[k].size, size, bytes))
 			return;
-	heddle_case new = {heddle_case_name(p->arena, p->definition, size), heddle_arena_alloc(p->arena, bytes), given,
-			   heddle_reference_cost(p->definition, size)};
+	heddle_case new = {.name = heddle_case_name(p->arena, p->definition, size), .size = heddle_arena_alloc(p->arena, bytes),
+			   .given = given, .cost = heddle_reference_cost(p->definition, size)};
 	memcpy(new.size, size, bytes);
 	HEDDLE_PUSH(p->arena, p->list->item, p->list->n, new);
 }
@@ -509,12 +509,12 @@ static void sweep_along(picker *p, int k, int parts, int beside)
 }
 
 /* What the sweep has passed over: pairs of indices, where a third one made whole tiles too dear, and finer steps. */
-static void sweep_pairs(picker *p)
+static void sweep_pairs(picker *p, int parts)
 {
 	for (int k = 0; k < p->n_dimension; ++k)
 		for (int j = 0; j < p->n_dimension; ++j)
 			if (j != k && p->dimension[k].tile > 1 && p->dimension[j].tile > 1)
-				sweep_along(p, k, 8, j);
+				sweep_along(p, k, parts, j);
 	for (int k = 0; k < p->n_dimension; ++k)
 		if (p->dimension[k].tile > 16)
 			sweep_along(p, k, 64, -1);
@@ -540,12 +540,13 @@ static void widen(const picker *p, int64_t *size)
 	}
 }
 
-/* One or two tiles along each index that is not reduced, in all combinations: blocks that have nothing cut off. */
-static void whole_tiles(picker *p)
+/* One or two tiles along each index that is not reduced, in all combinations: blocks that have nothing cut off.  Reductions have `steps`
+ * tiles and a rest.  `dear`: tiles with all their rounds, in cases that cost more than the options say. */
+static void whole_tiles(picker *p, int steps, bool dear)
 {
+	const double usual = p->options->cost > 0 ? p->options->cost : 3e6, limit = dear ? 10 * usual : usual;
 	enum { MOST_PARALLEL = 8 };
 	const heddle_definition *d = p->definition;
-	const double limit = p->options->cost > 0 ? p->options->cost : 3e6;
 	const int first = p->list->n;
 	int64_t *size = HEDDLE_NEW_ARRAY(p->arena, int64_t, d->n_size);
 	int n_parallel = 0;
@@ -556,17 +557,18 @@ static void whole_tiles(picker *p)
 			size[k] = allowed(d->size[k], 3);
 		for (int k = 0, bit = 0; k < p->n_dimension; ++k) {
 			dimension *x = &p->dimension[k];
-			const int64_t t = x->tile > 0 ? x->tile : x->index->reduction ? 2 : 1;
-			/* A reduction by a whole step and a rest; others by one tile, or by two and a rest: then padding
-			 * on both sides leaves the second one whole. */
-			const int64_t rest = t < 16 ? t : 8;
-			x->target = x->index->reduction ? t + (t > 1) : choice >> bit++ & 1 ? 2 * t + rest : t;
+			const int64_t t = x->tile > 0 ? x->tile * (dear ? x->rounds : 1) : x->index->reduction ? 2 : 1;
+			/* With two and a rest padding on both sides leaves the second one whole. */
+			const int64_t rest = dear ? t < 64 ? 8 : 24 : t < 16 ? t : 8;
+			x->target = x->index->reduction ? steps * t + (t > 1) : choice >> bit++ & 1 ? 2 * t + rest : t;
 		}
 		reach_targets(p, size);
 		widen(p, size);
 		if (repair(p, size) && heddle_reference_cost(d, size) <= limit)
 			add_case(p, size, false);
 	}
+	for (int k = first; k < p->list->n; ++k)
+		p->list->item[k].dear = dear;
 	sort_by_cost(p->list, first);
 }
 
@@ -772,12 +774,18 @@ int heddle_cases_choose(heddle_ctx *ctx, heddle_arena *arena, const heddle_modul
 				return -1;
 		const int n_named = list->n;
 		find_dimensions(&p);
-		whole_tiles(&p);
+		whole_tiles(&p, 1, false);
 		sweep_cases(&p, 16);
-		sweep_pairs(&p);
+		sweep_pairs(&p, 8);
 		sort_by_cost(list, n_named);
 		draw_cases(&p);
 		sweep_cases(&p, 64);
+		const int n_usual = list->n;
+		sweep_pairs(&p, 32);
+		for (int k = n_usual; k < list->n; ++k)
+			list->item[k].dear = true;
+		whole_tiles(&p, 1, true);
+		whole_tiles(&p, 2, true);
 		return 0;
 	}
 	for (const heddle_pragma *pragma; (pragma = heddle_pragma_next(module, definition, "sizes", &at));)

@@ -21,6 +21,7 @@ typedef struct heddle_case {
 	const char *name; /* "M=64 N=64 K=64"; "" without sizes */
 	int64_t *size;	  /* [definition->n_size] */
 	bool given;	  /* from a line of the file: `#: sizes`, `#: reach` */
+	bool dear;	  /* of a sweep: for what all others have not reached */
 	double cost;	  /* statement instances */
 } heddle_case;
 
@@ -37,7 +38,7 @@ typedef struct heddle_case_options {
 	double cost;	   /* greatest number of statement instances of a picked case; 0: 2e7 */
 	bool sweep;	   /* instead, to be tried in order until each guard was met both ways: whole tiles; each tiled index in
 			    * turn in steps of a sixteenth of its tile, the others small; all in drawn combinations; each in turn
-			    * in steps of a 64th */
+			    * in steps of a 64th; dear ones */
 	bool narrowed;	   /* the sizes' ranges come from outside: lines of the file for other sizes do not apply */
 	bool given_only;   /* no sizes of our own, unless the file gives none */
 	/* Whether the kernels under test take the sizes [n_size]; NULL: they take all.  Cases for others are left out. */

@@ -288,12 +288,13 @@ void heddle_test_interpret(heddle_test *t, const heddle_test_variant *v, bool wh
 	if (!whole || !any)
 		return;
 	/* Statement instances that a search for more may cost; cases that the file names are not part of the search. */
-	double budget = t->options->thorough ? 1e9 : 4e7;
-	for (int k = 0; k < v->sweep.n && budget > 0; ++k) {
+	double usual = t->options->thorough ? 1e9 : 4e7, dear = 2e8;
+	for (int k = 0; k < v->sweep.n; ++k) {
 		const heddle_case *c = &v->sweep.item[k];
-		if (!is_incomplete(t, v, c, cover))
+		double *budget = c->dear ? &dear : &usual;
+		if (*budget <= 0 || !is_incomplete(t, v, c, cover))
 			continue;
-		budget -= c->given ? 0 : c->cost + 1e4;
+		*budget -= c->given ? 0 : c->cost + 1e4;
 		heddle_test_expected *e = heddle_test_expect(t, c->size, HEDDLE_FILL_RANDOM);
 		if (e->fault)
 			continue;

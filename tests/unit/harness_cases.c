@@ -47,7 +47,16 @@ static void around_tiles(void **state)
 	assert_int_equal(heddle_cases_choose(ctx, arena, NULL, module->definition[0], &options, &list), 0);
 	for (int k = 0; k < list.n; ++k)
 		assert_true(list.item[k].cost <= 1000);
-	options.given_only = true;
+	/* a sweep ends with cases that cost more, of tiles with all their rounds */
+	const heddle_tile_hint rounds[3] = {{"m", 32, 4}, {"n", 16, 1}, {"k", 8, 1}};
+	options = (heddle_case_options){.n_tile = 3, .tile = rounds, .cost = 10000, .sweep = true};
+	assert_int_equal(heddle_cases_choose(ctx, arena, NULL, module->definition[0], &options, &list), 0);
+	for (int k = 0; k < list.n; ++k) {
+		assert_true(list.item[k].cost <= (list.item[k].dear ? 100000 : 10000));
+		assert_true(k == 0 || list.item[k].dear >= list.item[k - 1].dear);
+	}
+	assert_true(has_case(&list, "M=128 K=9 N=16"));
+	options = (heddle_case_options){.n_tile = 3, .tile = tile, .given_only = true};
 	assert_int_equal(heddle_cases_choose(ctx, arena, module, module->definition[0], &options, &list), 0);
 	assert_int_equal(list.n, 1);
 	heddle_module_free(module);
