@@ -84,7 +84,7 @@ static double addresses_of(const heddle_shape *s, const heddle_outline_access *a
 	double each[HEDDLE_MAX_DIM] = {0}, n = 1;
 	unsigned seen = 0;
 	for (int d = 0; d < s->stmt->n_dim; d++)
-		each[d] = s->stmt->reductions >> d & 1 ? 1 : s->items[d] * s->layout[d].vector;
+		each[d] = (s->stmt->reductions >> d & 1 ? 1 : s->items[d]) * s->layout[d].vector;
 	for (int e = 0; e < a->rank && a->affine; e++) {
 		const double values = values_of(s, a, e, each, &seen);
 		n *= e == a->row || heddle_stride_known(a->access->tensor, e) ? 1 : values;

@@ -182,6 +182,7 @@ static void find_registers(rater *r)
 			    floor(quantity(&d->registers_per_unit, INFINITY) / schedulers / (warps * r->warp) / step) *
 				    step);
 	}
+	r->out->most = most;
 	r->out->registers = fmin(wanted, most);
 	r->out->spilled = fmax(0, wanted - most);
 }

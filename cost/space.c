@@ -9,12 +9,16 @@
 
 enum { POOL = 512, KINDS = 64, USUAL_SEEDS = 1500, USUAL_AROUND = 4, MOST_STEPS = 12, SEEN = 1 << 16, FEW = 64 };
 
-/* Part of a thread's registers: more, as they are counted here, compilers may spill. */
-static const double CERTAIN = 0.85;
+/* Part of the registers that a thread can have: of more, as they are counted here, compilers may spill some. */
+static const double CERTAIN = 0.8;
 
 /* Of candidates that are rated alike the simpler one is taken: for each tile, and each doubling of the elements that are unrolled, the other
  * has to gain so much.  The rating does not see what long texts cost in the compiler and in fetching instructions. */
-static const double OF_TILE = 0.02, OF_DOUBLING = 0.004;
+static const double OF_TILE = 0.01, OF_DOUBLING = 0.015;
+
+/* The same for each doubling of a block's results beyond MANY, and of a step of a reduction beyond LONG terms, along dimensions whose extent is
+ * open: it may be shorter than the typical one that the rating is for, and large blocks then leave units idle. */
+static const double OF_OPEN = 0.03, MANY = 4096, LONG = 64;
 
 /* Looked around in is what is not much slower than the best. */
 static const double HOPELESS = 3;
@@ -144,12 +148,23 @@ static void keep_kind(searcher *s, const heddle_ranked *one)
 
 static double complexity(const heddle_outline *o, const heddle_candidate *c)
 {
-	double tiles = 0, unrolled = 1;
+	const heddle_outline_stmt *main = &o->stmt[o->main];
+	double tiles = 0, unrolled = 1, results = 1, open = 0;
 	for (int g = 0; g < o->n_group; g++)
 		tiles += c->group[g].space == HEDDLE_SPACE_SHARED;
 	for (int i = 0; i < o->n_slot; i++)
-		unrolled *= c->slot[i].items * (o->simd ? c->slot[i].vector : 1.0 / c->slot[i].vector); /* an access, or several results */
-	return 1 + OF_TILE * tiles + OF_DOUBLING * log2(unrolled);
+		unrolled *= c->slot[i].items;
+	for (int d = 0; d < main->n_dim; d++) {
+		if (main->slot[d] < 0)
+			continue;
+		const heddle_slot_layout *l = &c->slot[main->slot[d]];
+		const bool wide = !o->simd && heddle_space_any_runs_along(main, d); /* one access instead of several */
+		unrolled *= wide ? 1.0 / l->vector : l->vector;
+		results *= main->members >> d & 1 && !main->known[d] ? heddle_slot_tile(l) : 1;
+		open += main->members >> d & 1 || main->known[d] ? 0 : fmax(0, log2(heddle_slot_tile(l) / LONG));
+	}
+	open += fmax(0, log2(results / MANY));
+	return 1 + OF_TILE * tiles + OF_DOUBLING * log2(unrolled) + OF_OPEN * open;
 }
 
 static void rate(void *user, heddle_candidate *candidate)
@@ -160,12 +175,9 @@ static void rate(void *user, heddle_candidate *candidate)
 	if (!heddle_candidate_legal(s->o, candidate) || !is_new(s, candidate))
 		return;
 	heddle_footprint(s->o, candidate, &load);
-	if (!s->o->simd && s->o->descriptor->registers_per_thread.set &&
-	    load.registers > CERTAIN * s->o->descriptor->registers_per_thread.value)
-		return;
 	const heddle_rating rating = heddle_rate(&load, s->o->descriptor);
 	s->rated++;
-	if (!rating.fits)
+	if (!rating.fits || (!s->o->simd && load.registers > CERTAIN * rating.most))
 		return;
 	one.candidate = *candidate;
 	one.seconds = rating.seconds * complexity(s->o, candidate);
@@ -227,23 +239,20 @@ static int choose(const searcher *s, int k, heddle_ranked *out)
 	return n;
 }
 
-/* Compilers that are told nothing may take more registers than the rating counts on, and fewer blocks then fit a unit.
- * They are told where all registers of a thread are too many: else they only use, and spill, what they can do without. */
+/* Compilers that are told nothing may take more registers than the rating counts on, and fewer blocks then fit a unit.  They are told
+ * generously, for the count of a thread's registers errs, and what a thread cannot have is spilled. */
 static void tell_resident(const heddle_outline *o, heddle_candidate *c)
 {
-	const double room = 0.75; /* of the registers: the count of a thread's errs */
+	const double more = 0.6;
 	const heddle_descriptor *d = o->descriptor;
 	const int threads = heddle_candidate_threads(o, c);
 	heddle_load load;
-	if (o->simd || c->resident || threads < 2 || !d->registers_per_unit.set || !d->threads_per_unit.set)
+	if (o->simd || c->resident || threads < 2 || !d->registers_per_unit.set || !d->registers_per_thread.set || !d->threads_per_unit.set)
 		return;
 	heddle_footprint(o, c, &load);
-	const heddle_rating rating = heddle_rate(&load, d); /* no more than the grid has */
-	const double step = d->register_granularity.set ? d->register_granularity.value : 1;
-	const double each = fmax(1, ceil(load.registers / room / step)) * step;
-	const double fit = floor(fmin(rating.resident, d->registers_per_unit.value / (each * threads)));
-	const double most = d->registers_per_thread.set ? d->registers_per_thread.value : INFINITY;
-	if (fit >= 1 && fit * threads < d->threads_per_unit.value && fit * threads * most > d->registers_per_unit.value)
+	load.registers += fmax(d->registers.spare.value, more * load.registers);
+	const double fit = heddle_rate(&load, d).resident; /* no more than the grid has */
+	if (fit > 1 && fit * threads < d->threads_per_unit.value && fit * threads * d->registers_per_thread.value > d->registers_per_unit.value)
 		c->resident = (int)fit;
 	heddle_given_apply(o, c);
 }

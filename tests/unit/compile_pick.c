@@ -101,7 +101,7 @@ static double seconds_of(setting *s, heddle_effort effort)
 	return plan->seconds;
 }
 
-/* An effort never takes what is rated slower than a lesser one's choice, or much slower than the best that it has seen. */
+/* An effort never takes what is rated slower than a lesser one's choice (a wide search starts elsewhere), or much slower than the best that it has seen. */
 static void never_slower(void **state)
 {
 	static const char *const targets[] = {"h200", "mi300x", "cpu", "cpu-avx2"};
@@ -113,7 +113,7 @@ static void never_slower(void **state)
 			const double usual = seconds_of(&s, HEDDLE_EFFORT_USUAL), wide = seconds_of(&s, HEDDLE_EFFORT_WIDE);
 			const heddle_pick_list list = top_of(&s, &(heddle_pick_options){.effort = HEDDLE_EFFORT_WIDE}, 2);
 			const double closed = seconds_of(&s, HEDDLE_EFFORT_CLOSED_FORM);
-			if (usual > 1.12 * closed || wide > 1.01 * usual)
+			if (usual > 1.12 * closed || wide > 1.03 * usual)
 				fail_msg("%s on %s: %g s, %g s, %g s", texts[k], targets[t], closed, usual, wide);
 			assert_true(0.8 * wide <= list.picked[0].plan->seconds);
 			end(&s);
@@ -207,8 +207,8 @@ static void measured(void **state)
 	(void)state;
 	setting s = begin(PRODUCT, "cpu");
 	const heddle_pick_list list = top_of(&s, &(heddle_pick_options){.effort = HEDDLE_EFFORT_MEASURED}, 12);
-	const char *last = list.picked[list.n - 1].usual ? list.picked[list.n - 2].config : list.picked[list.n - 1].config;
-	device d = {.fast = strstr(last, "k0.S0")};
+	const char *other = list.picked[list.picked[1].usual ? 2 : 1].config;
+	device d = {.fast = strstr(other, "k0.S0")};
 	heddle_compile_options options = {.effort = HEDDLE_EFFORT_MEASURED, .time = time_here, .time_user = &d};
 	heddle_program *p = heddle_compile(s.ctx, s.module->definition[0], &s.target, &options);
 	assert_non_null(p);
@@ -218,7 +218,7 @@ static void measured(void **state)
 	heddle_program_free(p);
 	/* a config that is complete is not chosen anew */
 	d.n_call = 0;
-	options.config = last;
+	options.config = other;
 	heddle_program_free(heddle_compile(s.ctx, s.module->definition[0], &s.target, &options));
 	assert_int_equal(d.n_call, 0);
 	/* without a device there is no program */
