@@ -131,7 +131,7 @@ static void find_solved(picker *p)
 			}
 }
 
-/* Every index whose range ends with a size symbol, one per symbol: the first one with the largest tile. */
+/* Every index whose range ends with a size symbol, one per symbol: the first one with the largest tile; rounds as for the largest block. */
 static void find_dimensions(picker *p)
 {
 	const heddle_definition *d = p->definition;
@@ -142,18 +142,23 @@ static void find_dimensions(picker *p)
 			if (!size || size->min == size->max)
 				continue;
 			const heddle_tile_hint hint = hint_of(p->options, index->name);
+			const int64_t rounds = hint.rounds > 1 ? hint.rounds : 1;
 			dimension *found = NULL;
 			for (int j = 0; j < p->n_dimension; ++j)
 				if (p->dimension[j].size == size->position)
 					found = &p->dimension[j];
 			if (!found) {
-				dimension new = {index, hint.tile, hint.rounds > 1 ? hint.rounds : 1, size->position, 0};
+				dimension new = {index, hint.tile, rounds, size->position, 0};
 				HEDDLE_PUSH(p->arena, p->dimension, p->n_dimension, new);
-			} else if (hint.tile > found->tile) {
+				continue;
+			}
+			const int64_t block = hint.tile * rounds, before = found->tile * found->rounds;
+			if (hint.tile > found->tile) {
 				found->index = index;
 				found->tile = hint.tile;
-				found->rounds = hint.rounds > 1 ? hint.rounds : 1;
 			}
+			if (found->tile)
+				found->rounds = ((block > before ? block : before) + found->tile - 1) / found->tile;
 		}
 	find_filled(p);
 	find_solved(p);
@@ -573,9 +578,9 @@ static void whole_tiles(picker *p, int steps, bool dear)
 }
 
 /* Extents that meet all guards in combinations: whole tiles with an edge, edges alone, none. */
-static int64_t drawn_target(const dimension *x, uint64_t random)
+static int64_t drawn_target(const dimension *x, uint64_t random, bool dear)
 {
-	const int64_t t = x->tile, rest = t > 0 ? (int64_t)(random / 16 % (uint64_t)t) : 0;
+	const int64_t t = x->tile * (dear && random >> 60 & 1 ? x->rounds : 1), rest = t > 0 ? (int64_t)(random / 16 % (uint64_t)t) : 0;
 	if (!t)
 		return 1 + (int64_t)(random % 6);
 	switch (random % 12) {
@@ -622,24 +627,57 @@ static void draw_beside(const picker *p, int64_t *size, uint64_t random)
 	}
 }
 
-/* Draws of extents for all indices; those that cost too much are left out, larger ones come later. */
-static void draw_cases(picker *p)
+static bool ends_with(const heddle_definition *d, const char *index, int size)
 {
-	enum { N_DRAW = 400 };
+	for (int s = 0; s < d->n_statement; ++s)
+		for (int k = 0; k < d->statement[s]->n_index; ++k) {
+			const heddle_size *end = first_size(d->statement[s]->index[k]->upper);
+			if (end && end->position == size && !strcmp(d->statement[s]->index[k]->name, index))
+				return true;
+		}
+	return false;
+}
+
+/* The dimension with a tile of one of the indices that its size ends, in some kernel. */
+static dimension with_some_tile(const picker *p, const dimension *x, uint64_t random)
+{
+	dimension some = *x;
+	uint64_t n = 0;
+	for (int k = 0; k < p->options->n_tile; ++k) {
+		const heddle_tile_hint *hint = &p->options->tile[k];
+		if (!ends_with(p->definition, hint->index, x->size) || random % ++n)
+			continue;
+		some.tile = hint->tile;
+		some.rounds = hint->rounds > 1 ? hint->rounds : 1;
+	}
+	return some;
+}
+
+/* Draws of extents for all indices; those that cost too much are left out, larger ones come later.  `dear`: more of them, which may cost
+ * more than the options say. */
+static void draw_cases(picker *p, uint64_t n, bool dear)
+{
 	const heddle_definition *d = p->definition;
-	const double limit = fmin(p->options->cost > 0 ? p->options->cost : 3e6, 1.5e6);
+	const double usual = p->options->cost > 0 ? p->options->cost : 3e6, limit = dear ? 10 * usual : fmin(usual, 1.5e6);
 	int64_t *size = HEDDLE_NEW_ARRAY(p->arena, int64_t, d->n_size);
 	const int first = p->list->n;
-	for (uint64_t draw = 0; draw < N_DRAW; ++draw) {
+	for (uint64_t draw = 0; draw < n; ++draw) {
 		for (int k = 0; k < d->n_size; ++k)
 			size[k] = allowed(d->size[k], 3);
-		for (int k = 0; k < p->n_dimension; ++k)
-			p->dimension[k].target = drawn_target(&p->dimension[k], heddle_random(draw + 1, (uint64_t)k));
+		for (int k = 0; k < p->n_dimension; ++k) {
+			const uint64_t random = heddle_random(draw + 1, (uint64_t)k);
+			const dimension x = dear ? with_some_tile(p, &p->dimension[k], random >> 32) : p->dimension[k];
+			p->dimension[k].target = drawn_target(&x, random, dear);
+		}
 		reach_targets(p, size);
+		if (dear && draw % 2)
+			widen(p, size);
 		draw_beside(p, size, heddle_random(draw + 1, (uint64_t)p->n_dimension));
 		if (repair(p, size) && heddle_reference_cost(d, size) <= limit)
 			add_case(p, size, false);
 	}
+	for (int k = first; k < p->list->n; ++k)
+		p->list->item[k].dear = dear;
 	sort_by_cost(p->list, first);
 }
 
@@ -778,7 +816,7 @@ int heddle_cases_choose(heddle_ctx *ctx, heddle_arena *arena, const heddle_modul
 		sweep_cases(&p, 16);
 		sweep_pairs(&p, 8);
 		sort_by_cost(list, n_named);
-		draw_cases(&p);
+		draw_cases(&p, 400, false);
 		sweep_cases(&p, 64);
 		const int n_usual = list->n;
 		sweep_pairs(&p, 32);
@@ -786,6 +824,7 @@ int heddle_cases_choose(heddle_ctx *ctx, heddle_arena *arena, const heddle_modul
 			list->item[k].dear = true;
 		whole_tiles(&p, 1, true);
 		whole_tiles(&p, 2, true);
+		draw_cases(&p, 4000, true);
 		return 0;
 	}
 	for (const heddle_pragma *pragma; (pragma = heddle_pragma_next(module, definition, "sizes", &at));)

@@ -38,7 +38,8 @@ typedef struct heddle_case_options {
 	double cost;	   /* greatest number of statement instances of a picked case; 0: 2e7 */
 	bool sweep;	   /* instead, to be tried in order until each guard was met both ways: whole tiles; each tiled index in
 			    * turn in steps of a sixteenth of its tile, the others small; all in drawn combinations; each in turn
-			    * in steps of a 64th; dear ones */
+			    * in steps of a 64th; dear ones, and many more draws.  Which of them reach something new can be told
+			    * without running them (test_interpret.c) */
 	bool narrowed;	   /* the sizes' ranges come from outside: lines of the file for other sizes do not apply */
 	bool given_only;   /* no sizes of our own, unless the file gives none */
 	/* Whether the kernels under test take the sizes [n_size]; NULL: they take all.  Cases for others are left out. */
