@@ -259,7 +259,7 @@ static void take_stmt(builder *b, const heddle_stmt *stmt, heddle_outline_stmt *
 		const bool from_0 = heddle_expr_evaluate(index->lower, NULL, &lower) == 0 && lower == 0;
 		s->extent[d] = extent > 1 ? (double)extent : 1;
 		s->known[d] = from_0 && fixed > 0 && fixed < INT_MAX ? (int)fixed : 0;
-		s->cut |= mask_of(index->upper) | mask_of(index->lower);
+		s->open[d] = heddle_expr_has_index(index->upper) || heddle_expr_has_index(index->lower);
 		s->reductions |= (unsigned)dim->reduction << d;
 		s->members |= (unsigned)(dim->member >= 0) << d;
 		s->ordered |= (unsigned)(!dim->reduction && !dim->coincident) << d;

@@ -326,7 +326,7 @@ static void draw_config(const heddle_scop *scop, void *user)
 static const char *drawn(heddle_ctx *ctx, const heddle_definition *d, const heddle_target *target, one *o, int n)
 {
 	drawing w = {.size = o->size, .seed = (uint64_t)n, .simd = target->descriptor->execution == HEDDLE_SIMD};
-	heddle_program *p = heddle_compile(ctx, d, target, &(heddle_compile_options){.effort = HEDDLE_EFFORT_CLOSED_FORM, .unproved = true, .examine = draw_config, .user = &w});
+	heddle_program *p = heddle_compile(ctx, d, target, &(heddle_compile_options){.unproved = true, .examine = draw_config, .user = &w});
 	const char *first = p ? strstr(p->config, "; k0") : NULL;
 	const char *line = first ? heddle_arena_printf(o->arena, "%.*s%s", (int)(first - p->config), p->config, w.out.data) : NULL;
 	heddle_text_free(&w.out);
@@ -377,7 +377,7 @@ static void run(heddle_ctx *ctx, heddle_module *module, const heddle_definition 
 	const bool sized = choose(d, o.size) || d->n_size == 0;
 	const char *config = n && sized ? drawn(ctx, d, &target, &o, n) : NULL;
 	if (sized && (config || !n))
-		p = heddle_compile(ctx, d, &target, &(heddle_compile_options){.config = config, .complete = config != NULL, .effort = HEDDLE_EFFORT_CLOSED_FORM, .unproved = true, .examine = examine, .user = &o});
+		p = heddle_compile(ctx, d, &target, &(heddle_compile_options){.config = config, .unproved = true, .examine = examine, .user = &o});
 	if (p && o.large) {
 		printf("  -- %s on %s: too large\n", d->name, chip);
 		left_out++;

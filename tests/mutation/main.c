@@ -211,7 +211,7 @@ static int run(const subject *s, int every, bool verbose)
 	char *text = heddle_file_read(k.ctx, s->file, NULL);
 	heddle_module *module = text ? heddle_module_parse(k.ctx, s->file, text, NULL) : NULL;
 	heddle_case_options options = {.n_tile = s->n_tile, .tile = s->tile, .cost = s->cost};
-	heddle_compile_options compile = {.config = s->config, .effort = HEDDLE_EFFORT_CLOSED_FORM};
+	heddle_compile_options compile = {.config = s->config};
 	heddle_program *program = NULL;
 	int status = 1;
 	if (module && heddle_target_parse(k.ctx, s->target, &k.target) == 0)
