@@ -52,7 +52,7 @@ typedef struct heddle_lowered {
 	heddle_program *program;
 } heddle_lowered;
 
-/* Compiles with the config of the options.  NULL with diagnostics, or when `stop` asked for it. */
+/* Runs all passes with the config in the options.  NULL with diagnostics, or when `stop` ends them earlier. */
 heddle_lowered *heddle_lower(heddle_ctx *ctx, const heddle_definition *gathered, const heddle_target *target,
 			     const heddle_compile_options *options);
 heddle_lowered *heddle_lowered_free(heddle_lowered *lowered);

@@ -19,7 +19,7 @@ typedef struct heddle_rating {
 	double waves;
 	double registers;      /* 32-bit, of a thread, as granted (simd: vector registers) */
 	double spilled;	       /* registers more than that */
-	double most;	       /* registers that a thread can have, with threads of a block, and blocks of a unit, as they are */
+	double most;	       /* the upper limit of `registers`, for the block's threads and the load's `min_blocks` */
 	double traffic;	       /* bytes from and to global memory */
 	bool fits;	       /* limits of the block hold: shared memory, threads */
 	const char *bound;     /* the greatest part: "memory", "issue", ... */

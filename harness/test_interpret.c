@@ -252,22 +252,15 @@ static void interpret_once(heddle_test *t, const heddle_test_variant *v, const h
 
 /* ---- what sizes would reach ---- */
 
-static bool is_left_anywhere(const heddle_node *node, const bool *ran)
+/* Something of the node has never run; without `nested`: something that no loop or condition inside of it decides about. */
+static bool has_not_run(const heddle_node *node, const bool *ran, bool nested)
 {
-	bool left = does_something(node) && !ran[node->id];
-	for (int k = 0; k < node->n_child && !left; ++k)
-		left = is_left_anywhere(node->child[k], ran);
-	return left;
-}
-
-/* Something of the node that no loop or condition inside of it decides about has never run. */
-static bool is_left(const heddle_node *node, const bool *ran)
-{
+	const bool decides = node->kind == HEDDLE_NODE_FOR || node->kind == HEDDLE_NODE_IF;
 	if (!does_something(node))
 		return false;
 	bool left = !ran[node->id];
-	for (int k = 0; k < node->n_child && !left && node->kind != HEDDLE_NODE_FOR && node->kind != HEDDLE_NODE_IF; ++k)
-		left = is_left(node->child[k], ran);
+	for (int k = 0; k < node->n_child && !left && (nested || !decides); ++k)
+		left = has_not_run(node->child[k], ran, nested);
 	return left;
 }
 
@@ -276,7 +269,7 @@ static bool region_reaches(const heddle_region *r, const bool *ran)
 	bool reaches = false;
 	for (int k = 0; k < r->n_child && !reaches; ++k) {
 		const heddle_region *child = r->child[k];
-		reaches = (r->node && child->executed && k < r->node->n_child && is_left(r->node->child[k], ran)) || region_reaches(child, ran);
+		reaches = (r->node && child->executed && k < r->node->n_child && has_not_run(r->node->child[k], ran, false)) || region_reaches(child, ran);
 	}
 	return reaches;
 }
@@ -285,10 +278,10 @@ static bool region_reaches(const heddle_region *r, const bool *ran)
 static bool launch_reaches(const heddle_launch *launch, const int64_t *size, const bool *ran)
 {
 	heddle_regions regions;
-	if (ran && !is_left_anywhere(launch->body, ran))
+	if (ran && !has_not_run(launch->body, ran, true))
 		return false;
 	const bool known = heddle_regions_read(&regions, launch, size, 1) && !regions.data;
-	const bool reaches = !known || (regions.body->executed && (!ran || is_left(launch->body, ran) || region_reaches(regions.body, ran)));
+	const bool reaches = !known || (regions.body->executed && (!ran || has_not_run(launch->body, ran, false) || region_reaches(regions.body, ran)));
 	heddle_regions_free(&regions);
 	return reaches;
 }

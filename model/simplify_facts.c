@@ -693,7 +693,7 @@ void simplify_chain_facts(rewriter *r)
 		if (!f->form || !(f->about & last->about) || !add_forms(last->form, f->form, &sum))
 			continue;
 		fact *new = HEDDLE_NEW(r->s->p->arena, fact);
-		*new = (fact){.condition = last->condition, .holds = true, .up = r->facts, .about = last->about | f->about};
+		*new = (fact){.condition = last->condition, .holds = last->holds, .up = r->facts, .about = last->about | f->about};
 		new->form = HEDDLE_NEW(r->s->p->arena, linear);
 		*new->form = sum;
 		r->facts = new;

@@ -443,8 +443,8 @@ static bool may_be(heddle_range range, int64_t b)
 	return b >= range.lo && b <= range.hi && (range.modulus == 0 || b % range.modulus == range.residue % range.modulus);
 }
 
-/* Of members that do not all take part none does: their number, which is none or all, shares a factor with the width. */
-static bool none_or_all(lanes *l, const heddle_node *node)
+/* Where the condition does not hold for all members it holds for none: no number in between has the remainder that is known of the bound. */
+static bool holds_for_none_or_all(lanes *l, const heddle_node *node)
 {
 	const heddle_value *c = node->kind == HEDDLE_NODE_IF && node->n_child == 1 ? node->value[0] : NULL;
 	const int way = c ? direction(l, c) : 0;
@@ -518,7 +518,7 @@ static void emit_partly(lanes *l, const heddle_node *node, bool all_failed, hedd
 		heddle_node_append(l->p, out, around);
 		return;
 	}
-	if (all_failed && none_or_all(l, node))
+	if (all_failed && holds_for_none_or_all(l, node))
 		return;
 	if (!by_loop(l, node, out))
 		by_branches(l, node, all_failed, out);
