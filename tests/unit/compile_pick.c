@@ -101,7 +101,8 @@ static double seconds_of(setting *s, heddle_effort effort)
 	return plan->seconds;
 }
 
-/* An effort never takes what is rated slower than a lesser one's choice (a wide search starts elsewhere), or much slower than the best that it has seen. */
+/* An effort never takes what is rated slower than a lesser one's choice, or much slower than the best that it has seen.  A wide search has other
+ * seeds than the usual one, and may end by a little elsewhere. */
 static void never_slower(void **state)
 {
 	static const char *const targets[] = {"h200", "mi300x", "cpu", "cpu-avx2"};
@@ -187,6 +188,8 @@ typedef struct device {
 	bool missing;
 } device;
 
+#define FAILS "order=j,i"
+
 /* What it likes takes 1 ms, with a disturbed run now and then; other programs 1.2 ms; those with blocks in another order fail. */
 static int time_here(const heddle_program *program, double *seconds, void *user)
 {
@@ -194,7 +197,7 @@ static int time_here(const heddle_program *program, double *seconds, void *user)
 	d->n_call++;
 	if (d->missing)
 		return -1;
-	if (strstr(program->config, "order=j,i")) {
+	if (strstr(program->config, FAILS)) {
 		d->n_fail++;
 		return 1;
 	}
@@ -207,8 +210,11 @@ static void measured(void **state)
 	(void)state;
 	setting s = begin(PRODUCT, "cpu");
 	const heddle_pick_list list = top_of(&s, &(heddle_pick_options){.effort = HEDDLE_EFFORT_MEASURED}, 12);
-	const char *other = list.picked[list.picked[1].usual ? 2 : 1].config;
-	device d = {.fast = strstr(other, "k0.S0")};
+	const char *last = NULL; /* of those that run there */
+	for (int i = 0; i < list.n; i++)
+		last = list.picked[i].usual || strstr(list.picked[i].config, FAILS) ? last : list.picked[i].config;
+	assert_non_null(last);
+	device d = {.fast = strstr(last, "k0.S0")};
 	heddle_compile_options options = {.effort = HEDDLE_EFFORT_MEASURED, .time = time_here, .time_user = &d};
 	heddle_program *p = heddle_compile(s.ctx, s.module->definition[0], &s.target, &options);
 	assert_non_null(p);
@@ -218,7 +224,7 @@ static void measured(void **state)
 	heddle_program_free(p);
 	/* a config that is complete is not chosen anew */
 	d.n_call = 0;
-	options.config = other;
+	options.config = last;
 	heddle_program_free(heddle_compile(s.ctx, s.module->definition[0], &s.target, &options));
 	assert_int_equal(d.n_call, 0);
 	/* without a device there is no program */
