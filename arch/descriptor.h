@@ -71,20 +71,10 @@ typedef struct heddle_register_weights {
 	heddle_quantity base;	/* of any kernel */
 	heddle_quantity tile;	/* tile in shared memory */
 	heddle_quantity access; /* of memory, by a statement: its address */
-	/* of the statement that takes most */
-	heddle_quantity guard;	 /* word of sums that goes through a condition, or from one loop into another */
 	heddle_quantity operand; /* word read of tiles in a round: the next round's too, or a part of them */
-	heddle_quantity tap;	 /* word that a window's taps read of tiles beside those of one */
 	heddle_quantity load;	 /* word asked for at once */
-	heddle_quantity address; /* of such loads, one beyond the reach of another's */
-	heddle_quantity ahead;	 /* word read of tiles in loops that are written out */
-	heddle_quantity division, call; /* side by side */
-	/* limits and factors */
-	heddle_quantity spare;	 /* up to so many registers things are asked for ahead, or done side by side */
-	heddle_quantity early;	 /* for a word of tiles that is loaded a step ahead; not set: none is */
-	heddle_quantity squeeze; /* up to so many times what all threads of a unit can have, compilers are asked to do with that */
-	heddle_quantity yield;	 /* up to so many times what one block more leaves a thread, they are asked to do with that */
-	heddle_quantity margin;	 /* so many times its registers a thread is granted otherwise */
+	heddle_quantity tap;	/* word that a window's taps read of tiles beside those of one */
+	heddle_quantity spare;	/* up to so many registers things are asked for ahead, or done side by side */
 } heddle_register_weights;
 
 /* Instructions that a unit begins in a clock: of a warp (simt), or of one thread on vector registers (simd).  Not set: as `fma`, which
@@ -124,7 +114,6 @@ typedef struct heddle_descriptor {
 	heddle_quantity registers_per_thread;
 	heddle_quantity register_granularity; /* registers are given to a warp in multiples of this many per thread */
 	heddle_register_weights registers;
-	heddle_quantity address_reach;	      /* bytes that an instruction adds to an address itself */
 	heddle_quantity schedulers;	      /* parts of a unit with registers and warps of their own */
 	heddle_quantity scalar_registers;     /* of a warp, for what its threads have in common; not set: each thread has that in its own */
 	heddle_quantity shared_per_block;   /* bytes a block may use */

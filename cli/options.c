@@ -40,7 +40,7 @@ const heddle_option_row heddle_option_rows[] = {
 	[HEDDLE_OPTION_UPDATE_LOCK] = {"--update-lock", NULL, NULL, "choose the configs of --lock anew", EMIT},
 	[HEDDLE_OPTION_CONFIG] = {"--config", NULL, "LINE", "fix choices; the cost model makes the rest (bench: may be repeated)",
 				  EMIT | PLAN | TEST | RUN | BENCH},
-	[HEDDLE_OPTION_EFFORT] = {"--effort", NULL, "0|1|2|3", "choose among candidates: the best in closed form, of a few programs, of many, of those by timing (default: by rules)",
+	[HEDDLE_OPTION_EFFORT] = {"--effort", NULL, "0|1|2|3", "choose among candidates: the best in closed form, of a few programs, of many, of those by timing (default 1)",
 				  EMIT | PLAN | TEST | RUN | BENCH},
 	[HEDDLE_OPTION_POLICY] = {"--policy", NULL, "ieee|relaxed", "the numeric policy of all definitions, whatever they say",
 				  CHECK | EMIT | PLAN | TEST | RUN | BENCH},

@@ -5,7 +5,6 @@
 
 #include "compile/pick_parts.h"
 
-#include "cost/rules.h"
 #include "model/passes.h"
 #include "model/simplify.h"
 #include "model/rewrite.h"
@@ -65,32 +64,14 @@ static int complete_plain(heddle_scop *scop, heddle_config *config, heddle_confi
 	return 0;
 }
 
-/* As lines of candidates do: rewrites, kernels, and of each kernel layouts and streams.  What they do not name is plain. */
-static bool says_all(const heddle_config *config)
-{
-	int n = 0;
-	for (int i = 0; i < config->n_fuse; i++)
-		n = config->fuse[i] >= n ? config->fuse[i] + 1 : n;
-	bool all = config->has_split && config->has_share && config->has_turn && n > 0 && config->n_kernel == n;
-	for (int k = 0; k < n && all; k++)
-		all = config->kernel[k].has_stream && config->kernel[k].n_stmt;
-	return all;
-}
-
 heddle_lowered *heddle_lower(heddle_ctx *ctx, const heddle_definition *definition, const heddle_target *target,
 			     const heddle_compile_options *options)
 {
 	heddle_arena *arena = heddle_arena_new();
 	heddle_lowered *lowered = HEDDLE_NEW(arena, heddle_lowered);
 	heddle_config *config = heddle_config_parse(ctx, arena, options->config);
-	const bool complete = options->complete || (config && says_all(config)), rules = !complete && options->effort == HEDDLE_EFFORT_RULES;
-	if (config && rules) {
-		heddle_rules_split(arena, config, definition, target->descriptor);
-		heddle_rules_share(arena, config, definition, target->descriptor);
-		heddle_rules_turn(arena, config, definition, target->descriptor);
-	}
 	heddle_definition *rewritten = config ? heddle_definition_rewrite(ctx, arena, definition, config) : NULL;
-	const heddle_pass_options passes = {.complete = complete ? NULL : rules ? heddle_rules_complete : complete_plain,
+	const heddle_pass_options passes = {.complete = options->complete ? NULL : complete_plain,
 					    .dump = options->dump,
 					    .stop = options->stop,
 					    .times = options->times,
@@ -202,10 +183,9 @@ heddle_program *heddle_compile_gathered(heddle_ctx *ctx, const heddle_definition
 heddle_program *heddle_compile_config(heddle_ctx *ctx, const heddle_definition *definition, const heddle_target *target,
 				      const heddle_compile_options *options)
 {
-	static const heddle_compile_options none = {0};
 	heddle_arena *arena = heddle_arena_new();
 	definition = heddle_definition_gather(ctx, arena, heddle_definition_unflatten(ctx, arena, definition));
-	heddle_program *program = heddle_compile_gathered(ctx, definition, target, options ? options : &none);
+	heddle_program *program = heddle_compile_gathered(ctx, definition, target, options);
 	heddle_arena_free(arena);
 	return program;
 }
@@ -237,7 +217,7 @@ heddle_program *heddle_compile(heddle_ctx *ctx, const heddle_definition *definit
 	const heddle_definition *gathered = heddle_definition_gather(ctx, arena, heddle_definition_unflatten(ctx, arena, definition));
 	const int errors = heddle_error_count(ctx), diagnostics = heddle_diagnostics_count(ctx);
 	heddle_program *program;
-	if (options.complete || options.effort == HEDDLE_EFFORT_RULES)
+	if (options.complete)
 		program = heddle_compile_gathered(ctx, gathered, target, &options);
 	else
 		program = compile_picked(ctx, arena, gathered, target, options);
@@ -252,8 +232,6 @@ heddle_program *heddle_compile(heddle_ctx *ctx, const heddle_definition *definit
 		heddle_diagnostics_clear(ctx);
 		heddle_warning(ctx, 602, &definition->location, "`%s` reached the limit of polyhedral operations: %s",
 			       definition->name, "compiled with one kernel per statement, one element per thread");
-		options.config = "split=none";
-		options.effort = HEDDLE_EFFORT_CLOSED_FORM;
 		program = heddle_compile_gathered(ctx, gathered, target, &options);
 	}
 	heddle_arena_free(arena);

@@ -10,8 +10,7 @@
 
 /* How much work goes into the choice of a config. */
 typedef enum heddle_effort {
-	HEDDLE_EFFORT_RULES,	   /* the default: no search, cost/rules.h chooses; goes when all layers pass without it */
-	HEDDLE_EFFORT_USUAL,	   /* the best few in closed form are lowered and measured */
+	HEDDLE_EFFORT_USUAL,	   /* the default: the best few in closed form are lowered and measured */
 	HEDDLE_EFFORT_CLOSED_FORM, /* the best in closed form */
 	HEDDLE_EFFORT_WIDE,	   /* many candidates, rewrites and fusions */
 	HEDDLE_EFFORT_MEASURED,	   /* the same, and the best of them are timed on the device by `time` */
@@ -48,7 +47,7 @@ int heddle_target_takes(heddle_ctx *ctx, const heddle_definition *definition, co
  * heddle_program_free.  NULL with diagnostics, or when `stop` asked for it. */
 heddle_program *heddle_compile(heddle_ctx *ctx, const heddle_definition *definition, const heddle_target *target,
 			       const heddle_compile_options *options);
-/* The same without a choice: parts that the config leaves out are completed by rules, or plain with another effort. */
+/* The same without a choice: parts that the config leaves out are plain, each statement a kernel of its own. */
 heddle_program *heddle_compile_config(heddle_ctx *ctx, const heddle_definition *definition, const heddle_target *target,
 				      const heddle_compile_options *options);
 /* The same of a definition whose sums into affine left-hand sides have been solved (model/gather.c), which happens once. */

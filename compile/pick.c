@@ -19,7 +19,6 @@ static const struct effort {
 	bool wide;
 	double work; /* bytes of programs, after which no other round begins: a megabyte takes about ten milliseconds */
 } efforts[] = {
-	[HEDDLE_EFFORT_RULES] = {{0, 0}, 0, 0, false, 0},
 	[HEDDLE_EFFORT_USUAL] = {{1000, 2}, 8, 3, false, 8e6},
 	[HEDDLE_EFFORT_CLOSED_FORM] = {{1000, 2}, 1, 1, false, 0},
 	[HEDDLE_EFFORT_WIDE] = {{4000, 6}, 24, 4, true, 400e6},
@@ -33,15 +32,11 @@ enum {
 	TIMED = 24, /* programs that are timed on the device */
 };
 
-/* What the rules chose stays unless something is rated better by more. */
-static const double DOUBT = 0.1;
-
 /* One program: a candidate of each kernel. */
 typedef struct attempt {
 	uint64_t kind; /* see cost/space.h */
 	int variant;   /* attempts of one differ in the kernels' parts alone */
 	int n_kernel;
-	bool rules; /* what they choose: its config is not complete */
 	bool mixed; /* made of parts of other attempts, which give its `sum` */
 	const char *config;
 	double expected; /* seconds, in closed form */
@@ -110,16 +105,15 @@ static void lower(picker *p, heddle_ctx *ctx, attempt *a)
 {
 	heddle_plan *plan = NULL;
 	heddle_arena *arena = heddle_arena_new();
-	const heddle_compile_options options = {.config = a->config, .complete = !a->rules, .unproved = true, .plan_arena = arena, .plan = &plan};
+	const heddle_compile_options options = {.config = a->config, .complete = true, .unproved = true, .plan_arena = arena, .plan = &plan};
 	heddle_lowered *lowered = heddle_lower(ctx, p->definition, p->target, &options);
 	if (lowered && plan && plan->n_launch <= MOST_KERNELS) {
 		const bool known = plan->seconds > 0; /* else data decide, and the closed form says what is expected */
-		const double factor = a->rules ? 1 - DOUBT : 1;
 		a->n_kernel = plan->n_launch;
 		for (int k = 0; k < plan->n_launch; k++)
-			a->seconds[k] = factor * (known ? plan->launch[k].rating.seconds : a->expected / plan->n_launch);
-		a->rated = known ? plan->seconds : a->rules ? INFINITY : a->expected;
-		a->sum = a->mixed ? a->sum : factor * a->rated;
+			a->seconds[k] = known ? plan->launch[k].rating.seconds : a->expected / plan->n_launch;
+		a->rated = known ? plan->seconds : a->expected;
+		a->sum = a->mixed ? a->sum : a->rated;
 		lowered->scop->ctx = p->ctx; /* this thread's goes */
 		pthread_mutex_lock(&p->mutex);
 		a->lowered = true;
@@ -187,7 +181,7 @@ static double error_of(const picker *p, const attempt *of)
 	int n = 0;
 	for (int i = 0; i < p->next; i++) {
 		const attempt *a = &p->attempt[i];
-		if (!a->lowered || a->mixed || a->rules || a->kind != of->kind || a->variant != of->variant || !(a->expected > 0))
+		if (!a->lowered || a->mixed || a->kind != of->kind || a->variant != of->variant || !(a->expected > 0))
 			continue;
 		log_sum += log(a->rated / a->expected);
 		n++;
@@ -211,7 +205,7 @@ static bool next_round(picker *p)
 	const attempt *best = fastest(p, -1, -1);
 	const int first = p->end;
 	/* where the closed form errs about its first choices others are lowered, whatever they promise */
-	const bool doubt = first < p->wanted || (first < FIRST && (!best || best->rules || best->rated > trusted * best->expected));
+	const bool doubt = first < p->wanted || (first < FIRST && (!best || best->rated > trusted * best->expected));
 	if (first >= p->wanted && p->work > (doubt ? DOUBTFUL : 1) * p->effort.work)
 		return false;
 	while (p->end < p->n && p->end < first + AT_ONCE && p->end < p->effort.programs) {
@@ -286,10 +280,6 @@ static int find_attempts(picker *p, const char *given)
 		const attempt one = {.kind = found.item[i].kind, .variant = found.item[i].variant, .config = found.item[i].config, .expected = found.item[i].expected};
 		HEDDLE_PUSH(p->arena, p->attempt, p->n, one);
 	}
-	if (p->effort.programs > 1) {
-		HEDDLE_PUSH(p->arena, p->attempt, p->n, ((attempt){.variant = -1, .config = given, .rules = true}));
-		to_front(p, p->n - 1);
-	}
 	return 0;
 }
 
@@ -362,7 +352,7 @@ int heddle_pick(heddle_ctx *ctx, heddle_arena *arena, const heddle_definition *g
 	if (p.effort.programs > 1)
 		try_attempts(&p, options->threads);
 	const attempt *best = fastest(&p, -1, -1);
-	*picked = (heddle_pick_result){.config = best ? best->complete : p.n ? p.attempt[0].config : given, .complete = best || (p.n && !p.attempt[0].rules),
+	*picked = (heddle_pick_result){.config = best ? best->complete : p.n ? p.attempt[0].config : given, .complete = p.n > 0,
 				       .lowered = take_kept(&p)};
 	if (best && options->effort == HEDDLE_EFFORT_MEASURED && options->time) {
 		picked->lowered = heddle_lowered_free(picked->lowered);
@@ -410,7 +400,7 @@ int heddle_pick_top(heddle_ctx *ctx, heddle_arena *arena, const heddle_definitio
 	heddle_plan *plan = NULL;
 	heddle_arena *own = heddle_arena_new();
 	const heddle_definition *gathered = heddle_definition_gather(ctx, own, heddle_definition_unflatten(ctx, own, definition));
-	picker p = begin(ctx, own, gathered, target, options->effort == HEDDLE_EFFORT_RULES ? HEDDLE_EFFORT_WIDE : options->effort);
+	picker p = begin(ctx, own, gathered, target, options->effort);
 	const heddle_compile_options compile = {.config = given, .unproved = true, .plan_arena = own, .plan = &plan};
 	heddle_program *program = heddle_compile(ctx, definition, target, &compile);
 	int status = program ? 0 : -1;

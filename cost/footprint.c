@@ -54,7 +54,8 @@ static void count_values(footprint_counter *k, const heddle_shape *s, double rea
 		footprint_count(k, o->kind, heddle_shape_runs(s, o->mask, false) * width(k, s, o->mask, o->wide));
 	}
 	const double conditions = s->guarded > 0 ? s->guarded : s->stmt->n_comparison ? 2 : 0;
-	footprint_count(k, HEDDLE_INSTRUCTION_BRANCH, iterations * (1 + conditions));
+	const double cut = s->stmt->cut ? 2 * width(k, s, s->stmt->cut, false) : 0; /* each result along them asks whether it has the term */
+	footprint_count(k, HEDDLE_INSTRUCTION_BRANCH, iterations * (1 + conditions + cut));
 	footprint_count(k, HEDDLE_INSTRUCTION_INTEGER, iterations * (k->o->simd ? 0.75 * s->stmt->n_comparison : 0.5));
 	for (int d = 0; d < s->stmt->n_dim; d++) {
 		terms *= s->stmt->reductions >> d & 1 ? s->tiles[d] * s->items[d] : 1;

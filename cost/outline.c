@@ -224,7 +224,7 @@ static void take_value(builder *b, heddle_outline_stmt *s)
 /* ---- guards ------------------------------------------------------------------------------------------------------ */
 
 /* Comparisons that hold together; those of a window, `0 <= h + k - 1`, cut the first or last results off for some
- * terms: half of a vector's end for each but one. */
+ * terms: half of a vector's end for each but one; of results alone, `s <= t`, they are a triangle's. */
 static void take_guard(heddle_outline_stmt *s, const heddle_expr *condition)
 {
 	enum { WINDOW = 16 };
@@ -236,6 +236,8 @@ static void take_guard(heddle_outline_stmt *s, const heddle_expr *condition)
 	const unsigned mask = mask_of(condition);
 	double terms = 1;
 	s->n_comparison++;
+	if (!(mask & s->reductions) && mask & (mask - 1))
+		s->cut |= mask;
 	for (int d = 0; d < s->n_dim; d++)
 		terms *= (mask & s->reductions) >> d & 1 ? s->extent[d] : 1;
 	for (int d = 0; d < s->n_dim && terms > 1; d++)
@@ -259,7 +261,7 @@ static void take_stmt(builder *b, const heddle_stmt *stmt, heddle_outline_stmt *
 		const bool from_0 = heddle_expr_evaluate(index->lower, NULL, &lower) == 0 && lower == 0;
 		s->extent[d] = extent > 1 ? (double)extent : 1;
 		s->known[d] = from_0 && fixed > 0 && fixed < INT_MAX ? (int)fixed : 0;
-		s->open[d] = heddle_expr_has_index(index->upper) || heddle_expr_has_index(index->lower);
+		s->cut |= mask_of(index->upper) | mask_of(index->lower);
 		s->reductions |= (unsigned)dim->reduction << d;
 		s->members |= (unsigned)(dim->member >= 0) << d;
 		s->ordered |= (unsigned)(!dim->reduction && !dim->coincident) << d;

@@ -80,7 +80,7 @@ typedef struct heddle_outline_stmt {
 	int slot[HEDDLE_MAX_DIM]; /* -1: none left, one element a step */
 	double extent[HEDDLE_MAX_DIM];
 	unsigned reductions, locals, ordered, members; /* masks; ordered: steps must follow one another */
-	bool open[HEDDLE_MAX_DIM];   /* the range depends on other dimensions, or its end is not known */
+	unsigned cut;                /* mask: dimensions that the range of another one depends on, or a condition on results, as in a triangle */
 	int known[HEDDLE_MAX_DIM];   /* the extent where it is a number and begins at 0; else 0 */
 	double cuts[HEDDLE_MAX_DIM]; /* guards of a window: how many vectors along the dimension are partial, for each
 					term */

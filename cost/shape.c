@@ -182,13 +182,14 @@ bool heddle_box_begins_at(const heddle_outline *outline, const heddle_candidate 
 	for (int f = e + 1; f <= box->row; f++)
 		for (int64_t n = box->size[f]; unit > 1 && n % 2 == 0; n /= 2)
 			unit /= 2;
-	bool good = a->first[e] % unit == 0;
-	for (int d = 0; d < s->n_dim; d++)
-		good = good &&
-		       (a->factor[e][d] * (s->slot[d] < 0 ? 1 : heddle_slot_tile(&candidate->slot[s->slot[d]]))) %
-				       unit ==
-			       0;
-	return good;
+	int64_t first = a->first[e]; /* of the first tiles */
+	bool good = true;
+	for (int d = 0; d < s->n_dim; d++) {
+		const int64_t tile = s->slot[d] < 0 ? 1 : heddle_slot_tile(&candidate->slot[s->slot[d]]);
+		first += a->factor[e][d] < 0 ? a->factor[e][d] * (tile - 1) : 0;
+		good = good && a->factor[e][d] * tile % unit == 0;
+	}
+	return good && first % unit == 0;
 }
 
 static void lay_out(heddle_box *box, const int *order, int rank, const heddle_slot_group *choice)

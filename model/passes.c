@@ -15,7 +15,7 @@ const heddle_pass heddle_passes[] = {
 	{"schedule", HEDDLE_NEEDS_NOTHING, heddle_pass_schedule, "a legal band for each statement"},
 	{"fuse", HEDDLE_NEEDS_FUSE, heddle_pass_fuse, "statements become device kernels with common members"},
 	{"tile", HEDDLE_NEEDS_LAYOUT, heddle_pass_tile, "dimensions are laid over blocks, threads, items and vectors"},
-	{"place", HEDDLE_NEEDS_SPACES, heddle_pass_place, "tensors go to registers and shared tiles"},
+	{"place", HEDDLE_NEEDS_NOTHING, heddle_pass_place, "tensors go to registers and shared tiles"},
 	{"map", HEDDLE_NEEDS_NOTHING, heddle_pass_map, "leaves, moves and barriers; interior and boundary"},
 	{"prove", HEDDLE_NEEDS_NOTHING, heddle_pass_prove, "every instance, order, barrier and bound is checked"},
 	{"generate", HEDDLE_NEEDS_NOTHING, heddle_pass_generate, "leaves become loops, conditions and values: the program"},

@@ -10,8 +10,7 @@
 typedef enum heddle_config_need {
 	HEDDLE_NEEDS_NOTHING,
 	HEDDLE_NEEDS_FUSE,    /* the kernel of each statement */
-	HEDDLE_NEEDS_LAYOUT,  /* tiles, threads, vectors, order */
-	HEDDLE_NEEDS_SPACES,  /* where each group lives */
+	HEDDLE_NEEDS_LAYOUT,  /* tiles, threads, vectors, order; where each group lives */
 } heddle_config_need;
 
 typedef struct heddle_pass {

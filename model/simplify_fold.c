@@ -328,6 +328,7 @@ static bool contradicts_itself(rewriter *r, heddle_value *condition)
 	if (heddle_value_is_int(simplify_with_facts(r, condition), 0))
 		return true;
 	simplify_push_fact(r, condition, true);
+	simplify_chain_facts(r);
 	return false;
 }
 

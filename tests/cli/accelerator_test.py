@@ -77,8 +77,8 @@ class Accelerator(unittest.TestCase):
                 self.assertNotIn("warning", r.get("message") or "")
 
     def test_copy(self):
-        """The tile of a product comes by the chip's own copy, because its descriptor prefers it."""
-        self.heddle("emit", self.layer("matmul_bias_relu"), "-t", "weave:loom", "-o", "out")
+        """A tile comes by the chip's own copy, because its descriptor prefers it."""
+        self.heddle("emit", self.layer("matmul_bias_relu"), "-t", "weave:loom", "-o", "out", "--config", "k0.B.0: space=shared")
         with open(self.folder.name + "/out/matmul_bias_relu__weave_loom.weave") as f:
             text = f.read()
         for word in "copy=dma", "dma_start(copies, &B_tile[", "dma_finish(copies);", "scratch(256) r4 B_tile[":
@@ -88,7 +88,8 @@ class Accelerator(unittest.TestCase):
     def test_missing_wait(self):
         """The simulator moves nothing before the wait: without it the numbers are wrong."""
         self.change("backends/weave/dialect.yaml", "wait: 'dma_finish({event});'", "wait: '/* later */'")
-        p = self.heddle("test", self.layer("matmul_bias_relu"), "-t", "weave:loom", "--cases", "given", "--level", "device:command", code=1)
+        p = self.heddle("test", self.layer("matmul_bias_relu"), "-t", "weave:loom", "--cases", "given", "--level", "device:command",
+                        "--config", "k0.B.0: space=shared", code=1)
         self.assertIn("FAIL", p.stdout)
 
     @needs_pocl

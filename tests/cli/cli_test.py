@@ -863,7 +863,7 @@ class Plan(Case):
     def test_prefetch(self):
         """Only what is read in memory, a known number of elements on in the next block, on chips that can be asked."""
         plan = ("plan", "mm.tc", "-s", "M=64,N=64,K=64", "--config")
-        self.heddle(*plan, "k0: order=j,i; k0.A.0: prefetch=2", "-t", "opencl:cpu", out="k0.A.0: prefetch=2")
+        self.heddle(*plan, "k0: order=j,i; k0.A.0: prefetch=2", "-t", "opencl:cpu", out="k0.A.0: space=global prefetch=2")
         self.heddle(*plan, "k0: order=i,j; k0.A.0: prefetch=2", "-t", "opencl:cpu", code=USAGE, err=["E0530", "`A.0`"])
         self.heddle(*plan, "k0.B.0: space=shared prefetch=1", "-t", "opencl:cpu", code=USAGE, err=["E0530", "`B.0`"])
         self.heddle(*plan, "k0.C.0: prefetch=1", "-t", "opencl:cpu", code=USAGE, err=["E0530", "`C.0`"])
@@ -878,7 +878,8 @@ class Plan(Case):
 
     def test_json_has_numbers(self):
         """Bytes, seconds and counts, where the table has "48 KiB" or "2.1 us"."""
-        plan = json.loads(self.heddle("plan", "mm.tc", "-s", "M=64,N=64,K=64", "-t", "cuda:h200", "--json").stdout)["plans"][0]
+        plan = json.loads(self.heddle("plan", "mm.tc", "-s", "M=64,N=64,K=64", "-t", "cuda:h200", "--json", "--config",
+                                      "k0.S0: tile=i:16,j:16 thread=i:16,j:16").stdout)["plans"][0]
         rows = plan["rows"]
         self.assertEqual((rows["launches"], rows["workspace"], rows["least traffic"]), (1, 0, 3 * 64 * 64 * 4))
         self.assertAlmostEqual(rows["time for that at full bandwidth"], 3 * 64 * 64 * 4 / 4.8e12)
@@ -1032,7 +1033,7 @@ class Bench(Case):
         """Several configs take turns; each has its own line, and the config in full."""
         words = ("bench", "mm.tc", "-s", "M=16,K=16,N=16", "-t", "opencl:cpu", "--repeat", "2", "--config", "", "--config",
                  "k0.S0: tile=j:4 vector=j:4")
-        self.heddle(*words, out=["opencl:cpu 1: split=none", "opencl:cpu 2: split=none; fuse=0; k0:; k0.S0: tile=j:4 vector=j:4"])
+        self.heddle(*words, out=["opencl:cpu 1: split=none", "opencl:cpu 2: split=none; share=none; turn=none; fuse=0; k0: stream=none; k0.S0: tile=j:4 vector=j:4"])
         kernels = json.loads(self.heddle(*words, "--json").stdout)["cases"][0]["kernels"]
         self.assertEqual([kernel["name"] for kernel in kernels], ["opencl:cpu 1", "opencl:cpu 2"])
         self.assertEqual([len(kernel["all"]) for kernel in kernels], [2, 2])

@@ -5,6 +5,7 @@ usage: levels_test.py PROGRAM [CASE...]
 SPDX-License-Identifier: MIT
 """
 import json
+import re
 import os
 import pty
 import subprocess
@@ -44,10 +45,13 @@ class Manifests(Levels):
 }
 """
 
+    # without vectors: one kernel for all pointers
+    PLAIN = "fuse=0,0; k0: threads=128 stream=none; k0.S0: tile=d:128 thread=d:128 reduce=d:lanes; k0.S1: tile=d:128 thread=d:128"
+
     def kernel(self, given, **changes):
         """The text that emit writes for these sizes, as a kernel of one's own."""
         self.write("rms_norm.tc", self.HEAD + self.BODY)
-        self.heddle("emit", "rms_norm.tc", "-t", "cuda:h100", "-s", given, "-o", ".")
+        self.heddle("emit", "rms_norm.tc", "-t", "cuda:h100", "-s", given, "-o", ".", "--config", self.PLAIN)
         name = "rms_norm__cuda_h100.json"
         manifest = json.loads(self.read(name))
         manifest.update(changes)
@@ -171,8 +175,8 @@ class Progress(Levels):
 
     def test_test(self):
         said = self.shown("test", "mm.tc", "twice.tc", "-t", "cuda:h100,opencl:cpu", "-l", "interpret")
-        for k in range(12):
-            self.assertRegex(said, rf"\[#*\.*\] {k} of 12\b")
+        seen = [int(k) for k in re.findall(r"\[#*\.*\] (\d+) of 12\b", said)]  # a program that is as another one was is not tested
+        self.assertTrue(seen == sorted(seen) and len(set(seen)) >= 10, seen)
         self.assertNotIn("12 of 12", said)
 
     def test_test_by_hand(self):

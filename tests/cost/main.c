@@ -53,8 +53,16 @@ static double instances(const heddle_definition *d, const int64_t *size)
 	return most;
 }
 
+/* Preconditions hold, and no extent is negative. */
 static bool holds(const heddle_definition *d, const int64_t *size)
 {
+	for (int s = 0; s < d->n_statement; s++)
+		for (int i = 0; i < d->statement[s]->n_index; i++) {
+			int64_t lower, upper;
+			if (heddle_expr_evaluate(d->statement[s]->index[i]->lower, size, &lower) == 0 &&
+			    heddle_expr_evaluate(d->statement[s]->index[i]->upper, size, &upper) == 0 && upper < lower)
+				return false;
+		}
 	for (int i = 0; i < d->n_precondition; i++) {
 		int64_t value = 1;
 		if (heddle_expr_evaluate(d->precondition[i], size, &value) == 0 && !value)
@@ -326,7 +334,7 @@ static void draw_config(const heddle_scop *scop, void *user)
 static const char *drawn(heddle_ctx *ctx, const heddle_definition *d, const heddle_target *target, one *o, int n)
 {
 	drawing w = {.size = o->size, .seed = (uint64_t)n, .simd = target->descriptor->execution == HEDDLE_SIMD};
-	heddle_program *p = heddle_compile(ctx, d, target, &(heddle_compile_options){.unproved = true, .examine = draw_config, .user = &w});
+	heddle_program *p = heddle_compile(ctx, d, target, &(heddle_compile_options){.effort = HEDDLE_EFFORT_CLOSED_FORM, .unproved = true, .examine = draw_config, .user = &w});
 	const char *first = p ? strstr(p->config, "; k0") : NULL;
 	const char *line = first ? heddle_arena_printf(o->arena, "%.*s%s", (int)(first - p->config), p->config, w.out.data) : NULL;
 	heddle_text_free(&w.out);
@@ -377,9 +385,9 @@ static void run(heddle_ctx *ctx, heddle_module *module, const heddle_definition 
 	const bool sized = choose(d, o.size) || d->n_size == 0;
 	const char *config = n && sized ? drawn(ctx, d, &target, &o, n) : NULL;
 	if (sized && (config || !n))
-		p = heddle_compile(ctx, d, &target, &(heddle_compile_options){.config = config, .unproved = true, .examine = examine, .user = &o});
-	if (p && o.large) {
-		printf("  -- %s on %s: too large\n", d->name, chip);
+		p = heddle_compile(ctx, d, &target, &(heddle_compile_options){.config = config, .complete = config != NULL, .effort = HEDDLE_EFFORT_CLOSED_FORM, .unproved = true, .examine = examine, .user = &o});
+	if (p && (o.large || !holds(d, o.size))) {
+		printf("  -- %s on %s: %s\n", d->name, chip, o.large ? "too large" : "no shapes for whole tiles");
 		left_out++;
 	} else if (p ? !run_program(ctx, module, &o, p, &target) : !n) {
 		printf("    !! %s on %s is not run: %s\n", d->name, chip, heddle_diagnostics(ctx) ? heddle_diagnostics(ctx)->message : sized ? "a fault" : "no sizes");

@@ -87,11 +87,12 @@ static const subject subjects[] = {
 	 .n_tile = 2,
 	 .tile = {{"m", 4, 1}, {"w", 8, 1}},
 	 .cost = 4e4,
-	 .more = {"N=1,C=3,M=5,H=5,W=31", "N=1,C=2,M=4,H=6,W=32", "N=1,C=4,M=7,H=4,W=34", "N=1,C=5,M=6,H=3,W=29",
+	 .more = {"N=1,C=3,M=5,H=5,W=31", "N=1,C=2,M=4,H=6,W=32", "N=1,C=0,M=4,H=6,W=32", "N=1,C=4,M=7,H=4,W=34", "N=1,C=5,M=6,H=3,W=29",
 		  "N=2,C=1,M=9,H=7,W=38", "N=1,C=1,M=36,H=4,W=32"},
 	 .infinite = "weight",
 	 .same = {{"> for >= in the condition of the if with an else", "the other branch does the same"},
 		  {"was h_block * 2 >= 1", "an even number"},
+		  {"was at > 2", "what is loaded ahead behind the tile is not stored"},
 		  {"was h_block * 2 <= int32(H)", "each block has a row"},
 		  {"was h_block * 2 < int32(H)", "each block has a row"},
 		  {"<= for < in the condition of ?:", "what the tile holds outside of the tensor is never read"},
@@ -211,7 +212,7 @@ static int run(const subject *s, int every, bool verbose)
 	char *text = heddle_file_read(k.ctx, s->file, NULL);
 	heddle_module *module = text ? heddle_module_parse(k.ctx, s->file, text, NULL) : NULL;
 	heddle_case_options options = {.n_tile = s->n_tile, .tile = s->tile, .cost = s->cost};
-	heddle_compile_options compile = {.config = s->config};
+	heddle_compile_options compile = {.config = s->config, .effort = HEDDLE_EFFORT_CLOSED_FORM};
 	heddle_program *program = NULL;
 	int status = 1;
 	if (module && heddle_target_parse(k.ctx, s->target, &k.target) == 0)
@@ -222,7 +223,7 @@ static int run(const subject *s, int every, bool verbose)
 	bool ready = program && pipeline_cases_make(k.ctx, arena, module, module->definition[0], &options, true, &k.cases) == 0;
 	for (int i = 0; ready && i < 12 && s->more[i]; i++)
 		ready = pipeline_cases_add(k.ctx, arena, module, module->definition[0], s->more[i], &k.cases) == 0;
-	for (int i = 0; ready && s->infinite && i < k.cases.n; i++)
+	for (int i = 0; ready && s->infinite && i + 1 < k.cases.n; i++) /* the last case stays finite: it counts the terms */
 		ready = pipeline_case_infinite(k.ctx, &k.cases.item[i], s->infinite, one_tap) == 0;
 	if (ready) {
 		double start = heddle_now();

@@ -44,7 +44,7 @@ static void wrong(tester *t, const heddle_definition *d, const heddle_target *ta
 static heddle_program *compiled(tester *t, const heddle_definition *d, const heddle_target *target, const char *config,
 				const char *what, const char *name)
 {
-	heddle_compile_options options = {.config = config};
+	heddle_compile_options options = {.config = config, .effort = HEDDLE_EFFORT_CLOSED_FORM};
 	double start = heddle_now();
 	heddle_program *program = heddle_compile(t->ctx, d, target, &options);
 	t->compile += heddle_now() - start;

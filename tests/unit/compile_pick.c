@@ -114,7 +114,7 @@ static void never_slower(void **state)
 			const double usual = seconds_of(&s, HEDDLE_EFFORT_USUAL), wide = seconds_of(&s, HEDDLE_EFFORT_WIDE);
 			const heddle_pick_list list = top_of(&s, &(heddle_pick_options){.effort = HEDDLE_EFFORT_WIDE}, 2);
 			const double closed = seconds_of(&s, HEDDLE_EFFORT_CLOSED_FORM);
-			if (usual > 1.12 * closed || wide > 1.03 * usual)
+			if (usual > 1.01 * closed || wide > 1.03 * usual)
 				fail_msg("%s on %s: %g s, %g s, %g s", texts[k], targets[t], closed, usual, wide);
 			assert_true(0.8 * wide <= list.picked[0].plan->seconds);
 			end(&s);

@@ -132,7 +132,7 @@ static void transpose_by_hand(void **state)
 	const heddle_load l = load_of(
 		transpose, "N=64,M=64", "h100",
 		"split=none; share=none; turn=none; fuse=0; k0: stream=none; k0.S0: tile=j:32,i:32 thread=j:8,i:32; "
-		"k0.I.0: space=shared pad=1 vector=1 prefetch=0; k0.O.0: space=global");
+		"k0.I.0: space=shared pad=1 prefetch=0; k0.O.0: space=global");
 	expect("blocks", l.blocks, 4);
 	expect("global loads", l.instruction[HEDDLE_INSTRUCTION_GLOBAL_LOAD], 8 * 4);
 	expect("global stores", l.instruction[HEDDLE_INSTRUCTION_GLOBAL_STORE], 8 * 4);
