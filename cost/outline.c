@@ -88,6 +88,7 @@ static void take_access(builder *b, const heddle_stmt *stmt, const heddle_access
 	heddle_expr *const *subscript = access->expr ? access->expr->arg : stmt->source->lhs;
 	const int64_t at_0[HEDDLE_MAX_DIM] = {0};
 	double stride = heddle_type_size(tensor->type);
+	int64_t first;
 	*a = (heddle_outline_access){
 		.access = access, .group = -1, .rank = tensor->rank, .bytes = stride, .affine = access->affine};
 	a->row = tensor->rank ? heddle_tensor_inner(tensor) : -1;
@@ -107,6 +108,10 @@ static void take_access(builder *b, const heddle_stmt *stmt, const heddle_access
 			a->unknown |= a->factor[e][d] && !heddle_stride_known(tensor, e) ? 1u << d : 0;
 		}
 	}
+	bool fixed = true; /* else sizes say where a subscript begins */
+	for (int e = 0; e < tensor->rank && fixed; e++)
+		fixed = heddle_expr_evaluate_at(subscript[e], NULL, at_0, &first) == 0;
+	a->boxed = a->affine && (fixed || heddle_access_is_uniform(access));
 }
 
 static void take_accesses(builder *b, heddle_outline_stmt *s)

@@ -55,6 +55,7 @@ typedef struct heddle_outline_access {
 	int rank, row;                   /* row: the dimension whose elements lie side by side; -1: none */
 	bool carried;                    /* in registers, from step to step; counts as of rank 0 */
 	bool affine;                     /* each subscript is a sum of products with numbers */
+	bool boxed;                      /* a tile of it has a box: affine, and no formulas take turns */
 	bool again;                      /* an earlier read of the statement is the same */
 	unsigned mask;                   /* bit d: some subscript varies with dimension d */
 	int aligned;                     /* rows begin at multiples of so many elements: a power of two, 64 at most */

@@ -222,7 +222,7 @@ bool heddle_box_of(const heddle_outline *outline, const heddle_candidate *candid
 	const int rank = a->rank, last = choice->last < 0 ? rank - 1 : choice->last,
 		  threads = heddle_candidate_threads(outline, candidate);
 	int order[HEDDLE_MAX_RANK], n = 0;
-	if (g->written || !a->affine || !a->access->affine || !rank)
+	if (g->written || !a->boxed || !rank)
 		return false;
 	for (int e = 0; e < rank; e++) {
 		box->size[e] = 1;

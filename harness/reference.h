@@ -4,6 +4,7 @@
  * is first order: an operation adds u |v| (nothing where the exact result is representable) and passes its inputs' errors
  * on, by secants through functions; a sum of K terms adds min(K, 4 sqrt S) u sum |terms| (nothing for whole numbers whose
  * absolute sum is representable); S, the sum over the different terms of how often each occurs squared, is K where all differ.
+ * Where a part of a product, in whatever order, can overflow or become subnormal, its bound is infinite.
  * u is that of the arithmetic: float32 for 16-bit types, whose stores add their own rounding.  Integers are exact and wrap.  Where a comparison lies within its error either outcome is accepted: the
  * element's error covers both and it is marked.
  * SPDX-License-Identifier: MIT

@@ -102,6 +102,7 @@ typedef struct plan {
 	bool sequential; /* reads its own target: each update rounds at once, in order */
 	double *absolute; /* [store->n] float sums: sum |terms| */
 	double *term;	  /* [store->n] their number */
+	double *large, *small; /* [store->n] float products: of the factors that are greater than 1, and of those that are less */
 	int32_t *sketch;  /* [store->n * SKETCHES] float sums that may have equal terms: of how often each term occurs */
 	bool updating;	  /* false: the initialisation runs */
 } plan;
@@ -200,6 +201,15 @@ static void update(plan *p, int64_t o, long double v, int64_t i, double e, unsig
 	t->value[o] = r;
 	t->error[o] = error;
 	t->mark[o] = mark;
+}
+
+/* Factors are multiplied in any order: the greatest and the least that a part of the product can be. */
+static void add_factor(plan *p, int64_t o, double v)
+{
+	if (v > 1)
+		p->large[o] *= v;
+	else if (v > 0)
+		p->small[o] *= v;
 }
 
 /* What cancelled where lane `l` of a node is 0: the sums of the magnitudes of what was added and subtracted, through products,
@@ -371,6 +381,8 @@ static void leaf(plan *p)
 				t->weight[o] = 0;
 			if (p->absolute)
 				p->absolute[o] = p->term[o] = 0;
+			if (p->large)
+				p->large[o] = p->small[o] = 1;
 			if (p->sketch)
 				memset(&p->sketch[o * SKETCHES], 0, sizeof(int32_t) * SKETCHES);
 		}
@@ -400,6 +412,8 @@ static void leaf(plan *p)
 	for (int l = 0; l < m->n; ++l) {
 		const int64_t o = a->linear ? a->offset[0] + l * a->step : a->offset[l];
 		update(p, o, s->v[l], s->i[l], s->e[l], s->q[l]);
+		if (p->large)
+			add_factor(p, o, fabs((double)s->v[l]));
 		/* a later instance reads what was stored; otherwise `finish` rounds, once */
 		if (p->sequential && short_float)
 			heddle_oracle_round(t->tensor->type, &t->value[o], &t->error[o], &t->mark[o]);
@@ -548,7 +562,7 @@ static void finish(plan *p)
 	const double u = wide ? 0x1p-53 : 0x1p-24;
 	const bool flush = p->m->definition->policy == HEDDLE_POLICY_RELAXED;
 	const double least = wide ? 0x1p-1074 : 0x1p-149, normal = wide ? 0x1p-1022 : 0x1p-126;
-	const double whole = wide ? 0x1p53 : 0x1p24;
+	const double whole = wide ? 0x1p53 : 0x1p24, most = wide ? 0x1p1023 : 0x1p127;
 	for (int64_t o = 0; o < t->n; ++o) {
 		if (!(t->mark[o] & HEDDLE_MARK_TOUCHED))
 			continue;
@@ -571,6 +585,9 @@ static void finish(plan *p)
 					t->error[o] = before;
 			}
 		}
+		/* a part that overflows, or loses its digits to underflow, is not made good by the rest */
+		if (p->large && p->large[o] > 1 && (p->large[o] > most || p->small[o] < normal))
+			t->error[o] = INFINITY;
 		if (t->value && heddle_type_size(type) == 2 && !p->sequential)
 			heddle_oracle_round(type, &t->value[o], &t->error[o], &t->mark[o]);
 		t->mark[o] &= (unsigned char)~(HEDDLE_MARK_TOUCHED | HEDDLE_MARK_FRACTION);
@@ -594,6 +611,18 @@ static void begin_sum(plan *p)
 		}
 		if (!is_whole(t->value[o]))
 			t->mark[o] |= HEDDLE_MARK_FRACTION;
+	}
+}
+
+/* The same of `*=`. */
+static void begin_product(plan *p)
+{
+	heddle_store *t = p->store;
+	p->large = heddle_xalloc(sizeof(double) * (size_t)(t->n ? t->n : 1));
+	p->small = heddle_xalloc(sizeof(double) * (size_t)(t->n ? t->n : 1));
+	for (int64_t o = 0; o < t->n; ++o) {
+		p->large[o] = p->small[o] = 1;
+		add_factor(p, o, fabs((double)t->value[o]));
 	}
 }
 
@@ -710,12 +739,16 @@ int heddle_oracle_run(heddle_machine *m, const heddle_statement *s)
 	if (!m->failed) {
 		if (p.store->value && s->assign == HEDDLE_ASSIGN_ADD && !p.sequential)
 			begin_sum(&p);
+		else if (p.store->value && s->assign == HEDDLE_ASSIGN_MUL && !p.sequential)
+			begin_product(&p);
 		int rc = p.store->sampled ? run_sampled(&p) : run_full(&p);
 		if (rc == 0)
 			finish(&p);
 	}
 	free(p.absolute);
 	free(p.term);
+	free(p.large);
+	free(p.small);
 	free(p.sketch);
 	heddle_arena_free(m->arena);
 	m->arena = outer;

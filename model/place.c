@@ -60,6 +60,27 @@ int64_t heddle_access_step(const heddle_access *access, int e, int dim)
 	return found.known && found.value != INT64_MIN ? found.value : 0;
 }
 
+/* Subscript `e` where it is defined, of one that is defined in part, too; NULL: several formulas take turns. */
+static isl_aff *formula_of(const heddle_access *access, int e)
+{
+	isl_pw_aff *all = isl_multi_pw_aff_get_pw_aff(access->index, e);
+	all = isl_pw_aff_gist(all, isl_pw_aff_domain(isl_pw_aff_copy(all)));
+	isl_aff *own = isl_pw_aff_isa_aff(all) == isl_bool_true ? isl_pw_aff_as_aff(isl_pw_aff_copy(all)) : NULL;
+	isl_pw_aff_free(all);
+	return own;
+}
+
+bool heddle_access_is_uniform(const heddle_access *access)
+{
+	bool uniform = access->affine;
+	for (int e = 0; e < access->tensor->rank && uniform; e++) {
+		isl_aff *own = formula_of(access, e);
+		uniform = own != NULL;
+		isl_aff_free(own);
+	}
+	return uniform;
+}
+
 /* Results that a thread holds along the dimension; reductions are loops. */
 static int64_t held_along(const heddle_dim *dim)
 {
@@ -430,14 +451,9 @@ static __isl_give isl_multi_aff *corner_of(heddle_scop *scop, const heddle_stmt 
  * One that holds under a condition alone is left as it is. */
 static void narrow_box(heddle_scop *scop, const heddle_stmt *stmt, const heddle_access *access, heddle_group *group, int e)
 {
-	isl_pw_aff *all = isl_multi_pw_aff_get_pw_aff(access->index, e);
-	/* of subscripts that are defined in part there is but one formula, too */
-	isl_pw_aff *anywhere = isl_pw_aff_gist(isl_pw_aff_copy(all), isl_pw_aff_domain(isl_pw_aff_copy(all)));
-	isl_aff *own = isl_pw_aff_isa_aff(anywhere) == isl_bool_true ? isl_pw_aff_as_aff(isl_pw_aff_copy(anywhere)) : NULL;
-	isl_pw_aff_free(anywhere);
+	isl_aff *own = formula_of(access, e);
 	bool last[HEDDLE_MAX_DIM] = {0};
 	int64_t size = 1;
-	isl_pw_aff_free(all);
 	if (!own || isl_aff_dim(own, isl_dim_div) != 0) {
 		isl_aff_free(own);
 		return;

@@ -259,6 +259,23 @@ static void integers(void **state)
 	close_bench(&b);
 }
 
+/* Factors in any order: where a part can overflow, or lose digits to underflow, anything is right. */
+static void products(void **state)
+{
+	(void)state;
+	bench b;
+	open_bench(&b, "def f(float(N) A) -> (P) { P() *=! A(i) }\n", "N=4");
+	static const float factors[][4] = {{1e30f, 1e20f, 1e-30f, 1e-20f}, {1e-30f, 1e-20f, 1e30f, 1e20f}, {1e20f, 1e10f, 1e-10f, 2}, {1e-30f, 1e-20f, 1, 1}, {1e30f, 1e20f, 0, 1}};
+	static const bool any[] = {true, true, false, false, true};
+	for (int k = 0; k < 5; ++k) {
+		for (int i = 0; i < 4; ++i)
+			heddle_array_set(array_of(&b, "A"), i, factors[k][i]);
+		heddle_expected *x = run(&b);
+		assert_int_equal(isinf(x->error[0]) != 0, any[k]);
+	}
+	close_bench(&b);
+}
+
 static void nan_and_extrema(void **state)
 {
 	(void)state;
@@ -649,7 +666,7 @@ int main(void)
 		cmocka_unit_test(padding), cmocka_unit_test(cancellation), cmocka_unit_test(equal_terms),
 		cmocka_unit_test(sums),	      cmocka_unit_test(empty_reduction_and_order),
 		cmocka_unit_test(softmax),    cmocka_unit_test(scans_and_triangles),
-		cmocka_unit_test(integers),   cmocka_unit_test(nan_and_extrema),
+		cmocka_unit_test(integers),   cmocka_unit_test(products), cmocka_unit_test(nan_and_extrema),
 		cmocka_unit_test(gather),     cmocka_unit_test(branches),
 		cmocka_unit_test(half_storage), cmocka_unit_test(functions_carry_errors),
 		cmocka_unit_test(samples),    cmocka_unit_test(slices), cmocka_unit_test(comparison),
