@@ -20,7 +20,7 @@ static const struct effort {
 	double work; /* bytes of programs, after which no other round begins: a megabyte takes about ten milliseconds */
 } efforts[] = {
 	[HEDDLE_EFFORT_USUAL] = {{1000, 2}, 8, 3, false, 8e6},
-	[HEDDLE_EFFORT_CLOSED_FORM] = {{1000, 2}, 1, 1, false, 0},
+	[HEDDLE_EFFORT_CLOSED_FORM] = {{1000, 2}, 1, 2, false, 0},
 	[HEDDLE_EFFORT_WIDE] = {{4000, 6}, 24, 4, true, 400e6},
 	[HEDDLE_EFFORT_MEASURED] = {{4000, 6}, 48, 4, true, 800e6},
 };

@@ -110,10 +110,25 @@ static void rate_alone(finder *p, const heddle_scop *scop, heddle_fusion *fusion
 		p->alone[i] = alone_seconds(scop, fusion, scop->definition->statement[i], &p->least[i]);
 }
 
-/* Is the rewritten statement, with the one that the rewrite adds, faster than the statement was?  Others do not change, and are left out. */
-static bool gains(const finder *p, const heddle_alternative *a, const heddle_definition *rewritten, heddle_config *config)
+/* The definition as the alternative rewrites it, and the config; NULL: refused. */
+static heddle_definition *rewritten_by(const finder *p, const heddle_alternative *alternative, heddle_config **config)
+{
+	*config = heddle_config_parse(p->search->ctx, p->search->arena, p->search->given);
+	if (!(*config)->has_split && !(*config)->has_share && !(*config)->has_turn)
+		heddle_alternative_config(alternative, *config);
+	(*config)->has_split = (*config)->has_share = (*config)->has_turn = true;
+	return heddle_definition_rewrite(p->search->ctx, p->search->arena, p->search->definition, *config);
+}
+
+/* Seconds of the one statement that is rewritten and of the one that the rewrite adds, each in a kernel of its own; INFINITY: it is refused, or
+ * no faster than the statement was. */
+static double own_seconds(const finder *p, const heddle_alternative *a)
 {
 	const int stmt = a->n_split ? a->split[0].stmt : a->turn[0].stmt;
+	heddle_config *config;
+	const heddle_definition *rewritten = rewritten_by(p, a, &config);
+	if (!rewritten)
+		return INFINITY;
 	heddle_definition part = *rewritten;
 	heddle_statement own[2], *list[2] = {&own[0], &own[1]};
 	part.statement = list;
@@ -128,21 +143,16 @@ static bool gains(const finder *p, const heddle_alternative *a, const heddle_def
 	for (int i = 0; i < part.n_statement && scop; i++)
 		sum += alone_seconds(scop, fusion, part.statement[i], &least);
 	heddle_scop_free(scop);
-	return sum < p->alone[stmt];
+	return sum < p->alone[stmt] ? sum : INFINITY;
 }
 
-/* Fusions of the definition, rewritten, that are worth rating.  Seconds of the best; INFINITY: the rewrite is refused or gains nothing. */
+/* Fusions of the definition, rewritten, that are worth rating.  Seconds of the best; INFINITY: the rewrite is refused. */
 static double add_rewrite(finder *p, const heddle_alternative *alternative)
 {
-	heddle_config *config = heddle_config_parse(p->search->ctx, p->search->arena, p->search->given);
 	const int n_rewrite = alternative->n_split + alternative->n_share + alternative->n_turn;
 	double best = INFINITY;
-	if (!config->has_split && !config->has_share && !config->has_turn)
-		heddle_alternative_config(alternative, config);
-	config->has_split = config->has_share = config->has_turn = true;
-	heddle_definition *rewritten = heddle_definition_rewrite(p->search->ctx, p->search->arena, p->search->definition, config);
-	if (rewritten && n_rewrite == 1 && !alternative->n_share && !gains(p, alternative, rewritten, config))
-		return INFINITY;
+	heddle_config *config;
+	heddle_definition *rewritten = rewritten_by(p, alternative, &config);
 	heddle_scop *scop = rewritten ? scop_of(p, rewritten, config, "schedule") : NULL;
 	heddle_fusion *fusion = heddle_fusion_new(p->search->arena, scop, &p->how);
 	if (scop && config->n_fuse) {
@@ -187,7 +197,19 @@ static bool matters(const finder *p, const heddle_alternative *a)
 	return false;
 }
 
-/* Nothing rewritten; each rewrite alone; and of each statement the best that gains more than the rating's error, together. */
+/* Of the rewrites of a statement few are rated with the whole definition: those that make it fastest. */
+static bool is_among_best(const finder *p, const heddle_alternative *list, const double *own, int n, int i)
+{
+	enum { FEW = 2 };
+	const int most = p->search->variants > FEW ? p->search->variants : FEW;
+	int faster = 0;
+	for (int k = 1; k < n; k++)
+		for (int s = 0; s < p->search->definition->n_statement; s++)
+			faster += touches(&list[i], s) && touches(&list[k], s) && (own[k] < own[i] || (own[k] == own[i] && k < i));
+	return own[i] < INFINITY && faster < most;
+}
+
+/* Nothing rewritten; the best rewrites of each statement alone; and of each statement the best that gains more than the rating's error, together. */
 static int add_variants(finder *p)
 {
 	const heddle_pick_search *search = p->search;
@@ -206,9 +228,14 @@ static int add_variants(finder *p)
 	}
 	const int diagnostics = heddle_diagnostics_count(search->ctx);
 	heddle_alternative *list = heddle_space_alternatives(search->arena, search->definition, search->target->descriptor, size, &n);
-	double *seconds = HEDDLE_NEW_ARRAY(search->arena, double, n + 1);
+	double *seconds = HEDDLE_NEW_ARRAY(search->arena, double, n + 1), *own = HEDDLE_NEW_ARRAY(search->arena, double, n + 1);
+	for (int i = 1; i < n; i++) {
+		seconds[i] = INFINITY;
+		own[i] = !matters(p, &list[i]) ? INFINITY : list[i].n_share ? 0 : own_seconds(p, &list[i]);
+	}
 	for (int i = 1; i < n; i++)
-		seconds[i] = matters(p, &list[i]) ? add_rewrite(p, &list[i]) : INFINITY;
+		if (is_among_best(p, list, own, n, i))
+			seconds[i] = add_rewrite(p, &list[i]);
 	for (int s = 0; s < search->definition->n_statement; s++) {
 		int best = -1;
 		for (int i = 1; i < n; i++)
