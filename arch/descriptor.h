@@ -29,9 +29,11 @@ typedef struct heddle_memory {
 	heddle_quantity size;	   /* bytes per scope instance */
 	heddle_quantity line;	   /* bytes per cache line */
 	heddle_quantity sector;	   /* bytes of the least transfer */
+	heddle_quantity ways;	   /* lines that one set of a cache holds */
 	heddle_quantity banks;	   /* count */
 	heddle_quantity bank_width; /* bytes */
 	heddle_quantity bandwidth; /* bytes/s of all instances together */
+	heddle_quantity unit_bandwidth; /* bytes/s of one unit alone */
 	heddle_quantity latency;   /* seconds */
 	const char *scope;	   /* thread, block, unit, device */
 } heddle_memory;
@@ -177,6 +179,8 @@ const heddle_memory *heddle_descriptor_memory(const heddle_descriptor *descripto
 typedef struct heddle_transfer {
 	int sector;     /* bytes, at most HEDDLE_MOST_SECTOR */
 	int line;       /* bytes, of the first cache */
+	int ways;       /* lines that one of its sets holds; 0: not known, or addresses are spread over the sets */
+	int way;        /* bytes from one address of a set to the next */
 	double lines;   /* that the first cache looks up in a clock; not known: infinite */
 	int cache_banks; /* of the first cache's data, bank_width wide; 0: it has none */
 	int banks;      /* at most HEDDLE_MOST_BANKS */

@@ -192,9 +192,11 @@ const field heddle_memory_fields[] = {
 	{"size", AT(size), DIMENSION_BYTES, FIELD_WHOLE, 1e18, "of one instance"},
 	{"line", AT(line), DIMENSION_BYTES, FIELD_WHOLE | FIELD_POWER_OF_TWO, 65536, "of a cache"},
 	{"sector", AT(sector), DIMENSION_BYTES, FIELD_WHOLE | FIELD_POWER_OF_TWO, HEDDLE_MOST_SECTOR, "least transfer"},
+	{"ways", AT(ways), DIMENSION_COUNT, FIELD_WHOLE, 1024, "lines that one set of a cache holds, where addresses a power of two apart meet in one"},
 	{"banks", AT(banks), DIMENSION_COUNT, FIELD_WHOLE, HEDDLE_MOST_BANKS, "that serve different addresses at once"},
 	{"bank_width", AT(bank_width), DIMENSION_BYTES, FIELD_WHOLE, 4096, "of one bank"},
 	{"bandwidth", AT(bandwidth), DIMENSION_BYTES_PER_SECOND, 0, 1e18, "of all instances together"},
+	{"unit_bandwidth", AT(unit_bandwidth), DIMENSION_BYTES_PER_SECOND, 0, 1e18, "that one unit alone reaches"},
 	{"latency", AT(latency), DIMENSION_SECONDS, 0, 1, "of one dependent load"},
 	{NULL, 0, DIMENSION_COUNT, 0, 0, NULL},
 };

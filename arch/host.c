@@ -20,7 +20,7 @@ static const char nowhere[] = "<this machine>/"; /* before the name of the file 
 enum { N_LEVEL = 3 }; /* l1 to l3 */
 
 typedef struct cache {
-	long long bytes, line; /* 0: not shown */
+	long long bytes, line, ways; /* 0: not shown */
 } cache;
 
 typedef struct machine {
@@ -139,6 +139,7 @@ static void read_caches(heddle_arena *arena, long cpu, cache *level)
 			continue;
 		level[number - 1].bytes = read_bytes(arena, heddle_arena_printf(arena, "%s/size", folder));
 		level[number - 1].line = read_bytes(arena, heddle_arena_printf(arena, "%s/coherency_line_size", folder));
+		level[number - 1].ways = read_bytes(arena, heddle_arena_printf(arena, "%s/ways_of_associativity", folder));
 	}
 }
 
@@ -208,6 +209,8 @@ static void add_memory(heddle_text *out, const machine *m, const heddle_memory *
 		add_found(out, "    ", "size", (double)m->level[1].bytes / 2048, "KiB", "half of the L2 cache");
 	if (own->bytes)
 		add_found(out, "    ", "size", (double)own->bytes / 1024, "KiB", caches);
+	if (own->ways && level == 0)
+		add_found(out, "    ", "ways", (double)own->ways, "count", caches);
 	if (own->line || (global && m->level[0].line))
 		add_found(out, "    ", "line", (double)(global ? m->level[0].line : own->line), "B", caches);
 	if (global && m->level[0].line)

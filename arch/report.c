@@ -37,6 +37,8 @@ heddle_transfer heddle_descriptor_transfer(const heddle_descriptor *descriptor)
 	shared = shared ? shared : &none;
 	return (heddle_transfer){.sector = global->sector.set ? (int)global->sector.value : 32,
 				 .line = l1 && l1->line.set ? (int)l1->line.value : 128,
+				 .ways = l1 && l1->ways.set ? (int)l1->ways.value : 0,
+				 .way = l1 && l1->ways.set ? (int)(l1->size.value / l1->ways.value) : 0,
 				 .lines = descriptor->issue.line.set ? descriptor->issue.line.value : INFINITY,
 				 .cache_banks = l1 && l1->banks.set ? (int)l1->banks.value : 0,
 				 .banks = shared->banks.set ? (int)shared->banks.value : 32,

@@ -13,7 +13,7 @@
 
 enum {
 	MOST_KERNELS = 64,
-	FEW_SEEDS = 100, /* with which kernels of variants are rated */
+	FEW_SEEDS = 50, /* for each variant wanted: with so many kernels of variants are rated */
 };
 
 typedef struct finder {
@@ -209,11 +209,25 @@ static bool is_among_best(const finder *p, const heddle_alternative *list, const
 	return own[i] < INFINITY && faster < most;
 }
 
+/* Each statement's best rewrite by itself, together: a launch may wait for the slowest of several that all gain. */
+static int join_own(const finder *p, const heddle_alternative *list, const double *own, int n, heddle_alternative *all)
+{
+	int joined = 0;
+	for (int s = 0; s < p->search->definition->n_statement; s++) {
+		int best = -1;
+		for (int i = 1; i < n; i++)
+			if (!list[i].n_share && touches(&list[i], s) && own[i] * (1 + DOUBT) < (best < 0 ? p->alone[s] : own[best]))
+				best = i;
+		joined += best >= 0 && heddle_alternative_add(all, &list[best]);
+	}
+	return joined;
+}
+
 /* Nothing rewritten; the best rewrites of each statement alone; and of each statement the best that gains more than the rating's error, together. */
 static int add_variants(finder *p)
 {
 	const heddle_pick_search *search = p->search;
-	heddle_alternative all = {0};
+	heddle_alternative all = {0}, each = {0};
 	int n = 0, joined = 0;
 	const double plain = add_rewrite(p, &all);
 	if (!isfinite(plain))
@@ -245,6 +259,8 @@ static int add_variants(finder *p)
 	}
 	if (joined > 1)
 		add_rewrite(p, &all);
+	if (join_own(p, list, own, n, &each) > 1 && (joined != each.n_split + each.n_turn || memcmp(&all, &each, sizeof(all)) != 0))
+		add_rewrite(p, &each);
 	heddle_diagnostics_keep(search->ctx, diagnostics);
 	return 0;
 }
@@ -326,7 +342,7 @@ static void sort_candidates(heddle_pick_candidates *found)
 int heddle_pick_search_candidates(const heddle_pick_search *search, heddle_pick_candidates *found)
 {
 	finder p = {.search = search, .found = found, .given = heddle_config_parse(search->ctx, search->arena, search->given),
-		    .how = {heddle_target_space_language(search->target), {.seeds = FEW_SEEDS, .around = 1}}};
+		    .how = {heddle_target_space_language(search->target), {.seeds = FEW_SEEDS * search->variants, .around = 1}}};
 	*found = (heddle_pick_candidates){0};
 	if (!p.given || add_variants(&p) < 0)
 		return -1;

@@ -158,7 +158,7 @@ static bool layout_legal(const heddle_outline *outline, const heddle_candidate *
 	if (reduction && !outline->simd && l->threads == 1 && l->vector > 1)
 		return false;
 	if (l->threads == 1 && l->vector > 1 && (reduction || outline->simd) &&
-	    (!s->known[d] ? s->extent[d] : s->known[d]) < l->vector)
+	    (!s->known[d] ? s->extent[d] : s->known[d]) < (reduction ? 2 : 1) * l->vector)
 		return false;
 	*laned += l->threads > 1;
 	return l->threads == 1 || l->threads == candidate->lanes;

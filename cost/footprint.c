@@ -111,12 +111,13 @@ static void count_combine(footprint_counter *k, const heddle_shape *s, double ea
 	k->load->shared_bytes += each * s->stmt->sum_bytes * (shuffles ? k->threads / warp : k->threads);
 }
 
-/* Share of the results that are fewer than a thread's items: these are summed one by one, and share no operands. */
+/* Share of the results that are fewer than a thread's items: these are summed one by one, and share no operands; along vectors each is taken
+ * or left out as a whole. */
 static double remainder_of(const heddle_shape *s)
 {
 	double full = 1;
 	for (int d = 0; d < s->stmt->n_dim; d++)
-		if (s->stmt->members >> d & 1 && s->layout[d].items > 1)
+		if (s->stmt->members >> d & 1 && s->layout[d].items > 1 && d != s->lockstep)
 			full *= 1 - fmod(floor(s->stmt->extent[d] / s->layout[d].vector), s->layout[d].items) *
 					    s->layout[d].vector / s->stmt->extent[d];
 	return 1 - full;

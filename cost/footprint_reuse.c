@@ -222,5 +222,5 @@ void heddle_footprint_reuse(const heddle_outline *outline, const heddle_candidat
 	for (int s = 0; s < outline->n_stmt; s++)
 		add_stmt(&t, &shape[s], s, block, outside);
 	heddle_reuse(load, t.loop, t.n_loop, t.reference, t.n_reference,
-		     outline->simd ? outline->line : outline->transfer.sector);
+		     outline->simd ? outline->line : outline->transfer.sector, &outline->transfer);
 }

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Kernels that a statement is tried with: the last ones. */
-enum { MOST_TRIED = 4, MOST_OTHERS = 32 };
+/* Kernels that a statement is tried with: the last ones; statements of a definition that are rated as one kernel, too. */
+enum { MOST_TRIED = 4, MOST_OTHERS = 32, SHORT = 8 };
 
 /* Of kernels that are rated alike the joined one is taken: it needs no temporary, and one launch less. */
 static const double EVEN = 0.95;
@@ -132,30 +132,6 @@ double heddle_fusion_seconds(heddle_fusion *f, const int *kernel_of)
 
 /* ---- which ------------------------------------------------------------------------------------------------------- */
 
-int *heddle_fusion_best(heddle_fusion *f)
-{
-	const int n = f->scop->n_stmt;
-	int *of = HEDDLE_NEW_ARRAY(f->arena, int, n + 1), n_kernel = 0;
-	for (int i = 0; i < n; i++) {
-		const double alone = n > 1 ? heddle_fusion_alone(f, i) : 0;
-		double most = 0; /* that joining saves */
-		int chosen = n_kernel;
-		for (int k = n_kernel - 1; k >= 0 && k >= n_kernel - MOST_TRIED; k--) {
-			of[i] = k;
-			if (!heddle_fuse_legal(f->scop, of, i + 1))
-				break;
-			const double saved = seconds_of_kernel(f, of, i, k) + alone - EVEN * seconds_of_kernel(f, of, i + 1, k);
-			if (saved > most) {
-				most = saved;
-				chosen = k;
-			}
-		}
-		of[i] = chosen;
-		n_kernel += chosen == n_kernel;
-	}
-	return of;
-}
-
 static int members_of(heddle_arena *arena, const heddle_scop *scop, const int *kernel_of, int k)
 {
 	heddle_kernel kernel = {0};
@@ -179,6 +155,36 @@ static void fuse_all(heddle_arena *arena, const heddle_scop *scop, int *kernel_o
 		members = members_of(arena, scop, kernel_of, kernel_of[i]);
 	}
 	forget_members(scop);
+}
+
+int *heddle_fusion_best(heddle_fusion *f)
+{
+	const int n = f->scop->n_stmt;
+	int *of = HEDDLE_NEW_ARRAY(f->arena, int, n + 1), n_kernel = 0;
+	for (int i = 0; i < n; i++) {
+		const double alone = n > 1 ? heddle_fusion_alone(f, i) : 0;
+		double most = 0; /* that joining saves */
+		int chosen = n_kernel;
+		for (int k = n_kernel - 1; k >= 0 && k >= n_kernel - MOST_TRIED; k--) {
+			of[i] = k;
+			if (!heddle_fuse_legal(f->scop, of, i + 1))
+				break;
+			const double saved = seconds_of_kernel(f, of, i, k) + alone - EVEN * seconds_of_kernel(f, of, i + 1, k);
+			if (saved > most) {
+				most = saved;
+				chosen = k;
+			}
+		}
+		of[i] = chosen;
+		n_kernel += chosen == n_kernel;
+	}
+	if (n > SHORT)
+		return of;
+	/* joining one by one does not see what only the last of them saves */
+	int *all = HEDDLE_NEW_ARRAY(f->arena, int, n + 1);
+	fuse_all(f->arena, f->scop, all);
+	const bool better = heddle_fuse_legal(f->scop, all, n) && EVEN * heddle_fusion_seconds(f, all) < heddle_fusion_seconds(f, of);
+	return better ? all : of;
 }
 
 int **heddle_fusion_others(heddle_fusion *fusion, int *n)

@@ -486,7 +486,8 @@ static void finish(scanner *s)
 		all[i] = s->pending[i].reference;
 	s->m->load->stored = stored_bytes(s, false);
 	s->m->load->updated = stored_bytes(s, true);
-	heddle_reuse(s->m->load, s->loop, s->n_loop, all, s->n_pending, s->line);
+	const heddle_transfer transfer = heddle_descriptor_transfer(s->m->descriptor);
+	heddle_reuse(s->m->load, s->loop, s->n_loop, all, s->n_pending, s->line, &transfer);
 }
 
 void measure_memory(measurer *m)

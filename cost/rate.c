@@ -55,7 +55,7 @@ static const class classes[] = {
 _Static_assert(HEDDLE_COUNT(classes) == HEDDLE_N_INSTRUCTION, "every class has a row");
 
 typedef struct level {
-	double size, bandwidth, latency; /* bandwidth of all units: bytes a second; 0: not known */
+	double size, bandwidth, of_unit, latency; /* bandwidth of all units, and of one alone: bytes a second; 0: not known */
 	bool shared;                     /* by all units */
 	heddle_touch missed;             /* of the whole grid: what comes from the next level */
 } level;
@@ -144,6 +144,7 @@ static void read_levels(rater *r)
 			continue;
 		r->level[r->n_level++] = (level){.size = m->size.value,
 						 .bandwidth = m->bandwidth.value,
+						 .of_unit = m->unit_bandwidth.value,
 						 .latency = m->latency.value,
 						 .shared = !m->scope || strcmp(m->scope, "unit") != 0};
 	}
@@ -338,6 +339,8 @@ static double memory_seconds(const rater *r)
 	const double flight = r->load->flight * r->load->threads * r->at_once;
 	if (flight > 0 && memory->latency > 0 && !r->d->prefetch_reach.set)
 		bandwidth = fmin(bandwidth, flight / memory->latency);
+	if (memory->of_unit > 0)
+		bandwidth = fmin(bandwidth, memory->of_unit * fmin(r->units, r->load->blocks));
 	return bandwidth > 0 ? r->out->traffic / bandwidth : 0;
 }
 

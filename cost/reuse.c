@@ -3,11 +3,18 @@
  */
 #include "cost/reuse.h"
 
+#include "model/ranges.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MOST_SECTORS = 1024, MOST_KNOWN = 1024 };
+
+typedef struct touch {
+	double bytes, runs; /* as of a heddle_touch */
+	double room;        /* bytes of a cache in which these data stay: more than they are where they meet in few of its sets */
+} touch;
 
 typedef struct analysis {
 	heddle_load *load;
@@ -16,7 +23,8 @@ typedef struct analysis {
 	const heddle_reference *reference;
 	int n_reference;
 	double line;
-	heddle_touch *known; /* of each reference and loop, that included or not: MOST_KNOWN, bytes -1 where not known yet */
+	const heddle_transfer *transfer; /* NULL: its sets do not matter */
+	touch *known; /* of each reference and loop, that included or not: MOST_KNOWN, bytes -1 where not known yet */
 } analysis;
 
 /* ---- boxes ------------------------------------------------------------------------------------------------------------------- */
@@ -46,9 +54,28 @@ static int digits_inside(const analysis *a, const heddle_reference *r, int loop,
 	return n;
 }
 
-/* Runs of contiguous lines, `step` bytes apart: neighbouring digits that continue each other are one. */
-static heddle_touch touch_of(const heddle_reuse_digit *digit, int n, const heddle_reference *r, double line)
+/* Bytes of the cache in which so many runs stay: where the strides leave more of them to a set than it holds lines, each takes a whole way. */
+static double room_of(const heddle_transfer *t, const heddle_reuse_digit *digit, int n, double run, double bytes)
 {
+	if (!t || !t->ways || run >= t->way)
+		return bytes;
+	double covered = run, lines = 1; /* bytes of a way that they are spread over, and lines of each set there */
+	for (int i = 0; i < n; i++) {
+		const double stride = digit[i].stride, extent = digit[i].extent;
+		if (stride < run)
+			continue;
+		const double step = stride < INT32_MAX && fmod(stride, t->line) == 0 ? (double)heddle_gcd((int64_t)stride, t->way) : t->line;
+		const double places = fmax(1, fmin(extent, t->way / fmax(step, covered)));
+		covered *= places;
+		lines *= extent / places;
+	}
+	return lines > t->ways ? fmax(bytes, lines * t->way) : bytes;
+}
+
+/* Runs of contiguous lines, `step` bytes apart: neighbouring digits that continue each other are one. */
+static touch touch_of(const analysis *a, const heddle_reuse_digit *digit, int n, const heddle_reference *r)
+{
+	const double line = a->line;
 	double run = r->bytes, step = 0, several = 1, runs = 1;
 	for (int i = 0; i < n; i++) {
 		const double stride = digit[i].stride, extent = digit[i].extent;
@@ -68,21 +95,23 @@ static heddle_touch touch_of(const heddle_reuse_digit *digit, int n, const heddl
 	const double bytes = runs * fmax(run, line), all = fmax(r->size, line);
 	const double least = r->ahead ? 0 : 1;
 	if (n > 0 && digit[n - 1].stride >= r->size) /* data chose those places */
-		return (heddle_touch){fmin(bytes, all), least * runs};
-	return bytes < all ? (heddle_touch){bytes, least * runs} : (heddle_touch){all, least};
+		return (touch){fmin(bytes, all), least * runs, fmin(bytes, all)};
+	if (bytes >= all)
+		return (touch){all, least, all};
+	return (touch){bytes, least * runs, r->indirect ? bytes : room_of(a->transfer, digit, n, fmax(run, line), bytes)};
 }
 
-static heddle_touch touched(const analysis *a, const heddle_reference *r, int loop, bool included)
+static touch touched(const analysis *a, const heddle_reference *r, int loop, bool included)
 {
 	heddle_reuse_digit digit[HEDDLE_REFERENCE_DIGITS];
 	const ptrdiff_t at = ((r - a->reference) * (a->n_loop + 1) + loop + 1) * 2 + included;
-	heddle_touch *known = at < MOST_KNOWN ? &a->known[at] : NULL;
+	touch *known = at < MOST_KNOWN ? &a->known[at] : NULL;
 	if (known && known->bytes >= 0)
 		return *known;
-	const heddle_touch touch = touch_of(digit, digits_inside(a, r, loop, included, digit), r, a->line);
+	const touch here = touch_of(a, digit, digits_inside(a, r, loop, included, digit), r);
 	if (known)
-		*known = touch;
-	return touch;
+		*known = here;
+	return here;
 }
 
 static void forget(const analysis *a)
@@ -91,18 +120,18 @@ static void forget(const analysis *a)
 		a->known[i].bytes = -1;
 }
 
-static heddle_touch greater(heddle_touch a, heddle_touch b)
+static touch greater(touch a, touch b)
 {
 	return a.bytes < b.bytes ? b : a;
 }
 
 /* Distinct data of one iteration of `loop` (-1: of all), of references from `begin` to `end`: of those to one array the greatest, since their
  * data may coincide.  `average`: less where each runs in some iterations only (edges, interiors). */
-static heddle_touch distinct(const analysis *a, int loop, int begin, int end, bool average)
+static touch distinct(const analysis *a, int loop, int begin, int end, bool average)
 {
-	heddle_touch all = {0, 0};
+	touch all = {0, 0, 0};
 	for (int i = begin; i < end; i++) {
-		heddle_touch most = {0, 0};
+		touch most = {0, 0, 0};
 		double sum = 0;
 		bool first = true;
 		if (!is_inside(a, a->reference[i].loop, loop))
@@ -110,7 +139,7 @@ static heddle_touch distinct(const analysis *a, int loop, int begin, int end, bo
 		for (int j = begin; j < end && first; j++) {
 			if (a->reference[j].array != a->reference[i].array || !is_inside(a, a->reference[j].loop, loop))
 				continue;
-			const heddle_touch here = touched(a, &a->reference[j], loop, false);
+			const touch here = touched(a, &a->reference[j], loop, false);
 			first = j >= i;
 			most = greater(most, here);
 			sum += fmin(1, a->reference[j].times) * here.bytes;
@@ -118,11 +147,12 @@ static heddle_touch distinct(const analysis *a, int loop, int begin, int end, bo
 		const double share = first ? (average ? fmin(1, sum / most.bytes) : 1) : 0;
 		all.bytes += share * most.bytes;
 		all.runs += share * most.runs;
+		all.room += share * most.room;
 	}
 	return all;
 }
 
-static heddle_touch iteration(const analysis *a, int loop)
+static touch iteration(const analysis *a, int loop)
 {
 	return distinct(a, loop, 0, a->n_reference, false);
 }
@@ -158,10 +188,10 @@ static int branch_of(const analysis *a, int reference, int loop)
 }
 
 /* Is reference i the first of its array in its branch of the loop's body?  *most: the data of that array there. */
-static bool leads_branch(const analysis *a, int i, int loop, heddle_touch *most)
+static bool leads_branch(const analysis *a, int i, int loop, touch *most)
 {
 	const int branch = branch_of(a, i, loop);
-	*most = (heddle_touch){0, 0};
+	*most = (touch){0, 0, 0};
 	for (int j = 0; j < a->n_reference; j++) {
 		const heddle_reference *r = &a->reference[j];
 		if (r->array != a->reference[i].array || !is_inside(a, r->loop, loop) || branch_of(a, j, loop) != branch)
@@ -179,7 +209,7 @@ static void reuse_between(analysis *a, int loop)
 {
 	const double times = runs_of_body(a, loop);
 	for (int i = 0; i < a->n_reference; i++) {
-		heddle_touch mine, other, most = {0, 0};
+		touch mine, other, most = {0, 0, 0};
 		if (!is_inside(a, a->reference[i].loop, loop) || !leads_branch(a, i, loop, &mine))
 			continue;
 		bool last = true; /* of equals the first is the one that touches first */
@@ -193,7 +223,7 @@ static void reuse_between(analysis *a, int loop)
 			last = last && (other.bytes < mine.bytes || (other.bytes == mine.bytes && j > i));
 		}
 		if (!last)
-			add_again(a, distinct(a, loop, near < i ? near : i, near < i ? i : near, false).bytes, times * mine.bytes, times * mine.runs);
+			add_again(a, distinct(a, loop, near < i ? near : i, near < i ? i : near, false).room, times * mine.bytes, times * mine.runs);
 	}
 }
 
@@ -203,19 +233,19 @@ static void reuse_across(analysis *a, int loop, double distance)
 	const double times = runs_of_body(a, a->loop[loop].parent), trips = a->loop[loop].trips;
 	for (int i = 0; i < a->n_reference; i++) {
 		const heddle_reference *r = &a->reference[i];
-		heddle_touch mine;
+		touch mine;
 		if (!is_inside(a, r->loop, loop) || !leads_branch(a, i, loop, &mine))
 			continue;
-		const heddle_touch one = touched(a, r, loop, false), all = touched(a, r, loop, true);
+		const touch one = touched(a, r, loop, false), all = touched(a, r, loop, true);
 		add_again(a, distance, times * r->times * (trips * one.bytes - all.bytes), times * r->times * (trips * one.runs - all.runs));
 	}
 }
 
-static void add_span(heddle_load *load, double blocks, heddle_touch touch)
+static void add_span(heddle_load *load, double blocks, touch all)
 {
 	if (load->n_span == HEDDLE_LOAD_SPANS) /* the last one stays the whole grid */
 		load->n_span--;
-	load->span[load->n_span++] = (heddle_span){blocks, touch};
+	load->span[load->n_span++] = (heddle_span){blocks, {all.bytes, all.runs}};
 }
 
 /* Does the reference touch the same data in all blocks? */
@@ -257,17 +287,17 @@ static int last_grid(const heddle_reuse_loop *loop, int n_loop)
 
 double heddle_reuse_average(const heddle_reuse_loop *loop, int n_loop, const heddle_reference *reference, int n_reference, double line)
 {
-	heddle_touch known[MOST_KNOWN];
-	const analysis a = {NULL, loop, n_loop, reference, n_reference, line, known};
+	touch known[MOST_KNOWN];
+	const analysis a = {NULL, loop, n_loop, reference, n_reference, line, NULL, known};
 	forget(&a);
 	return distinct(&a, last_grid(loop, n_loop), 0, n_reference, true).bytes;
 }
 
 void heddle_reuse(heddle_load *load, const heddle_reuse_loop *loop, int n_loop, const heddle_reference *reference, int n_reference,
-		  double line)
+		  double line, const heddle_transfer *transfer)
 {
-	heddle_touch known[MOST_KNOWN];
-	analysis a = {load, loop, n_loop, reference, n_reference, line, known};
+	touch known[MOST_KNOWN];
+	analysis a = {load, loop, n_loop, reference, n_reference, line, transfer, known};
 	double blocks = 1;
 	const int grid = last_grid(loop, n_loop);
 	forget(&a);
@@ -287,7 +317,7 @@ void heddle_reuse(heddle_load *load, const heddle_reuse_loop *loop, int n_loop, 
 		add_span(load, blocks, iteration(&a, loop[g].parent));
 	}
 	for (int i = grid; i < n_loop; i++) {
-		const double distance = iteration(&a, i).bytes;
+		const double distance = iteration(&a, i).room;
 		reuse_between(&a, i);
 		if (i >= 0 && !loop[i].grid)
 			reuse_across(&a, i, distance);

@@ -62,6 +62,21 @@ int heddle_outline_lockstep(const heddle_outline_stmt *s, const heddle_candidate
 	return best;
 }
 
+/* Do tiles hold all that the terms read along the dimension?  They are filled with zeros there, and no vector of sums is partial. */
+static bool reads_tiles(const heddle_shape *s, int d)
+{
+	bool any = false;
+	for (int i = 1; i < s->stmt->n_access; i++) {
+		const heddle_outline_access *a = &s->stmt->access[i];
+		if (!(a->mask >> d & 1))
+			continue;
+		if (a->group < 0 || s->candidate->group[a->group].space != HEDDLE_SPACE_SHARED)
+			return false;
+		any = true;
+	}
+	return any && !s->stmt->n_comparison && !s->stmt->cut;
+}
+
 /* Elements of partial vectors are computed one by one, or in shorter vectors where their number is known, but not into
  * sums. */
 static double edge_of(const heddle_shape *s)
@@ -71,6 +86,8 @@ static double edge_of(const heddle_shape *s)
 		return 1;
 	const double vector = s->layout[d].vector, extent = s->stmt->extent[d], vectors = extent / vector;
 	const int left = (int)fmod(extent, vector);
+	if (s->stmt->stmt->reduction && reads_tiles(s, d))
+		return ceil(vectors) / vectors;
 	const bool sums = s->stmt->members >> d & 1 && s->stmt->stmt->reduction;
 	const double rest = s->stmt->known[d] && !sums ? __builtin_popcount((unsigned)left) : left,
 		     cut = fmin(s->stmt->cuts[d], vectors);

@@ -83,7 +83,7 @@ static void add_reuse(const int *p, heddle_load *load)
 		  {GRID_Y, height * SIZE * WORD, ny},
 		  {-1, SIZE * WORD, height}}},
 	};
-	heddle_reuse(load, loop, N_LOOP, reference, HEDDLE_COUNT(reference), 128);
+	heddle_reuse(load, loop, N_LOOP, reference, HEDDLE_COUNT(reference), 128, NULL);
 	load->blocks = nx * ny;
 }
 

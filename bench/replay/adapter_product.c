@@ -146,7 +146,7 @@ static void add_reuse(const int *p, heddle_load *load)
 		  {GRID_N, row * p[NWG], SIZE / p[NWG]},
 		  {-1, row, p[NWG]}}},
 	};
-	heddle_reuse(load, loop, N_LOOP, reference, HEDDLE_COUNT(reference), 128);
+	heddle_reuse(load, loop, N_LOOP, reference, HEDDLE_COUNT(reference), 128, NULL);
 }
 
 /* Words that a thread keeps: sums, operands of the step of the loop, or a tile on its way. */

@@ -34,7 +34,7 @@ def machine(folder, cpuid, cores, threads=1, l1="32K", l2="512K", l3="16384K", l
         first = cpu // threads * threads
         write(f"{base}cpu{cpu}/topology/thread_siblings_list", f"{first}-{first + threads - 1}\n" if threads > 1 else f"{cpu}\n")
         for index, (level, kind, size) in enumerate([(1, "Data", l1), (1, "Instruction", "64K"), (2, "Unified", l2), (3, "Unified", l3)]):
-            for name, value in (("level", level), ("type", kind), ("size", size), ("coherency_line_size", line)):
+            for name, value in (("level", level), ("type", kind), ("size", size), ("coherency_line_size", line), ("ways_of_associativity", 8)):
                 write(f"{base}cpu{cpu}/cache/index{index}/{name}", f"{value}\n")
     return folder
 

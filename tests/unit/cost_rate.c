@@ -2,6 +2,7 @@
  * seconds are worked by hand. SPDX-License-Identifier: MIT
  */
 #include "cost/rate.h"
+#include "cost/reuse.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -251,13 +252,38 @@ static void test_simd(void **state)
 	assert_true(heddle_rate(&load, &d).seconds > 1.3 * along);
 }
 
+/* 64 rows of 256 bytes, gone through again and again: 16 KiB.  At most how far away a first cache of 48 KiB and 12 ways finds them again. */
+static double distance_of_rows(double stride, int ways)
+{
+	const heddle_transfer transfer = {.line = 64, .ways = ways, .way = 4096};
+	const heddle_reuse_loop loop[] = {{-1, true, 1}, {0, false, 100}, {1, false, 64}};
+	const heddle_reference rows = {.loop = 2, .bytes = 4, .size = 1e9, .times = 1, .n_digit = 2, .digit = {{2, stride, 64}, {-1, 4, 64}}};
+	heddle_load load = {.blocks = 1};
+	double farthest = 0;
+	heddle_reuse(&load, loop, 3, &rows, 1, 64, &transfer);
+	for (int i = 0; i < HEDDLE_LOAD_DISTANCES; i++)
+		farthest = load.again[i].bytes > 0 ? exp2(i) : farthest;
+	return farthest;
+}
+
+static void test_ways(void **state)
+{
+	(void)state;
+	assert_true(distance_of_rows(4096, 12) == 64 * 4096);    /* all rows meet in four sets */
+	assert_true(distance_of_rows(2048, 12) == 32 * 4096);    /* in eight */
+	assert_true(distance_of_rows(4096 + 256, 12) == 64 * 256); /* spread over all */
+	assert_true(distance_of_rows(256, 12) == 64 * 256);
+	assert_true(distance_of_rows(4096, 64) == 64 * 256); /* a set holds them */
+	assert_true(distance_of_rows(4096, 0) == 64 * 256);  /* not known */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_issue),  cmocka_unit_test(test_shared),  cmocka_unit_test(test_cache),
 		cmocka_unit_test(test_memory), cmocka_unit_test(test_latency), cmocka_unit_test(test_spill),
 		cmocka_unit_test(test_tail),   cmocka_unit_test(test_launch),  cmocka_unit_test(test_resident),
-		cmocka_unit_test(test_order),  cmocka_unit_test(test_simd),
+		cmocka_unit_test(test_order),  cmocka_unit_test(test_simd), cmocka_unit_test(test_ways),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
