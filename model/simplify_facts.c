@@ -266,33 +266,6 @@ static bool greatest(const rewriter *r, const linear *l, int sign, int64_t *most
 	return true;
 }
 
-/* Of a sum with an f floor(y / d) whose f is a multiple of d: f / d (y - y mod d) for it, `whole` without the remainder, which adds from
- * *lo to *hi.  false: it has none. */
-static bool without_multiples(const rewriter *r, const linear *sum, linear *whole, int64_t *lo, int64_t *hi)
-{
-	int64_t d;
-	bool quotients = false;
-	*lo = *hi = 0;
-	*whole = (linear){.fits = sum->fits};
-	for (int i = 0; i < sum->n && whole->fits; i++) {
-		const int64_t factor = sum->factor[i];
-		heddle_value *y = factor < -INT32_MAX || factor > INT32_MAX ? NULL : simplify_quotient(r, sum->term[i], &d);
-		if (!y || factor == 0 || factor % d != 0 || heddle_ranges_overflow(r->s->ranges, y)) {
-			add_term(whole, sum->term[i], sum->mark[i], factor);
-			continue;
-		}
-		const int64_t f = factor / d;
-		const heddle_range whole_y = heddle_ranges_of(r->s->ranges, y);
-		const int64_t step = heddle_gcd(whole_y.modulus, d), first = heddle_range_residue(whole_y, step), last = d - step + first;
-		add_value(whole, y, f);
-		*lo -= f * (f > 0 ? last : first);
-		*hi -= f * (f > 0 ? first : last);
-		quotients = true;
-	}
-	add_constant(whole, sum->c, 1);
-	return quotients && whole->fits;
-}
-
 /* a < 0 is known: b < 0 holds when b - k a is never above k - 1. */
 static bool implies_times(const rewriter *r, const linear *a, const linear *wanted, int64_t k)
 {
@@ -398,20 +371,15 @@ bool simplify_is_known(const rewriter *r, heddle_value *v, heddle_value *also)
 	const less *compared = (also || r->facts) && as_less(r, v, &x) ? &x : NULL;
 	if (also && implies(r, also, v, compared))
 		return true;
-	linear wanted, at_most; /* no less than `wanted` */
-	int64_t lo, hi;
+	linear wanted;
 	const bool bounded = r->facts && compared && as_negative(r, compared, &wanted);
-	const bool quotients = bounded && without_multiples(r, &wanted, &at_most, &lo, &hi);
-	if (quotients)
-		add_constant(&at_most, hi, 1);
 	const uint64_t mine = r->facts ? about(v) : 0;
 	for (const fact *f = r->facts; f; f = f->up) {
 		if (!(f->about & mine))
 			continue;
 		if (f->holds && fact_implies(f, v, compared))
 			return true;
-		if (bounded && f->form &&
-		    (implies_by_bound(r, f->form, &wanted) || (quotients && implies_by_bound(r, f->form, &at_most))))
+		if (bounded && f->form && implies_by_bound(r, f->form, &wanted))
 			return true;
 	}
 	return heddle_ranges_decide(r->s->ranges, v) == 1;
@@ -461,14 +429,32 @@ static heddle_range difference(const rewriter *r, const less *x)
 	return range;
 }
 
-/* The same by what quotients leave, y's terms perhaps cancelling others.  `range` with the ends that this moves inward. */
+/* The same by what quotients leave, where left - right has an f floor(y / d) whose f is a multiple of d: that is f / d (y - y mod d),
+ * and y's terms may cancel others.  `range` with the ends that this moves inward. */
 static heddle_range by_remainders(const rewriter *r, const less *x, heddle_range range)
 {
-	linear sum = {.fits = true}, whole;
-	int64_t lo, hi, most;
+	linear sum = {.fits = true}, whole = {.fits = true};
+	int64_t d, lo = 0, hi = 0, most;
+	bool quotients = false;
 	add_value(&sum, x->left, 1);
 	add_value(&sum, x->right, -1);
-	if (!without_multiples(r, &sum, &whole, &lo, &hi))
+	for (int i = 0; i < sum.n && sum.fits; i++) {
+		const int64_t factor = sum.factor[i];
+		heddle_value *y = factor < -INT32_MAX || factor > INT32_MAX ? NULL : simplify_quotient(r, sum.term[i], &d);
+		if (!y || factor == 0 || factor % d != 0 || heddle_ranges_overflow(r->s->ranges, y)) {
+			add_term(&whole, sum.term[i], sum.mark[i], factor);
+			continue;
+		}
+		const int64_t f = factor / d;
+		const heddle_range whole_y = heddle_ranges_of(r->s->ranges, y);
+		const int64_t step = heddle_gcd(whole_y.modulus, d), first = heddle_range_residue(whole_y, step), last = d - step + first;
+		add_value(&whole, y, f);
+		lo -= f * (f > 0 ? last : first);
+		hi -= f * (f > 0 ? first : last);
+		quotients = true;
+	}
+	add_constant(&whole, sum.c, 1);
+	if (!quotients || !sum.fits || !whole.fits)
 		return range;
 	if (greatest(r, &whole, 1, &most) && most < INT32_MAX && most + hi < range.hi)
 		range.hi = most + hi;
@@ -704,6 +690,7 @@ void simplify_chain_facts(rewriter *r)
 	const fact *last = r->facts;
 	linear sum;
 	for (const fact *f = last ? last->up : NULL; f && last->form; f = f->up) {
+		/* a fact without a comparison is such a sum itself */
 		if (!f->form || !f->less || !(f->about & last->about) || !add_forms(last->form, f->form, &sum))
 			continue;
 		fact *new = HEDDLE_NEW(r->s->p->arena, fact);
