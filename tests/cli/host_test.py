@@ -92,6 +92,8 @@ class Host(Case):
         memory = {name: m["size"]["value"] for name, m in d["memory"].items() if "size" in m}
         self.assertEqual((memory["l1"], memory["l2"], memory["l3"]), (32 << 10, 512 << 10, 16 << 20))
         self.assertEqual((memory["shared"], d["shared_per_block"]["value"]), (256 << 10, 256 << 10))
+        self.assertEqual(d["memory"]["l1"]["ways"]["value"], 8)
+        self.assertNotIn("ways", d["memory"]["l2"])
         # what cores have each is scaled, the bandwidth of global memory is not
         cores = 8 / shipped["units"]["value"]
         for part in ("rates", "memory"):

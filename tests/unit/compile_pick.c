@@ -426,10 +426,31 @@ static void simple(void **state)
 	end(&s);
 }
 
+/* Two sums over everything read one tensor in one launch: splitting one of them gains nothing, splitting both does. */
+static void split_together(void **state)
+{
+	static const char *const targets[] = {"h100", "mi300x", "cpu"};
+	static const heddle_effort efforts[] = {HEDDLE_EFFORT_USUAL, HEDDLE_EFFORT_CLOSED_FORM};
+	(void)state;
+	for (size_t t = 0; t < HEDDLE_COUNT(targets); t++)
+		for (size_t e = 0; e < HEDDLE_COUNT(efforts); e++) {
+			setting s = begin("def f(float(4096, 4096) A) -> (t, m) { t +=! A(i, j)  m max=! A(i, j) }", targets[t]);
+			const heddle_compile_options options = {.effort = efforts[e]};
+			heddle_program *p = heddle_compile(s.ctx, s.module->definition[0], &s.target, &options);
+			if (!p)
+				fail_msg("%s: %s", targets[t], heddle_ctx_messages(s.ctx));
+			const char *first = strstr(p->config, "split=0:");
+			if (!first || !memchr(first, ',', strcspn(first, ";")))
+				fail_msg("%s: %s", targets[t], p->config);
+			heddle_program_free(p);
+			end(&s);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(order), cmocka_unit_test(never_slower), cmocka_unit_test(same), cmocka_unit_test(the_same_every_time), cmocka_unit_test(given), cmocka_unit_test(measured),
 					   cmocka_unit_test(what_the_model_knows), cmocka_unit_test(what_compilers_are_told), cmocka_unit_test(refused), cmocka_unit_test(recurrences),
-					   cmocka_unit_test(brought_once), cmocka_unit_test(small_products), cmocka_unit_test(simple)};
+					   cmocka_unit_test(brought_once), cmocka_unit_test(small_products), cmocka_unit_test(simple), cmocka_unit_test(split_together)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

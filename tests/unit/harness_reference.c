@@ -259,13 +259,17 @@ static void integers(void **state)
 	close_bench(&b);
 }
 
-/* Factors in any order: where a part can overflow, or lose digits to underflow, anything is right. */
+/* Where a partial product can overflow, or become subnormal, in some order, anything is right. */
 static void products(void **state)
 {
 	(void)state;
 	bench b;
 	open_bench(&b, "def f(float(N) A) -> (P) { P() *=! A(i) }\n", "N=4");
-	static const float factors[][4] = {{1e30f, 1e20f, 1e-30f, 1e-20f}, {1e-30f, 1e-20f, 1e30f, 1e20f}, {1e20f, 1e10f, 1e-10f, 2}, {1e-30f, 1e-20f, 1, 1}, {1e30f, 1e20f, 0, 1}};
+	static const float factors[][4] = {{1e30f, 1e20f, 1e-30f, 1e-20f},
+					   {1e-30f, 1e-20f, 1e30f, 1e20f},
+					   {1e20f, 1e10f, 1e-10f, 2},
+					   {1e-30f, 1e-20f, 1, 1},
+					   {1e30f, 1e20f, 0, 1}};
 	static const bool any[] = {true, true, false, false, true};
 	for (int k = 0; k < 5; ++k) {
 		for (int i = 0; i < 4; ++i)
@@ -496,6 +500,20 @@ static void comparison(void **state)
 	assert_int_equal(c.wrong, 0);
 	assert_non_null(strstr(c.message, "past the end"));
 	result->data[64 * 4] = 0xA5;
+	const double bound = x->error[19];
+	x->error[19] = INFINITY; /* nothing that was written is wrong, and nothing is shown by it */
+	heddle_array_set(result, 19, NAN);
+	heddle_compare(arena, x, result, &c);
+	assert_true(!c.pass && c.vacuous && c.wrong == 0);
+	heddle_array_set(result, 19, -INFINITY);
+	heddle_compare(arena, x, result, &c);
+	assert_true(!c.pass && c.vacuous && c.wrong == 0);
+	heddle_array_poison(result);
+	heddle_compare(arena, x, result, &c);
+	assert_int_equal(c.wrong, 64);
+	x->error[19] = bound;
+	for (int k = 0; k < 64; ++k)
+		heddle_array_set(result, k, x->value[k]);
 	x->error[5] = 1e6;
 	heddle_compare(arena, x, result, &c);
 	assert_true(!c.pass && c.vacuous);
