@@ -179,8 +179,8 @@ const heddle_memory *heddle_descriptor_memory(const heddle_descriptor *descripto
 typedef struct heddle_transfer {
 	int sector;     /* bytes, at most HEDDLE_MOST_SECTOR */
 	int line;       /* bytes, of the first cache */
-	int ways;       /* lines that one of its sets holds; 0: not known, or addresses are spread over the sets */
-	int way;        /* bytes from one address of a set to the next */
+	int ways;       /* lines that one of its sets holds; 0: not known, or hashed */
+	int way;        /* bytes between addresses that map to one set */
 	double lines;   /* that the first cache looks up in a clock; not known: infinite */
 	int cache_banks; /* of the first cache's data, bank_width wide; 0: it has none */
 	int banks;      /* at most HEDDLE_MOST_BANKS */

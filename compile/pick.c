@@ -202,11 +202,12 @@ static bool next_round(picker *p)
 {
 	enum { AT_ONCE = 2, FIRST = 6, DOUBTFUL = 3 };
 	const double gain = 0.95, trusted = 1.25; /* less is not worth lowering; errors of the closed form up to that are usual */
-	const double little = 2e6;                 /* bytes of programs: some hundredths of a second */
+	const double little = 2e6; /* bytes of programs: some hundredths of a second */
 	const attempt *best = fastest(p, -1, -1);
 	const int first = p->end;
-	/* where the closed form errs about its first choices, or more cost little, others are lowered, whatever they promise */
-	const bool doubt = first < p->wanted || (first < FIRST && (!best || p->work < little || best->rated > trusted * best->expected));
+	/* others are lowered whatever they promise where the closed form errs about its first choices, or where it is cheap */
+	const bool errs = !best || best->rated > trusted * best->expected, cheap = p->work < little;
+	const bool doubt = first < p->wanted || (first < FIRST && (errs || cheap));
 	if (first >= p->wanted && p->work > (doubt ? DOUBTFUL : 1) * p->effort.work)
 		return false;
 	while (p->end < p->n && p->end < first + AT_ONCE && p->end < p->effort.programs) {

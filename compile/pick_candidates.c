@@ -13,7 +13,7 @@
 
 enum {
 	MOST_KERNELS = 64,
-	FEW_SEEDS = 50, /* for each variant wanted: with so many kernels of variants are rated */
+	FEW_SEEDS = 50, /* times the variants wanted: seeds with which the kernels of a variant are rated */
 };
 
 typedef struct finder {
@@ -111,7 +111,8 @@ static void rate_alone(finder *p, const heddle_scop *scop, heddle_fusion *fusion
 }
 
 /* The definition as the alternative rewrites it, and the config; NULL: refused. */
-static heddle_definition *rewritten_by(const finder *p, const heddle_alternative *alternative, heddle_config **config)
+static heddle_definition *rewritten_by(const finder *p, const heddle_alternative *alternative,
+				       heddle_config **config)
 {
 	*config = heddle_config_parse(p->search->ctx, p->search->arena, p->search->given);
 	if (!(*config)->has_split && !(*config)->has_share && !(*config)->has_turn)
@@ -120,8 +121,8 @@ static heddle_definition *rewritten_by(const finder *p, const heddle_alternative
 	return heddle_definition_rewrite(p->search->ctx, p->search->arena, p->search->definition, *config);
 }
 
-/* Seconds of the one statement that is rewritten and of the one that the rewrite adds, each in a kernel of its own; INFINITY: it is refused, or
- * no faster than the statement was. */
+/* Seconds of the statement that is rewritten and of the one that the rewrite adds, each in a kernel of its own; INFINITY: the rewrite
+ * is refused, or no faster than the statement was. */
 static double own_seconds(const finder *p, const heddle_alternative *a)
 {
 	const int stmt = a->n_split ? a->split[0].stmt : a->turn[0].stmt;
@@ -197,38 +198,43 @@ static bool matters(const finder *p, const heddle_alternative *a)
 	return false;
 }
 
-/* Of the rewrites of a statement few are rated with the whole definition: those that make it fastest. */
+/* Only the best rewrites of a statement, by their own seconds, are rated with the whole definition. */
 static bool is_among_best(const finder *p, const heddle_alternative *list, const double *own, int n, int i)
 {
 	enum { FEW = 2 };
 	const int most = p->search->variants > FEW ? p->search->variants : FEW;
-	int faster = 0;
+	int better = 0;
 	for (int k = 1; k < n; k++)
-		for (int s = 0; s < p->search->definition->n_statement; s++)
-			faster += touches(&list[i], s) && touches(&list[k], s) && (own[k] < own[i] || (own[k] == own[i] && k < i));
-	return own[i] < INFINITY && faster < most;
+		for (int s = 0; s < p->search->definition->n_statement; s++) {
+			const bool first = own[k] < own[i] || (own[k] == own[i] && k < i);
+			better += first && touches(&list[i], s) && touches(&list[k], s);
+		}
+	return own[i] < INFINITY && better < most;
 }
 
-/* Each statement's best rewrite by itself, together: a launch may wait for the slowest of several that all gain. */
-static int join_own(const finder *p, const heddle_alternative *list, const double *own, int n, heddle_alternative *all)
+/* Add each statement's best rewrite that gains more than DOUBT to `out`; returns how many.  `before`: seconds without a rewrite,
+ * of each statement. */
+static int join_best(const finder *p, const heddle_alternative *list, int n, const double *seconds, const double *before,
+		     heddle_alternative *out)
 {
 	int joined = 0;
 	for (int s = 0; s < p->search->definition->n_statement; s++) {
 		int best = -1;
 		for (int i = 1; i < n; i++)
-			if (!list[i].n_share && touches(&list[i], s) && own[i] * (1 + DOUBT) < (best < 0 ? p->alone[s] : own[best]))
+			if (touches(&list[i], s) && seconds[i] * (1 + DOUBT) < (best < 0 ? before[s] : seconds[best]))
 				best = i;
-		joined += best >= 0 && heddle_alternative_add(all, &list[best]);
+		joined += best >= 0 && heddle_alternative_add(out, &list[best]);
 	}
 	return joined;
 }
 
-/* Nothing rewritten; the best rewrites of each statement alone; and of each statement the best that gains more than the rating's error, together. */
+/* Variants: nothing rewritten; the best rewrites of each statement, one at a time; those that make the definition faster,
+ * together; and those that make their own statement faster, together, since several may only gain when all are applied. */
 static int add_variants(finder *p)
 {
 	const heddle_pick_search *search = p->search;
 	heddle_alternative all = {0}, each = {0};
-	int n = 0, joined = 0;
+	int n = 0;
 	const double plain = add_rewrite(p, &all);
 	if (!isfinite(plain))
 		return -1;
@@ -242,24 +248,24 @@ static int add_variants(finder *p)
 	}
 	const int diagnostics = heddle_diagnostics_count(search->ctx);
 	heddle_alternative *list = heddle_space_alternatives(search->arena, search->definition, search->target->descriptor, size, &n);
-	double *seconds = HEDDLE_NEW_ARRAY(search->arena, double, n + 1), *own = HEDDLE_NEW_ARRAY(search->arena, double, n + 1);
+	double *seconds = HEDDLE_NEW_ARRAY(search->arena, double, n + 1);
+	double *own = HEDDLE_NEW_ARRAY(search->arena, double, n + 1);
+	double *whole = HEDDLE_NEW_ARRAY(search->arena, double, search->definition->n_statement + 1);
 	for (int i = 1; i < n; i++) {
-		seconds[i] = INFINITY;
-		own[i] = !matters(p, &list[i]) ? INFINITY : list[i].n_share ? 0 : own_seconds(p, &list[i]);
+		seconds[i] = own[i] = INFINITY;
+		if (matters(p, &list[i]))
+			own[i] = list[i].n_share ? 0 : own_seconds(p, &list[i]); /* a share is rated with the definition only */
 	}
 	for (int i = 1; i < n; i++)
 		if (is_among_best(p, list, own, n, i))
 			seconds[i] = add_rewrite(p, &list[i]);
-	for (int s = 0; s < search->definition->n_statement; s++) {
-		int best = -1;
-		for (int i = 1; i < n; i++)
-			if (touches(&list[i], s) && seconds[i] * (1 + DOUBT) < (best < 0 ? plain : seconds[best]))
-				best = i;
-		joined += best >= 0 && heddle_alternative_add(&all, &list[best]);
-	}
-	if (joined > 1)
+	for (int i = 1; i < n; i++)
+		own[i] = list[i].n_share ? INFINITY : own[i];
+	for (int s = 0; s < search->definition->n_statement; s++)
+		whole[s] = plain;
+	if (join_best(p, list, n, seconds, whole, &all) > 1)
 		add_rewrite(p, &all);
-	if (join_own(p, list, own, n, &each) > 1 && (joined != each.n_split + each.n_turn || memcmp(&all, &each, sizeof(all)) != 0))
+	if (join_best(p, list, n, own, p->alone, &each) > 1 && memcmp(&all, &each, sizeof(all)) != 0)
 		add_rewrite(p, &each);
 	heddle_diagnostics_keep(search->ctx, diagnostics);
 	return 0;
@@ -342,7 +348,8 @@ static void sort_candidates(heddle_pick_candidates *found)
 int heddle_pick_search_candidates(const heddle_pick_search *search, heddle_pick_candidates *found)
 {
 	finder p = {.search = search, .found = found, .given = heddle_config_parse(search->ctx, search->arena, search->given),
-		    .how = {heddle_target_space_language(search->target), {.seeds = FEW_SEEDS * search->variants, .around = 1}}};
+		    .how = {heddle_target_space_language(search->target),
+			    {.seeds = FEW_SEEDS * search->variants, .around = 1}}};
 	*found = (heddle_pick_candidates){0};
 	if (!p.given || add_variants(&p) < 0)
 		return -1;

@@ -165,29 +165,31 @@ static bool layout_legal(const heddle_outline *outline, const heddle_candidate *
 }
 
 /* Copies of the value in the generated code: what is held in registers is written out.  Sums are no more than there are
- * registers.  Along the sides of a triangle each copy has a condition of its own, and each vector a loop over a part of it. */
+ * registers.  In a triangle each copy has a condition of its own, on CPUs also a loop for vectors that are cut off. */
 static bool text_legal(const heddle_outline *outline, const heddle_candidate *candidate, const heddle_outline_stmt *s)
 {
 	enum {
 		MOST_COPIES = 256,
-		MOST_CUT = 64,
-		OF_VECTOR = 4,
+		MOST_CONDITIONS = 64,
+		OF_CUT_VECTOR = 4, /* as long as so many conditions */
 		MOST_REGISTERS = 255
 	}; /* simplify unrolls loops of up to 1024 nodes, each copy being several */
 	const heddle_descriptor *descriptor = outline->descriptor;
 	const int lockstep = outline->simd ? heddle_outline_lockstep(s, candidate) : -1;
-	double copies = 1, cut = 1;
+	double copies = 1, conditions = outline->simd ? OF_CUT_VECTOR : 1;
 	for (int d = 0; d < s->n_dim; d++) {
 		const heddle_slot_layout *l = layout_of(s, candidate, d);
 		const bool reduction = s->reductions >> d & 1;
-		const double vectors = d == lockstep ? ceil(l->vector * s->sum_bytes / outline->vector_bytes) : l->vector;
+		const double vectors =
+			d == lockstep ? ceil(l->vector * s->sum_bytes / outline->vector_bytes) : l->vector;
 		copies *= (reduction ? 1 : l->items) * vectors;
-		cut *= s->cut >> d & 1 ? l->items * vectors : s->cut && reduction ? vectors : 1;
+		if (s->cut)
+			conditions *= s->cut >> d & 1 ? l->items * vectors : reduction ? vectors : 1;
 	}
 	const double registers = outline->simd                          ? descriptor->vector_registers.value
 				 : descriptor->registers_per_thread.set ? descriptor->registers_per_thread.value
 									: MOST_REGISTERS;
-	return copies <= MOST_COPIES && cut * (outline->simd ? OF_VECTOR : 1) <= MOST_CUT &&
+	return copies <= MOST_COPIES && conditions <= MOST_CONDITIONS &&
 	       (!s->stmt->reduction || copies * (outline->simd ? 1 : s->sum_bytes / 4) <= registers);
 }
 

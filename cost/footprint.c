@@ -54,7 +54,8 @@ static void count_values(footprint_counter *k, const heddle_shape *s, double rea
 		footprint_count(k, o->kind, heddle_shape_runs(s, o->mask, false) * width(k, s, o->mask, o->wide));
 	}
 	const double conditions = s->guarded > 0 ? s->guarded : s->stmt->n_comparison ? 2 : 0;
-	const double cut = s->stmt->cut ? 2 * width(k, s, s->stmt->cut, false) : 0; /* each result along them asks whether it has the term */
+	/* in a triangle each result asks whether it has the term */
+	const double cut = s->stmt->cut ? 2 * width(k, s, s->stmt->cut, false) : 0;
 	footprint_count(k, HEDDLE_INSTRUCTION_BRANCH, iterations * (1 + conditions + cut));
 	footprint_count(k, HEDDLE_INSTRUCTION_INTEGER, iterations * (k->o->simd ? 0.75 * s->stmt->n_comparison : 0.5));
 	for (int d = 0; d < s->stmt->n_dim; d++) {
@@ -111,8 +112,8 @@ static void count_combine(footprint_counter *k, const heddle_shape *s, double ea
 	k->load->shared_bytes += each * s->stmt->sum_bytes * (shuffles ? k->threads / warp : k->threads);
 }
 
-/* Share of the results that are fewer than a thread's items: these are summed one by one, and share no operands; along vectors each is taken
- * or left out as a whole. */
+/* Share of the results in the last, incomplete group of a thread's items.  They are summed one by one, without sharing operands;
+ * along the dimension of the vectors whole vectors are left out instead. */
 static double remainder_of(const heddle_shape *s)
 {
 	double full = 1;

@@ -6,8 +6,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Kernels that a statement is tried with: the last ones; statements of a definition that are rated as one kernel, too. */
-enum { MOST_TRIED = 4, MOST_OTHERS = 32, SHORT = 8 };
+enum {
+	MOST_TRIED = 4, /* kernels that a statement is tried with: the last ones */
+	MOST_OTHERS = 32,
+	SHORT = 8, /* definitions of so many statements are rated fully fused, too */
+};
 
 /* Of kernels that are rated alike the joined one is taken: it needs no temporary, and one launch less. */
 static const double EVEN = 0.95;
@@ -180,11 +183,12 @@ int *heddle_fusion_best(heddle_fusion *f)
 	}
 	if (n > SHORT)
 		return of;
-	/* joining one by one does not see what only the last of them saves */
+	/* the greedy choice above misses kernels that pay off only once their last statement has joined */
 	int *all = HEDDLE_NEW_ARRAY(f->arena, int, n + 1);
 	fuse_all(f->arena, f->scop, all);
-	const bool better = heddle_fuse_legal(f->scop, all, n) && EVEN * heddle_fusion_seconds(f, all) < heddle_fusion_seconds(f, of);
-	return better ? all : of;
+	if (heddle_fuse_legal(f->scop, all, n) && EVEN * heddle_fusion_seconds(f, all) < heddle_fusion_seconds(f, of))
+		return all;
+	return of;
 }
 
 int **heddle_fusion_others(heddle_fusion *fusion, int *n)

@@ -229,7 +229,7 @@ static void take_value(builder *b, heddle_outline_stmt *s)
 /* ---- guards ------------------------------------------------------------------------------------------------------ */
 
 /* Comparisons that hold together; those of a window, `0 <= h + k - 1`, cut the first or last results off for some
- * terms: half of a vector's end for each but one; of results alone, `s <= t`, they are a triangle's. */
+ * terms: half of a vector's end for each but one.  A comparison of results, `s <= t`, makes a triangle. */
 static void take_guard(heddle_outline_stmt *s, const heddle_expr *condition)
 {
 	enum { WINDOW = 16 };

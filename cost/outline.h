@@ -55,7 +55,7 @@ typedef struct heddle_outline_access {
 	int rank, row;                   /* row: the dimension whose elements lie side by side; -1: none */
 	bool carried;                    /* in registers, from step to step; counts as of rank 0 */
 	bool affine;                     /* each subscript is a sum of products with numbers */
-	bool boxed;                      /* a tile of it has a box: affine, and no formulas take turns */
+	bool boxed;                      /* a tile of it has a fixed box: heddle_access_is_uniform */
 	bool again;                      /* an earlier read of the statement is the same */
 	unsigned mask;                   /* bit d: some subscript varies with dimension d */
 	int aligned;                     /* rows begin at multiples of so many elements: a power of two, 64 at most */
@@ -81,7 +81,7 @@ typedef struct heddle_outline_stmt {
 	int slot[HEDDLE_MAX_DIM]; /* -1: none left, one element a step */
 	double extent[HEDDLE_MAX_DIM];
 	unsigned reductions, locals, ordered, members; /* masks; ordered: steps must follow one another */
-	unsigned cut;                /* mask: dimensions that the range of another one depends on, or a condition on results, as in a triangle */
+	unsigned cut;                /* mask: dimensions on which another one's range depends, or that a condition compares: a triangle */
 	int known[HEDDLE_MAX_DIM];   /* the extent where it is a number and begins at 0; else 0 */
 	double cuts[HEDDLE_MAX_DIM]; /* guards of a window: how many vectors along the dimension are partial, for each
 					term */

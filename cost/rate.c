@@ -55,7 +55,8 @@ static const class classes[] = {
 _Static_assert(HEDDLE_COUNT(classes) == HEDDLE_N_INSTRUCTION, "every class has a row");
 
 typedef struct level {
-	double size, bandwidth, of_unit, latency; /* bandwidth of all units, and of one alone: bytes a second; 0: not known */
+	double size, latency;
+	double bandwidth, of_unit; /* bytes a second of all units, and of one alone; 0: not known */
 	bool shared;                     /* by all units */
 	heddle_touch missed;             /* of the whole grid: what comes from the next level */
 } level;

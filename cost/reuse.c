@@ -13,7 +13,7 @@ enum { MOST_SECTORS = 1024, MOST_KNOWN = 1024 };
 
 typedef struct touch {
 	double bytes, runs; /* as of a heddle_touch */
-	double room;        /* bytes of a cache in which these data stay: more than they are where they meet in few of its sets */
+	double room;        /* bytes of a cache that they occupy: more than they are where they map to few of its sets */
 } touch;
 
 typedef struct analysis {
@@ -24,7 +24,7 @@ typedef struct analysis {
 	int n_reference;
 	double line;
 	const heddle_transfer *transfer; /* NULL: its sets do not matter */
-	touch *known; /* of each reference and loop, that included or not: MOST_KNOWN, bytes -1 where not known yet */
+	touch *known; /* [MOST_KNOWN] of each reference and loop, that included or not; bytes -1: not known yet */
 } analysis;
 
 /* ---- boxes ------------------------------------------------------------------------------------------------------------------- */
@@ -54,17 +54,19 @@ static int digits_inside(const analysis *a, const heddle_reference *r, int loop,
 	return n;
 }
 
-/* Bytes of the cache in which so many runs stay: where the strides leave more of them to a set than it holds lines, each takes a whole way. */
+/* Bytes of the cache that runs of `run` bytes, `bytes` in all, occupy: where their strides map more lines to a set than it has ways,
+ * as many ways as they would need. */
 static double room_of(const heddle_transfer *t, const heddle_reuse_digit *digit, int n, double run, double bytes)
 {
 	if (!t || !t->ways || run >= t->way)
 		return bytes;
-	double covered = run, lines = 1; /* bytes of a way that they are spread over, and lines of each set there */
+	double covered = run, lines = 1; /* bytes of a way whose sets are used, lines that map to each of these sets */
 	for (int i = 0; i < n; i++) {
 		const double stride = digit[i].stride, extent = digit[i].extent;
 		if (stride < run)
 			continue;
-		const double step = stride < INT32_MAX && fmod(stride, t->line) == 0 ? (double)heddle_gcd((int64_t)stride, t->way) : t->line;
+		const bool whole_lines = stride < INT32_MAX && fmod(stride, t->line) == 0;
+		const double step = whole_lines ? (double)heddle_gcd((int64_t)stride, t->way) : t->line;
 		const double places = fmax(1, fmin(extent, t->way / fmax(step, covered)));
 		covered *= places;
 		lines *= extent / places;
@@ -98,7 +100,8 @@ static touch touch_of(const analysis *a, const heddle_reuse_digit *digit, int n,
 		return (touch){fmin(bytes, all), least * runs, fmin(bytes, all)};
 	if (bytes >= all)
 		return (touch){all, least, all};
-	return (touch){bytes, least * runs, r->indirect ? bytes : room_of(a->transfer, digit, n, fmax(run, line), bytes)};
+	const double room = r->indirect ? bytes : room_of(a->transfer, digit, n, fmax(run, line), bytes);
+	return (touch){bytes, least * runs, room};
 }
 
 static touch touched(const analysis *a, const heddle_reference *r, int loop, bool included)
@@ -222,8 +225,10 @@ static void reuse_between(analysis *a, int loop)
 			near = j < i || near < 0 ? j : near;
 			last = last && (other.bytes < mine.bytes || (other.bytes == mine.bytes && j > i));
 		}
-		if (!last)
-			add_again(a, distinct(a, loop, near < i ? near : i, near < i ? i : near, false).room, times * mine.bytes, times * mine.runs);
+		if (last)
+			continue;
+		const double distance = distinct(a, loop, near < i ? near : i, near < i ? i : near, false).room;
+		add_again(a, distance, times * mine.bytes, times * mine.runs);
 	}
 }
 

@@ -38,8 +38,8 @@ typedef struct heddle_reference {
 	heddle_reuse_digit digit[HEDDLE_REFERENCE_DIGITS];
 } heddle_reference;
 
-/* Fill load->span, load->again and load->ahead from references to global memory (simd: to shared tiles and arrays in memory as well).  `line`: bytes;
- * `transfer`: of the first cache, or NULL. */
+/* Fill load->span, load->again and load->ahead from references to global memory (simd: to shared tiles and arrays in memory as
+ * well).  `line`: bytes; `transfer`: of the first cache, whose sets lengthen distances; NULL: they do not. */
 void heddle_reuse(heddle_load *load, const heddle_reuse_loop *loop, int n_loop, const heddle_reference *reference, int n_reference,
 		  double line, const heddle_transfer *transfer);
 /* Distinct bytes of an average block. */

@@ -62,7 +62,7 @@ int heddle_outline_lockstep(const heddle_outline_stmt *s, const heddle_candidate
 	return best;
 }
 
-/* Do tiles hold all that the terms read along the dimension?  They are filled with zeros there, and no vector of sums is partial. */
+/* Is all that varies along the dimension read from shared tiles?  They are padded with zeros, so that no vector of sums is partial. */
 static bool reads_tiles(const heddle_shape *s, int d)
 {
 	bool any = false;

@@ -102,7 +102,7 @@ typedef struct plan {
 	bool sequential; /* reads its own target: each update rounds at once, in order */
 	double *absolute; /* [store->n] float sums: sum |terms| */
 	double *term;	  /* [store->n] their number */
-	double *large, *small; /* [store->n] float products: of the factors that are greater than 1, and of those that are less */
+	double *large, *small; /* [store->n] float products: of all factors > 1, of all < 1 */
 	int32_t *sketch;  /* [store->n * SKETCHES] float sums that may have equal terms: of how often each term occurs */
 	bool updating;	  /* false: the initialisation runs */
 } plan;
@@ -203,7 +203,7 @@ static void update(plan *p, int64_t o, long double v, int64_t i, double e, unsig
 	t->mark[o] = mark;
 }
 
-/* Factors are multiplied in any order: the greatest and the least that a part of the product can be. */
+/* Factors are multiplied in any order: the greatest and the least partial product. */
 static void add_factor(plan *p, int64_t o, double v)
 {
 	if (v > 1)
@@ -585,7 +585,7 @@ static void finish(plan *p)
 					t->error[o] = before;
 			}
 		}
-		/* a part that overflows, or loses its digits to underflow, is not made good by the rest */
+		/* the other factors do not undo a partial product's overflow, or its lost digits */
 		if (p->large && p->large[o] > 1 && (p->large[o] > most || p->small[o] < normal))
 			t->error[o] = INFINITY;
 		if (t->value && heddle_type_size(type) == 2 && !p->sequential)

@@ -60,14 +60,15 @@ int64_t heddle_access_step(const heddle_access *access, int e, int dim)
 	return found.known && found.value != INT64_MIN ? found.value : 0;
 }
 
-/* Subscript `e` where it is defined, of one that is defined in part, too; NULL: several formulas take turns. */
+/* Subscript `e` as one formula on its domain; NULL: it is piecewise. */
 static isl_aff *formula_of(const heddle_access *access, int e)
 {
 	isl_pw_aff *all = isl_multi_pw_aff_get_pw_aff(access->index, e);
 	all = isl_pw_aff_gist(all, isl_pw_aff_domain(isl_pw_aff_copy(all)));
-	isl_aff *own = isl_pw_aff_isa_aff(all) == isl_bool_true ? isl_pw_aff_as_aff(isl_pw_aff_copy(all)) : NULL;
+	if (isl_pw_aff_isa_aff(all) == isl_bool_true)
+		return isl_pw_aff_as_aff(all);
 	isl_pw_aff_free(all);
-	return own;
+	return NULL;
 }
 
 bool heddle_access_is_uniform(const heddle_access *access)

@@ -282,7 +282,7 @@ bool heddle_starts_fresh(heddle_scop *scop, const heddle_kernel *kernel, const h
 int heddle_access_dim(const heddle_stmt *stmt, const heddle_access *access, int e);
 /* What one step of the statement's dimension adds to subscript `e` of an access that is affine; 0 where it is not always the same, either. */
 int64_t heddle_access_step(const heddle_access *access, int e, int dim);
-/* Is each subscript one formula?  One that adds the least or greatest of several sizes is of pieces, whose tiles have no box in common. */
+/* Is the access affine, with no subscript piecewise, like one that adds the greatest of two sizes?  Tiles of those have no fixed box. */
 bool heddle_access_is_uniform(const heddle_access *access);
 /* The reduction `d` is a window that slides along the rows of a tile, or of a tensor that is only read: its neighbours read again what the
  * thread's other results take.  Written out, inside all other reductions, each element is read once. */
