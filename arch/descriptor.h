@@ -132,9 +132,10 @@ typedef struct heddle_descriptor {
 	heddle_quantity overlap;	    /* fraction of the other work that overlaps with the bottleneck: 0 to 1 */
 	heddle_quantity chunk;		    /* neighbouring blocks that a unit takes at once, at most; not set: they are dealt out one by one */
 	heddle_quantity window;		    /* instructions that a thread has under way; not set: it waits for each in order */
-	heddle_quantity misses;		    /* cache lines that a unit waits for at once; not set: any number */
+	heddle_quantity misses;		    /* cache lines that a unit waits for at the same time; not set: any number */
 	heddle_quantity prefetch_streams;   /* runs that are followed at the same time, from one block to the next */
-	heddle_quantity prefetch_reach;	    /* bytes of one run that are fetched ahead of it; not set: nothing is, and warps hide it */
+	heddle_quantity prefetch_start;	    /* bytes of a run from memory that come before it is followed; from caches fewer */
+	heddle_quantity prefetch_reach;	    /* bytes of a run after which it begins anew; not set: nothing is followed, and warps hide it */
 	bool unaligned_vectors;		    /* vector loads need element alignment only */
 	bool streaming_stores;		    /* stores can go past the caches; others read what they write into first */
 	bool prefetches;		    /* lines can be asked for ahead */
@@ -185,6 +186,7 @@ typedef struct heddle_transfer {
 	int cache_banks; /* of the first cache's data, bank_width wide; 0: it has none */
 	int banks;      /* at most HEDDLE_MOST_BANKS */
 	int bank_width; /* bytes of a word */
+	int streams;    /* runs of memory that prefetchers follow at the same time; 0: not known */
 } heddle_transfer;
 enum { HEDDLE_MOST_SECTOR = 256, HEDDLE_MOST_BANKS = 256 };
 heddle_transfer heddle_descriptor_transfer(const heddle_descriptor *descriptor);

@@ -177,11 +177,13 @@ const field heddle_descriptor_fields[] = {
 	{"window", AT(window), DIMENSION_COUNT, FIELD_WHOLE, 1e6,
 	 "instructions of a thread that are under way at the same time: iterations within it overlap; where it is not given, a thread waits in order"},
 	{"misses", AT(misses), DIMENSION_COUNT, 0, 1e6,
-	 "separate runs of memory that a unit waits for at the same time; where it is not given, any number"},
+	 "cache lines that a unit waits for at the same time; where it is not given, any number"},
 	{"prefetch_streams", AT(prefetch_streams), DIMENSION_COUNT, FIELD_WHOLE, 1e6,
-	 "runs of memory that hardware follows at the same time, from one block to the next"},
+	 "runs of memory that prefetchers follow at the same time, from one block to the next"},
 	{"prefetch_reach", AT(prefetch_reach), DIMENSION_BYTES, FIELD_WHOLE, GIB,
-	 "of contiguous memory that hardware fetches ahead from one miss"},
+	 "of contiguous memory that prefetchers follow, until they begin anew"},
+	{"prefetch_start", AT(prefetch_start), DIMENSION_BYTES, FIELD_WHOLE, GIB,
+	 "of contiguous memory that is waited for before prefetchers follow it; of what comes from nearer caches less"},
 	{NULL, 0, DIMENSION_COUNT, 0, 0, NULL},
 };
 _Static_assert(HEDDLE_COUNT(heddle_descriptor_fields) <= HEDDLE_N_DESCRIPTOR_FIELD, "locations hold every field");

@@ -42,7 +42,8 @@ heddle_transfer heddle_descriptor_transfer(const heddle_descriptor *descriptor)
 				 .lines = descriptor->issue.line.set ? descriptor->issue.line.value : INFINITY,
 				 .cache_banks = l1 && l1->banks.set ? (int)l1->banks.value : 0,
 				 .banks = shared->banks.set ? (int)shared->banks.value : 32,
-				 .bank_width = shared->bank_width.set ? (int)shared->bank_width.value : 4};
+				 .bank_width = shared->bank_width.set ? (int)shared->bank_width.value : 4,
+				 .streams = descriptor->prefetch_streams.set ? (int)descriptor->prefetch_streams.value : 0};
 }
 
 double heddle_descriptor_rate(const heddle_descriptor *descriptor, heddle_type type)

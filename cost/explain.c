@@ -189,7 +189,7 @@ static void explain_memory(const explainer *e, const heddle_plan_launch *l)
 	const heddle_rating *r = &l->rating;
 	heddle_load load = l->load;
 	const double factor = load.n_span ? r->traffic / load.span[load.n_span - 1].touched.bytes : 1;
-	const heddle_touch all = load.n_span ? load.span[load.n_span - 1].touched : (heddle_touch){0, 0};
+	const heddle_touch all = load.n_span ? load.span[load.n_span - 1].touched : (heddle_touch){0};
 	memset(load.again, 0, sizeof(load.again));
 	if (load.n_span > 1) { /* each block has data of its own */
 		load.span[0].touched = (heddle_touch){all.bytes / load.blocks, all.runs / load.blocks};

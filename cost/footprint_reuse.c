@@ -194,6 +194,7 @@ static void add_stmt(tree *t, const heddle_shape *s, int stmt, int block, bool o
 		heddle_reference *r =
 			add_reference(t, innermost(s, a->mask, results, block), a->access->tensor->position, a);
 		add_digits(t, s, r, a->step, false);
+		r->streamed = i == 0 && a->group >= 0 && t->c->streams >> a->group & 1;
 		for (int g = 0; g < t->o->n_group; g++)
 			r->ahead = r->ahead || (t->o->group[g].tensor == a->access->tensor && t->c->group[g].prefetch &&
 						t->c->group[g].space == HEDDLE_SPACE_GLOBAL);

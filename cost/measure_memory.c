@@ -13,10 +13,6 @@ static const double RARE = 0.02;
 
 enum { MOST_REFERENCES = 96 };
 
-/* Before any buffer. */
-static const int64_t FAR = (int64_t)1 << 50;
-static const int64_t APART = (int64_t)1 << 24; /* rows that data choose */
-
 /* References of one loop that differ by constants: conditions may stand between them. */
 typedef struct pending {
 	heddle_reference reference; /* without the digits of the constants */
@@ -97,20 +93,18 @@ static void add_digit(heddle_reference *r, int loop, double stride, double exten
 		r->digit[r->n_digit++] = (heddle_reuse_digit){loop, stride, extent};
 }
 
-/* Constants as digits: equal gaps first, then the gaps between those rows. */
-static void add_constants(heddle_reference *r, const int64_t *constant, int n)
+/* Constants as digits: equal gaps first, then the gaps between those rows.  Of the constants the first one stays. */
+static void add_constants(heddle_reference *r, int64_t *constant, int n)
 {
-	int64_t row[MOST_REFERENCES];
 	while (n > 1) {
 		const int64_t gap = constant[1] - constant[0];
 		int length = 1, rows = 0;
 		while (length < n && constant[length] - constant[length - 1] == gap)
 			length++;
 		add_digit(r, -1, (double)gap, length);
-		for (int i = 0; i < n && rows < MOST_REFERENCES; i += length)
-			row[rows++] = constant[i];
+		for (int i = 0; i < n; i += length)
+			constant[rows++] = constant[i];
 		n = rows;
-		constant = row;
 	}
 }
 
@@ -204,6 +198,14 @@ static double iterations(const scanner *s, int loop)
 	return n;
 }
 
+static bool is_streamed(const scanner *s, const heddle_region_access *access)
+{
+	for (int i = 0; i < s->m->launch->n_streamed; i++)
+		if (s->m->launch->streamed[i] == access->buffer)
+			return access->store && access->bytes > heddle_type_size(access->buffer->type);
+	return false;
+}
+
 static pending *find_pending(scanner *s, const heddle_region_access *access, int loop)
 {
 	for (int i = 0; i < s->n_pending; i++) {
@@ -235,63 +237,9 @@ static void add_reference(scanner *s, const heddle_region *region, const heddle_
 	}
 	p->reference.times = fmax(p->reference.times, times);
 	p->reference.ahead = p->reference.ahead || access->ahead;
+	p->reference.streamed = is_streamed(s, access);
 	for (int i = 0; i < n; i++)
 		HEDDLE_PUSH(s->arena, p->constant, p->n, constant[i]);
-}
-
-/* ---- requests -------------------------------------------------------------------------------------------------------------------- */
-
-/* The place of one lane; data that are loaded from different places lead far from each other, others lead to `otherwise`. */
-static int64_t address_of(const scanner *s, const traffic_form *form, int64_t otherwise)
-{
-	int64_t address = FAR + form->constant; /* what a guard leaves out may lie before the buffer */
-	for (int i = 0; i < form->n_term; i++) {
-		traffic_term one = form->term[i];
-		const traffic_form *place = one.atom->kind == TRAFFIC_DATA ? one.atom->arg[0] : NULL;
-		const traffic_form single = {.n_term = 1, .term = &one};
-		traffic_box box = s->box;
-		const traffic_range r = heddle_traffic_range(place ? place : &single, &box);
-		if (r.lo <= -TRAFFIC_BIG)
-			return otherwise;
-		address += place ? r.lo * APART : r.lo;
-	}
-	return address;
-}
-
-/* Each execution of an access is as the first warp's of the first block, in the first iteration of all loops. */
-static void add_requests(const scanner *s, const heddle_region_access *access, double requests)
-{
-	heddle_load *load = s->m->load;
-	const traffic_id *thread = &s->m->regions.reader.thread;
-	const heddle_transfer transfer = heddle_descriptor_transfer(s->m->descriptor);
-	const int warp = s->m->descriptor->warp.set ? (int)s->m->descriptor->warp.value : 1;
-	int n = warp < s->m->launch->threads ? warp : s->m->launch->threads;
-	int64_t address[HEDDLE_MOST_LANES];
-	traffic_range kept[TRAFFIC_MOST_DIGITS];
-	n = n < HEDDLE_MOST_LANES ? n : HEDDLE_MOST_LANES;
-	memcpy(kept, s->box.range + thread->first, sizeof(*kept) * (size_t)thread->n_digit);
-	for (int t = 0; t < n; t++) {
-		for (int d = 0; d < thread->n_digit; d++) {
-			const int64_t digit = t / thread->weight[d] % (thread->weight[d + 1] / thread->weight[d]);
-			s->box.range[thread->first + d] = (traffic_range){digit, digit};
-		}
-		address[t] = address_of(s, access->address, (int64_t)t * transfer.sector);
-	}
-	memcpy(s->box.range + thread->first, kept, sizeof(*kept) * (size_t)thread->n_digit);
-	if (heddle_buffer_space(access->buffer) == HEDDLE_SPACE_SHARED) {
-		load->shared_cycles += requests * heddle_request_cycles(&transfer, address, n, access->bytes);
-		return;
-	}
-	load->sectors += requests * heddle_request_sectors(&transfer, address, n, access->bytes);
-	load->cache_cycles += requests * heddle_request_cache_cycles(&transfer, address, n, access->bytes);
-}
-
-static bool is_streamed(const scanner *s, const heddle_region_access *access)
-{
-	for (int i = 0; i < s->m->launch->n_streamed; i++)
-		if (s->m->launch->streamed[i] == access->buffer)
-			return access->store && access->bytes > heddle_type_size(access->buffer->type);
-	return false;
 }
 
 /* A region, and the loops around it. */
@@ -310,15 +258,31 @@ static bool form_has(const traffic_form *form, int variable)
 	return found;
 }
 
-/* Is each access of the array in the region at a place that the loop does not change? */
-static bool stays(const heddle_region *region, const heddle_buffer *array, int variable)
+/* Is each access of the array in the region at a place that the loop does not change?  *conditions: sides of conditions with such accesses
+ * are added. */
+static bool stays(const heddle_region *region, const heddle_buffer *array, int variable, int *conditions)
 {
 	bool all = true;
 	for (int i = 0; i < region->n_access && all; i++)
 		all = region->access[i].buffer != array || !form_has(region->access[i].address, variable);
-	for (int i = 0; i < region->n_child && all; i++)
-		all = stays(region->child[i], array, variable);
+	for (int c = 0; c < region->n_child && all; c++) {
+		const heddle_region *child = region->child[c];
+		bool any = false;
+		for (int i = 0; i < child->n_access && region->kind == HEDDLE_REGION_IF; i++)
+			any = any || child->access[i].buffer == array;
+		*conditions += any;
+		all = stays(child, array, variable, conditions);
+	}
 	return all;
+}
+
+/* A compiler makes a loop of its own for each side of a few conditions that the loop does not change; with more of them it leaves in
+ * memory what is accessed under them. */
+static bool stays_in_registers(const heddle_region *loop, const heddle_buffer *array)
+{
+	enum { FEW = 2 };
+	int conditions = 0;
+	return stays(loop, array, loop->variable, &conditions) && conditions <= FEW;
 }
 
 /* How often the access of `vectors` is one: a compiler keeps in registers what stays in place in a loop, of a thread's own memory or of what
@@ -333,7 +297,7 @@ static uint64_t moved(const scanner *s, const heddle_region *region, const heddl
 		return executed;
 	if (registers->set && vectors > sums * registers->value)
 		return executed;
-	for (; around && (own ? stays(around->region, access->buffer, around->region->variable) : !form_has(access->address, around->region->variable));
+	for (; around && (own ? stays_in_registers(around->region, access->buffer) : !form_has(access->address, around->region->variable));
 	     around = around->outer)
 		executed = around->region->executed < executed ? around->region->executed : executed;
 	return executed;
@@ -358,7 +322,7 @@ static void count_accesses(scanner *s, const heddle_region *region, int loop, co
 		if (space == HEDDLE_SPACE_GLOBAL && is_streamed(s, access))
 			load->streamed += requests * access->bytes;
 		if ((space == HEDDLE_SPACE_GLOBAL || space == HEDDLE_SPACE_SHARED) && !s->m->simd)
-			add_requests(s, access, requests);
+			measure_requests(s->m, &s->box, access, requests);
 		if (space == HEDDLE_SPACE_GLOBAL || s->m->simd)
 			add_reference(s, region, access, constant, n, loop);
 	}

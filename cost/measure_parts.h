@@ -35,6 +35,8 @@ void measure_paths(measurer *m);
 void measure_registers(measurer *m);
 /* Fill instruction[] of accesses, sectors, shared_cycles, stored, streamed, span and again. */
 void measure_memory(measurer *m);
+/* Count `requests` warps' executions of the access into sectors, cache_cycles or shared_cycles. */
+void measure_requests(measurer *m, const traffic_box *box, const heddle_region_access *access, double requests);
 /* The region of a loop or condition; NULL: there is none. */
 const heddle_region *measure_region(const heddle_region *from, const heddle_node *node);
 /* One warp's instructions in a block, for what all threads of all blocks execute so often. */

@@ -9,18 +9,13 @@
  * overlapped(): the longest of several times, and of the others the fraction that the chip does not overlap with it.
  * SPDX-License-Identifier: MIT
  */
-#include "cost/rate.h"
+#include "cost/rate_parts.h"
 
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
-/* Share of a cache that data stay in: lines conflict, and other data pass through. */
-static const double KEPT = 0.75;
-/* Share of a core's window whose instructions run while a load misses; fitted on bench/replay (all of it in view). */
-static const double BEHIND = 0.2;
-
-enum { MOST_LEVELS = 4, MOST_PARTS = 3, WORD = 4 };
+enum { MOST_PARTS = 3, WORD = 4 };
 
 /* Units of a chip that instructions compete for. */
 typedef enum pipe { PIPE_ARITHMETIC, PIPE_MEMORY, PIPE_CONTROL, N_PIPE } pipe;
@@ -54,37 +49,13 @@ static const class classes[] = {
 };
 _Static_assert(HEDDLE_COUNT(classes) == HEDDLE_N_INSTRUCTION, "every class has a row");
 
-typedef struct level {
-	double size, latency;
-	double bandwidth, of_unit; /* bytes a second of all units, and of one alone; 0: not known */
-	bool shared;                     /* by all units */
-	heddle_touch missed;             /* of the whole grid: what comes from the next level */
-} level;
-
-typedef struct rater {
-	const heddle_load *load;
-	const heddle_descriptor *d;
-	heddle_rating *out;
-	double clock, units, warp, lanes, overlap;
-	double warps;   /* of a block */
-	double at_once; /* blocks on all units at the same time */
-	double on_unit; /* blocks on the unit that has most */
-	int n_level;    /* caches, then memory */
-	level level[MOST_LEVELS];
-} rater;
-
-static double quantity(const heddle_quantity *q, double otherwise)
-{
-	return q->set && q->value > 0 ? q->value : otherwise;
-}
-
 static double round_up(double n, double step)
 {
 	return step > 0 ? ceil(n / step) * step : n;
 }
 
 /* The greatest, and of the others what is not overlapped. */
-static double overlapped(const rater *r, const double *part, int n)
+static double overlapped(const heddle_rater *r, const double *part, int n)
 {
 	double sum = 0, most = 0;
 	for (int i = 0; i < n; i++) {
@@ -97,28 +68,28 @@ static double overlapped(const rater *r, const double *part, int n)
 /* ---- the machine ----------------------------------------------------------------------------- */
 
 /* The clock is that at which the peak rate is reached, where the descriptor says both. */
-static void read_machine(rater *r)
+static void read_machine(heddle_rater *r)
 {
 	const heddle_descriptor *d = r->d;
 	const bool simd = d->execution == HEDDLE_SIMD;
-	const double rate = heddle_descriptor_rate(d, HEDDLE_FLOAT32), fma = quantity(&d->issue.fma, 0);
-	r->units = quantity(&d->units, 1);
-	r->warp = quantity(&d->warp, 1);
-	r->lanes = simd ? fmax(1, quantity(&d->vector_bytes, WORD) / WORD) : r->warp;
+	const double rate = heddle_descriptor_rate(d, HEDDLE_FLOAT32), fma = heddle_rate_quantity(&d->issue.fma, 0);
+	r->units = heddle_rate_quantity(&d->units, 1);
+	r->warp = heddle_rate_quantity(&d->warp, 1);
+	r->lanes = simd ? fmax(1, heddle_rate_quantity(&d->vector_bytes, WORD) / WORD) : r->warp;
 	r->clock = rate > 0 && (fma > 0 || !d->clock.set)
 			   ? rate / (2 * r->units * r->lanes * fmax(fma, fma > 0 ? 0 : 1))
-			   : quantity(&d->clock, 1);
-	r->overlap = quantity(&d->overlap, 0);
+			   : heddle_rate_quantity(&d->clock, 1);
+	r->overlap = heddle_rate_quantity(&d->overlap, 0);
 	r->warps = ceil(r->load->threads / r->warp);
 }
 
 /* Instructions of the class that a unit begins in a clock; 0: not known. */
-static double issue_rate(const rater *r, heddle_instruction i)
+static double issue_rate(const heddle_rater *r, heddle_instruction i)
 {
 	const heddle_descriptor *d = r->d;
 	const char *issue = (const char *)&d->issue;
 	const double fma = heddle_descriptor_rate(d, HEDDLE_FLOAT32) / (2 * r->units * r->lanes * r->clock);
-	double other = quantity((const heddle_quantity *)(const void *)(issue + classes[i].otherwise), fma);
+	double other = heddle_rate_quantity((const heddle_quantity *)(const void *)(issue + classes[i].otherwise), fma);
 	if (i == HEDDLE_INSTRUCTION_FMA64) {
 		const double lanes = d->execution == HEDDLE_SIMD ? fmax(1, r->lanes / 2) : r->lanes;
 		return heddle_descriptor_rate(d, HEDDLE_FLOAT64) / (2 * r->units * lanes * r->clock);
@@ -127,33 +98,18 @@ static double issue_rate(const rater *r, heddle_instruction i)
 		const heddle_matrix_instruction *m = &d->matrix[0];
 		return m->flops.value / (2.0 * m->m * m->n * m->k * r->units * r->clock);
 	}
-	return quantity((const heddle_quantity *)(const void *)(issue + classes[i].issue), other);
+	return heddle_rate_quantity((const heddle_quantity *)(const void *)(issue + classes[i].issue), other);
 }
 
 /* Bytes a cycle and unit. */
-static double per_cycle(const rater *r, double bandwidth)
+static double per_cycle(const heddle_rater *r, double bandwidth)
 {
 	return bandwidth / (r->units * r->clock);
 }
 
-static void read_levels(rater *r)
-{
-	static const char *const name[MOST_LEVELS] = {"l1", "l2", "l3", "global"};
-	for (int i = 0; i < MOST_LEVELS; i++) {
-		const heddle_memory *m = heddle_descriptor_memory(r->d, name[i]);
-		if (!m || (i < MOST_LEVELS - 1 && !m->size.set))
-			continue;
-		r->level[r->n_level++] = (level){.size = m->size.value,
-						 .bandwidth = m->bandwidth.value,
-						 .of_unit = m->unit_bandwidth.value,
-						 .latency = m->latency.value,
-						 .shared = !m->scope || strcmp(m->scope, "unit") != 0};
-	}
-}
-
 /* ---- resident blocks ------------------------------------------------------------------------- */
 
-static void limit(rater *r, double blocks, const char *what)
+static void limit(heddle_rater *r, double blocks, const char *what)
 {
 	if (blocks >= r->out->resident)
 		return;
@@ -162,26 +118,26 @@ static void limit(rater *r, double blocks, const char *what)
 }
 
 /* Registers are given to warps of a scheduler, in multiples. */
-static double register_blocks(const rater *r, double registers)
+static double register_blocks(const heddle_rater *r, double registers)
 {
-	const double all = quantity(&r->d->registers_per_unit, INFINITY), schedulers = quantity(&r->d->schedulers, 1);
+	const double all = heddle_rate_quantity(&r->d->registers_per_unit, INFINITY), schedulers = heddle_rate_quantity(&r->d->schedulers, 1);
 	const double warps =
-		floor(all / schedulers / (r->warp * round_up(registers, quantity(&r->d->register_granularity, 1))));
+		floor(all / schedulers / (r->warp * round_up(registers, heddle_rate_quantity(&r->d->register_granularity, 1))));
 	return floor(warps * schedulers / r->warps);
 }
 
-static void find_registers(rater *r)
+static void find_registers(heddle_rater *r)
 {
 	const heddle_descriptor *d = r->d;
-	const double wanted = r->load->registers, step = quantity(&d->register_granularity, 1);
-	double most = quantity(&d->registers_per_thread, INFINITY);
+	const double wanted = r->load->registers, step = heddle_rate_quantity(&d->register_granularity, 1);
+	double most = heddle_rate_quantity(&d->registers_per_thread, INFINITY);
 	if (d->execution == HEDDLE_SIMD) {
-		most = quantity(&d->vector_registers, INFINITY);
+		most = heddle_rate_quantity(&d->vector_registers, INFINITY);
 	} else {
-		const double blocks = fmax(1, r->load->min_blocks), schedulers = quantity(&d->schedulers, 1);
+		const double blocks = fmax(1, r->load->min_blocks), schedulers = heddle_rate_quantity(&d->schedulers, 1);
 		const double warps = ceil(r->warps * blocks / schedulers);
 		most = fmin(most,
-			    floor(quantity(&d->registers_per_unit, INFINITY) / schedulers / (warps * r->warp) / step) *
+			    floor(heddle_rate_quantity(&d->registers_per_unit, INFINITY) / schedulers / (warps * r->warp) / step) *
 				    step);
 	}
 	r->out->most = most;
@@ -189,24 +145,24 @@ static void find_registers(rater *r)
 	r->out->spilled = fmax(0, wanted - most);
 }
 
-static void find_resident(rater *r)
+static void find_resident(heddle_rater *r)
 {
 	const heddle_descriptor *d = r->d;
 	const heddle_load *l = r->load;
-	const double threads = r->warps * r->warp, per_unit = quantity(&d->threads_per_unit, INFINITY);
+	const double threads = r->warps * r->warp, per_unit = heddle_rate_quantity(&d->threads_per_unit, INFINITY);
 	const double shared =
-		round_up(l->shared_bytes, quantity(&d->shared_granularity, 1)) + quantity(&d->shared_reserved, 0);
+		round_up(l->shared_bytes, heddle_rate_quantity(&d->shared_granularity, 1)) + heddle_rate_quantity(&d->shared_reserved, 0);
 	find_registers(r);
 	r->out->resident = INFINITY;
 	r->out->limiter = "none";
-	limit(r, quantity(&d->blocks_per_unit, INFINITY), "blocks");
+	limit(r, heddle_rate_quantity(&d->blocks_per_unit, INFINITY), "blocks");
 	limit(r, floor(per_unit / threads), "threads");
 	if (d->execution == HEDDLE_SIMT)
 		limit(r, register_blocks(r, r->out->registers), "registers");
 	if (l->shared_bytes > 0 && d->execution == HEDDLE_SIMT)
-		limit(r, floor(quantity(&d->shared_per_unit, INFINITY) / shared), "shared memory");
-	r->out->fits = r->out->resident >= 1 && l->shared_bytes <= quantity(&d->shared_per_block, INFINITY) &&
-		       l->threads <= quantity(&d->threads_per_block, INFINITY);
+		limit(r, floor(heddle_rate_quantity(&d->shared_per_unit, INFINITY) / shared), "shared memory");
+	r->out->fits = r->out->resident >= 1 && l->shared_bytes <= heddle_rate_quantity(&d->shared_per_block, INFINITY) &&
+		       l->threads <= heddle_rate_quantity(&d->threads_per_block, INFINITY);
 	r->out->resident = fmax(1, r->out->resident);
 	r->on_unit = ceil(l->blocks / r->units);
 	limit(r, fmax(1, r->on_unit), "grid");
@@ -216,181 +172,9 @@ static void find_resident(rater *r)
 	r->out->tail = r->on_unit > 0 ? 1 - l->blocks / (r->on_unit * r->units) : 0;
 }
 
-/* ---- memory ---------------------------------------------------------------------------------- */
-
-/* Distinct data of so many consecutive blocks. */
-static heddle_touch distinct(const heddle_load *l, double blocks)
-{
-	heddle_touch none = {0, 0};
-	if (!l->n_span)
-		return none;
-	if (blocks <= l->span[0].blocks)
-		return l->span[0].touched;
-	for (int i = 1; i < l->n_span; i++) {
-		const heddle_span *a = &l->span[i - 1], *b = &l->span[i];
-		if (blocks > b->blocks || b->blocks <= a->blocks)
-			continue;
-		const double at = (blocks - a->blocks) / (b->blocks - a->blocks);
-		return (heddle_touch){a->touched.bytes + at * (b->touched.bytes - a->touched.bytes),
-				      a->touched.runs + at * (b->touched.runs - a->touched.runs)};
-	}
-	return l->span[l->n_span - 1].touched;
-}
-
-/* The most consecutive blocks whose distinct data are no more than `bytes`. */
-static double blocks_within(const heddle_load *l, double bytes)
-{
-	double blocks = 1;
-	for (int i = 1; i < l->n_span; i++) {
-		const heddle_span *a = &l->span[i - 1], *b = &l->span[i];
-		if (b->touched.bytes <= bytes) {
-			blocks = b->blocks;
-			continue;
-		}
-		if (b->touched.bytes > a->touched.bytes && a->touched.bytes < bytes)
-			blocks = a->blocks + (b->blocks - a->blocks) * (bytes - a->touched.bytes) /
-						     (b->touched.bytes - a->touched.bytes);
-		break;
-	}
-	return blocks;
-}
-
-/* Share of its data that a launch does not find in the cache: one before it left what all units'
- * cache holds. */
-static double cold(const heddle_load *l, const level *v)
-{
-	const double all = distinct(l, l->blocks).bytes / v->size;
-	return v->shared ? fmin(1, fmax(0, (all - KEPT) / (1 - KEPT))) : 1;
-}
-
-/* Share of data, touched again after so many other bytes, that a cache with this room has lost: distances are known to a factor of two. */
-static double lost_share(double distance, double room)
-{
-	return fmin(1, fmax(0, 1 + distance - log2(room)));
-}
-
-/* A unit's own cache, whose blocks are dealt out: they have in common only what all blocks have.  Those that are resident read it at the same
- * time; the next ones find it again if a block's data fit. */
-static double common_hits(const rater *r, const level *v)
-{
-	const heddle_load *l = r->load;
-	const double lost = lost_share(log2(fmax(1, distinct(l, 1).bytes)), KEPT * v->size);
-	const double once = fmin(r->units, l->blocks);
-	return l->common * fmax(0, l->blocks - lost * l->blocks / r->out->resident - (1 - lost) * once);
-}
-
-/* Where blocks share a cache they pass through their data together: what one touches before it comes back to something
- * is in part what the others touch as well. */
-static void find_misses(rater *r, level *v, const heddle_touch *above)
-{
-	const heddle_load *l = r->load;
-	const bool one_by_one =
-		quantity(&r->d->blocks_per_unit, 2) == 1; /* a unit takes neighbours then; else they are dealt out */
-	const double sharing = v->shared ? r->at_once : r->out->resident, one = distinct(l, 1).bytes;
-	double together = v->shared || one_by_one ? fmax(sharing, blocks_within(l, KEPT * v->size)) : 1;
-	together = fmin(together, l->blocks);
-	const heddle_touch touched = distinct(l, together);
-	const double common = v->shared && one > 0 ? distinct(l, sharing).bytes / (one * sharing) : 1;
-	/* prefetchers that track all runs of a block continue into the next block */
-	const bool follows = one_by_one && distinct(l, 1).runs <= quantity(&r->d->prefetch_streams, 0);
-	const double row = follows ? fmax(together, l->blocks / r->units) : together;
-	v->missed = (heddle_touch){touched.bytes * l->blocks / together, distinct(l, row).runs * l->blocks / row};
-	if (!v->shared && !one_by_one)
-		v->missed.bytes -= common_hits(r, v);
-	for (int i = 0; i < HEDDLE_LOAD_DISTANCES; i++) {
-		const double lost = lost_share(i, KEPT * v->size / (sharing * common));
-		v->missed.bytes += l->blocks * l->again[i].bytes * lost * common;
-		v->missed.runs += l->blocks * l->again[i].runs * lost * common;
-	}
-	if (above && above->bytes < v->missed.bytes)
-		v->missed = *above;
-	v->missed.bytes *= cold(l, v);
-	v->missed.runs *= cold(l, v);
-}
-
-static void find_traffic(rater *r)
-{
-	const heddle_load *l = r->load;
-	const heddle_touch *above = NULL;
-	double written = 0;
-	for (int i = 0; i + 1 < r->n_level; i++) {
-		level *v = &r->level[i];
-		/* shared memory is a part of a first cache that is larger */
-		if (i == 0 && !v->shared && v->size > quantity(&r->d->shared_per_unit, INFINITY))
-			v->size = fmax(v->size / 16, v->size - r->out->resident * (l->shared_bytes + quantity(&r->d->shared_reserved, 0)));
-		find_misses(r, v, above);
-		above = &v->missed;
-		/* a store that misses reads its line first; one past the caches reaches memory always */
-		const double missing = cold(l, v), cached = fmax(0, l->stored - l->streamed);
-		if (r->d->streaming_stores)
-			written = l->blocks * (missing * cached + (1 - missing) * l->streamed);
-	}
-	const double all = distinct(l, l->blocks).bytes, once = above ? above->bytes : all;
-	/* what is read and written moves both ways, but for what the last cache keeps within the launch */
-	if (!r->d->streaming_stores)
-		written = l->updated * l->blocks * (once < all ? once / all : 1);
-	r->out->traffic = once + written;
-}
-
-/* Seconds in which memory moves its traffic, as fast as bytes in flight let it. */
-static double memory_seconds(const rater *r)
-{
-	const level *memory = &r->level[r->n_level - 1];
-	double bandwidth = memory->bandwidth;
-	const double flight = r->load->flight * r->load->threads * r->at_once;
-	if (flight > 0 && memory->latency > 0 && !r->d->prefetch_reach.set)
-		bandwidth = fmin(bandwidth, flight / memory->latency);
-	if (memory->of_unit > 0)
-		bandwidth = fmin(bandwidth, memory->of_unit * fmin(r->units, r->load->blocks));
-	return bandwidth > 0 ? r->out->traffic / bandwidth : 0;
-}
-
-/* Seconds of caches that all units share. */
-static double cache_seconds(const rater *r)
-{
-	double most = 0;
-	for (int i = 1; i + 1 < r->n_level; i++)
-		if (r->level[i].bandwidth > 0)
-			most = fmax(most, r->level[i - 1].missed.bytes / r->level[i].bandwidth);
-	return most;
-}
-
-/* Latency of a load in cycles.  Warps that wait for the same new line wait for it together, so that of a warp's waits
- * as many are for new lines as there are lines; how far away those are goes by bytes. */
-static double load_latency(const rater *r)
-{
-	const heddle_memory *memory = heddle_descriptor_memory(r->d, "global");
-	const double line = memory ? quantity(&memory->line, 1) : 1,
-		     waits = r->load->chain[HEDDLE_INSTRUCTION_GLOBAL_LOAD];
-	double here = r->level[0].latency, share = 1;
-	for (int i = 0; i + 1 < r->n_level && !r->d->prefetch_reach.set; i++) { /* else a run waits once: run_cycles */
-		const double missed = r->level[i].missed.bytes,
-			     above = i ? r->level[i - 1].missed.bytes : waits * line * r->load->blocks;
-		share *= above > 0 ? fmin(1, missed / above) : 0;
-		here += share * fmax(0, r->level[i + 1].latency - r->level[i].latency);
-	}
-	return here * r->clock;
-}
-
-/* Cycles of one block in which nothing is there yet of a run that prefetchers do not know. */
-static double run_cycles(const rater *r)
-{
-	const double misses = quantity(&r->d->misses, INFINITY), reach = quantity(&r->d->prefetch_reach, INFINITY);
-	const double hidden = BEHIND * quantity(&r->d->window, 0) / quantity(&r->d->issue.all, INFINITY);
-	double cycles = 0;
-	for (int i = 0; i + 1 < r->n_level; i++) {
-		const heddle_touch *m = &r->level[i].missed;
-		const double bytes = fmax(0, m->bytes / r->load->blocks - r->load->ahead),
-			     runs = m->runs / r->load->blocks + bytes / reach;
-		const double latency = fmax(0, r->level[i + 1].latency - r->level[i].latency) * r->clock;
-		cycles += runs * fmax(0, latency - hidden) / misses;
-	}
-	return isfinite(misses) ? cycles : 0;
-}
-
 /* ---- a unit -------------------------------------------------------------------------------------------------------- */
 
-static double issue_cycles(const rater *r)
+static double issue_cycles(const heddle_rater *r)
 {
 	double part[N_PIPE + 1] = {0}, all = 0;
 	for (int i = 0; i < HEDDLE_N_INSTRUCTION; i++) {
@@ -398,14 +182,14 @@ static double issue_cycles(const rater *r)
 		part[classes[i].pipe] += rate > 0 ? n / rate : 0;
 		all += n;
 	}
-	const double together = all / quantity(&r->d->issue.all, INFINITY), longest = overlapped(r, part, N_PIPE);
+	const double together = all / heddle_rate_quantity(&r->d->issue.all, INFINITY), longest = overlapped(r, part, N_PIPE);
 	return fmax(together, longest);
 }
 
 /* Stores and loads of what registers do not hold: loads from the first cache if that holds all threads', else from the
  * second.  Nothing else goes on meanwhile: the next use waits for the load, and the load for the store, unless there
  * are other warps. */
-static double spill_cycles(const rater *r)
+static double spill_cycles(const heddle_rater *r)
 {
 	const bool simd = r->d->execution == HEDDLE_SIMD;
 	const double width = simd ? r->lanes * WORD : WORD, held = r->out->spilled * width * r->load->threads,
@@ -417,7 +201,7 @@ static double spill_cycles(const rater *r)
 	return wait + (from > 0 ? runs * held / per_cycle(r, from) : 0) + (to > 0 ? runs * held / per_cycle(r, to) : 0);
 }
 
-static double shared_cycles(const rater *r)
+static double shared_cycles(const heddle_rater *r)
 {
 	const heddle_transfer transfer = heddle_descriptor_transfer(r->d);
 	const heddle_memory *shared = heddle_descriptor_memory(r->d, "shared");
@@ -426,21 +210,21 @@ static double shared_cycles(const rater *r)
 	return rate > 0 ? r->load->shared_cycles * width / rate : r->load->shared_cycles;
 }
 
-static double cache_cycles(const rater *r)
+static double cache_cycles(const heddle_rater *r)
 {
 	const double near = per_cycle(r, r->level[0].bandwidth);
 	return fmax(r->load->cache_cycles, near > 0 ? r->load->sectors * heddle_descriptor_transfer(r->d).sector / near : 0);
 }
 
 /* Cycles of one warp from the start of a block to its end, alone on a unit. */
-static double chain_cycles(const rater *r, double work)
+static double chain_cycles(const heddle_rater *r, double work)
 {
 	const heddle_memory *shared = heddle_descriptor_memory(r->d, "shared");
-	const double *chain = r->load->chain, fma = quantity(&r->d->latency.fma, 1), load = load_latency(r);
+	const double *chain = r->load->chain, fma = heddle_rate_quantity(&r->d->latency.fma, 1), load = heddle_rate_load_latency(r);
 	double cycles = 0;
 	for (int i = 0; i < HEDDLE_N_INSTRUCTION; i++) {
 		const char *latency = (const char *)&r->d->latency;
-		double each = quantity((const heddle_quantity *)(const void *)(latency + classes[i].latency), fma);
+		double each = heddle_rate_quantity((const heddle_quantity *)(const void *)(latency + classes[i].latency), fma);
 		if (i == HEDDLE_INSTRUCTION_SHARED_LOAD)
 			each = shared && shared->latency.set && !r->d->window.set ? shared->latency.value * r->clock
 										  : r->level[0].latency * r->clock;
@@ -456,22 +240,22 @@ static double chain_cycles(const rater *r, double work)
 }
 
 /* Schedulers without a warp, or with fewer than others, issue nothing. */
-static double imbalance(const rater *r, double blocks)
+static double imbalance(const heddle_rater *r, double blocks)
 {
-	const double schedulers = quantity(&r->d->schedulers, 1), warps = blocks * r->warps;
+	const double schedulers = heddle_rate_quantity(&r->d->schedulers, 1), warps = blocks * r->warps;
 	return warps > 0 ? ceil(warps / schedulers) * schedulers / warps : 1;
 }
 
 /* Cycles in which a unit does so many resident blocks: their work, or the chain of one warp if that takes longer.  A
  * warp that issues in order waits between its own instructions; with barriers it waits for all others of its block as
  * well.  `alone`: the time that nothing overlaps. */
-static double resident_cycles(const rater *r, double blocks, const double *part, int n, double chain, double alone)
+static double resident_cycles(const heddle_rater *r, double blocks, const double *part, int n, double chain, double alone)
 {
 	double each[MOST_PARTS];
 	for (int i = 0; i < n; i++)
 		each[i] = part[i] * (i == 0 ? imbalance(r, blocks) : 1);
 	const double block = overlapped(r, each, n), work = blocks * block;
-	const double warp = part[0] * quantity(&r->d->schedulers, 1) / r->warps;
+	const double warp = part[0] * heddle_rate_quantity(&r->d->schedulers, 1) / r->warps;
 	const double own = r->d->window.set ? 0 : r->load->chain[HEDDLE_INSTRUCTION_BARRIER] > 0 ? block : warp;
 	return blocks > 0 ? fmax(work, chain + own) + (1 - r->overlap) * fmin(work, chain) + blocks * alone : 0;
 }
@@ -492,28 +276,27 @@ static const char *bound(const heddle_rating *o, double unit)
 heddle_rating heddle_rate(const heddle_load *load, const heddle_descriptor *descriptor)
 {
 	heddle_rating out = {0};
-	rater r = {.load = load, .d = descriptor, .out = &out};
+	heddle_rater r = {.load = load, .d = descriptor, .out = &out};
 	read_machine(&r);
-	read_levels(&r);
 	find_resident(&r);
-	find_traffic(&r);
+	heddle_rate_traffic(&r);
 	const double part[MOST_PARTS] = {issue_cycles(&r), shared_cycles(&r), cache_cycles(&r)};
-	const double chain = chain_cycles(&r, out.resident * overlapped(&r, part, MOST_PARTS)), runs = run_cycles(&r),
+	const double chain = chain_cycles(&r, out.resident * overlapped(&r, part, MOST_PARTS)), runs = heddle_rate_run_cycles(&r),
 		     spill = spill_cycles(&r), all = load->blocks / (r.units * r.clock);
 	const double full = floor(r.on_unit / out.resident), rest = r.on_unit - full * out.resident;
 	/* a unit that takes neighbours may take the longer ones */
-	const double uneven = r.on_unit <= quantity(&descriptor->chunk, 0) ? fmax(1, load->imbalance) : 1;
+	const double uneven = r.on_unit <= heddle_rate_quantity(&descriptor->chunk, 0) ? fmax(1, load->imbalance) : 1;
 	const double unit = (full * resident_cycles(&r, out.resident, part, MOST_PARTS, chain, runs + spill) +
 			     resident_cycles(&r, rest, part, MOST_PARTS, chain, runs + spill)) *
 			    uneven / r.clock;
 	out.issue = part[0] * all;
 	out.shared = part[1] * all;
-	out.cache = fmax(part[2] * all, cache_seconds(&r));
-	out.memory = memory_seconds(&r);
+	out.cache = fmax(part[2] * all, heddle_rate_cache_seconds(&r));
+	out.memory = heddle_rate_memory_seconds(&r);
 	out.spill = spill * all;
 	out.latency = ceil(out.waves) * chain / r.clock + runs * all;
-	out.launch = quantity(&descriptor->launch_overhead, 0);
-	const double together[] = {unit, fmax(cache_seconds(&r), out.memory)}; /* levels that all units share pass on one stream */
+	out.launch = heddle_rate_quantity(&descriptor->launch_overhead, 0);
+	const double together[] = {unit, fmax(heddle_rate_cache_seconds(&r), out.memory)}; /* levels that all units share pass on one stream */
 	out.seconds = overlapped(&r, together, HEDDLE_COUNT(together)) + out.launch;
 	out.bound = bound(&out, unit);
 	return out;

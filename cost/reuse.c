@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SECTORS = 1024, MOST_KNOWN = 1024 };
+enum { MOST_SECTORS = 1024, MOST_KNOWN = 1024, MOST_LOOPS = 128 };
 
 typedef struct touch {
 	double bytes, runs; /* as of a heddle_touch */
@@ -23,8 +23,9 @@ typedef struct analysis {
 	const heddle_reference *reference;
 	int n_reference;
 	double line;
-	const heddle_transfer *transfer; /* NULL: its sets do not matter */
+	const heddle_transfer *transfer; /* NULL: its sets and streams do not matter */
 	touch *known; /* [MOST_KNOWN] of each reference and loop, that included or not; bytes -1: not known yet */
+	bool crowded[MOST_LOOPS]; /* does an iteration begin more runs than prefetchers follow? */
 } analysis;
 
 /* ---- boxes ------------------------------------------------------------------------------------------------------------------- */
@@ -74,10 +75,10 @@ static double room_of(const heddle_transfer *t, const heddle_reuse_digit *digit,
 	return lines > t->ways ? fmax(bytes, lines * t->way) : bytes;
 }
 
-/* Runs of contiguous lines, `step` bytes apart: neighbouring digits that continue each other are one. */
+/* Distinct bytes, in whole lines, and the room that they take: neighbouring digits that continue each other are one run. */
 static touch touch_of(const analysis *a, const heddle_reuse_digit *digit, int n, const heddle_reference *r)
 {
-	const double line = a->line;
+	const double line = a->line, all = fmax(r->size, line);
 	double run = r->bytes, step = 0, several = 1, runs = 1;
 	for (int i = 0; i < n; i++) {
 		const double stride = digit[i].stride, extent = digit[i].extent;
@@ -93,15 +94,43 @@ static touch touch_of(const analysis *a, const heddle_reuse_digit *digit, int n,
 			several = extent;
 		}
 	}
-	runs *= several;
-	const double bytes = runs * fmax(run, line), all = fmax(r->size, line);
-	const double least = r->ahead ? 0 : 1;
-	if (n > 0 && digit[n - 1].stride >= r->size) /* data chose those places */
-		return (touch){fmin(bytes, all), least * runs, fmin(bytes, all)};
-	if (bytes >= all)
-		return (touch){all, least, all};
-	const double room = r->indirect ? bytes : room_of(a->transfer, digit, n, fmax(run, line), bytes);
-	return (touch){bytes, least * runs, room};
+	const double bytes = fmin(all, runs * several * fmax(run, line));
+	const bool anywhere = r->indirect || bytes >= all || (n > 0 && digit[n - 1].stride >= r->size); /* or at places that data chose */
+	return (touch){.bytes = bytes, .room = anywhere ? bytes : room_of(a->transfer, digit, n, fmax(run, line), bytes)};
+}
+
+/* Runs in the order in which they are touched, the innermost loop first.  A loop makes them longer if it goes on where each ends, or a
+ * line further, unless prefetchers have forgotten them when it comes back; else it begins others. */
+static double runs_of(const analysis *a, const heddle_reference *r, int loop, bool included)
+{
+	double run = fmax(r->bytes, a->line), runs = 1;
+	heddle_reuse_digit own[HEDDLE_REFERENCE_DIGITS];
+	int n = 0;
+	for (int i = 0; i < r->n_digit; i++) {
+		int at = r->digit[i].loop < 0 ? n++ : -1;
+		for (; at > 0 && fabs(own[at - 1].stride) > fabs(r->digit[i].stride); at--)
+			own[at] = own[at - 1];
+		if (at >= 0)
+			own[at] = r->digit[i];
+	}
+	for (int l = r->loop, i = 0; i < n || (l >= 0 && (l != loop || included));) {
+		const bool inner = i < n, goes_on = inner || l >= MOST_LOOPS || !a->crowded[l];
+		for (int d = 0; d < (inner ? 1 : r->n_digit); d++) {
+			const heddle_reuse_digit digit = inner ? own[i] : r->digit[d];
+			const double stride = fabs(digit.stride);
+			if ((!inner && digit.loop != l) || digit.extent <= 1 || stride == 0)
+				continue;
+			if (goes_on && !r->indirect && stride <= run + a->line)
+				run += stride * (digit.extent - 1);
+			else
+				runs *= digit.extent;
+		}
+		if (inner)
+			i++;
+		else
+			l = l == loop ? -1 : a->loop[l].parent;
+	}
+	return runs;
 }
 
 static touch touched(const analysis *a, const heddle_reference *r, int loop, bool included)
@@ -111,16 +140,61 @@ static touch touched(const analysis *a, const heddle_reference *r, int loop, boo
 	touch *known = at < MOST_KNOWN ? &a->known[at] : NULL;
 	if (known && known->bytes >= 0)
 		return *known;
-	const touch here = touch_of(a, digit, digits_inside(a, r, loop, included, digit), r);
+	touch here = touch_of(a, digit, digits_inside(a, r, loop, included, digit), r);
+	here.runs = r->streamed ? 0 : fmin(runs_of(a, r, loop, included), here.bytes / a->line);
 	if (known)
 		*known = here;
 	return here;
+}
+
+/* Does a block come back to what the reference touches in the whole loop?  It is in a cache then. */
+static bool comes_back(const analysis *a, const heddle_reference *r, int loop)
+{
+	bool again = false;
+	for (int l = a->loop[loop].parent; l >= 0 && !a->loop[l].grid && !again; l = a->loop[l].parent) {
+		again = a->loop[l].trips > 1;
+		for (int i = 0; i < r->n_digit; i++)
+			again = again && r->digit[i].loop != l;
+	}
+	return again;
+}
+
+/* Runs of data that an iteration touches and the one before did not. */
+static double new_runs(const analysis *a, int loop)
+{
+	double runs = 0;
+	for (int i = 0; i < a->n_reference; i++) {
+		double most = 0;
+		bool first = true;
+		for (int j = 0; j < a->n_reference && first; j++) {
+			const heddle_reference *r = &a->reference[j];
+			if (r->array != a->reference[i].array || !is_inside(a, r->loop, loop))
+				continue;
+			first = j >= i;
+			const touch one = touched(a, r, loop, false);
+			if (!comes_back(a, r, loop) && touched(a, r, loop, true).bytes > one.bytes)
+				most = fmax(most, one.runs);
+		}
+		runs += first ? most : 0;
+	}
+	return runs;
 }
 
 static void forget(const analysis *a)
 {
 	for (int i = 0; i < MOST_KNOWN && i < a->n_reference * (a->n_loop + 1) * 2; i++)
 		a->known[i].bytes = -1;
+}
+
+/* Loops from the innermost on: runs of an outer one depend on those inside. */
+static void find_crowded(analysis *a)
+{
+	const double streams = a->transfer ? a->transfer->streams : 0;
+	for (int l = (a->n_loop < MOST_LOOPS ? a->n_loop : MOST_LOOPS) - 1; l >= 0 && streams > 0; l--) {
+		a->crowded[l] = new_runs(a, l) > streams;
+		if (a->crowded[l])
+			forget(a);
+	}
 }
 
 static touch greater(touch a, touch b)
@@ -132,9 +206,9 @@ static touch greater(touch a, touch b)
  * data may coincide.  `average`: less where each runs in some iterations only (edges, interiors). */
 static touch distinct(const analysis *a, int loop, int begin, int end, bool average)
 {
-	touch all = {0, 0, 0};
+	touch all = {0};
 	for (int i = begin; i < end; i++) {
-		touch most = {0, 0, 0};
+		touch most = {0};
 		double sum = 0;
 		bool first = true;
 		if (!is_inside(a, a->reference[i].loop, loop))
@@ -171,12 +245,14 @@ static double runs_of_body(const analysis *a, int loop)
 	return n;
 }
 
-static void add_again(analysis *a, double distance, double bytes, double runs)
+/* `times` what is touched `n` times less what is `fresh`. */
+static void add_again(analysis *a, double distance, double times, touch one, double n, touch fresh)
 {
 	int i = distance > 1 ? (int)log2(distance) : 0;
 	i = i < HEDDLE_LOAD_DISTANCES ? i : HEDDLE_LOAD_DISTANCES - 1;
-	a->load->again[i].bytes += fmax(bytes, 0);
-	a->load->again[i].runs += fmax(runs, 0);
+	heddle_touch *to = &a->load->again[i];
+	to->bytes += times * fmax(n * one.bytes - fresh.bytes, 0);
+	to->runs += times * fmax(n * one.runs - fresh.runs, 0);
 }
 
 /* The child of `loop` around the reference, or a number of its own where it stands in the body itself. */
@@ -194,7 +270,7 @@ static int branch_of(const analysis *a, int reference, int loop)
 static bool leads_branch(const analysis *a, int i, int loop, touch *most)
 {
 	const int branch = branch_of(a, i, loop);
-	*most = (touch){0, 0, 0};
+	*most = (touch){0};
 	for (int j = 0; j < a->n_reference; j++) {
 		const heddle_reference *r = &a->reference[j];
 		if (r->array != a->reference[i].array || !is_inside(a, r->loop, loop) || branch_of(a, j, loop) != branch)
@@ -212,7 +288,7 @@ static void reuse_between(analysis *a, int loop)
 {
 	const double times = runs_of_body(a, loop);
 	for (int i = 0; i < a->n_reference; i++) {
-		touch mine, other, most = {0, 0, 0};
+		touch mine, other, most = {0};
 		if (!is_inside(a, a->reference[i].loop, loop) || !leads_branch(a, i, loop, &mine))
 			continue;
 		bool last = true; /* of equals the first is the one that touches first */
@@ -228,7 +304,7 @@ static void reuse_between(analysis *a, int loop)
 		if (last)
 			continue;
 		const double distance = distinct(a, loop, near < i ? near : i, near < i ? i : near, false).room;
-		add_again(a, distance, times * mine.bytes, times * mine.runs);
+		add_again(a, distance, times, mine, 1, (touch){0});
 	}
 }
 
@@ -242,7 +318,7 @@ static void reuse_across(analysis *a, int loop, double distance)
 		if (!is_inside(a, r->loop, loop) || !leads_branch(a, i, loop, &mine))
 			continue;
 		const touch one = touched(a, r, loop, false), all = touched(a, r, loop, true);
-		add_again(a, distance, times * r->times * (trips * one.bytes - all.bytes), times * r->times * (trips * one.runs - all.runs));
+		add_again(a, distance, times * r->times, one, trips, all);
 	}
 }
 
@@ -293,7 +369,7 @@ static int last_grid(const heddle_reuse_loop *loop, int n_loop)
 double heddle_reuse_average(const heddle_reuse_loop *loop, int n_loop, const heddle_reference *reference, int n_reference, double line)
 {
 	touch known[MOST_KNOWN];
-	const analysis a = {NULL, loop, n_loop, reference, n_reference, line, NULL, known};
+	const analysis a = {NULL, loop, n_loop, reference, n_reference, line, NULL, known, {false}};
 	forget(&a);
 	return distinct(&a, last_grid(loop, n_loop), 0, n_reference, true).bytes;
 }
@@ -302,10 +378,11 @@ void heddle_reuse(heddle_load *load, const heddle_reuse_loop *loop, int n_loop, 
 		  double line, const heddle_transfer *transfer)
 {
 	touch known[MOST_KNOWN];
-	analysis a = {load, loop, n_loop, reference, n_reference, line, transfer, known};
+	analysis a = {load, loop, n_loop, reference, n_reference, line, transfer, known, {false}};
 	double blocks = 1;
 	const int grid = last_grid(loop, n_loop);
 	forget(&a);
+	find_crowded(&a);
 	load->n_span = 0;
 	load->common = grid >= 0 ? common_bytes(&a, grid) : 0;
 	load->ahead = 0;

@@ -33,7 +33,8 @@ typedef struct heddle_reference {
 	double size;   /* of the array, in bytes; data is never more */
 	double times;  /* executions in one iteration of `loop` by all threads of the block, elements counted in the digits apart: 1 */
 	bool indirect; /* each element is anywhere in the array */
-	bool ahead;    /* an earlier block has prefetched its lines: no run of theirs is waited for */
+	bool ahead;    /* an earlier block has prefetched its lines by an instruction */
+	bool streamed; /* stored past the caches: nothing waits for its lines */
 	int n_digit;
 	heddle_reuse_digit digit[HEDDLE_REFERENCE_DIGITS];
 } heddle_reference;

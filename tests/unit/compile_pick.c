@@ -252,7 +252,7 @@ static void what_the_model_knows(void **state)
 	static const struct {
 		const char *text, *target, *better, *worse;
 	} pair[] = {
-		{COLUMNS, "cpu", "k0.S0: tile=d:1024 vector=d:16", "k0.S0: tile=d:16 vector=d:16"},
+		{COLUMNS, "cpu", "k0.S0: tile=d:256 vector=d:16", "k0.S0: tile=d:16 vector=d:16"},
 		/* rounds along rows go through all rows of the step first: few are followed ahead */
 		{COLUMNS, "cpu", "k0.S0: tile=d:512,n:8 round=d:16 vector=d:16", "k0.S0: tile=d:512,n:4096 round=d:16 vector=d:16"},
 		/* lines that are written are read first, unless they are stored past the caches */

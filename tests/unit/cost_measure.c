@@ -63,10 +63,10 @@ static const expected list[] = {
 	{"h100", "8", 32, "if block < 4 { C[block * 32 + thread] = 1.0 }",
 	 {.blocks = 8, .instruction = {I(GLOBAL_STORE) = 0.5, I(INTEGER) = 1, I(BRANCH) = 1}, .sectors = 2, .stored = 64, .registers = H100, .n_span = 2,
 	  .span = {{1, {128, 1}}, {8, {1024, 1}}}}},
-	/* vectors of 128 bytes are two of the processor's; each lane of one is added in one instruction */
+	/* vectors of 128 bytes are two of the processor's; each lane of one is added in one instruction; two runs of A go on side by side */
 	{"cpu", "2", 1, "C[block * 32 : 32] = A[block * 32 : 32] + A[block * 32 + 64 : 32]",
 	 {.blocks = 2, .instruction = {I(FMA) = 2, I(GLOBAL_LOAD) = 4, I(GLOBAL_STORE) = 2}, .stored = 128, .flight = 256,
-	  .chain = {I(FMA) = 1, I(GLOBAL_LOAD) = 1}, .n_span = 2, .span = {{1, {384, 3}}, {2, {768, 2}}}}},
+	  .chain = {I(FMA) = 1, I(GLOBAL_LOAD) = 1}, .n_span = 2, .span = {{1, {384, 3}}, {2, {768, 3}}}}},
 	/* 64 vectors, four times: the next iteration of the outer loop comes back to 4 KiB after it has touched 4 KiB */
 	{"cpu", "1", 1, "for serial j in 0 .. 4 { for serial i in 0 .. 64 { q[0 : 16] = q[0 : 16] + A[i * 16 : 16] } } C[0 : 16] = q[0 : 16]",
 	 {.blocks = 1, .instruction = {I(FMA) = 256, I(GLOBAL_LOAD) = 256, I(GLOBAL_STORE) = 1, I(BRANCH) = 4 + 256}, .stored = 64, .registers = 1, .n_span = 1,

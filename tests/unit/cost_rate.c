@@ -229,8 +229,10 @@ static void test_simd(void **state)
 	d.vector_bytes = (heddle_quantity)IS(64);
 	d.vector_registers = (heddle_quantity)IS(32);
 	d.window = (heddle_quantity)IS(320);
-	d.misses = (heddle_quantity)IS(2);
-	d.prefetch_reach = (heddle_quantity)IS(4096);
+	d.misses = (heddle_quantity)IS(16);
+	d.prefetch_start = (heddle_quantity)IS(1024);
+	d.prefetch_reach = (heddle_quantity)IS(1 << 20);
+	memory[N_MEMORY - 1].line = (heddle_quantity)IS(64);
 	memory[L2].scope = "unit";
 	load.instruction[HEDDLE_INSTRUCTION_FMA] = 1e6;
 	load.instruction[HEDDLE_INSTRUCTION_GLOBAL_LOAD] = 3e5;
@@ -249,7 +251,43 @@ static void test_simd(void **state)
 	const double along = heddle_rate(&load, &d).seconds;
 	load.span[0].touched.runs = 1e4;
 	load.span[1].touched.runs = 1e6;
-	assert_true(heddle_rate(&load, &d).seconds > 1.3 * along);
+	const double jumps = heddle_rate(&load, &d).seconds;
+	assert_true(jumps > 1.3 * along);
+	load.span[0].touched.runs = 100; /* only the first lines of a run are waited for */
+	load.span[1].touched.runs = 1e4;
+	assert_true(heddle_rate(&load, &d).seconds < along + 0.15 * (jumps - along));
+	load.span[0].touched.runs = 1e4;
+	load.span[1].touched.runs = 1e6;
+	load.ahead = 1e6; /* as many at a time as a core can */
+	assert_true(heddle_rate(&load, &d).seconds < along + 0.2 * (jumps - along));
+	load.ahead = 0;
+	d.window = (heddle_quantity)IS(3200); /* ten times as many at a time */
+	assert_true(heddle_rate(&load, &d).seconds < along + 0.2 * (jumps - along));
+}
+
+/* Runs of a block of a reference to floats, `own` lanes of which run `apart` bytes apart in each iteration, under two loops with these strides
+ * and trips, the outer one first. */
+static double runs_of_block(double own, double apart, double outer, double outer_trips, double inner, double inner_trips, int streams)
+{
+	const heddle_transfer transfer = {.streams = streams};
+	const heddle_reuse_loop loop[] = {{-1, true, 1}, {0, false, outer_trips}, {1, false, inner_trips}};
+	const heddle_reference one = {.loop = 2, .bytes = 4, .size = 1e9, .times = 1, .n_digit = 4,
+				      .digit = {{1, outer, outer_trips}, {2, inner, inner_trips}, {-1, 4, 16}, {-1, apart, own}}};
+	heddle_load load = {.blocks = 1};
+	heddle_reuse(&load, loop, 3, &one, 1, 64, &transfer);
+	return load.span[0].touched.runs;
+}
+
+static void test_runs(void **state)
+{
+	(void)state;
+	assert_true(runs_of_block(1, 0, 640, 10, 64, 10, 16) == 1);	/* row after row of a matrix */
+	assert_true(runs_of_block(1, 0, 64, 10, 640, 10, 16) == 10);	/* ten rows at the same time */
+	assert_true(runs_of_block(1, 0, 64, 10, 640, 10, 8) == 100);	/* more than prefetchers follow: a line each */
+	assert_true(runs_of_block(1, 0, 1280, 10, 64, 10, 16) == 10);	/* every other row */
+	assert_true(runs_of_block(1, 0, 704, 10, 64, 10, 16) == 1);	/* a line between rows is no end */
+	assert_true(runs_of_block(4, 1280, 640, 2, 64, 10, 16) == 4);	/* four rows, then those between them: no run goes on */
+	assert_true(runs_of_block(4, 1280, 5120, 10, 64, 20, 16) == 40); /* four whole rows, then the next four */
 }
 
 /* 64 rows of 256 bytes, gone through again and again: 16 KiB.  At most how far away a first cache of 48 KiB and 12 ways finds them again. */
@@ -283,7 +321,7 @@ int main(void)
 		cmocka_unit_test(test_issue),  cmocka_unit_test(test_shared),  cmocka_unit_test(test_cache),
 		cmocka_unit_test(test_memory), cmocka_unit_test(test_latency), cmocka_unit_test(test_spill),
 		cmocka_unit_test(test_tail),   cmocka_unit_test(test_launch),  cmocka_unit_test(test_resident),
-		cmocka_unit_test(test_order),  cmocka_unit_test(test_simd), cmocka_unit_test(test_ways),
+		cmocka_unit_test(test_order),  cmocka_unit_test(test_simd), cmocka_unit_test(test_ways), cmocka_unit_test(test_runs),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
