@@ -263,7 +263,7 @@ static picker begin(heddle_ctx *ctx, heddle_arena *arena, const heddle_definitio
 	return (picker){.ctx = ctx, .arena = arena, .definition = definition, .target = target, .effort = efforts[effort]};
 }
 
-/* The best candidates become attempts, in the order of the closed form.  0, or -1 where the config is wrong. */
+/* The best candidates become attempts, after those that there are, in the order of the closed form.  0, or -1 where the config is wrong. */
 static int find_attempts(picker *p, const char *given)
 {
 	const heddle_pick_search search = {.ctx = p->ctx, .arena = p->arena, .definition = p->definition, .target = p->target, .given = given,
@@ -277,11 +277,11 @@ static int find_attempts(picker *p, const char *given)
 		heddle_diagnostics_keep(p->ctx, diagnostics);
 		found.n = 0;
 	}
-	p->n_variant = found.n_variant > 0 ? found.n_variant : 1;
 	for (int i = 0; i < found.n; i++) {
-		const attempt one = {.kind = found.item[i].kind, .variant = found.item[i].variant, .config = found.item[i].config, .expected = found.item[i].expected};
+		const attempt one = {.kind = found.item[i].kind, .variant = p->n_variant + found.item[i].variant, .config = found.item[i].config, .expected = found.item[i].expected};
 		HEDDLE_PUSH(p->arena, p->attempt, p->n, one);
 	}
+	p->n_variant += found.n_variant > 0 ? found.n_variant : 1;
 	return 0;
 }
 
@@ -348,11 +348,20 @@ int heddle_pick(heddle_ctx *ctx, heddle_arena *arena, const heddle_definition *g
 		const heddle_pick_options *options, heddle_pick_result *picked)
 {
 	const char *given = options->config ? options->config : "";
-	picker p = begin(ctx, arena, gathered, target, options->effort);
+	const bool wide = efforts[options->effort].wide;
+	picker p = begin(ctx, arena, gathered, target, wide ? HEDDLE_EFFORT_USUAL : options->effort);
 	if (find_attempts(&p, given) < 0)
 		return -1;
 	if (p.effort.programs > 1)
 		try_attempts(&p, options->threads);
+	if (wide) { /* after the usual ones, so that more effort never ends with a slower program */
+		p.effort = efforts[options->effort];
+		p.effort.programs += p.end;
+		p.work = 0;
+		if (find_attempts(&p, given) < 0)
+			return -1;
+		try_attempts(&p, options->threads);
+	}
 	const attempt *best = fastest(&p, -1, -1);
 	*picked = (heddle_pick_result){.config = best ? best->complete : p.n ? p.attempt[0].config : given, .complete = p.n > 0,
 				       .lowered = take_kept(&p)};

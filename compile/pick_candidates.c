@@ -221,7 +221,7 @@ static int join_best(const finder *p, const heddle_alternative *list, int n, con
 	for (int s = 0; s < p->search->definition->n_statement; s++) {
 		int best = -1;
 		for (int i = 1; i < n; i++)
-			if (touches(&list[i], s) && seconds[i] * (1 + DOUBT) < (best < 0 ? before[s] : seconds[best]))
+			if (touches(&list[i], s) && (best < 0 ? seconds[i] * (1 + DOUBT) < before[s] : seconds[i] < seconds[best]))
 				best = i;
 		joined += best >= 0 && heddle_alternative_add(out, &list[best]);
 	}
@@ -311,9 +311,10 @@ static int add_candidates(finder *p, const variant *v)
 			if (best->seconds > slowest) /* the kernel that takes most of the time */
 				one.kind = best->kind;
 			slowest = fmax(slowest, best->seconds);
-			one.expected += best->seconds * (v->compared / v->seconds);
+			one.expected += best->seconds;
 			heddle_candidate_config(outline[k], &best->candidate, copy);
 		}
+		one.compared = one.expected * (v->compared / v->seconds);
 		heddle_config_overlay(copy, p->given);
 		one.config = heddle_pick_line(search->arena, copy);
 		HEDDLE_PUSH(search->arena, p->found->item, p->found->n, one);
@@ -323,10 +324,10 @@ static int add_candidates(finder *p, const variant *v)
 	return 0;
 }
 
-static int by_expected(const void *a, const void *b)
+static int by_compared(const void *a, const void *b)
 {
 	const heddle_pick_candidate *x = a, *y = b;
-	const int order = x->expected < y->expected ? -1 : x->expected > y->expected ? 1 : x->variant - y->variant;
+	const int order = x->compared < y->compared ? -1 : x->compared > y->compared ? 1 : x->variant - y->variant;
 	return order ? order : strcmp(x->config, y->config);
 }
 
@@ -334,7 +335,7 @@ static int by_expected(const void *a, const void *b)
 static void sort_candidates(heddle_pick_candidates *found)
 {
 	int n = 0;
-	qsort(found->item, (size_t)found->n, sizeof(*found->item), by_expected);
+	qsort(found->item, (size_t)found->n, sizeof(*found->item), by_compared);
 	for (int i = 0; i < found->n; i++) {
 		bool known = false;
 		for (int j = 0; j < n && !known; j++)

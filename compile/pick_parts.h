@@ -29,11 +29,12 @@ typedef struct heddle_pick_candidate {
 	uint64_t kind; /* of the kernel that takes most of the time, see cost/space.h */
 	const char *config;
 	double expected; /* seconds, in closed form */
+	double compared; /* by which they are sorted: more where something is rewritten */
 } heddle_pick_candidate;
 
 typedef struct heddle_pick_candidates {
 	int n, n_variant;
-	heddle_pick_candidate *item; /* the least expected seconds first, no two alike */
+	heddle_pick_candidate *item; /* the least compared first, no two alike */
 } heddle_pick_candidates;
 
 /* In the arena.  0, or -1 with diagnostics. */
