@@ -154,7 +154,7 @@ static bool comes_back(const analysis *a, const heddle_reference *r, int loop)
 	for (int l = a->loop[loop].parent; l >= 0 && !a->loop[l].grid && !again; l = a->loop[l].parent) {
 		again = a->loop[l].trips > 1;
 		for (int i = 0; i < r->n_digit; i++)
-			again = again && r->digit[i].loop != l;
+			again = again && (r->digit[i].loop != l || r->digit[i].stride == 0);
 	}
 	return again;
 }

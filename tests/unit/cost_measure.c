@@ -168,8 +168,48 @@ static void not_known(void **state)
 	heddle_ctx_free(ctx);
 }
 
+static heddle_load measured(const char *body)
+{
+	const expected e = {"cpu", "1", 1, body, {.blocks = 1}};
+	const int64_t none = 0;
+	heddle_ctx *ctx = heddle_ctx_new();
+	heddle_program *p = parse(ctx, &e);
+	heddle_load load;
+	assert_true(heddle_measure(p, p->launch[0], heddle_descriptor_find(ctx, e.chip), &none, &load));
+	heddle_program_free(p);
+	heddle_ctx_free(ctx);
+	return load;
+}
+
+/* Under two conditions sums are in registers while i runs, under three in memory: a load and a store each time. */
+static void sums_under_conditions(void **state)
+{
+#define SUM(least) "if j < " least " { r[j * 16 : 16] = r[j * 16 : 16] + A[i * 16 : 16] } "
+#define LOOPS(sums) "for serial j in 0 .. 4 { for serial i in 0 .. 64 { " sums "} } C[0 : 16] = r[0 : 16]"
+	(void)state;
+	assert_true(measured(LOOPS(SUM("3") SUM("2"))).instruction[HEDDLE_INSTRUCTION_STACK] <= 2 * 2 * 4);
+	assert_true(measured(LOOPS(SUM("3") SUM("2") SUM("1"))).instruction[HEDDLE_INSTRUCTION_STACK] == 2 * 64 * (3 + 2 + 1));
+#undef LOOPS
+#undef SUM
+}
+
+/* 240 accesses that differ by constants: 96 of each 128 bytes. */
+static void many_constants(void **state)
+{
+	(void)state;
+	heddle_text body = {0};
+	for (int i = 0; i < 120; i++)
+		heddle_text_printf(&body, "q[0 : 16] = q[0 : 16] + A[%d : 16] q[0 : 16] = q[0 : 16] + A[%d : 16]\n", 32 * i, 32 * i + 8);
+	heddle_text_add(&body, "C[0 : 16] = q[0 : 16]");
+	const heddle_load load = measured(heddle_text_str(&body));
+	if (load.span[0].touched.bytes != 120 * 96 + 64)
+		fail_msg("%g bytes", load.span[0].touched.bytes);
+	heddle_text_free(&body);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(by_hand), cmocka_unit_test(not_known)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(by_hand), cmocka_unit_test(not_known), cmocka_unit_test(sums_under_conditions),
+					   cmocka_unit_test(many_constants)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

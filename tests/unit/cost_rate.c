@@ -267,11 +267,12 @@ static void test_simd(void **state)
 
 /* Runs of a block of a reference to floats, `own` lanes of which run `apart` bytes apart in each iteration, under two loops with these strides
  * and trips, the outer one first. */
-static double runs_of_block(double own, double apart, double outer, double outer_trips, double inner, double inner_trips, int streams)
+static double runs_of_block(double own, double apart, double outer, double outer_trips, double inner, double inner_trips, int streams, bool streamed)
 {
 	const heddle_transfer transfer = {.streams = streams};
 	const heddle_reuse_loop loop[] = {{-1, true, 1}, {0, false, outer_trips}, {1, false, inner_trips}};
 	const heddle_reference one = {.loop = 2, .bytes = 4, .size = 1e9, .times = 1, .n_digit = 4,
+				      .streamed = streamed,
 				      .digit = {{1, outer, outer_trips}, {2, inner, inner_trips}, {-1, 4, 16}, {-1, apart, own}}};
 	heddle_load load = {.blocks = 1};
 	heddle_reuse(&load, loop, 3, &one, 1, 64, &transfer);
@@ -281,13 +282,15 @@ static double runs_of_block(double own, double apart, double outer, double outer
 static void test_runs(void **state)
 {
 	(void)state;
-	assert_true(runs_of_block(1, 0, 640, 10, 64, 10, 16) == 1);	/* row after row of a matrix */
-	assert_true(runs_of_block(1, 0, 64, 10, 640, 10, 16) == 10);	/* ten rows at the same time */
-	assert_true(runs_of_block(1, 0, 64, 10, 640, 10, 8) == 100);	/* more than prefetchers follow: a line each */
-	assert_true(runs_of_block(1, 0, 1280, 10, 64, 10, 16) == 10);	/* every other row */
-	assert_true(runs_of_block(1, 0, 704, 10, 64, 10, 16) == 1);	/* a line between rows is no end */
-	assert_true(runs_of_block(4, 1280, 640, 2, 64, 10, 16) == 4);	/* four rows, then those between them: no run goes on */
-	assert_true(runs_of_block(4, 1280, 5120, 10, 64, 20, 16) == 40); /* four whole rows, then the next four */
+	assert_true(runs_of_block(1, 0, 640, 10, 64, 10, 16, false) == 1);	/* row after row of a matrix */
+	assert_true(runs_of_block(1, 0, 64, 10, 640, 10, 16, false) == 10);	/* ten rows at the same time */
+	assert_true(runs_of_block(1, 0, 64, 10, 640, 10, 8, false) == 100);	/* more than prefetchers follow: a line each */
+	assert_true(runs_of_block(1, 0, 1280, 10, 64, 10, 16, false) == 10);	/* every other row */
+	assert_true(runs_of_block(1, 0, 704, 10, 64, 10, 16, false) == 1);	/* a line between rows is no end */
+	assert_true(runs_of_block(4, 1280, 640, 2, 64, 10, 16, false) == 4);	/* four rows, then those between them: no run goes on */
+	assert_true(runs_of_block(4, 1280, 5120, 10, 64, 20, 16, false) == 40); /* four whole rows, then the next four */
+	assert_true(runs_of_block(10, 640, 0, 4, 64, 10, 8, false) == 10); /* come back to: a cache has them */
+	assert_true(runs_of_block(1, 0, 64, 10, 640, 10, 8, true) == 0); /* nothing waits for what goes past the caches */
 }
 
 /* 64 rows of 256 bytes, gone through again and again: 16 KiB.  At most how far away a first cache of 48 KiB and 12 ways finds them again. */
