@@ -253,6 +253,9 @@ static void test_simd(void **state)
 	load.span[1].touched.runs = 1e6;
 	const double jumps = heddle_rate(&load, &d).seconds;
 	assert_true(jumps > 1.3 * along);
+	load.span[0].touched.runs = 1.2e4; /* all lines are waited for already */
+	load.span[1].touched.runs = 1.2e6;
+	assert_true(heddle_rate(&load, &d).seconds < 1.01 * jumps);
 	load.span[0].touched.runs = 100; /* only the first lines of a run are waited for */
 	load.span[1].touched.runs = 1e4;
 	assert_true(heddle_rate(&load, &d).seconds < along + 0.15 * (jumps - along));
