@@ -145,6 +145,8 @@ heddle_expr *heddle_expr_rewrite(heddle_arena *arena, const heddle_expr *e, hedd
 				 void *user);
 /* Indices that may begin below 0 are counted from there instead. */
 void heddle_check_normalise(checker *c);
+/* Sizes that count the taps of a filter are marked. */
+void heddle_check_windows(checker *c);
 /* Indices of called definitions get names of their own, temporaries the order of their first writes. */
 void heddle_check_arrange(checker *c);
 /* Names and types, ranges and shapes, accesses of c->syntax under the given sizes; NULL with errors. */

@@ -926,6 +926,7 @@ heddle_definition *heddle_check_all(checker *c, const heddle_size_list *sizes)
 	if (!c->errors)
 		heddle_check_normalise(c);
 	heddle_check_steps(c);
+	heddle_check_windows(c);
 	heddle_check_arrange(c);
 	return c->errors || syntax->broken ? NULL : c->def;
 }

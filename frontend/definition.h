@@ -20,6 +20,7 @@ typedef struct heddle_size {
 	int64_t min;	 /* 0 unless told otherwise */
 	int64_t max;	 /* HEDDLE_MAX_SIZE unless told otherwise */
 	int64_t divisor; /* 1 unless told otherwise */
+	bool window;	 /* of the taps of a filter: where it is open, a few are usual */
 	int position;	 /* in heddle_definition.size */
 	heddle_location location;
 } heddle_size;

@@ -406,6 +406,7 @@ __isl_give isl_set *heddle_scop_precondition(heddle_scop *scop, const heddle_stm
 
 /* An open size counts as this much, within its range: choices must be good for the sizes that people use. */
 #define TYPICAL_SIZE 1024
+#define TYPICAL_WINDOW 3
 
 static int64_t estimate(const heddle_scop *scop, const heddle_expr *expr, bool *failed)
 {
@@ -418,7 +419,7 @@ static int64_t estimate(const heddle_scop *scop, const heddle_expr *expr, bool *
 	case HEDDLE_EXPR_INT:
 		return expr->i;
 	case HEDDLE_EXPR_SIZE: {
-		int64_t value = TYPICAL_SIZE;
+		int64_t value = expr->size->window ? TYPICAL_WINDOW : TYPICAL_SIZE;
 		if (value < expr->size->min)
 			value = expr->size->min;
 		return value > expr->size->max ? expr->size->max : value;
