@@ -246,6 +246,29 @@ static const heddle_plan *planned(setting *s, const char *config)
 	return plan;
 }
 
+/* Sizes that are open: of a window few, of others many. */
+static void windows(void **state)
+{
+	static const struct {
+		const char *text;
+		int window; /* bit k: size k is one */
+	} list[] = {
+		{"def f(float(N, W) I, float(K) F) -> (O) { O(n, w) +=! I(n, w + k) * F(k) }", 1 << 2},
+		{"def f(float(N, W) I, float(K) F) -> (O) { O(n, w) +=! I(n, 2 * w + 3 * k) * F(k) }", 1 << 2},
+		{"def f(float(M, K) A, float(K, N) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }", 0},
+		{"def f(float(N, W) I, float(V) D) -> (O) { O(n, w) = I(n, w) + D(w) }", 0},
+	};
+	(void)state;
+	for (size_t i = 0; i < HEDDLE_COUNT(list); i++) {
+		setting s = begin(list[i].text, "cpu");
+		const heddle_definition *d = s.module->definition[0];
+		for (int k = 0; k < d->n_size; k++)
+			if (d->size[k]->window != (list[i].window >> k & 1))
+				fail_msg("%s: %s", list[i].text, d->size[k]->name);
+		end(&s);
+	}
+}
+
 /* What the model knows: memory that is read in short runs is waited for; a thread has so many registers. */
 static void what_the_model_knows(void **state)
 {
@@ -450,7 +473,7 @@ static void split_together(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(order), cmocka_unit_test(never_slower), cmocka_unit_test(same), cmocka_unit_test(the_same_every_time), cmocka_unit_test(given), cmocka_unit_test(measured),
-					   cmocka_unit_test(what_the_model_knows), cmocka_unit_test(what_compilers_are_told), cmocka_unit_test(refused), cmocka_unit_test(recurrences),
+					   cmocka_unit_test(windows), cmocka_unit_test(what_the_model_knows), cmocka_unit_test(what_compilers_are_told), cmocka_unit_test(refused), cmocka_unit_test(recurrences),
 					   cmocka_unit_test(brought_once), cmocka_unit_test(small_products), cmocka_unit_test(simple), cmocka_unit_test(split_together)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
